@@ -1,0 +1,8 @@
+// The adapters, in the contract's order. Adding a provider is one line here and one folder.
+import type { Adapter } from '../core/index.ts';
+import { createOllama } from './ollama/index.ts';
+
+/** New instances, each with connections of its own; `core.close()` closes them. */
+export function createAdapters(): Adapter[] {
+  return [createOllama()];
+}

@@ -1,0 +1,77 @@
+// Lines out of bytes, whatever the pieces they arrive in. Pure: no I/O.
+//
+// L1 Bytes are decoded once, in whole lines, so that no character is ever cut.
+// L2 LF, CRLF and CR end a line, also when CR and LF arrive apart.
+// L3 A line longer than the cap is an error, not memory.
+import { BlockhouseError } from '../core/index.ts';
+
+const LF = 10;
+const CR = 13;
+const BOM = '\ufeff';
+
+/** Larger than any frame of a provider that doesn't echo the request. */
+export const MAX_LINE_BYTES = 1024 * 1024;
+
+export class LineReader {
+  readonly #maxBytes: number;
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
+  #skipLineFeed = false;
+  #first = true;
+
+  constructor(maxBytes: number = MAX_LINE_BYTES) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** The lines that this chunk completes, without their ends. Throws UPSTREAM_MALFORMED (L3). */
+  push(chunk: Buffer): string[] {
+    const end = Math.max(chunk.lastIndexOf(LF), chunk.lastIndexOf(CR)) + 1;
+    if (end === 0) {
+      this.#keep(chunk);
+      return [];
+    }
+    const lines = this.#split(this.#take(chunk.subarray(0, end)));
+    if (end < chunk.length) this.#keep(chunk.subarray(end));
+    return lines;
+  }
+
+  /** What stands after the last line end; undefined when nothing does. */
+  end(): string | undefined {
+    const rest = this.#take(Buffer.alloc(0));
+    return rest === '' ? undefined : rest;
+  }
+
+  #keep(bytes: Buffer): void {
+    this.#pendingBytes += bytes.length;
+    if (this.#pendingBytes > this.#maxBytes) throw tooLong(this.#maxBytes);
+    this.#pending.push(bytes);
+  }
+
+  #take(head: Buffer): string {
+    const whole = this.#pendingBytes === 0 ? head : Buffer.concat([...this.#pending, head]);
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    let text = whole.toString('utf8');
+    if (this.#first && text !== '') {
+      this.#first = false;
+      if (text.startsWith(BOM)) text = text.slice(1);
+    }
+    return text;
+  }
+
+  #split(text: string): string[] {
+    let from = 0;
+    if (this.#skipLineFeed && text.startsWith('\n')) from = 1;
+    this.#skipLineFeed = text.endsWith('\r');
+    const plain = text.includes('\r') ? text.slice(from).replace(/\r\n?/g, '\n') : from === 0 ? text : text.slice(from);
+    if (plain === '') return [];
+    const lines = plain.split('\n');
+    lines.pop();
+    if (lines.some((line) => line.length > this.#maxBytes)) throw tooLong(this.#maxBytes);
+    return lines;
+  }
+}
+
+function tooLong(bytes: number): BlockhouseError {
+  return new BlockhouseError('UPSTREAM_MALFORMED', `The provider sent a line longer than ${bytes} bytes.`, { mayHaveRun: true });
+}

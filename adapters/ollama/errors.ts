@@ -1,0 +1,14 @@
+// Ollama's errors: `{"error": "text"}`, as a body or as a line of a stream. Pure: no I/O.
+import { type ErrorAnswer, fallbackMessage, kindOfStatus, type ProviderFault } from '../faults.ts';
+import { asObject, asString } from '../read.ts';
+
+export function readFault(answer: ErrorAnswer): ProviderFault {
+  const message = asString(asObject(answer.json)['error']) ?? fallbackMessage(answer);
+  if (answer.status === 404 && /not found/i.test(message)) return { kind: 'rejected', message: `${message} (get it with \`ollama pull\`)` };
+  return { kind: kindOfStatus(answer.status), message };
+}
+
+/** An error after HTTP 200: the runner broke down while it wrote. */
+export function lineFault(line: Record<string, unknown>): ProviderFault {
+  return { kind: 'failed', message: asString(line['error']) ?? 'it reported an error without a message' };
+}

@@ -1,0 +1,45 @@
+// An Ollama answer, whole or one line of a stream, as events. Pure: no I/O.
+import type { ChatEvent, StopReason } from '../../core/index.ts';
+import { malformed, StreamFault } from '../define.ts';
+import { asArray, asCount, asObject, asString, parseArguments } from '../read.ts';
+import { lineFault } from './errors.ts';
+
+/** `load` and `unload` answer a request without messages. */
+const STOP_REASONS: Record<string, StopReason> = { stop: 'end_turn', load: 'end_turn', unload: 'end_turn', length: 'max_tokens' };
+
+/** A whole answer is a single line that has `done: true`. */
+export function readAnswer(json: unknown): ChatEvent[] {
+  if (asObject(json)['done'] !== true && asObject(json)['error'] === undefined) throw malformed('it is not marked as done');
+  return readLine(json);
+}
+
+/** Throws a StreamFault for a line that tells of an error. */
+export function readLine(json: unknown): ChatEvent[] {
+  const line = asObject(json);
+  if (line['error'] !== undefined) throw new StreamFault(lineFault(line));
+  const message = asObject(line['message']);
+  const events: ChatEvent[] = [];
+  const text = asString(message['content']);
+  if (text !== undefined && text !== '') events.push({ type: 'text', text });
+  for (const call of asArray(message['tool_calls'])) events.push(readToolCall(asObject(call)));
+  if (line['done'] === true) events.push(...readEnd(line));
+  return events;
+}
+
+function readToolCall(call: Record<string, unknown>): ChatEvent {
+  const fn = asObject(call['function']);
+  const given = fn['arguments'];
+  // Old servers and compatible ones send the arguments as text.
+  const args = typeof given === 'string' ? parseArguments(given) : asObject(given);
+  if (args === undefined) throw malformed('a tool call has arguments that are no JSON object');
+  return { type: 'toolCall', toolCall: { id: asString(call['id']) ?? '', name: asString(fn['name']) ?? '', arguments: args } };
+}
+
+/** Counts of 0 are left out by the server, and a fully cached prompt has none: in a done line, absent means 0. */
+function readEnd(line: Record<string, unknown>): ChatEvent[] {
+  const reported = line['prompt_eval_count'] !== undefined || line['eval_count'] !== undefined;
+  const usage: ChatEvent[] = reported
+    ? [{ type: 'usage', usage: { inputTokens: asCount(line['prompt_eval_count'] ?? 0), outputTokens: asCount(line['eval_count'] ?? 0) } }]
+    : [];
+  return [...usage, { type: 'stop', stopReason: STOP_REASONS[asString(line['done_reason']) ?? ''] ?? 'unknown' }];
+}

@@ -1,0 +1,21 @@
+// The wire shapes of Ollama's native chat API. What we send is exact, what we read is lenient.
+// Source: ollama `api/types.go`, ChatRequest and ChatResponse. Pure: types only.
+
+export interface OllamaToolCall {
+  id?: string;
+  function: { index?: number; name: string; arguments: Record<string, unknown> };
+}
+
+export type OllamaMessage =
+  | { role: 'system' | 'user'; content: string }
+  | { role: 'assistant'; content: string; tool_calls?: OllamaToolCall[] }
+  | { role: 'tool'; content: string; tool_call_id: string; tool_name: string };
+
+export interface OllamaRequest {
+  model: string;
+  messages: OllamaMessage[];
+  /** The server's default is true, so it is always sent. */
+  stream: boolean;
+  options: { num_predict: number; temperature?: number };
+  tools?: { type: 'function'; function: { name: string; description: string; parameters: Record<string, unknown> } }[];
+}

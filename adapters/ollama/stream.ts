@@ -1,0 +1,35 @@
+// Ollama's stream: one JSON object a line; the last has `done: true`. Pure: no I/O.
+import { type ChatEvent, tryParseJson } from '../../core/index.ts';
+import { cutShort, malformed, type StreamDecoder } from '../define.ts';
+import { LineReader } from '../lines.ts';
+import { readLine } from './response.ts';
+
+export class OllamaDecoder implements StreamDecoder {
+  readonly #lines = new LineReader();
+  #done = false;
+
+  push(chunk: Buffer): ChatEvent[] {
+    return this.#read(this.#lines.push(chunk));
+  }
+
+  end(): ChatEvent[] {
+    const rest = this.#lines.end();
+    const events = rest === undefined ? [] : this.#read([rest]);
+    if (!this.#done) throw cutShort('a line that says done');
+    return events;
+  }
+
+  #read(lines: readonly string[]): ChatEvent[] {
+    const events: ChatEvent[] = [];
+    for (const line of lines) {
+      if (this.#done || line.trim() === '') continue;
+      const json = tryParseJson(line);
+      if (json === undefined) throw malformed('a line of the stream is not JSON');
+      for (const event of readLine(json)) {
+        if (event.type === 'stop') this.#done = true;
+        events.push(event);
+      }
+    }
+    return events;
+  }
+}

@@ -1,0 +1,33 @@
+// Lenient readers for what providers send: the value where it has the expected type, undefined where not.
+// Pure: no I/O.
+import { isObject, tryParseJson } from '../core/index.ts';
+
+export function asObject(value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {};
+}
+
+export function asArray(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function asString(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** A token count: a finite number, not negative, made whole. */
+export function asCount(value: unknown): number | undefined {
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0 || value > Number.MAX_SAFE_INTEGER) return undefined;
+  return Math.round(value);
+}
+
+/** A sum whose unknown parts count as 0, undefined when `first` itself is unknown. */
+export function sumCounts(first: number | undefined, ...more: readonly (number | undefined)[]): number | undefined {
+  return first === undefined ? undefined : more.reduce<number>((sum, part) => sum + (part ?? 0), first);
+}
+
+/** Arguments of a tool call as text: '' stands for none. Undefined when the text is no JSON object, as a cut-off one is. */
+export function parseArguments(text: string): Record<string, unknown> | undefined {
+  if (text.trim() === '') return {};
+  const value = tryParseJson(text);
+  return isObject(value) ? value : undefined;
+}

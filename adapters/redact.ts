@@ -1,0 +1,18 @@
+// Takes secrets out of texts that come back from providers. Pure: no I/O.
+
+/** Shapes of keys, for those that the provider knows and we don't (an echoed part, a signed URL). */
+const KEY_SHAPES = [
+  /\b(sk|pk|rk)-[A-Za-z0-9_*-]{8,}/g,
+  /\bAIza[0-9A-Za-z_-]{20,}/g,
+  /\b(AKIA|ASIA)[0-9A-Z]{12,}/g,
+  /\bBearer\s+[^\s"']{8,}/gi,
+  /([?&](key|X-Amz-Signature|X-Amz-Security-Token)=)[^&\s"']+/gi,
+];
+
+export function redact(text: string, secrets: readonly string[]): string {
+  let clean = text;
+  for (const secret of secrets) if (secret.length >= 4) clean = clean.replaceAll(secret, '[redacted]');
+  for (const shape of KEY_SHAPES)
+    clean = clean.replace(shape, (_match, prefix: unknown) => (typeof prefix === 'string' && prefix.endsWith('=') ? `${prefix}[redacted]` : '[redacted]'));
+  return clean;
+}

@@ -1,0 +1,64 @@
+// Server-sent events out of bytes, as providers send them. Pure: no I/O.
+//
+// S1 A record is dispatched at its blank line; the last one also without it.
+// S2 Comments and unknown fields are skipped; several data lines are joined by a line feed.
+import { BlockhouseError } from '../core/index.ts';
+import { LineReader, MAX_LINE_BYTES } from './lines.ts';
+
+export interface SseRecord {
+  /** '' when the record has no event name. */
+  readonly event: string;
+  readonly data: string;
+}
+
+export class SseReader {
+  readonly #lines: LineReader;
+  readonly #maxBytes: number;
+  #event = '';
+  #data: string | undefined;
+
+  constructor(maxBytes: number = MAX_LINE_BYTES) {
+    this.#maxBytes = maxBytes;
+    this.#lines = new LineReader(maxBytes);
+  }
+
+  /** The records that this chunk completes. Throws UPSTREAM_MALFORMED for one beyond the cap. */
+  push(chunk: Buffer): SseRecord[] {
+    const records: SseRecord[] = [];
+    for (const line of this.#lines.push(chunk)) this.#take(line, records);
+    return records;
+  }
+
+  /** The record that the end of the stream completes (S1). */
+  end(): SseRecord[] {
+    const records: SseRecord[] = [];
+    const rest = this.#lines.end();
+    if (rest !== undefined) this.#take(rest, records);
+    this.#take('', records);
+    return records;
+  }
+
+  #take(line: string, records: SseRecord[]): void {
+    if (line === '') {
+      if (this.#data !== undefined) records.push({ event: this.#event, data: this.#data });
+      this.#event = '';
+      this.#data = undefined;
+    } else if (line.startsWith('data:')) {
+      this.#addData(line.slice(line.charCodeAt(5) === 32 ? 6 : 5));
+    } else if (line.startsWith('event:')) {
+      this.#event = line.slice(line.charCodeAt(6) === 32 ? 7 : 6);
+    } else if (line === 'data') {
+      this.#addData('');
+    } else if (line.startsWith('{"error"') && this.#data === undefined) {
+      // Some providers break off with a bare error object where a record should stand.
+      this.#data = line;
+    }
+  }
+
+  #addData(text: string): void {
+    this.#data = this.#data === undefined ? text : `${this.#data}\n${text}`;
+    if (this.#data.length > this.#maxBytes) {
+      throw new BlockhouseError('UPSTREAM_MALFORMED', `The provider sent a record longer than ${this.#maxBytes} bytes.`, { mayHaveRun: true });
+    }
+  }
+}

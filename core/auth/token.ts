@@ -1,0 +1,80 @@
+// The bearer token of the workspace: 256 random bits in `.api-token`, mode 0600.
+//
+// T1 A token that can't be read, or has not the right form, lets nobody in: an empty one never matches.
+// T2 A rotation takes hold within a second, without a restart.
+// T3 Comparison takes the same time wherever the first difference lies.
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { chmodSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { CoreBus } from '../bus.ts';
+import { replaceFile } from '../workspace/atomic-file.ts';
+import { type FileState, FreshFile } from '../workspace/fresh-file.ts';
+
+const FORM = /^bh_[A-Za-z0-9_-]{43}$/;
+const NEW_TOKEN_HINT = 'make a new one with `blockhouse token --new-token`';
+
+export function tokenPath(workspace: string): string {
+  return join(workspace, '.api-token');
+}
+
+/** Writes a new token and returns it. A running server takes it up by itself (T2). */
+export async function writeNewToken(workspace: string): Promise<string> {
+  await mkdir(workspace, { recursive: true, mode: 0o700 });
+  const token = `bh_${randomBytes(32).toString('base64url')}`;
+  await replaceFile(tokenPath(workspace), `${token}\n`);
+  return token;
+}
+
+export class ApiToken {
+  readonly #file: FreshFile;
+  readonly #bus: CoreBus;
+  #token: Buffer | undefined;
+  #fault: string | undefined = 'it does not exist';
+
+  constructor(workspace: string, bus: CoreBus) {
+    this.#bus = bus;
+    this.#file = new FreshFile(tokenPath(workspace), (state) => this.#take(state));
+  }
+
+  /** Makes the token at first start. Throws when there is one that can't be used (T1). */
+  async ensure(workspace: string): Promise<void> {
+    this.#file.refresh(true);
+    if (this.#fault === 'it does not exist') {
+      await writeNewToken(workspace);
+      this.#file.refresh(true);
+    }
+    if (this.#token === undefined) throw new Error(`${this.#file.path} can't be used: ${this.#fault}; ${NEW_TOKEN_HINT}`);
+  }
+
+  /** True when `presented` is the current token. */
+  matches(presented: string): boolean {
+    this.#file.refresh();
+    const token = this.#token;
+    if (token === undefined) return false;
+    const given = Buffer.from(presented, 'utf8');
+    // The length is no secret: every token has the same.
+    return given.length === token.length && timingSafeEqual(given, token);
+  }
+
+  /** The current token for printing. Throws when there is none that can be used. */
+  reveal(): string {
+    this.#file.refresh(true);
+    if (this.#token === undefined) throw new Error(`${this.#file.path} can't be used: ${this.#fault}; ${NEW_TOKEN_HINT}`);
+    return this.#token.toString('utf8');
+  }
+
+  #take(state: FileState): void {
+    const before = this.#token;
+    this.#fault = faultOf(state);
+    this.#token = this.#fault === undefined && state.kind === 'text' ? Buffer.from(state.text.trim(), 'utf8') : undefined;
+    if (state.kind === 'text' && (state.mode & 0o077) !== 0) chmodSync(this.#file.path, 0o600);
+    if (before !== undefined && (this.#token === undefined || !before.equals(this.#token))) this.#bus.emit('token.rotated', { file: this.#file.path });
+  }
+}
+
+function faultOf(state: FileState): string | undefined {
+  if (state.kind === 'missing') return 'it does not exist';
+  if (state.kind === 'unreadable') return state.reason;
+  return FORM.test(state.text.trim()) ? undefined : 'it does not hold a token (bh_ and 43 characters)';
+}

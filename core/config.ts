@@ -1,0 +1,91 @@
+// Settings of the process: flags, then environment, then defaults; resolved once, whole and frozen, each with
+// its source. Pure: no I/O.
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { QueueLimits } from './gateway/queue.ts';
+import type { Environment } from './gateway/settings.ts';
+import type { UpstreamTimeouts } from './ports.ts';
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export interface ProcessConfig {
+  readonly host: string;
+  readonly port: number;
+  /** Absolute path. */
+  readonly workspace: string;
+  readonly allowRemote: boolean;
+  readonly allowedOrigins: ReadonlySet<string>;
+  readonly queue: QueueLimits;
+  readonly timeouts: Partial<UpstreamTimeouts>;
+  readonly logLevel: LogLevel;
+}
+
+export interface Flags {
+  readonly host?: string | undefined;
+  readonly port?: string | undefined;
+  readonly workspace?: string | undefined;
+  readonly allowRemote?: boolean | undefined;
+}
+
+export const DEFAULT_QUEUE: QueueLimits = { concurrency: 64, waiting: 256 };
+
+/** Throws an Error that names the setting and both ways to give it. */
+export function resolveProcessConfig(flags: Flags, env: Environment): ProcessConfig {
+  const text = (name: string): string | undefined => (env[name]?.trim() === '' ? undefined : env[name]?.trim());
+  const host = flags.host ?? text('BLOCKHOUSE_HOST') ?? '127.0.0.1';
+  const allowRemote = flags.allowRemote ?? text('BLOCKHOUSE_ALLOW_REMOTE') === '1';
+  if (!allowRemote && !isLoopback(host)) {
+    throw new Error(
+      `--host ${host} would open this server to other machines, and it holds your keys. Add --allow-remote (or BLOCKHOUSE_ALLOW_REMOTE=1) if that is meant, and put a TLS proxy in front.`,
+    );
+  }
+  const level = text('BLOCKHOUSE_LOG_LEVEL') ?? 'info';
+  if (!LOG_LEVELS.includes(level as LogLevel)) throw new Error(`BLOCKHOUSE_LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}, not ${level}.`);
+  return Object.freeze({
+    host,
+    port: integer('--port or BLOCKHOUSE_PORT', flags.port ?? text('BLOCKHOUSE_PORT'), 0, 65_535) ?? 8420,
+    workspace: resolve(flags.workspace ?? text('BLOCKHOUSE_WORKSPACE') ?? join(homedir(), '.blockhouse')),
+    allowRemote,
+    allowedOrigins: parseOrigins(text('BLOCKHOUSE_ALLOWED_ORIGINS')),
+    queue: {
+      concurrency: integer('BLOCKHOUSE_QUEUE_CONCURRENCY', text('BLOCKHOUSE_QUEUE_CONCURRENCY'), 1, 100_000) ?? DEFAULT_QUEUE.concurrency,
+      waiting: integer('BLOCKHOUSE_QUEUE_WAITING', text('BLOCKHOUSE_QUEUE_WAITING'), 0, 1_000_000) ?? DEFAULT_QUEUE.waiting,
+    },
+    timeouts: readTimeouts(text),
+    logLevel: level as LogLevel,
+  });
+}
+
+function readTimeouts(text: (name: string) => string | undefined): Partial<UpstreamTimeouts> {
+  const names = { connectMs: 'BLOCKHOUSE_CONNECT_TIMEOUT_MS', firstByteMs: 'BLOCKHOUSE_FIRST_BYTE_TIMEOUT_MS', idleMs: 'BLOCKHOUSE_IDLE_TIMEOUT_MS' } as const;
+  const timeouts: { -readonly [K in keyof UpstreamTimeouts]?: number } = {};
+  for (const [key, name] of Object.entries(names) as [keyof UpstreamTimeouts, string][]) {
+    const value = integer(name, text(name), 0, 2 ** 31 - 1);
+    if (value !== undefined) timeouts[key] = value;
+  }
+  return timeouts;
+}
+
+function integer(name: string, text: string | undefined, low: number, high: number): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < low || value > high)
+    throw new Error(`${name} must be a whole number from ${low} to ${high}, not ${JSON.stringify(text)}.`);
+  return value;
+}
+
+/** `https://a.example, http://10.0.0.5:8000` → origins. Throws for what is no http(s) origin. */
+export function parseOrigins(text: string | undefined): ReadonlySet<string> {
+  const origins = new Set<string>();
+  for (const item of text?.split(/[\s,]+/).filter((part) => part !== '') ?? []) {
+    if (!URL.canParse(item) || !/^https?:$/.test(new URL(item).protocol))
+      throw new Error(`BLOCKHOUSE_ALLOWED_ORIGINS: ${JSON.stringify(item)} is not an origin like https://host:port.`);
+    origins.add(new URL(item).origin);
+  }
+  return origins;
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
+}

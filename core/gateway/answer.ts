@@ -1,0 +1,99 @@
+// Folds the events of one attempt into an answer. Both forms of the gateway use it, so they agree.
+// Pure: no I/O.
+//
+// F1 A complete tool call always ends in `tool_use`, whatever the provider said.
+// F2 Tool-call ids are unique within an answer.
+// F3 totalTokens is the sum; a usage that the provider did not report is marked `estimated`.
+import { randomBytes } from 'node:crypto';
+import { BlockhouseError } from '../errors.ts';
+import type { ChatEvent, ReportedUsage } from '../ports.ts';
+import type { ChatDone, StopReason, ToolCall, Usage, Warning } from '../schemas/chat.ts';
+import type { Prompt } from './prompt.ts';
+
+/** Rule of thumb of the providers' own documents for English text. */
+const CHARACTERS_PER_TOKEN = 4;
+
+export class Answer {
+  readonly #toolCalls: ToolCall[] = [];
+  readonly #ids = new Set<string>();
+  readonly #warnings: Warning[] = [];
+  #usage: ReportedUsage = {};
+  #providerMetadata: Record<string, unknown> | undefined;
+  #stopReason: StopReason | undefined;
+  #characters = 0;
+
+  /** Takes events that arrived together; returns their text fragments. */
+  add(events: readonly ChatEvent[]): string[] {
+    const fragments: string[] = [];
+    for (const event of events) {
+      switch (event.type) {
+        case 'text':
+          if (event.text === '') break;
+          fragments.push(event.text);
+          this.#characters += event.text.length;
+          break;
+        case 'toolCall':
+          this.#toolCalls.push(this.#withUniqueId(event.toolCall));
+          break;
+        case 'usage':
+          this.#usage = { ...this.#usage, ...known(event.usage) };
+          break;
+        case 'providerMetadata':
+          this.#providerMetadata = { ...this.#providerMetadata, ...event.providerMetadata };
+          break;
+        case 'warning':
+          this.#warnings.push(event.warning);
+          break;
+        case 'stop':
+          this.#stopReason = event.stopReason;
+          break;
+      }
+    }
+    return fragments;
+  }
+
+  /** The end of the answer. Throws when an adapter broke the law of events: it ended without a stop. */
+  finish(prompt: Prompt): ChatDone {
+    if (this.#stopReason === undefined) throw new BlockhouseError('INTERNAL_ERROR', 'The adapter ended an answer without a stop reason.');
+    const warnings = [...prompt.warnings, ...this.#warnings];
+    return {
+      usage: this.#finishUsage(prompt),
+      stopReason: this.#toolCalls.length > 0 ? 'tool_use' : this.#stopReason, // F1
+      ...(this.#toolCalls.length > 0 && { toolCalls: this.#toolCalls }),
+      ...(this.#providerMetadata !== undefined && { providerMetadata: this.#providerMetadata }),
+      ...(warnings.length > 0 && { warnings }),
+    };
+  }
+
+  /** F2. A provider that gives no ids, or the same one twice, gets ids of ours. */
+  #withUniqueId(call: ToolCall): ToolCall {
+    const id = call.id !== '' && !this.#ids.has(call.id) ? call.id : `call_${randomBytes(12).toString('hex')}`;
+    this.#ids.add(id);
+    return id === call.id ? call : { ...call, id };
+  }
+
+  /** F3. */
+  #finishUsage(prompt: Prompt): Usage {
+    const { inputTokens, outputTokens, ...rest } = this.#usage;
+    const input = inputTokens ?? estimateTokens(promptCharacters(prompt));
+    const output = outputTokens ?? estimateTokens(this.#characters + JSON.stringify(this.#toolCalls).length - 2);
+    const estimated = inputTokens === undefined || outputTokens === undefined;
+    return { inputTokens: input, outputTokens: output, totalTokens: input + output, ...(rest as Partial<Usage>), ...(estimated && { estimated: true }) };
+  }
+}
+
+function known(usage: ReportedUsage): ReportedUsage {
+  return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== undefined));
+}
+
+function estimateTokens(characters: number): number {
+  return Math.ceil(characters / CHARACTERS_PER_TOKEN);
+}
+
+function promptCharacters(prompt: Prompt): number {
+  const turns = prompt.turns.reduce(
+    (sum, turn) => sum + (turn.role === 'tool' ? turn.results.reduce((all, result) => all + result.content.length, 0) : turn.text.length),
+    0,
+  );
+  return turns + (prompt.system?.length ?? 0) + (prompt.tools.length > 0 ? JSON.stringify(prompt.tools).length : 0);
+}

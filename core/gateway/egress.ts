@@ -1,0 +1,123 @@
+// Where an upstream call may go, and with whose key. Every call of every adapter passes `check`, every
+// connection passes `checkAddress`. Pure: no I/O.
+//
+// G1 A key from auth.json or the environment goes only to the provider's own origin, to an origin configured
+//    there too, to a loopback origin, or to one on the operator's list.
+// G2 Any other origin needs a key that came with the request.
+// G3 Link-local and cloud-metadata addresses are refused unless their origin is on the operator's list, by the
+//    address that is connected to, in every spelling.
+import { BlockList, isIP } from 'node:net';
+import { type BlockhouseError, invalidRequest } from '../errors.ts';
+import type { ResolvedSettings } from './settings.ts';
+
+export interface EgressRule {
+  /** Origins that a stored key may go to. */
+  readonly trustedOrigins: ReadonlySet<string>;
+  /** The operator's list (`BLOCKHOUSE_ALLOWED_ORIGINS`). */
+  readonly allowedOrigins: ReadonlySet<string>;
+  /** True when the request brought its own secret. */
+  readonly ownKey: boolean;
+}
+
+const FORBIDDEN = new BlockList();
+FORBIDDEN.addSubnet('169.254.0.0', 16, 'ipv4'); // link-local, and the metadata service of AWS, Azure, GCP
+FORBIDDEN.addSubnet('fe80::', 10, 'ipv6');
+FORBIDDEN.addSubnet('fd00:ec2::', 32, 'ipv6'); // AWS metadata over IPv6
+FORBIDDEN.addSubnet('fd20:ce::', 32, 'ipv6'); // GCP metadata over IPv6
+FORBIDDEN.addAddress('100.100.100.200', 'ipv4'); // Alibaba Cloud metadata
+FORBIDDEN.addAddress('192.0.0.192', 'ipv4'); // Oracle Cloud metadata
+FORBIDDEN.addAddress('168.63.129.16', 'ipv4'); // Azure host agent
+FORBIDDEN.addSubnet('0.0.0.0', 8, 'ipv4'); // "this host": connects to loopback under another name
+FORBIDDEN.addAddress('::', 'ipv6');
+FORBIDDEN.addSubnet('224.0.0.0', 3, 'ipv4'); // multicast, reserved, broadcast
+FORBIDDEN.addSubnet('ff00::', 8, 'ipv6');
+
+const METADATA_NAMES = new Set(['metadata', 'metadata.google.internal', 'instance-data', 'instance-data.ec2.internal']);
+
+/** Parses a base URL that a person wrote. Throws INVALID_REQUEST naming `field`. */
+export function parseBaseURL(text: string, field = 'config.baseURL'): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw invalidRequest(field, 'must be an absolute http or https URL');
+  }
+  if (url.username !== '' || url.password !== '') throw invalidRequest(field, 'must not carry a user name or password');
+  if (url.search !== '' || url.hash !== '') throw invalidRequest(field, 'must not have a query or a fragment');
+  return url;
+}
+
+/** Literal loopback spellings only: a name that merely resolves to 127.0.0.1 is somebody's name. */
+export function isLoopbackHost(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
+
+/** The rule for one request of an adapter with these settings. */
+export function egressRule(
+  settings: ResolvedSettings,
+  options: {
+    readonly defaultBaseURL?: string | undefined;
+    readonly configuredBaseURL?: string | undefined;
+    readonly allowedOrigins: ReadonlySet<string>;
+    readonly secretNames: readonly string[];
+  },
+): EgressRule {
+  const trusted = new Set<string>();
+  for (const base of [options.defaultBaseURL, options.configuredBaseURL]) {
+    if (base !== undefined && URL.canParse(base)) trusted.add(new URL(base).origin);
+  }
+  const ownKey = options.secretNames.some((name) => settings.sources[name] === 'request');
+  return { trustedOrigins: trusted, allowedOrigins: options.allowedOrigins, ownKey };
+}
+
+/** G1–G3 for a URL about to be called. Throws INVALID_REQUEST; nothing has been sent by then. */
+export function checkEgress(rule: EgressRule, url: URL): void {
+  if (rule.allowedOrigins.has(url.origin)) return;
+  const host = url.hostname.replace(/\.$/, '').toLowerCase();
+  const address = host.startsWith('[') ? host.slice(1, -1) : host;
+  if (METADATA_NAMES.has(host) || (isIP(address) !== 0 && isForbiddenAddress(address))) throw forbiddenAddress(url.origin);
+  if (rule.ownKey || rule.trustedOrigins.has(url.origin) || isLoopbackHost(url.hostname)) return;
+  throw invalidRequest(
+    'config.baseURL',
+    `names ${url.origin}, which is not configured here: a stored key is not sent there. Send your own config.apiKey with it, set it in auth.json, or list the origin in BLOCKHOUSE_ALLOWED_ORIGINS`,
+  );
+}
+
+/** G3 for the address that a name resolved to. */
+export function isForbiddenAddress(address: string): boolean {
+  const plain = address.split('%')[0] ?? address; // zone index of fe80::1%eth0
+  const embedded = embeddedIPv4(plain);
+  if (embedded !== undefined) return FORBIDDEN.check(embedded, 'ipv4');
+  return FORBIDDEN.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4');
+}
+
+export function forbiddenAddress(origin: string): BlockhouseError {
+  return invalidRequest(
+    'config.baseURL',
+    `leads to a link-local, metadata or unroutable address (${origin}); list the origin in BLOCKHOUSE_ALLOWED_ORIGINS if that is meant`,
+  );
+}
+
+/** The IPv4 address inside ::ffff:a.b.c.d, ::a.b.c.d, 64:ff9b::a.b.c.d and 2002:aabb:ccdd::. */
+function embeddedIPv4(address: string): string | undefined {
+  if (isIP(address) !== 6) return undefined;
+  const groups = expandIPv6(address);
+  const [a, b] = [groups[6] ?? 0, groups[7] ?? 0];
+  const mapped = groups.slice(0, 5).every((g) => g === 0) && (groups[5] === 0xffff || (groups[5] === 0 && a !== 0));
+  const nat64 = groups[0] === 0x64 && groups[1] === 0xff9b;
+  if (mapped || nat64) return dotted(a, b);
+  if (groups[0] === 0x2002) return dotted(groups[1] ?? 0, groups[2] ?? 0);
+  return undefined;
+}
+
+function dotted(high: number, low: number): string {
+  return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
+}
+
+function expandIPv6(address: string): number[] {
+  // The URL parser rewrites every spelling, dotted tails included, to hexadecimal groups.
+  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [head = '', tail] = canonical.split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? [] : new Array<string>(8 - left.length - right.length).fill('0');
+  return [...left, ...zeros, ...right].map((group) => Number.parseInt(group, 16));
+}

@@ -1,0 +1,328 @@
+// The gateway: one chat request through validation, queue, attempts and fold. Both forms, streamed and whole,
+// are the same sequence of events.
+//
+// W1 A request that can't succeed is refused before it takes a place in the queue.
+// W2 `start` reaches the sink exactly once, at the first text or right before the end; nothing before that.
+// W3 After the sink has opened, an attempt is never repeated.
+// W4 An aborted signal ends every phase: waiting, attempt, backoff.
+// W5 Keys are resolved for each attempt, so that a rotated key serves the next one.
+import type { CredentialStore } from '../auth/credentials.ts';
+import type { CoreBus } from '../bus.ts';
+import { BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
+import type { Adapter, AdapterCall, ChatEvent, EventSink, StreamSink, UpstreamTimeouts } from '../ports.ts';
+import { type AdapterInfo, type ModelList, VerifyRequest, type VerifyResult } from '../schemas/adapter.ts';
+import { type ChatConfig, type ChatDone, ChatRequest, type ChatResponse } from '../schemas/chat.ts';
+import { compile, type Validator } from '../schemas/validate.ts';
+import { Answer } from './answer.ts';
+import { checkEgress, egressRule, parseBaseURL } from './egress.ts';
+import { type Prompt, toPrompt } from './prompt.ts';
+import { AdapterQueue, type QueueLimits } from './queue.ts';
+import { AdapterRegistry, adapterInfo } from './registry.ts';
+import { RetryBudget, retryDelayMs } from './retry.ts';
+import { type Environment, resolveSettings } from './settings.ts';
+
+export interface GatewayOptions {
+  readonly adapters: readonly Adapter[];
+  readonly credentials: CredentialStore | undefined;
+  readonly env: Environment;
+  readonly bus: CoreBus;
+  readonly timeouts: Partial<UpstreamTimeouts>;
+  readonly queue: QueueLimits;
+  readonly allowedOrigins: ReadonlySet<string>;
+  /** Milliseconds, monotonic. */
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly newRequestId: () => string;
+}
+
+/** The contract's defaults; an adapter may differ (a local daemon loads its model first). */
+export const DEFAULT_TIMEOUTS: UpstreamTimeouts = { connectMs: 10_000, firstByteMs: 120_000, idleMs: 120_000 };
+
+export interface CallOptions {
+  /** Abort it when the caller leaves. */
+  readonly signal?: AbortSignal | undefined;
+  readonly requestId?: string | undefined;
+}
+
+interface Lane {
+  readonly queue: AdapterQueue;
+  readonly budget: RetryBudget;
+}
+
+interface AcceptedChat {
+  readonly request: ChatRequest;
+  readonly adapter: Adapter;
+  readonly prompt: Prompt;
+  readonly signal: AbortSignal;
+  readonly requestId: string;
+  /** Called with fragments as they come; absent when the caller wants the whole answer. */
+  readonly sink: StreamSink | undefined;
+}
+
+const NEVER = new AbortController().signal;
+
+export class Gateway {
+  readonly #options: GatewayOptions;
+  readonly #registry: AdapterRegistry;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #checkChat: Validator<ChatRequest> = compile(ChatRequest);
+  readonly #checkVerify: Validator<VerifyRequest> = compile(VerifyRequest);
+
+  constructor(options: GatewayOptions) {
+    this.#options = options;
+    this.#registry = new AdapterRegistry(options.adapters);
+    for (const adapter of options.adapters) {
+      this.#lanes.set(adapter.id, { queue: new AdapterQueue(options.queue), budget: new RetryBudget(options.now) });
+    }
+  }
+
+  adapterIds(): string[] {
+    return this.#registry.ids();
+  }
+
+  adapters(): AdapterInfo[] {
+    return this.#registry.list().map(adapterInfo);
+  }
+
+  /** Metadata of one adapter. Throws ADAPTER_NOT_FOUND. */
+  adapter(name: string): Adapter {
+    return this.#registry.inUrl(name);
+  }
+
+  /** A whole answer. Rejects with a BlockhouseError. */
+  async chat(request: unknown, options: CallOptions = {}): Promise<ChatResponse> {
+    const accepted = this.#accept(request, undefined, options);
+    const { done, content } = await this.#run(accepted);
+    const { usage, stopReason, warnings, ...message } = done;
+    return {
+      provider: accepted.adapter.id,
+      model: accepted.request.model,
+      message: { role: 'assistant', content, ...message },
+      usage,
+      stopReason,
+      ...(warnings !== undefined && { warnings }),
+    };
+  }
+
+  /** Writes an answer into `sink` while it comes and resolves with its end. Rejects with a BlockhouseError. */
+  async pipe(request: unknown, sink: StreamSink, options: CallOptions = {}): Promise<ChatDone> {
+    const { done } = await this.#run(this.#accept(request, sink, options));
+    return done;
+  }
+
+  /** Model ids of an adapter. */
+  async models(name: string, options: CallOptions = {}): Promise<ModelList> {
+    const adapter = this.#registry.inUrl(name);
+    const models = [...(await adapter.listModels(this.#checkedCall(adapter, undefined, options.signal ?? NEVER)))];
+    return { provider: adapter.id, models, count: models.length };
+  }
+
+  /** Probes credentials or reachability without an inference. A failed probe is an answer with `ok: false`, not an error. */
+  async verify(name: string, body: unknown, options: CallOptions = {}): Promise<VerifyResult> {
+    const adapter = this.#registry.inUrl(name);
+    this.#checkVerify(body);
+    if (body.provider !== undefined && this.#registry.inBody(body.provider, 'provider') !== adapter) {
+      throw invalidRequest('provider', `contradicts the URL, which names ${adapter.id}`);
+    }
+    const signal = options.signal ?? NEVER;
+    try {
+      return { provider: adapter.id, ok: true, detail: await adapter.verify(this.#configuredCall(adapter, body.config, signal)) };
+    } catch (error) {
+      const failure = toBlockhouseError(error);
+      if (failure.code === 'INVALID_REQUEST' || failure.code === 'INTERNAL_ERROR' || failure.code === 'CANCELLED') throw failure;
+      return { provider: adapter.id, ok: false, detail: failure.message };
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#registry.list().map((adapter) => adapter.close()));
+  }
+
+  /** W1. */
+  #accept(body: unknown, sink: StreamSink | undefined, options: CallOptions): AcceptedChat {
+    this.#checkChat(body);
+    const adapter = this.#registry.inBody(body.adapter, 'adapter');
+    const prompt = withUnusedFields(toPrompt(body), body.config, adapter);
+    const signal = options.signal ?? NEVER;
+    this.#configuredCall(adapter, body.config, signal);
+    return { request: body, adapter, prompt, signal, requestId: options.requestId ?? this.#options.newRequestId(), sink };
+  }
+
+  async #run(accepted: AcceptedChat): Promise<{ done: ChatDone; content: string }> {
+    const { adapter, request, requestId, signal } = accepted;
+    const { bus, now } = this.#options;
+    const fact = { requestId, adapter: adapter.id, model: request.model };
+    const startedAt = now();
+    const attempts = new Attempts(accepted, now);
+    bus.emit('chat.started', { ...fact, stream: accepted.sink !== undefined });
+    const finished = (outcome: { usage?: ChatDone['usage']; code?: BlockhouseError['code'] }) =>
+      bus.emit('chat.finished', {
+        ...fact,
+        ...outcome,
+        attempts: attempts.count,
+        durationMs: now() - startedAt,
+        firstTextMs: attempts.firstTextAt === undefined ? undefined : attempts.firstTextAt - startedAt,
+      });
+    try {
+      const result = await this.#lane(adapter).queue.run(() => this.#attemptUntilDone(accepted, attempts), signal);
+      finished({ usage: result.done.usage });
+      return result;
+    } catch (error) {
+      const failure = toBlockhouseError(error);
+      finished({ code: failure.code });
+      throw failure;
+    }
+  }
+
+  async #attemptUntilDone(accepted: AcceptedChat, attempts: Attempts): Promise<{ done: ChatDone; content: string }> {
+    const { adapter, request, requestId, signal } = accepted;
+    const lane = this.#lane(adapter);
+    lane.budget.deposit();
+    for (let retry = 0; ; retry += 1) {
+      try {
+        return await attempts.make(this.#configuredCall(adapter, request.config, signal));
+      } catch (error) {
+        const failure = signal.aborted ? new BlockhouseError('CANCELLED', 'The caller left.', { cause: error }) : toBlockhouseError(error);
+        const delayMs = accepted.sink?.opened ? undefined : retryDelayMs(failure, retry, this.#options.random); // W3
+        if (delayMs === undefined || failure.code === 'CANCELLED' || !lane.budget.withdraw()) throw failure;
+        this.#options.bus.emit('chat.retried', {
+          requestId,
+          adapter: adapter.id,
+          model: request.model,
+          attempt: retry + 1,
+          delayMs,
+          code: failure.code,
+          error: failure.message,
+        });
+        await sleep(delayMs, signal);
+        // A keep-alive comment may have opened the stream in the meantime.
+        if (accepted.sink?.opened) throw failure;
+      }
+    }
+  }
+
+  #lane(adapter: Adapter): Lane {
+    const lane = this.#lanes.get(adapter.id);
+    if (lane === undefined) throw new Error(`no lane for ${adapter.id}`);
+    return lane;
+  }
+
+  /** A call whose credentials are complete: throws ADAPTER_NOT_CONFIGURED. */
+  #configuredCall(adapter: Adapter, config: ChatConfig | undefined, signal: AbortSignal): AdapterCall {
+    const call = this.#checkedCall(adapter, config, signal);
+    const missing = adapter.missingCredential(call.settings);
+    if (missing !== undefined) throw new BlockhouseError('ADAPTER_NOT_CONFIGURED', missing);
+    return call;
+  }
+
+  /** A call to a place that it may go to: throws INVALID_REQUEST or, for a bad stored URL, ADAPTER_NOT_CONFIGURED. */
+  #checkedCall(adapter: Adapter, config: ChatConfig | undefined, signal: AbortSignal): AdapterCall {
+    if (config?.baseURL !== undefined && adapter.settings['baseURL'] === undefined)
+      throw invalidRequest('config.baseURL', `can't be set for ${adapter.id}; its endpoint follows from the region`);
+    const call = this.#call(adapter, config, signal);
+    const base = call.settings.values['baseURL'];
+    if (base !== undefined) checkEgress(call.egress, parseConfiguredURL(base, call.settings.sources['baseURL']));
+    return call;
+  }
+
+  #call(adapter: Adapter, config: ChatConfig | undefined, signal: AbortSignal): AdapterCall {
+    const { env, credentials, allowedOrigins, timeouts } = this.#options;
+    const stored = credentials?.read(adapter.id);
+    const settings = resolveSettings(adapter.settings, { config, stored, env });
+    const configured = resolveSettings(adapter.settings, { stored, env });
+    const egress = egressRule(settings, {
+      defaultBaseURL: adapter.settings['baseURL']?.default,
+      configuredBaseURL: configured.values['baseURL'],
+      allowedOrigins,
+      secretNames: Object.keys(adapter.settings).filter((name) => adapter.settings[name]?.secret),
+    });
+    return { settings, egress, timeouts: { ...DEFAULT_TIMEOUTS, ...adapter.timeouts, ...timeouts }, signal };
+  }
+}
+
+/** Fields that mean nothing to this adapter are named, not dropped silently. `baseURL` is refused instead: it says where data goes. */
+function withUnusedFields(prompt: Prompt, config: ChatConfig | undefined, adapter: Adapter): Prompt {
+  const names = ['region', 'apiKey', 'accessKeyId', 'secretAccessKey', 'sessionToken'] as const;
+  const unused = names.filter((name) => config?.[name] !== undefined && adapter.settings[name] === undefined);
+  if (unused.length === 0) return prompt;
+  return {
+    ...prompt,
+    warnings: [
+      ...prompt.warnings,
+      ...unused.map((name) => ({ field: `config.${name}`, message: `${adapter.displayName} has no use for it; it was left out.` })),
+    ],
+  };
+}
+
+/** A bad URL in a request is the caller's fault; in auth.json or the environment it is the operator's. */
+function parseConfiguredURL(base: string, source: string | undefined): URL {
+  if (source === 'request') return parseBaseURL(base);
+  try {
+    return parseBaseURL(base, 'baseURL');
+  } catch (error) {
+    throw new BlockhouseError('ADAPTER_NOT_CONFIGURED', `${(error as Error).message} (it comes from ${source}).`, { cause: error });
+  }
+}
+
+/** The attempts of one request; each has an answer of its own, so that nothing of a failed one survives. */
+class Attempts {
+  count = 0;
+  firstTextAt: number | undefined;
+  readonly #accepted: AcceptedChat;
+  readonly #now: () => number;
+
+  constructor(accepted: AcceptedChat, now: () => number) {
+    this.#accepted = accepted;
+    this.#now = now;
+  }
+
+  async make(call: AdapterCall): Promise<{ done: ChatDone; content: string }> {
+    this.count += 1;
+    const { adapter, prompt, request, sink: streamSink } = this.#accepted;
+    const answer = new Answer();
+    let content = '';
+    let started = false;
+    const start = (): void => {
+      if (started || streamSink === undefined) return;
+      started = true;
+      streamSink.start({ provider: adapter.id, model: request.model }); // W2
+    };
+    const sink: EventSink = {
+      emit: (events: readonly ChatEvent[]): boolean => {
+        const fragments = answer.add(events);
+        if (fragments.length === 0) return true;
+        this.firstTextAt ??= this.#now();
+        if (streamSink === undefined) {
+          for (const fragment of fragments) content += fragment;
+          return true;
+        }
+        start();
+        return streamSink.content(fragments);
+      },
+      onceWritable: (resume) => {
+        if (streamSink === undefined) resume();
+        else streamSink.onceWritable(resume);
+      },
+    };
+    await adapter.chat({ ...call, model: request.model, prompt, stream: streamSink !== undefined, sink });
+    const done = answer.finish(prompt);
+    start();
+    return { done, content };
+  }
+}
+
+/** W4: rejects with CANCELLED as soon as the signal fires. */
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cancel = (): void => {
+      clearTimeout(timer);
+      reject(new BlockhouseError('CANCELLED', 'The caller left.'));
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', cancel);
+      resolve();
+    }, ms);
+    if (signal.aborted) cancel();
+    else signal.addEventListener('abort', cancel, { once: true });
+  });
+}

@@ -1,0 +1,163 @@
+// A chat request made ready for translation: system text hoisted, blank turns left out, tool results
+// gathered behind the calls they answer. What no provider could accept is refused here, with the field's
+// name. Pure: no I/O.
+//
+// N1 The system text is the system messages in order, joined by a blank line.
+// N2 No turn is blank.
+// N3 Each assistant turn with tool calls is followed by one tool turn with a result for every call, in call order.
+// N4 There is at least one user or tool turn.
+import { invalidRequest } from '../errors.ts';
+import { isDeeperThan, isObject, MAX_JSON_DEPTH } from '../json.ts';
+import type { ChatRequest, Message, Tool, ToolCall, Warning } from '../schemas/chat.ts';
+
+export interface PromptToolResult {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly content: string;
+  readonly isError: boolean;
+}
+
+export type Turn =
+  | { readonly role: 'user'; readonly text: string }
+  | {
+      readonly role: 'assistant';
+      readonly text: string;
+      readonly toolCalls: readonly ToolCall[];
+      readonly providerMetadata?: Record<string, unknown> | undefined;
+    }
+  | { readonly role: 'tool'; readonly results: readonly PromptToolResult[] };
+
+export interface Prompt {
+  readonly system: string | undefined;
+  readonly turns: readonly Turn[];
+  readonly tools: readonly Tool[];
+  /** As asked for; undefined means that the caller left it to the gateway. */
+  readonly maxTokens: number | undefined;
+  readonly temperature: number | undefined;
+  readonly cacheControl: boolean;
+  /** What this step left out. */
+  readonly warnings: readonly Warning[];
+}
+
+/** Throws INVALID_REQUEST naming the field. */
+export function toPrompt(request: ChatRequest): Prompt {
+  const warnings: Warning[] = [];
+  const system: string[] = [];
+  const turns: Turn[] = [];
+  const pending = new PendingCalls();
+  for (const [index, message] of request.messages.entries()) {
+    const path = `messages[${index}]`;
+    assertFields(message, path);
+    if (message.role === 'tool') {
+      pending.answer(message, path);
+      continue;
+    }
+    if (message.role === 'system') {
+      if (!isBlank(message.content)) system.push(message.content ?? '');
+      continue;
+    }
+    pending.flush(turns);
+    if (isBlank(message.content) && (message.toolCalls ?? []).length === 0) {
+      warnings.push({ field: `${path}.content`, message: 'The message is blank and was left out.' });
+      continue;
+    }
+    if (message.role === 'user') turns.push({ role: 'user', text: message.content ?? '' });
+    else pending.open(message, path, turns);
+  }
+  pending.flush(turns);
+  if (!turns.some((turn) => turn.role !== 'assistant')) throw invalidRequest('messages', 'must contain a user message that is not blank');
+  return {
+    system: system.length === 0 ? undefined : system.join('\n\n'),
+    turns,
+    tools: flattenTools(request.tools ?? []),
+    maxTokens: request.config?.maxTokens,
+    temperature: request.config?.temperature,
+    cacheControl: request.config?.cacheControl ?? false,
+    warnings,
+  };
+}
+
+function isBlank(text: string | undefined): boolean {
+  return text === undefined || text.trim() === '';
+}
+
+function assertFields(message: Message, path: string): void {
+  if (message.toolCalls !== undefined && message.role !== 'assistant') throw invalidRequest(`${path}.toolCalls`, 'belongs to role assistant only');
+  if (message.toolResults !== undefined && message.role !== 'tool') throw invalidRequest(`${path}.toolResults`, 'belongs to role tool only');
+  if (message.role === 'tool' && message.toolResults === undefined) throw invalidRequest(`${path}.toolResults`, 'is required for role tool');
+  if (message.content === undefined && message.role !== 'tool' && (message.toolCalls ?? []).length === 0)
+    throw invalidRequest(`${path}.content`, 'is required');
+  assertShallow(message.providerMetadata, `${path}.providerMetadata`);
+  message.toolCalls?.forEach((call, index) => {
+    assertShallow(call.arguments, `${path}.toolCalls[${index}].arguments`);
+    assertShallow(call.providerMetadata, `${path}.toolCalls[${index}].providerMetadata`);
+  });
+}
+
+function assertShallow(value: unknown, path: string): void {
+  if (isDeeperThan(value, MAX_JSON_DEPTH)) throw invalidRequest(path, `nests deeper than ${MAX_JSON_DEPTH} levels`);
+}
+
+/** The calls of the last assistant turn and the results that have come for them (N3). */
+class PendingCalls {
+  #calls: readonly ToolCall[] = [];
+  #path = '';
+  readonly #results = new Map<string, PromptToolResult>();
+  readonly #extraText: string[] = [];
+
+  open(message: Message, path: string, turns: Turn[]): void {
+    const toolCalls = message.toolCalls ?? [];
+    const seen = new Set<string>();
+    toolCalls.forEach((call, index) => {
+      if (seen.has(call.id)) throw invalidRequest(`${path}.toolCalls[${index}].id`, 'is used twice in this message');
+      seen.add(call.id);
+    });
+    turns.push({ role: 'assistant', text: isBlank(message.content) ? '' : (message.content ?? ''), toolCalls, providerMetadata: message.providerMetadata });
+    this.#calls = toolCalls;
+    this.#path = path;
+  }
+
+  answer(message: Message, path: string): void {
+    message.toolResults?.forEach((result, index) => {
+      const at = `${path}.toolResults[${index}].toolCallId`;
+      const call = this.#calls.find((candidate) => candidate.id === result.toolCallId);
+      if (call === undefined) throw invalidRequest(at, 'answers no tool call of the assistant message before it; replay that message with its toolCalls');
+      if (this.#results.has(call.id)) throw invalidRequest(at, 'is answered twice');
+      this.#results.set(call.id, { toolCallId: call.id, toolName: call.name, content: result.content, isError: result.isError ?? false });
+    });
+    if (!isBlank(message.content)) this.#extraText.push(message.content ?? '');
+  }
+
+  flush(turns: Turn[]): void {
+    if (this.#calls.length === 0) return;
+    const results = this.#calls.map((call, index) => {
+      const result = this.#results.get(call.id);
+      if (result === undefined)
+        throw invalidRequest(`${this.#path}.toolCalls[${index}]`, 'has no result; follow it with a message of role tool that carries one in toolResults');
+      return result;
+    });
+    turns.push({ role: 'tool', results });
+    // Text beside results is the user's: no provider has a slot for it inside a tool turn.
+    if (this.#extraText.length > 0) turns.push({ role: 'user', text: this.#extraText.join('\n\n') });
+    this.#calls = [];
+    this.#results.clear();
+    this.#extraText.length = 0;
+  }
+}
+
+/** Brings both accepted forms to the flat one. The nested form's outer fields are checked by the schema. */
+function flattenTools(tools: NonNullable<ChatRequest['tools']>): Tool[] {
+  const names = new Set<string>();
+  return tools.map((item, index) => {
+    const tool: Tool = 'function' in item ? item.function : item;
+    const path = `tools[${index}]`;
+    if (names.has(tool.name)) throw invalidRequest(`${path}.name`, `is used twice (${tool.name})`);
+    names.add(tool.name);
+    const type = tool.parameters?.['type'];
+    if (type !== undefined && type !== 'object') throw invalidRequest(`${path}.parameters.type`, 'must be object');
+    if (tool.parameters?.['properties'] !== undefined && !isObject(tool.parameters['properties']))
+      throw invalidRequest(`${path}.parameters.properties`, 'must be an object');
+    assertShallow(tool.parameters, `${path}.parameters`);
+    return tool;
+  });
+}

@@ -1,0 +1,58 @@
+// The registered adapters by id and alias. Pure: no I/O.
+import { BlockhouseError, invalidRequest } from '../errors.ts';
+import type { Adapter } from '../ports.ts';
+import type { AdapterInfo } from '../schemas/adapter.ts';
+
+export class AdapterRegistry {
+  readonly #byName = new Map<string, Adapter>();
+  readonly #list: readonly Adapter[];
+
+  constructor(adapters: readonly Adapter[]) {
+    this.#list = adapters;
+    for (const adapter of adapters) {
+      for (const name of [adapter.id, ...adapter.aliases]) {
+        if (this.#byName.has(name)) throw new Error(`Two adapters are called ${name}.`);
+        this.#byName.set(name, adapter);
+      }
+    }
+  }
+
+  list(): readonly Adapter[] {
+    return this.#list;
+  }
+
+  ids(): string[] {
+    return this.#list.map((adapter) => adapter.id);
+  }
+
+  /** For an id in a URL: throws ADAPTER_NOT_FOUND. */
+  inUrl(name: string): Adapter {
+    const adapter = this.#byName.get(name);
+    if (adapter === undefined) throw new BlockhouseError('ADAPTER_NOT_FOUND', `There is no adapter ${shown(name)}; there are ${this.ids().join(', ')}.`);
+    return adapter;
+  }
+
+  /** For an id in a body: throws INVALID_REQUEST naming `field`. */
+  inBody(name: string, field: string): Adapter {
+    const adapter = this.#byName.get(name);
+    if (adapter === undefined) throw invalidRequest(field, `names no adapter (${shown(name)}); known are ${this.ids().join(', ')}`);
+    return adapter;
+  }
+}
+
+function shown(name: string): string {
+  return JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name);
+}
+
+export function adapterInfo(adapter: Adapter): AdapterInfo {
+  const base = adapter.settings['baseURL']?.default;
+  return {
+    id: adapter.id,
+    displayName: adapter.displayName,
+    authRequired: adapter.authRequired,
+    defaultModel: adapter.defaultModel,
+    ...(base !== undefined && { defaultBaseURL: base }),
+    supportsStreaming: adapter.supportsStreaming,
+    envVars: [...adapter.envVars],
+  };
+}

@@ -1,0 +1,118 @@
+// Settings of an adapter for one request: request `config`, then auth.json, then the environment,
+// then the default. Pure: no I/O; whoever calls hands in the stored values and the environment.
+
+import { BlockhouseError } from '../errors.ts';
+import type { ChatConfig } from '../schemas/chat.ts';
+import { SECRET_PATTERN } from '../schemas/chat.ts';
+
+/** One setting that an adapter takes. */
+export interface SettingSpec {
+  /** Environment variables, the first that is set wins. */
+  readonly env?: readonly string[];
+  readonly default?: string;
+  /** Never shown, logged or sent to a place it was not meant for. */
+  readonly secret?: true;
+  /** Not a field of a request's `config`: only auth.json and the environment may set it. */
+  readonly storedOnly?: true;
+  /** Brings other people's spellings of a stored value to ours; must not throw. */
+  readonly normalize?: (value: string) => string;
+  /** The only values it takes. */
+  readonly oneOf?: readonly string[];
+}
+
+export type SettingsSpec = Readonly<Record<string, SettingSpec>>;
+
+/** Where a value came from: `env:NAME` names the variable. */
+export type SettingSource = 'request' | 'auth.json' | `env:${string}` | 'default';
+
+export interface ResolvedSettings {
+  readonly values: Readonly<Record<string, string | undefined>>;
+  readonly sources: Readonly<Record<string, SettingSource | undefined>>;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const HEADER_SAFE = new RegExp(SECRET_PATTERN);
+
+/**
+ * Secrets of one request are never mixed with stored ones: a request that brings any secret brings all of
+ * them (half of somebody else's key pair is nobody's).
+ */
+export function resolveSettings(
+  spec: SettingsSpec,
+  from: { readonly config?: ChatConfig | undefined; readonly stored?: Readonly<Record<string, string>> | undefined; readonly env: Environment },
+): ResolvedSettings {
+  const config = (from.config ?? {}) as Readonly<Record<string, unknown>>;
+  const ownSecrets = Object.entries(spec).some(([name, setting]) => setting.secret && !setting.storedOnly && config[name] !== undefined);
+  const values: Record<string, string | undefined> = {};
+  const sources: Record<string, SettingSource | undefined> = {};
+  for (const [name, setting] of Object.entries(spec)) {
+    const found = findSetting(name, setting, config, ownSecrets && setting.secret ? {} : from.stored, ownSecrets && setting.secret ? {} : from.env);
+    if (found === undefined) continue;
+    assertUsable(name, setting, found);
+    values[name] = found.value;
+    sources[name] = found.source;
+  }
+  return Object.freeze({ values: Object.freeze(values), sources: Object.freeze(sources) });
+}
+
+interface Found {
+  readonly value: string;
+  readonly source: SettingSource;
+}
+
+function findSetting(
+  name: string,
+  setting: SettingSpec,
+  config: Readonly<Record<string, unknown>>,
+  stored: Readonly<Record<string, string>> | undefined,
+  env: Environment,
+): Found | undefined {
+  const asked = setting.storedOnly ? undefined : config[name];
+  if (typeof asked === 'string') return { value: asked, source: 'request' };
+  const normalize = setting.normalize ?? ((value: string) => value);
+  const kept = stored?.[name];
+  if (kept !== undefined && kept !== '') return { value: normalize(kept), source: 'auth.json' };
+  for (const variable of setting.env ?? []) {
+    const value = env[variable]?.trim();
+    if (value !== undefined && value !== '') return { value: normalize(value), source: `env:${variable}` };
+  }
+  return setting.default === undefined ? undefined : { value: setting.default, source: 'default' };
+}
+
+/** A stored value that could not be used is reported by name, never by value. */
+function assertUsable(name: string, setting: SettingSpec, found: Found): void {
+  if (setting.oneOf !== undefined && !setting.oneOf.includes(found.value)) {
+    throw new BlockhouseError('ADAPTER_NOT_CONFIGURED', `${name} from ${found.source} must be one of ${setting.oneOf.join(', ')}.`);
+  }
+  if (setting.secret && !HEADER_SAFE.test(found.value)) {
+    throw new BlockhouseError(
+      'ADAPTER_NOT_CONFIGURED',
+      `${name} from ${found.source} has characters that no key has (spaces, line ends or non-ASCII); set it again.`,
+    );
+  }
+}
+
+/** The settings for people: secrets as their last four characters. */
+export function describeSettings(spec: SettingsSpec, settings: ResolvedSettings): Record<string, { value: string; source: SettingSource }> {
+  const shown: Record<string, { value: string; source: SettingSource }> = {};
+  for (const [name, setting] of Object.entries(spec)) {
+    const value = settings.values[name];
+    const source = settings.sources[name];
+    if (value !== undefined && source !== undefined) shown[name] = { value: setting.secret ? maskSecret(value) : value, source };
+  }
+  return shown;
+}
+
+/** Short secrets are hidden whole: four characters of eight would be half of it. */
+export function maskSecret(secret: string): string {
+  return secret.length < 16 ? '••••' : `••••${secret.slice(-4)}`;
+}
+
+/** Every secret in use, for redaction. */
+export function secretsOf(spec: SettingsSpec, settings: ResolvedSettings): string[] {
+  return Object.entries(spec).flatMap(([name, setting]) => {
+    const value = settings.values[name];
+    return setting.secret && value !== undefined ? [value] : [];
+  });
+}

@@ -1,0 +1,32 @@
+// The public surface of the core; the only file of it that other folders import.
+export type { StoredSettings } from './auth/credentials.ts';
+export { CredentialStore } from './auth/credentials.ts';
+export { ApiToken, tokenPath, writeNewToken } from './auth/token.ts';
+export { type CoreBus, type CoreEvents, createBus } from './bus.ts';
+export { type Flags, type LogLevel, type ProcessConfig, resolveProcessConfig } from './config.ts';
+export {
+  BlockhouseError,
+  ERROR_TABLE,
+  type ErrorBody,
+  type ErrorCode,
+  type ErrorDetail,
+  type ErrorExtras,
+  errorBody,
+  invalidRequest,
+  toBlockhouseError,
+} from './errors.ts';
+export { checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress } from './gateway/egress.ts';
+export type { CallOptions } from './gateway/gateway.ts';
+export type { Prompt, PromptToolResult, Turn } from './gateway/prompt.ts';
+export type { QueueLimits } from './gateway/queue.ts';
+export { clampRetryAfter, parseRetryAfter } from './gateway/retry.ts';
+export { describeSettings, type Environment, maskSecret, type ResolvedSettings, type SettingSpec, type SettingsSpec, secretsOf } from './gateway/settings.ts';
+export { ChatStream, type ChatStreamEvent } from './gateway/stream.ts';
+export { isObject, type JsonObject, type JsonValue, parseJson, tryParseJson } from './json.ts';
+export type { Adapter, AdapterCall, ChatCall, ChatEvent, EventSink, ReportedUsage, StreamSink, UpstreamTimeouts } from './ports.ts';
+export { type Core, type CoreOptions, createCore } from './runtime.ts';
+export * from './schemas/adapter.ts';
+export * from './schemas/chat.ts';
+export { ErrorReport } from './schemas/error.ts';
+export { compile, type Validator } from './schemas/validate.ts';
+export { VERSION } from './version.ts';

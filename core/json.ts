@@ -1,0 +1,39 @@
+// The only place that parses JSON text. Pure: no I/O.
+
+export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
+export interface JsonObject {
+  [key: string]: JsonValue;
+}
+
+/** Deepest nesting accepted inside free-form JSON (tool schemas, arguments, provider metadata).
+ *  Real tool schemas stay below 20; JSON.stringify overflows the stack at some thousands. */
+export const MAX_JSON_DEPTH = 100;
+
+/** Parses JSON text. Throws SyntaxError with V8's own message. */
+export function parseJson(text: string): unknown {
+  return JSON.parse(text);
+}
+
+/** Parses JSON text, or answers undefined where the text is not JSON: for input whose damage is
+ *  an expected case that the caller handles (a provider's frame, an error body). */
+export function tryParseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** True when arrays and objects nest deeper than `limit`. Recursion is bounded by the limit. */
+export function isDeeperThan(value: unknown, limit: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (limit <= 0) return true;
+  for (const inner of Object.values(value)) {
+    if (isDeeperThan(inner, limit - 1)) return true;
+  }
+  return false;
+}

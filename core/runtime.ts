@@ -1,0 +1,96 @@
+// The core put together: what `createCore` gives to a server, a CLI or another program.
+import { randomBytes } from 'node:crypto';
+import { CredentialStore } from './auth/credentials.ts';
+import { ApiToken } from './auth/token.ts';
+import { type CoreBus, createBus } from './bus.ts';
+import { DEFAULT_QUEUE } from './config.ts';
+import { type CallOptions, Gateway } from './gateway/gateway.ts';
+import type { QueueLimits } from './gateway/queue.ts';
+import type { Environment } from './gateway/settings.ts';
+import { ChatStream } from './gateway/stream.ts';
+import type { Adapter, StreamSink, UpstreamTimeouts } from './ports.ts';
+import type { AdapterInfo, ModelList, VerifyResult } from './schemas/adapter.ts';
+import type { ChatDone, ChatRequest, ChatResponse } from './schemas/chat.ts';
+import { VERSION } from './version.ts';
+
+export interface CoreOptions {
+  /** Folder that holds auth.json and the token. Left out: nothing is read from or written to disk. */
+  readonly workspace?: string;
+  readonly adapters: readonly Adapter[];
+  /** Defaults to the environment of the process. */
+  readonly env?: Environment;
+  /** Origins, beside the providers' own, that stored keys may go to. */
+  readonly allowedOrigins?: ReadonlySet<string>;
+  readonly queue?: Partial<QueueLimits>;
+  readonly timeouts?: Partial<UpstreamTimeouts>;
+  /** Monotonic milliseconds. */
+  readonly now?: () => number;
+  /** From 0 to 1, for jitter. */
+  readonly random?: () => number;
+}
+
+export interface Core {
+  readonly version: string;
+  /** Facts about what has happened; see docs/events.md. */
+  readonly events: CoreBus;
+  readonly workspace: string | undefined;
+  /** The bearer token of the workspace; undefined without a workspace. */
+  readonly token: ApiToken | undefined;
+  /** The stored credentials; undefined without a workspace. */
+  readonly credentials: CredentialStore | undefined;
+  adapterIds(): string[];
+  adapters(): AdapterInfo[];
+  /** The settings an adapter takes and how it is called. Throws ADAPTER_NOT_FOUND. */
+  adapter(id: string): Adapter;
+  models(id: string, options?: CallOptions): Promise<ModelList>;
+  verify(id: string, body?: unknown, options?: CallOptions): Promise<VerifyResult>;
+  /** A whole answer; rejects with a BlockhouseError. The request is checked at run time. */
+  chat(request: ChatRequest, options?: CallOptions): Promise<ChatResponse>;
+  /** The same answer piece by piece; ends with one `done`, or throws. Leaving the loop aborts the request. */
+  stream(request: ChatRequest, options?: CallOptions): ChatStream;
+  /** The same for a transport that keeps its own back-pressure. */
+  pipe(request: unknown, sink: StreamSink, options?: CallOptions): Promise<ChatDone>;
+  newRequestId(): string;
+  close(): Promise<void>;
+}
+
+export function createCore(options: CoreOptions): Core {
+  const events = createBus();
+  const { workspace } = options;
+  const credentials = workspace === undefined ? undefined : new CredentialStore(workspace, events);
+  const token = workspace === undefined ? undefined : new ApiToken(workspace, events);
+  const gateway = new Gateway({
+    adapters: options.adapters,
+    credentials,
+    env: options.env ?? process.env,
+    bus: events,
+    timeouts: options.timeouts ?? {},
+    queue: { ...DEFAULT_QUEUE, ...options.queue },
+    allowedOrigins: options.allowedOrigins ?? new Set(),
+    now: options.now ?? (() => performance.now()),
+    random: options.random ?? Math.random,
+    newRequestId,
+  });
+  return {
+    version: VERSION,
+    events,
+    workspace,
+    token,
+    credentials,
+    adapterIds: () => gateway.adapterIds(),
+    adapters: () => gateway.adapters(),
+    adapter: (id) => gateway.adapter(id),
+    models: (id, call) => gateway.models(id, call),
+    verify: (id, body, call) => gateway.verify(id, body ?? {}, call),
+    chat: (request, call) => gateway.chat(request, call),
+    stream: (request, call) => new ChatStream((sink, signal) => gateway.pipe(request, sink, { ...call, signal }), call?.signal),
+    pipe: (request, sink, call) => gateway.pipe(request, sink, call),
+    newRequestId,
+    close: () => gateway.close(),
+  };
+}
+
+/** Sorts by nothing, collides never: 96 random bits. */
+function newRequestId(): string {
+  return `req_${randomBytes(12).toString('hex')}`;
+}

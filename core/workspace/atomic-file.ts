@@ -1,0 +1,68 @@
+// Replaces a file so that a reader, a crash or a power cut finds the old content whole or the new content whole.
+//
+// A1 A temporary file in the same folder is created exclusively, mode 0600, never through a link.
+// A2 All bytes are written and the size is checked before it is renamed.
+// A3 File and folder are fsynced before the promise resolves; a descriptor whose fsync failed is not used again.
+// A4 On any failure the temporary file is removed, the old content stays, and the error is reported.
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { BlockhouseError } from '../errors.ts';
+
+const TEMPORARY = /^\..+\.[0-9a-f]{16}\.tmp$/;
+
+/** True for names that `replaceFile` gives to its temporary files. */
+export function isTemporaryName(name: string): boolean {
+  return TEMPORARY.test(name);
+}
+
+/** Throws STORAGE_FULL when the disk has no room, the system's own error otherwise. */
+export async function replaceFile(path: string, content: string): Promise<void> {
+  const folder = dirname(path);
+  const temporary = join(folder, `.${basename(path)}.${randomBytes(8).toString('hex')}.tmp`);
+  const bytes = Buffer.from(content, 'utf8');
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  const file = await open(temporary, flags, 0o600).catch(storageFault);
+  try {
+    await writeAll(file, bytes);
+    await rename(temporary, path);
+  } catch (error) {
+    await unlink(temporary).catch((unlinkError: unknown) => {
+      throw new AggregateError([error, unlinkError], `could not replace ${basename(path)}, and its temporary file remains`);
+    });
+    return storageFault(error);
+  }
+  await syncFolder(folder);
+}
+
+async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
+  try {
+    for (let offset = 0; offset < bytes.length; ) {
+      offset += (await file.write(bytes, offset, bytes.length - offset)).bytesWritten;
+    }
+    const { size } = await file.stat();
+    if (size !== bytes.length) throw new Error(`wrote ${bytes.length} bytes, but the file has ${size}`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Makes a rename in `folder` durable. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, constants.O_RDONLY).catch(storageFault);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function storageFault(error: unknown): never {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    throw new BlockhouseError('STORAGE_FULL', 'The disk is full; nothing was changed. Free some space and try again.', { cause: error });
+  }
+  throw error;
+}

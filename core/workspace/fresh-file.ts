@@ -1,0 +1,62 @@
+// A small file that is read again when it has changed, without a watcher: its metadata is looked at when the
+// value is asked for, at most once in `checkEveryMs`.
+import { type BigIntStats, readFileSync, statSync } from 'node:fs';
+
+/** Rotations must take hold within a second; a stat costs some microseconds, so it is not made on every request. */
+const CHECK_EVERY_MS = 200;
+/** No secret file is larger; a larger one is somebody's accident and is not read into memory. */
+const MAX_BYTES = 1024 * 1024;
+
+export type FileState =
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'unreadable'; readonly reason: string }
+  | { readonly kind: 'text'; readonly text: string; readonly mode: number };
+
+export class FreshFile {
+  readonly path: string;
+  readonly #onChange: (state: FileState) => void;
+  readonly #now: () => number;
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  #stamp = '';
+
+  /** `onChange` is called synchronously, from `refresh`, at the first look and after every change. */
+  constructor(path: string, onChange: (state: FileState) => void, now: () => number = () => performance.now()) {
+    this.path = path;
+    this.#onChange = onChange;
+    this.#now = now;
+  }
+
+  /** Looks at the file if the last look is older than the interval, or at once with `force`. */
+  refresh(force = false): void {
+    const now = this.#now();
+    if (!force && now - this.#checkedAt < CHECK_EVERY_MS) return;
+    this.#checkedAt = now;
+    const { stamp, read } = this.#look();
+    if (stamp === this.#stamp) return;
+    this.#stamp = stamp;
+    this.#onChange(read());
+  }
+
+  #look(): { stamp: string; read: () => FileState } {
+    let stats: BigIntStats | undefined;
+    try {
+      stats = statSync(this.path, { bigint: true, throwIfNoEntry: false });
+    } catch (error) {
+      const reason = (error as NodeJS.ErrnoException).code ?? String(error);
+      return { stamp: `!${reason}`, read: () => ({ kind: 'unreadable', reason }) };
+    }
+    if (stats === undefined) return { stamp: 'missing', read: () => ({ kind: 'missing' }) };
+    const found = stats;
+    return { stamp: `${found.ino}:${found.size}:${found.mtimeNs}:${found.mode}`, read: () => readText(this.path, found) };
+  }
+}
+
+function readText(path: string, stats: BigIntStats): FileState {
+  if (!stats.isFile()) return { kind: 'unreadable', reason: 'it is not a regular file' };
+  if (stats.size > MAX_BYTES) return { kind: 'unreadable', reason: `it is larger than ${MAX_BYTES} bytes` };
+  try {
+    return { kind: 'text', text: readFileSync(path, 'utf8'), mode: Number(stats.mode) & 0o777 };
+  } catch (error) {
+    return { kind: 'unreadable', reason: (error as NodeJS.ErrnoException).code ?? String(error) };
+  }
+}

@@ -1,0 +1,91 @@
+// Reads a JSON body, or says why not.
+//
+// B1 Reading stops at the limit; nothing beyond it is kept.
+// B2 A client that asked (Expect: 100-continue) is told to go on only when its headers promise an acceptable body.
+// B3 Only plain UTF-8 JSON is taken: no other type, charset or content-encoding.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { BlockhouseError, invalidRequest, parseJson } from '../../core/index.ts';
+
+const MIB = 1024 * 1024;
+export const CHAT_BODY_BYTES = 10 * MIB;
+export const OTHER_BODY_BYTES = MIB;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** An empty body is `undefined` where `optional`, a 400 elsewhere. */
+export async function readJsonBody(
+  { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
+  limit: number,
+  optional: boolean,
+): Promise<unknown> {
+  assertLength(req, limit);
+  const hasBody = req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
+  if (!hasBody && optional) return undefined;
+  if (!hasBody) throw invalidRequest('', 'The body is empty; send a JSON object.');
+  assertType(req); // B3
+  if (req.headers.expect !== undefined) res.writeContinue(); // B2
+  const bytes = await collect(req, limit);
+  if (bytes.length === 0 && optional) return undefined;
+  return parse(bytes);
+}
+
+/** An announced length beyond the limit is refused before anything is read. */
+function assertLength(req: IncomingMessage, limit: number): void {
+  if (Number(req.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+}
+
+function assertType(req: IncomingMessage): void {
+  const encoding = req.headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw new BlockhouseError('UNSUPPORTED_MEDIA_TYPE', `Send the body without content-encoding (it is ${JSON.stringify(encoding.slice(0, 64))}).`);
+  }
+  const [type = '', ...parameters] = (req.headers['content-type'] ?? '').split(';').map((part) => part.trim().toLowerCase());
+  if (type !== 'application/json') throw new BlockhouseError('UNSUPPORTED_MEDIA_TYPE', 'Send the body with the header content-type: application/json.');
+  const charset = parameters
+    .find((part) => part.startsWith('charset='))
+    ?.slice('charset='.length)
+    .replaceAll('"', '');
+  if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') throw new BlockhouseError('UNSUPPORTED_MEDIA_TYPE', 'Send the body in UTF-8.');
+}
+
+function collect(req: IncomingMessage, limit: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    req.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > limit) {
+        req.pause();
+        req.removeAllListeners('data');
+        reject(tooLarge(limit)); // B1
+        return;
+      }
+      chunks.push(chunk);
+    });
+    req.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    req.once('error', (error) => reject(new BlockhouseError('CANCELLED', 'The client left before its body was complete.', { cause: error })));
+    req.once('close', () => reject(new BlockhouseError('CANCELLED', 'The client left before its body was complete.')));
+  });
+}
+
+function parse(bytes: Buffer): unknown {
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch (error) {
+    throw new BlockhouseError('INVALID_REQUEST', 'The body is not valid UTF-8.', { cause: error, details: [{ path: '', message: 'is not valid UTF-8' }] });
+  }
+  try {
+    return parseJson(text);
+  } catch (error) {
+    const where = /position \d+/.exec((error as Error).message)?.[0];
+    throw new BlockhouseError('INVALID_REQUEST', `The body is not valid JSON${where === undefined ? '' : ` (at ${where})`}.`, {
+      cause: error,
+      details: [{ path: '', message: 'is not valid JSON' }],
+    });
+  }
+}
+
+function tooLarge(limit: number): BlockhouseError {
+  return new BlockhouseError('BODY_TOO_LARGE', `The body is larger than ${limit} bytes.`);
+}

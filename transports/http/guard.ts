@@ -1,0 +1,56 @@
+// Who may speak to this server: requests for its own name, from its own pages or from programs, with its token.
+// Pure: no I/O.
+import type { IncomingMessage } from 'node:http';
+import { BlockhouseError } from '../../core/index.ts';
+
+export interface GuardOptions {
+  /** True when the operator opened the server to other machines: it is then reached under names we can't know. */
+  readonly allowRemote: boolean;
+}
+
+const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** Throws FORBIDDEN_ORIGIN: a page of another site (or of a name that was rebound to 127.0.0.1) is no caller of ours. */
+export function assertOwnHost(req: IncomingMessage, options: GuardOptions): void {
+  const host = req.headers.host?.toLowerCase() ?? '';
+  if (!options.allowRemote && !isOwnHost(host, req.socket.localPort)) {
+    throw new BlockhouseError(
+      'FORBIDDEN_ORIGIN',
+      `The Host header ${JSON.stringify(host.slice(0, 128))} is not a name of this server; use http://127.0.0.1:${req.socket.localPort}.`,
+    );
+  }
+  const { origin } = req.headers;
+  if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`) {
+    throw new BlockhouseError('FORBIDDEN_ORIGIN', 'Requests from pages of other sites are refused.');
+  }
+  const site = req.headers['sec-fetch-site'];
+  if (origin === undefined && (site === 'cross-site' || site === 'same-site'))
+    throw new BlockhouseError('FORBIDDEN_ORIGIN', 'Requests from pages of other sites are refused.');
+}
+
+function isOwnHost(host: string, port: number | undefined): boolean {
+  const match = /^(\[[0-9a-f:]+\]|[^:]*)(?::(\d+))?$/.exec(host);
+  if (match === null || !LOOPBACK_NAMES.has(match[1] ?? '')) return false;
+  return Number(match[2] ?? 80) === port;
+}
+
+/** The token of `Authorization: Bearer <token>`; undefined when the header is missing, doubled or of another form. */
+export function bearerToken(req: IncomingMessage): string | undefined {
+  const header = req.headers.authorization;
+  if (header === undefined || countHeader(req, 'authorization') !== 1) return undefined;
+  return /^Bearer +(\S+)$/i.exec(header)?.[1];
+}
+
+function countHeader(req: IncomingMessage, name: string): number {
+  let count = 0;
+  for (let i = 0; i < req.rawHeaders.length; i += 2) if (req.rawHeaders[i]?.toLowerCase() === name) count += 1;
+  return count;
+}
+
+const SANE_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/** The caller's own request id where it is fit for a header and a log line. */
+export function inboundRequestId(req: IncomingMessage): string | undefined {
+  const given = req.headers['x-request-id'];
+  return typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : undefined;
+}

@@ -1,0 +1,41 @@
+// `/v1`: the public gateway.
+import { type ChatRequest, isObject, toBlockhouseError } from '../../../core/index.ts';
+import { CHAT_BODY_BYTES, OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
+import { errorReply, ok, type Reply, STREAMED } from '../reply.ts';
+import type { Handler, RouteContext } from '../router.ts';
+import { type SseTiming, SseWriter } from '../sse.ts';
+
+export const health: Handler = ({ core }) => ok({ status: 'ok', version: core.version, adapters: core.adapterIds() });
+
+export const adapters: Handler = ({ core }) => ok({ adapters: core.adapters() });
+
+export const models: Handler = async ({ core, params, signal, requestId }) => ok(await core.models(params['provider'] ?? '', { signal, requestId }));
+
+export const verify: Handler = async (context) => {
+  const { core, params, signal, requestId } = context;
+  const provider = params['provider'] ?? '';
+  core.adapter(provider); // an unknown adapter is a 404 whatever the body says
+  const result = await core.verify(provider, await readJsonBody(context, OTHER_BODY_BYTES, true), { signal, requestId });
+  return { status: result.ok ? 200 : 503, body: result };
+};
+
+export function chat(timing: SseTiming): Handler {
+  return async (context) => {
+    const body = await readJsonBody(context, CHAT_BODY_BYTES, false);
+    if (isObject(body) && body['stream'] === true) return streamChat(context, body, timing);
+    const { core, signal, requestId } = context;
+    return ok(await core.chat(body as ChatRequest, { signal, requestId }));
+  };
+}
+
+async function streamChat({ core, res, signal, requestId }: RouteContext, body: unknown, timing: SseTiming): Promise<Reply> {
+  const writer = new SseWriter(res, requestId, timing);
+  try {
+    writer.done(await core.pipe(body, writer, { signal, requestId }));
+    return STREAMED;
+  } catch (error) {
+    const failure = toBlockhouseError(error);
+    if (!writer.fail(failure)) return errorReply(failure, requestId);
+    throw failure; // for the log; the answer is written
+  }
+}

@@ -1,0 +1,14 @@
+// `/api/health`, `/api/auth/status` and the published contract.
+import { bearerToken } from '../guard.ts';
+import { openApiDocument } from '../openapi.ts';
+import { ok } from '../reply.ts';
+import type { Handler } from '../router.ts';
+
+const startedAt = performance.now();
+
+export const health: Handler = ({ core }) =>
+  ok({ status: 'ok', version: core.version, uptimeSeconds: Math.round((performance.now() - startedAt) / 100) / 10, blocks: 0, monitorsRunning: 0 });
+
+export const authStatus: Handler = ({ core, req }) => ok({ authenticated: core.token?.matches(bearerToken(req) ?? '') ?? false });
+
+export const openApi: Handler = () => ok(openApiDocument());

@@ -1,0 +1,97 @@
+// Finds the route of a method and a path. Pure: no I/O.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { BlockhouseError, type Core } from '../../core/index.ts';
+import type { Reply } from './reply.ts';
+
+export interface RouteContext {
+  readonly core: Core;
+  readonly req: IncomingMessage;
+  /** For the SSE writer only; everything else returns a reply. */
+  readonly res: ServerResponse;
+  readonly params: Readonly<Record<string, string>>;
+  readonly requestId: string;
+  /** Aborted when the client leaves before its answer is complete. */
+  readonly signal: AbortSignal;
+}
+
+export type Handler = (context: RouteContext) => Reply | Promise<Reply>;
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** `/v1/adapters/:provider/models` */
+  readonly path: string;
+  /** Needs no token. */
+  readonly public?: true;
+  readonly handler: Handler;
+}
+
+export interface Match {
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
+
+export class Router {
+  readonly #exact = new Map<string, Map<string, Route>>();
+  readonly #patterns: { readonly segments: readonly string[]; readonly byMethod: Map<string, Route> }[] = [];
+
+  constructor(routes: readonly Route[]) {
+    for (const route of routes) this.#add(route);
+  }
+
+  /** Undefined when no route has this path; the methods it has when only the method is wrong. */
+  find(method: string, path: string): Match | { readonly allow: readonly string[] } | undefined {
+    const exact = this.#exact.get(path);
+    const found = exact === undefined ? this.#findPattern(path) : { byMethod: exact, params: NO_PARAMS };
+    if (found === undefined) return undefined;
+    const route = found.byMethod.get(method === 'HEAD' ? 'GET' : method);
+    if (route === undefined) return { allow: allowed(found.byMethod) };
+    return { route, params: found.params };
+  }
+
+  #add(route: Route): void {
+    if (!route.path.includes(':')) {
+      const methods = this.#exact.get(route.path) ?? new Map<string, Route>();
+      this.#exact.set(route.path, methods.set(route.method, route));
+      return;
+    }
+    const segments = route.path.split('/');
+    const known = this.#patterns.find((pattern) => pattern.segments.join('/') === route.path);
+    if (known === undefined) this.#patterns.push({ segments, byMethod: new Map([[route.method, route]]) });
+    else known.byMethod.set(route.method, route);
+  }
+
+  #findPattern(path: string): { byMethod: Map<string, Route>; params: Record<string, string> } | undefined {
+    const given = path.split('/');
+    for (const { segments, byMethod } of this.#patterns) {
+      const params = matchSegments(segments, given);
+      if (params !== undefined) return { byMethod, params };
+    }
+    return undefined;
+  }
+}
+
+function allowed(byMethod: Map<string, Route>): string[] {
+  const methods = [...byMethod.keys()];
+  return methods.includes('GET') ? [...methods, 'HEAD', 'OPTIONS'] : [...methods, 'OPTIONS'];
+}
+
+function matchSegments(segments: readonly string[], given: readonly string[]): Record<string, string> | undefined {
+  if (segments.length !== given.length) return undefined;
+  const params: Record<string, string> = {};
+  for (const [index, segment] of segments.entries()) {
+    const text = given[index] ?? '';
+    if (segment.startsWith(':')) params[segment.slice(1)] = decode(text);
+    else if (segment !== text) return undefined;
+  }
+  return params;
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch (error) {
+    throw new BlockhouseError('NOT_FOUND', 'The path has a broken percent-encoding.', { cause: error });
+  }
+}

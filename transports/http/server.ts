@@ -1,0 +1,226 @@
+// The HTTP transport: takes a request, guards it, finds its route, writes its reply.
+//
+// P1 Host and Origin are checked before anything is read; the token before a handler runs.
+// P2 Whatever is thrown becomes one error body; only an INTERNAL_ERROR's cause is logged as an error.
+// P3 A request whose body was not read to its end takes its connection with it, so that leftover bytes are
+//    never taken for a next request.
+// P4 A client that leaves aborts what was begun for it.
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { BlockhouseError, type Core, errorBody, toBlockhouseError } from '../../core/index.ts';
+import { assertOwnHost, bearerToken, inboundRequestId } from './guard.ts';
+import { checkMounts, findMount, type Mount } from './mounts.ts';
+import { errorReply, type JsonReply, STREAMED, writeJson } from './reply.ts';
+import { Router } from './router.ts';
+import { routes } from './routes.ts';
+import { DEFAULT_SSE_TIMING, type SseTiming } from './sse.ts';
+
+/** What the transport logs to; pino fits. */
+export interface TransportLog {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface HttpTransportOptions {
+  readonly mounts?: readonly Mount[];
+  /** Set it when the server is bound beyond loopback. */
+  readonly allowRemote?: boolean;
+  readonly log?: TransportLog;
+  readonly sse?: Partial<SseTiming>;
+}
+
+export interface HttpTransport {
+  readonly server: Server;
+  /** Binds and resolves with the URL. Rejects as `server.listen` does (EADDRINUSE, …). */
+  listen(port: number, host: string): Promise<string>;
+  /** Stops accepting, closes idle connections, and resolves when the others have ended. */
+  close(): Promise<void>;
+}
+
+const MAX_HEADER_BYTES = 16 * 1024;
+const MAX_URL_CHARACTERS = 8 * 1024;
+/** A request's headers, and the whole of it, must have arrived by then. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 60_000;
+
+const QUIET: TransportLog = { debug: () => undefined, info: () => undefined, error: () => undefined };
+
+/** Throws when the core has no workspace, and so no token to check. */
+export function createHttpTransport(core: Core, options: HttpTransportOptions = {}): HttpTransport {
+  if (core.token === undefined) throw new Error('A server needs a workspace: createCore({ workspace, … }).');
+  checkMounts(options.mounts ?? []);
+  const front = new Front(core, options);
+  const server = createServer(
+    {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: 1000,
+      requireHostHeader: true,
+      noDelay: true,
+      keepAliveTimeout: 65_000,
+    },
+    (req, res) => void front.serve(req, res),
+  );
+  server.on('checkContinue', (req, res) => void front.serve(req, res));
+  server.on('checkExpectation', (req, res) => front.refuse(req, res, new BlockhouseError('EXPECTATION_FAILED', 'Only Expect: 100-continue is understood.')));
+  server.on('clientError', answerBrokenRequest);
+  return { server, listen: (port, host) => listen(server, port, host), close: () => close(server) };
+}
+
+class Front {
+  readonly #core: Core;
+  readonly #log: TransportLog;
+  readonly #mounts: readonly Mount[];
+  readonly #allowRemote: boolean;
+  readonly #router: Router;
+
+  constructor(core: Core, options: HttpTransportOptions) {
+    this.#core = core;
+    this.#log = options.log ?? QUIET;
+    this.#mounts = options.mounts ?? [];
+    this.#allowRemote = options.allowRemote ?? false;
+    this.#router = new Router(routes({ ...DEFAULT_SSE_TIMING, ...options.sse }));
+  }
+
+  /** Never rejects. */
+  async serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const startedAt = performance.now();
+    const requestId = inboundRequestId(req) ?? this.#core.newRequestId();
+    res.on('error', (error) => this.#log.debug({ requestId, error: error.message }, 'the connection broke while it was written to'));
+    let failure: BlockhouseError | undefined;
+    try {
+      const reply = await this.#answer(req, res, requestId);
+      if (reply !== STREAMED) this.#write(req, res, reply, requestId);
+    } catch (error) {
+      failure = toBlockhouseError(error);
+      this.#write(req, res, errorReply(failure, requestId), requestId);
+    }
+    this.#record(req, res, requestId, performance.now() - startedAt, failure);
+  }
+
+  refuse(req: IncomingMessage, res: ServerResponse, error: BlockhouseError): void {
+    const requestId = inboundRequestId(req) ?? this.#core.newRequestId();
+    this.#write(req, res, errorReply(error, requestId), requestId);
+  }
+
+  async #answer(req: IncomingMessage, res: ServerResponse, requestId: string): Promise<JsonReply | typeof STREAMED> {
+    assertOwnHost(req, { allowRemote: this.#allowRemote }); // P1
+    const path = pathOf(req);
+    const mount = findMount(this.#mounts, path);
+    if (mount !== undefined) {
+      if (!mount.public) this.#assertToken(req);
+      await mount.handler(req, res);
+      return STREAMED;
+    }
+    const found = this.#router.find(req.method ?? '', path);
+    if (found !== undefined && 'allow' in found && req.method === 'OPTIONS')
+      return { status: 204, body: undefined, headers: { allow: found.allow.join(', ') } };
+    if (!(found !== undefined && 'route' in found && found.route.public)) this.#assertToken(req);
+    if (found === undefined) throw new BlockhouseError('NOT_FOUND', `There is no ${path.slice(0, 200)}; docs/http.md lists the routes.`);
+    if ('allow' in found) return notAllowed(req.method, found.allow, requestId);
+    return found.route.handler({ core: this.#core, req, res, params: found.params, requestId, signal: leavingSignal(res) });
+  }
+
+  #assertToken(req: IncomingMessage): void {
+    const token = bearerToken(req);
+    if (token === undefined || !this.#core.token?.matches(token)) {
+      throw new BlockhouseError('UNAUTHORIZED', 'Send the header Authorization: Bearer <token>; `blockhouse token` prints it.');
+    }
+  }
+
+  #write(req: IncomingMessage, res: ServerResponse, reply: JsonReply, requestId: string): void {
+    if (!req.complete) res.setHeader('connection', 'close'); // P3
+    writeJson(res, reply, requestId);
+    if (!req.complete) discard(req, res);
+  }
+
+  #record(req: IncomingMessage, res: ServerResponse, requestId: string, ms: number, failure: BlockhouseError | undefined): void {
+    const status = failure?.status ?? res.statusCode;
+    const fields = {
+      requestId,
+      method: req.method,
+      path: req.url?.split('?')[0]?.slice(0, 200),
+      status,
+      ms: Math.round(ms * 10) / 10,
+      ...(failure !== undefined && { code: failure.code }),
+    };
+    if (failure?.code === 'INTERNAL_ERROR')
+      this.#log.error({ ...fields, err: failure.cause ?? failure }, 'request failed'); // P2
+    else if (status >= 500) this.#log.error({ ...fields, error: failure?.message }, 'request failed');
+    else if (status >= 400) this.#log.info({ ...fields, error: failure?.message }, 'request refused');
+    else this.#log.debug(fields, 'request served');
+  }
+}
+
+function pathOf(req: IncomingMessage): string {
+  const target = req.url ?? '/';
+  if (target.length > MAX_URL_CHARACTERS) throw new BlockhouseError('URI_TOO_LONG', `The request target is longer than ${MAX_URL_CHARACTERS} characters.`);
+  if (!target.startsWith('/')) throw new BlockhouseError('FORBIDDEN_ORIGIN', 'The request target must be a path; this server is no proxy.');
+  const end = target.indexOf('?');
+  return end === -1 ? target : target.slice(0, end);
+}
+
+function notAllowed(method: string | undefined, allow: readonly string[], requestId: string): JsonReply {
+  const reply = errorReply(new BlockhouseError('METHOD_NOT_ALLOWED', `${method} is not possible here; ${allow.join(', ')} is.`), requestId);
+  return { ...reply, headers: { ...reply.headers, allow: allow.join(', ') } };
+}
+
+/** P4. */
+function leavingSignal(res: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  if (res.destroyed) controller.abort();
+  // 'close' also comes after a complete answer; then there is nothing left to abort.
+  else res.once('close', () => res.writableFinished || controller.abort());
+  return controller.signal;
+}
+
+/** How long a refused body may go on arriving before its connection is cut. */
+const DISCARD_MS = 1000;
+
+/** P3. Lets a client that is still sending read its refusal, instead of a reset. */
+function discard(req: IncomingMessage, res: ServerResponse): void {
+  const cut = setTimeout(() => req.destroy(), DISCARD_MS);
+  cut.unref();
+  res.once('close', () => clearTimeout(cut));
+  req.resume();
+}
+
+/** What Node's parser refuses never becomes a request; it gets the same error body all the same. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const failure = parserError(error.code);
+  const body = JSON.stringify(errorBody(failure));
+  socket.end(
+    `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}\r\nconnection: close\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    () => socket.destroy(),
+  );
+}
+
+function parserError(code: string | undefined): BlockhouseError {
+  if (code === 'HPE_HEADER_OVERFLOW') return new BlockhouseError('HEADERS_TOO_LARGE', `The headers are larger than ${MAX_HEADER_BYTES} bytes.`);
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new BlockhouseError('REQUEST_TIMEOUT', 'The request did not arrive completely in time.');
+  return new BlockhouseError('INVALID_REQUEST', 'The request is not valid HTTP/1.1.');
+}
+
+function listen(server: Server, port: number, host: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.removeListener('error', reject);
+      const { address, family, port: bound } = server.address() as AddressInfo;
+      resolve(`http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`);
+    });
+  });
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.close((error) => (error === undefined || (error as NodeJS.ErrnoException).code === 'ERR_SERVER_NOT_RUNNING' ? resolve() : reject(error)));
+    server.closeIdleConnections();
+  });
+}

@@ -1,0 +1,112 @@
+// Writes one streamed answer as server-sent events.
+//
+// V1 Nothing is written before the first content, so that an early failure keeps its status; after
+//    `openAfterMs` of silence the stream is opened by a comment, and a comment follows every `keepAliveMs`.
+// V2 Frames that arrive together leave in one write; a comment stands only between frames.
+// V3 The stream ends in exactly one `done` or `error`.
+import type { ServerResponse } from 'node:http';
+import type { BlockhouseError, ChatDone, ChatStart, StreamSink } from '../../core/index.ts';
+import { errorBody } from '../../core/index.ts';
+import { COMMON_HEADERS } from './reply.ts';
+
+export interface SseTiming {
+  readonly openAfterMs: number;
+  readonly keepAliveMs: number;
+}
+
+/** Proxies in between give up after 60 s at the earliest. */
+export const DEFAULT_SSE_TIMING: SseTiming = { openAfterMs: 10_000, keepAliveMs: 15_000 };
+
+const COMMENT = ': keep-alive\n\n';
+
+export class SseWriter implements StreamSink {
+  readonly #res: ServerResponse;
+  readonly #requestId: string;
+  readonly #timing: SseTiming;
+  #timer: NodeJS.Timeout | undefined;
+  /** The start frame waits here for the frame that it leaves with (V2). */
+  #waiting = '';
+
+  constructor(res: ServerResponse, requestId: string, timing: SseTiming) {
+    this.#res = res;
+    this.#requestId = requestId;
+    this.#timing = timing;
+    this.#timer = setTimeout(() => this.#keepAlive(), timing.openAfterMs);
+  }
+
+  get opened(): boolean {
+    return this.#res.headersSent;
+  }
+
+  start(start: ChatStart): void {
+    this.#waiting = frame('start', start);
+  }
+
+  content(fragments: readonly string[]): boolean {
+    let text = this.#waiting;
+    this.#waiting = '';
+    for (const fragment of fragments) text += frame('content', { text: fragment });
+    return this.#write(text);
+  }
+
+  onceWritable(resume: () => void): void {
+    this.#res.once('drain', resume);
+  }
+
+  done(done: ChatDone): void {
+    this.#end(this.#waiting + frame('done', done));
+  }
+
+  /** Ends an opened stream with an error frame; false when nothing was sent yet and the error can still have its status (V1). */
+  fail(error: BlockhouseError): boolean {
+    this.stop();
+    if (!this.opened) return false;
+    this.#end(frame('error', errorBody(error, this.#requestId)));
+    return true;
+  }
+
+  /** Stops the timer of a stream that nobody reads any more. */
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #end(text: string): void {
+    this.stop();
+    this.#open();
+    this.#res.end(text);
+  }
+
+  #write(text: string): boolean {
+    this.#open();
+    this.#timer?.refresh();
+    return this.#res.write(text);
+  }
+
+  #open(): void {
+    if (this.#res.headersSent) return;
+    this.#res.writeHead(200, {
+      ...COMMON_HEADERS,
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache',
+      'x-accel-buffering': 'no',
+      'x-request-id': this.#requestId,
+    });
+    clearTimeout(this.#timer);
+    this.#timer = setInterval(() => this.#keepAlive(), this.#timing.keepAliveMs);
+  }
+
+  #keepAlive(): void {
+    if (this.#res.destroyed) {
+      this.stop();
+      return;
+    }
+    this.#open();
+    // A client that doesn't read needs no sign of life, and gets no second buffer.
+    if (!this.#res.writableNeedDrain) this.#res.write(COMMENT);
+  }
+}
+
+/** JSON has no raw CR or LF, so that a frame is one data line whatever the model wrote. */
+function frame(event: 'start' | 'content' | 'done' | 'error', data: unknown): string {
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}
