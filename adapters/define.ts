@@ -44,9 +44,10 @@ export interface WireRequest {
 
 /** Turns the bytes of one streamed answer into events. A fault inside the stream is thrown as a StreamFault. */
 export interface StreamDecoder {
-  push(chunk: Buffer): ChatEvent[];
-  /** The bytes have ended. Throws `cutShort()` when the end mark is missing (D3). */
-  end(): ChatEvent[];
+  /** Appends to `events` and returns it. When it throws, the events before the fault are there all the same. */
+  push(chunk: Buffer, events?: ChatEvent[]): ChatEvent[];
+  /** The bytes have ended: the same for what they complete. Throws `cutShort()` when the end mark is missing (D3). */
+  end(events?: ChatEvent[]): ChatEvent[];
 }
 
 export interface AdapterParts {
@@ -58,6 +59,7 @@ export interface AdapterParts {
   readonly envVars: readonly string[];
   readonly settings: SettingsSpec;
   readonly timeouts?: Partial<UpstreamTimeouts>;
+  trustedOrigins?(settings: ResolvedSettings): readonly string[];
   missingCredential(settings: ResolvedSettings): string | undefined;
   /** Headers that prove who asks. Gets the finished request, for those that sign it. */
   authorize(request: UpstreamRequest, settings: ResolvedSettings): Record<string, string> | Promise<Record<string, string>>;
@@ -115,6 +117,7 @@ export function defineAdapter(parts: AdapterParts): Adapter {
     envVars: parts.envVars,
     settings: parts.settings,
     ...(parts.timeouts !== undefined && { timeouts: parts.timeouts }),
+    ...(parts.trustedOrigins !== undefined && { trustedOrigins: parts.trustedOrigins.bind(parts) }),
     missingCredential: (settings) => parts.missingCredential(settings),
     chat: (call) => chat(upstream, parts, call),
     listModels: async (call) => parts.listModels(get(call), call.settings),
@@ -252,8 +255,7 @@ class StreamHandler implements UpstreamHandler {
 
   data(chunk: Buffer): boolean {
     if (this.#error !== undefined) return this.#error.data(chunk);
-    const events = withFaults(this.#parts, this.#call, () => this.#decoder.push(chunk));
-    return events.length === 0 || this.#call.sink.emit(events);
+    return this.#emit((events) => this.#decoder.push(chunk, events));
   }
 
   onceWritable(resume: () => void): void {
@@ -262,6 +264,18 @@ class StreamHandler implements UpstreamHandler {
 
   finish(): void {
     if (this.#error !== undefined) throw toError(this.#parts, this.#call, this.#error.answer());
-    this.#call.sink.emit(withFaults(this.#parts, this.#call, () => this.#decoder.end()));
+    this.#emit((events) => this.#decoder.end(events));
+  }
+
+  /** Hands over what was read, also when a fault came behind it. */
+  #emit(read: (events: ChatEvent[]) => ChatEvent[]): boolean {
+    const events: ChatEvent[] = [];
+    try {
+      withFaults(this.#parts, this.#call, () => read(events));
+    } catch (error) {
+      if (events.length > 0) this.#call.sink.emit(events);
+      throw error;
+    }
+    return events.length === 0 || this.#call.sink.emit(events);
   }
 }

@@ -99,8 +99,9 @@ function connector(origin: string, egress: EgressRule, timeoutMs: number, births
   const connect = buildConnector({ timeout: timeoutMs, lookup: checkedLookup(origin, listed), autoSelectFamily: true } as buildConnector.BuildOptions);
   return (options, callback) => {
     connect(options, (...result) => {
-      const socket = result[1];
-      if (socket !== null) {
+      // Declared as null on failure, but left out at run time.
+      const socket = result[1] ?? undefined;
+      if (socket !== undefined) {
         const born = performance.now();
         const port = socket.localPort ?? 0;
         births.set(port, born);

@@ -1,8 +1,9 @@
 // The adapters, in the contract's order. Adding a provider is one line here and one folder.
 import type { Adapter } from '../core/index.ts';
+import { createAnthropic } from './anthropic/index.ts';
 import { createOllama } from './ollama/index.ts';
 
 /** New instances, each with connections of its own; `core.close()` closes them. */
 export function createAdapters(): Adapter[] {
-  return [createOllama()];
+  return [createAnthropic(), createOllama()];
 }

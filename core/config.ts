@@ -48,10 +48,10 @@ export function resolveProcessConfig(flags: Flags, env: Environment): ProcessCon
     workspace: resolve(flags.workspace ?? text('BLOCKHOUSE_WORKSPACE') ?? join(homedir(), '.blockhouse')),
     allowRemote,
     allowedOrigins: parseOrigins(text('BLOCKHOUSE_ALLOWED_ORIGINS')),
-    queue: {
+    queue: Object.freeze({
       concurrency: integer('BLOCKHOUSE_QUEUE_CONCURRENCY', text('BLOCKHOUSE_QUEUE_CONCURRENCY'), 1, 100_000) ?? DEFAULT_QUEUE.concurrency,
       waiting: integer('BLOCKHOUSE_QUEUE_WAITING', text('BLOCKHOUSE_QUEUE_WAITING'), 0, 1_000_000) ?? DEFAULT_QUEUE.waiting,
-    },
+    }),
     timeouts: readTimeouts(text),
     logLevel: level as LogLevel,
   });
@@ -64,7 +64,7 @@ function readTimeouts(text: (name: string) => string | undefined): Partial<Upstr
     const value = integer(name, text(name), 0, 2 ** 31 - 1);
     if (value !== undefined) timeouts[key] = value;
   }
-  return timeouts;
+  return Object.freeze(timeouts);
 }
 
 function integer(name: string, text: string | undefined, low: number, high: number): number | undefined {

@@ -70,6 +70,8 @@ export interface Adapter {
   readonly settings: SettingsSpec;
   /** Fixed limits of this provider that differ from the gateway's defaults. */
   readonly timeouts?: Partial<UpstreamTimeouts>;
+  /** Origins beside those of `baseURL` that stored keys may go to: for providers whose hosts follow from other settings. */
+  trustedOrigins?(settings: ResolvedSettings): readonly string[];
   /** Says what is missing before a call can be made, or undefined. Must not do I/O. */
   missingCredential(settings: ResolvedSettings): string | undefined;
   /** Makes one attempt. Rejects with a BlockhouseError whose `retryable` and `mayHaveRun` are true to the facts. */

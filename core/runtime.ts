@@ -6,6 +6,7 @@ import { type CoreBus, createBus } from './bus.ts';
 import { DEFAULT_QUEUE } from './config.ts';
 import { type CallOptions, Gateway } from './gateway/gateway.ts';
 import type { QueueLimits } from './gateway/queue.ts';
+import { RETRY_LIMIT } from './gateway/retry.ts';
 import type { Environment } from './gateway/settings.ts';
 import { ChatStream } from './gateway/stream.ts';
 import type { Adapter, StreamSink, UpstreamTimeouts } from './ports.ts';
@@ -23,6 +24,8 @@ export interface CoreOptions {
   readonly allowedOrigins?: ReadonlySet<string>;
   readonly queue?: Partial<QueueLimits>;
   readonly timeouts?: Partial<UpstreamTimeouts>;
+  /** Repetitions of a failed attempt at most, 0 to 2; the default is 2. */
+  readonly retries?: number;
   /** Monotonic milliseconds. */
   readonly now?: () => number;
   /** From 0 to 1, for jitter. */
@@ -67,6 +70,7 @@ export function createCore(options: CoreOptions): Core {
     timeouts: options.timeouts ?? {},
     queue: { ...DEFAULT_QUEUE, ...options.queue },
     allowedOrigins: options.allowedOrigins ?? new Set(),
+    retries: options.retries ?? RETRY_LIMIT,
     now: options.now ?? (() => performance.now()),
     random: options.random ?? Math.random,
     newRequestId,

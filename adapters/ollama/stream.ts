@@ -8,19 +8,18 @@ export class OllamaDecoder implements StreamDecoder {
   readonly #lines = new LineReader();
   #done = false;
 
-  push(chunk: Buffer): ChatEvent[] {
-    return this.#read(this.#lines.push(chunk));
+  push(chunk: Buffer, events: ChatEvent[] = []): ChatEvent[] {
+    return this.#read(this.#lines.push(chunk), events);
   }
 
-  end(): ChatEvent[] {
+  end(events: ChatEvent[] = []): ChatEvent[] {
     const rest = this.#lines.end();
-    const events = rest === undefined ? [] : this.#read([rest]);
+    if (rest !== undefined) this.#read([rest], events);
     if (!this.#done) throw cutShort('a line that says done');
     return events;
   }
 
-  #read(lines: readonly string[]): ChatEvent[] {
-    const events: ChatEvent[] = [];
+  #read(lines: readonly string[], events: ChatEvent[]): ChatEvent[] {
     for (const line of lines) {
       if (this.#done || line.trim() === '') continue;
       const json = tryParseJson(line);

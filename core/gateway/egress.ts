@@ -56,12 +56,14 @@ export function egressRule(
   options: {
     readonly defaultBaseURL?: string | undefined;
     readonly configuredBaseURL?: string | undefined;
+    /** Origins of the provider that follow from other settings than its base URL. */
+    readonly furtherOrigins?: readonly string[];
     readonly allowedOrigins: ReadonlySet<string>;
     readonly secretNames: readonly string[];
   },
 ): EgressRule {
   const trusted = new Set<string>();
-  for (const base of [options.defaultBaseURL, options.configuredBaseURL]) {
+  for (const base of [options.defaultBaseURL, options.configuredBaseURL, ...(options.furtherOrigins ?? [])]) {
     if (base !== undefined && URL.canParse(base)) trusted.add(new URL(base).origin);
   }
   const ownKey = options.secretNames.some((name) => settings.sources[name] === 'request');

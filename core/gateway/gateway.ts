@@ -29,6 +29,8 @@ export interface GatewayOptions {
   readonly timeouts: Partial<UpstreamTimeouts>;
   readonly queue: QueueLimits;
   readonly allowedOrigins: ReadonlySet<string>;
+  /** Repetitions of a failed attempt at most; 0 for none. */
+  readonly retries: number;
   /** Milliseconds, monotonic. */
   readonly now: () => number;
   readonly random: () => number;
@@ -183,7 +185,8 @@ export class Gateway {
         return await attempts.make(this.#configuredCall(adapter, request.config, signal));
       } catch (error) {
         const failure = signal.aborted ? new BlockhouseError('CANCELLED', 'The caller left.', { cause: error }) : toBlockhouseError(error);
-        const delayMs = accepted.sink?.opened ? undefined : retryDelayMs(failure, retry, this.#options.random); // W3
+        const final = accepted.sink?.opened === true || retry >= this.#options.retries; // W3
+        const delayMs = final ? undefined : retryDelayMs(failure, retry, this.#options.random);
         if (delayMs === undefined || failure.code === 'CANCELLED' || !lane.budget.withdraw()) throw failure;
         this.#options.bus.emit('chat.retried', {
           requestId,
@@ -233,6 +236,7 @@ export class Gateway {
     const egress = egressRule(settings, {
       defaultBaseURL: adapter.settings['baseURL']?.default,
       configuredBaseURL: configured.values['baseURL'],
+      furtherOrigins: adapter.trustedOrigins?.(settings) ?? [],
       allowedOrigins,
       secretNames: Object.keys(adapter.settings).filter((name) => adapter.settings[name]?.secret),
     });

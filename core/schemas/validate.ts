@@ -18,13 +18,14 @@ export function compile<S extends TSchema>(schema: S): Validator<Static<S>> {
   };
 }
 
-/** Of the faults of several alternatives, the one that lies deepest: its alternative was meant. */
+/**
+ * Of the faults of several alternatives, the one that lies deepest: its alternative was meant. Between equally deep
+ * ones a missing field tells least: every alternative that was not meant misses some.
+ */
 function mostTelling(faults: readonly ErrorObject[]): ErrorObject | undefined {
   const leaves = faults.filter((fault) => fault.keyword !== 'anyOf');
-  return leaves.reduce<ErrorObject | undefined>(
-    (best, fault) => (best !== undefined && best.instancePath.length >= fault.instancePath.length ? best : fault),
-    undefined,
-  );
+  const weight = (fault: ErrorObject): number => fault.instancePath.length + (fault.keyword === 'required' ? 0 : 0.5);
+  return leaves.reduce<ErrorObject | undefined>((best, fault) => (best !== undefined && weight(best) >= weight(fault) ? best : fault), undefined);
 }
 
 function describe(fault: ErrorObject | undefined): BlockhouseError {

@@ -1,0 +1,36 @@
+// Anthropic's errors: `{"type":"error","error":{"type","message"}}`, as a body or as an event. Pure: no I/O.
+import { type ErrorAnswer, type FaultKind, fallbackMessage, kindOfStatus, type ProviderFault } from '../faults.ts';
+import { asObject, asString } from '../read.ts';
+
+const KINDS: Record<string, FaultKind> = {
+  authentication_error: 'auth',
+  permission_error: 'rejected',
+  billing_error: 'rejected',
+  invalid_request_error: 'rejected',
+  not_found_error: 'rejected',
+  request_too_large: 'rejected',
+  conflict_error: 'failed',
+  rate_limit_error: 'rateLimited',
+  api_error: 'failed',
+  timeout_error: 'failed',
+  overloaded_error: 'failed',
+};
+
+export function readFault(answer: ErrorAnswer): ProviderFault {
+  const error = asObject(asObject(answer.json)['error']);
+  // The status decides where a proxy in between has its own idea of a body.
+  const kind = KINDS[asString(error['type']) ?? ''] ?? kindOfStatus(answer.status);
+  return { kind, message: asString(error['message']) ?? fallbackMessage(answer), retryable: retryHint(answer) };
+}
+
+/** An error after HTTP 200. */
+export function readErrorObject(value: unknown): ProviderFault {
+  const error = asObject(value);
+  const type = asString(error['type']) ?? '';
+  return { kind: KINDS[type] ?? 'failed', message: asString(error['message']) ?? (type || 'it reported an error without a message') };
+}
+
+/** `x-should-retry: false` overrules what the status suggests. */
+function retryHint(answer: ErrorAnswer): boolean | undefined {
+  return answer.headers['x-should-retry'] === 'false' ? false : undefined;
+}

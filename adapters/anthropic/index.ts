@@ -1,0 +1,65 @@
+// Anthropic: the Messages API, server-sent events.
+import { type Adapter, isObject, type ResolvedSettings } from '../../core/index.ts';
+import { joinURL } from '../base-url.ts';
+import { defineAdapter } from '../define.ts';
+import { asArray } from '../read.ts';
+import { readFault } from './errors.ts';
+import { buildRequest, VERSION_SUFFIX } from './request.ts';
+import { readAnswer } from './response.ts';
+import { AnthropicDecoder } from './stream.ts';
+
+/** Under the newer 2026-10-21 any temperature is a 400, also for models that take one; this version stays served. */
+const API_VERSION = '2023-06-01';
+
+/** Current ids, the recommended start first. Source: the model pages, November 2026; those that end this year are left out. */
+const MODELS = [
+  'claude-opus-5-5',
+  'claude-sonnet-5-5',
+  'claude-haiku-5-5',
+  'claude-fable-5-2',
+  'claude-fable-5-1',
+  'claude-opus-5',
+  'claude-sonnet-5',
+  'claude-opus-4-8',
+  'claude-opus-4-7',
+  'claude-opus-4-6',
+  'claude-opus-4-5',
+  'claude-sonnet-4-6',
+  'claude-haiku-4-5',
+];
+
+export function createAnthropic(): Adapter {
+  return defineAdapter({
+    id: 'anthropic',
+    displayName: 'Anthropic',
+    authRequired: true,
+    defaultModel: 'claude-sonnet-5-5',
+    envVars: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL'],
+    settings: {
+      apiKey: { env: ['ANTHROPIC_API_KEY'], secret: true },
+      baseURL: { env: ['ANTHROPIC_BASE_URL'], default: 'https://api.anthropic.com' },
+      // Sent as `Authorization: Bearer`, for compatible servers that know nothing else; the key wins where both are set.
+      authToken: { env: ['ANTHROPIC_AUTH_TOKEN'], secret: true, storedOnly: true },
+    },
+    missingCredential,
+    authorize: (_request, settings) => ({ 'anthropic-version': API_VERSION, ...keyHeader(settings) }),
+    buildChat: buildRequest,
+    readAnswer,
+    createDecoder: (context) => new AnthropicDecoder(context),
+    readFault,
+    listModels: async () => MODELS,
+    verify: async (get, settings) => {
+      const list = await get(joinURL(settings.values['baseURL'] ?? '', '/v1/models?limit=1', VERSION_SUFFIX));
+      return asArray(isObject(list) ? list['data'] : undefined).length > 0 ? 'The key is valid.' : 'The key is valid, but no model is listed for it.';
+    },
+  });
+}
+
+function missingCredential({ values }: ResolvedSettings): string | undefined {
+  if (values['apiKey'] !== undefined || values['authToken'] !== undefined) return undefined;
+  return 'Anthropic needs a key: set ANTHROPIC_API_KEY, store one with `blockhouse auth set anthropic` (anthropic.apiKey in auth.json), or send config.apiKey.';
+}
+
+function keyHeader({ values }: ResolvedSettings): Record<string, string> {
+  return values['apiKey'] === undefined ? { authorization: `Bearer ${values['authToken']}` } : { 'x-api-key': values['apiKey'] };
+}

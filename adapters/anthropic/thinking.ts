@@ -1,0 +1,59 @@
+// Thinking blocks on their way back. Pure: no I/O.
+//
+// Newer models check that a returned block stands behind exactly what it was written behind, and that none is
+// missing among others: so it is all of them, proved by a digest of the prefix, or none.
+import { prefixDigest } from '../claude.ts';
+import { type AssistantTurn, type MergedTurn, metadataOf } from '../turns.ts';
+import type { AnthropicMessage, AnthropicRequest, RawBlock } from './schema.ts';
+
+type Frame = Omit<AnthropicRequest, 'messages'>;
+
+/** What an answer with thinking carries in its providerMetadata, under the adapter's id. */
+export interface ThinkingState {
+  readonly [key: string]: unknown;
+  readonly model: string;
+  /** Digest of everything before the answer. */
+  readonly prefix: string;
+  /** Every block of the answer, as it came. */
+  readonly content: readonly RawBlock[];
+}
+
+/** The digest that an answer to this request is bound to. */
+export function digestOf(frame: Frame, messages: readonly AnthropicMessage[]): string {
+  return prefixDigest([frame.system ?? null, frame.tools ?? null, messages]);
+}
+
+/** `plain` with the assistant's own blocks put back, or `plain` itself where any of them is lost or bound elsewhere. */
+export function replayThinking(model: string, frame: Frame, turns: readonly MergedTurn[], plain: AnthropicMessage[]): AnthropicMessage[] {
+  const replayed: AnthropicMessage[] = [];
+  let found = false;
+  for (const [index, turn] of turns.entries()) {
+    const message = plain[index] as AnthropicMessage;
+    if (turn.role === 'user') {
+      replayed.push(message);
+      continue;
+    }
+    const state = stateOf(turn.turns, model);
+    if (state === undefined && turn.turns.every((part) => part.toolCalls.length === 0)) {
+      replayed.push(message);
+      continue;
+    }
+    if (state === undefined || state.prefix !== digestOf(frame, replayed)) return plain;
+    found = true;
+    replayed.push({ role: 'assistant', content: [...state.content] });
+  }
+  return found ? replayed : plain;
+}
+
+/** The state of a turn that is still what the model wrote: same model, same text, same calls. */
+function stateOf(parts: readonly AssistantTurn[], model: string): ThinkingState | undefined {
+  const part = parts.length === 1 ? parts[0] : undefined;
+  const state = part === undefined ? undefined : metadataOf(part, 'anthropic');
+  const content = state?.['content'];
+  if (part === undefined || state?.['model'] !== model || typeof state['prefix'] !== 'string' || !Array.isArray(content)) return undefined;
+  const blocks = content as RawBlock[];
+  const text = blocks.map((block) => (block['type'] === 'text' ? String(block['text']) : '')).join('');
+  const calls = blocks.filter((block) => block['type'] === 'tool_use').map((block) => block['id']);
+  const unchanged = text.trim() === part.text.trim() && calls.length === part.toolCalls.length && calls.every((id, at) => id === part.toolCalls[at]?.id);
+  return unchanged ? { model, prefix: state['prefix'], content: blocks } : undefined;
+}
