@@ -3,7 +3,8 @@
 import { createHash } from 'node:crypto';
 
 /** The models that still take `temperature`; every other Claude, and every unknown one, answers 400. */
-const TAKES_TEMPERATURE = /claude-(?:haiku-4-5|sonnet-4-5|sonnet-4-6|opus-4-5|opus-4-6|opus-4-1|(?:opus|sonnet)-4(?:-2025|@|$|-v)|3-|2|instant)/;
+const TAKES_TEMPERATURE =
+  /claude-(?:(?:haiku-4-5|sonnet-4-5|sonnet-4-6|opus-4-5|opus-4-6|opus-4-1|(?:opus|sonnet)-4-0)(?!\d)|(?:opus|sonnet)-4(?:-2025|@|$|-v)|3-|2|instant)/;
 
 /** `model` may carry a region and vendor in front, as on Bedrock. */
 export function takesTemperature(model: string): boolean {

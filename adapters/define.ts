@@ -67,7 +67,7 @@ export interface AdapterParts {
   /** Events of a whole answer. Throws a StreamFault for an error in a 200, UPSTREAM_MALFORMED for what is no answer. */
   readAnswer(json: unknown, context: ChatContext): ChatEvent[];
   createDecoder(context: ChatContext): StreamDecoder;
-  readFault(answer: ErrorAnswer): ProviderFault;
+  readFault(answer: ErrorAnswer, settings: ResolvedSettings): ProviderFault;
   listModels(get: Get, settings: ResolvedSettings): Promise<readonly string[]>;
   verify(get: Get, settings: ResolvedSettings): Promise<string>;
 }
@@ -149,9 +149,24 @@ async function chat(upstream: Upstream, parts: AdapterParts, call: ChatCall): Pr
 
 /** Signs and sends. */
 async function send(upstream: Upstream, parts: AdapterParts, call: AdapterCall, request: UpstreamRequest, handler: UpstreamHandler): Promise<void> {
-  const authorization = parts.authorize(request, call.settings);
-  const headers = { ...request.headers, ...(await authorization) };
+  const authorization = await untilAborted(parts.authorize(request, call.settings), call.signal);
+  const headers = { ...request.headers, ...authorization };
   await untilOversized(upstream.send(call, { ...request, headers }, handler));
+}
+
+/** Finding a credential may hang (a helper process, a metadata service), and a caller who leaves must not wait for it. */
+async function untilAborted<T>(work: T | Promise<T>, signal: AbortSignal): Promise<T> {
+  if (!(work instanceof Promise)) return work;
+  let leave = (): void => undefined;
+  const left = new Promise<never>((_resolve, reject) => {
+    leave = () => reject(new BlockhouseError('CANCELLED', 'The caller left.', { cause: signal.reason }));
+    signal.addEventListener('abort', leave, { once: true });
+  });
+  try {
+    return await Promise.race([work, left]);
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
 }
 
 /** Reads a whole answer into memory, up to a cap. Rejects for an error status. */
@@ -169,7 +184,7 @@ function parseAnswer(text: string): unknown {
 }
 
 function toError(parts: AdapterParts, call: AdapterCall, answer: ErrorAnswer): BlockhouseError {
-  return faultToError(parts.readFault(answer), {
+  return faultToError(parts.readFault(answer, call.settings), {
     name: parts.displayName,
     status: answer.status,
     headers: answer.headers,
@@ -269,9 +284,9 @@ class StreamHandler implements UpstreamHandler {
 
   /** Hands over what was read, also when a fault came behind it. */
   #emit(read: (events: ChatEvent[]) => ChatEvent[]): boolean {
-    const events: ChatEvent[] = [];
+    let events: ChatEvent[] = [];
     try {
-      withFaults(this.#parts, this.#call, () => read(events));
+      events = withFaults(this.#parts, this.#call, () => read(events));
     } catch (error) {
       if (events.length > 0) this.#call.sink.emit(events);
       throw error;

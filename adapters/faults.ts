@@ -73,7 +73,12 @@ export function faultToError(
 
 /** `retry-after-ms` is finer than `retry-after`, where a provider sends both. */
 function headerWait(headers: IncomingHttpHeaders): number | undefined {
-  const ms = headers['retry-after-ms'];
-  const fine = typeof ms === 'string' ? parseRetryAfter(String(Number(ms) / 1000), 0) : undefined;
-  return fine ?? parseRetryAfter(headers['retry-after'], Date.now());
+  const ms = single(headers['retry-after-ms'])?.trim() || undefined;
+  const fine = ms === undefined ? undefined : parseRetryAfter(String(Number(ms) / 1000), 0);
+  return fine ?? parseRetryAfter(single(headers['retry-after']), Date.now());
+}
+
+/** A header that a proxy sent twice comes as a list; the first one counts. */
+function single(header: string | readonly string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : header?.[0];
 }

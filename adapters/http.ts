@@ -6,7 +6,7 @@
 // H4 Limits are ours alone: connecting, silence before the first byte, silence between bytes; a pause that the
 //    reader asked for doesn't count as silence.
 // H5 A request that met a kept-alive connection which the provider had already closed is sent again, once. Any other
-//    break after sending is reported with `mayHaveRun`.
+//    break after sending, a later one on such a connection included, is reported with `mayHaveRun`.
 import { type LookupAddress, lookup as resolveName } from 'node:dns';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { LookupFunction } from 'node:net';
@@ -30,6 +30,8 @@ export interface UpstreamHandler {
 
 /** Longer than the 4 s of undici: model calls come in bursts with thinking in between, and H5 covers the stale ones. */
 const KEEP_ALIVE_MS = 30_000;
+/** News of a connection that was closed before the request came needs a round trip; what breaks later broke at work (H5). */
+const STALE_WITHIN_MS = 2000;
 const MAX_HEADER_BYTES = 64 * 1024;
 /** Pools kept for base URLs that requests named; the oldest is closed, once its requests have ended. */
 const MAX_POOLS = 64;
@@ -50,12 +52,12 @@ export class Upstream {
   async send(call: AdapterCall, request: UpstreamRequest, handler: UpstreamHandler): Promise<void> {
     checkEgress(call.egress, request.url); // H1
     if (call.signal.aborted) throw cancelled(call.signal.reason);
-    const origin = this.#pool(request.url.origin, call.egress, call.timeouts);
+    const exchange = (): Exchange => new Exchange(call, request, handler, this.#pool(request.url.origin, call.egress, call.timeouts));
     try {
-      await new Exchange(call, request, handler, origin).run();
+      await exchange().run();
     } catch (error) {
       if (!(error instanceof StaleConnection)) throw error;
-      await new Exchange(call, request, handler, origin).run(true);
+      await exchange().run(true); // the pool of the first one may have been evicted since
     }
   }
 
@@ -180,9 +182,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#settled || status < 200) return;
     this.#status = status;
     this.#guard(() => {
-      const encoding = headers['content-encoding'];
-      if (encoding !== undefined && encoding !== '' && encoding !== 'identity') {
-        throw new BlockhouseError('UPSTREAM_MALFORMED', `The provider compressed its answer (${String(encoding).slice(0, 64)}) though it was asked not to.`, {
+      const encoding = String(headers['content-encoding'] ?? '').toLowerCase();
+      if (encoding !== '' && encoding !== 'identity') {
+        throw new BlockhouseError('UPSTREAM_MALFORMED', `The provider compressed its answer (${encoding.slice(0, 64)}) though it was asked not to.`, {
           upstreamStatus: status,
           mayHaveRun: true,
         });
@@ -256,6 +258,14 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #diagnose(error: Error): unknown {
     if (error instanceof BlockhouseError) return error;
+    if ((error as NodeJS.ErrnoException).code === 'UND_ERR_DESTROYED') {
+      // Our own doing in close(), so neither a stale connection nor one to try again here.
+      return new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.', {
+        cause: error,
+        retryable: false,
+        mayHaveRun: this.#controller !== undefined,
+      });
+    }
     const { host } = this.#request.url;
     if (this.#controller === undefined) {
       return new BlockhouseError('UPSTREAM_UNREACHABLE', `No connection to ${host}: ${reasonOf(error)}.`, { cause: error });
@@ -266,14 +276,15 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (isUnreadable(error)) {
       return new BlockhouseError('UPSTREAM_MALFORMED', `${host} does not speak HTTP as it should (${reasonOf(error)}).`, { cause: error, mayHaveRun: true });
     }
-    if (!this.#isReplay && this.#bornBeforeDispatch(error)) return new StaleConnection(); // H5
+    if (!this.#isReplay && this.#metStaleConnection(error)) return new StaleConnection(); // H5
     return new BlockhouseError('UPSTREAM_UNREACHABLE', `${host} closed the connection before it answered (${reasonOf(error)}).`, {
       cause: error,
       mayHaveRun: true,
     });
   }
 
-  #bornBeforeDispatch(error: Error): boolean {
+  #metStaleConnection(error: Error): boolean {
+    if (performance.now() - this.#dispatchedAt > STALE_WITHIN_MS) return false;
     const port = (error as { socket?: { localPort?: number } }).socket?.localPort;
     const born = birthOfError.get(error) ?? (port === undefined ? undefined : this.#origin.births.get(port));
     return born !== undefined && born < this.#dispatchedAt;
@@ -284,9 +295,12 @@ function cancelled(cause: unknown): BlockhouseError {
   return new BlockhouseError('CANCELLED', 'The caller left.', { cause });
 }
 
+/** undici tells some of these by name or text alone; the last two are its words for a 1xx that it takes for an answer. */
 function isUnreadable(error: Error): boolean {
-  const code = (error as NodeJS.ErrnoException).code ?? '';
-  return code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
+  const marks = [error.name, (error as NodeJS.ErrnoException).code, error.message];
+  return ['HTTPParserError', 'UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'bad response', 'bad upgrade'].some((mark) =>
+    marks.includes(mark),
+  );
 }
 
 function reasonOf(error: Error): string {

@@ -1,9 +1,12 @@
 // The adapters, in the contract's order. Adding a provider is one line here and one folder.
 import type { Adapter } from '../core/index.ts';
 import { createAnthropic } from './anthropic/index.ts';
+import { createBedrock } from './bedrock/index.ts';
+import { createGoogle } from './google/index.ts';
 import { createOllama } from './ollama/index.ts';
+import { createOpenAI } from './openai/index.ts';
 
 /** New instances, each with connections of its own; `core.close()` closes them. */
 export function createAdapters(): Adapter[] {
-  return [createAnthropic(), createOllama()];
+  return [createBedrock(), createOpenAI(), createGoogle(), createAnthropic(), createOllama()];
 }

@@ -15,7 +15,7 @@ export {
   invalidRequest,
   toBlockhouseError,
 } from './errors.ts';
-export { checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress } from './gateway/egress.ts';
+export { checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress, isLoopbackHost } from './gateway/egress.ts';
 export type { CallOptions } from './gateway/gateway.ts';
 export type { Prompt, PromptToolResult, Turn } from './gateway/prompt.ts';
 export type { QueueLimits } from './gateway/queue.ts';

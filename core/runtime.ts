@@ -60,8 +60,8 @@ export interface Core {
 export function createCore(options: CoreOptions): Core {
   const events = createBus();
   const { workspace } = options;
-  const credentials = workspace === undefined ? undefined : new CredentialStore(workspace, events);
-  const token = workspace === undefined ? undefined : new ApiToken(workspace, events);
+  const credentials = workspace === undefined ? undefined : new CredentialStore(workspace, events, options.now);
+  const token = workspace === undefined ? undefined : new ApiToken(workspace, events, options.now);
   const gateway = new Gateway({
     adapters: options.adapters,
     credentials,
@@ -85,7 +85,7 @@ export function createCore(options: CoreOptions): Core {
     adapters: () => gateway.adapters(),
     adapter: (id) => gateway.adapter(id),
     models: (id, call) => gateway.models(id, call),
-    verify: (id, body, call) => gateway.verify(id, body ?? {}, call),
+    verify: (id, body = {}, call) => gateway.verify(id, body, call),
     chat: (request, call) => gateway.chat(request, call),
     stream: (request, call) => new ChatStream((sink, signal) => gateway.pipe(request, sink, { ...call, signal }), call?.signal),
     pipe: (request, sink, call) => gateway.pipe(request, sink, call),

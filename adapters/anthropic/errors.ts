@@ -1,6 +1,6 @@
 // Anthropic's errors: `{"type":"error","error":{"type","message"}}`, as a body or as an event. Pure: no I/O.
 import { type ErrorAnswer, type FaultKind, fallbackMessage, kindOfStatus, type ProviderFault } from '../faults.ts';
-import { asObject, asString } from '../read.ts';
+import { asObject, asString, lookUp } from '../read.ts';
 
 const KINDS: Record<string, FaultKind> = {
   authentication_error: 'auth',
@@ -19,7 +19,7 @@ const KINDS: Record<string, FaultKind> = {
 export function readFault(answer: ErrorAnswer): ProviderFault {
   const error = asObject(asObject(answer.json)['error']);
   // The status decides where a proxy in between has its own idea of a body.
-  const kind = KINDS[asString(error['type']) ?? ''] ?? kindOfStatus(answer.status);
+  const kind = lookUp(KINDS, error['type']) ?? kindOfStatus(answer.status);
   return { kind, message: asString(error['message']) ?? fallbackMessage(answer), retryable: retryHint(answer) };
 }
 
@@ -27,7 +27,7 @@ export function readFault(answer: ErrorAnswer): ProviderFault {
 export function readErrorObject(value: unknown): ProviderFault {
   const error = asObject(value);
   const type = asString(error['type']) ?? '';
-  return { kind: KINDS[type] ?? 'failed', message: asString(error['message']) ?? (type || 'it reported an error without a message') };
+  return { kind: lookUp(KINDS, type) ?? 'failed', message: asString(error['message']) ?? (type || 'it reported an error without a message') };
 }
 
 /** `x-should-retry: false` overrules what the status suggests. */

@@ -1,7 +1,7 @@
 // A Messages answer as events. Pure: no I/O.
-import type { ChatEvent, ReportedUsage, StopReason } from '../../core/index.ts';
+import { type ChatEvent, isObject, type ReportedUsage, type StopReason } from '../../core/index.ts';
 import { type ChatContext, malformed, StreamFault } from '../define.ts';
-import { asArray, asCount, asObject, asString, sumCounts } from '../read.ts';
+import { asArray, asCount, asObject, asString, lookUp, sumCounts } from '../read.ts';
 import { readErrorObject } from './errors.ts';
 import { translate } from './request.ts';
 import type { RawBlock } from './schema.ts';
@@ -22,28 +22,41 @@ export function readAnswer(json: unknown, context: ChatContext): ChatEvent[] {
   if (answer['type'] === 'error') throw new StreamFault(readErrorObject(answer['error']));
   if (answer['type'] !== 'message' || !Array.isArray(answer['content'])) throw malformed('it is not a message');
   const blocks = asArray(answer['content']).map(asObject);
-  const events = blocks.flatMap((block): ChatEvent[] => {
-    if (block['type'] === 'text') return [{ type: 'text', text: asString(block['text']) ?? '' }];
-    return block['type'] === 'tool_use' ? [toolCallEvent(block, asObject(block['input']))] : [];
-  });
-  return [
-    ...events,
-    ...thinkingState(blocks, context),
-    { type: 'usage', usage: readUsage(answer['usage']) },
-    { type: 'stop', stopReason: readStopReason(answer['stop_reason']) },
-  ];
+  const texts = blocks.flatMap((block): ChatEvent[] => (block['type'] === 'text' ? [{ type: 'text', text: asString(block['text']) ?? '' }] : []));
+  return [...texts, ...readEnd(blocks, answer['stop_reason'], answer['usage'], context)];
 }
 
-export function toolCallEvent(block: RawBlock, input: Record<string, unknown>): ChatEvent {
-  return { type: 'toolCall', toolCall: { id: asString(block['id']) ?? '', name: asString(block['name']) ?? '', arguments: input } };
+/**
+ * What is known once an answer has ended. A call whose `input` is no object was never finished; the call that
+ * stands last when the token limit strikes is cut off too, whatever its arguments look like.
+ */
+export function readEnd(blocks: readonly RawBlock[], stop: unknown, usage: unknown, context: ChatContext): ChatEvent[] {
+  const stopReason = readStopReason(stop);
+  const events: ChatEvent[] = [];
+  let whole = true;
+  for (const [index, block] of blocks.entries()) {
+    if (block['type'] !== 'tool_use') continue;
+    const name = asString(block['name']) ?? '';
+    const input = block['input'] === undefined ? {} : block['input']; // compatible servers leave an empty one out
+    if (isObject(input) && !(stopReason === 'max_tokens' && index === blocks.length - 1)) {
+      events.push({ type: 'toolCall', toolCall: { id: asString(block['id']) ?? '', name, arguments: input } });
+      continue;
+    }
+    if (stopReason !== 'max_tokens' && stopReason !== 'refusal') throw malformed('a tool call has arguments that are no JSON object');
+    whole = false;
+    events.push({ type: 'warning', warning: { field: 'message.toolCalls', message: `A call of ${name} was cut off (${stopReason}) and left out.` } });
+  }
+  // A turn with a block left out is no longer what the model wrote, and must not be sent back as such.
+  if (whole) events.push(...thinkingState(blocks, context));
+  return [...events, { type: 'usage', usage: readUsage(usage) }, { type: 'stop', stopReason }];
 }
 
-export function readStopReason(value: unknown): StopReason {
-  return STOP_REASONS[asString(value) ?? ''] ?? 'unknown';
+function readStopReason(value: unknown): StopReason {
+  return lookUp(STOP_REASONS, value) ?? 'unknown';
 }
 
-/** Anthropic counts cached tokens beside `input_tokens`; ours include them. Later reports overwrite, absent or null parts don't. */
-export function readUsage(value: unknown): ReportedUsage {
+/** Anthropic counts cached tokens beside `input_tokens`; ours include them. */
+function readUsage(value: unknown): ReportedUsage {
   const usage = asObject(value);
   const read = asCount(usage['cache_read_input_tokens']);
   const written = asCount(usage['cache_creation_input_tokens']);
@@ -57,7 +70,7 @@ export function readUsage(value: unknown): ReportedUsage {
 }
 
 /** What must come back with the next request, when the model has thought. */
-export function thinkingState(blocks: readonly RawBlock[], { model, prompt }: ChatContext): ChatEvent[] {
+function thinkingState(blocks: readonly RawBlock[], { model, prompt }: ChatContext): ChatEvent[] {
   if (!blocks.some((block) => block['type'] === 'thinking' || block['type'] === 'redacted_thinking')) return [];
   const { messages, ...frame } = translate(model, prompt).body;
   return [{ type: 'providerMetadata', providerMetadata: { anthropic: { model, prefix: digestOf(frame, messages), content: blocks } } }];

@@ -1,10 +1,10 @@
 // Anthropic's stream: named server-sent events, blocks opened, filled and closed by index. Pure: no I/O.
-import { type ChatEvent, isObject, type ReportedUsage, type StopReason, tryParseJson } from '../../core/index.ts';
+import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
 import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamFault } from '../define.ts';
 import { asObject, asString, parseArguments } from '../read.ts';
 import { SseReader, type SseRecord } from '../sse-read.ts';
 import { readErrorObject } from './errors.ts';
-import { readStopReason, readUsage, thinkingState, toolCallEvent } from './response.ts';
+import { readEnd } from './response.ts';
 import type { RawBlock } from './schema.ts';
 
 interface OpenBlock {
@@ -18,9 +18,8 @@ export class AnthropicDecoder implements StreamDecoder {
   readonly #sse = new SseReader();
   readonly #open = new Map<unknown, OpenBlock>();
   readonly #blocks: RawBlock[] = [];
-  readonly #unfinished: OpenBlock[] = [];
-  #usage: ReportedUsage = {};
-  #stopReason: StopReason | undefined;
+  #usage: Record<string, unknown> = {};
+  #stopReason: unknown;
   #stopped = false;
 
   constructor(context: ChatContext) {
@@ -58,20 +57,23 @@ export class AnthropicDecoder implements StreamDecoder {
         this.#startText(event, events);
         break;
       case 'content_block_stop':
-        this.#close(event['index'], events);
+        this.#close(event['index']);
         break;
       case 'message_start':
         this.#addUsage(asObject(event['message'])['usage']);
         break;
       case 'message_delta':
         this.#addUsage(event['usage']);
-        this.#stopReason = readStopReason(asObject(event['delta'])['stop_reason']);
+        this.#stopReason = asObject(event['delta'])['stop_reason'] ?? this.#stopReason;
         break;
       case 'message_stop':
         this.#finish(events);
         break;
       case 'error':
         throw new StreamFault(readErrorObject(event['error']));
+      case undefined:
+        // The bare error object of a compatible server or a proxy.
+        if (event['error'] !== undefined) throw new StreamFault(readErrorObject(event['error']));
     }
   }
 
@@ -104,42 +106,31 @@ export class AnthropicDecoder implements StreamDecoder {
     }
   }
 
-  #close(index: unknown, events: ChatEvent[]): void {
+  /** A call is handed over at the end: only then is it known whether the token limit cut it off. */
+  #close(index: unknown): void {
     const open = this.#open.get(index);
     if (open === undefined) return;
     this.#open.delete(index);
-    if (open.block['type'] === 'tool_use') {
-      const input = open.json === '' ? asObject(open.block['input']) : parseArguments(open.json);
-      if (input === undefined) {
-        this.#unfinished.push(open); // whether that is damage or a cut by max_tokens is known at the end
-        return;
-      }
-      open.block['input'] = input;
-      events.push(toolCallEvent(open.block, input));
-    }
-    this.#blocks.push(open.block);
+    this.#blocks.push(finishBlock(open));
   }
 
+  /** Later reports overwrite earlier ones; absent or null parts don't. */
   #addUsage(value: unknown): void {
-    const fresh = Object.entries(readUsage(value)).filter(([, count]) => count !== undefined);
+    const fresh = Object.entries(asObject(value)).filter(([, count]) => count !== undefined && count !== null);
     this.#usage = { ...this.#usage, ...Object.fromEntries(fresh) };
   }
 
   #finish(events: ChatEvent[]): void {
     this.#stopped = true;
-    const stopReason = this.#stopReason ?? 'unknown';
-    const cut = [...this.#unfinished, ...this.#open.values()].filter(({ block }) => block['type'] === 'tool_use');
-    if (cut.length > 0 && stopReason !== 'max_tokens') throw malformed('a tool call has arguments that are no JSON object');
-    for (const { block } of cut) {
-      events.push({
-        type: 'warning',
-        warning: { field: 'message.toolCalls', message: `A call of ${asString(block['name'])} was cut off by the token limit and left out.` },
-      });
-    }
-    // A turn with a block left out is no longer what the model wrote, and must not be sent back as such.
-    if (cut.length === 0) events.push(...thinkingState(this.#blocks, this.#context));
-    events.push({ type: 'usage', usage: this.#usage }, { type: 'stop', stopReason });
+    for (const index of this.#open.keys()) this.#close(index);
+    events.push(...readEnd(this.#blocks, this.#stopReason, this.#usage, this.#context));
   }
+}
+
+/** The block as a whole answer has it; a call with `input: null` has arguments that are no object. */
+function finishBlock({ block, json }: OpenBlock): RawBlock {
+  if (block['type'] !== 'tool_use' || json === '') return block;
+  return { ...block, input: parseArguments(json) ?? null };
 }
 
 function append(block: RawBlock, key: string, text: string): void {

@@ -2,6 +2,8 @@
 //
 // Newer models check that a returned block stands behind exactly what it was written behind, and that none is
 // missing among others: so it is all of them, proved by a digest of the prefix, or none.
+import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../../core/index.ts';
 import { prefixDigest } from '../claude.ts';
 import { type AssistantTurn, type MergedTurn, metadataOf } from '../turns.ts';
 import type { AnthropicMessage, AnthropicRequest, RawBlock } from './schema.ts';
@@ -51,9 +53,11 @@ function stateOf(parts: readonly AssistantTurn[], model: string): ThinkingState 
   const state = part === undefined ? undefined : metadataOf(part, 'anthropic');
   const content = state?.['content'];
   if (part === undefined || state?.['model'] !== model || typeof state['prefix'] !== 'string' || !Array.isArray(content)) return undefined;
-  const blocks = content as RawBlock[];
-  const text = blocks.map((block) => (block['type'] === 'text' ? String(block['text']) : '')).join('');
-  const calls = blocks.filter((block) => block['type'] === 'tool_use').map((block) => block['id']);
-  const unchanged = text.trim() === part.text.trim() && calls.length === part.toolCalls.length && calls.every((id, at) => id === part.toolCalls[at]?.id);
-  return unchanged ? { model, prefix: state['prefix'], content: blocks } : undefined;
+  if (!content.every(isObject)) return undefined;
+  const text = content.map((block) => (block['type'] === 'text' ? String(block['text']) : '')).join('');
+  const calls = content.filter((block) => block['type'] === 'tool_use');
+  const asked = part.toolCalls.map((call) => [call.id, call.name, call.arguments]);
+  const written = calls.map((block) => [block['id'], block['name'], block['input']]);
+  const unchanged = text.trim() === part.text.trim() && isDeepStrictEqual(written, asked);
+  return unchanged ? { model, prefix: state['prefix'], content } : undefined;
 }

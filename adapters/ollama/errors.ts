@@ -4,7 +4,7 @@ import { asObject, asString } from '../read.ts';
 
 export function readFault(answer: ErrorAnswer): ProviderFault {
   const message = asString(asObject(answer.json)['error']) ?? fallbackMessage(answer);
-  if (answer.status === 404 && /not found/i.test(message)) return { kind: 'rejected', message: `${message} (get it with \`ollama pull\`)` };
+  if (answer.status === 404 && /^model\b.*not found/is.test(message)) return { kind: 'rejected', message: `${message} (get it with \`ollama pull\`)` };
   return { kind: kindOfStatus(answer.status), message };
 }
 

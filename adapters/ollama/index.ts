@@ -51,8 +51,9 @@ function authorize(url: URL, settings: ResolvedSettings): Record<string, string>
   return { authorization: `Bearer ${apiKey}` };
 }
 
+/** Over https alone: a stored key must not travel in the clear. */
 function isCloud(url: URL): boolean {
-  return url.hostname === CLOUD_HOST || url.hostname.endsWith(`.${CLOUD_HOST}`);
+  return url.protocol === 'https:' && (url.hostname === CLOUD_HOST || url.hostname.endsWith(`.${CLOUD_HOST}`));
 }
 
 function tags(get: Get, settings: ResolvedSettings): Promise<unknown> {
@@ -71,7 +72,7 @@ function normalizeHost(text: string): string {
   const withScheme = /^[a-z]+:\/\//i.test(text) ? text : `http://${text.startsWith(':') ? `127.0.0.1${text}` : text}`;
   if (!URL.canParse(withScheme)) return text;
   const url = new URL(withScheme);
-  if (withScheme !== text && url.port === '' && !/:\d+$/.test(text)) url.port = '11434';
+  if (withScheme !== text && url.port === '' && !/:\d+(\/|$)/.test(text)) url.port = '11434';
   if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = '127.0.0.1';
   return url.href.replace(/\/+$/, '');
 }

@@ -1,7 +1,7 @@
 // An Ollama answer, whole or one line of a stream, as events. Pure: no I/O.
 import type { ChatEvent, StopReason } from '../../core/index.ts';
 import { malformed, StreamFault } from '../define.ts';
-import { asArray, asCount, asObject, asString, parseArguments } from '../read.ts';
+import { asArray, asCount, asObject, asString, lookUp, parseArguments } from '../read.ts';
 import { lineFault } from './errors.ts';
 
 /** `load` and `unload` answer a request without messages. */
@@ -41,5 +41,5 @@ function readEnd(line: Record<string, unknown>): ChatEvent[] {
   const usage: ChatEvent[] = reported
     ? [{ type: 'usage', usage: { inputTokens: asCount(line['prompt_eval_count'] ?? 0), outputTokens: asCount(line['eval_count'] ?? 0) } }]
     : [];
-  return [...usage, { type: 'stop', stopReason: STOP_REASONS[asString(line['done_reason']) ?? ''] ?? 'unknown' }];
+  return [...usage, { type: 'stop', stopReason: lookUp(STOP_REASONS, line['done_reason']) ?? 'unknown' }];
 }

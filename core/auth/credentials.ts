@@ -3,14 +3,14 @@
 // C1 A damaged file never counts as an empty one: the last good content stays in use and the damage is told;
 //    where there never was a good one, every use fails and names the file.
 // C2 Secrets leave this module only towards the settings resolution.
-import { chmodSync } from 'node:fs';
+// C3 Changes are made one after the other, so that none is lost to another one made at the same time.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
 import { isObject, parseJson } from '../json.ts';
 import { replaceFile } from '../workspace/atomic-file.ts';
-import { type FileState, FreshFile } from '../workspace/fresh-file.ts';
+import { closeToOthers, type FileState, FreshFile } from '../workspace/fresh-file.ts';
 
 /** The stored settings of one adapter, as `auth.json` holds them. */
 export type StoredSettings = Readonly<Record<string, string>>;
@@ -22,12 +22,14 @@ export class CredentialStore {
   readonly #workspace: string;
   #good: Stored | undefined;
   #fault: string | undefined;
-  #looked = false;
+  #content: string | undefined;
+  #lastRewrite: Promise<void> = Promise.resolve();
 
-  constructor(workspace: string, bus: CoreBus) {
+  /** `now` in monotonic milliseconds. */
+  constructor(workspace: string, bus: CoreBus, now?: () => number) {
     this.#workspace = workspace;
     this.#bus = bus;
-    this.#file = new FreshFile(join(workspace, 'auth.json'), (state) => this.#take(state));
+    this.#file = new FreshFile(join(workspace, 'auth.json'), (state) => this.#take(state), now);
   }
 
   /** The settings stored for an adapter. Throws ADAPTER_NOT_CONFIGURED when the file is damaged and never was good (C1). */
@@ -54,7 +56,14 @@ export class CredentialStore {
     return existed;
   }
 
-  async #rewrite(change: (all: Map<string, StoredSettings>) => void): Promise<void> {
+  /** C3. */
+  #rewrite(change: (all: Map<string, StoredSettings>) => void): Promise<void> {
+    const rewrite = this.#lastRewrite.then(() => this.#rewriteNow(change));
+    this.#lastRewrite = rewrite.catch(() => undefined); // its caller has the failure; the next change is not concerned
+    return rewrite;
+  }
+
+  async #rewriteNow(change: (all: Map<string, StoredSettings>) => void): Promise<void> {
     this.#file.refresh(true);
     // Writing over a file that can't be read would throw away what is in it.
     if (this.#fault !== undefined) throw this.#damage();
@@ -76,8 +85,11 @@ export class CredentialStore {
   }
 
   #take(state: FileState): void {
-    const first = !this.#looked;
-    this.#looked = true;
+    closeToOthers(this.#file.path, state); // before it is parsed: a damaged file holds keys too
+    const content = state.kind === 'text' ? `text ${state.text}` : state.kind;
+    if (content === this.#content) return; // a new mode or time alone is no change
+    const first = this.#content === undefined;
+    this.#content = content;
     try {
       this.#good = parseStored(state);
       this.#fault = undefined;
@@ -86,7 +98,6 @@ export class CredentialStore {
       this.#bus.emit('credentials.damaged', { file: this.#file.path, reason: this.#fault });
       return;
     }
-    if (state.kind === 'text' && (state.mode & 0o077) !== 0) chmodSync(this.#file.path, 0o600);
     if (!first) this.#bus.emit('credentials.changed', { file: this.#file.path });
   }
 }

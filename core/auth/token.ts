@@ -4,12 +4,11 @@
 // T2 A rotation takes hold within a second, without a restart.
 // T3 Comparison takes the same time wherever the first difference lies.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { chmodSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CoreBus } from '../bus.ts';
 import { replaceFile } from '../workspace/atomic-file.ts';
-import { type FileState, FreshFile } from '../workspace/fresh-file.ts';
+import { closeToOthers, type FileState, FreshFile } from '../workspace/fresh-file.ts';
 
 const FORM = /^bh_[A-Za-z0-9_-]{43}$/;
 const NEW_TOKEN_HINT = 'make a new one with `blockhouse token --new-token`';
@@ -32,9 +31,10 @@ export class ApiToken {
   #token: Buffer | undefined;
   #fault: string | undefined = 'it does not exist';
 
-  constructor(workspace: string, bus: CoreBus) {
+  /** `now` in monotonic milliseconds. */
+  constructor(workspace: string, bus: CoreBus, now?: () => number) {
     this.#bus = bus;
-    this.#file = new FreshFile(tokenPath(workspace), (state) => this.#take(state));
+    this.#file = new FreshFile(tokenPath(workspace), (state) => this.#take(state), now);
   }
 
   /** Makes the token at first start. Throws when there is one that can't be used (T1). */
@@ -68,7 +68,7 @@ export class ApiToken {
     const before = this.#token;
     this.#fault = faultOf(state);
     this.#token = this.#fault === undefined && state.kind === 'text' ? Buffer.from(state.text.trim(), 'utf8') : undefined;
-    if (state.kind === 'text' && (state.mode & 0o077) !== 0) chmodSync(this.#file.path, 0o600);
+    closeToOthers(this.#file.path, state);
     if (before !== undefined && (this.#token === undefined || !before.equals(this.#token))) this.#bus.emit('token.rotated', { file: this.#file.path });
   }
 }

@@ -98,14 +98,15 @@ export function forbiddenAddress(origin: string): BlockhouseError {
   );
 }
 
-/** The IPv4 address inside ::ffff:a.b.c.d, ::a.b.c.d, 64:ff9b::a.b.c.d and 2002:aabb:ccdd::. */
+/** The IPv4 address inside ::ffff:a.b.c.d, ::ffff:0:a.b.c.d, ::a.b.c.d, 64:ff9b::a.b.c.d and 2002:aabb:ccdd::. */
 function embeddedIPv4(address: string): string | undefined {
   if (isIP(address) !== 6) return undefined;
   const groups = expandIPv6(address);
   const [a, b] = [groups[6] ?? 0, groups[7] ?? 0];
   const mapped = groups.slice(0, 5).every((g) => g === 0) && (groups[5] === 0xffff || (groups[5] === 0 && a !== 0));
+  const translated = groups.slice(0, 4).every((g) => g === 0) && groups[4] === 0xffff && groups[5] === 0;
   const nat64 = groups[0] === 0x64 && groups[1] === 0xff9b;
-  if (mapped || nat64) return dotted(a, b);
+  if (mapped || translated || nat64) return dotted(a, b);
   if (groups[0] === 0x2002) return dotted(groups[1] ?? 0, groups[2] ?? 0);
   return undefined;
 }

@@ -61,7 +61,8 @@ interface AcceptedChat {
   readonly sink: StreamSink | undefined;
 }
 
-const NEVER = new AbortController().signal;
+/** A signal that nobody fires. One for each request: a shared one would gather the listeners of all of them. */
+const never = (): AbortSignal => new AbortController().signal;
 
 export class Gateway {
   readonly #options: GatewayOptions;
@@ -115,7 +116,7 @@ export class Gateway {
   /** Model ids of an adapter. */
   async models(name: string, options: CallOptions = {}): Promise<ModelList> {
     const adapter = this.#registry.inUrl(name);
-    const models = [...(await adapter.listModels(this.#checkedCall(adapter, undefined, options.signal ?? NEVER)))];
+    const models = [...(await adapter.listModels(this.#checkedCall(adapter, undefined, options.signal ?? never())))];
     return { provider: adapter.id, models, count: models.length };
   }
 
@@ -126,7 +127,7 @@ export class Gateway {
     if (body.provider !== undefined && this.#registry.inBody(body.provider, 'provider') !== adapter) {
       throw invalidRequest('provider', `contradicts the URL, which names ${adapter.id}`);
     }
-    const signal = options.signal ?? NEVER;
+    const signal = options.signal ?? never();
     try {
       return { provider: adapter.id, ok: true, detail: await adapter.verify(this.#configuredCall(adapter, body.config, signal)) };
     } catch (error) {
@@ -145,7 +146,7 @@ export class Gateway {
     this.#checkChat(body);
     const adapter = this.#registry.inBody(body.adapter, 'adapter');
     const prompt = withUnusedFields(toPrompt(body), body.config, adapter);
-    const signal = options.signal ?? NEVER;
+    const signal = options.signal ?? never();
     this.#configuredCall(adapter, body.config, signal);
     return { request: body, adapter, prompt, signal, requestId: options.requestId ?? this.#options.newRequestId(), sink };
   }

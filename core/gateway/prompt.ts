@@ -5,7 +5,8 @@
 // N1 The system text is the system messages in order, joined by a blank line.
 // N2 No turn is blank.
 // N3 Each assistant turn with tool calls is followed by one tool turn with a result for every call, in call order.
-// N4 There is at least one user or tool turn.
+// N4 Tool-call ids are unique in the whole conversation: some providers count from call_0 in every turn.
+// N5 There is at least one user or tool turn.
 import { invalidRequest } from '../errors.ts';
 import { isDeeperThan, isObject, MAX_JSON_DEPTH } from '../json.ts';
 import type { ChatRequest, Message, Tool, ToolCall, Warning } from '../schemas/chat.ts';
@@ -101,17 +102,25 @@ function assertShallow(value: unknown, path: string): void {
 /** The calls of the last assistant turn and the results that have come for them (N3). */
 class PendingCalls {
   #calls: readonly ToolCall[] = [];
+  /** The id as the caller wrote it → the id that it has now (N4). */
+  #renamed: ReadonlyMap<string, string> = new Map();
+  readonly #used = new Set<string>();
+  /** The last number tried for an id, so that a thousand rounds with the same one don't each count from the start. */
+  readonly #lastNumber = new Map<string, number>();
   #path = '';
   readonly #results = new Map<string, PromptToolResult>();
   readonly #extraText: string[] = [];
 
   open(message: Message, path: string, turns: Turn[]): void {
-    const toolCalls = message.toolCalls ?? [];
-    const seen = new Set<string>();
-    toolCalls.forEach((call, index) => {
-      if (seen.has(call.id)) throw invalidRequest(`${path}.toolCalls[${index}].id`, 'is used twice in this message');
-      seen.add(call.id);
+    const given = message.toolCalls ?? [];
+    const renamed = new Map<string, string>();
+    const toolCalls = given.map((call, index) => {
+      if (renamed.has(call.id)) throw invalidRequest(`${path}.toolCalls[${index}].id`, 'is used twice in this message');
+      const id = this.#unused(call.id);
+      renamed.set(call.id, id);
+      return id === call.id ? call : { ...call, id };
     });
+    this.#renamed = renamed;
     turns.push({ role: 'assistant', text: isBlank(message.content) ? '' : (message.content ?? ''), toolCalls, providerMetadata: message.providerMetadata });
     this.#calls = toolCalls;
     this.#path = path;
@@ -120,12 +129,25 @@ class PendingCalls {
   answer(message: Message, path: string): void {
     message.toolResults?.forEach((result, index) => {
       const at = `${path}.toolResults[${index}].toolCallId`;
-      const call = this.#calls.find((candidate) => candidate.id === result.toolCallId);
+      const id = this.#renamed.get(result.toolCallId);
+      const call = this.#calls.find((candidate) => candidate.id === id);
       if (call === undefined) throw invalidRequest(at, 'answers no tool call of the assistant message before it; replay that message with its toolCalls');
       if (this.#results.has(call.id)) throw invalidRequest(at, 'is answered twice');
       this.#results.set(call.id, { toolCallId: call.id, toolName: call.name, content: result.content, isError: result.isError ?? false });
     });
     if (!isBlank(message.content)) this.#extraText.push(message.content ?? '');
+  }
+
+  #unused(id: string): string {
+    let candidate = id;
+    let n = this.#lastNumber.get(id) ?? 1;
+    while (this.#used.has(candidate)) {
+      n += 1;
+      candidate = `${id}_${n}`;
+    }
+    this.#lastNumber.set(id, n);
+    this.#used.add(candidate);
+    return candidate;
   }
 
   flush(turns: Turn[]): void {
@@ -140,6 +162,7 @@ class PendingCalls {
     // Text beside results is the user's: no provider has a slot for it inside a tool turn.
     if (this.#extraText.length > 0) turns.push({ role: 'user', text: this.#extraText.join('\n\n') });
     this.#calls = [];
+    this.#renamed = new Map();
     this.#results.clear();
     this.#extraText.length = 0;
   }

@@ -69,7 +69,9 @@ class EventBuffer implements StreamSink {
   }
 
   onceWritable(resume: () => void): void {
-    this.#resume = resume;
+    // The loop may have read everything since: nobody would call back then.
+    if (this.#events.length < HIGH_WATER / 2) resume();
+    else this.#resume = resume;
   }
 
   end(done: ChatStreamEvent): void {

@@ -1,6 +1,6 @@
 // A small file that is read again when it has changed, without a watcher: its metadata is looked at when the
 // value is asked for, at most once in `checkEveryMs`.
-import { type BigIntStats, readFileSync, statSync } from 'node:fs';
+import { type BigIntStats, chmodSync, readFileSync, statSync } from 'node:fs';
 
 /** Rotations must take hold within a second; a stat costs some microseconds, so it is not made on every request. */
 const CHECK_EVERY_MS = 200;
@@ -47,7 +47,8 @@ export class FreshFile {
     }
     if (stats === undefined) return { stamp: 'missing', read: () => ({ kind: 'missing' }) };
     const found = stats;
-    return { stamp: `${found.ino}:${found.size}:${found.mtimeNs}:${found.mode}`, read: () => readText(this.path, found) };
+    // ctime: an edit may put the modification time back (rsync, cp -p), but this one no program can set.
+    return { stamp: `${found.ino}:${found.size}:${found.ctimeNs}`, read: () => readText(this.path, found) };
   }
 }
 
@@ -58,5 +59,19 @@ function readText(path: string, stats: BigIntStats): FileState {
     return { kind: 'text', text: readFileSync(path, 'utf8'), mode: Number(stats.mode) & 0o777 };
   } catch (error) {
     return { kind: 'unreadable', reason: (error as NodeJS.ErrnoException).code ?? String(error) };
+  }
+}
+
+/** A file of another owner or on a read-only mount keeps its mode: whoever put it there decided so. */
+const MODE_IS_FIXED: ReadonlySet<string | undefined> = new Set(['EPERM', 'EROFS']);
+
+/** Makes a file that holds secrets 0600 when others may read or write it. */
+export function closeToOthers(path: string, state: FileState): void {
+  if (state.kind !== 'text' || (state.mode & 0o077) === 0) return;
+  try {
+    chmodSync(path, 0o600);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (!MODE_IS_FIXED.has(code) && code !== 'ENOENT') throw error; // removed since: the next look sees that
   }
 }

@@ -1,0 +1,130 @@
+// The content blocks of one answer, gathered from pieces: text leaves at once, tool calls and reasoning when the
+// answer stops and tells whether it was cut off. Whole answers are one piece for each block. Pure: no I/O.
+import type { ChatEvent, StopReason } from '../../core/index.ts';
+import { type ChatContext, malformed } from '../define.ts';
+import { asObject, asString, parseArguments } from '../read.ts';
+import { isClaude } from './models.ts';
+import { digestOf, type ReasoningState } from './reasoning.ts';
+import { translate } from './request.ts';
+import type { AssistantBlock } from './schema.ts';
+
+interface Text {
+  readonly kind: 'text';
+  text: string;
+}
+
+interface Call {
+  readonly kind: 'toolUse';
+  readonly id: string;
+  readonly name: string;
+  /** Arguments so far, as text. */
+  json: string;
+}
+
+interface Reasoning {
+  readonly kind: 'reasoning';
+  text: string;
+  signature: string | undefined;
+  readonly redacted: Buffer[];
+}
+
+type Gathered = Text | Call | Reasoning;
+
+export class AnswerBlocks {
+  readonly #context: ChatContext;
+  readonly #blocks = new Map<unknown, Gathered>();
+
+  constructor(context: ChatContext) {
+    this.#context = context;
+  }
+
+  /** Only tool calls are opened; text and reasoning begin with their first piece. */
+  open(index: unknown, start: Record<string, unknown>): void {
+    if (start['toolUse'] === undefined) return;
+    const tool = asObject(start['toolUse']);
+    this.#blocks.set(index, { kind: 'toolUse', id: asString(tool['toolUseId']) ?? '', name: asString(tool['name']) ?? '', json: '' });
+  }
+
+  /** Throws UPSTREAM_MALFORMED for a piece that does not belong to its block. */
+  add(index: unknown, delta: Record<string, unknown>): ChatEvent[] {
+    const text = asString(delta['text']);
+    if (text !== undefined && text !== '') {
+      this.#textAt(index).text += text;
+      return [{ type: 'text', text }];
+    }
+    if (delta['toolUse'] !== undefined) this.#callAt(index).json += asString(asObject(delta['toolUse'])['input']) ?? '';
+    if (delta['reasoningContent'] !== undefined) addReasoning(this.#reasoningAt(index), asObject(delta['reasoningContent']));
+    return [];
+  }
+
+  /** The tool calls, and the state that must come back when the model has reasoned. */
+  finish(stopReason: StopReason): ChatEvent[] {
+    const blocks = [...this.#blocks.values()];
+    const events = blocks.flatMap((block) => (block.kind === 'toolUse' ? [toCall(block, stopReason, block === blocks.at(-1))] : []));
+    // A turn with a block left out is no longer what the model wrote, and must not be sent back as such.
+    return events.some((event) => event.type === 'warning') ? events : [...events, ...this.#reasoningState(blocks)];
+  }
+
+  #textAt(index: unknown): Text {
+    const block = this.#blocks.get(index) ?? { kind: 'text', text: '' };
+    if (block.kind !== 'text') throw malformed('a piece of text belongs to another block');
+    this.#blocks.set(index, block);
+    return block;
+  }
+
+  #callAt(index: unknown): Call {
+    const block = this.#blocks.get(index);
+    if (block?.kind !== 'toolUse') throw malformed('a piece of a tool call belongs to no block');
+    return block;
+  }
+
+  #reasoningAt(index: unknown): Reasoning {
+    const block = this.#blocks.get(index) ?? { kind: 'reasoning', text: '', signature: undefined, redacted: [] };
+    if (block.kind !== 'reasoning') throw malformed('a piece of reasoning belongs to another block');
+    this.#blocks.set(index, block);
+    return block;
+  }
+
+  /** Claude's alone: other vendors neither sign theirs nor want it back. */
+  #reasoningState(blocks: readonly Gathered[]): ChatEvent[] {
+    const { model, prompt } = this.#context;
+    const reasoning = blocks.filter((block) => block.kind === 'reasoning');
+    // A block without signature was cut off, and would be refused.
+    if (!isClaude(model) || reasoning.length === 0 || reasoning.some((block) => toWire(block).length === 0)) return [];
+    const { messages, ...frame } = translate(model, prompt).body;
+    const state: ReasoningState = { model, prefix: digestOf(frame, messages), content: blocks.flatMap(toWire) };
+    return [{ type: 'providerMetadata', providerMetadata: { bedrock: state } }];
+  }
+}
+
+function addReasoning(block: Reasoning, delta: Record<string, unknown>): void {
+  block.text += asString(delta['text']) ?? '';
+  const signature = asString(delta['signature']);
+  if (signature !== undefined) block.signature = (block.signature ?? '') + signature;
+  const redacted = asString(delta['redactedContent']);
+  if (redacted !== undefined) block.redacted.push(Buffer.from(redacted, 'base64'));
+}
+
+/** The call that stands last when the token limit strikes is cut off, whatever its arguments look like: it didn't end in `tool_use`. */
+function toCall(block: Call, stopReason: StopReason, isLast: boolean): ChatEvent {
+  const args = parseArguments(block.json);
+  if (stopReason === 'max_tokens' && (args === undefined || isLast)) {
+    const message = `A call of ${block.name} was cut off by the token limit and left out.`;
+    return { type: 'warning', warning: { field: 'message.toolCalls', message } };
+  }
+  if (args === undefined) throw malformed('a tool call has arguments that are no JSON object');
+  return { type: 'toolCall', toolCall: { id: block.id, name: block.name, arguments: args } };
+}
+
+/** The block as a request carries it; none for blank text, which is refused there. */
+function toWire(block: Gathered): AssistantBlock[] {
+  switch (block.kind) {
+    case 'text':
+      return block.text.trim() === '' ? [] : [{ text: block.text }];
+    case 'toolUse':
+      return [{ toolUse: { toolUseId: block.id, name: block.name, input: parseArguments(block.json) ?? {} } }];
+    case 'reasoning':
+      if (block.redacted.length > 0) return [{ reasoningContent: { redactedContent: Buffer.concat(block.redacted).toString('base64') } }];
+      return block.signature === undefined ? [] : [{ reasoningContent: { reasoningText: { text: block.text, signature: block.signature } } }];
+  }
+}

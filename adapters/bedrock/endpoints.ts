@@ -1,0 +1,76 @@
+// Where Bedrock is: two hosts for each region, or what the operator configured. Pure: no I/O.
+import type { ResolvedSettings } from '../../core/index.ts';
+import { joinURL } from '../base-url.ts';
+
+/**
+ * The region where none is named. That of an AWS profile is not looked at: the URL is built before any file is read,
+ * and the keys of a profile are good in every region.
+ */
+const DEFAULT_REGION = 'us-east-1';
+/** As the schema of a request has it. A region becomes part of a host name, so stored ones are held to it too. */
+const REGION = /^[a-z]{2,8}(-[a-z]+)+-[0-9]{1,2}$/;
+
+export function regionOf({ values }: ResolvedSettings): string {
+  return values['region'] ?? DEFAULT_REGION;
+}
+
+/** The URL of an inference call. */
+export function runtimeURL(settings: ResolvedSettings, path: string): URL {
+  return joinURL(runtimeBase(settings), path);
+}
+
+/** The URL of a call that asks about models. */
+export function controlURL(settings: ResolvedSettings, path: string): URL {
+  return joinURL(controlBase(settings), path);
+}
+
+/** Nothing is trusted while a setting is unusable; `endpointProblem` tells which. */
+export function trustedOrigins(settings: ResolvedSettings): readonly string[] {
+  if (endpointProblem(settings) !== undefined) return [];
+  return [runtimeBase(settings), controlBase(settings)].map((base) => new URL(base).origin);
+}
+
+/** Says which stored setting no URL can be built from, or undefined. */
+export function endpointProblem(settings: ResolvedSettings): string | undefined {
+  const { values, sources } = settings;
+  if (!REGION.test(regionOf(settings))) return `region from ${sources['region']} is no AWS region (like us-east-1).`;
+  const bad = ['endpoint', 'controlEndpoint'].find((name) => values[name] !== undefined && !isWebURL(values[name]));
+  return bad === undefined ? undefined : `${bad} from ${sources[bad]} must be an absolute http or https URL without user name, query and fragment.`;
+}
+
+function runtimeBase(settings: ResolvedSettings): string {
+  return settings.values['endpoint'] ?? awsBase('bedrock-runtime', regionOf(settings));
+}
+
+function controlBase(settings: ResolvedSettings): string {
+  return settings.values['controlEndpoint'] ?? awsBase('bedrock', regionOf(settings));
+}
+
+function awsBase(service: string, region: string): string {
+  return `https://${service}.${region}.${domainOf(region)}`;
+}
+
+function domainOf(region: string): string {
+  if (region.startsWith('cn-')) return 'amazonaws.com.cn';
+  return region.startsWith('eusc-') ? 'amazonaws.eu' : 'amazonaws.com';
+}
+
+function isWebURL(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password, search, hash } = new URL(text);
+  return (protocol === 'http:' || protocol === 'https:') && username + password + search + hash === '';
+}
+
+const PROFILE_PREFIXES: readonly [RegExp, string][] = [
+  [/^us-gov-/, 'us-gov.'],
+  [/^us-/, 'us.'],
+  [/^eu-/, 'eu.'],
+  [/^ap-northeast-[13]$/, 'jp.'],
+  [/^ap-southeast-[24]$/, 'au.'],
+  [/^ap-/, 'apac.'],
+];
+
+/** What stands in front of a model id in the inference profile for callers in `region`; undefined where only global ones serve. */
+export function profilePrefix(region: string): string | undefined {
+  return PROFILE_PREFIXES.find(([pattern]) => pattern.test(region))?.[1];
+}

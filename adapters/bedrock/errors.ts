@@ -1,0 +1,70 @@
+// Bedrock's errors: a type in a header or in the body, the text under one of two spellings; in a stream, a frame.
+// Pure: no I/O.
+import type { ResolvedSettings } from '../../core/index.ts';
+import { type ErrorAnswer, type FaultKind, fallbackMessage, kindOfStatus, type ProviderFault } from '../faults.ts';
+import { asObject, asString, lookUp } from '../read.ts';
+import { profilePrefix, regionOf } from './endpoints.ts';
+
+/** By lower-case type without its ending: streams write `throttlingException`, answers `ThrottlingException`. */
+const KINDS: Record<string, FaultKind> = {
+  validation: 'rejected',
+  conflict: 'rejected',
+  resourcenotfound: 'rejected',
+  accessdenied: 'rejected',
+  unrecognizedclient: 'auth',
+  invalidclienttokenid: 'auth',
+  invalidsignature: 'auth',
+  signaturedoesnotmatch: 'auth',
+  incompletesignature: 'auth',
+  expiredtoken: 'auth',
+  missingauthenticationtoken: 'auth',
+  throttling: 'rateLimited',
+  toomanyrequests: 'rateLimited',
+  modelnotready: 'rateLimited',
+  servicequotaexceeded: 'rateLimited',
+  modeltimeout: 'failed',
+  modelerror: 'failed',
+  modelstreamerror: 'failed',
+  internalserver: 'failed',
+  serviceunavailable: 'failed',
+};
+const FAILED_DEPENDENCY = 424;
+
+/** `settings` are for the hint that names an inference profile. */
+export function readFault(answer: ErrorAnswer, settings?: ResolvedSettings): ProviderFault {
+  const body = asObject(answer.json);
+  const type = asString(answer.headers['x-amzn-errortype'])?.split(':')[0] ?? asString(body['__type'])?.split('#').at(-1) ?? '';
+  const message =
+    asString(body['message']) ?? asString(body['Message']) ?? (answer.json === undefined ? fallbackMessage(answer) : type || fallbackMessage(answer));
+  const byStatus = answer.status === FAILED_DEPENDENCY ? 'failed' : kindOfStatus(answer.status);
+  return faultOf(type, withProfileHint(message, settings), byStatus);
+}
+
+/** An exception that came as a frame, after HTTP 200. */
+export function frameFault(type: string, message: string | undefined): ProviderFault {
+  return faultOf(type, message ?? (type || 'it reported an error without a message'), 'failed');
+}
+
+function faultOf(type: string, message: string, otherwise: FaultKind): ProviderFault {
+  const key = type.toLowerCase().replace(/(?:exception|error)$/, '');
+  // A bad bearer token is an AccessDeniedException, as a missing permission is; only the words tell them apart.
+  const kind =
+    key === 'accessdenied' && /authentication failed|api key|bearer token/i.test(message)
+      ? 'auth'
+      : (lookUp(KINDS, key) ?? lookUp(KINDS, `${key}error`) ?? otherwise);
+  return { kind, message: withoutCanonicalRequest(message), ...(key === 'servicequotaexceeded' && { retryable: false }) };
+}
+
+/** Behind a refused signature AWS prints what it had signed, the session token among it. */
+function withoutCanonicalRequest(message: string): string {
+  return message.split(/\s*The Canonical String for this request/)[0] ?? message;
+}
+
+/** Matched on words without the apostrophe in "isn’t", which is U+2019 there. */
+function withProfileHint(message: string, settings: ResolvedSettings | undefined): string {
+  if (!message.includes('on-demand throughput')) return message;
+  const model = /model ID (\S+)/.exec(message)?.[1] ?? '<model>';
+  const prefix = settings === undefined ? undefined : profilePrefix(regionOf(settings));
+  const ids = [...(prefix === undefined ? [] : [prefix]), 'global.'].map((start) => `${start}${model}`);
+  return `${message} (Ask for an inference profile: ${ids.join(' or ')}.)`;
+}

@@ -1,0 +1,62 @@
+// Amazon Bedrock: the Converse API, binary event streams, requests signed with AWS keys or carrying a bearer token.
+import { type Adapter, BlockhouseError, type ResolvedSettings } from '../../core/index.ts';
+import { defineAdapter, type Get } from '../define.ts';
+import type { UpstreamRequest } from '../http.ts';
+import { asArray, asObject } from '../read.ts';
+import { Authorizer, CREDENTIAL_SETTINGS, keyProblem } from './credentials.ts';
+import { controlURL, endpointProblem, regionOf, trustedOrigins } from './endpoints.ts';
+import { readFault } from './errors.ts';
+import { EVENT_STREAM, loadFrameCodec } from './frames.ts';
+import { DEFAULT_MODEL, MODELS } from './models.ts';
+import { buildRequest } from './request.ts';
+import { readAnswer } from './response.ts';
+import { BedrockDecoder } from './stream.ts';
+
+export function createBedrock(): Adapter {
+  const authorizer = new Authorizer();
+  return defineAdapter({
+    id: 'bedrock',
+    displayName: 'Amazon Bedrock',
+    authRequired: true,
+    defaultModel: DEFAULT_MODEL,
+    envVars: [],
+    settings: {
+      region: { env: ['AWS_REGION', 'AWS_DEFAULT_REGION'] },
+      ...CREDENTIAL_SETTINGS,
+      endpoint: { env: ['AWS_ENDPOINT_URL_BEDROCK_RUNTIME', 'AWS_ENDPOINT_URL'], storedOnly: true },
+      controlEndpoint: { env: ['AWS_ENDPOINT_URL_BEDROCK', 'AWS_ENDPOINT_URL'], storedOnly: true },
+    },
+    trustedOrigins,
+    missingCredential: (settings) => keyProblem(settings) ?? endpointProblem(settings),
+    authorize: (request, settings) => authorize(authorizer, request, settings),
+    buildChat: buildRequest,
+    readAnswer,
+    createDecoder: (context) => new BedrockDecoder(context),
+    readFault,
+    listModels: async () => MODELS,
+    verify,
+  });
+}
+
+/** The last stop before sending, and an asynchronous one: what the decoder of the answer needs is loaded here. */
+async function authorize(authorizer: Authorizer, request: UpstreamRequest, settings: ResolvedSettings): Promise<Record<string, string>> {
+  if (request.headers['accept'] === EVENT_STREAM) await loadFrameCodec();
+  return authorizer.authorize(request, settings);
+}
+
+async function verify(get: Get, settings: ResolvedSettings): Promise<string> {
+  const region = regionOf(settings);
+  try {
+    const list = await get(controlURL(settings, '/foundation-models?byOutputModality=TEXT'));
+    const count = asArray(asObject(list)['modelSummaries']).length;
+    return `The credentials are valid in ${region}; ${count} foundation ${count === 1 ? 'model is' : 'models are'} offered there.`;
+  } catch (error) {
+    if (!isListingDenied(error)) throw error;
+    return `The credentials are valid in ${region}; listing the models there is not permitted to them (bedrock:ListFoundationModels).`;
+  }
+}
+
+/** AWS says what somebody may not do only after it knows who it is. */
+function isListingDenied(error: unknown): boolean {
+  return error instanceof BlockhouseError && error.upstreamStatus === 403 && /ListFoundationModels|not authorized to perform/i.test(error.message);
+}

@@ -1,0 +1,121 @@
+// A prompt as a Converse request. Pure: no I/O.
+import { createHash } from 'node:crypto';
+import type { Prompt, PromptToolResult, Warning } from '../../core/index.ts';
+import { DEFAULT_MAX_TOKENS } from '../base-url.ts';
+import { CLAUDE_ID } from '../claude.ts';
+import type { ChatContext, WireRequest } from '../define.ts';
+import { idMapper, type MergedTurn, mergeTurns, metadataOf, objectSchema } from '../turns.ts';
+import { runtimeURL } from './endpoints.ts';
+import { EVENT_STREAM } from './frames.ts';
+import { isMistral, isNova, takesCachePoints, takesResultStatus, takesTemperature } from './models.ts';
+import { type Frame, replayReasoning } from './reasoning.ts';
+import type { BedrockBlock, BedrockMessage, BedrockRequest, BedrockTool, CachePoint } from './schema.ts';
+
+const CACHE_POINT: CachePoint = { cachePoint: { type: 'default' } };
+/** A result without content is refused. */
+const NO_OUTPUT = '(no output)';
+const REASONING_LEFT_OUT: Warning = {
+  field: 'messages',
+  message:
+    'Earlier reasoning was left out: it is bound to its model and to everything before it, and one of the two has changed, or a part of it did not come back.',
+};
+
+export function buildRequest(context: ChatContext): WireRequest {
+  const { model, prompt, settings, stream } = context;
+  const { body, warnings } = translate(model, prompt);
+  if (prompt.cacheControl && takesCachePoints(model)) markForCaching(body, model);
+  return {
+    url: runtimeURL(settings, `/model/${encodeSegment(model)}/converse${stream ? '-stream' : ''}`),
+    headers: { accept: stream ? EVENT_STREAM : 'application/json' },
+    body,
+    stream,
+    warnings,
+  };
+}
+
+/** The request without its cache points, which move from request to request and so are no part of what reasoning is bound to. */
+export function translate(model: string, prompt: Prompt): { body: BedrockRequest; warnings: Warning[] } {
+  const merged = mergeTurns(prompt.turns);
+  const tools = toTools(prompt);
+  const frame: Frame = {
+    ...(prompt.system !== undefined && { system: [{ text: prompt.system }] }),
+    ...(tools.length > 0 && { toolConfig: { tools } }),
+  };
+  const ids = isMistral(model) ? mistralId : idMapper(CLAUDE_ID);
+  const plain = merged.turns.map((turn) => toMessage(turn, ids, takesResultStatus(model)));
+  const messages = replayReasoning(model, frame, merged.turns, plain);
+  const hasTemperature = prompt.temperature !== undefined && takesTemperature(model);
+  const body: BedrockRequest = {
+    ...frame,
+    messages: withTrimmedEnd(messages),
+    inferenceConfig: { maxTokens: prompt.maxTokens ?? DEFAULT_MAX_TOKENS, ...(hasTemperature && { temperature: prompt.temperature }) },
+  };
+  return { body, warnings: [...merged.warnings, ...warningsFor(model, prompt, messages !== plain)] };
+}
+
+function warningsFor(model: string, prompt: Prompt, replayed: boolean): Warning[] {
+  const warnings: Warning[] = [];
+  const hasReasoning = prompt.turns.some((turn) => turn.role === 'assistant' && metadataOf(turn, 'bedrock') !== undefined);
+  if (hasReasoning && !replayed) warnings.push(REASONING_LEFT_OUT);
+  if (prompt.temperature !== undefined && !takesTemperature(model))
+    warnings.push({ field: 'config.temperature', message: `${model} does not take a temperature, or does not say that it does; it was left out.` });
+  if (prompt.cacheControl && !takesCachePoints(model))
+    warnings.push({ field: 'config.cacheControl', message: `Bedrock caches prompts of Claude and Nova models only, by their ids; ${model} is neither.` });
+  const hasFailedResult = prompt.turns.some((turn) => turn.role === 'tool' && turn.results.some((result) => result.isError));
+  if (hasFailedResult && !takesResultStatus(model))
+    warnings.push({ field: 'messages', message: `${model} takes no error mark on tool results; isError was left out.` });
+  return warnings;
+}
+
+/** History with calls needs tools beside it, also where this request offers none: they are rebuilt from the calls. */
+function toTools(prompt: Prompt): BedrockTool[] {
+  const called = prompt.turns.flatMap((turn) => (turn.role === 'assistant' ? turn.toolCalls.map((call) => call.name) : []));
+  const tools = prompt.tools.length > 0 ? prompt.tools : [...new Set(called)].map((name) => ({ name, description: undefined, parameters: undefined }));
+  return tools.map((tool) => ({
+    // An empty description is refused.
+    toolSpec: { name: tool.name, description: tool.description?.trim() || tool.name, inputSchema: { json: objectSchema(tool.parameters) } },
+  }));
+}
+
+function toMessage(turn: MergedTurn, mapId: (id: string) => string, hasStatus: boolean): BedrockMessage {
+  if (turn.role === 'user') {
+    const results = turn.results.map((result) => toResult(result, mapId, hasStatus));
+    return { role: 'user', content: [...results, ...turn.texts.map((text) => ({ text }))] };
+  }
+  const content = turn.turns.flatMap((part): BedrockBlock[] => [
+    ...(part.text === '' ? [] : [{ text: part.text }]),
+    ...part.toolCalls.map((call) => ({ toolUse: { toolUseId: mapId(call.id), name: call.name, input: call.arguments } })),
+  ]);
+  return { role: 'assistant', content };
+}
+
+function toResult(result: PromptToolResult, mapId: (id: string) => string, hasStatus: boolean): BedrockBlock {
+  const text = result.content.trim() === '' ? NO_OUTPUT : result.content;
+  const status = result.isError ? 'error' : 'success';
+  return { toolResult: { toolUseId: mapId(result.toolCallId), content: [{ text }], ...(hasStatus && { status }) } };
+}
+
+/** Mistral wants nine letters and digits. */
+function mistralId(id: string): string {
+  return /^[a-zA-Z0-9]{9}$/.test(id) ? id : createHash('sha256').update(id).digest('hex').slice(0, 9);
+}
+
+/** A final assistant text may not end in white space. */
+function withTrimmedEnd(messages: BedrockMessage[]): BedrockMessage[] {
+  const last = messages.at(-1);
+  const block = last?.content.at(-1);
+  if (last?.role !== 'assistant' || block === undefined || !('text' in block)) return messages;
+  return [...messages.slice(0, -1), { role: 'assistant', content: [...last.content.slice(0, -1), { text: block.text.trimEnd() }] }];
+}
+
+/** Three of the four points allowed: behind the tools, the system text and the last user message. Nova caches no tools. */
+function markForCaching(body: BedrockRequest, model: string): void {
+  body.system?.push(CACHE_POINT);
+  if (!isNova(model)) body.toolConfig?.tools.push(CACHE_POINT);
+  body.messages.findLast((message) => message.role === 'user')?.content.push(CACHE_POINT);
+}
+
+/** One path segment: also the characters that `encodeURIComponent` leaves, since the signature is made of the encoded path. */
+function encodeSegment(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+}

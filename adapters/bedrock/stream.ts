@@ -1,0 +1,80 @@
+// Bedrock's stream: binary frames with JSON payloads. `messageStop` ends the text, `metadata` with the usage follows
+// it, then the connection's end. Pure: no I/O.
+import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
+import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamFault } from '../define.ts';
+import { asObject, asString } from '../read.ts';
+import { AnswerBlocks } from './blocks.ts';
+import { frameFault } from './errors.ts';
+import { decodeFrame, type Frame, FrameSplitter } from './frames.ts';
+import { readStopReason, usageEvent } from './response.ts';
+
+/** `loadFrameCodec` must have resolved before the first chunk. */
+export class BedrockDecoder implements StreamDecoder {
+  readonly #frames = new FrameSplitter();
+  readonly #blocks: AnswerBlocks;
+  #stopped = false;
+
+  constructor(context: ChatContext) {
+    this.#blocks = new AnswerBlocks(context);
+  }
+
+  push(chunk: Buffer, events: ChatEvent[] = []): ChatEvent[] {
+    for (const bytes of this.#frames.push(chunk)) events.push(...this.#read(decodeFrame(bytes)));
+    return events;
+  }
+
+  /** Missing usage is no error; a missing end is. */
+  end(events: ChatEvent[] = []): ChatEvent[] {
+    if (this.#frames.inFrame || !this.#stopped) throw cutShort(this.#stopped ? 'the end of a frame' : 'messageStop');
+    return events;
+  }
+
+  #read({ headers, payload }: Frame): ChatEvent[] {
+    switch (headers[':message-type']) {
+      case 'event':
+        return this.#take(headers[':event-type'], payload);
+      case 'exception': {
+        const body = asObject(tryParseJson(payload));
+        throw new StreamFault(frameFault(headers[':exception-type'] ?? '', asString(body['message']) ?? asString(body['Message'])));
+      }
+      case 'error':
+        throw new StreamFault(frameFault(headers[':error-code'] ?? '', headers[':error-message']));
+      default:
+        return [];
+    }
+  }
+
+  /** Types that are not known yet are skipped unread. */
+  #take(type: string | undefined, payload: string): ChatEvent[] {
+    switch (type) {
+      case 'contentBlockStart': {
+        const event = parsed(payload);
+        this.#blocks.open(event['contentBlockIndex'], asObject(event['start']));
+        return [];
+      }
+      case 'contentBlockDelta': {
+        const event = parsed(payload);
+        return this.#blocks.add(event['contentBlockIndex'], asObject(event['delta']));
+      }
+      case 'messageStop':
+        return this.#stop(parsed(payload));
+      case 'metadata':
+        return [usageEvent(parsed(payload)['usage'])];
+      default:
+        return [];
+    }
+  }
+
+  #stop(event: Record<string, unknown>): ChatEvent[] {
+    if (this.#stopped) return [];
+    this.#stopped = true;
+    const stopReason = readStopReason(event['stopReason']);
+    return [...this.#blocks.finish(stopReason), { type: 'stop', stopReason }];
+  }
+}
+
+function parsed(payload: string): Record<string, unknown> {
+  const json = tryParseJson(payload);
+  if (!isObject(json)) throw malformed('an event of the stream is not JSON');
+  return json;
+}

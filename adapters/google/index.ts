@@ -1,0 +1,62 @@
+// Google Gemini through the Gemini API: `v1beta` generateContent, SSE streams, an API key in a header.
+import type { Adapter, ResolvedSettings } from '../../core/index.ts';
+import { joinURL } from '../base-url.ts';
+import { defineAdapter } from '../define.ts';
+import { readFault } from './errors.ts';
+import { buildRequest, VERSION_SUFFIX } from './request.ts';
+import { readAnswer } from './response.ts';
+import { GoogleDecoder } from './stream.ts';
+
+/** Text models on Google's price page, newest first. */
+const MODELS = [
+  'gemini-4-argon',
+  'gemini-4-carbon',
+  'gemini-3.8-flash',
+  'gemini-3.7-flash',
+  'gemini-3.6-flash',
+  'gemini-3.5-flash',
+  'gemini-3.5-flash-lite',
+  'gemini-3.1-pro-preview',
+  'gemini-3.1-flash-lite',
+  'gemini-2.5-pro',
+  'gemini-2.5-flash',
+  'gemini-2.5-flash-lite',
+];
+
+export function createGoogle(): Adapter {
+  return defineAdapter({
+    id: 'google',
+    aliases: ['gemini'],
+    displayName: 'Google Gemini',
+    authRequired: true,
+    defaultModel: 'gemini-3.8-flash',
+    envVars: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GEMINI_BASE_URL'],
+    settings: {
+      // Google's own order; the third is what the Vercel SDK reads.
+      apiKey: { env: ['GOOGLE_API_KEY', 'GEMINI_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'], secret: true },
+      baseURL: { env: ['GOOGLE_GEMINI_BASE_URL'], default: 'https://generativelanguage.googleapis.com' },
+    },
+    missingCredential,
+    authorize: (_request, settings) => authorize(settings),
+    buildChat: buildRequest,
+    readAnswer,
+    createDecoder: ({ model }) => new GoogleDecoder(model),
+    readFault,
+    listModels: () => Promise.resolve(MODELS),
+    verify: async (get, settings) => {
+      await get(joinURL(settings.values['baseURL'] ?? '', '/v1beta/models?pageSize=1', VERSION_SUFFIX));
+      return 'The key is valid.';
+    },
+  });
+}
+
+function missingCredential(settings: ResolvedSettings): string | undefined {
+  if (settings.values['apiKey'] !== undefined) return undefined;
+  return 'Gemini needs a key: set GEMINI_API_KEY or GOOGLE_API_KEY, google.apiKey in auth.json (`blockhouse auth set google`), or send config.apiKey.';
+}
+
+/** Never in the URL, where Google takes it too: URLs end in logs. */
+function authorize(settings: ResolvedSettings): Record<string, string> {
+  const { apiKey } = settings.values;
+  return apiKey === undefined ? {} : { 'x-goog-api-key': apiKey };
+}

@@ -1,0 +1,141 @@
+// A prompt as a generateContent request. Pure: no I/O.
+//
+// Q1 No part is empty, but for a text part that carries a signature.
+// Q2 A call and its response agree on the id: Gemini's own on both, or none on both.
+// Q3 A signature goes back only to the model that made it; elsewhere the documented sentinel stands in.
+import type { Prompt, PromptToolResult, Tool, ToolCall, Warning } from '../../core/index.ts';
+import { DEFAULT_MAX_TOKENS, joinURL } from '../base-url.ts';
+import type { ChatContext, WireRequest } from '../define.ts';
+import { asString } from '../read.ts';
+import { type AssistantTurn, type MergedTurn, mergeTurns, metadataOf, objectSchema } from '../turns.ts';
+import type { GoogleContent, GoogleFunctionDeclaration, GooglePart, GoogleRequest } from './schema.ts';
+import { cleanSchema } from './tool-schema.ts';
+
+/** Base URLs are pasted with the version, some with the OpenAI-compatible address below it. */
+export const VERSION_SUFFIX = /\/v1(?:alpha|beta)?(?:\/openai)?$/;
+
+/** Google's documented escape for calls that no Gemini of this kind made. */
+const SENTINEL = 'skip_thought_signature_validator';
+/** Refuse a step whose first call lacks a signature: Gemini 3 and later, and the aliases that lead there. */
+const WANTS_SIGNATURE = /^gemini-(?:[3-9]|[1-9]\d|[a-z-]+-latest$)/;
+const IS_GEMINI_4 = /^gemini-4/;
+/** What one Gemini 4 request can answer; beyond it the answer would have to be continued by further requests. */
+const GEMINI_4_LIMIT = { whole: 32_768, streamed: 65_536 };
+
+/** The id without the collection that Google's own lists put before it. */
+export function bareModel(model: string): string {
+  return model.replace(/^models\//, '');
+}
+
+export function buildRequest({ model, prompt, settings, stream }: ChatContext): WireRequest {
+  const id = bareModel(model);
+  const { turns, warnings } = mergeTurns(prompt.turns);
+  const declared = declareTools(prompt.tools);
+  const generation = generationConfig(id, prompt, stream);
+  const takesSystem = !id.startsWith('gemma');
+  const body: GoogleRequest = {
+    ...(prompt.system !== undefined && takesSystem && { systemInstruction: { parts: [{ text: prompt.system }] } }),
+    contents: toContents(turns, id, takesSystem ? undefined : prompt.system),
+    ...(declared.tools.length > 0 && {
+      tools: [{ functionDeclarations: declared.tools }],
+      toolConfig: { functionCallingConfig: { mode: 'AUTO' as const } },
+    }),
+    generationConfig: generation.config,
+  };
+  const method = stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
+  return {
+    url: joinURL(settings.values['baseURL'] ?? '', `/v1beta/${modelPath(id)}:${method}`, VERSION_SUFFIX),
+    body,
+    stream,
+    warnings: [...warnings, ...declared.warnings, ...generation.warnings, ...cacheWarnings(prompt)],
+  };
+}
+
+/** Encoded, so that no id can name another method or add a query. */
+function modelPath(id: string): string {
+  const tuned = id.startsWith('tunedModels/');
+  return `${tuned ? 'tunedModels' : 'models'}/${encodeURIComponent(tuned ? id.slice('tunedModels/'.length) : id)}`;
+}
+
+function toContents(turns: readonly MergedTurn[], model: string, systemText: string | undefined): GoogleContent[] {
+  let ids: ReadonlyMap<string, string> = new Map();
+  return turns.map((turn, index) => {
+    if (turn.role === 'assistant') {
+      ids = geminiIds(turn.turns);
+      return { role: 'model', parts: turn.turns.flatMap((part) => modelParts(part, model)) };
+    }
+    const texts = index === 0 && systemText !== undefined ? [`${systemText}\n\n${turn.texts[0] ?? ''}`, ...turn.texts.slice(1)] : turn.texts;
+    return { role: 'user', parts: [...turn.results.map((result) => responsePart(result, ids)), ...texts.map((text) => ({ text }))] };
+  });
+}
+
+/** Our ids of a step's calls with the ids that Gemini gave them (Q2). */
+function geminiIds(turns: readonly AssistantTurn[]): Map<string, string> {
+  const calls = turns.flatMap((turn) => turn.toolCalls);
+  return new Map(
+    calls.flatMap((call) => {
+      const id = geminiId(call);
+      return id === undefined ? [] : [[call.id, id] as const];
+    }),
+  );
+}
+
+function geminiId(call: ToolCall): string | undefined {
+  return asString(metadataOf(call, 'google')?.['id']);
+}
+
+function modelParts(turn: AssistantTurn, model: string): GooglePart[] {
+  const thoughtSignature = signatureOf(turn, 'textSignature', model);
+  const text: GooglePart[] =
+    turn.text === '' && thoughtSignature === undefined ? [] : [{ text: turn.text, ...(thoughtSignature !== undefined && { thoughtSignature }) }]; // Q1
+  return [...text, ...turn.toolCalls.map((call, index) => callPart(call, index === 0, model))];
+}
+
+function callPart(call: ToolCall, isFirst: boolean, model: string): GooglePart {
+  const id = geminiId(call);
+  const thoughtSignature = signatureOf(call, 'thoughtSignature', model) ?? (isFirst && WANTS_SIGNATURE.test(model) ? SENTINEL : undefined);
+  return {
+    functionCall: { ...(id !== undefined && { id }), name: call.name, args: call.arguments },
+    ...(thoughtSignature !== undefined && { thoughtSignature }),
+  };
+}
+
+/** Q3. */
+function signatureOf(holder: AssistantTurn | ToolCall, key: 'textSignature' | 'thoughtSignature', model: string): string | undefined {
+  const metadata = metadataOf(holder, 'google');
+  return metadata?.['model'] === model ? asString(metadata[key]) : undefined;
+}
+
+function responsePart(result: PromptToolResult, ids: ReadonlyMap<string, string>): GooglePart {
+  const id = ids.get(result.toolCallId);
+  const response = result.isError ? { error: result.content } : { output: result.content };
+  return { functionResponse: { ...(id !== undefined && { id }), name: result.toolName, response } };
+}
+
+function declareTools(tools: readonly Tool[]): { tools: GoogleFunctionDeclaration[]; warnings: Warning[] } {
+  const warnings: Warning[] = [];
+  const declared = tools.map(({ name, description, parameters }, index) => {
+    const head = { name, ...(description !== undefined && { description }) };
+    if (parameters === undefined) return head;
+    const { schema, dropped } = cleanSchema(parameters);
+    if (dropped.length > 0)
+      warnings.push({ field: `tools[${index}].parameters`, message: `Gemini does not take these schema keywords; they were left out: ${dropped.join(', ')}.` });
+    return { ...head, parametersJsonSchema: objectSchema(schema) };
+  });
+  return { tools: declared, warnings };
+}
+
+function generationConfig(model: string, prompt: Prompt, stream: boolean): { config: GoogleRequest['generationConfig']; warnings: Warning[] } {
+  const { temperature, maxTokens = DEFAULT_MAX_TOKENS } = prompt;
+  if (!IS_GEMINI_4.test(model)) return { config: { maxOutputTokens: maxTokens, ...(temperature !== undefined && { temperature }) }, warnings: [] };
+  const limit = stream ? GEMINI_4_LIMIT.streamed : GEMINI_4_LIMIT.whole;
+  const warnings: Warning[] = [];
+  if (maxTokens > limit)
+    warnings.push({ field: 'config.maxTokens', message: `Gemini 4 answers at most ${limit} tokens ${stream ? 'streamed' : 'at once'}; ${limit} was sent.` });
+  if (temperature !== undefined) warnings.push({ field: 'config.temperature', message: 'Gemini 4 ignores it; it was left out.' });
+  return { config: { maxOutputTokens: Math.min(maxTokens, limit) }, warnings };
+}
+
+function cacheWarnings(prompt: Prompt): Warning[] {
+  return prompt.cacheControl ? [{ field: 'config.cacheControl', message: 'Gemini caches long prefixes by itself; there is nothing to switch on.' }] : [];
+}

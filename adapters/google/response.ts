@@ -1,0 +1,108 @@
+// A Gemini answer, whole or one record of a stream, as events. Pure: no I/O.
+import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
+import { type ChatContext, malformed, StreamFault } from '../define.ts';
+import { asArray, asCount, asObject, asString, sumCounts } from '../read.ts';
+import { recordFault } from './errors.ts';
+import { bareModel } from './request.ts';
+import type { GoogleMetadata } from './schema.ts';
+
+/** Everything else, OTHER and FINISH_REASON_UNSPECIFIED among it, is `unknown`. IMAGE_* are filters too. */
+const STOP_REASONS = new Map<string, StopReason>([
+  ['STOP', 'end_turn'],
+  ['MAX_TOKENS', 'max_tokens'],
+  ['CONTINUATION', 'max_tokens'],
+  ['SAFETY', 'content_filter'],
+  ['RECITATION', 'content_filter'],
+  ['LANGUAGE', 'content_filter'],
+  ['BLOCKLIST', 'content_filter'],
+  ['PROHIBITED_CONTENT', 'content_filter'],
+  ['SPII', 'content_filter'],
+]);
+/** The model broke down: there is no answer to hand over. */
+const FAILURES = new Set(['MALFORMED_FUNCTION_CALL', 'MALFORMED_RESPONSE', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'NO_IMAGE']);
+
+export function readAnswer(json: unknown, { model }: Pick<ChatContext, 'model'>): ChatEvent[] {
+  const events = readRecord(json, model);
+  if (events.some((event) => event.type === 'stop')) return events;
+  if (asArray(asObject(json)['candidates']).length === 0) throw malformed('it has neither a candidate nor a reason for blocking the prompt');
+  // A field with its zero value is left out, and FINISH_REASON_UNSPECIFIED is the zero of its enum.
+  return [...events, { type: 'stop', stopReason: 'unknown' }];
+}
+
+/** Throws a StreamFault for a record that tells of an error. */
+export function readRecord(json: unknown, model: string): ChatEvent[] {
+  const record = asObject(json);
+  if (asObject(Array.isArray(json) ? json[0] : json)['error'] !== undefined) throw new StreamFault(recordFault(json));
+  const candidates = asArray(record['candidates']);
+  const candidate = asObject(candidates[0]);
+  return [
+    ...asArray(asObject(candidate['content'])['parts']).flatMap((part) => readPart(asObject(part), bareModel(model))),
+    ...readUsage(record['usageMetadata']),
+    ...(candidates.length === 0 ? readBlock(asObject(record['promptFeedback'])) : readFinish(candidate)),
+  ];
+}
+
+function readPart(part: Record<string, unknown>, model: string): ChatEvent[] {
+  if (part['functionCall'] !== undefined) return [readToolCall(asObject(part['functionCall']), asString(part['thoughtSignature']), model)];
+  if (part['thought'] === true) return [];
+  const text = asString(part['text']) ?? '';
+  const textSignature = asString(part['thoughtSignature']);
+  return [
+    ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+    ...(textSignature === undefined ? [] : [{ type: 'providerMetadata' as const, providerMetadata: metadata({ model, textSignature }) }]),
+  ];
+}
+
+/** An id of '' is replaced by one of ours; the metadata says which ids are Gemini's. */
+function readToolCall(call: Record<string, unknown>, thoughtSignature: string | undefined, model: string): ChatEvent {
+  const name = asString(call['name']) ?? '';
+  if (name === '') throw malformed('a tool call has no name');
+  const args = call['args'] ?? {};
+  if (!isObject(args)) throw malformed('a tool call has arguments that are no JSON object');
+  const id = asString(call['id']) ?? '';
+  const providerMetadata = metadata({ model, ...(thoughtSignature !== undefined && { thoughtSignature }), ...(id !== '' && { id }) });
+  return { type: 'toolCall', toolCall: { id, name, arguments: args, providerMetadata } };
+}
+
+function metadata(google: GoogleMetadata): Record<string, unknown> {
+  return { google };
+}
+
+/** Counts of 0 are left out by the server: where any is present, an absent one is 0. Thoughts stand beside the candidate's tokens. */
+function readUsage(usage: unknown): ChatEvent[] {
+  const counts = asObject(usage);
+  const count = (name: string): number | undefined => asCount(counts[`${name}TokenCount`] ?? 0);
+  if (!Object.keys(counts).some((name) => name.endsWith('TokenCount'))) return [];
+  return [
+    {
+      type: 'usage',
+      usage: {
+        inputTokens: sumCounts(count('prompt'), count('toolUsePrompt')),
+        outputTokens: sumCounts(count('candidates'), count('thoughts')),
+        cacheReadTokens: count('cachedContent'),
+        reasoningTokens: count('thoughts'),
+      },
+    },
+  ];
+}
+
+/** A blocked prompt is an answer: HTTP 200, no candidate, and a reason. */
+function readBlock(feedback: Record<string, unknown>): ChatEvent[] {
+  const reason = asString(feedback['blockReason']) ?? '';
+  if (reason === '') return [];
+  return [
+    { type: 'warning', warning: { field: 'message.content', message: `blocked: ${reason}` } },
+    { type: 'stop', stopReason: 'content_filter' },
+  ];
+}
+
+function readFinish(candidate: Record<string, unknown>): ChatEvent[] {
+  const reason = asString(candidate['finishReason']) ?? '';
+  if (reason === '') return [];
+  if (FAILURES.has(reason)) {
+    const message = [`the answer ended with ${reason}`, asString(candidate['finishMessage']) ?? ''].filter((text) => text !== '').join(': ');
+    // The model has run and is paid for: whether it runs again is the caller's choice.
+    throw new StreamFault({ kind: 'failed', message, retryable: false });
+  }
+  return [{ type: 'stop', stopReason: STOP_REASONS.get(reason) ?? (reason.startsWith('IMAGE_') ? 'content_filter' : 'unknown') }];
+}

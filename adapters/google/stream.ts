@@ -1,0 +1,71 @@
+// Gemini's stream: data-only server-sent events, each a piece of an answer; there is no end mark but a finish
+// reason somewhere before the end of the bytes. Pure: no I/O.
+//
+// M1 The stop is emitted last: signatures and counts come with or after the finish reason.
+// M2 An error may stand bare where a record should be, on one line or over several.
+import { type ChatEvent, tryParseJson } from '../../core/index.ts';
+import { cutShort, malformed, type StreamDecoder, StreamFault } from '../define.ts';
+import { SseReader, type SseRecord } from '../sse-read.ts';
+import { recordFault } from './errors.ts';
+import { readRecord } from './response.ts';
+
+/** More than any error object. */
+const TAIL_BYTES = 64 * 1024;
+const BARE_ERROR = /^(?:\[\s{0,8})?\{\s{0,8}"error"/m;
+
+export class GoogleDecoder implements StreamDecoder {
+  readonly #reader = new SseReader();
+  readonly #model: string;
+  #stop: ChatEvent | undefined;
+  /** The last chunks, TAIL_BYTES of them at least, for M2. */
+  readonly #tail: Buffer[] = [];
+  #tailBytes = 0;
+
+  constructor(model: string) {
+    this.#model = model;
+  }
+
+  push(chunk: Buffer, events: ChatEvent[] = []): ChatEvent[] {
+    const records = this.#reader.push(chunk);
+    this.#keep(chunk);
+    this.#read(records, events);
+    return events;
+  }
+
+  end(events: ChatEvent[] = []): ChatEvent[] {
+    this.#read(this.#reader.end(), events);
+    if (this.#stop === undefined) throw this.#bareError() ?? cutShort('a finish reason');
+    events.push(this.#stop); // M1
+    return events;
+  }
+
+  #read(records: readonly SseRecord[], events: ChatEvent[]): void {
+    for (const { data } of records) {
+      // Gemini sends no [DONE], but proxies that imitate it do.
+      if (data.trim() === '' || data === '[DONE]') continue;
+      const json = tryParseJson(data);
+      if (json === undefined) throw this.#bareError() ?? malformed('a record of the stream is not JSON');
+      for (const event of readRecord(json, this.#model)) {
+        if (event.type === 'stop') this.#stop = event;
+        else events.push(event);
+      }
+    }
+  }
+
+  #keep(chunk: Buffer): void {
+    this.#tail.push(chunk);
+    this.#tailBytes += chunk.length;
+    for (let first = this.#tail[0]; first !== undefined && this.#tailBytes - first.length >= TAIL_BYTES; first = this.#tail[0]) {
+      this.#tailBytes -= first.length;
+      this.#tail.shift();
+    }
+  }
+
+  /** M2. */
+  #bareError(): StreamFault | undefined {
+    const text = Buffer.concat(this.#tail).toString('utf8');
+    const at = text.search(BARE_ERROR);
+    const json = at === -1 ? undefined : tryParseJson(text.slice(at));
+    return json === undefined ? undefined : new StreamFault(recordFault(json));
+  }
+}

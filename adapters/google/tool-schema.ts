@@ -1,0 +1,61 @@
+// Tool parameters as the part of JSON Schema that Gemini takes. Pure: no I/O.
+// Source: @google/genai `genai.d.ts`, the list of supported properties at `responseJsonSchema`.
+//
+// T1 Only keywords are judged; the names of properties and definitions are the caller's and stay.
+// T2 Objects are rebuilt from entries, so that a key `__proto__` is a key like any other.
+import { isObject } from '../../core/index.ts';
+
+const KEPT = new Set('$id $anchor type format title description enum minItems maxItems minimum maximum required propertyOrdering'.split(' '));
+/** Keywords whose value is a schema for each name. */
+const SCHEMA_MAPS = new Set(['properties', '$defs']);
+const SCHEMA_LISTS = new Set(['anyOf', 'oneOf', 'prefixItems']);
+const SCHEMAS = new Set(['items', 'additionalProperties']);
+/** Say nothing about which arguments are valid: leaving them out needs no warning. */
+const ANNOTATIONS = new Set(
+  '$schema $comment $vocabulary title description default example examples deprecated readOnly writeOnly contentEncoding contentMediaType'.split(' '),
+);
+
+/** A cleaned copy, and the constraining keywords that it lacks. */
+export function cleanSchema(schema: Record<string, unknown>): { readonly schema: Record<string, unknown>; readonly dropped: readonly string[] } {
+  const dropped = new Set<string>();
+  return { schema: clean(schema, dropped, true), dropped: [...dropped] };
+}
+
+function clean(schema: Record<string, unknown>, dropped: Set<string>, isRoot = false): Record<string, unknown> {
+  // Beside a reference in a sub-schema only `$` keywords may stand.
+  const isReference = !isRoot && typeof schema['$ref'] === 'string';
+  const entries: [string, unknown][] = [];
+  for (const [given, value] of Object.entries(modernize(schema))) {
+    const kept = isReference && !given.startsWith('$') ? undefined : cleanKeyword(given, value, dropped);
+    if (kept !== undefined) entries.push([given, kept]);
+    else if (!ANNOTATIONS.has(given) && !given.startsWith('x-')) dropped.add(given);
+  }
+  return Object.fromEntries(entries); // T2
+}
+
+/** Older and other spellings of what Gemini does take: `const`, `definitions`, tuples in `items`. */
+function modernize(schema: Record<string, unknown>): Record<string, unknown> {
+  const { const: only, definitions, items, $ref, ...rest } = schema;
+  return {
+    ...rest,
+    ...($ref !== undefined && { $ref: typeof $ref === 'string' ? $ref.replace(/^#\/definitions\//, '#/$defs/') : $ref }),
+    ...(only !== undefined && { enum: [only] }),
+    ...(isObject(definitions) && { $defs: { ...definitions, ...(isObject(rest['$defs']) && rest['$defs']) } }),
+    ...(items !== undefined && (Array.isArray(items) ? { prefixItems: items } : { items })),
+  };
+}
+
+/** The value to send, undefined for a keyword that is not taken. */
+function cleanKeyword(keyword: string, value: unknown, dropped: Set<string>): unknown {
+  if (KEPT.has(keyword) || keyword === '$ref') return value;
+  if (SCHEMA_MAPS.has(keyword) && isObject(value)) return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, cleanInner(inner, dropped)])); // T1
+  if (SCHEMA_LISTS.has(keyword) && Array.isArray(value)) return value.map((inner) => cleanInner(inner, dropped));
+  if (keyword === 'additionalProperties' && typeof value === 'boolean') return value;
+  return SCHEMAS.has(keyword) && isObject(value) ? clean(value, dropped) : undefined;
+}
+
+/** `true` and `false` stand for "anything" and "nothing" in JSON Schema; Gemini wants an object. */
+function cleanInner(schema: unknown, dropped: Set<string>): Record<string, unknown> {
+  if (schema === false) dropped.add('false');
+  return isObject(schema) ? clean(schema, dropped) : {};
+}

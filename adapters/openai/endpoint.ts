@@ -1,0 +1,39 @@
+// Which of OpenAI's endpoints is called, and where. Pure: no I/O.
+import { isLoopbackHost, type ResolvedSettings } from '../../core/index.ts';
+import { joinURL } from '../base-url.ts';
+
+export const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
+/** `us.api.openai.com` and its like keep data in a region. */
+const OWN_HOST = 'api.openai.com';
+/** Documents of compatible servers show the whole address, and people paste it. */
+const ENDPOINT_SUFFIX = /\/+(chat\/completions|responses)$/;
+
+export type Api = 'responses' | 'chat';
+
+/** Responses is where OpenAI's newer models take tools at all; Chat Completions is what everybody else understands. */
+export function apiOf(settings: ResolvedSettings): Api {
+  const { api } = settings.values;
+  if (api === 'responses' || api === 'chat') return api;
+  return isOwnHost(settings) ? 'responses' : 'chat';
+}
+
+export function isOwnHost(settings: ResolvedSettings): boolean {
+  const host = baseOf(settings)?.hostname ?? '';
+  return host === OWN_HOST || host.endsWith(`.${OWN_HOST}`);
+}
+
+export function isLoopback(settings: ResolvedSettings): boolean {
+  return isLoopbackHost(baseOf(settings)?.hostname ?? '');
+}
+
+/** The URL of an endpoint. The base holds the version, as the official client has it; OpenAI serves nothing without one. */
+export function endpointURL(settings: ResolvedSettings, path: '/responses' | '/chat/completions' | '/models'): URL {
+  const root = joinURL(settings.values['baseURL'] ?? DEFAULT_BASE_URL, '', ENDPOINT_SUFFIX);
+  const version = isOwnHost(settings) && root.pathname === '/' ? '/v1' : '';
+  return joinURL(root.href, `${version}${path}`);
+}
+
+function baseOf(settings: ResolvedSettings): URL | undefined {
+  const base = settings.values['baseURL'] ?? DEFAULT_BASE_URL;
+  return URL.canParse(base) ? new URL(base) : undefined;
+}

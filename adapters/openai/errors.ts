@@ -1,0 +1,85 @@
+// OpenAI's errors: `{"error": {message, type, param, code}}` as a body, and the three shapes inside a stream. Pure: no I/O.
+import type { BlockhouseError } from '../../core/index.ts';
+import { type ErrorAnswer, type FaultKind, fallbackMessage, kindOfStatus, type ProviderFault } from '../faults.ts';
+import { asObject, asString } from '../read.ts';
+
+/** Rate limiting that no wait cures. */
+const FINAL = new Set(['insufficient_quota', 'credit_balance_exhausted', 'billing_not_active']);
+/** What `code` and `type` mean where no status does; everything else is a failure of the provider. */
+const KINDS = new Map<string, FaultKind>([
+  ['rate_limit_exceeded', 'rateLimited'],
+  ['rate_limit_error', 'rateLimited'],
+  ['invalid_api_key', 'auth'],
+  ['authentication_error', 'auth'],
+  ['context_length_exceeded', 'rejected'],
+  ['invalid_prompt', 'rejected'],
+  ['data_residency_mismatch', 'rejected'],
+  ['bio_policy', 'rejected'],
+  ['misalignment_policy_violation', 'rejected'],
+  ['model_not_found', 'rejected'],
+  ['unsupported_parameter', 'rejected'],
+  ['unsupported_value', 'rejected'],
+  ['invalid_request_error', 'rejected'],
+]);
+const MISSING_PERMISSION = /missing scopes?|insufficient permissions?/i;
+const ABOUT_THE_KEY = /\b(invalid|incorrect|wrong|expired|revoked|missing|no)\b[^.]{0,40}\b(api[ _-]?key|credentials?|token)\b/i;
+
+export function readFault(answer: ErrorAnswer): ProviderFault {
+  const error = errorIn(answer.json);
+  const message = error.message ?? fallbackMessage(answer);
+  if (error.isFinal) return { kind: 'rateLimited', message, retryable: false };
+  return { kind: kindOfAnswer(answer.status, error, message), message, retryable: shouldRetry(answer) };
+}
+
+/** An error after HTTP 200: of an `error` event, of a failed response, or of a body that holds nothing else. */
+export function streamFault(value: unknown): ProviderFault {
+  const error = errorIn(value);
+  const message = error.message ?? error.names[0] ?? 'it reported an error without a message';
+  if (error.isFinal) return { kind: 'rateLimited', message, retryable: false };
+  return { kind: error.kind ?? 'failed', message };
+}
+
+/** True for the answer to a key that may run models but not list them. */
+export function isListingRefused(error: BlockhouseError): boolean {
+  return (error.upstreamStatus === 403 || error.upstreamStatus === 401) && MISSING_PERMISSION.test(error.message);
+}
+
+/** 403 says that the key is right and not allowed (this model, this country), unless it is about the key itself. */
+function kindOfAnswer(status: number, error: ErrorText, message: string): FaultKind {
+  if (status !== 403) return kindOfStatus(status);
+  const isKey = error.kind === 'auth' || (ABOUT_THE_KEY.test(message) && !MISSING_PERMISSION.test(message));
+  return isKey ? 'auth' : 'rejected';
+}
+
+function kindOfCode(status: number): FaultKind {
+  return status === 403 ? 'rejected' : kindOfStatus(status);
+}
+
+function shouldRetry({ headers }: ErrorAnswer): boolean | undefined {
+  const wish = headers['x-should-retry'];
+  return wish === 'true' ? true : wish === 'false' ? false : undefined;
+}
+
+interface ErrorText {
+  readonly message: string | undefined;
+  /** Its `code` and `type`, as far as they are texts. */
+  readonly names: readonly string[];
+  readonly kind: FaultKind | undefined;
+  readonly isFinal: boolean;
+}
+
+/** Compatible servers also write `{"error": "text"}`, `{"message": …}`, `{"detail": …}`, and an HTTP status as `code`. */
+function errorIn(value: unknown): ErrorText {
+  const outer = typeof value === 'string' ? { message: value } : asObject(value);
+  const inner = outer['error'];
+  const error = typeof inner === 'object' && inner !== null ? asObject(inner) : outer;
+  const names = [error['code'], error['type']].flatMap((name) => asString(name) ?? []);
+  const status = Number(error['code'] ?? Number.NaN);
+  const named = names.map((name) => KINDS.get(name)).find((kind) => kind !== undefined);
+  return {
+    message: [asString(inner), asString(error['message']), asString(outer['detail'])].find((text) => text !== undefined && text !== ''),
+    names: names.filter((name) => name !== 'error'),
+    kind: named ?? (status >= 400 ? kindOfCode(status) : undefined),
+    isFinal: names.some((name) => FINAL.has(name)),
+  };
+}

@@ -1,0 +1,81 @@
+// OpenAI: `/responses` at its own hosts, `/chat/completions` at every server that is compatible with it.
+import { type Adapter, BlockhouseError, type ChatEvent, type ResolvedSettings } from '../../core/index.ts';
+import { type ChatContext, defineAdapter, type Get, type StreamDecoder } from '../define.ts';
+import { asArray, asObject } from '../read.ts';
+import { apiOf, DEFAULT_BASE_URL, endpointURL, isLoopback, isOwnHost } from './endpoint.ts';
+import { isListingRefused, readFault } from './errors.ts';
+import { DEFAULT_MODEL, MODELS } from './models.ts';
+import { buildRequest } from './request.ts';
+import { readResponse } from './response.ts';
+import { readChatAnswer } from './response-chat.ts';
+import { ResponsesDecoder } from './stream.ts';
+import { ChatDecoder } from './stream-chat.ts';
+
+const HEADER_SAFE = /^[\x21-\x7e]+$/;
+const trim = (value: string): string => value.trim();
+
+export function createOpenAI(): Adapter {
+  return defineAdapter({
+    id: 'openai',
+    displayName: 'OpenAI',
+    authRequired: true,
+    defaultModel: DEFAULT_MODEL,
+    envVars: ['OPENAI_API_KEY', 'OPENAI_BASE_URL'],
+    settings: {
+      apiKey: { env: ['OPENAI_API_KEY'], secret: true },
+      baseURL: { env: ['OPENAI_BASE_URL'], default: DEFAULT_BASE_URL },
+      api: { storedOnly: true, oneOf: ['responses', 'chat'] },
+      organization: { env: ['OPENAI_ORG_ID'], storedOnly: true, normalize: trim },
+      project: { env: ['OPENAI_PROJECT_ID'], storedOnly: true, normalize: trim },
+    },
+    missingCredential,
+    authorize: (_request, settings) => authorize(settings),
+    buildChat: buildRequest,
+    readAnswer,
+    createDecoder,
+    readFault,
+    listModels: async () => MODELS,
+    verify,
+  });
+}
+
+function missingCredential(settings: ResolvedSettings): string | undefined {
+  for (const name of ['organization', 'project']) {
+    const value = settings.values[name];
+    if (value !== undefined && !HEADER_SAFE.test(value)) return `${name} from ${settings.sources[name]} has characters that no header takes; set it again.`;
+  }
+  // A server on this machine mostly asks for none.
+  if (settings.values['apiKey'] !== undefined || isLoopback(settings)) return undefined;
+  return `OpenAI needs a key: set OPENAI_API_KEY, openai.apiKey in auth.json (\`blockhouse auth set openai\`), or send config.apiKey.`;
+}
+
+/** Organization and project belong to the stored key: with somebody else's they would be refused, and are none of their business. */
+function authorize({ values, sources }: ResolvedSettings): Record<string, string> {
+  const { apiKey, organization, project } = values;
+  const isStored = sources['apiKey'] !== 'request';
+  return {
+    ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+    ...(isStored && organization !== undefined && { 'openai-organization': organization }),
+    ...(isStored && project !== undefined && { 'openai-project': project }),
+  };
+}
+
+function readAnswer(json: unknown, { settings }: ChatContext): ChatEvent[] {
+  return apiOf(settings) === 'chat' ? readChatAnswer(json) : readResponse(json);
+}
+
+function createDecoder({ settings }: ChatContext): StreamDecoder {
+  return apiOf(settings) === 'chat' ? new ChatDecoder() : new ResponsesDecoder();
+}
+
+/** Compatible servers list their models to anybody, so only OpenAI's own answer says something about the key. */
+async function verify(get: Get, settings: ResolvedSettings): Promise<string> {
+  const url = endpointURL(settings, '/models');
+  try {
+    const count = asArray(asObject(await get(url))['data']).length;
+    return `${isOwnHost(settings) ? 'The key is valid' : `The server at ${url.origin} answers`}; ${count} ${count === 1 ? 'model is' : 'models are'} listed.`;
+  } catch (error) {
+    if (!(error instanceof BlockhouseError) || !isListingRefused(error)) throw error;
+    return 'The key is valid, but not allowed to list models.';
+  }
+}

@@ -1,0 +1,37 @@
+// What is known of OpenAI's models. Pure: no I/O.
+// Source: OpenAI's models and deprecations pages, November 2026.
+
+/** Small and able enough for most work, at a tenth of the price of the largest. */
+export const DEFAULT_MODEL = 'gpt-6.1-terra';
+
+/** The ids to choose from: none of those with an announced end. */
+export const MODELS: readonly string[] = [
+  DEFAULT_MODEL,
+  'gpt-6.1-sol',
+  'gpt-6-astra',
+  'gpt-6-sol',
+  'gpt-6-luna',
+  'gpt-5.6-sol',
+  'gpt-5.6-terra',
+  'gpt-5.6-luna',
+  'gpt-5.5',
+  'gpt-5.4',
+  'gpt-5.4-mini',
+];
+
+/** The first major version of `gpt-` that reasons. */
+const FIRST_REASONING_MAJOR = 5;
+
+/**
+ * Reasoning models take no temperature, and give their reasoning in a form to be sent back. A rule and no list, so that next
+ * month's model falls under it. `model` may be fine-tuned (`ft:…`) or carry a vendor in front, as compatible servers write it.
+ */
+export function isReasoningModel(model: string): boolean {
+  const name = model
+    .replace(/^.*\//, '')
+    .replace(/^ft:/, '')
+    .replace(/^openai\./, '');
+  if (/^o\d/.test(name)) return true;
+  const major = /^gpt-(\d+)/.exec(name)?.[1];
+  return major !== undefined && Number(major) >= FIRST_REASONING_MAJOR && !/-chat\b/.test(name);
+}

@@ -1,0 +1,73 @@
+// A prompt as a request to OpenAI: picks the endpoint, and builds the Responses form. Pure: no I/O.
+import type { Prompt, Tool, ToolCall, Turn, Warning } from '../../core/index.ts';
+import { DEFAULT_MAX_TOKENS } from '../base-url.ts';
+import type { ChatContext, WireRequest } from '../define.ts';
+import { asArray, asObject } from '../read.ts';
+import { type AssistantTurn, idMapper, metadataOf, objectSchema } from '../turns.ts';
+import { apiOf, endpointURL } from './endpoint.ts';
+import { isReasoningModel } from './models.ts';
+import { buildChatRequest } from './request-chat.ts';
+import { CALL_ID, outputText, warningsFor } from './request-parts.ts';
+import type { InputItem, ReasoningItem, ResponsesRequest, ResponsesTool } from './schema.ts';
+
+/** The endpoint answers 400 `integer_below_min_value` below it. */
+const MIN_OUTPUT_TOKENS = 16;
+
+export function buildRequest(context: ChatContext): WireRequest {
+  return apiOf(context.settings) === 'chat' ? buildChatRequest(context) : buildResponsesRequest(context);
+}
+
+function buildResponsesRequest({ model, prompt, settings, stream }: ChatContext): WireRequest {
+  const reasons = isReasoningModel(model);
+  const body: ResponsesRequest = {
+    model,
+    ...(prompt.system !== undefined && { instructions: prompt.system }),
+    input: toInput(prompt.turns, reasons),
+    ...(prompt.tools.length > 0 && { tools: prompt.tools.map(toTool) }),
+    max_output_tokens: Math.max(prompt.maxTokens ?? DEFAULT_MAX_TOKENS, MIN_OUTPUT_TOKENS),
+    ...(prompt.temperature !== undefined && !reasons && { temperature: prompt.temperature }),
+    // Nothing is stored, so this is the only form in which reasoning can come back.
+    ...(reasons && { include: ['reasoning.encrypted_content'] }),
+    store: false,
+    ...(stream && { stream: true, stream_options: { include_obfuscation: false } }),
+  };
+  return { url: endpointURL(settings, '/responses'), body, stream, warnings: [...warningsFor(model, prompt), ...floorWarnings(prompt)] };
+}
+
+function floorWarnings({ maxTokens }: Prompt): Warning[] {
+  if (maxTokens === undefined || maxTokens >= MIN_OUTPUT_TOKENS) return [];
+  return [{ field: 'config.maxTokens', message: `OpenAI takes no limit below ${MIN_OUTPUT_TOKENS}; ${MIN_OUTPUT_TOKENS} was sent.` }];
+}
+
+function toTool({ name, description, parameters }: Tool): ResponsesTool {
+  return { type: 'function', name, ...(description !== undefined && { description }), parameters: objectSchema(parameters), strict: false };
+}
+
+function toInput(turns: readonly Turn[], reasons: boolean): InputItem[] {
+  const idOf = idMapper(CALL_ID);
+  return turns.flatMap((turn): InputItem[] => {
+    if (turn.role === 'user') return [{ role: 'user', content: turn.text }];
+    if (turn.role === 'tool')
+      return turn.results.map((result) => ({ type: 'function_call_output', call_id: idOf(result.toolCallId), output: outputText(result) }));
+    const text: InputItem[] = turn.text === '' ? [] : [{ role: 'assistant', content: turn.text }];
+    return [...text, ...turn.toolCalls.flatMap((call) => [...(reasons ? reasoningBefore(call, turn) : []), toFunctionCall(call, idOf)])];
+  });
+}
+
+function toFunctionCall(call: ToolCall, idOf: (id: string) => string): InputItem {
+  return { type: 'function_call', call_id: idOf(call.id), name: call.name, arguments: JSON.stringify(call.arguments) };
+}
+
+/** The reasoning that led to a call. Without a call right behind it the endpoint refuses it, so what names no call stays out. */
+function reasoningBefore(call: ToolCall, turn: AssistantTurn): ReasoningItem[] {
+  return asArray(metadataOf(turn, 'openai')?.['reasoning']).flatMap((entry) => {
+    const { before, item } = asObject(entry);
+    return before === call.id && isReasoningItem(item) ? [item] : [];
+  });
+}
+
+/** Without its encrypted content an item is only a reference to something that was never stored: 404. */
+function isReasoningItem(item: unknown): item is ReasoningItem {
+  const { type, encrypted_content } = asObject(item);
+  return type === 'reasoning' && typeof encrypted_content === 'string';
+}

@@ -1,0 +1,123 @@
+// An answer of Chat Completions as events; whole answers and streams share the reading of the choice. Pure: no I/O.
+import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
+import { malformed, StreamFault } from '../define.ts';
+import { asArray, asCount, asObject, asString } from '../read.ts';
+import { streamFault } from './errors.ts';
+import { cutCallWarning, readArguments } from './response.ts';
+import { CallSlots } from './tool-calls-chat.ts';
+
+type Json = Record<string, unknown>;
+
+const STOP_REASONS = new Map<string, StopReason>([
+  ['stop', 'end_turn'],
+  ['length', 'max_tokens'],
+  ['content_filter', 'content_filter'],
+]);
+/** The reasons after which a call may be unfinished. */
+const CUT_REASONS = new Set(['length', 'content_filter']);
+
+export function readChatAnswer(json: unknown): ChatEvent[] {
+  const answer = asObject(json);
+  const choice = new Choice();
+  choice.assertNoError(answer);
+  const first = asArray(answer['choices'])[0];
+  if (!isObject(first) || !isObject(first['message'])) throw malformed('it has no choices');
+  const events = choice.takeWhole(first);
+  choice.takeUsage(answer['usage']);
+  return [...events, ...choice.end()];
+}
+
+/** The one choice that was asked for. */
+export class Choice {
+  readonly #calls = new CallSlots();
+  #usage: unknown;
+  #finish: string | undefined;
+  #refused = false;
+
+  get isFinished(): boolean {
+    return this.#finish !== undefined;
+  }
+
+  /** Throws a StreamFault for a body or chunk that tells of an error; null stands for none. */
+  assertNoError(body: Json): void {
+    const error = body['error'];
+    if (error !== undefined && error !== null) throw new StreamFault(streamFault(error));
+  }
+
+  /** A chunk of a stream. Its usage may come with the finish, after it with no choices, or never. */
+  takeChunk(chunk: Json): ChatEvent[] {
+    this.assertNoError(chunk);
+    this.takeUsage(chunk['usage']);
+    const choice = asObject(asArray(chunk['choices'])[0]);
+    const delta = asObject(choice['delta']);
+    this.#calls.addDeltas(asArray(delta['tool_calls']));
+    this.#takeFinish(choice);
+    return this.#texts(delta);
+  }
+
+  takeWhole(choice: Json): ChatEvent[] {
+    const message = asObject(choice['message']);
+    this.#calls.addWhole(asArray(message['tool_calls']));
+    this.#takeFinish(choice);
+    return this.#texts(message);
+  }
+
+  /** Running totals: the last one counts. */
+  takeUsage(usage: unknown): void {
+    if (isObject(usage)) this.#usage = usage;
+  }
+
+  end(): ChatEvent[] {
+    const calls = this.#calls.list().map(({ id, name, text, object }): ChatEvent => {
+      const wasCut = CUT_REASONS.has(this.#finish ?? '');
+      // In an answer that was cut, no text at all is not the empty object.
+      const args = object ?? (wasCut && text === '' ? undefined : readArguments(text));
+      if (args !== undefined && name !== '') return { type: 'toolCall', toolCall: { id, name, arguments: args } };
+      if (wasCut) return cutCallWarning(name, this.#finish ?? '');
+      throw malformed('a tool call has no name, or arguments that are no JSON object');
+    });
+    const hasCalls = calls.some((event) => event.type === 'toolCall');
+    return [...calls, ...readUsage(this.#usage), { type: 'stop', stopReason: this.#stopReason(hasCalls) }];
+  }
+
+  #takeFinish(choice: Json): void {
+    this.#finish = asString(choice['finish_reason']) ?? this.#finish;
+    if (this.#finish === 'error') throw new StreamFault(streamFault(choice['error'] ?? 'it broke off with the finish reason "error"'));
+  }
+
+  /** `reasoning_content` and its like are not the answer. */
+  #texts(from: Json): ChatEvent[] {
+    const refusal = textOf(from['refusal']);
+    if (refusal !== '') this.#refused = true;
+    return [textOf(from['content']), refusal].filter((text) => text !== '').map((text) => ({ type: 'text', text }));
+  }
+
+  /** Some servers finish with `stop` though there are calls, so calls count more. */
+  #stopReason(hasCalls: boolean): StopReason {
+    const known = STOP_REASONS.get(this.#finish ?? '');
+    if (known === 'max_tokens' || known === 'content_filter') return known;
+    if (hasCalls) return 'tool_use';
+    return this.#refused ? 'refusal' : (known ?? 'unknown');
+  }
+}
+
+/** Text, or a list of parts as some servers write it. */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  return asArray(content)
+    .map((part) => (asObject(part)['type'] === 'text' ? (asString(asObject(part)['text']) ?? '') : ''))
+    .join('');
+}
+
+function readUsage(value: unknown): ChatEvent[] {
+  if (!isObject(value)) return [];
+  const prompt = asObject(value['prompt_tokens_details']);
+  const usage = {
+    inputTokens: asCount(value['prompt_tokens']),
+    outputTokens: asCount(value['completion_tokens']),
+    cacheReadTokens: asCount(prompt['cached_tokens']),
+    cacheWriteTokens: asCount(prompt['cache_write_tokens']),
+    reasoningTokens: asCount(asObject(value['completion_tokens_details'])['reasoning_tokens']),
+  };
+  return [{ type: 'usage', usage }];
+}

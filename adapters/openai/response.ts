@@ -1,0 +1,137 @@
+// An answer of the Responses endpoint as events; whole answers and streams share the reading of items. Pure: no I/O.
+import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
+import { malformed, StreamFault } from '../define.ts';
+import { asArray, asCount, asObject, asString, parseArguments } from '../read.ts';
+import { streamFault } from './errors.ts';
+
+type Json = Record<string, unknown>;
+
+const INCOMPLETE_REASONS = new Map<string, StopReason>([
+  ['max_output_tokens', 'max_tokens'],
+  ['content_filter', 'content_filter'],
+]);
+
+export function readResponse(json: unknown): ChatEvent[] {
+  const response = asObject(json);
+  const output = response['output'];
+  if (response['error'] !== undefined && response['error'] !== null) throw new StreamFault(streamFault(response['error']));
+  if (!Array.isArray(output)) throw malformed('it has no output');
+  const items = new OutputItems();
+  const events = output.flatMap((value) => {
+    const item = asObject(value);
+    return [...asArray(item['content']).flatMap((part) => readPart(items, item, asObject(part))), ...items.take(item)];
+  });
+  return [...events, ...items.end(response)];
+}
+
+function readPart(items: OutputItems, item: Json, part: Json): ChatEvent[] {
+  if (item['type'] !== 'message') return [];
+  if (part['type'] === 'output_text') return items.text(part['text']);
+  return part['type'] === 'refusal' ? items.refusal(part['refusal']) : [];
+}
+
+/** What the items of one answer add up to. */
+export class OutputItems {
+  /** Reasoning whose call has not come yet. */
+  #pending: Json[] = [];
+  readonly #reasoning: { before: string; item: Json }[] = [];
+  /** Names of calls without usable arguments. Only the end tells whether the token limit is to blame. */
+  readonly #broken: string[] = [];
+  #hasText = false;
+  #hasCalls = false;
+  #refused = false;
+
+  text(fragment: unknown): ChatEvent[] {
+    if (typeof fragment !== 'string' || fragment === '') return [];
+    this.#hasText = true;
+    return [{ type: 'text', text: fragment }];
+  }
+
+  /** A refusal stands in a part of its own, where text would be: it is what the caller gets to read. */
+  refusal(fragment: unknown): ChatEvent[] {
+    this.#refused = true;
+    return this.text(fragment);
+  }
+
+  /** Takes a complete item; its text has come already. */
+  take(item: Json): ChatEvent[] {
+    if (item['type'] === 'reasoning') {
+      if (typeof item['encrypted_content'] === 'string') this.#pending.push(item);
+      return [];
+    }
+    return item['type'] === 'function_call' ? this.#takeCall(item) : [];
+  }
+
+  /** Notes a call that began and never ended. */
+  abandon(name: string): void {
+    this.#broken.push(name);
+  }
+
+  /** The last events. Throws a StreamFault for a failed answer. */
+  end(response: Json, status: string = asString(response['status']) ?? 'completed'): ChatEvent[] {
+    if (status === 'failed' || status === 'cancelled') throw new StreamFault(streamFault(response['error'] ?? { message: `the answer was ${status}` }));
+    if (status !== 'completed' && status !== 'incomplete') throw malformed(`its status is ${status}`);
+    const reason = status === 'incomplete' ? (asString(asObject(response['incomplete_details'])['reason']) ?? 'unknown') : undefined;
+    return [
+      ...this.#warnings(reason),
+      ...(this.#reasoning.length > 0 ? [{ type: 'providerMetadata' as const, providerMetadata: { openai: { reasoning: this.#reasoning } } }] : []),
+      ...readUsage(response['usage']),
+      { type: 'stop', stopReason: this.#stopReason(reason) },
+    ];
+  }
+
+  #takeCall(item: Json): ChatEvent[] {
+    const id = asString(item['call_id']) ?? '';
+    const name = asString(item['name']) ?? '';
+    const args = item['status'] === 'incomplete' ? undefined : readArguments(item['arguments']);
+    const pending = this.#pending;
+    this.#pending = [];
+    if (args === undefined || name === '') {
+      this.#broken.push(name);
+      return [];
+    }
+    if (id !== '') this.#reasoning.push(...pending.map((reasoning) => ({ before: id, item: reasoning })));
+    this.#hasCalls = true;
+    return [{ type: 'toolCall', toolCall: { id, name, arguments: args } }];
+  }
+
+  #warnings(reason: string | undefined): ChatEvent[] {
+    if (reason === undefined && this.#broken.length > 0) throw malformed('a tool call has no name, or arguments that are no JSON object');
+    const warnings = this.#broken.map((name) => cutCallWarning(name, reason ?? ''));
+    if (reason !== 'max_output_tokens' || this.#hasText || this.#hasCalls || warnings.length > 0) return warnings;
+    return [
+      { type: 'warning', warning: { field: 'config.maxTokens', message: 'The limit was used up by reasoning before any text was written; ask for more.' } },
+    ];
+  }
+
+  #stopReason(reason: string | undefined): StopReason {
+    if (reason !== undefined) return INCOMPLETE_REASONS.get(reason) ?? 'unknown';
+    if (this.#hasCalls) return 'tool_use';
+    return this.#refused ? 'refusal' : 'end_turn';
+  }
+}
+
+/** Arguments are JSON as text; some compatible servers send the object itself. Undefined for text that is no object. */
+export function readArguments(given: unknown): Json | undefined {
+  if (isObject(given)) return given;
+  return given === undefined || given === null || typeof given === 'string' ? parseArguments(given ?? '') : undefined;
+}
+
+export function cutCallWarning(name: string, reason: string): ChatEvent {
+  const what = name === '' ? 'A tool call' : `The call of ${name}`;
+  return { type: 'warning', warning: { field: 'message.toolCalls', message: `${what} was cut off (${reason}) and left out.` } };
+}
+
+/** Both counts include what their details break down. */
+function readUsage(value: unknown): ChatEvent[] {
+  if (!isObject(value)) return [];
+  const input = asObject(value['input_tokens_details']);
+  const usage = {
+    inputTokens: asCount(value['input_tokens']),
+    outputTokens: asCount(value['output_tokens']),
+    cacheReadTokens: asCount(input['cached_tokens']),
+    cacheWriteTokens: asCount(input['cache_write_tokens']),
+    reasoningTokens: asCount(asObject(value['output_tokens_details'])['reasoning_tokens']),
+  };
+  return [{ type: 'usage', usage }];
+}

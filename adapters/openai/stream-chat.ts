@@ -1,0 +1,39 @@
+// The stream of Chat Completions: chunks without names, then `[DONE]`. Pure: no I/O.
+//
+// Calls, usage and stop are told at the end of the bytes: until then any of them may still grow.
+import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
+import { cutShort, malformed, type StreamDecoder, StreamFault } from '../define.ts';
+import { SseReader, type SseRecord } from '../sse-read.ts';
+import { streamFault } from './errors.ts';
+import { Choice } from './response-chat.ts';
+
+export class ChatDecoder implements StreamDecoder {
+  readonly #records = new SseReader();
+  readonly #choice = new Choice();
+  #done = false;
+
+  push(chunk: Buffer, events: ChatEvent[] = []): ChatEvent[] {
+    for (const record of this.#records.push(chunk)) events.push(...this.#read(record));
+    return events;
+  }
+
+  end(events: ChatEvent[] = []): ChatEvent[] {
+    for (const record of this.#records.end()) events.push(...this.#read(record));
+    // Some servers leave out the mark, some the reason; a stream without either was cut.
+    if (!this.#done && !this.#choice.isFinished) throw cutShort('a finish reason or [DONE]');
+    events.push(...this.#choice.end());
+    return events;
+  }
+
+  #read({ event, data }: SseRecord): ChatEvent[] {
+    if (this.#done || data === '') return [];
+    if (data.trim() === '[DONE]') {
+      this.#done = true;
+      return [];
+    }
+    const json = tryParseJson(data);
+    if (event === 'error') throw new StreamFault(streamFault(json ?? { message: data }));
+    if (!isObject(json)) throw malformed('a chunk of the stream is no JSON object');
+    return this.#choice.takeChunk(json);
+  }
+}

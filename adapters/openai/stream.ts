@@ -1,0 +1,74 @@
+// The stream of the Responses endpoint: named events, of which one ends the answer. Pure: no I/O.
+import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
+import { cutShort, malformed, type StreamDecoder, StreamFault } from '../define.ts';
+import { asObject, asString } from '../read.ts';
+import { SseReader, type SseRecord } from '../sse-read.ts';
+import { streamFault } from './errors.ts';
+import { OutputItems } from './response.ts';
+
+/** The first events and the last one echo the instructions and tools of the request, which may have 10 MiB. */
+const MAX_RECORD_BYTES = 16 * 1024 * 1024;
+
+/** The events that end an answer, and the status that they stand for. */
+const ENDS = new Map([
+  ['response.completed', 'completed'],
+  ['response.incomplete', 'incomplete'],
+  ['response.failed', 'failed'],
+]);
+
+export class ResponsesDecoder implements StreamDecoder {
+  readonly #records = new SseReader(MAX_RECORD_BYTES);
+  readonly #items = new OutputItems();
+  /** Calls that have begun and not ended, by their place in the output. */
+  readonly #open = new Map<unknown, string>();
+  #done = false;
+
+  push(chunk: Buffer, events: ChatEvent[] = []): ChatEvent[] {
+    for (const record of this.#records.push(chunk)) events.push(...this.#read(record));
+    return events;
+  }
+
+  end(events: ChatEvent[] = []): ChatEvent[] {
+    for (const record of this.#records.end()) events.push(...this.#read(record));
+    if (!this.#done) throw cutShort('the event response.completed');
+    return events;
+  }
+
+  #read({ event, data }: SseRecord): ChatEvent[] {
+    // Not promised on this endpoint, but compatible servers end with it.
+    if (this.#done || data === '' || data === '[DONE]') return [];
+    const json = tryParseJson(data);
+    if (!isObject(json)) throw event === 'error' ? new StreamFault({ kind: 'failed', message: data }) : malformed('an event of the stream is no JSON object');
+    const type = asString(json['type']) ?? event;
+    if (type === 'error' || (type === '' && json['error'] !== undefined)) throw new StreamFault(streamFault(json));
+    return this.#readEvent(type, json);
+  }
+
+  /** New types of events come every few months: those not named here are skipped. */
+  #readEvent(type: string, json: Record<string, unknown>): ChatEvent[] {
+    switch (type) {
+      case 'response.output_text.delta':
+        return this.#items.text(json['delta']);
+      case 'response.refusal.delta':
+        return this.#items.refusal(json['delta']);
+      case 'response.output_item.added':
+        return this.#begin(json['output_index'], asObject(json['item']));
+      case 'response.output_item.done':
+        this.#open.delete(json['output_index']);
+        return this.#items.take(asObject(json['item']));
+      default:
+        return ENDS.has(type) ? this.#end(asObject(json['response']), ENDS.get(type)) : [];
+    }
+  }
+
+  #begin(index: unknown, item: Record<string, unknown>): ChatEvent[] {
+    if (item['type'] === 'function_call') this.#open.set(index, asString(item['name']) ?? '');
+    return [];
+  }
+
+  #end(response: Record<string, unknown>, status: string | undefined): ChatEvent[] {
+    this.#done = true;
+    for (const name of this.#open.values()) this.#items.abandon(name);
+    return this.#items.end(response, status);
+  }
+}

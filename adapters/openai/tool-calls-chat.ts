@@ -1,0 +1,74 @@
+// Tool calls of Chat Completions, gathered from the fragments of a stream. Pure: no I/O.
+//
+// T1 OpenAI keys fragments by `index`; id and name come once, with the first.
+// T2 Compatible servers leave `index` out, or give every whole call the index 0: a new id with a name begins a new call.
+import { isObject } from '../../core/index.ts';
+import { asObject, asString } from '../read.ts';
+
+export interface CallSlot {
+  id: string;
+  name: string;
+  /** The arguments as text, as far as they have come. */
+  text: string;
+  /** The arguments, where a server sent an object for text. */
+  object: Record<string, unknown> | undefined;
+}
+
+interface Fragment {
+  readonly index: unknown;
+  readonly id: string;
+  readonly name: string;
+  readonly args: unknown;
+}
+
+export class CallSlots {
+  readonly #slots: CallSlot[] = [];
+  readonly #byIndex = new Map<number, CallSlot>();
+
+  list(): readonly CallSlot[] {
+    return this.#slots;
+  }
+
+  /** Fragments of a stream. */
+  addDeltas(deltas: readonly unknown[]): void {
+    for (const delta of deltas) {
+      const fragment = readFragment(delta);
+      append(this.#slotFor(fragment), fragment);
+    }
+  }
+
+  /** The list of a whole answer: one call each. */
+  addWhole(calls: readonly unknown[]): void {
+    for (const call of calls) append(this.#open(undefined), readFragment(call));
+  }
+
+  #slotFor(fragment: Fragment): CallSlot {
+    const { index, id, name } = fragment;
+    const key = typeof index === 'number' ? index : undefined;
+    const known = key === undefined ? this.#slots.at(-1) : this.#byIndex.get(key); // T1
+    if (known === undefined) return this.#open(key);
+    const isOther = name !== '' && known.name !== '' && (id === '' ? key === undefined : id !== known.id);
+    return isOther ? this.#open(key) : known; // T2
+  }
+
+  #open(index: number | undefined): CallSlot {
+    const slot: CallSlot = { id: '', name: '', text: '', object: undefined };
+    this.#slots.push(slot);
+    if (index !== undefined) this.#byIndex.set(index, slot);
+    return slot;
+  }
+}
+
+function readFragment(value: unknown): Fragment {
+  const call = asObject(value);
+  const fn = asObject(call['function']);
+  return { index: call['index'], id: asString(call['id']) ?? '', name: asString(fn['name']) ?? '', args: fn['arguments'] };
+}
+
+/** Some servers repeat id and name with every fragment. */
+function append(slot: CallSlot, { id, name, args }: Fragment): void {
+  if (slot.id === '') slot.id = id;
+  if (slot.name === '') slot.name = name;
+  if (typeof args === 'string') slot.text += args;
+  else if (isObject(args)) slot.object = args;
+}

@@ -1,0 +1,107 @@
+import t from 'tap';
+import { Authorizer, chooseCredential, keyProblem } from '../../../adapters/bedrock/credentials.ts';
+import type { UpstreamRequest } from '../../../adapters/http.ts';
+import { settingsFrom } from './help.ts';
+
+const REQUEST: UpstreamRequest = { method: 'GET', url: new URL('https://bedrock.us-east-1.amazonaws.com/foundation-models'), headers: {} };
+const OWN = { accessKeyId: 'AKIDREQUEST', secretAccessKey: 'request-secret' };
+const STORED = { accessKeyId: 'AKIDSTORED', secretAccessKey: 'stored-secret' };
+const ENV = { AWS_ACCESS_KEY_ID: 'AKIDENV', AWS_SECRET_ACCESS_KEY: 'env-secret' };
+const BEARER = { AWS_BEARER_TOKEN_BEDROCK: 'bearer-token' };
+const DATE = new Date('2026-11-20T00:00:00Z');
+
+t.test('the order is request keys, auth.json keys, bearer token, environment keys, chain', async (t) => {
+  const env = { ...ENV, ...BEARER };
+  t.same(chooseCredential(settingsFrom({ env, stored: STORED, config: OWN })), { kind: 'keys', keys: OWN });
+  t.same(chooseCredential(settingsFrom({ env, stored: STORED })), { kind: 'keys', keys: STORED });
+  t.same(chooseCredential(settingsFrom({ env })), { kind: 'bearer', token: 'bearer-token' });
+  t.same(chooseCredential(settingsFrom({ env: ENV })), { kind: 'keys', keys: { accessKeyId: 'AKIDENV', secretAccessKey: 'env-secret' } });
+  t.same(chooseCredential(settingsFrom()), { kind: 'chain', profile: undefined });
+});
+
+t.test('a named profile goes before keys in the environment, as in AWS’s own tools', async (t) => {
+  t.same(chooseCredential(settingsFrom({ env: { ...ENV, AWS_PROFILE: 'work' } })), { kind: 'chain', profile: 'work' });
+  t.same(chooseCredential(settingsFrom({ env: { AWS_PROFILE: 'work' }, stored: STORED })), { kind: 'keys', keys: STORED });
+});
+
+t.test('a session token goes only with the keys of its own place', async (t) => {
+  const env = { ...ENV, AWS_SESSION_TOKEN: 'env-token' };
+  t.match(chooseCredential(settingsFrom({ env })), { keys: { sessionToken: 'env-token' } });
+  t.same(chooseCredential(settingsFrom({ env, stored: STORED })), { kind: 'keys', keys: STORED });
+  t.same(chooseCredential(settingsFrom({ env, stored: STORED, config: OWN })), { kind: 'keys', keys: OWN });
+});
+
+t.test('half a key in a request is an error that names the missing field', async (t) => {
+  const env = { ...ENV, ...BEARER };
+  const problem = (config: Record<string, string>) => () => keyProblem(settingsFrom({ env, stored: STORED, config }));
+  t.throws(problem({ accessKeyId: 'AKID' }), { code: 'INVALID_REQUEST', message: 'config.secretAccessKey is required beside config.accessKeyId' });
+  t.throws(problem({ secretAccessKey: 'secret' }), { code: 'INVALID_REQUEST', message: 'config.accessKeyId is required beside config.secretAccessKey' });
+  t.throws(problem({ sessionToken: 'token' }), { code: 'INVALID_REQUEST', message: 'config.accessKeyId is required beside config.sessionToken' });
+  t.equal(keyProblem(settingsFrom({ config: OWN })), undefined);
+});
+
+t.test('half a key in auth.json is named, not completed from elsewhere', async (t) => {
+  t.match(keyProblem(settingsFrom({ env: ENV, stored: { accessKeyId: 'AKID' } })), /bedrock\.secretAccessKey is missing/);
+  t.match(keyProblem(settingsFrom({ env: ENV, stored: { sessionToken: 'token' } })), /bedrock\.accessKeyId is missing/);
+  t.equal(keyProblem(settingsFrom({ stored: STORED })), undefined);
+});
+
+t.test('no key setting at all is no fault yet: the chain may have one', async (t) => {
+  t.equal(keyProblem(settingsFrom()), undefined);
+});
+
+t.test('half a key in the environment leaves the search to the chain', async (t) => {
+  t.equal(keyProblem(settingsFrom({ env: { AWS_ACCESS_KEY_ID: 'AKID' } })), undefined);
+  t.match(chooseCredential(settingsFrom({ env: { AWS_ACCESS_KEY_ID: 'AKID' } })), { kind: 'chain' });
+});
+
+t.test('a bearer token is sent as it is, without a signature', async (t) => {
+  const headers = await new Authorizer().authorize(REQUEST, settingsFrom({ env: BEARER }));
+  t.same(headers, { authorization: 'Bearer bearer-token' });
+});
+
+t.test('keys sign for the region of the call', async (t) => {
+  const authorizer = new Authorizer(undefined, () => DATE);
+  const { authorization } = await authorizer.authorize(REQUEST, settingsFrom({ env: ENV, config: { region: 'eu-west-1' } }));
+  t.match(authorization, 'Credential=AKIDENV/20261120/eu-west-1/bedrock/aws4_request');
+});
+
+t.test('the chain is loaded once for each profile, and asked each time', async (t) => {
+  const loads: (string | undefined)[] = [];
+  let asked = 0;
+  const authorizer = new Authorizer(async (profile) => {
+    loads.push(profile);
+    return async () => {
+      asked += 1;
+      return { accessKeyId: `AKID-${profile}`, secretAccessKey: 'secret', sessionToken: 'token' };
+    };
+  });
+  const first = await authorizer.authorize(REQUEST, settingsFrom());
+  await authorizer.authorize(REQUEST, settingsFrom());
+  const other = await authorizer.authorize(REQUEST, settingsFrom({ env: { AWS_PROFILE: 'work' } }));
+  t.same(loads, [undefined, 'work']);
+  t.equal(asked, 3);
+  t.match(first['authorization'], 'Credential=AKID-undefined/');
+  t.match(other['authorization'], 'Credential=AKID-work/');
+  t.equal(other['x-amz-security-token'], 'token');
+});
+
+t.test('a chain that finds nothing is told with each way to configure it', async (t) => {
+  const authorizer = new Authorizer(async () => async () => {
+    throw new Error('Could not load credentials from any providers.');
+  });
+  const failure = await authorizer.authorize(REQUEST, settingsFrom()).catch((error: unknown) => error as Error);
+  t.match(failure, { code: 'ADAPTER_NOT_CONFIGURED', status: 503, retryable: false });
+  for (const way of [
+    'auth.json',
+    'blockhouse auth set bedrock',
+    'AWS_ACCESS_KEY_ID',
+    'AWS_PROFILE',
+    '~/.aws',
+    'AWS_BEARER_TOKEN_BEDROCK',
+    'config.accessKeyId',
+  ]) {
+    t.ok((failure as Error).message.includes(way), way);
+  }
+  t.match((failure as Error).message, 'Could not load credentials from any providers)');
+});

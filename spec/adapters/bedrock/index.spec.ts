@@ -1,0 +1,213 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import t, { type Test } from 'tap';
+import { createBedrock } from '../../../adapters/bedrock/index.ts';
+import { type ChatStreamEvent, type Core, createCore, parseJson } from '../../../core/index.ts';
+import { type Answerer, type FakeUpstream, sendInPieces, sendJson, startUpstream } from '../../support/upstream.ts';
+import { CLAUDE, HEX_EXCEPTION_FRAME, streamOf } from './help.ts';
+
+const EVENT_STREAM = 'application/vnd.amazon.eventstream';
+const KEYS = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'secret-secret-secret', AWS_REGION: 'eu-west-1' };
+const ASK = { adapter: 'bedrock', model: CLAUDE, messages: [{ role: 'user' as const, content: 'hi' }] };
+const ANSWER = {
+  output: { message: { role: 'assistant', content: [{ text: 'Hello' }] } },
+  stopReason: 'end_turn',
+  usage: { inputTokens: 3, outputTokens: 1, totalTokens: 4 },
+};
+const STREAM = streamOf(
+  ['messageStart', { role: 'assistant' }],
+  ['contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'Grüße ' } }],
+  ['contentBlockDelta', { contentBlockIndex: 0, delta: { text: '🌍' } }],
+  ['contentBlockStop', { contentBlockIndex: 0 }],
+  ['messageStop', { stopReason: 'end_turn' }],
+  ['metadata', { usage: { inputTokens: 3, outputTokens: 4, totalTokens: 7 } }],
+);
+
+async function setUp(t: Test, answer: Answerer, env: Record<string, string> = KEYS): Promise<{ core: Core; upstream: FakeUpstream }> {
+  const upstream = await startUpstream(t, answer);
+  const core = createCore({ adapters: [createBedrock()], env: { AWS_ENDPOINT_URL: upstream.url, ...env }, retries: 0 });
+  t.teardown(() => core.close());
+  return { core, upstream };
+}
+
+async function collect(core: Core): Promise<{ text: string; events: ChatStreamEvent[] }> {
+  const events: ChatStreamEvent[] = [];
+  for await (const event of core.stream(ASK)) events.push(event);
+  return { text: events.map((event) => (event.type === 'content' ? event.text : '')).join(''), events };
+}
+
+t.test('a whole answer over a real socket, signed for the region', async (t) => {
+  const { core, upstream } = await setUp(t, (_request, res) => sendJson(res, ANSWER));
+  const answer = await core.chat(ASK);
+  t.match(answer, { provider: 'bedrock', message: { content: 'Hello' }, usage: { inputTokens: 3, outputTokens: 1, totalTokens: 4 }, stopReason: 'end_turn' });
+  const { path, headers, body } = await upstream.arrived(0);
+  t.equal(path, `/model/${CLAUDE}/converse`);
+  t.match(headers, {
+    'content-type': 'application/json',
+    accept: 'application/json',
+    authorization:
+      /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-west-1\/bedrock\/aws4_request, SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date, /,
+    'x-amz-date': /^\d{8}T\d{6}Z$/,
+  });
+  t.match(parseJson(body), { messages: [{ role: 'user', content: [{ text: 'hi' }] }] });
+});
+
+t.test('a stream, however it is cut', async (t) => {
+  for (const size of [1, 7, 64, STREAM.length]) {
+    const { core, upstream } = await setUp(t, (_request, res) => sendInPieces(res, STREAM, size, EVENT_STREAM));
+    const { text, events } = await collect(core);
+    t.equal(text, 'Grüße 🌍');
+    t.match(events.at(-1), { type: 'done', stopReason: 'end_turn', usage: { inputTokens: 3, outputTokens: 4, totalTokens: 7 } });
+    t.match(await upstream.arrived(0), { path: `/model/${CLAUDE}/converse-stream`, headers: { accept: EVENT_STREAM } });
+  }
+});
+
+t.test('a stream cut short is an error, never a quiet end', async (t) => {
+  const { core } = await setUp(t, (_request, res) => sendInPieces(res, STREAM.subarray(0, STREAM.length - 300), 64, EVENT_STREAM));
+  await t.rejects(collect(core), { code: 'UPSTREAM_MALFORMED', message: /cut short/ });
+});
+
+t.test('an exception frame after HTTP 200 is the provider’s error', async (t) => {
+  const { core } = await setUp(t, (_request, res) => sendInPieces(res, Buffer.from(HEX_EXCEPTION_FRAME, 'hex'), 64, EVENT_STREAM));
+  await t.rejects(collect(core), { code: 'UPSTREAM_RATE_LIMITED', message: 'Amazon Bedrock: slow down' });
+});
+
+t.test('error answers keep their status, their wait and no secret', async (t) => {
+  const { core } = await setUp(t, (_request, res) =>
+    sendJson(res, { message: 'slow down, secret-secret-secret' }, 429, { 'x-amzn-errortype': 'ThrottlingException:', 'retry-after': '7' }),
+  );
+  const expected = { code: 'UPSTREAM_RATE_LIMITED', upstreamStatus: 429, retryAfterMs: 7000, message: 'Amazon Bedrock (HTTP 429): slow down, [redacted]' };
+  await t.rejects(core.chat(ASK), expected);
+  await t.rejects(collect(core), expected);
+});
+
+t.test('a bearer token is sent in place of a signature', async (t) => {
+  const { core, upstream } = await setUp(t, (_request, res) => sendJson(res, ANSWER), { ...KEYS, AWS_BEARER_TOKEN_BEDROCK: 'bedrock-token' });
+  await core.chat(ASK);
+  const { headers } = await upstream.arrived(0);
+  t.equal(headers['authorization'], 'Bearer bedrock-token');
+  t.equal(headers['x-amz-date'], undefined);
+});
+
+t.test('keys of a request win over everything, and half of them is an error before anything is sent', async (t) => {
+  const env = { ...KEYS, AWS_SESSION_TOKEN: 'env-token', AWS_BEARER_TOKEN_BEDROCK: 'bedrock-token' };
+  const { core, upstream } = await setUp(t, (_request, res) => sendJson(res, ANSWER), env);
+  await core.chat({ ...ASK, config: { accessKeyId: 'AKIDREQUEST', secretAccessKey: 'other-secret', region: 'us-west-2' } });
+  const { headers } = await upstream.arrived(0);
+  t.match(headers['authorization'], /Credential=AKIDREQUEST\/\d{8}\/us-west-2\//);
+  t.equal(headers['x-amz-security-token'], undefined);
+  await t.rejects(core.chat({ ...ASK, config: { accessKeyId: 'AKIDREQUEST' } }), { code: 'INVALID_REQUEST', message: /config\.secretAccessKey/ });
+  t.equal(upstream.requests.length, 1);
+});
+
+t.test('a baseURL is refused: the endpoint follows from the region', async (t) => {
+  const { core } = await setUp(t, (_request, res) => sendJson(res, ANSWER));
+  await t.rejects(core.chat({ ...ASK, config: { baseURL: 'https://evil.example' } }), { code: 'INVALID_REQUEST', message: /config\.baseURL/ });
+});
+
+t.test('a stored region that is none, or a bad endpoint, is a fault of configuration', async (t) => {
+  const { core } = await setUp(t, (_request, res) => sendJson(res, ANSWER), { ...KEYS, AWS_REGION: 'evil.example/' });
+  await t.rejects(core.chat(ASK), { code: 'ADAPTER_NOT_CONFIGURED', message: /region from env:AWS_REGION/ });
+});
+
+t.test('AWS’s own hosts of any region may have a stored key', async (t) => {
+  const origins = createBedrock().trustedOrigins?.({ values: { region: 'ap-south-1' }, sources: { region: 'request' } });
+  t.same(origins, ['https://bedrock-runtime.ap-south-1.amazonaws.com', 'https://bedrock.ap-south-1.amazonaws.com']);
+});
+
+t.test('metadata and models need no credential and no network', async (t) => {
+  const core = createCore({ adapters: [createBedrock()], env: {} });
+  t.match(core.adapters(), [{ id: 'bedrock', displayName: 'Amazon Bedrock', authRequired: true, envVars: [] }]);
+  const { models } = await core.models('bedrock');
+  t.ok(models.includes(core.adapter('bedrock').defaultModel));
+});
+
+t.test('verify asks the control host for its models', async (t) => {
+  const { core, upstream } = await setUp(t, (_request, res) => sendJson(res, { modelSummaries: [{ modelId: 'a' }, { modelId: 'b' }] }));
+  t.same(await core.verify('bedrock'), {
+    provider: 'bedrock',
+    ok: true,
+    detail: 'The credentials are valid in eu-west-1; 2 foundation models are offered there.',
+  });
+  const { method, path, headers } = await upstream.arrived(0);
+  t.equal(`${method} ${path}`, 'GET /foundation-models?byOutputModality=TEXT');
+  t.match(headers['authorization'], /\/eu-west-1\/bedrock\/aws4_request/);
+});
+
+t.test('verify tells keys that may not list models from keys that are wrong', async (t) => {
+  const denied = { Message: 'User: arn:aws:iam::1:user/x is not authorized to perform: bedrock:ListFoundationModels because no policy allows it' };
+  const bodies: [unknown, string][] = [
+    [denied, 'AccessDeniedException'],
+    [{ message: 'The security token included in the request is invalid.' }, 'UnrecognizedClientException'],
+    [{ Message: 'Authentication failed: Please make sure your API Key is valid.' }, 'AccessDeniedException'],
+  ];
+  const { core } = await setUp(t, (_request, res, index) => {
+    const [body, type] = bodies[index] ?? [{}, ''];
+    sendJson(res, body, 403, { 'x-amzn-errortype': type });
+  });
+  t.match(await core.verify('bedrock'), { ok: true, detail: /valid in eu-west-1; listing the models there is not permitted/ });
+  t.match(await core.verify('bedrock'), { ok: false, detail: /security token included in the request is invalid/ });
+  t.match(await core.verify('bedrock'), { ok: false, detail: /Authentication failed/ });
+});
+
+const FOLDER = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** Runs a module in a process of its own; `env` is all of its environment. */
+async function inChild(source: string, env: Record<string, string> = {}, ...hooks: string[]): Promise<string> {
+  const args = ['--import', 'tsx', ...hooks.flatMap((hook) => ['--import', hook]), '--input-type=module', '--eval', source];
+  const run = await promisify(execFile)(process.execPath, args, { cwd: FOLDER, env });
+  return run.stdout;
+}
+
+/** A resolve hook that writes each specifier that is imported by anybody. */
+const LISTING_HOOK = (() => {
+  const hook = `import { writeSync } from 'node:fs';
+    export async function resolve(specifier, context, next) { writeSync(1, 'import ' + specifier + '\\n'); return next(specifier, context); }`;
+  const url = `data:text/javascript,${encodeURIComponent(hook)}`;
+  return `data:text/javascript,${encodeURIComponent(`import { register } from 'node:module'; register(${JSON.stringify(url)});`)}`;
+})();
+const OF_AWS = /^import (@aws-sdk|@smithy|@aws-crypto)\//m;
+
+t.test('creating the adapter loads nothing of AWS; the first call does', async (t) => {
+  const create = `const { createBedrock } = await import('./adapters/bedrock/index.ts'); const adapter = createBedrock();`;
+  const call = `const { Authorizer } = await import('./adapters/bedrock/credentials.ts');
+    const values = { accessKeyId: 'AKID', secretAccessKey: 'secret' };
+    const sources = { accessKeyId: 'request', secretAccessKey: 'request' };
+    await new Authorizer().authorize({ method: 'GET', url: new URL('https://x.example'), headers: {} }, { values, sources });`;
+  const created = await inChild(`${create} await adapter.listModels({ settings: { values: {}, sources: {} } });`, {}, LISTING_HOOK);
+  t.match(created, 'import ./adapters/bedrock/index.ts', 'the hook sees imports');
+  t.notMatch(created, OF_AWS);
+  t.match(await inChild(`${create}${call}`, {}, LISTING_HOOK), OF_AWS);
+});
+
+const CHAT_IN_CHILD = `
+  import { createCore } from './core/index.ts';
+  import { createBedrock } from './adapters/bedrock/index.ts';
+  const core = createCore({ adapters: [createBedrock()], retries: 0 });
+  const chat = core.chat({ adapter: 'bedrock', model: '${CLAUDE}', messages: [{ role: 'user', content: 'hi' }] });
+  console.log(JSON.stringify(await chat.then((answer) => answer.message, ({ code, message }) => ({ code, message }))));
+  await core.close();`;
+
+t.test('keys of a profile in ~/.aws are found by AWS’s own chain', async (t) => {
+  const upstream = await startUpstream(t, (_request, res) => sendJson(res, ANSWER));
+  const home = t.testdir();
+  mkdirSync(join(home, '.aws'));
+  writeFileSync(join(home, '.aws', 'credentials'), '[work]\naws_access_key_id = AKIDPROFILE\naws_secret_access_key = s\naws_session_token = profile-token\n');
+  const env = { HOME: home, AWS_PROFILE: 'work', AWS_ENDPOINT_URL_BEDROCK_RUNTIME: upstream.url, AWS_EC2_METADATA_DISABLED: 'true' };
+  const printed = await inChild(CHAT_IN_CHILD, { ...env, AWS_ACCESS_KEY_ID: 'AKIDENV', AWS_SECRET_ACCESS_KEY: 'x' });
+  t.match(parseJson(printed), { content: 'Hello' });
+  const { headers } = await upstream.arrived(0);
+  t.match(headers['authorization'], 'Credential=AKIDPROFILE/');
+  t.equal(headers['x-amz-security-token'], 'profile-token');
+});
+
+t.test('where nothing is configured, the answer names each way', async (t) => {
+  const printed = await inChild(CHAT_IN_CHILD, { HOME: t.testdir(), AWS_EC2_METADATA_DISABLED: 'true' });
+  t.match(parseJson(printed), {
+    code: 'ADAPTER_NOT_CONFIGURED',
+    message: /auth\.json.*AWS_ACCESS_KEY_ID.*AWS_PROFILE.*AWS_BEARER_TOKEN_BEDROCK.*config\.accessKeyId/,
+  });
+});

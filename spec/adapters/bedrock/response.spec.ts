@@ -1,0 +1,82 @@
+import t from 'tap';
+import { readAnswer, readStopReason, usageEvent } from '../../../adapters/bedrock/response.ts';
+import { StreamFault } from '../../../adapters/define.ts';
+import { contextOf, textOf } from './help.ts';
+
+function answer(content: unknown[], rest: Record<string, unknown> = {}) {
+  return { output: { message: { role: 'assistant', content } }, stopReason: 'end_turn', usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 }, ...rest };
+}
+
+t.test('text, calls, usage and stop reason of a whole answer', async (t) => {
+  const content = [{ text: 'Let me look.' }, { toolUse: { toolUseId: 't1', name: 'f', input: { city: 'Oslo' } } }];
+  t.same(readAnswer(answer(content, { stopReason: 'tool_use', metrics: { latencyMs: 5 } }), contextOf()), [
+    { type: 'text', text: 'Let me look.' },
+    { type: 'toolCall', toolCall: { id: 't1', name: 'f', arguments: { city: 'Oslo' } } },
+    { type: 'usage', usage: { inputTokens: 1, outputTokens: 2, cacheReadTokens: undefined, cacheWriteTokens: undefined } },
+    { type: 'stop', stopReason: 'tool_use' },
+  ]);
+});
+
+t.test('cached tokens are counted into the input', async (t) => {
+  const event = usageEvent({ inputTokens: 10, outputTokens: 5, totalTokens: 15, cacheReadInputTokens: 100, cacheWriteInputTokens: 7 });
+  t.same(event, { type: 'usage', usage: { inputTokens: 117, outputTokens: 5, cacheReadTokens: 100, cacheWriteTokens: 7 } });
+});
+
+t.test('usage that is missing is unknown, not 0', async (t) => {
+  for (const value of [undefined, null, 'x', {}]) {
+    t.same(usageEvent(value), {
+      type: 'usage',
+      usage: { inputTokens: undefined, outputTokens: undefined, cacheReadTokens: undefined, cacheWriteTokens: undefined },
+    });
+  }
+});
+
+t.test('every stop reason has its meaning', async (t) => {
+  const table = {
+    end_turn: 'end_turn',
+    tool_use: 'tool_use',
+    max_tokens: 'max_tokens',
+    model_context_window_exceeded: 'max_tokens',
+    stop_sequence: 'stop_sequence',
+    guardrail_intervened: 'content_filter',
+    content_filtered: 'content_filter',
+    refusal: 'refusal',
+    something_new: 'unknown',
+    constructor: 'unknown',
+  };
+  for (const [raw, unified] of Object.entries(table)) t.equal(readStopReason(raw), unified);
+  t.equal(readStopReason(undefined), 'unknown');
+});
+
+t.test('malformed output of the model is a fault of the provider', async (t) => {
+  for (const reason of ['malformed_model_output', 'malformed_tool_use']) {
+    const error = t.throws(() => readAnswer(answer([], { stopReason: reason }), contextOf()));
+    t.ok(error instanceof StreamFault);
+    t.match(error, { fault: { kind: 'failed', message: new RegExp(reason) } });
+  }
+});
+
+t.test('what has no stop reason is no answer', async (t) => {
+  for (const json of [{}, [], 'x', { message: 'hello' }, answer([], { stopReason: null })]) {
+    t.throws(() => readAnswer(json, contextOf()), { code: 'UPSTREAM_MALFORMED' });
+  }
+});
+
+t.test('an answer without content is empty, and unknown blocks are skipped', async (t) => {
+  t.same(textOf(readAnswer({ stopReason: 'content_filtered' }, contextOf())), '');
+  t.same(textOf(readAnswer(answer([{ hologram: {} }, 7, { text: 'x' }]), contextOf())), 'x');
+});
+
+t.test('a call that the token limit cut off is left out; its input must be an object otherwise', async (t) => {
+  const cut = answer([{ toolUse: { toolUseId: 't1', name: 'f', input: {} } }], { stopReason: 'max_tokens' });
+  t.match(readAnswer(cut, contextOf()), [{ type: 'warning', warning: { field: 'message.toolCalls' } }, { type: 'usage' }, { stopReason: 'max_tokens' }]);
+  t.match(readAnswer(answer([{ toolUse: { toolUseId: 't1', name: 'f' } }]), contextOf()), [{ type: 'toolCall', toolCall: { arguments: {} } }]);
+  t.throws(() => readAnswer(answer([{ toolUse: { toolUseId: 't1', name: 'f', input: '{}' } }]), contextOf()), { code: 'UPSTREAM_MALFORMED' });
+});
+
+t.test('reasoning is no text; its state rides in providerMetadata', async (t) => {
+  const content = [{ reasoningContent: { reasoningText: { text: 'hm', signature: 's' } } }, { text: 'x' }];
+  const events = readAnswer(answer(content), contextOf());
+  t.equal(textOf(events), 'x');
+  t.match(events, [{ type: 'text' }, { type: 'providerMetadata', providerMetadata: { bedrock: { content } } }, { type: 'usage' }, { type: 'stop' }]);
+});
