@@ -37,6 +37,20 @@ export type CoreBus = Emitter<CoreEvents>;
 // The package's types describe its CommonJS build, where the function is a property; at run time it is the default export.
 const mitt = mittModule as unknown as typeof mittModule.default;
 
+/** A listener that throws is reported as a process warning; neither the other listeners nor the work that emitted the fact notice. */
 export function createBus(): CoreBus {
-  return mitt<CoreEvents>();
+  const bus = mitt<CoreEvents>();
+  const emit = (type: keyof CoreEvents, fact?: unknown): void => {
+    for (const listener of [...(bus.all.get(type) ?? [])]) tell(() => (listener as (fact: unknown) => void)(fact));
+    for (const listener of [...(bus.all.get('*') ?? [])]) tell(() => (listener as (type: string, fact: unknown) => void)(type, fact));
+  };
+  return { ...bus, emit };
+}
+
+function tell(call: () => void): void {
+  try {
+    call();
+  } catch (error) {
+    process.emitWarning(error instanceof Error ? error : String(error));
+  }
 }

@@ -57,11 +57,11 @@ export function toPrompt(request: ChatRequest): Prompt {
       if (!isBlank(message.content)) system.push(message.content ?? '');
       continue;
     }
-    pending.flush(turns);
     if (isBlank(message.content) && (message.toolCalls ?? []).length === 0) {
       warnings.push({ field: `${path}.content`, message: 'The message is blank and was left out.' });
       continue;
     }
+    pending.flush(turns);
     if (message.role === 'user') turns.push({ role: 'user', text: message.content ?? '' });
     else pending.open(message, path, turns);
   }

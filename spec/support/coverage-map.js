@@ -2,6 +2,8 @@
 import { existsSync } from 'node:fs';
 
 export default (spec) => {
-  const source = spec.replace(/^spec\//, '').replace(/\.spec\.ts$/, '.ts');
-  return existsSync(source) ? source : null;
+  const stem = spec.replace(/^spec\//, '').replace(/\.spec\.ts$/, '');
+  // A long spec is split by topic: gateway-attempts.spec.ts is about gateway.ts too.
+  const source = [stem, stem.replace(/-[a-z]+$/, '')].map((name) => `${name}.ts`).find((path) => existsSync(path));
+  return source ?? null;
 };

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import t from 'tap';
+import { type CoreEvents, createBus } from '../../core/bus.ts';
+
+/** The compiler keeps this list equal to the type: an event or a field too few or too many does not compile. */
+const FIELDS: { readonly [E in keyof CoreEvents]: { readonly [F in keyof Required<CoreEvents[E]>]: true } } = {
+  'chat.started': { requestId: true, adapter: true, model: true, stream: true },
+  'chat.retried': { requestId: true, adapter: true, model: true, attempt: true, delayMs: true, code: true, error: true },
+  'chat.finished': { requestId: true, adapter: true, model: true, attempts: true, durationMs: true, firstTextMs: true, usage: true, code: true },
+  'credentials.changed': { file: true },
+  'credentials.damaged': { file: true, reason: true },
+  'token.rotated': { file: true },
+};
+
+t.test('docs/events.md lists every event with exactly its fields', async (t) => {
+  const text = readFileSync(new URL('../../docs/events.md', import.meta.url), 'utf8');
+  const documented = text
+    .split(/^### /m)
+    .slice(1)
+    .map((section) => {
+      const [name = '', ...lines] = section.split('\n');
+      const names = lines
+        .filter((line) => line.startsWith('- '))
+        .flatMap((line) => [...(line.split(':')[0] ?? '').matchAll(/`(\w+)`/g)].map((match) => match[1]));
+      return [name, names.sort()];
+    });
+  const known = Object.entries(FIELDS).map(([name, fields]) => [name, Object.keys(fields).sort()]);
+  t.same(documented.sort(), known.sort());
+});
+
+t.test('a listener gets what was emitted, and nothing once it was taken off', async (t) => {
+  const bus = createBus();
+  const seen: string[] = [];
+  const listen = ({ file }: { file: string }) => seen.push(file);
+  bus.on('token.rotated', listen);
+  bus.emit('token.rotated', { file: 'a' });
+  bus.off('token.rotated', listen);
+  bus.emit('token.rotated', { file: 'b' });
+  t.same(seen, ['a']);
+});
+
+t.test('two buses know nothing of each other', async (t) => {
+  const [one, other] = [createBus(), createBus()];
+  one.on('token.rotated', () => t.fail('heard the other bus'));
+  other.emit('token.rotated', { file: 'a' });
+});
+
+t.test('a listener that throws is told as a warning, and the others hear the fact all the same', async (t) => {
+  const bus = createBus();
+  const seen: string[] = [];
+  const warned = new Promise<Error>((resolve) => process.once('warning', resolve));
+  bus.on('token.rotated', () => {
+    throw new Error('a broken listener');
+  });
+  bus.on('token.rotated', ({ file }) => seen.push(file));
+  bus.on('*', (type) => seen.push(type));
+  bus.emit('token.rotated', { file: 'a' });
+  t.same(seen, ['a', 'token.rotated']);
+  t.match(await warned, { message: 'a broken listener' });
+});

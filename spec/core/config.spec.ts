@@ -1,0 +1,108 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import t from 'tap';
+import { LOG_LEVELS, parseOrigins, resolveProcessConfig } from '../../core/config.ts';
+
+t.test('without flags and environment the defaults hold', async (t) => {
+  t.same(resolveProcessConfig({}, {}), {
+    host: '127.0.0.1',
+    port: 8420,
+    workspace: join(homedir(), '.blockhouse'),
+    allowRemote: false,
+    allowedOrigins: new Set(),
+    queue: { concurrency: 64, waiting: 256 },
+    timeouts: {},
+    logLevel: 'info',
+  });
+});
+
+t.test('every variable sets its setting', async (t) => {
+  const env = {
+    BLOCKHOUSE_HOST: '0.0.0.0',
+    BLOCKHOUSE_PORT: '0',
+    BLOCKHOUSE_WORKSPACE: '/srv/blocks',
+    BLOCKHOUSE_ALLOW_REMOTE: '1',
+    BLOCKHOUSE_ALLOWED_ORIGINS: 'https://a.example, http://10.0.0.5:8000/v1 http://[fd00::1]:1',
+    BLOCKHOUSE_QUEUE_CONCURRENCY: '1',
+    BLOCKHOUSE_QUEUE_WAITING: '0',
+    BLOCKHOUSE_CONNECT_TIMEOUT_MS: '1',
+    BLOCKHOUSE_FIRST_BYTE_TIMEOUT_MS: '0',
+    BLOCKHOUSE_IDLE_TIMEOUT_MS: '3',
+    BLOCKHOUSE_LOG_LEVEL: 'silent',
+  };
+  t.same(resolveProcessConfig({}, env), {
+    host: '0.0.0.0',
+    port: 0,
+    workspace: resolve('/srv/blocks'),
+    allowRemote: true,
+    allowedOrigins: new Set(['https://a.example', 'http://10.0.0.5:8000', 'http://[fd00::1]:1']),
+    queue: { concurrency: 1, waiting: 0 },
+    timeouts: { connectMs: 1, firstByteMs: 0, idleMs: 3 },
+    logLevel: 'silent',
+  });
+});
+
+t.test('a flag wins over its variable', async (t) => {
+  const env = { BLOCKHOUSE_HOST: '::1', BLOCKHOUSE_PORT: '1', BLOCKHOUSE_WORKSPACE: '/env', BLOCKHOUSE_ALLOW_REMOTE: '1' };
+  t.match(resolveProcessConfig({ host: 'localhost', port: '2', workspace: '/flag', allowRemote: false }, env), {
+    host: 'localhost',
+    port: 2,
+    workspace: resolve('/flag'),
+    allowRemote: false,
+  });
+});
+
+t.test('blank variables count as unset, and a relative workspace is made absolute', async (t) => {
+  t.match(resolveProcessConfig({}, { BLOCKHOUSE_PORT: ' ', BLOCKHOUSE_HOST: '', BLOCKHOUSE_WORKSPACE: 'here' }), {
+    port: 8420,
+    host: '127.0.0.1',
+    workspace: resolve('here'),
+  });
+});
+
+t.test('a bad value is refused with the name of its setting', async (t) => {
+  const numbers: [string, RegExp, string[]][] = [
+    ['BLOCKHOUSE_PORT', /--port or BLOCKHOUSE_PORT/, ['65536', '-1', '80a', '1.5', '0x50', '1e3', 'NaN']],
+    ['BLOCKHOUSE_QUEUE_CONCURRENCY', /BLOCKHOUSE_QUEUE_CONCURRENCY/, ['0', '100001', 'many']],
+    ['BLOCKHOUSE_QUEUE_WAITING', /BLOCKHOUSE_QUEUE_WAITING/, ['-1', '1000001', 'Infinity']],
+    ['BLOCKHOUSE_CONNECT_TIMEOUT_MS', /BLOCKHOUSE_CONNECT_TIMEOUT_MS/, ['-1', '2147483648', '10s']],
+    ['BLOCKHOUSE_FIRST_BYTE_TIMEOUT_MS', /BLOCKHOUSE_FIRST_BYTE_TIMEOUT_MS/, ['-1', '2147483648', '10s']],
+    ['BLOCKHOUSE_IDLE_TIMEOUT_MS', /BLOCKHOUSE_IDLE_TIMEOUT_MS/, ['-1', '2147483648', '10s']],
+    ['BLOCKHOUSE_LOG_LEVEL', /BLOCKHOUSE_LOG_LEVEL must be one of fatal/, ['verbose', 'INFO']],
+    ['BLOCKHOUSE_ALLOWED_ORIGINS', /BLOCKHOUSE_ALLOWED_ORIGINS/, ['example.com', 'file:///etc/passwd', 'https://ok.example, nonsense', '*']],
+  ];
+  for (const [name, expected, values] of numbers) {
+    for (const value of values) t.throws(() => resolveProcessConfig({}, { [name]: value }), { message: expected }, `${name}=${value}`);
+  }
+  t.throws(() => resolveProcessConfig({ port: 'x' }, {}), { message: /--port/ });
+});
+
+t.test('every log level is taken', async (t) => {
+  for (const level of LOG_LEVELS) t.equal(resolveProcessConfig({}, { BLOCKHOUSE_LOG_LEVEL: level }).logLevel, level);
+});
+
+t.test('a host that other machines can reach needs a word of its own', async (t) => {
+  for (const host of ['0.0.0.0', '::', '192.168.1.4', 'example.com', '127.0.0.1.evil.example', 'localhost.evil', '']) {
+    t.throws(() => resolveProcessConfig({ host }, {}), { message: /--allow-remote \(or BLOCKHOUSE_ALLOW_REMOTE=1\)/ }, host);
+    t.equal(resolveProcessConfig({ host, allowRemote: true }, {}).host, host);
+  }
+  for (const host of ['127.0.0.1', '127.8.8.8', '::1', 'localhost']) t.equal(resolveProcessConfig({ host }, {}).host, host);
+});
+
+t.test('the result can not be changed', async (t) => {
+  const config = resolveProcessConfig({}, {}) as { port: number; queue: { waiting: number }; timeouts: { idleMs?: number } };
+  t.throws(() => {
+    config.port = 1;
+  }, TypeError);
+  t.throws(() => {
+    config.queue.waiting = 1;
+  }, TypeError);
+  t.throws(() => {
+    config.timeouts.idleMs = 1;
+  }, TypeError);
+});
+
+t.test('origins lose their path and their default port', async (t) => {
+  t.same([...parseOrigins('https://A.example:443/v1/')], ['https://a.example']);
+  t.equal(parseOrigins(undefined).size, 0);
+});

@@ -1,0 +1,337 @@
+// The attempts of a chat request: what is repeated, what an abort ends, what the bus is told.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { BlockhouseError } from '../../../core/errors.ts';
+import type { StreamSink } from '../../../core/ports.ts';
+import { type CoreOptions, createCore } from '../../../core/runtime.ts';
+import type { ChatRequest } from '../../../core/schemas/chat.ts';
+import { gate, HELLO, passingFault, type Step, steppedAdapter, untilAborted } from '../../support/stepped-adapter.ts';
+import { until } from '../../support/until.ts';
+
+const REQUEST: ChatRequest = { adapter: 'stepped', model: 'model-1', messages: [{ role: 'user', content: 'hi' }] };
+
+type Fact = { readonly name: string } & Readonly<Record<string, unknown>>;
+
+function coreWith(steps: readonly Step[], options: Partial<CoreOptions> = {}) {
+  const adapter = steppedAdapter(steps);
+  const core = createCore({ adapters: [adapter], env: { STEPPED_API_KEY: 'stored-key' }, random: () => 0, ...options });
+  const facts: Fact[] = [];
+  core.events.on('*', (name, fact) => facts.push({ name, ...fact }));
+  return { core, adapter, facts, names: () => facts.map(({ name }) => name) };
+}
+
+function sinkOf(opened = false): StreamSink & { readonly texts: string[]; opened: boolean } {
+  return {
+    texts: [],
+    opened,
+    start() {
+      this.opened = true;
+    },
+    content(fragments) {
+      this.texts.push(...fragments);
+      return true;
+    },
+    onceWritable: (resume) => resume(),
+  };
+}
+
+/** Half an answer, then a failure that may be repeated. */
+const halfThenFault: Step = async (call) => {
+  call.sink.emit([
+    { type: 'text', text: 'half' },
+    { type: 'usage', usage: { inputTokens: 99, cacheReadTokens: 98 } },
+    { type: 'toolCall', toolCall: { id: 'lost', name: 'f', arguments: {} } },
+    { type: 'warning', warning: { field: 'lost', message: 'lost' } },
+    { type: 'providerMetadata', providerMetadata: { lost: true } },
+  ]);
+  throw passingFault();
+};
+
+// First in its file: Node tells of each signal once only.
+t.test('many calls without a signal leave no warning about listeners', async (t) => {
+  const warnings: string[] = [];
+  const note = (warning: Error) => warnings.push(warning.message);
+  process.on('warning', note);
+  t.teardown(() => process.off('warning', note));
+  const held = gate();
+  const { core } = coreWith([
+    async (call) => {
+      await held.opened;
+      call.sink.emit(HELLO);
+    },
+  ]);
+  const runs = Array.from({ length: 100 }, () => core.chat(REQUEST));
+  await new Promise(setImmediate);
+  held.open();
+  await Promise.all(runs);
+  await new Promise(setImmediate);
+  t.same(warnings, []);
+});
+
+t.test('a passing failure is repeated, at most twice', async (t) => {
+  const { core, adapter } = coreWith([passingFault(), passingFault(), HELLO]);
+  t.equal((await core.chat(REQUEST)).message.content, 'Hello');
+  t.equal(adapter.calls.length, 3);
+  const never = coreWith([passingFault('first'), passingFault('second'), passingFault('third')]);
+  await t.rejects(never.core.chat(REQUEST), { code: 'UPSTREAM_FAILED', message: 'third' });
+  t.equal(never.adapter.calls.length, 3);
+});
+
+t.test('the number of repetitions can be lowered, down to none', async (t) => {
+  for (const retries of [0, 1]) {
+    const { core, adapter } = coreWith([passingFault()], { retries });
+    await t.rejects(core.chat(REQUEST), { code: 'UPSTREAM_FAILED' });
+    t.equal(adapter.calls.length, retries + 1);
+  }
+});
+
+t.test('what may not be repeated is not', async (t) => {
+  const final = [
+    new BlockhouseError('UPSTREAM_AUTH', 'x'),
+    new BlockhouseError('UPSTREAM_REJECTED', 'x'),
+    new BlockhouseError('UPSTREAM_UNREACHABLE', 'x', { mayHaveRun: true }),
+    new BlockhouseError('UPSTREAM_RATE_LIMITED', 'x', { retryable: false }),
+    new Error('a defect'),
+  ];
+  for (const error of final) {
+    const { core, adapter } = coreWith([error, HELLO]);
+    await t.rejects(core.chat(REQUEST), { code: error instanceof BlockhouseError ? error.code : 'INTERNAL_ERROR' });
+    t.equal(adapter.calls.length, 1, error.message);
+  }
+});
+
+t.test('nothing of a failed attempt survives in a whole answer', async (t) => {
+  const { core } = coreWith([halfThenFault, HELLO]);
+  t.strictSame(await core.chat(REQUEST), {
+    provider: 'stepped',
+    model: 'model-1',
+    message: { role: 'assistant', content: 'Hello' },
+    usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 },
+    stopReason: 'end_turn',
+  });
+});
+
+t.test('once the sink has opened, an attempt is never repeated', async (t) => {
+  const { core, adapter, names } = coreWith([halfThenFault, HELLO]);
+  const sink = sinkOf();
+  await t.rejects(core.pipe(REQUEST, sink), { code: 'UPSTREAM_FAILED' });
+  t.equal(adapter.calls.length, 1);
+  t.same(names(), ['chat.started', 'chat.finished'], 'nor announced');
+  t.same(sink.texts, ['half']);
+});
+
+t.test('a sink that a keep-alive opened ends the attempts too, also when it opens during the wait', async (t) => {
+  const opened = coreWith([passingFault(), HELLO]);
+  await t.rejects(opened.core.pipe(REQUEST, sinkOf(true)), { code: 'UPSTREAM_FAILED' });
+  t.equal(opened.adapter.calls.length, 1);
+
+  const opening = coreWith([passingFault('while waiting'), HELLO]);
+  const sink = sinkOf();
+  opening.core.events.on('chat.retried', () => {
+    sink.opened = true;
+  });
+  await t.rejects(opening.core.pipe(REQUEST, sink), { message: 'while waiting' });
+  t.equal(opening.adapter.calls.length, 1);
+});
+
+t.test('before it opened, a stream is repeated like a whole answer', async (t) => {
+  const { core, adapter } = coreWith([passingFault(), HELLO]);
+  const sink = sinkOf();
+  await core.pipe(REQUEST, sink);
+  t.equal(adapter.calls.length, 2);
+  t.same(sink.texts, ['Hel', 'lo']);
+});
+
+t.test('of 1,000 failing requests at most 1,100 calls reach the provider', async (t) => {
+  const { core, adapter } = coreWith([passingFault()], { now: () => 0, queue: { concurrency: 1000, waiting: 1000 } });
+  const outcomes = await Promise.allSettled(Array.from({ length: 1000 }, () => core.chat(REQUEST)));
+  t.equal(outcomes.filter(({ status }) => status === 'rejected').length, 1000);
+  t.ok(adapter.calls.length <= 1100, `${adapter.calls.length} calls`);
+});
+
+t.test('keys are read again for each attempt', async (t) => {
+  const workspace = t.testdir({ 'auth.json': '{"stepped":{"apiKey":"old"}}' });
+  const clock = { ms: 0 };
+  const { core, adapter } = coreWith(
+    [
+      async () => {
+        writeFileSync(join(workspace, 'auth.json'), '{"stepped":{"apiKey":"rotated"}}');
+        clock.ms += 1000;
+        throw passingFault();
+      },
+      HELLO,
+    ],
+    { workspace, now: () => clock.ms },
+  );
+  await core.chat(REQUEST);
+  t.same(
+    adapter.calls.map(({ settings }) => settings.values['apiKey']),
+    ['old', 'rotated'],
+  );
+});
+
+t.test('a key that is gone at the next attempt ends the request with the way to give one', async (t) => {
+  const workspace = t.testdir({ 'auth.json': '{"stepped":{"apiKey":"old"}}' });
+  const clock = { ms: 0 };
+  const spoil: Step = async () => {
+    writeFileSync(join(workspace, 'auth.json'), '{}');
+    clock.ms += 1000;
+    throw passingFault();
+  };
+  const { core, adapter } = coreWith([spoil, HELLO], { workspace, env: {}, now: () => clock.ms });
+  await t.rejects(core.chat(REQUEST), { code: 'ADAPTER_NOT_CONFIGURED' });
+  t.equal(adapter.calls.length, 1);
+});
+
+t.test('an abort while waiting ends the request; it never runs and its place is free', async (t) => {
+  const held = gate();
+  const { core, adapter, facts } = coreWith(
+    [
+      async (call) => {
+        await held.opened;
+        call.sink.emit(HELLO);
+      },
+      HELLO,
+    ],
+    { queue: { concurrency: 1, waiting: 1 } },
+  );
+  const first = core.chat(REQUEST);
+  const leaver = new AbortController();
+  const left = core.chat(REQUEST, { signal: leaver.signal, requestId: 'left' });
+  leaver.abort();
+  await t.rejects(left, { code: 'CANCELLED', status: 499 });
+  const third = core.chat(REQUEST);
+  held.open();
+  await Promise.all([first, third]);
+  t.equal(adapter.calls.length, 2);
+  t.match(
+    facts.find((fact) => fact.name === 'chat.finished' && fact['requestId'] === 'left'),
+    { code: 'CANCELLED', attempts: 0 },
+  );
+});
+
+t.test('an abort during an attempt ends the request, and the adapter sees it', async (t) => {
+  for (const streamed of [false, true]) {
+    const { core, adapter } = coreWith([untilAborted]);
+    const leaver = new AbortController();
+    const options = { signal: leaver.signal };
+    const run: Promise<unknown> = streamed ? core.pipe(REQUEST, sinkOf(), options) : core.chat(REQUEST, options);
+    await until('the adapter is called', () => adapter.calls.length === 1);
+    leaver.abort();
+    await t.rejects(run, { code: 'CANCELLED' });
+    t.equal(adapter.calls[0]?.signal.aborted, true);
+    t.equal(adapter.calls.length, 1);
+  }
+});
+
+t.test('whatever the adapter says after an abort, the request was cancelled', async (t) => {
+  for (const says of [passingFault(), new Error('socket destroyed'), new BlockhouseError('UPSTREAM_UNREACHABLE', 'reset')]) {
+    const leaver = new AbortController();
+    const { core, adapter, names } = coreWith([
+      async () => {
+        leaver.abort();
+        throw says;
+      },
+    ]);
+    await t.rejects(core.chat(REQUEST, { signal: leaver.signal }), { code: 'CANCELLED' });
+    await new Promise(setImmediate);
+    t.equal(adapter.calls.length, 1);
+    t.same(names(), ['chat.started', 'chat.finished'], 'nothing is announced after the end');
+  }
+});
+
+t.test('an abort during the wait between attempts ends the request at once', async (t) => {
+  const { core, adapter, facts } = coreWith([new BlockhouseError('UPSTREAM_RATE_LIMITED', 'slow down', { retryAfterMs: 60_000 }), HELLO]);
+  const leaver = new AbortController();
+  core.events.on('chat.retried', () => setImmediate(() => leaver.abort()));
+  const startedAt = performance.now();
+  await t.rejects(core.chat(REQUEST, { signal: leaver.signal }), { code: 'CANCELLED' });
+  t.ok(performance.now() - startedAt < 30_000, 'long before the minute is over');
+  t.equal(adapter.calls.length, 1);
+  t.match(facts.at(-1), { name: 'chat.finished', code: 'CANCELLED', attempts: 1 });
+});
+
+t.test('a request that had left before it came makes no call', async (t) => {
+  const { core, adapter, names } = coreWith([HELLO]);
+  await t.rejects(core.chat(REQUEST, { signal: AbortSignal.abort() }), { code: 'CANCELLED' });
+  t.equal(adapter.calls.length, 0);
+  t.same(names(), ['chat.started', 'chat.finished']);
+});
+
+t.test('an abort after the end changes nothing', async (t) => {
+  const leaver = new AbortController();
+  const { core, facts } = coreWith([HELLO]);
+  await core.chat(REQUEST, { signal: leaver.signal });
+  leaver.abort();
+  await new Promise(setImmediate);
+  t.equal(facts.length, 2);
+  t.equal(facts[1]?.['code'], undefined);
+});
+
+t.test('leaving the loop of a stream aborts the call', async (t) => {
+  const { core, adapter } = coreWith([
+    async (call) => {
+      call.sink.emit([{ type: 'text', text: 'a' }]);
+      await untilAborted(call);
+    },
+  ]);
+  for await (const event of core.stream(REQUEST)) if (event.type === 'content') break;
+  t.equal(adapter.calls[0]?.signal.aborted, true);
+});
+
+t.test('the bus hears one end for each start, with what happened between', async (t) => {
+  const clock = { ms: 1000 };
+  const slow: Step = async (call) => {
+    clock.ms += 5;
+    call.sink.emit(HELLO);
+    clock.ms += 10;
+  };
+  const { core, facts } = coreWith([passingFault('busy'), slow], { now: () => clock.ms });
+  await core.pipe(REQUEST, sinkOf(), { requestId: 'req-1' });
+  const fact = { requestId: 'req-1', adapter: 'stepped', model: 'model-1' };
+  t.same(facts, [
+    { name: 'chat.started', ...fact, stream: true },
+    { name: 'chat.retried', ...fact, attempt: 1, delayMs: 0, code: 'UPSTREAM_FAILED', error: 'busy' },
+    { name: 'chat.finished', ...fact, attempts: 2, durationMs: 15, firstTextMs: 5, usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 } },
+  ]);
+});
+
+t.test('every outcome has one start and one end', async (t) => {
+  const outcomes: [Step[], string | undefined][] = [
+    [[HELLO], undefined],
+    [[passingFault()], 'UPSTREAM_FAILED'],
+    [[new Error('x')], 'INTERNAL_ERROR'],
+    [[[{ type: 'text', text: 'no stop' }]], 'INTERNAL_ERROR'],
+    [[halfThenFault, HELLO], undefined],
+  ];
+  for (const [steps, code] of outcomes) {
+    const { core, facts } = coreWith(steps);
+    await Promise.allSettled([core.chat(REQUEST)]);
+    t.equal(facts.filter(({ name }) => name === 'chat.started').length, 1);
+    const ends = facts.filter(({ name }) => name === 'chat.finished');
+    t.equal(ends.length, 1);
+    t.equal(ends[0]?.['code'], code);
+    t.match(ends[0]?.['requestId'], /^req_[0-9a-f]{24}$/);
+  }
+});
+
+t.test('back-pressure of the sink reaches the adapter, and a whole answer has none', async (t) => {
+  const answers: boolean[] = [];
+  let resumed = 0;
+  const step: Step = async (call) => {
+    answers.push(call.sink.emit([{ type: 'text', text: 'a' }]));
+    await new Promise<void>((resolve) => call.sink.onceWritable(resolve));
+    resumed += 1;
+    call.sink.emit(HELLO);
+  };
+  const waiting: (() => void)[] = [];
+  const { core } = coreWith([step]);
+  const piped = core.pipe(REQUEST, { ...sinkOf(), content: () => false, onceWritable: (resume) => waiting.push(resume) });
+  await until('the adapter waits', () => waiting.length === 1);
+  t.equal(resumed, 0);
+  waiting[0]?.();
+  await piped;
+  await core.chat(REQUEST);
+  t.same([answers, resumed], [[false, true], 2]);
+});

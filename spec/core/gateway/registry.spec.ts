@@ -1,0 +1,48 @@
+import t from 'tap';
+import { AdapterRegistry, adapterInfo } from '../../../core/gateway/registry.ts';
+import { steppedAdapter } from '../../support/stepped-adapter.ts';
+
+const one = steppedAdapter([], { id: 'one', aliases: ['uno', 'eins'] });
+const two = steppedAdapter([], { id: 'two' });
+const registry = new AdapterRegistry([two, one]);
+
+t.test('an adapter answers to its id and its aliases, and is listed under its id in the given order', async (t) => {
+  for (const name of ['one', 'uno', 'eins']) {
+    t.equal(registry.inUrl(name), one);
+    t.equal(registry.inBody(name, 'adapter'), one);
+  }
+  t.same(registry.ids(), ['two', 'one']);
+  t.same(registry.list(), [two, one]);
+});
+
+t.test('an unknown name is 404 in a URL, and 400 with its field in a body', async (t) => {
+  for (const name of ['three', '', 'ONE', '__proto__', 'constructor', 'toString', '../one', 'one ']) {
+    t.throws(() => registry.inUrl(name), { code: 'ADAPTER_NOT_FOUND', status: 404, message: /there are two, one/ }, name);
+    t.throws(() => registry.inBody(name, 'provider'), { code: 'INVALID_REQUEST', message: /known are two, one/, details: [{ path: 'provider' }] }, name);
+  }
+});
+
+t.test('a long or odd name is shown short and on one line', async (t) => {
+  for (const name of ['x'.repeat(10_000), 'a\nb\u001b[31m']) {
+    t.throws(() => registry.inUrl(name), { message: /^[\x20-\x7e…]{1,200}$/ });
+    t.throws(() => registry.inBody(name, 'adapter'), { message: /^[\x20-\x7e…]{1,200}$/ });
+  }
+});
+
+t.test('two adapters can not share a name', async (t) => {
+  t.throws(() => new AdapterRegistry([one, steppedAdapter([], { id: 'uno' })]), { message: /Two adapters are called uno/ });
+  t.throws(() => new AdapterRegistry([one, steppedAdapter([], { id: 'x', aliases: ['one'] })]), { message: /called one/ });
+});
+
+t.test('metadata has the fields of the contract, and a base URL where there is one', async (t) => {
+  t.strictSame(adapterInfo(one), {
+    id: 'one',
+    displayName: 'Stepped',
+    authRequired: true,
+    defaultModel: 'model-1',
+    defaultBaseURL: 'https://api.stepped.example/v1',
+    supportsStreaming: true,
+    envVars: ['STEPPED_API_KEY', 'STEPPED_BASE_URL'],
+  });
+  t.notOk('defaultBaseURL' in adapterInfo(steppedAdapter([], { settings: { region: {} } })));
+});

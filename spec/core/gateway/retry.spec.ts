@@ -1,0 +1,126 @@
+import t from 'tap';
+import { BlockhouseError, type ErrorCode, type ErrorExtras } from '../../../core/errors.ts';
+import { clampRetryAfter, MAX_RETRY_AFTER_MS, parseRetryAfter, RETRY_LIMIT, RetryBudget, retryDelayMs } from '../../../core/gateway/retry.ts';
+
+const delay = (code: ErrorCode, retry: number, random: number, extras: ErrorExtras = {}) =>
+  retryDelayMs(new BlockhouseError(code, 'x', extras), retry, () => random);
+
+t.test('only what may be repeated is, and at most twice', async (t) => {
+  t.equal(RETRY_LIMIT, 2);
+  const cases: [ErrorCode, number, ErrorExtras, boolean][] = [
+    ['UPSTREAM_UNREACHABLE', 0, {}, true],
+    ['UPSTREAM_UNREACHABLE', 1, {}, true],
+    ['UPSTREAM_UNREACHABLE', 2, {}, false],
+    ['UPSTREAM_FAILED', 0, { mayHaveRun: true }, false],
+    ['UPSTREAM_FAILED', 0, { retryable: false }, false],
+    ['UPSTREAM_RATE_LIMITED', 0, { retryAfterMs: 5 }, true],
+    ['UPSTREAM_RATE_LIMITED', 0, { retryable: false, retryAfterMs: 5 }, false],
+    ['UPSTREAM_RATE_LIMITED', 2, { retryAfterMs: 5 }, false],
+    ['UPSTREAM_REJECTED', 0, {}, false],
+    ['UPSTREAM_AUTH', 0, {}, false],
+    ['INVALID_REQUEST', 0, {}, false],
+    ['CANCELLED', 0, {}, false],
+    ['INTERNAL_ERROR', 0, {}, false],
+  ];
+  for (const [code, retry, extras, repeated] of cases)
+    t.equal(delay(code, retry, 0.5, extras) !== undefined, repeated, `${code} ${retry} ${JSON.stringify(extras)}`);
+});
+
+t.test('the wait doubles, and jitter takes up to half of it', async (t) => {
+  for (const [retry, random, expected] of [
+    [0, 0, 250],
+    [0, 1, 500],
+    [1, 0, 500],
+    [1, 0.5, 750],
+    [1, 1, 1000],
+  ] as const)
+    t.equal(delay('UPSTREAM_FAILED', retry, random), expected, `${retry} ${random}`);
+});
+
+t.test("the provider's own wait is obeyed, without jitter, up to a minute", async (t) => {
+  for (const [asked, waits] of [
+    [0, 0],
+    [1500, 1500],
+    [60_000, 60_000],
+    [99_999_999_000, 60_000],
+    [Number.POSITIVE_INFINITY, 60_000],
+  ] as const)
+    t.equal(delay('UPSTREAM_RATE_LIMITED', 0, 0.3, { retryAfterMs: asked }), waits, String(asked));
+});
+
+t.test('Retry-After is read in every form and is always finite', async (t) => {
+  const now = Date.parse('2026-11-20T14:00:00Z');
+  const cases: [string | undefined, number | undefined][] = [
+    [undefined, undefined],
+    ['', undefined],
+    [' ', undefined],
+    ['0', 0],
+    ['5', 5000],
+    [' 5 ', 5000],
+    ['1.5', 1500],
+    ['60', 60_000],
+    ['61', 60_000],
+    ['99999999', 60_000],
+    ['1e400', 60_000],
+    ['-1', undefined],
+    ['NaN', undefined],
+    ['soon', undefined],
+    ['Infinity', 60_000],
+    ['Fri, 20 Nov 2026 14:00:07 GMT', 7000],
+    ['Fri, 20 Nov 2026 14:00:00 GMT', 0],
+    ['Fri, 20 Nov 2026 13:59:00 GMT', undefined],
+    ['Tue, 01 Jan 2099 00:00:00 GMT', 60_000],
+  ];
+  for (const [header, expected] of cases) t.equal(parseRetryAfter(header, now), expected, String(header));
+  t.equal(clampRetryAfter(Number.NaN), undefined);
+  t.equal(clampRetryAfter(Number.POSITIVE_INFINITY), MAX_RETRY_AFTER_MS);
+});
+
+/** Calls that reach a provider which always fails, when each request repeats as long as it may. */
+function callsOf(requests: number, budget: RetryBudget, between: () => void = () => undefined): number {
+  let calls = 0;
+  for (let request = 0; request < requests; request += 1) {
+    between();
+    budget.deposit();
+    calls += 1;
+    for (let retry = 0; retry < RETRY_LIMIT && budget.withdraw(); retry += 1) calls += 1;
+  }
+  return calls;
+}
+
+t.test('of 1,000 failing requests at most 1,100 calls are made, at once or over ten seconds', async (t) => {
+  t.ok(callsOf(1000, new RetryBudget(() => 0)) <= 1100);
+  const clock = { ms: 0 };
+  const budget = new RetryBudget(() => clock.ms);
+  const spread = callsOf(1000, budget, () => {
+    clock.ms += 10;
+  });
+  t.ok(spread <= 1102, `${spread} calls: the reserve has come back by a sixth`);
+});
+
+t.test('a lone request may be repeated twice, also after a busy hour', async (t) => {
+  const clock = { ms: 0 };
+  const budget = new RetryBudget(() => clock.ms);
+  t.equal(callsOf(1, budget), 3);
+  callsOf(1000, budget);
+  t.equal(budget.withdraw(), false, 'used up');
+  clock.ms += 60_000;
+  t.equal(callsOf(1, budget), 3);
+});
+
+t.test('a quiet week saves up no more than the reserve', async (t) => {
+  const clock = { ms: 0 };
+  const budget = new RetryBudget(() => clock.ms);
+  clock.ms += 7 * 24 * 3_600_000;
+  let repetitions = 0;
+  while (budget.withdraw()) repetitions += 1;
+  t.equal(repetitions, 10);
+});
+
+t.test('requests that succeed save up for those that fail, up to a limit', async (t) => {
+  const budget = new RetryBudget(() => 0);
+  for (let request = 0; request < 1_000_000; request += 1) budget.deposit();
+  let repetitions = 0;
+  while (budget.withdraw()) repetitions += 1;
+  t.equal(repetitions, 100);
+});

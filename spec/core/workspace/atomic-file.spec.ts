@@ -1,0 +1,130 @@
+import { execFileSync } from 'node:child_process';
+import { lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { isTemporaryName, replaceFile, syncFolder } from '../../../core/workspace/atomic-file.ts';
+
+t.test('the file holds exactly the content', async (t) => {
+  const folder = t.testdir({});
+  for (const content of ['', 'a', 'é\u{1f600}\0\r\n', 'x'.repeat(3_000_000)]) {
+    await replaceFile(join(folder, 'file'), content);
+    t.equal(readFileSync(join(folder, 'file'), 'utf8'), content);
+  }
+  t.same(readdirSync(folder), ['file'], 'and nothing else is left');
+});
+
+t.test('the file is closed to others from the first moment, whatever the umask and the old mode', async (t) => {
+  const folder = t.testdir({});
+  const path = join(folder, 'file');
+  const umask = process.umask(0);
+  t.teardown(() => process.umask(umask));
+  await replaceFile(path, 'one');
+  t.equal(statSync(path).mode & 0o777, 0o600);
+  writeFileSync(join(folder, 'open'), 'old', { mode: 0o666 });
+  await replaceFile(join(folder, 'open'), 'new');
+  t.equal(statSync(join(folder, 'open')).mode & 0o777, 0o600);
+});
+
+t.test('a link is replaced, not followed', async (t) => {
+  const folder = t.testdir({ victim: 'untouched' });
+  symlinkSync(join(folder, 'victim'), join(folder, 'file'));
+  await replaceFile(join(folder, 'file'), 'new');
+  t.equal(readFileSync(join(folder, 'victim'), 'utf8'), 'untouched');
+  t.ok(lstatSync(join(folder, 'file')).isFile());
+});
+
+t.test('a link that leads nowhere is replaced too', async (t) => {
+  const folder = t.testdir({});
+  symlinkSync(join(folder, 'nowhere'), join(folder, 'file'));
+  await replaceFile(join(folder, 'file'), 'new');
+  t.same(readdirSync(folder), ['file']);
+});
+
+t.test('a failure leaves the old content and no temporary file', async (t) => {
+  const folder = t.testdir({ target: { inner: 'kept' } });
+  await t.rejects(replaceFile(join(folder, 'target'), 'new'), { code: /EISDIR|ENOTEMPTY|EEXIST/ });
+  t.same(readdirSync(folder), ['target']);
+  t.equal(readFileSync(join(folder, 'target', 'inner'), 'utf8'), 'kept');
+  await t.rejects(replaceFile(join(folder, 'missing', 'file'), 'new'), { code: 'ENOENT' });
+  t.same(readdirSync(folder), ['target'], 'a missing folder is not made');
+  await t.rejects(replaceFile(join(folder, 'n'.repeat(250)), 'new'), { code: 'ENAMETOOLONG' });
+  t.same(readdirSync(folder), ['target']);
+});
+
+t.test('writes of one file at the same time leave one of them whole', async (t) => {
+  const folder = t.testdir({});
+  const contents = Array.from({ length: 20 }, (_, n) => String.fromCharCode(97 + n).repeat(50_000));
+  await Promise.all(contents.map((content) => replaceFile(join(folder, 'file'), content)));
+  t.ok(contents.includes(readFileSync(join(folder, 'file'), 'utf8')));
+  t.same(readdirSync(folder), ['file']);
+});
+
+t.test('a reader sees the old content or the new one, never a part', async (t) => {
+  const folder = t.testdir({ file: 'a'.repeat(200_000) });
+  const path = join(folder, 'file');
+  let writing = true;
+  const writes = (async () => {
+    for (let n = 0; n < 20; n += 1) await replaceFile(path, (n % 2 === 0 ? 'b' : 'a').repeat(200_000));
+    writing = false;
+  })();
+  while (writing) {
+    const text = readFileSync(path, 'utf8');
+    if (text.length !== 200_000 || (text !== 'a'.repeat(200_000) && text !== 'b'.repeat(200_000))) t.fail('a torn read');
+    await new Promise(setImmediate);
+  }
+  await writes;
+});
+
+t.test('temporary names are told from those of people', async (t) => {
+  for (const name of ['.auth.json.0123456789abcdef.tmp', '..api-token.ffffffffffffffff.tmp']) t.ok(isTemporaryName(name), name);
+  for (const name of ['auth.json', '.api-token', 'auth.json.0123456789abcdef.tmp', '.a.tmp', '.a.0123456789ABCDEF.tmp', '.a.0123456789abcdef.tmp.bak', ''])
+    t.notOk(isTemporaryName(name), name);
+});
+
+t.test('the temporary file stands beside its target, under a name that is told', { skip: process.platform !== 'linux' && 'needs /proc' }, async (t) => {
+  const folder = t.testdir({});
+  let temporary: string | undefined;
+  const write = replaceFile(join(folder, 'file'), 'x'.repeat(30_000_000));
+  const look = (async () => {
+    while (temporary === undefined) {
+      temporary = readdirSync(folder).find((name) => name !== 'file');
+      if (temporary === undefined && readdirSync(folder).includes('file')) return;
+      if (temporary !== undefined) t.equal(statSync(join(folder, temporary), { throwIfNoEntry: false })?.mode ?? 0o100600, 0o100600);
+      await new Promise(setImmediate);
+    }
+  })();
+  await Promise.all([write, look]);
+  t.ok(temporary !== undefined && isTemporaryName(temporary), temporary ?? 'the temporary file was not seen');
+});
+
+t.test('a folder that is missing can not be made durable', async (t) => {
+  const folder = t.testdir({});
+  await syncFolder(folder);
+  await t.rejects(syncFolder(join(folder, 'missing')), { code: 'ENOENT' });
+});
+
+/** Runs `use` on a file system of 256 KiB; answers with a reason when this machine does not allow that. */
+async function withSmallDisk(folder: string, use: () => Promise<void>): Promise<string | undefined> {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root on Linux may mount a small tmpfs';
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', folder], { stdio: 'pipe' });
+  } catch (error) {
+    return `no tmpfs here: ${(error as Error).message.split('\n')[0]}`;
+  }
+  await use().finally(() => execFileSync('umount', [folder]));
+  return undefined;
+}
+
+t.test('a full disk is STORAGE_FULL: the old content stays, no temporary file is left, and the next write works', async (t) => {
+  const folder = t.testdir({});
+  const path = join(folder, 'file');
+  const reason = await withSmallDisk(folder, async () => {
+    await replaceFile(path, 'old');
+    await t.rejects(replaceFile(path, 'x'.repeat(400 * 1024)), { code: 'STORAGE_FULL', status: 507 });
+    t.equal(readFileSync(path, 'utf8'), 'old');
+    t.same(readdirSync(folder), ['file']);
+    await replaceFile(path, 'new');
+    t.equal(readFileSync(path, 'utf8'), 'new');
+  });
+  if (reason !== undefined) t.comment(`not tried: ${reason}`);
+});
