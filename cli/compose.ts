@@ -1,9 +1,8 @@
-// The one composition root: core, adapters and transports put together.
+// The one composition root: core, adapters and transports put together. Adapters and transports are loaded when
+// they are used, so that a command that needs neither is quick.
 import type { Logger } from 'pino';
-import { createAdapters } from '../adapters/index.ts';
-import { type Core, createCore, type Flags, type ProcessConfig, resolveProcessConfig } from '../core/index.ts';
-import { createHttpTransport } from '../transports/http/index.ts';
-import { createLogger, logFacts } from './logging.ts';
+import { BlockhouseError, type Core, createCore, type Flags, type ProcessConfig, resolveProcessConfig } from '../core/index.ts';
+import { CliError, EXIT_CODES, exitKindOf } from './exit-codes.ts';
 
 /** The first Node release line that still gets security fixes. */
 const OLDEST_MAINTAINED_NODE = 22;
@@ -16,23 +15,28 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** Starts a server and resolves once it listens. Throws an Error for people when a setting or the workspace is unusable. */
-export async function startServer(flags: Flags): Promise<RunningServer> {
-  const config = resolveProcessConfig(flags, process.env);
-  const log = createLogger(config.logLevel);
-  const core = createConfiguredCore(config);
-  logFacts(core, log);
-  await core.token?.ensure(config.workspace);
-  const transport = createHttpTransport(core, { allowRemote: config.allowRemote, log });
-  const url = await transport.listen(config.port, config.host).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'EADDRINUSE')
-      throw new Error(`${config.host}:${config.port} is in use; choose another port with --port or BLOCKHOUSE_PORT (0 picks a free one).`);
-    throw error;
-  });
-  if (Number(process.versions.node.split('.')[0]) < OLDEST_MAINTAINED_NODE) {
-    log.warn({ node: process.version }, `Node ${process.version} gets no security fixes any more; ${OLDEST_MAINTAINED_NODE} or newer does`);
+/** Settings from flags, environment and defaults. Throws a CliError that names each way to set what is wrong. */
+export function readConfig(flags: Flags): ProcessConfig {
+  try {
+    return resolveProcessConfig(flags, process.env);
+  } catch (error) {
+    throw new CliError('usage', (error as Error).message, error);
   }
-  log.info({ url, workspace: config.workspace, version: core.version }, 'blockhouse is listening');
+}
+
+/** Starts a server and resolves once it listens. Throws a CliError when a setting, the workspace or the port is unusable. */
+export async function startServer(flags: Flags): Promise<RunningServer> {
+  const config = readConfig(flags);
+  const { createLogger, logFacts } = await import('./logging.ts');
+  const { createHttpTransport } = await import('../transports/http/index.ts');
+  const log = createLogger(config.logLevel);
+  const core = await createConfiguredCore(config);
+  logFacts(core, log);
+  await inWorkspace(config, async () => core.token?.ensure(config.workspace));
+  const transport = createHttpTransport(core, { allowRemote: config.allowRemote, log });
+  const url = await transport.listen(config.port, config.host).catch((error: unknown) => {
+    throw new CliError('place', listenFault(config, error as NodeJS.ErrnoException), error);
+  });
   return {
     url,
     config,
@@ -45,11 +49,34 @@ export async function startServer(flags: Flags): Promise<RunningServer> {
   };
 }
 
+function listenFault(config: ProcessConfig, error: NodeJS.ErrnoException): string {
+  const place = `${config.host}:${config.port}`;
+  const cure = 'choose another port with --port or BLOCKHOUSE_PORT (0 picks a free one)';
+  if (error.code === 'EADDRINUSE') return `${place} is in use; ${cure}.`;
+  if (error.code === 'EACCES') return `${place} needs more rights than this process has; ${cure}.`;
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') return `${config.host} is no address of this machine; choose another with --host.`;
+  return `${place} can't be used: ${error.message}`;
+}
+
+/** Runs what reads or writes the workspace; a failure becomes a CliError that names the folder. */
+export async function inWorkspace<T>(config: ProcessConfig, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof BlockhouseError) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = code !== undefined && /^E[A-Z]+$/.test(code) ? `the workspace ${config.workspace} can't be used: ${message}` : message;
+    throw new CliError('place', reason, error);
+  }
+}
+
 /** A core for the CLI's own calls, with the same settings as the server would have. */
-export function createConfiguredCore(config: ProcessConfig): Core {
+export async function createConfiguredCore(config: ProcessConfig): Promise<Core> {
+  const { createAdapters } = await import('../adapters/index.ts');
   return createCore({
     workspace: config.workspace,
     adapters: createAdapters(),
+    env: process.env,
     allowedOrigins: config.allowedOrigins,
     queue: config.queue,
     timeouts: config.timeouts,
@@ -59,15 +86,38 @@ export function createConfiguredCore(config: ProcessConfig): Core {
 /** How long open answers may go on after the first signal. */
 const DRAIN_MS = 5000;
 
-/** Serves until SIGINT or SIGTERM; open answers get DRAIN_MS, a second signal ends the process at once. */
-export async function serveUntilSignal(flags: Flags): Promise<void> {
+/**
+ * Serves until SIGINT or SIGTERM; open answers get DRAIN_MS, a second signal ends the process at once.
+ * `announce` tells a person or a program that the server listens, before the log does.
+ */
+export async function serveUntilSignal(flags: Flags, announce?: (server: RunningServer) => Promise<void>): Promise<void> {
   const server = await startServer(flags);
-  await new Promise<void>((resolve) => {
+  const signalled = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
   });
+  await announce?.(server);
+  logStart(server);
+  await signalled;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   server.log.info({}, 'shutting down');
   const cut = setTimeout(() => process.exit(0), DRAIN_MS);
   await server.close();
   clearTimeout(cut);
+}
+
+/** The same as a whole process: a failure is one line on stderr and an exit code. */
+export async function serveAsProcess(flags: Flags): Promise<void> {
+  try {
+    await serveUntilSignal(flags);
+  } catch (error) {
+    process.stderr.write(`blockhouse: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = EXIT_CODES[exitKindOf(error)].code;
+  }
+}
+
+function logStart({ url, config, core, log }: RunningServer): void {
+  if (Number(process.versions.node.split('.')[0]) < OLDEST_MAINTAINED_NODE) {
+    log.warn({ node: process.version }, `Node ${process.version} gets no security fixes any more; ${OLDEST_MAINTAINED_NODE} or newer does`);
+  }
+  log.info({ url, workspace: config.workspace, version: core.version }, 'blockhouse is listening');
 }

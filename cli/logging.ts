@@ -1,9 +1,25 @@
-// The log: one JSON line a fact, on stderr, so that stdout stays data.
-import { type Logger, pino } from 'pino';
-import type { Core, LogLevel } from '../core/index.ts';
+// The log: one JSON line a fact, on stderr, so that stdout stays data. A person at a terminal gets the same
+// facts as short lines.
+import { type DestinationStream, type Logger, pino } from 'pino';
+import { type Core, isObject, type LogLevel, tryParseJson } from '../core/index.ts';
+import { oneLine } from './output.ts';
 
-export function createLogger(level: LogLevel): Logger {
-  return pino({ level, base: { pid: process.pid } }, pino.destination({ fd: 2, sync: false }));
+export function createLogger(level: LogLevel, stderr: NodeJS.WriteStream = process.stderr): Logger {
+  return pino({ level, base: { pid: process.pid } }, stderr.isTTY ? readableLines(stderr) : pino.destination({ fd: 2, sync: false }));
+}
+
+function readableLines(stderr: NodeJS.WriteStream): DestinationStream {
+  return { write: (line) => void stderr.write(`${toReadable(line)}\n`) };
+}
+
+/** One JSON log line for a person: time, level, text, then the other fields. */
+export function toReadable(line: string): string {
+  const record = tryParseJson(line);
+  if (!isObject(record)) return oneLine(line);
+  const { level, time, msg, pid: _pid, ...fields } = record;
+  const rest = Object.entries(fields).map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  const clock = new Date(Number(time)).toTimeString().slice(0, 8);
+  return oneLine([clock, (pino.levels.labels[Number(level)] ?? '').padEnd(5), String(msg ?? ''), ...rest].join(' '));
 }
 
 /** Turns facts of the bus into log lines. */

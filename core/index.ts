@@ -20,7 +20,17 @@ export type { CallOptions } from './gateway/gateway.ts';
 export type { Prompt, PromptToolResult, Turn } from './gateway/prompt.ts';
 export type { QueueLimits } from './gateway/queue.ts';
 export { clampRetryAfter, parseRetryAfter } from './gateway/retry.ts';
-export { describeSettings, type Environment, maskSecret, type ResolvedSettings, type SettingSpec, type SettingsSpec, secretsOf } from './gateway/settings.ts';
+export {
+  collectSettings,
+  describeSettings,
+  type Environment,
+  maskSecret,
+  type ResolvedSettings,
+  resolveSettings,
+  type SettingSpec,
+  type SettingsSpec,
+  secretsOf,
+} from './gateway/settings.ts';
 export { ChatStream, type ChatStreamEvent } from './gateway/stream.ts';
 export { isObject, type JsonObject, type JsonValue, parseJson, tryParseJson } from './json.ts';
 export type { Adapter, AdapterCall, ChatCall, ChatEvent, EventSink, ReportedUsage, StreamSink, UpstreamTimeouts } from './ports.ts';

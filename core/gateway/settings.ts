@@ -34,22 +34,33 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const HEADER_SAFE = new RegExp(SECRET_PATTERN);
 
+/** Where settings are looked for, in this order. */
+export interface SettingPlaces {
+  readonly config?: ChatConfig | undefined;
+  readonly stored?: Readonly<Record<string, string>> | undefined;
+  readonly env: Environment;
+}
+
+/** The settings to work with. Throws ADAPTER_NOT_CONFIGURED for a stored value that can't be used, by name. */
+export function resolveSettings(spec: SettingsSpec, places: SettingPlaces): ResolvedSettings {
+  const settings = collectSettings(spec, places);
+  for (const [name, setting] of Object.entries(spec)) assertUsable(name, setting, settings.values[name], settings.sources[name]);
+  return settings;
+}
+
 /**
- * Secrets of one request are never mixed with stored ones: a request that brings any secret brings all of
- * them (half of somebody else's key pair is nobody's).
+ * The settings as they are found, usable or not. Secrets of one request are never mixed with stored ones: a request that
+ * brings any secret brings all of them (half of somebody else's key pair is nobody's).
  */
-export function resolveSettings(
-  spec: SettingsSpec,
-  from: { readonly config?: ChatConfig | undefined; readonly stored?: Readonly<Record<string, string>> | undefined; readonly env: Environment },
-): ResolvedSettings {
-  const config = (from.config ?? {}) as Readonly<Record<string, unknown>>;
+export function collectSettings(spec: SettingsSpec, { config: given, stored, env }: SettingPlaces): ResolvedSettings {
+  const config = (given ?? {}) as Readonly<Record<string, unknown>>;
   const ownSecrets = Object.entries(spec).some(([name, setting]) => setting.secret && !setting.storedOnly && config[name] !== undefined);
   const values: Record<string, string | undefined> = {};
   const sources: Record<string, SettingSource | undefined> = {};
   for (const [name, setting] of Object.entries(spec)) {
-    const found = findSetting(name, setting, config, ownSecrets && setting.secret ? {} : from.stored, ownSecrets && setting.secret ? {} : from.env);
+    const withheld = ownSecrets && setting.secret;
+    const found = findSetting(name, setting, config, withheld ? {} : stored, withheld ? {} : env);
     if (found === undefined) continue;
-    assertUsable(name, setting, found);
     values[name] = found.value;
     sources[name] = found.source;
   }
@@ -81,14 +92,15 @@ function findSetting(
 }
 
 /** A stored value that could not be used is reported by name, never by value. */
-function assertUsable(name: string, setting: SettingSpec, found: Found): void {
-  if (setting.oneOf !== undefined && !setting.oneOf.includes(found.value)) {
-    throw new BlockhouseError('ADAPTER_NOT_CONFIGURED', `${name} from ${found.source} must be one of ${setting.oneOf.join(', ')}.`);
+function assertUsable(name: string, setting: SettingSpec, value: string | undefined, source: SettingSource | undefined): void {
+  if (value === undefined) return;
+  if (setting.oneOf !== undefined && !setting.oneOf.includes(value)) {
+    throw new BlockhouseError('ADAPTER_NOT_CONFIGURED', `${name} from ${source} must be one of ${setting.oneOf.join(', ')}.`);
   }
-  if (setting.secret && !HEADER_SAFE.test(found.value)) {
+  if (setting.secret && !HEADER_SAFE.test(value)) {
     throw new BlockhouseError(
       'ADAPTER_NOT_CONFIGURED',
-      `${name} from ${found.source} has characters that no key has (spaces, line ends or non-ASCII); set it again.`,
+      `${name} from ${source} has characters that no key has (spaces, line ends or non-ASCII); set it again.`,
     );
   }
 }

@@ -1,4 +1,4 @@
 // `node transports/http`: the server without the CLI.
-import { serveUntilSignal } from '../../cli/compose.ts';
+import { serveAsProcess } from '../../cli/compose.ts';
 
-await serveUntilSignal({});
+await serveAsProcess({});

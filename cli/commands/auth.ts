@@ -1,0 +1,111 @@
+// `blockhouse auth`: the credentials in auth.json.
+//
+// K1 A value never comes from the command line, where the shell's history and every process list would have it.
+import { Command, Option } from 'clipanion';
+import type { Adapter, Core } from '../../core/index.ts';
+import { BaseCommand } from '../command.ts';
+import { CliError, type ExitKind } from '../exit-codes.ts';
+import { columns } from '../output.ts';
+
+const category = 'Credentials';
+
+export class AuthSetCommand extends BaseCommand {
+  static override readonly paths = [['auth', 'set']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Store the key of an adapter',
+    details: `
+      Asks for the values without showing them, or reads them from standard input: the value of one field, or a JSON object
+      with several. There is no way to give a value on the command line, where the shell's history would keep it.
+    `,
+    examples: [
+      ['Be asked', '$0 auth set <id>'],
+      ['From a password manager', 'pass show my-key | $0 auth set <id>'],
+      ['One field', 'echo http://10.0.0.5:11434 | $0 auth set <id> --field baseURL'],
+    ],
+  });
+
+  field = Option.String('--field', { description: 'The one field to set, such as apiKey or baseURL' });
+  id = Option.String({ name: 'id' });
+
+  protected override async run(): Promise<ExitKind> {
+    const { inWorkspace } = await import('../compose.ts');
+    const config = await this.config();
+    return this.interruptible((signal) =>
+      this.withCore(async (core) => {
+        const adapter = adapterOf(core, this.id);
+        const values = await this.#values(adapter, core.credentials?.read(adapter.id) ?? {}, signal);
+        const fields = Object.keys(values);
+        if (fields.length > 0) await inWorkspace(config, async () => core.credentials?.update(adapter.id, values));
+        await this.print({ adapter: adapter.id, fields }, []);
+        await this.say(
+          fields.length === 0 ? 'Nothing was changed.' : `Stored ${adapter.id} ${fields.join(', ')} in auth.json. Check it with verify ${adapter.id}.`,
+        );
+        return 'ok';
+      }),
+    );
+  }
+
+  /** K1. */
+  async #values(adapter: Adapter, stored: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Record<string, string>> {
+    const { askValues, checkValues, fieldsOf, parseValues } = await import('../credentials-input.ts');
+    const fields = fieldsOf(adapter, this.field);
+    if (process.stdin.isTTY) return askValues(adapter, fields, stored, { input: process.stdin, output: process.stderr });
+    const { readAll } = await import('../input.ts');
+    return checkValues(adapter, parseValues(adapter, fields, await readAll(this.context.stdin, signal)));
+  }
+}
+
+export class AuthListCommand extends BaseCommand {
+  static override readonly paths = [['auth', 'list']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Show what is stored or set in the environment, with secrets masked',
+    details: 'Names the source of each value: auth.json, or the environment variable. auth.json wins over the environment.',
+  });
+
+  protected override async run(): Promise<ExitKind> {
+    const { shownSettings } = await import('../readiness.ts');
+    return this.withCore(async (core) => {
+      const settings = shownSettings(core, this.context.env);
+      const rows = settings.map(({ adapter, field, value, source }) => [adapter, field, value, source]);
+      await this.print({ settings }, rows.length === 0 ? [] : columns([['ADAPTER', 'FIELD', 'VALUE', 'SOURCE'], ...rows]));
+      if (rows.length === 0) await this.say('Nothing is stored, and no variable is set. Add a key with auth set.');
+      return 'ok';
+    });
+  }
+}
+
+export class AuthRemoveCommand extends BaseCommand {
+  static override readonly paths = [['auth', 'rm']];
+  static override readonly usage = Command.Usage({ category, description: 'Remove everything stored for an adapter' });
+
+  id = Option.String({ name: 'id' });
+
+  protected override async run(): Promise<ExitKind> {
+    const { inWorkspace } = await import('../compose.ts');
+    const config = await this.config();
+    return this.withCore(async (core) => {
+      // An entry under a name that no adapter has can be removed, too.
+      const id = core.credentials?.ids().includes(this.id) ? this.id : adapterOf(core, this.id).id;
+      const removed = await inWorkspace(config, async () => (await core.credentials?.remove(id)) ?? false);
+      await this.print({ adapter: id, removed }, []);
+      await this.say(removed ? `Removed ${id} from auth.json.` : `auth.json has nothing for ${id}.`);
+      return 'ok';
+    });
+  }
+}
+
+export class AuthCommand extends BaseCommand {
+  static override readonly paths = [['auth']];
+
+  protected override run(): Promise<ExitKind> {
+    throw new CliError('usage', 'say what to do: auth set <id>, auth list or auth rm <id>.');
+  }
+}
+
+/** The core's message repeats what was typed, and here that may be a key in the wrong place. */
+function adapterOf(core: Core, id: string): Adapter {
+  if (!/^[a-z]{1,16}$/.test(id)) throw new CliError('usage', `that is no adapter id; there are ${core.adapterIds().join(', ')}.`);
+  return core.adapter(id);
+}

@@ -1,0 +1,54 @@
+// `blockhouse serve`: the HTTP server until Ctrl-C.
+import { Command, Option } from 'clipanion';
+import type { ProcessConfig } from '../../core/index.ts';
+import { banner, ownCommand, shellWord } from '../banner.ts';
+import { BaseCommand } from '../command.ts';
+import type { RunningServer } from '../compose.ts';
+import type { ExitKind } from '../exit-codes.ts';
+import { isColored, styleFor, toJson, writeLines } from '../output.ts';
+
+export class ServeCommand extends BaseCommand {
+  static override readonly paths = [['serve']];
+  static override readonly usage = Command.Usage({
+    category: 'Server',
+    description: 'Start the server',
+    details: `
+      Serves the gateway (\`/v1\`) until Ctrl-C or SIGTERM. A person at a terminal sees how to call it; the log goes to stderr,
+      as JSON lines where stderr is not a terminal. With \`--json\`, one document with the URL goes to stdout once it listens.
+    `,
+    examples: [
+      ['On the default port', '$0 serve'],
+      ['On a free port', '$0 serve --port 0'],
+    ],
+  });
+
+  host = Option.String('--host', { description: 'Address to listen on; else BLOCKHOUSE_HOST, else 127.0.0.1' });
+  port = Option.String('--port', { description: '0 picks a free one; else BLOCKHOUSE_PORT, else 8420' });
+  allowRemote = Option.Boolean('--allow-remote', { description: 'Allow an address that other machines can reach' });
+
+  protected override async run(): Promise<ExitKind> {
+    const { serveUntilSignal } = await import('../compose.ts');
+    const { host, port, workspace, allowRemote } = this;
+    await serveUntilSignal({ host, port, workspace, allowRemote }, (server) => this.#announce(server));
+    return 'ok';
+  }
+
+  async #announce({ url, config, core }: RunningServer): Promise<void> {
+    const { readinessOf } = await import('../readiness.ts');
+    const { env } = this.context;
+    if (this.json) await writeLines(this.stdout, [toJson({ url, workspace: config.workspace, version: core.version, pid: process.pid })]);
+    const style = styleFor(isColored(process.stderr, env));
+    // Where a program reads stderr, it is the log and nothing else.
+    if (!process.stderr.isTTY) return;
+    const command = ownCommand(process.argv[1] ?? '', process.cwd());
+    const tokenCommand = `${command} token${await workspaceFlag(config)}`;
+    const adapters = readinessOf(core, env);
+    await writeLines(this.stderr, banner({ version: core.version, url, workspace: config.workspace, command, tokenCommand, adapters }, style));
+  }
+}
+
+/** Another terminal has the default workspace, whatever this one has. */
+async function workspaceFlag({ workspace }: ProcessConfig): Promise<string> {
+  const { resolveProcessConfig } = await import('../../core/index.ts');
+  return workspace === resolveProcessConfig({}, {}).workspace ? '' : ` --workspace ${shellWord(workspace)}`;
+}

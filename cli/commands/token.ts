@@ -1,0 +1,39 @@
+// `blockhouse token`: the bearer token of the workspace, alone on stdout.
+import { Command, Option } from 'clipanion';
+import { BaseCommand } from '../command.ts';
+import type { ExitKind } from '../exit-codes.ts';
+
+export class TokenCommand extends BaseCommand {
+  static override readonly paths = [['token']];
+  static override readonly usage = Command.Usage({
+    category: 'Server',
+    description: 'Print the token that requests must carry',
+    details: `
+      Prints the token and nothing else; makes one where there is none yet. \`--new-token\` replaces it: a running server
+      takes the new one up within a second and refuses the old one.
+    `,
+    examples: [['Keep it in a variable', 'TOKEN=$($0 token)']],
+  });
+
+  newToken = Option.Boolean('--new-token', false, { description: 'Write a new token and print it' });
+
+  protected override async run(): Promise<ExitKind> {
+    const config = await this.config();
+    const { inWorkspace } = await import('../compose.ts');
+    const token = await inWorkspace(config, () => (this.newToken ? renew(config.workspace) : current(config.workspace)));
+    await this.print({ token }, [token]);
+    return 'ok';
+  }
+}
+
+async function renew(workspace: string): Promise<string> {
+  const { writeNewToken } = await import('../../core/index.ts');
+  return writeNewToken(workspace);
+}
+
+async function current(workspace: string): Promise<string> {
+  const { ApiToken, createBus } = await import('../../core/index.ts');
+  const token = new ApiToken(workspace, createBus());
+  await token.ensure(workspace);
+  return token.reveal();
+}

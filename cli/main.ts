@@ -1,0 +1,55 @@
+#!/usr/bin/env node
+// `blockhouse`: finds the command and runs it.
+import { Builtins } from 'clipanion';
+import { AdaptersCommand, ModelsCommand, VerifyCommand } from './commands/adapters.ts';
+import { AuthCommand, AuthListCommand, AuthRemoveCommand, AuthSetCommand } from './commands/auth.ts';
+import { ChatCommand } from './commands/chat.ts';
+import { ServeCommand } from './commands/serve.ts';
+import { TokenCommand } from './commands/token.ts';
+import { VersionCommand } from './commands/version.ts';
+import { EXIT_CODES, errorCodeOf } from './exit-codes.ts';
+import { isColored, writeLines } from './output.ts';
+import { ReadableCli, usageLines } from './usage.ts';
+
+const COMMANDS = [
+  ServeCommand,
+  TokenCommand,
+  ChatCommand,
+  AdaptersCommand,
+  ModelsCommand,
+  VerifyCommand,
+  AuthCommand,
+  AuthSetCommand,
+  AuthListCommand,
+  AuthRemoveCommand,
+  VersionCommand,
+  Builtins.HelpCommand,
+];
+
+const context = ReadableCli.defaultContext;
+const cli = new ReadableCli({
+  binaryName: 'blockhouse',
+  binaryLabel: 'Blockhouse: one gateway to five LLM providers',
+  enableColors: isColored(context.stdout, context.env),
+});
+for (const command of COMMANDS) cli.register(command);
+
+async function main(argv: string[]): Promise<number> {
+  if (argv.length === 0) {
+    await writeLines(context.stderr, [cli.usage().trimEnd()]);
+    return EXIT_CODES.usage.code;
+  }
+  try {
+    return await cli.run(cli.process(argv, context), context);
+  } catch (error) {
+    await writeLines(context.stderr, usageLines(error, argv));
+    return EXIT_CODES.usage.code;
+  }
+}
+
+// A reader that has seen enough (`| head`) is no failure; a full disk is.
+process.stdout.on('error', (error) => process.exit(errorCodeOf(error) === 'EPIPE' ? EXIT_CODES.ok.code : EXIT_CODES.unexpected.code));
+// Where nobody listens to the talk, the work goes on.
+process.stderr.on('error', () => undefined);
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,175 @@
+// What the CLI writes: data on stdout, talk on stderr.
+//
+// O1 Text from elsewhere (a model, a provider, a file) never steers the terminal: `sanitize` takes out what could.
+// O2 Colour only where a person looks: on a TTY, and not under NO_COLOR.
+// O3 Writing waits for a slow reader.
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+
+/** Where in an escape sequence a text broke off; hand it in with the next fragment. */
+export type SanitizeState = 'text' | 'escape' | 'csi' | 'string' | 'stringEscape';
+
+interface Step {
+  readonly state: SanitizeState;
+  /** True when the character is to be looked at again, as the first one in the new state. */
+  readonly again?: true;
+}
+
+const ESC = '\x1b';
+const C1_CSI = '\x9b';
+/** What opens a string that a terminal swallows (DCS, SOS, OSC, PM, APC): after ESC, and as one C1 character. */
+const STRING_OPENERS = 'PX]^_';
+const C1_STRING_OPENERS = '\x90\x98\x9d\x9e\x9f';
+/** BEL, CAN, SUB, ST. */
+const STRING_ENDS = '\x07\x18\x1a\x9c';
+
+type Range = readonly [low: number, high: number];
+/** C0 except tab and newline, DEL with C1, and the overrides and isolates that reorder what stands beside them. */
+const UNSHOWN: readonly Range[] = [
+  [0x00, 0x08],
+  [0x0b, 0x1f],
+  [0x7f, 0x9f],
+  [0x202a, 0x202e],
+  [0x2066, 0x2069],
+];
+const INTERMEDIATE: Range = [0x20, 0x2f];
+const ESCAPE_FINAL: Range = [0x30, 0x7e];
+const CSI_MIDDLE: Range = [0x20, 0x3f];
+const CSI_FINAL: Range = [0x40, 0x7e];
+
+function isShown(char: string): boolean {
+  return !UNSHOWN.some((range) => isIn(range, char));
+}
+
+function isIn([low, high]: Range, char: string): boolean {
+  const code = char.charCodeAt(0);
+  return code >= low && code <= high;
+}
+
+/**
+ * Takes out of a fragment what could steer a terminal (O1). A newline ends every sequence, so that an
+ * unfinished one hides no more than its line.
+ */
+export function sanitize(fragment: string, from: SanitizeState = 'text'): { readonly text: string; readonly state: SanitizeState } {
+  let text = '';
+  let state = from;
+  for (const char of fragment) {
+    for (;;) {
+      if (state === 'text' && isShown(char)) text += char;
+      const step: Step = state === 'text' ? fromText(char) : afterIn(state, char);
+      state = step.state;
+      if (step.again === undefined) break;
+    }
+  }
+  return { text, state };
+}
+
+function fromText(char: string): Step {
+  if (char === ESC) return { state: 'escape' };
+  if (char === C1_CSI) return { state: 'csi' };
+  return { state: C1_STRING_OPENERS.includes(char) ? 'string' : 'text' };
+}
+
+function afterIn(state: Exclude<SanitizeState, 'text'>, char: string): Step {
+  if (char === '\n') return { state: 'text', again: true };
+  switch (state) {
+    case 'escape':
+      if (char === '[') return { state: 'csi' };
+      if (STRING_OPENERS.includes(char)) return { state: 'string' };
+      return inSequence(char, 'escape', INTERMEDIATE, ESCAPE_FINAL);
+    case 'csi':
+      return inSequence(char, 'csi', CSI_MIDDLE, CSI_FINAL);
+    case 'string':
+      if (char === ESC) return { state: 'stringEscape' };
+      return { state: STRING_ENDS.includes(char) ? 'text' : 'string' };
+    case 'stringEscape':
+      return char === '\\' ? { state: 'text' } : { state: 'escape', again: true };
+  }
+}
+
+/** What belongs to no sequence ends it and is text of its own, unless it opens the next one. */
+function inSequence(char: string, state: 'escape' | 'csi', middle: Range, final: Range): Step {
+  if (isIn(middle, char)) return { state };
+  return isIn(final, char) ? { state: 'text' } : { state: 'text', again: true };
+}
+
+/** A whole text made harmless and brought to one line. */
+export function oneLine(text: string): string {
+  return sanitize(text)
+    .text.replace(/\s*\n\s*/g, ' ')
+    .trim();
+}
+
+/** JSON that is harmless to look at, too: what JSON.stringify leaves raw can only stand inside strings (O1). */
+export function toJson(value: unknown): string {
+  return JSON.stringify(value).replace(/[^\t\n -~]/gu, (char) => (isShown(char) ? char : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`));
+}
+
+/** Rows as aligned columns. Cells are made harmless. */
+export function columns(rows: readonly (readonly string[])[]): string[] {
+  const cells = rows.map((row) => row.map(oneLine));
+  const widths = cells.reduce<number[]>((found, row) => row.map((cell, index) => Math.max(found[index] ?? 0, cell.length)), []);
+  return cells.map((row) =>
+    row
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+export type Paint = (text: string) => string;
+
+export interface Style {
+  readonly bold: Paint;
+  readonly dim: Paint;
+  readonly good: Paint;
+  readonly bad: Paint;
+}
+
+const plain: Paint = (text) => text;
+const paint =
+  (code: number): Paint =>
+  (text) =>
+    `\x1b[${code}m${text}\x1b[0m`;
+
+/** O2. */
+export function isColored(stream: object, env: Readonly<Record<string, string | undefined>>): boolean {
+  return 'isTTY' in stream && stream.isTTY === true && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
+}
+
+export function styleFor(colored: boolean): Style {
+  return colored ? { bold: paint(1), dim: paint(2), good: paint(32), bad: paint(31) } : { bold: plain, dim: plain, good: plain, bad: plain };
+}
+
+/** Writes as it is and waits until there is room again (O3). */
+export async function write(stream: Writable, text: string): Promise<void> {
+  if (text !== '' && !stream.write(text)) await once(stream, 'drain');
+}
+
+/** Writes lines. */
+export async function writeLines(stream: Writable, lines: readonly string[]): Promise<void> {
+  if (lines.length > 0) await write(stream, `${lines.join('\n')}\n`);
+}
+
+/** Writes model text as it comes, made harmless, and ends it with a newline (O1). */
+export class TextPrinter {
+  readonly #stream: Writable;
+  #state: SanitizeState = 'text';
+  #midLine = false;
+
+  constructor(stream: Writable) {
+    this.#stream = stream;
+  }
+
+  async print(fragment: string): Promise<void> {
+    const { text, state } = sanitize(fragment, this.#state);
+    this.#state = state;
+    if (text !== '') this.#midLine = !text.endsWith('\n');
+    await write(this.#stream, text);
+  }
+
+  async end(): Promise<void> {
+    if (this.#midLine) await write(this.#stream, '\n');
+    this.#midLine = false;
+  }
+}

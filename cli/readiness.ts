@@ -1,0 +1,77 @@
+// What each adapter has and lacks, for people: values with their source, secrets masked.
+import {
+  type Adapter,
+  type Core,
+  collectSettings,
+  describeSettings,
+  type Environment,
+  maskSecret,
+  resolveSettings,
+  type StoredSettings,
+} from '../core/index.ts';
+
+export interface ShownSetting {
+  readonly adapter: string;
+  readonly field: string;
+  /** Masked where it is secret. */
+  readonly value: string;
+  /** `auth.json` or the name of an environment variable. */
+  readonly source: string;
+}
+
+export interface Readiness {
+  readonly id: string;
+  readonly displayName: string;
+  readonly defaultModel: string;
+  readonly authRequired: boolean;
+  readonly envVars: readonly string[];
+  readonly ready: boolean;
+  /** What is missing and how to give it; absent when ready. */
+  readonly missing?: string;
+  /** True when a secret was found in auth.json or the environment. */
+  readonly hasSecret: boolean;
+}
+
+/** How every adapter stands, without any I/O towards a provider. */
+export function readinessOf(core: Core, env: Environment): Readiness[] {
+  return core.adapters().map((info) => {
+    const adapter = core.adapter(info.id);
+    const { id, displayName, defaultModel, authRequired, envVars } = info;
+    const facts = { id, displayName, defaultModel, authRequired, envVars };
+    try {
+      const settings = resolveSettings(adapter.settings, { stored: core.credentials?.read(id), env });
+      const missing = adapter.missingCredential(settings);
+      const hasSecret = Object.keys(settings.values).some((name) => adapter.settings[name]?.secret);
+      return { ...facts, hasSecret, ready: missing === undefined, ...(missing !== undefined && { missing }) };
+    } catch (error) {
+      // A damaged auth.json or an unusable value keeps one adapter from working, not the list from showing.
+      return { ...facts, hasSecret: false, ready: false, missing: (error as Error).message };
+    }
+  });
+}
+
+/** Every value that is set in auth.json or the environment; auth.json wins. */
+export function shownSettings(core: Core, env: Environment): ShownSetting[] {
+  const known = core.adapterIds();
+  const foreign = core.credentials?.ids().filter((id) => !known.includes(id)) ?? [];
+  return [...known.flatMap((id) => ofAdapter(core.adapter(id), core.credentials?.read(id), env)), ...foreign.flatMap((id) => unknownTo(core, id))];
+}
+
+function ofAdapter(adapter: Adapter, stored: StoredSettings | undefined, env: Environment): ShownSetting[] {
+  const settings = collectSettings(adapter.settings, { stored, env });
+  const known = Object.entries(describeSettings(adapter.settings, settings))
+    .filter(([, { source }]) => source !== 'default')
+    .map(([field, { value, source }]) => ({ adapter: adapter.id, field, value, source: source.replace(/^env:/, '') }));
+  return [...known, ...unknownFields(adapter.id, stored, Object.keys(adapter.settings))];
+}
+
+function unknownTo(core: Core, id: string): ShownSetting[] {
+  return unknownFields(id, core.credentials?.read(id), []);
+}
+
+/** What nobody reads is shown all the same, masked: it may be a key under a mistyped name. */
+function unknownFields(adapter: string, stored: StoredSettings | undefined, known: readonly string[]): ShownSetting[] {
+  return Object.entries(stored ?? {})
+    .filter(([field]) => !known.includes(field))
+    .map(([field, value]) => ({ adapter, field, value: maskSecret(value), source: 'auth.json, not used by any adapter' }));
+}

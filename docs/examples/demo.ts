@@ -1,0 +1,169 @@
+// `npm run demo`: Blockhouse as a user starts it, asked over HTTP, without a key. A loopback stand-in plays the
+// Ollama daemon; its answers say so. `--once` ends after the two chats.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { LLMock } from '@copilotkit/aimock';
+import { type ChatResponse, parseJson } from 'blockhouse';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const CLI = join(ROOT, 'dist', 'cli', 'main.js');
+const PREFERRED_PORT = 8420;
+/** Exit code of `serve` when the port can't be used; see docs/cli.md. */
+const PORT_UNUSABLE = 5;
+/** Slow enough to see the pieces arrive. */
+const PIECE_MS = 45;
+const PIECE_CHARACTERS = 7;
+
+const WHOLE = [
+  'Hello! I am a stand-in for the Ollama daemon, not a model: these words are fixed.',
+  'But they came through Blockhouse just as the answer of a real model would.',
+].join('\n');
+const STREAMED = [
+  'Still the stand-in, no model. You see these words come one piece after the',
+  'other: each travels as a server-sent event from the stand-in through the',
+  'gateway to your terminal, and none of them waits for the end.',
+].join('\n');
+
+const colored = process.stdout.isTTY && !process.env['NO_COLOR'];
+const bold = (text: string): string => (colored ? `\x1b[1m${text}\x1b[0m` : text);
+const dim = (text: string): string => (colored ? `\x1b[2m${text}\x1b[0m` : text);
+const say = (text = ''): boolean => process.stdout.write(`${text}\n`);
+
+async function startStandIn(): Promise<LLMock> {
+  const standIn = new LLMock({ port: 0, latency: PIECE_MS, chunkSize: PIECE_CHARACTERS, logLevel: 'silent' });
+  standIn.onMessage(/stream/i, { content: STREAMED });
+  standIn.onMessage(/./, { content: WHOLE });
+  await standIn.start();
+  return standIn;
+}
+
+interface Gateway {
+  readonly url: string;
+  readonly workspace: string;
+  readonly exited: Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+/** Starts the real command, on a free port where the usual one is taken. */
+async function startGateway(workspace: string, standIn: string): Promise<Gateway> {
+  const gateway = (await tryPort(PREFERRED_PORT, workspace, standIn)) ?? (await tryPort(0, workspace, standIn));
+  if (gateway === undefined) throw new Error('the server found no port.');
+  return gateway;
+}
+
+async function tryPort(port: number, workspace: string, standIn: string): Promise<Gateway | undefined> {
+  const flags = ['--json', '--host', '127.0.0.1', '--port', String(port), '--workspace', workspace];
+  const env = { ...process.env, OLLAMA_BASE_URL: standIn, BLOCKHOUSE_LOG_LEVEL: 'error' };
+  const server = spawn(process.execPath, [CLI, 'serve', ...flags], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const exited = once(server, 'close');
+  const talk: string[] = [];
+  server.stderr.on('data', (chunk: Buffer) => talk.push(chunk.toString()));
+  const line = await createInterface({ input: server.stdout })[Symbol.asyncIterator]().next();
+  const { url } = (line.done ? {} : parseJson(line.value)) as { url?: string };
+  if (url === undefined) {
+    await exited;
+    if (server.exitCode === PORT_UNUSABLE && port !== 0) return undefined;
+    throw new Error(`the server did not start: ${talk.join('').trim()}`);
+  }
+  const stop = async (): Promise<void> => {
+    server.kill('SIGTERM');
+    await exited;
+  };
+  return { url, workspace, exited, stop };
+}
+
+async function ask(url: string, token: string, content: string, stream: boolean): Promise<Response> {
+  const response = await fetch(`${url}/v1/chat`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ adapter: 'ollama', model: 'stand-in', messages: [{ role: 'user', content }], stream }),
+  });
+  if (!response.ok) throw new Error(`the gateway answered ${response.status}: ${await response.text()}`);
+  return response;
+}
+
+const indented = (text: string): string => text.replaceAll('\n', '\n    ');
+
+async function showWhole(url: string, token: string): Promise<void> {
+  say(`  ${bold('1. A chat')} ${dim('(POST /v1/chat)')}\n`);
+  const answer = (await (await ask(url, token, 'Hello?', false)).json()) as ChatResponse;
+  say(`    ${indented(answer.message.content)}\n`);
+}
+
+async function showStreamed(url: string, token: string): Promise<void> {
+  say(`  ${bold('2. The same, streamed')} ${dim('("stream": true)')}\n`);
+  process.stdout.write('    ');
+  const response = await ask(url, token, 'Stream something to me.', true);
+  let event = '';
+  for await (const line of createInterface({ input: Readable.fromWeb(response.body ?? new ReadableStream()) })) {
+    if (line.startsWith('event: ')) event = line.slice('event: '.length);
+    if (!line.startsWith('data: ')) continue;
+    const data = parseJson(line.slice('data: '.length)) as { text: string; error: string };
+    if (event === 'content') process.stdout.write(indented(data.text));
+    if (event === 'error') throw new Error(data.error);
+  }
+  say('\n');
+}
+
+function showWhatNext({ url, workspace }: Gateway): void {
+  const body = JSON.stringify({ adapter: 'ollama', model: 'stand-in', messages: [{ role: 'user', content: 'Hello?' }] });
+  say(`  ${bold('Your turn')} ${dim('(in another terminal)')}\n`);
+  say(`    TOKEN=$(cat ${workspace}/.api-token)`);
+  say(`    curl -s ${url}/v1/chat -H "Authorization: Bearer $TOKEN" \\`);
+  say(`      -H 'Content-Type: application/json' \\`);
+  say(`      -d '${body}'\n`);
+  say(`  ${bold('With a real model')} ${dim(`(in ${ROOT.replace(/\/$/, '')})`)}\n`);
+  const row = (command: string, note: string): boolean => say(`    ${command.padEnd(56)}${dim(`# ${note}`)}`);
+  row('node dist/cli/main.js auth set anthropic', 'asks for your key and stores it');
+  row('node dist/cli/main.js chat --adapter anthropic "Hello"', 'needs no server');
+  row('npm start', 'the server, with your key');
+  row('ANTHROPIC_API_KEY=… npm start', 'or so, and nothing is stored');
+  say();
+}
+
+async function tour(gateway: Gateway): Promise<void> {
+  const token = (await readFile(join(gateway.workspace, '.api-token'), 'utf8')).trim();
+  say(`\n  ${bold('Blockhouse')} serves on ${bold(gateway.url)}`);
+  say(`  ${dim('No key needed here: a stand-in on this machine plays the Ollama daemon.')}\n`);
+  await showWhole(gateway.url, token);
+  await showStreamed(gateway.url, token);
+}
+
+async function demo(stopped: Promise<unknown>): Promise<void> {
+  const standIn = await startStandIn();
+  const workspace = await mkdtemp(join(tmpdir(), 'blockhouse-demo-'));
+  let gateway: Gateway | undefined;
+  try {
+    gateway = await startGateway(workspace, standIn.url);
+    await Promise.race([tour(gateway), stopped]);
+    if (isStopped || process.argv.includes('--once')) return;
+    showWhatNext(gateway);
+    say(`  ${dim('Serving until Ctrl-C.')}`);
+    await Promise.race([stopped, gateway.exited]);
+  } finally {
+    await gateway?.stop();
+    await standIn.stop();
+    await rm(workspace, { recursive: true, force: true });
+  }
+}
+
+let isStopped = false;
+const stopped = new Promise<void>((resolve) => {
+  const stop = (): void => {
+    isStopped = true;
+    resolve();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+});
+await demo(stopped).catch((error: Error) => {
+  // Ctrl-C reaches the server, too, and may end it before it has started.
+  if (isStopped) return;
+  process.stderr.write(`The demo failed: ${error.message}\n`);
+  process.exitCode = 1;
+});

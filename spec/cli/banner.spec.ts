@@ -1,0 +1,55 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { type BannerFacts, banner, ownCommand, shellWord, stand } from '../../cli/banner.ts';
+import { styleFor } from '../../cli/output.ts';
+import type { Readiness } from '../../cli/readiness.ts';
+
+const hosted: Readiness = {
+  id: 'hosted',
+  displayName: 'Hosted',
+  defaultModel: 'big',
+  authRequired: true,
+  envVars: ['HOSTED_KEY'],
+  ready: false,
+  hasSecret: false,
+  missing: 'it needs a key',
+};
+const local: Readiness = { ...hosted, id: 'local', defaultModel: 'small', authRequired: false, ready: true };
+const facts: BannerFacts = {
+  version: '1.2.3',
+  url: 'http://127.0.0.1:1',
+  workspace: '/w',
+  tokenCommand: 'blockhouse token --workspace /w',
+  command: 'blockhouse',
+  adapters: [hosted, local],
+};
+
+t.test('the banner tells the URL, a call that works, and how to add a key', async (t) => {
+  const text = banner(facts, styleFor(false)).join('\n');
+  t.match(text, 'Blockhouse 1.2.3 listens on http://127.0.0.1:1');
+  t.match(text, 'TOKEN=$(blockhouse token --workspace /w)\n');
+  t.match(text, `-d '{"adapter":"local","model":"small",`);
+  t.match(text, /○ {2}hosted {2}no key yet \(HOSTED_KEY\)/);
+  t.match(text, /● {2}local +needs no key/);
+  t.match(text, 'Add a key: blockhouse auth set hosted ');
+});
+
+t.test('an adapter with a credential is the one to try', async (t) => {
+  const text = banner({ ...facts, adapters: [{ ...hosted, ready: true, hasSecret: true }, local] }, styleFor(false)).join('\n');
+  t.match(text, `-d '{"adapter":"hosted","model":"big",`);
+  t.notMatch(text, 'Add a key');
+});
+
+t.test('how an adapter stands is said in a few words', async (t) => {
+  t.equal(stand({ ...hosted, envVars: [] }), 'it needs a key');
+  t.equal(stand({ ...hosted, ready: true }), "asks the provider's own credential chain");
+  t.equal(stand({ ...hosted, ready: true, hasSecret: true }), 'has a credential');
+});
+
+t.test('the command is shown as this person can type it', async (t) => {
+  t.equal(ownCommand('/usr/local/bin/blockhouse', '/home/me'), 'blockhouse');
+  t.equal(ownCommand(join('/p', 'node_modules', '.bin', 'blockhouse'), '/p'), 'npx blockhouse');
+  t.equal(ownCommand('/src/dist/cli/main.js', '/src'), 'node dist/cli/main.js');
+  t.equal(ownCommand('/src/dist/cli/main.js', '/home/me'), 'node /src/dist/cli/main.js');
+  t.equal(shellWord("/it's here"), `'/it'\\''s here'`);
+});

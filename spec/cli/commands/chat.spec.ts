@@ -1,0 +1,151 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import t, { type Test } from 'tap';
+import { CHAT, DAEMON_END, daemonLine, friendlyDaemon } from '../../support/server.ts';
+import { type Answerer, type FakeUpstream, sendJson, startUpstream } from '../../support/upstream.ts';
+import { PATIENCE_MS, type RunOptions, run, start } from '../run.ts';
+
+t.setTimeout(PATIENCE_MS);
+
+async function daemon(t: Test, answer: Answerer): Promise<{ upstream: FakeUpstream; env: Record<string, string>; args: string[] }> {
+  const upstream = await startUpstream(t, answer);
+  return { upstream, env: { OLLAMA_BASE_URL: upstream.url }, args: ['chat', '--adapter', CHAT.adapter, '--model', CHAT.model, '--workspace', t.testdir()] };
+}
+
+const open = (res: ServerResponse): void => void res.writeHead(200, { 'content-type': 'application/x-ndjson' });
+
+/** Streams the given texts. */
+const saying =
+  (...texts: string[]): Answerer =>
+  (_request, res) => {
+    open(res);
+    res.end(texts.map(daemonLine).join('') + DAEMON_END);
+  };
+
+function sentTo(upstream: FakeUpstream, index = 0): Record<string, unknown> {
+  return JSON.parse(upstream.requests[index]?.body ?? '{}') as Record<string, unknown>;
+}
+
+t.test('the answer is printed whole, with one newline at its end', async (t) => {
+  const { args, env, upstream } = await daemon(t, friendlyDaemon);
+  const expected = { code: 0, stdout: 'Hello, you\n', stderr: '' };
+  t.same(await run(t, [...args, 'hi'], { env }), expected);
+  t.match(sentTo(upstream), { stream: true });
+  t.same(await run(t, [...args, '--no-stream', 'hi'], { env }), expected);
+  t.match(sentTo(upstream, 1), { stream: false });
+});
+
+t.test('text is shown while the provider still writes', async (t) => {
+  let finish = (): void => undefined;
+  const { args, env } = await daemon(t, (_request, res) => {
+    open(res);
+    res.write(daemonLine('first '));
+    finish = () => void res.end(daemonLine('second') + DAEMON_END);
+  });
+  const { printed, ended } = start(t, [...args, 'hi'], { env });
+  await printed('first');
+  finish();
+  t.match(await ended, { code: 0, stdout: 'first second\n' });
+});
+
+t.test('options reach the provider', async (t) => {
+  const { args, env, upstream } = await daemon(t, friendlyDaemon);
+  await run(t, [...args, '--system', 'Be brief.', '--max-tokens', '7', '--temperature', '0.5', 'hi'], { env });
+  t.match(sentTo(upstream), {
+    model: 'm',
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'hi' },
+    ],
+    options: { num_predict: 7, temperature: 0.5 },
+  });
+});
+
+t.test('the message comes from standard input for - and for a pipe, and an empty one is refused', async (t) => {
+  const { args, env, upstream } = await daemon(t, friendlyDaemon);
+  await run(t, [...args, '-'], { env, input: 'piped 1' });
+  await run(t, args, { env, input: 'piped 2' });
+  t.match(sentTo(upstream, 0), { messages: [{ content: 'piped 1' }] });
+  t.match(sentTo(upstream, 1), { messages: [{ content: 'piped 2' }] });
+  t.match(await run(t, args, { env, input: ' \n' }), { code: 2, stdout: '' });
+  t.equal(upstream.requests.length, 2);
+});
+
+t.test('escape sequences never come through, also when they are split over fragments', async (t) => {
+  const { args, env } = await daemon(t, saying('a\x1b', '[31mred\x1b]0;ti', 'tle\x07 b\u202e', '\x9b2Jc'));
+  t.equal((await run(t, [...args, 'hi'], { env })).stdout, 'ared bc\n');
+  const { stdout } = await run(t, [...args, '--json', 'hi'], { env });
+  t.notOk(['\x1b', '\x9b', '\u202e'].some((char) => stdout.includes(char)));
+});
+
+t.test('--json gives a line for each event, or one document', async (t) => {
+  const { args, env } = await daemon(t, friendlyDaemon);
+  const { stdout } = await run(t, [...args, '--json', 'hi'], { env });
+  const events = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { type: string; text?: string });
+  t.equal(events[0]?.type, 'start');
+  t.match(events.at(-1), { type: 'done', stopReason: 'end_turn', usage: { inputTokens: 3, outputTokens: 2 } });
+  t.equal(events.map(({ text }) => text ?? '').join(''), 'Hello, you');
+  const whole = await run(t, [...args, '--json', '--no-stream', 'hi'], { env });
+  t.match(JSON.parse(whole.stdout), { provider: 'ollama', message: { role: 'assistant', content: 'Hello, you' } });
+});
+
+t.test('a failure in mid-answer keeps what came, and is told on a line of its own', async (t) => {
+  const { args, env } = await daemon(t, (_request, res) => {
+    open(res);
+    res.end(daemonLine('half an answer'));
+  });
+  t.match(await run(t, [...args, 'hi'], { env }), { code: 4, stdout: 'half an answer\n', stderr: /^blockhouse: .*cut short.*\n$/ });
+  const lines = (await run(t, [...args, '--json', 'hi'], { env })).stdout.trim().split('\n');
+  t.match(JSON.parse(lines.at(-1) ?? ''), { type: 'error', code: 'UPSTREAM_MALFORMED' });
+});
+
+t.test('exit codes tell bad input, a missing credential and a failing provider apart', async (t) => {
+  const { args, env } = await daemon(t, (_request, res) => sendJson(res, { error: 'model "m" not found\x1b[2J' }, 404));
+  const code = async (extra: string[], options: RunOptions = { env }): Promise<number | null> => (await run(t, [...args, ...extra], options)).code;
+  t.equal(await code(['--temperature', '3', 'hi']), 2);
+  t.equal(await code(['--temperature', 'warm', 'hi']), 2);
+  t.equal(await code(['--adapter', 'nobody', 'hi']), 2);
+  t.equal(await code(['hi'], { env: { OLLAMA_BASE_URL: 'https://ollama.com' } }), 3);
+  const failed = await run(t, [...args, 'hi'], { env });
+  t.match(failed, { code: 4, stdout: '', stderr: /^blockhouse: .*not found.*\n$/ });
+  t.notMatch(failed.stderr, '\x1b');
+});
+
+t.test('an answer that was cut by a limit says so on stderr', async (t) => {
+  const { args, env } = await daemon(t, (_request, res) => {
+    open(res);
+    res.end(daemonLine('long') + DAEMON_END.replace('"stop"', '"length"'));
+  });
+  t.match(await run(t, [...args, 'hi'], { env }), { code: 0, stdout: 'long\n', stderr: 'note: the answer ended with max_tokens.\n' });
+});
+
+t.test('Ctrl-C in mid-answer aborts the upstream request and ends with 130', async (t) => {
+  const { args, env, upstream } = await daemon(t, (_request, res) => {
+    open(res);
+    res.write(daemonLine('endless'));
+  });
+  const { child, printed, ended } = start(t, [...args, 'hi'], { env });
+  await printed('endless');
+  child.kill('SIGINT');
+  await (await upstream.arrived(0)).closed;
+  t.match(await ended, { code: 130, stdout: 'endless\n', stderr: '' });
+});
+
+t.test('a reader that leaves ends it quietly with 0, and the upstream connection is closed', async (t) => {
+  const { args, env, upstream } = await daemon(t, async (_request, res) => {
+    open(res);
+    for (;;) {
+      if (res.destroyed) return;
+      if (!res.write(daemonLine('x'.repeat(1000)))) await Promise.race([once(res, 'drain'), once(res, 'close')]);
+      await new Promise(setImmediate);
+    }
+  });
+  const { child, ended } = start(t, [...args, 'hi'], { env });
+  await once(child.stdout, 'data');
+  child.stdout.destroy();
+  await (await upstream.arrived(0)).closed;
+  t.match(await ended, { code: 0, stderr: '' });
+});

@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t from 'tap';
+import { PATIENCE_MS, run, serve, start } from '../run.ts';
+
+t.setTimeout(PATIENCE_MS);
+
+t.test('--json prints where it listens, the log is JSON lines on stderr, and SIGTERM ends it with 0', async (t) => {
+  const workspace = t.testdir();
+  const { url, child, ended, printed } = await serve(t, workspace);
+  t.match(JSON.parse(await printed('\n')), { url, workspace, version: /^\d/, pid: child.pid });
+  t.equal((await fetch(`${url}/v1/health`)).status, 200);
+  child.kill('SIGTERM');
+  const { code, stderr } = await ended;
+  t.equal(code, 0);
+  for (const line of stderr.trim().split('\n')) t.type(JSON.parse(line), 'object');
+  t.match(stderr, 'blockhouse is listening');
+  t.notMatch(stderr, /bh_/);
+});
+
+t.test('SIGINT ends it with 0, too', async (t) => {
+  const { child, ended } = await serve(t, t.testdir());
+  child.kill('SIGINT');
+  t.equal((await ended).code, 0);
+});
+
+t.test('a used port is exit code 5, with the cure', async (t) => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  t.teardown(() => other.close());
+  const { port } = other.address() as AddressInfo;
+  const { code, stderr, stdout } = await run(t, ['serve', '--port', String(port), '--workspace', t.testdir()]);
+  t.equal(code, 5);
+  t.match(stderr, `127.0.0.1:${port} is in use; choose another port with --port or BLOCKHOUSE_PORT`);
+  t.equal(stdout, '');
+});
+
+t.test('an address beyond loopback needs --allow-remote, and a port must be one', async (t) => {
+  const workspace = t.testdir();
+  const remote = await run(t, ['serve', '--host', '0.0.0.0', '--port', '0', '--workspace', workspace]);
+  t.equal(remote.code, 2);
+  t.match(remote.stderr, '--allow-remote');
+  t.equal((await run(t, ['serve', '--port', '99999', '--workspace', workspace])).code, 2);
+  t.equal((await run(t, ['serve', '--host', '192.0.2.1', '--allow-remote', '--port', '0', '--workspace', workspace])).code, 5);
+});
+
+t.test('without --json nothing goes to stdout', async (t) => {
+  const { child, ended } = start(t, ['serve', '--port', '0', '--workspace', t.testdir()]);
+  let log = '';
+  for await (const chunk of child.stderr) {
+    log += String(chunk);
+    if (log.includes('blockhouse is listening')) break;
+  }
+  child.kill('SIGTERM');
+  t.match(await ended, { code: 0, stdout: '' });
+});

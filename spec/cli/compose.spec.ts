@@ -1,0 +1,37 @@
+import t from 'tap';
+import { createConfiguredCore, inWorkspace, readConfig, startServer } from '../../cli/compose.ts';
+import { CliError } from '../../cli/exit-codes.ts';
+import { BlockhouseError } from '../../core/index.ts';
+
+t.test('a setting that is out of range is bad usage', async (t) => {
+  t.throws(() => readConfig({ port: 'many' }), { message: /--port or BLOCKHOUSE_PORT/ });
+});
+
+t.test('a core of the CLI has every adapter and the workspace', async (t) => {
+  const workspace = t.testdir();
+  const core = await createConfiguredCore(readConfig({ workspace }));
+  t.teardown(() => core.close());
+  t.equal(core.workspace, workspace);
+  t.ok(core.adapterIds().length > 0);
+});
+
+t.test('failures of the file system name the workspace; failures of the core stay as they are', async (t) => {
+  const config = readConfig({ workspace: t.testdir() });
+  const system = Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' });
+  await t.rejects(
+    inWorkspace(config, () => Promise.reject(system)),
+    new CliError('place', `the workspace ${config.workspace} can't be used: EACCES: permission denied`),
+  );
+  const own = new BlockhouseError('ADAPTER_NOT_CONFIGURED', 'damaged');
+  await t.rejects(
+    inWorkspace(config, () => Promise.reject(own)),
+    own,
+  );
+});
+
+t.test('a server starts, serves and closes', async (t) => {
+  const server = await startServer({ port: '0', workspace: t.testdir() });
+  t.equal((await fetch(`${server.url}/v1/health`)).status, 200);
+  await server.close();
+  await t.rejects(fetch(`${server.url}/v1/health`));
+});

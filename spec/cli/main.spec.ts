@@ -1,0 +1,28 @@
+import { once } from 'node:events';
+import t from 'tap';
+import { PATIENCE_MS, run, start } from './run.ts';
+
+t.setTimeout(PATIENCE_MS);
+
+t.test('--help goes to stdout with 0; no command at all shows the same on stderr with 2', async (t) => {
+  const [help, bare, own] = await Promise.all([run(t, ['--help']), run(t, []), run(t, ['chat', '--help'])]);
+  t.match(help, { code: 0, stderr: '', stdout: /Usage: blockhouse <command>/ });
+  t.match(bare, { code: 2, stdout: '', stderr: help.stdout });
+  t.match(own, { code: 0, stderr: '', stdout: /--max-tokens <value>/ });
+});
+
+t.test('an unknown command or option is 2, on stderr', async (t) => {
+  for (const args of [['srve'], ['token', '--nope'], ['chat'], ['models']]) {
+    const { code, stdout, stderr } = await run(t, args);
+    t.equal(code, 2);
+    t.equal(stdout, '');
+    t.match(stderr, /^blockhouse: .*\n(See|Usage: ).*\n$/);
+  }
+});
+
+t.test('a reader that leaves (| head -c1) is no failure', async (t) => {
+  const { child, ended } = start(t, ['--help'], { input: '' });
+  child.stdout.destroy();
+  await once(child, 'spawn');
+  t.match(await ended, { code: 0, stderr: '' });
+});

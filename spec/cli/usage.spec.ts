@@ -1,0 +1,69 @@
+import { Command, Option } from 'clipanion';
+import t from 'tap';
+import { isNumber } from 'typanion';
+import { ReadableCli, usageLines } from '../../cli/usage.ts';
+
+class Ask extends Command {
+  static override readonly paths = [['ask']];
+  static override readonly usage = Command.Usage({ category: 'Some', description: 'Ask it' });
+  who = Option.String('--who', { required: true });
+  warmth = Option.String('--warmth', { validator: isNumber() });
+  what = Option.String({ name: 'what' });
+  async execute(): Promise<void> {}
+}
+
+class Tell extends Command {
+  static override readonly paths = [['tell']];
+  static override readonly usage = Command.Usage({ category: 'Some', description: 'Tell it' });
+  async execute(): Promise<void> {}
+}
+
+class Hide extends Tell {
+  static override readonly paths = [['hide'], ['hide', 'more'], ['hide', 'most'], ['hush']];
+}
+
+const cli = new ReadableCli({ binaryName: 'blockhouse', binaryLabel: 'The label' });
+for (const command of [Ask, Tell, Hide]) cli.register(command);
+
+function refusal(...argv: string[]): string[] {
+  try {
+    cli.process(argv, ReadableCli.defaultContext);
+  } catch (error) {
+    return usageLines(error, argv);
+  }
+  throw new Error('it was not refused');
+}
+
+t.test('the overview has a line for each command, by category', async (t) => {
+  const text = cli.usage();
+  t.match(text, /^The label\n\nUsage: blockhouse <command> \[options\]\n\nSome\n {2}ask .*Ask it\n {2}tell +Tell it\n/);
+  t.notMatch(text, '#0');
+});
+
+t.test('the usage of a command names its values', async (t) => {
+  t.match(cli.usage(Ask, { detailed: true }), /--who <value>/);
+  t.notMatch(cli.usage(Ask, { detailed: true }), '#0');
+});
+
+t.test('each mistake is named in one line, with a hint', async (t) => {
+  t.match(refusal('ask', '--who', 'me')[0], 'blockhouse: an argument is missing.');
+  t.match(refusal('ask', 'x', '--who')[0], 'blockhouse: --who lacks its value.');
+  t.match(refusal('ask', '--nope', 'x', '--who', 'me')[0], 'blockhouse: there is no option --nope.');
+  t.match(refusal('ask', 'x', 'y', '--who', 'me')[0], 'blockhouse: there is an argument too many.');
+  t.same(refusal('ask', 'x', '--who', 'me', '--warmth', 'canary'), ['blockhouse: invalid value for --warmth: expected a number.', 'See blockhouse --help.']);
+  t.match(refusal('ask', 'x')[1], 'Usage: blockhouse ask --who <value> [--warmth <value>] <what>');
+});
+
+t.test('an unknown command is named only where it looks like one', async (t) => {
+  t.same(refusal('aks'), ['blockhouse: there is no command aks.', 'See blockhouse --help.']);
+  t.same(refusal('sk-Canary123'), ['blockhouse: there is no such command.', 'See blockhouse --help.']);
+});
+
+t.test('what was typed is never repeated', async (t) => {
+  for (const argv of [
+    ['ask', 'x', 'sk-canary1', '--who', 'me'],
+    ['ask', 'x', '--key=sk-canary1', '--who', 'me'],
+    ['tell', 'sk-canary1'],
+  ])
+    t.notMatch(refusal(...argv).join('\n'), 'canary');
+});

@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import t, { type Test } from 'tap';
+import { PATIENCE_MS, ROOT } from '../../cli/run.ts';
+
+t.setTimeout(PATIENCE_MS);
+
+function startDemo(t: Test, args: string[]) {
+  const folder = t.testdir();
+  const env = { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder };
+  const child = spawn(process.execPath, ['--import=tsx', 'docs/examples/demo.ts', ...args], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  t.teardown(() => child.kill('SIGKILL'));
+  const leftovers = (): string[] => readdirSync(folder).filter((name) => name.startsWith('blockhouse-demo'));
+  return { child, leftovers };
+}
+
+t.test('--once shows both answers, each plainly from a stand-in, and leaves nothing behind', async (t) => {
+  const { child, leftovers } = startDemo(t, ['--once']);
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  t.equal(stderr, '');
+  t.equal(child.exitCode, 0);
+  t.match(stdout, /serves on .*http:\/\/127\.0\.0\.1:\d+/);
+  t.match(stdout, 'I am a stand-in for the Ollama daemon, not a model');
+  t.match(stdout, 'Still the stand-in, no model.');
+  t.match(stdout, 'none of them waits for the end.');
+  t.notMatch(stdout, 'bh_');
+  t.same(leftovers(), []);
+});
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  t.test(`it serves until ${signal}, then ends with 0 and leaves nothing behind`, async (t) => {
+    const { child, leftovers } = startDemo(t, []);
+    let shown = '';
+    for await (const chunk of child.stdout) {
+      shown += String(chunk);
+      if (shown.includes('Serving until Ctrl-C.')) break;
+    }
+    const url = /curl -s (\S+)\/v1\/chat/.exec(shown)?.[1];
+    t.equal((await fetch(`${url}/v1/health`)).status, 200);
+    t.match(shown, 'auth set');
+    child.kill(signal);
+    await once(child, 'exit');
+    t.equal(child.exitCode, 0);
+    await t.rejects(fetch(`${url}/v1/health`));
+    t.same(leftovers(), []);
+  });
+}
