@@ -1,0 +1,45 @@
+import t from 'tap';
+import { createAdapters } from '../../adapters/index.ts';
+import { createCore } from '../../core/index.ts';
+
+const core = createCore({ adapters: createAdapters(), env: {} });
+t.teardown(() => core.close());
+
+t.test('there are five adapters, in the order of the contract', async (t) => {
+  t.same(core.adapterIds(), ['bedrock', 'openai', 'google', 'anthropic', 'ollama']);
+});
+
+t.test('their metadata is what the contract says', async (t) => {
+  const byId = Object.fromEntries(core.adapters().map((info) => [info.id, info]));
+  t.match(byId, {
+    bedrock: { authRequired: true, envVars: [], supportsStreaming: true },
+    openai: { authRequired: true, envVars: ['OPENAI_API_KEY', 'OPENAI_BASE_URL'], defaultBaseURL: 'https://api.openai.com/v1' },
+    google: { authRequired: true, defaultBaseURL: 'https://generativelanguage.googleapis.com' },
+    anthropic: { authRequired: true, defaultBaseURL: 'https://api.anthropic.com' },
+    ollama: { authRequired: false, envVars: ['OLLAMA_BASE_URL'], defaultBaseURL: 'http://127.0.0.1:11434' },
+  });
+  t.notOk('defaultBaseURL' in (byId['bedrock'] ?? {}), 'the endpoint of bedrock follows from its region');
+});
+
+t.test('the default model of a hosted provider stands in its list', async (t) => {
+  for (const { id, defaultModel } of core.adapters()) {
+    if (id === 'ollama') continue; // what a daemon has is known only to it
+    const { models, count } = await core.models(id);
+    t.ok(models.includes(defaultModel), `${id}: ${defaultModel}`);
+    t.equal(count, new Set(models).size, `${id}: no model stands twice`);
+  }
+});
+
+t.test('gemini is an alias on input and never an output', async (t) => {
+  const { provider } = await core.models('gemini');
+  t.equal(provider, 'google');
+  t.notOk(core.adapterIds().includes('gemini'));
+});
+
+t.test('without credentials every hosted provider names the ways to give them', async (t) => {
+  for (const { id, authRequired } of core.adapters()) {
+    if (!authRequired || id === 'bedrock') continue; // bedrock asks AWS's own chain, which is known only after asking it
+    const request = { adapter: id, model: 'm', messages: [{ role: 'user' as const, content: 'hi' }] };
+    await t.rejects(core.chat(request), { code: 'ADAPTER_NOT_CONFIGURED', message: new RegExp(`blockhouse auth set ${id}.*config\\.apiKey`) });
+  }
+});

@@ -1,0 +1,166 @@
+import t, { type Test } from 'tap';
+import { createOllama } from '../../../adapters/ollama/index.ts';
+import type { ChatStreamEvent, Environment } from '../../../core/index.ts';
+import { coreWith, resolveNames, settingsFor } from '../../support/adapter-call.ts';
+import { type Answerer, type FakeUpstream, sendInPieces, sendJson, startUpstream } from '../../support/upstream.ts';
+
+const DONE = { message: { role: 'assistant', content: 'hello' }, done: true, done_reason: 'stop', prompt_eval_count: 2, eval_count: 1 };
+const REQUEST = { adapter: 'ollama', model: 'm', messages: [{ role: 'user' as const, content: 'hi' }] };
+
+async function start(t: Test, answer: Answerer, env: Environment = {}) {
+  const upstream: FakeUpstream = await startUpstream(t, answer);
+  return { upstream, core: coreWith(t, createOllama(), { OLLAMA_BASE_URL: upstream.url, ...env }) };
+}
+
+async function collect(events: AsyncIterable<ChatStreamEvent>): Promise<ChatStreamEvent[]> {
+  const all: ChatStreamEvent[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+t.test('gotcha 7: OLLAMA_HOST in the forms that the daemon takes', async (t) => {
+  const table: [string, string][] = [
+    ['0.0.0.0', 'http://127.0.0.1:11434'],
+    ['0.0.0.0:8080', 'http://127.0.0.1:8080'],
+    ['http://0.0.0.0:11434', 'http://127.0.0.1:11434'],
+    ['[::]', 'http://127.0.0.1:11434'],
+    ['[::]:9', 'http://127.0.0.1:9'],
+    ['[::1]', 'http://[::1]:11434'],
+    [':9', 'http://127.0.0.1:9'],
+    ['gpu-box', 'http://gpu-box:11434'],
+    ['gpu-box:80', 'http://gpu-box'],
+    ['gpu-box:80/ollama', 'http://gpu-box/ollama'],
+    ['gpu-box/ollama/', 'http://gpu-box:11434/ollama'],
+    ['127.0.0.1:11434', 'http://127.0.0.1:11434'],
+    ['http://gpu-box', 'http://gpu-box'],
+    ['https://gpu-box/', 'https://gpu-box'],
+    ['HTTPS://gpu-box:444', 'https://gpu-box:444'],
+    ['https://ollama.com', 'https://ollama.com'],
+    ['not a host', 'not a host'],
+  ];
+  for (const [host, base] of table) t.equal(settingsFor(createOllama(), { env: { OLLAMA_HOST: host } }).values['baseURL'], base, host);
+});
+
+t.test('our own variable wins over the one of the daemon, and the default is loopback', async (t) => {
+  t.equal(settingsFor(createOllama(), { env: { OLLAMA_HOST: 'a:1', OLLAMA_BASE_URL: 'http://b:2' } }).values['baseURL'], 'http://b:2');
+  t.equal(settingsFor(createOllama()).values['baseURL'], 'http://127.0.0.1:11434');
+});
+
+t.test('a listen address that a request names is not rewritten, but refused', async (t) => {
+  const core = coreWith(t, createOllama());
+  await t.rejects(core.chat({ ...REQUEST, config: { baseURL: 'http://0.0.0.0:11434' } }), { code: 'INVALID_REQUEST' });
+});
+
+t.test('a host that is no URL is reported as a setting, with its source', async (t) => {
+  await t.rejects(coreWith(t, createOllama(), { OLLAMA_HOST: 'not a host' }).chat(REQUEST), { code: 'ADAPTER_NOT_CONFIGURED', message: /env:OLLAMA_HOST/ });
+});
+
+t.test('a stored key never goes to a daemon; one of the request does', async (t) => {
+  const { core, upstream } = await start(t, (_request, res) => sendJson(res, DONE), { OLLAMA_API_KEY: 'stored-key' });
+  await core.chat(REQUEST);
+  t.equal(upstream.requests[0]?.headers.authorization, undefined);
+  await core.chat({ ...REQUEST, config: { apiKey: 'own-key' } });
+  t.equal(upstream.requests[1]?.headers.authorization, 'Bearer own-key');
+});
+
+t.test("a stored key does not travel in the clear, not even to the cloud's host", async (t) => {
+  const upstream = await startUpstream(t, (_request, res) => sendJson(res, DONE));
+  resolveNames(t, () => [{ address: '127.0.0.1', family: 4 }]);
+  const core = coreWith(t, createOllama(), { OLLAMA_HOST: `ollama.com:${new URL(upstream.url).port}`, OLLAMA_API_KEY: 'stored-key' });
+  await core.chat(REQUEST);
+  t.match(upstream.requests[0]?.headers.host, /^ollama\.com:/);
+  t.equal(upstream.requests[0]?.headers.authorization, undefined);
+});
+
+t.test("the cloud needs a key, the daemon doesn't", async (t) => {
+  const adapter = createOllama();
+  const missing = (baseURL: string, env: Environment = {}) => adapter.missingCredential(settingsFor(adapter, { config: { baseURL }, env }));
+  t.match(missing('https://ollama.com'), /OLLAMA_API_KEY.*auth\.json.*config\.apiKey/);
+  t.match(missing('https://eu.ollama.com'), /OLLAMA_API_KEY/);
+  t.equal(missing('https://ollama.com', { OLLAMA_API_KEY: 'k' }), undefined);
+  t.equal(missing('https://notollama.com'), undefined);
+  t.equal(missing('http://127.0.0.1:11434'), undefined);
+});
+
+t.test('both forms agree, over a socket and in pieces', async (t) => {
+  const call = { id: 'c1', function: { name: 'f', arguments: { city: 'Oslo' } } };
+  const end = { done: true, done_reason: 'stop', prompt_eval_count: 20, eval_count: 4 };
+  const lines = [{ message: { content: 'Grü' } }, { message: { content: 'ße' } }, { message: { content: '', tool_calls: [call] } }, end];
+  const { core } = await start(t, async (request, res) => {
+    if (request.body.includes('"stream":true')) await sendInPieces(res, Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join('')), 3);
+    else sendJson(res, { ...end, message: { content: 'Grüße', tool_calls: [call] } });
+  });
+  const whole = await core.chat(REQUEST);
+  const events = await collect(core.stream(REQUEST));
+  const { toolCalls, ...done } = events.at(-1) as Extract<ChatStreamEvent, { type: 'done' }>;
+  t.equal(events.flatMap((event) => (event.type === 'content' ? [event.text] : [])).join(''), whole.message.content);
+  t.same(toolCalls, whole.message.toolCalls);
+  t.same(done, { type: 'done', usage: whole.usage, stopReason: whole.stopReason });
+  t.same(whole.usage, { inputTokens: 20, outputTokens: 4, totalTokens: 24 });
+});
+
+t.test('gotcha 3: calls without ids get ids that differ', async (t) => {
+  const call = { function: { name: 'f', arguments: {} } };
+  const { core } = await start(t, (_request, res) => sendJson(res, { ...DONE, message: { content: '', tool_calls: [call, call] } }));
+  const ids = (await core.chat(REQUEST)).message.toolCalls?.map(({ id }) => id) ?? [];
+  t.equal(new Set(ids).size, 2);
+  t.notOk(ids.includes(''));
+});
+
+t.test('gotcha 4: done_reason is stop although there are calls; the answer ends in tool_use', async (t) => {
+  const { core } = await start(t, (_request, res) =>
+    sendJson(res, { ...DONE, message: { tool_calls: [{ id: 'a', function: { name: 'f', arguments: {} } }] } }),
+  );
+  t.equal((await core.chat(REQUEST)).stopReason, 'tool_use');
+});
+
+t.test('gotcha 8: an error line after text ends the stream with an error, without a second attempt', async (t) => {
+  const { core, upstream } = await start(t, (_request, res) => {
+    res.write('{"message":{"content":"half"}}\n');
+    setTimeout(() => res.end('{"error":"runner died"}\n'), 50);
+  });
+  const seen: ChatStreamEvent[] = [];
+  await t.rejects(
+    async () => {
+      for await (const event of core.stream(REQUEST)) seen.push(event);
+    },
+    { code: 'UPSTREAM_FAILED', message: 'Ollama: runner died' },
+  );
+  t.match(seen, [{ type: 'start' }, { type: 'content', text: 'half' }]);
+  t.equal(upstream.requests.length, 1);
+});
+
+t.test('gotcha 9: a fully cached prompt counts 0 and is no estimate; no counts at all are one', async (t) => {
+  const { core } = await start(t, (_request, res, index) =>
+    sendJson(res, { message: { content: 'hello' }, done: true, ...(index === 0 && { eval_count: 2 }) }),
+  );
+  t.same((await core.chat(REQUEST)).usage, { inputTokens: 0, outputTokens: 2, totalTokens: 2 });
+  t.equal((await core.chat(REQUEST)).usage.estimated, true);
+});
+
+t.test('gotcha 10: a cold model may be silent for 300 s, unless the operator says otherwise', async (t) => {
+  t.same(createOllama().timeouts, { firstByteMs: 300_000 });
+  const upstream = await startUpstream(t, () => undefined);
+  const core = coreWith(t, createOllama(), { OLLAMA_BASE_URL: upstream.url }, { firstByteMs: 100 });
+  await t.rejects(core.chat(REQUEST), { code: 'UPSTREAM_TIMEOUT' });
+});
+
+t.test('a model that is not there is rejected with the cure', async (t) => {
+  const { core } = await start(t, (_request, res) => sendJson(res, { error: "model 'm' not found" }, 404));
+  await t.rejects(core.chat(REQUEST), { code: 'UPSTREAM_REJECTED', upstreamStatus: 404, message: /ollama pull/ });
+});
+
+t.test('models are listed live', async (t) => {
+  const { core, upstream } = await start(t, (_request, res) => sendJson(res, { models: [{ name: 'a:latest' }, { model: 'b' }, {}, null] }));
+  t.same(await core.models('ollama'), { provider: 'ollama', models: ['a:latest', 'b'], count: 2 });
+  t.match(upstream.requests[0], { method: 'GET', path: '/api/tags' });
+});
+
+t.test('verify says how many models there are, or what failed', async (t) => {
+  const { core, upstream } = await start(t, (_request, res, index) => sendJson(res, index === 0 ? { models: [{ name: 'a' }] } : {}));
+  t.match(await core.verify('ollama'), { ok: true, detail: `The daemon at ${upstream.url} is reachable; 1 model is available.` });
+  t.match(await core.verify('ollama'), { ok: true, detail: /0 models are available/ });
+  upstream.server.closeAllConnections();
+  await new Promise((resolve) => upstream.server.close(resolve));
+  t.match(await core.verify('ollama'), { ok: false, detail: /ECONNREFUSED/ });
+});

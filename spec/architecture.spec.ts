@@ -1,0 +1,269 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, relative, resolve } from 'node:path';
+import t from 'tap';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const FOLDERS = ['core', 'adapters', 'transports', 'cli'];
+
+interface Import {
+  /** Path from the root for our own files, the bare name for packages. */
+  readonly target: string;
+  readonly own: boolean;
+}
+
+interface Source {
+  readonly path: string;
+  readonly text: string;
+  /** The text without comments. */
+  readonly code: string;
+  readonly imports: readonly Import[];
+}
+
+function sourcesBelow(folder: string): string[] {
+  if (!existsSync(join(ROOT, folder))) return [];
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
+    .map((path) => join(folder, path));
+}
+
+const TOKEN =
+  /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|\/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[dgimsuvy]*(?=\s*[.,;)\]])/g;
+
+/** Strings, templates and regular expressions are stepped over, so that a `//` inside one is no comment. */
+function withoutComments(text: string): string {
+  return text.replace(TOKEN, (token) => (token.startsWith('//') || token.startsWith('/*') ? ' ' : token));
+}
+
+function importsOf(path: string, code: string): Import[] {
+  const statements = code.matchAll(/(?:\bfrom\s*|\bimport\s*\(\s*|^\s*import\s*)'([^']+)'/gm);
+  return [...statements].map(([, specifier = '']) => {
+    const own = specifier.startsWith('.');
+    return { own, target: own ? normalize(join(dirname(path), specifier)) : specifier };
+  });
+}
+
+const SOURCES: readonly Source[] = FOLDERS.flatMap(sourcesBelow).map((path) => {
+  const text = readFileSync(join(ROOT, path), 'utf8');
+  const code = withoutComments(text);
+  return { path, text, code, imports: importsOf(path, code) };
+});
+
+const adapterIds = readdirSync(join(ROOT, 'adapters'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && sourcesBelow(join('adapters', entry.name)).length > 0)
+  .map((entry) => entry.name);
+
+function inFolder(path: string, folder: string): boolean {
+  return path.startsWith(`${folder}/`);
+}
+
+interface Rule {
+  readonly title: string;
+  readonly from: (path: string) => boolean;
+  /** Undefined for an import that is allowed, otherwise what is wrong with it. */
+  readonly allows: (target: Import, from: string) => boolean;
+}
+
+const packageName = (specifier: string): string =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+const CORE_PACKAGES = ['ajv', 'typebox', 'mitt', 'p-queue', 'xstate', 'chokidar', 'pino', '@pydantic/genai-prices'];
+const CORE_BUILTINS = [
+  'node:crypto',
+  'node:fs',
+  'node:fs/promises',
+  'node:path',
+  'node:os',
+  'node:net',
+  'node:events',
+  'node:timers/promises',
+  'node:util',
+  'node:url',
+  'node:process',
+];
+const transportOf = (path: string): string => path.split('/')[1] ?? '';
+
+const RULES: readonly Rule[] = [
+  {
+    title: 'the core imports itself and what a product without transports needs',
+    from: (path) => inFolder(path, 'core'),
+    allows: ({ own, target }) =>
+      own ? inFolder(target, 'core') : target.startsWith('node:') ? CORE_BUILTINS.includes(target) : CORE_PACKAGES.includes(packageName(target)),
+  },
+  {
+    title: 'an adapter imports its own folder, the helpers beside it, and the core by its index',
+    from: (path) => inFolder(path, 'adapters') && path.split('/').length > 2,
+    allows: ({ own, target }, from) =>
+      !own || target === 'core/index.ts' || inFolder(target, dirname(from)) || (inFolder(target, 'adapters') && target.split('/').length === 2),
+  },
+  {
+    title: 'the helpers of the adapters import no adapter; only their list does',
+    from: (path) => inFolder(path, 'adapters') && path.split('/').length === 2 && path !== 'adapters/index.ts',
+    allows: ({ own, target }) => !own || target === 'core/index.ts' || (inFolder(target, 'adapters') && target.split('/').length === 2),
+  },
+  {
+    title: 'the list of adapters imports their indexes',
+    from: (path) => path === 'adapters/index.ts',
+    allows: ({ own, target }) => own && (target === 'core/index.ts' || /^adapters\/[^/]+\/index\.ts$/.test(target)),
+  },
+  {
+    title: 'a transport imports itself and the core by its index; its main also the composition root',
+    from: (path) => inFolder(path, 'transports'),
+    allows: ({ own, target }, from) =>
+      !own ||
+      target === 'core/index.ts' ||
+      inFolder(target, `transports/${transportOf(from)}`) ||
+      (target === 'cli/compose.ts' && from === `transports/${transportOf(from)}/main.ts`),
+  },
+  {
+    title: 'the commands import the core by its index, the CLI, and no adapter and no transport',
+    from: (path) => inFolder(path, 'cli') && path !== 'cli/compose.ts',
+    allows: ({ own, target }) => !own || target === 'core/index.ts' || inFolder(target, 'cli'),
+  },
+  {
+    title: 'the composition root imports indexes',
+    from: (path) => path === 'cli/compose.ts',
+    allows: ({ own, target }) => !own || inFolder(target, 'cli') || /^(core|adapters|transports\/[^/]+)\/index\.ts$/.test(target),
+  },
+];
+
+for (const { title, from, allows } of RULES) {
+  t.test(title, async (t) => {
+    const files = SOURCES.filter(({ path }) => from(path));
+    t.ok(files.length > 0, 'the rule has files to judge');
+    for (const { path, imports } of files) {
+      const wrong = imports.filter((target) => !allows(target, path)).map(({ target }) => target);
+      t.strictSame(wrong, [], path);
+    }
+  });
+}
+
+t.test('only their own layer imports these packages', async (t) => {
+  const homes: [name: RegExp, folders: string[]][] = [
+    [/^undici/, ['adapters']],
+    [/^@(aws|smithy)/, ['adapters/bedrock']],
+    [/^ws$/, ['transports']],
+    [/^(clipanion|typanion)$/, ['cli']],
+    [/^node:(http|https|http2|tls)$/, ['transports', 'adapters', 'cli']],
+  ];
+  for (const [name, folders] of homes) {
+    const users = SOURCES.filter(({ imports }) => imports.some(({ own, target }) => !own && name.test(target))).map(({ path }) => path);
+    t.strictSame(
+      users.filter((path) => !folders.some((folder) => inFolder(path, folder))),
+      [],
+      String(name),
+    );
+  }
+});
+
+t.test('every import of our own files exists and is written with its extension', async (t) => {
+  for (const { path, imports } of SOURCES) {
+    const missing = imports.filter(({ own, target }) => own && !(target.endsWith('.ts') && existsSync(join(ROOT, target)))).map(({ target }) => target);
+    t.strictSame(missing, [], path);
+  }
+});
+
+t.test('every adapter has the same six files', async (t) => {
+  t.ok(adapterIds.length > 0);
+  for (const id of adapterIds) {
+    for (const name of ['index', 'request', 'response', 'stream', 'errors', 'schema'])
+      t.ok(existsSync(join(ROOT, 'adapters', id, `${name}.ts`)), `adapters/${id}/${name}.ts`);
+  }
+});
+
+t.test('no provider has a name outside adapters/', async (t) => {
+  // Descriptions speak to people and name providers; so do comments. A name in any other place is knowledge of a provider.
+  const names = [...new Set(['openai', 'anthropic', 'google', 'gemini', 'bedrock', 'ollama', 'claude', ...adapterIds])];
+  const pattern = new RegExp(`(?<![A-Za-z])(?:${names.join('|')})(?![a-z])`, 'i');
+  const camel = new RegExp(`[a-z](?:${names.map((name) => name[0]?.toUpperCase() + name.slice(1)).join('|')})(?![a-z])`);
+  // The names of a network's metadata service are addresses to keep away from.
+  const addresses = /'[\w.-]+\.internal'/g;
+  const prose = /\bdescription:\s*(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`)|\b(?:secret|count|freeForm)\(\s*'(?:\\.|[^'\\])*'/g;
+  for (const { path, code } of SOURCES.filter((source) => !inFolder(source.path, 'adapters'))) {
+    const named = code
+      .replace(prose, '')
+      .replace(addresses, '')
+      .split('\n')
+      .filter((line) => pattern.test(line) || camel.test(line))
+      .map((line) => line.trim());
+    t.strictSame(named, [], path);
+  }
+});
+
+t.test('each of these belongs to the one file that owns it', async (t) => {
+  const owned: [what: string, pattern: RegExp, owners: RegExp][] = [
+    ['process.env', /\bprocess\s*(?:\.\s*env\b|\[\s*'env'\s*\])|\benv\b[^}]*\}\s*(?:from 'node:process'|= process\b)/, /^(cli\/compose|core\/runtime)\.ts$/],
+    ['JSON.parse', /\bJSON\s*\.\s*parse\b/, /^core\/json\.ts$/],
+    ['console', /\bconsole\s*\./, /^$/],
+    ['fetch', /(?<![.\w])fetch\(/, /^$/],
+    ['an empty catch', /\bcatch\s*(?:\([^)]*\)\s*)?\{\s*\}/, /^$/],
+    ['a catch that swallows a promise', /\.catch\(\s*\(\)\s*=>\s*\{\s*\}\s*\)/, /^$/],
+    ['any', /[:<]\s*any\b|\bas any\b/, /^$/],
+  ];
+  for (const [what, pattern, owners] of owned) {
+    const users = SOURCES.filter(({ path, code }) => pattern.test(code) && !owners.test(path)).map(({ path }) => path);
+    t.strictSame(users, [], what);
+  }
+});
+
+t.test('each source file opens with what it is', async (t) => {
+  for (const { path, text } of SOURCES) t.match(text.replace(/^#!.*\n/, ''), /^\/\/ \S.{9,}/, path);
+});
+
+/** Types leave nothing behind at run time, and so nothing to test. */
+function hasRunTimeCode(code: string): boolean {
+  const rest = code
+    .replace(/^import type [^;]*;/gm, '')
+    .replace(/^export type \{[^}]*\}[^;]*;/gm, '')
+    .replace(/^import \{\s*(?:type \w+(?: as \w+)?,?\s*)+\}[^;]*;/gm, '');
+  return rest
+    .split(/\n(?=\S)/)
+    .map((statement) => statement.trim())
+    .some((statement) => statement !== '' && !/^(?:export )?(?:declare )?(?:interface|type)\b/.test(statement) && !/^[}|)&]/.test(statement));
+}
+
+t.test('what counts as code at run time is told by rule', async (t) => {
+  const cases: [code: string, runs: boolean][] = [
+    ["import type { A } from './a.ts';\nexport interface B extends A {\n  c: string;\n}\nexport type D =\n  | A\n  | B;\n", false],
+    ["export type { A } from './a.ts';\n", false],
+    ["import { type A, type B } from './a.ts';\ntype C = A & B;\n", false],
+    ["export type { A } from './a.ts';\nexport { b } from './b.ts';\n", true],
+    ["import './a.ts';\n", true],
+    ['export const a = 1;\n', true],
+    ['interface A {}\nexport function f(): void {}\n', true],
+    ['await run();\n', true],
+  ];
+  for (const [code, runs] of cases) t.equal(hasRunTimeCode(code), runs, code.split('\n').join(' '));
+});
+
+t.test('every source file with code at run time has its spec', async (t) => {
+  for (const { path, code } of SOURCES) {
+    if (hasRunTimeCode(code)) t.ok(existsSync(join(ROOT, 'spec', path.replace(/\.ts$/, '.spec.ts'))), `spec/${path.replace(/\.ts$/, '.spec.ts')}`);
+  }
+});
+
+t.test('every spec of a source folder stands for a source file', async (t) => {
+  for (const folder of FOLDERS) {
+    for (const path of sourcesBelow(join('spec', folder)).filter((name) => name.endsWith('.spec.ts'))) {
+      // `server.hostile.spec.ts` and `server-hostile.spec.ts` are further specs of `server.ts`.
+      const name = relative('spec', path).replace(/\.spec\.ts$/, '');
+      const stands = SOURCES.some(
+        (source) => name === source.path.slice(0, -3) || (/^[.-]/.test(name.slice(source.path.length - 3)) && name.startsWith(source.path.slice(0, -3))),
+      );
+      t.ok(stands, path);
+    }
+  }
+});
+
+t.test('the readers of this spec see what they should', async (t) => {
+  const code = withoutComments("const a = 'http://x'; // b\n/* c */ const d = /\\/\\/e/.test(`f // g`);\nimport h from './i.ts';\nawait import('node:j');\n");
+  t.notMatch(code, / b| c /);
+  t.match(code, 'http://x');
+  t.match(code, 'f // g');
+  t.match(code, '/\\/\\/e/');
+  t.strictSame(
+    importsOf('core/k/l.ts', code).map(({ target }) => target),
+    ['core/k/i.ts', 'node:j'],
+  );
+});

@@ -1,0 +1,164 @@
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, readFileSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import t from 'tap';
+import { openApiDocument } from '../../transports/http/openapi.ts';
+import { scriptedAdapter } from '../support/scripted-adapter.ts';
+import { type Answer, CHAT, framesOf, startServer } from '../support/server.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const published = JSON.parse(readFileSync(join(ROOT, 'spec/openapi.json'), 'utf8')) as Document;
+
+interface Document {
+  readonly paths: Record<string, Record<string, Operation>>;
+  readonly components: { readonly schemas: Record<string, object> };
+}
+interface Operation {
+  readonly requestBody?: Content;
+  readonly responses: Record<string, Partial<Content>>;
+}
+interface Content {
+  readonly content: Record<string, { readonly schema: object }>;
+}
+
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+ajv.addSchema(published, 'openapi');
+
+/** The faults of a value against a schema of the document; none is good. */
+function faults(pointer: string, value: unknown): unknown[] {
+  const validate = ajv.getSchema(`openapi#${pointer}`);
+  if (validate === undefined) throw new Error(`the document has nothing at ${pointer}`);
+  void validate(value);
+  return validate.errors ?? [];
+}
+
+function pointerTo(...keys: string[]): string {
+  return keys.map((key) => `/${encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('');
+}
+
+t.test('the published file is what the sources say', async (t) => {
+  t.strictSame(published, JSON.parse(JSON.stringify(openApiDocument())));
+});
+
+t.test('the document is valid OpenAPI 3.1', async (t) => {
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(JSON.parse(JSON.stringify(published)) as Record<string, unknown>);
+  t.equal(valid, true, JSON.stringify(errors));
+  t.equal(validator.version, '3.1');
+});
+
+t.test('every $ref leads somewhere, and every schema is used', async (t) => {
+  const refs = [...JSON.stringify(published).matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => ref as string);
+  const names = new Set(refs.map((ref) => /^#\/components\/schemas\/(\w+)$/.exec(ref)?.[1]));
+  t.ok(refs.length > 0);
+  for (const name of names) t.ok(name !== undefined && name in published.components.schemas, String(name));
+  // The frames of a stream have no place in OpenAPI but the text; their schemas stand there by name.
+  const text = JSON.stringify(published.paths);
+  for (const name of Object.keys(published.components.schemas)) t.match(text, name, `${name} is used`);
+});
+
+t.test('every schema compiles', async (t) => {
+  for (const name of Object.keys(published.components.schemas)) t.doesNotThrow(() => faults(pointerTo('components', 'schemas', name), {}), name);
+});
+
+t.test('real answers are what the document says', async (t) => {
+  const failing = scriptedAdapter(
+    {
+      chat: () => {
+        throw new Error('broken');
+      },
+      verify: () => Promise.reject(new Error('broken')),
+      missingCredential: () => undefined,
+    },
+    'broken',
+  );
+  const unconfigured = scriptedAdapter({ missingCredential: () => 'set KEY' }, 'bare');
+  const tooling = scriptedAdapter(
+    {
+      chat: ({ sink }) =>
+        void sink.emit([
+          { type: 'text', text: 'x' },
+          { type: 'toolCall', toolCall: { id: 'c1', name: 'f', arguments: { a: [1] }, providerMetadata: { s: 't' } } },
+          { type: 'usage', usage: { inputTokens: 5, outputTokens: 2, cacheReadTokens: 1, cacheWriteTokens: 1, reasoningTokens: 1 } },
+          { type: 'providerMetadata', providerMetadata: { a: 1 } },
+          { type: 'warning', warning: { field: 'config.temperature', message: 'left out' } },
+          { type: 'stop', stopReason: 'end_turn' },
+        ]),
+      listModels: () => ['a', 'b'],
+    },
+    'tooling',
+  );
+  const server = await startServer(t, { adapters: [failing, unconfigured, tooling] });
+  const chat = (adapter: string, more: object = {}): object => ({ ...CHAT, adapter, ...more });
+  const cases: [method: string, url: string, path: string, status: number, body?: unknown, token?: false][] = [
+    ['GET', '/v1/health', '/v1/health', 200],
+    ['GET', '/api/health', '/api/health', 200],
+    ['GET', '/api/auth/status', '/api/auth/status', 200],
+    ['GET', '/openapi.json', '/openapi.json', 200],
+    ['GET', '/openapi.json', '/openapi.json', 401, undefined, false],
+    ['GET', '/v1/adapters', '/v1/adapters', 200],
+    ['GET', '/v1/adapters', '/v1/adapters', 401, undefined, false],
+    ['GET', '/v1/adapters/tooling/models', '/v1/adapters/{provider}/models', 200],
+    ['GET', '/v1/adapters/nobody/models', '/v1/adapters/{provider}/models', 404],
+    ['POST', '/v1/adapters/tooling/verify', '/v1/adapters/{provider}/verify', 200, { provider: 'tooling' }],
+    ['POST', '/v1/adapters/bare/verify', '/v1/adapters/{provider}/verify', 503],
+    ['POST', '/v1/adapters/nobody/verify', '/v1/adapters/{provider}/verify', 404],
+    ['POST', '/v1/adapters/tooling/verify', '/v1/adapters/{provider}/verify', 400, { provider: 'bare' }],
+    ['POST', '/v1/adapters/tooling/verify', '/v1/adapters/{provider}/verify', 413, Buffer.alloc(1024 * 1024 + 1)],
+    ['POST', '/v1/adapters/broken/verify', '/v1/adapters/{provider}/verify', 500],
+    ['POST', '/v1/chat', '/v1/chat', 200, chat('tooling')],
+    ['POST', '/v1/chat', '/v1/chat', 400, chat('nobody')],
+    ['POST', '/v1/chat', '/v1/chat', 500, chat('broken')],
+    ['POST', '/v1/chat', '/v1/chat', 503, chat('bare')],
+  ];
+  for (const [method, url, path, status, body, token] of cases) {
+    const answer: Answer = await server.call(method, url, { body, ...(token === false && { token }) });
+    t.equal(answer.status, status, `${method} ${url}`);
+    const pointer = pointerTo('paths', path, method.toLowerCase(), 'responses', String(status), 'content', 'application/json', 'schema');
+    t.strictSame(faults(pointer, answer.json), [], `${method} ${url} ${status}`);
+  }
+  const { text } = await server.call('POST', '/v1/chat', { body: chat('tooling', { stream: true }) });
+  const schemas: Record<string, string> = { start: 'ChatStart', content: 'ChatContent', done: 'ChatDone', error: 'ErrorReport' };
+  const frames = framesOf(text);
+  t.strictSame(
+    frames.map(({ event }) => event),
+    ['start', 'content', 'done'],
+  );
+  for (const { event, data } of frames) t.strictSame(faults(pointerTo('components', 'schemas', schemas[event] ?? ''), data), [], event);
+});
+
+t.test('what the server takes is what the document says, and the other way round', async (t) => {
+  const server = await startServer(t);
+  const pointer = pointerTo('components', 'schemas', 'ChatRequest');
+  const bodies: [body: object, good: boolean][] = [
+    [CHAT, true],
+    [{ ...CHAT, stream: false, config: { maxTokens: 5, temperature: 1 }, tools: [{ name: 'f' }, { type: 'function', function: { name: 'g' } }] }, true],
+    [{ ...CHAT, model: '../x' }, false],
+    [{ ...CHAT, messages: [] }, false],
+    [{ ...CHAT, config: { temperature: 2 } }, false],
+    [{ ...CHAT, extra: 1 }, false],
+    [{ ...CHAT, tools: [{ name: 'a b' }] }, false],
+    [{}, false],
+  ];
+  for (const [body, good] of bodies) {
+    t.equal(faults(pointer, body).length === 0, good, `document: ${JSON.stringify(body)}`);
+    t.equal((await server.call('POST', '/v1/chat', { body })).status, good ? 200 : 400, `server: ${JSON.stringify(body)}`);
+  }
+});
+
+t.test('npm run generate writes the file, and --check tells a stale one', async (t) => {
+  const folder = t.testdir();
+  const generate = (...flags: string[]): { status: number | null; stderr: string } =>
+    spawnSync(process.execPath, ['--import=tsx', 'spec/generate.ts', `--folder=${folder}`, ...flags], { cwd: ROOT, encoding: 'utf8' });
+  t.match(generate('--check'), { status: 1, stderr: /npm run generate/ }, 'a missing file');
+  t.match(generate(), { status: 0 });
+  const path = join(folder, 'openapi.json');
+  t.equal(readFileSync(path, 'utf8'), `${JSON.stringify(openApiDocument(), null, 2)}\n`);
+  t.match(generate('--check'), { status: 0, stderr: '' }, 'a fresh file');
+  appendFileSync(path, ' ');
+  const { mtimeMs } = statSync(path);
+  t.match(generate('--check'), { status: 1, stderr: /npm run generate/ }, 'a changed file');
+  t.equal(statSync(path).mtimeMs, mtimeMs, 'which is left as it is');
+});

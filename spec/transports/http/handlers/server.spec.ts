@@ -1,0 +1,36 @@
+import t from 'tap';
+import { openApiDocument } from '../../../../transports/http/openapi.ts';
+import { startServer } from '../../../support/server.ts';
+
+t.test('GET /api/health tells how the server is, without a token', async (t) => {
+  const server = await startServer(t);
+  const answer = await server.call('GET', '/api/health', { token: false });
+  t.match(answer, { status: 200, headers: { 'content-type': 'application/json; charset=utf-8' } });
+  t.match(answer.json, { status: 'ok', version: server.core.version, uptimeSeconds: Number, blocks: 0, monitorsRunning: 0 });
+  t.strictSame(Object.keys(answer.json), ['status', 'version', 'uptimeSeconds', 'blocks', 'monitorsRunning']);
+  t.ok((answer.json['uptimeSeconds'] as number) >= 0);
+});
+
+t.test('GET /api/auth/status says whether the presented token is valid, and is 200 either way', async (t) => {
+  const server = await startServer(t);
+  const cases: [title: string, authorization: string | string[] | undefined, authenticated: boolean][] = [
+    ['the token', `Bearer ${server.token}`, true],
+    ['none', undefined, false],
+    ['a wrong one', `Bearer bh_${'A'.repeat(43)}`, false],
+    ['an empty one', 'Bearer ', false],
+    ['another scheme', `Basic ${server.token}`, false],
+    ['two headers', [`Bearer ${server.token}`, `Bearer ${server.token}`], false],
+  ];
+  for (const [title, authorization, authenticated] of cases) {
+    const answer = await server.call('GET', '/api/auth/status', { token: false, ...(authorization !== undefined && { headers: { authorization } }) });
+    t.equal(answer.status, 200, title);
+    t.strictSame(answer.json, { authenticated }, title);
+  }
+});
+
+t.test('GET /openapi.json serves the published contract', async (t) => {
+  const server = await startServer(t);
+  const answer = await server.call('GET', '/openapi.json');
+  t.match(answer, { status: 200, headers: { 'content-type': 'application/json; charset=utf-8' } });
+  t.strictSame(answer.json, JSON.parse(JSON.stringify(openApiDocument())));
+});

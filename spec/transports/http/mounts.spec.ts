@@ -1,0 +1,105 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import t from 'tap';
+import { checkMounts, findMount, type Mount } from '../../../transports/http/mounts.ts';
+import { startServer } from '../../support/server.ts';
+
+const handler: Mount['handler'] = (_req, res) => void res.end('mounted');
+const mount = (prefix: string, open?: string[]): Mount => ({ prefix, handler, ...(open !== undefined && { public: open }) });
+
+t.test('a prefix that is malformed or shadows the server is refused', async (t) => {
+  const bad = ['', '/', 'app', '/app/', '/a//b', '/a b', '/..', '/a/../v1', '/./v1', '/app/.', '/%61pi', '/é', '/a?b', '/a#b', '/:id'];
+  for (const prefix of bad) t.throws(() => checkMounts([mount(prefix)]), /must look like/, JSON.stringify(prefix));
+  for (const prefix of ['/api', '/v1', '/openapi.json', '/api/x', '/v1/chat', '/v1/x/y']) t.throws(() => checkMounts([mount(prefix)]), /shadow/, prefix);
+  t.throws(() => checkMounts([mount('/app'), mount('/app')]), /used twice/);
+  t.doesNotThrow(() => checkMounts([mount('/app'), mount('/app/sub'), mount('/v2'), mount('/apis'), mount('/v1-x'), mount('/.well-known/x'), mount('/...')]));
+});
+
+t.test('a server with a bad mount is not built', async (t) => {
+  await t.rejects(startServer(t, { http: { mounts: [mount('/v1/chat')] } }), /shadow/);
+});
+
+t.test('the longest prefix wins, and a prefix ends at a slash', async (t) => {
+  const inner: Mount = { prefix: '/app/admin', handler: () => undefined };
+  const outer: Mount = { prefix: '/app', handler: () => undefined };
+  const mounts = [outer, inner];
+  t.equal(findMount(mounts, '/app/admin/x')?.handler, inner.handler);
+  t.equal(findMount(mounts, '/app/admin')?.handler, inner.handler);
+  t.equal(findMount(mounts, '/app/administrator')?.handler, outer.handler);
+  t.equal(findMount(mounts, '/app')?.handler, outer.handler);
+  t.equal(findMount(mounts, '/application'), undefined);
+  t.equal(findMount(mounts, '/'), undefined);
+  t.strictSame(mounts, [outer, inner], 'the list is left as it was');
+});
+
+t.test('a path is public only as it is written', async (t) => {
+  const mounts = [mount('/app', ['/', '/open', '/deep/open'])];
+  for (const path of ['/app', '/app/', '/app/open', '/app/deep/open']) t.equal(findMount(mounts, path)?.public, true, path);
+  const closed = [
+    '/app/secret',
+    '/app/open/',
+    '/app/open/..',
+    '/app/open/../secret',
+    '/app/./open',
+    '/app//open',
+    '/app/%6fpen',
+    '/app/open%2f..%2fsecret',
+    '/app/OPEN',
+    '/app/open;x',
+    '/app/open%00',
+  ];
+  for (const path of closed) t.equal(findMount(mounts, path)?.public, false, path);
+  t.equal(findMount([mount('/app')], '/app')?.public, false, 'nothing is public unless it is named');
+});
+
+t.test('a mounted handler gets requests below its prefix: with the token, or without it where public', async (t) => {
+  const seen: string[] = [];
+  const record = (req: IncomingMessage, res: ServerResponse): void => {
+    seen.push(`${req.method} ${req.url}`);
+    res.end('mounted');
+  };
+  const server = await startServer(t, { http: { mounts: [{ prefix: '/app', handler: record, public: ['/open'] }] } });
+  t.match(await server.call('GET', '/app/x?q=1'), { status: 200, text: 'mounted' });
+  t.match(await server.call('PATCH', '/app'), { status: 200 });
+  t.match(await server.call('GET', '/app/open', { token: false }), { status: 200 });
+  t.match(await server.call('GET', '/app/open?q=1', { token: false }), { status: 200 });
+  t.strictSame(seen.splice(0), ['GET /app/x?q=1', 'PATCH /app', 'GET /app/open', 'GET /app/open?q=1']);
+  for (const path of ['/app', '/app/secret', '/app/open/../secret', '/app/%6fpen', '/app/open%2f..%2fsecret', '/app/open/', '/app/secret?/open'])
+    t.match(await server.call('GET', path, { token: false }), { status: 401, json: { code: 'UNAUTHORIZED' } }, path);
+  t.match(await server.call('GET', '/app/open', { token: false, headers: { host: 'evil.example' } }), { status: 403 }, 'the Host counts for public paths too');
+  t.match(await server.call('GET', '/application'), { status: 404 });
+  t.strictSame(seen, [], 'a refused request never reaches the handler');
+});
+
+t.test('what a mounted handler throws becomes an INTERNAL_ERROR without its text; the log has the cause', async (t) => {
+  const failures: [title: string, handler: Mount['handler']][] = [
+    [
+      'thrown',
+      () => {
+        throw new Error('secret-7');
+      },
+    ],
+    ['rejected', () => Promise.reject(new Error('secret-7'))],
+  ];
+  for (const [title, failing] of failures) {
+    const server = await startServer(t, { http: { mounts: [{ prefix: '/app', handler: failing }] } });
+    const answer = await server.call('GET', '/app', { headers: { 'x-request-id': 'r1' } });
+    t.match(answer, { status: 500, json: { status: 500, code: 'INTERNAL_ERROR', requestId: 'r1' } }, title);
+    t.notMatch(answer.text, 'secret-7');
+    const line = server.log.find(({ level }) => level === 'error');
+    t.match(line, { fields: { requestId: 'r1', status: 500, err: { message: 'secret-7' } } }, 'the cause is logged');
+  }
+});
+
+t.test('a mounted handler that fails in the middle of its answer breaks the connection, not the process', async (t) => {
+  const half: Mount['handler'] = async (_req, res) => {
+    res.writeHead(200);
+    res.write('half');
+    await new Promise((resolve) => setImmediate(resolve));
+    throw new Error('secret-7');
+  };
+  const server = await startServer(t, { http: { mounts: [{ prefix: '/app', handler: half }] } });
+  for (const body of [undefined, 'x'.repeat(3_000_000)]) {
+    await t.rejects(server.call('POST', '/app', { body }), 'half an answer does not look like a whole one');
+  }
+  t.match(await server.call('GET', '/v1/health'), { status: 200 });
+});

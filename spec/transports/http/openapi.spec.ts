@@ -1,0 +1,57 @@
+import t from 'tap';
+import { ERROR_TABLE } from '../../../core/index.ts';
+import { openApiDocument } from '../../../transports/http/openapi.ts';
+import { routes } from '../../../transports/http/routes.ts';
+import { DEFAULT_SSE_TIMING } from '../../../transports/http/sse.ts';
+
+interface Operation {
+  readonly operationId: string;
+  readonly security?: readonly object[];
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly required: boolean }[];
+  readonly responses: Record<string, { readonly description: string }>;
+}
+
+function operations(): Map<string, Operation> {
+  const paths = openApiDocument()['paths'] as Record<string, Record<string, Operation>>;
+  return new Map(
+    Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]): [string, Operation] => [`${method.toUpperCase()} ${path}`, operation]),
+    ),
+  );
+}
+
+const served = new Map(routes(DEFAULT_SSE_TIMING).map((route) => [`${route.method} ${route.path.replace(/:(\w+)/g, '{$1}')}`, route]));
+
+t.test('every route is in the document, and nothing else is', async (t) => {
+  t.strictSame([...operations().keys()].sort(), [...served.keys()].sort());
+});
+
+t.test('the document asks for a token where the server does', async (t) => {
+  for (const [name, operation] of operations()) t.strictSame(operation.security, served.get(name)?.public ? [] : undefined, name);
+  t.match(openApiDocument()['security'], [{ token: [] }]);
+});
+
+t.test('every parameter of a path is described', async (t) => {
+  for (const [name, { parameters }] of operations())
+    t.strictSame(
+      (parameters ?? []).map((parameter) => parameter.name),
+      [...name.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter),
+      name,
+    );
+});
+
+t.test('operation ids are unique, and every response of a status lists only codes of that status', async (t) => {
+  const ids = [...operations().values()].map(({ operationId }) => operationId);
+  t.equal(new Set(ids).size, ids.length);
+  for (const [name, { responses }] of operations()) {
+    for (const [status, { description }] of Object.entries(responses)) {
+      for (const [, code] of description.matchAll(/^`([A-Z_]+)`:/gm))
+        t.equal(String(ERROR_TABLE[code as keyof typeof ERROR_TABLE].status), status, `${name} ${code}`);
+    }
+  }
+});
+
+t.test('two documents are equal, and neither is the other', async (t) => {
+  t.strictSame(openApiDocument(), openApiDocument());
+  t.not(openApiDocument(), openApiDocument());
+});
