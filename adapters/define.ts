@@ -48,6 +48,8 @@ export interface StreamDecoder {
   push(chunk: Buffer, events?: ChatEvent[]): ChatEvent[];
   /** The bytes have ended: the same for what they complete. Throws `cutShort()` when the end mark is missing (D3). */
   end(events?: ChatEvent[]): ChatEvent[];
+  /** True once the end mark has come, where the provider has one that nothing follows. */
+  readonly complete: boolean;
 }
 
 export interface AdapterParts {
@@ -59,6 +61,8 @@ export interface AdapterParts {
   readonly envVars: readonly string[];
   readonly settings: SettingsSpec;
   readonly timeouts?: Partial<UpstreamTimeouts>;
+  /** What to try when nobody answers at its address. */
+  readonly unreachableHint?: string;
   trustedOrigins?(settings: ResolvedSettings): readonly string[];
   missingCredential(settings: ResolvedSettings): string | undefined;
   /** Headers that prove who asks. Gets the finished request, for those that sign it. */
@@ -151,7 +155,16 @@ async function chat(upstream: Upstream, parts: AdapterParts, call: ChatCall): Pr
 async function send(upstream: Upstream, parts: AdapterParts, call: AdapterCall, request: UpstreamRequest, handler: UpstreamHandler): Promise<void> {
   const authorization = await untilAborted(parts.authorize(request, call.settings), call.signal);
   const headers = { ...request.headers, ...authorization };
-  await untilOversized(upstream.send(call, { ...request, headers }, handler));
+  try {
+    await untilOversized(upstream.send(call, { ...request, headers }, handler));
+  } catch (error) {
+    throw withHint(error, parts.unreachableHint);
+  }
+}
+
+function withHint(error: unknown, hint: string | undefined): unknown {
+  if (hint === undefined || !(error instanceof BlockhouseError) || error.code !== 'UPSTREAM_UNREACHABLE' || error.mayHaveRun) return error;
+  return new BlockhouseError(error.code, `${error.message} ${hint}`, { cause: error.cause });
 }
 
 /** Finding a credential may hang (a helper process, a metadata service), and a caller who leaves must not wait for it. */
@@ -228,6 +241,11 @@ class BodyCollector implements UpstreamHandler {
 
   onceWritable(): void {}
 
+  /** A status and some of its text say enough of an error, however its connection ends. */
+  get complete(): boolean {
+    return this.#status !== 0 && this.isError;
+  }
+
   text(): string {
     return Buffer.concat(this.#chunks).toString('utf8');
   }
@@ -275,6 +293,10 @@ class StreamHandler implements UpstreamHandler {
 
   onceWritable(resume: () => void): void {
     this.#call.sink.onceWritable(resume);
+  }
+
+  get complete(): boolean {
+    return this.#error?.complete ?? this.#decoder.complete;
   }
 
   finish(): void {

@@ -105,16 +105,18 @@ export function invalidRequest(path: string, message: string): BlockhouseError {
   return new BlockhouseError('INVALID_REQUEST', text, { details: [{ path, message }] });
 }
 
+const INTERNAL_TEXT = 'Something went wrong inside the server; its log has the cause.';
+
 /** The only door for foreign errors: what is not ours becomes an INTERNAL_ERROR with its cause kept. */
 export function toBlockhouseError(error: unknown): BlockhouseError {
   if (error instanceof BlockhouseError) return error;
-  return new BlockhouseError('INTERNAL_ERROR', 'Something went wrong inside the server; its log has the cause.', { cause: error });
+  return new BlockhouseError('INTERNAL_ERROR', INTERNAL_TEXT, { cause: error });
 }
 
 /** The wire form of an error, the same on every surface. */
 export function errorBody(error: BlockhouseError, requestId?: string): ErrorBody {
   return {
-    error: error.message,
+    error: error.code === 'INTERNAL_ERROR' ? INTERNAL_TEXT : error.message, // E3
     status: error.status,
     code: error.code,
     ...(requestId !== undefined && { requestId }),

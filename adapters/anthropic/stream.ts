@@ -26,6 +26,10 @@ export class AnthropicDecoder implements StreamDecoder {
     this.#context = context;
   }
 
+  get complete(): boolean {
+    return this.#stopped;
+  }
+
   push(chunk: Buffer, events: ChatEvent[] = []): ChatEvent[] {
     return this.#read(this.#sse.push(chunk), events);
   }

@@ -13,9 +13,15 @@ export class BedrockDecoder implements StreamDecoder {
   readonly #frames = new FrameSplitter();
   readonly #blocks: AnswerBlocks;
   #stopped = false;
+  /** The usage has come, which is the last frame. */
+  #metered = false;
 
   constructor(context: ChatContext) {
     this.#blocks = new AnswerBlocks(context);
+  }
+
+  get complete(): boolean {
+    return this.#stopped && this.#metered;
   }
 
   push(chunk: Buffer, events: ChatEvent[] = []): ChatEvent[] {
@@ -59,6 +65,7 @@ export class BedrockDecoder implements StreamDecoder {
       case 'messageStop':
         return this.#stop(parsed(payload));
       case 'metadata':
+        this.#metered = true;
         return [usageEvent(parsed(payload)['usage'])];
       default:
         return [];

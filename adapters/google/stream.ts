@@ -14,6 +14,8 @@ const TAIL_BYTES = 64 * 1024;
 const BARE_ERROR = /^(?:\[\s{0,8})?\{\s{0,8}"error"/m;
 
 export class GoogleDecoder implements StreamDecoder {
+  /** A finish reason is no end mark: usage and signatures may follow it. */
+  readonly complete = false;
   readonly #reader = new SseReader();
   readonly #model: string;
   #stop: ChatEvent | undefined;

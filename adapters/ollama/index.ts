@@ -25,6 +25,7 @@ export function createOllama(): Adapter {
       apiKey: { env: ['OLLAMA_API_KEY'], secret: true },
     },
     timeouts: { firstByteMs: FIRST_BYTE_MS },
+    unreachableHint: 'Is the daemon running there? `ollama serve` starts it.',
     missingCredential,
     authorize: (request, settings) => authorize(request.url, settings),
     buildChat: buildRequest,

@@ -8,6 +8,10 @@ export class OllamaDecoder implements StreamDecoder {
   readonly #lines = new LineReader();
   #done = false;
 
+  get complete(): boolean {
+    return this.#done;
+  }
+
   push(chunk: Buffer, events: ChatEvent[] = []): ChatEvent[] {
     return this.#read(this.#lines.push(chunk), events);
   }

@@ -12,6 +12,10 @@ export class ChatDecoder implements StreamDecoder {
   readonly #choice = new Choice();
   #done = false;
 
+  get complete(): boolean {
+    return this.#done;
+  }
+
   push(chunk: Buffer, events: ChatEvent[] = []): ChatEvent[] {
     for (const record of this.#records.push(chunk)) events.push(...this.#read(record));
     return events;

@@ -23,6 +23,10 @@ export class ResponsesDecoder implements StreamDecoder {
   readonly #open = new Map<unknown, string>();
   #done = false;
 
+  get complete(): boolean {
+    return this.#done;
+  }
+
   push(chunk: Buffer, events: ChatEvent[] = []): ChatEvent[] {
     for (const record of this.#records.push(chunk)) events.push(...this.#read(record));
     return events;

@@ -1,56 +1,54 @@
 // The adapter resources of `/v1`: metadata, models, verify, health. Pure: no I/O.
-import Type from 'typebox';
+import type { XStatic } from 'typebox/schema';
 import { ChatConfig } from './chat.ts';
 
-export const AdapterInfo = Type.Object({
-  id: Type.String(),
-  displayName: Type.String(),
-  authRequired: Type.Boolean(),
-  defaultModel: Type.String(),
-  defaultBaseURL: Type.Optional(Type.String()),
-  supportsStreaming: Type.Boolean(),
-  envVars: Type.Array(Type.String()),
-});
-export type AdapterInfo = Type.Static<typeof AdapterInfo>;
+const string = { type: 'string' } as const;
+const boolean = { type: 'boolean' } as const;
+const strings = { type: 'array', items: string } as const;
+const count = { type: 'integer', minimum: 0 } as const;
+const ok = { type: 'string', const: 'ok' } as const;
 
-export const AdapterList = Type.Object({ adapters: Type.Array(AdapterInfo) });
-
-export const ModelList = Type.Object({
-  provider: Type.String(),
-  models: Type.Array(Type.String()),
-  count: Type.Integer({ minimum: 0 }),
-});
-export type ModelList = Type.Static<typeof ModelList>;
-
-export const VerifyRequest = Type.Object(
-  {
-    provider: Type.Optional(Type.String({ description: 'Adapter id; must be the one in the URL' })),
-    config: Type.Optional(ChatConfig),
+export const AdapterInfo = {
+  type: 'object',
+  required: ['id', 'displayName', 'authRequired', 'defaultModel', 'supportsStreaming', 'envVars'],
+  properties: {
+    id: string,
+    displayName: string,
+    authRequired: boolean,
+    defaultModel: string,
+    defaultBaseURL: string,
+    supportsStreaming: boolean,
+    envVars: strings,
   },
-  { additionalProperties: false },
-);
-export type VerifyRequest = Type.Static<typeof VerifyRequest>;
+} as const;
+export type AdapterInfo = XStatic<typeof AdapterInfo>;
 
-export const VerifyResult = Type.Object({
-  provider: Type.String(),
-  ok: Type.Boolean(),
-  detail: Type.String(),
-});
-export type VerifyResult = Type.Static<typeof VerifyResult>;
+export const AdapterList = { type: 'object', required: ['adapters'], properties: { adapters: { type: 'array', items: AdapterInfo } } } as const;
 
-export const GatewayHealth = Type.Object({
-  status: Type.Literal('ok'),
-  version: Type.String(),
-  adapters: Type.Array(Type.String()),
-});
-export type GatewayHealth = Type.Static<typeof GatewayHealth>;
+export const ModelList = { type: 'object', required: ['provider', 'models', 'count'], properties: { provider: string, models: strings, count } } as const;
+export type ModelList = XStatic<typeof ModelList>;
 
-export const ServerHealth = Type.Object({
-  status: Type.Literal('ok'),
-  version: Type.String(),
-  uptimeSeconds: Type.Number(),
-  blocks: Type.Integer(),
-  monitorsRunning: Type.Integer(),
-});
+export const VerifyRequest = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { provider: { type: 'string', description: 'Adapter id; must be the one in the URL' }, config: ChatConfig },
+} as const;
+export type VerifyRequest = XStatic<typeof VerifyRequest>;
 
-export const AuthStatus = Type.Object({ authenticated: Type.Boolean() });
+export const VerifyResult = { type: 'object', required: ['provider', 'ok', 'detail'], properties: { provider: string, ok: boolean, detail: string } } as const;
+export type VerifyResult = XStatic<typeof VerifyResult>;
+
+export const GatewayHealth = {
+  type: 'object',
+  required: ['status', 'version', 'adapters'],
+  properties: { status: ok, version: string, adapters: strings },
+} as const;
+export type GatewayHealth = XStatic<typeof GatewayHealth>;
+
+export const ServerHealth = {
+  type: 'object',
+  required: ['status', 'version', 'uptimeSeconds', 'blocks', 'monitorsRunning'],
+  properties: { status: ok, version: string, uptimeSeconds: { type: 'number' }, blocks: count, monitorsRunning: count },
+} as const;
+
+export const AuthStatus = { type: 'object', required: ['authenticated'], properties: { authenticated: boolean } } as const;

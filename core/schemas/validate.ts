@@ -1,7 +1,7 @@
 // The one Ajv. Compiles schemas once, at start, and turns its findings into a 400 that names the
 // field and the cure. Pure: no I/O.
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import type { Static, TSchema } from 'typebox';
+import type { XStatic } from 'typebox/schema';
 import { BlockhouseError } from '../errors.ts';
 
 // First fault only: collecting all of them costs time that a hostile body can choose.
@@ -10,9 +10,9 @@ const ajv = new Ajv({ allErrors: false, strict: true, strictTypes: false, strict
 export type Validator<T> = (value: unknown) => asserts value is T;
 
 /** Compiles `schema` into a check that throws INVALID_REQUEST naming the first wrong field. */
-export function compile<S extends TSchema>(schema: S): Validator<Static<S>> {
+export function compile<const S extends object>(schema: S): Validator<XStatic<S>> {
   const validate: ValidateFunction = ajv.compile(schema);
-  return (value: unknown): asserts value is Static<S> => {
+  return (value: unknown): asserts value is XStatic<S> => {
     if (validate(value)) return;
     throw describe(mostTelling(validate.errors ?? []));
   };

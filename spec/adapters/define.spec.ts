@@ -13,6 +13,7 @@ const WARNING = { field: 'config.temperature', message: 'left out' };
 
 /** Text until a full stop; `!` is a fault. */
 class FullStopDecoder implements StreamDecoder {
+  readonly complete = false;
   #done = false;
 
   push(chunk: Buffer): ChatEvent[] {

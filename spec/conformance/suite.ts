@@ -297,6 +297,25 @@ function failures(t: Test, wire: Wire, gap: Gap): void {
     });
   }
 
+  for (const how of ['stalls', 'is reset'] as const) {
+    t.test(`an answer whose connection ${how} after its end mark is complete`, gap('end mark'), async (t) => {
+      const r = await rig(t, wire, (_request, res) => {
+        const { type, frames } = wire.stream(PLAIN);
+        res.writeHead(200, { 'content-type': type });
+        res.write(Buffer.concat(frames), () => (how === 'stalls' ? undefined : res.socket?.resetAndDestroy()));
+      });
+      t.match(await streamed(r), { content: PLAIN.text.join(''), stopReason: 'end_turn', usage: { inputTokens: 12 } });
+    });
+  }
+
+  t.test('an error status counts although its body never ends', async (t) => {
+    const { core, request } = await rig(t, wire, (_request, res) => {
+      res.writeHead(503, { 'content-type': 'application/json' });
+      res.write('{"err');
+    });
+    t.match(await failure(core.chat(request())), { code: 'UPSTREAM_FAILED', upstreamStatus: 503 });
+  });
+
   t.test('a frame that is cut in two by the end of the stream is UPSTREAM_MALFORMED', async (t) => {
     const { core, request } = await rig(t, wire, (_request, res) => {
       const { type, frames, endFrames } = wire.stream(PLAIN);

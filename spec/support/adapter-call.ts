@@ -115,6 +115,8 @@ export class Collector implements UpstreamHandler {
   headers: IncomingHttpHeaders = {};
   bytes = 0;
   writable = true;
+  /** The bytes after which it has all it needs. */
+  completeAfter = Number.POSITIVE_INFINITY;
   readonly chunks: Buffer[] = [];
   #resume: (() => void) | undefined;
 
@@ -131,6 +133,10 @@ export class Collector implements UpstreamHandler {
 
   onceWritable(resume: () => void): void {
     this.#resume = resume;
+  }
+
+  get complete(): boolean {
+    return this.bytes >= this.completeAfter;
   }
 
   get paused(): boolean {

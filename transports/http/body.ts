@@ -23,7 +23,8 @@ export async function readJsonBody(
   if (!hasBody && optional) return undefined;
   if (!hasBody) throw invalidRequest('', 'The body is empty; send a JSON object.');
   assertType(req); // B3
-  if (req.headers.expect !== undefined) res.writeContinue(); // B2
+  // HTTP/1.0 knows no interim answers.
+  if (req.headers.expect !== undefined && req.httpVersion === '1.1') res.writeContinue(); // B2
   const bytes = await collect(req, limit);
   if (bytes.length === 0 && optional) return undefined;
   return parse(bytes);

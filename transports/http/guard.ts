@@ -1,7 +1,7 @@
 // Who may speak to this server: requests for its own name, from its own pages or from programs, with its token.
 // Pure: no I/O.
 import type { IncomingMessage } from 'node:http';
-import { BlockhouseError } from '../../core/index.ts';
+import { BlockhouseError, invalidRequest } from '../../core/index.ts';
 
 export interface GuardOptions {
   /** True when the operator opened the server to other machines: it is then reached under names we can't know. */
@@ -10,9 +10,18 @@ export interface GuardOptions {
 
 const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** Throws FORBIDDEN_ORIGIN: a page of another site (or of a name that was rebound to 127.0.0.1) is no caller of ours. */
+/**
+ * Throws FORBIDDEN_ORIGIN: a page of another site (or of a name that was rebound to 127.0.0.1) is no caller of ours.
+ * Throws INVALID_REQUEST where it can't be told who is meant: Node keeps the first of two Host headers, a proxy may keep the last.
+ */
 export function assertOwnHost(req: IncomingMessage, options: GuardOptions): void {
+  // Node's parser takes requests of versions 0.9 and 2.0 for 1.1.
+  if (req.httpVersion !== '1.1' && req.httpVersion !== '1.0') throw invalidRequest('', 'The request is not valid HTTP/1.1.');
   const host = req.headers.host?.toLowerCase() ?? '';
+  const hosts = countHeader(req, 'host');
+  // Health checks of load balancers speak HTTP/1.0 without a Host.
+  const mayLackHost = options.allowRemote && req.httpVersion === '1.0';
+  if (hosts > 1 || (host === '' && !mayLackHost)) throw invalidRequest('', 'The request must have exactly one Host header.');
   if (!options.allowRemote && !isOwnHost(host, req.socket.localPort)) {
     throw new BlockhouseError(
       'FORBIDDEN_ORIGIN',

@@ -31,7 +31,8 @@ export function errorReply(error: BlockhouseError, requestId: string): JsonReply
   return { status: error.status, body: errorBody(error, requestId), headers };
 }
 
-export function writeJson(res: ServerResponse, reply: JsonReply, requestId: string): void {
+/** All of the answer leaves at once; `hold` only delays its end, for Node closes a connection that is not kept at that point. */
+export function writeJson(res: ServerResponse, reply: JsonReply, requestId: string, hold?: Promise<void>): void {
   if (res.headersSent || res.destroyed) return;
   const bytes = reply.body === undefined ? undefined : Buffer.from(JSON.stringify(reply.body));
   res.writeHead(reply.status, {
@@ -41,5 +42,11 @@ export function writeJson(res: ServerResponse, reply: JsonReply, requestId: stri
     ...(bytes !== undefined && { 'content-type': 'application/json; charset=utf-8', 'content-length': bytes.length }),
     ...reply.headers,
   });
-  res.end(bytes);
+  if (hold === undefined) {
+    res.end(bytes);
+    return;
+  }
+  if (bytes === undefined) res.flushHeaders();
+  else res.write(bytes);
+  void hold.then(() => res.end());
 }

@@ -1,16 +1,17 @@
 // The HTTP transport: takes a request, guards it, finds its route, writes its reply.
 //
-// P1 Host and Origin are checked before anything is read; the token before a handler runs.
+// P1 Version, Host and Origin are checked before anything is read; the token before a handler runs.
 // P2 Whatever is thrown becomes one error body; only an INTERNAL_ERROR's cause is logged as an error.
 // P3 A request whose body was not read to its end takes its connection with it, so that leftover bytes are
 //    never taken for a next request.
 // P4 A client that leaves aborts what was begun for it.
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { BlockhouseError, type Core, errorBody, toBlockhouseError } from '../../core/index.ts';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { BlockhouseError, type Core, invalidRequest, toBlockhouseError } from '../../core/index.ts';
+import { answerRaw, MAX_HEADER_BYTES, OpenAnswers, parserFailure } from './connection.ts';
 import { assertOwnHost, bearerToken, inboundRequestId } from './guard.ts';
 import { checkMounts, findMount, type Mount } from './mounts.ts';
-import { errorReply, type JsonReply, STREAMED, writeJson } from './reply.ts';
+import { errorReply, type JsonReply, type Reply, STREAMED, writeJson } from './reply.ts';
 import { Router } from './router.ts';
 import { routes } from './routes.ts';
 import { DEFAULT_SSE_TIMING, type SseTiming } from './sse.ts';
@@ -38,7 +39,6 @@ export interface HttpTransport {
   close(): Promise<void>;
 }
 
-const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_URL_CHARACTERS = 8 * 1024;
 /** A request's headers, and the whole of it, must have arrived by then. */
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -57,19 +57,28 @@ export function createHttpTransport(core: Core, options: HttpTransportOptions = 
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: 1000,
-      requireHostHeader: true,
+      requireHostHeader: false, // the guard does it, with an error body
       noDelay: true,
       keepAliveTimeout: 65_000,
     },
     (req, res) => void front.serve(req, res),
   );
+  // MAX_HEADER_BYTES is the limit. A limit on their number would drop the rest silently, an Authorization among them.
+  server.maxHeadersCount = 0;
   server.on('checkContinue', (req, res) => void front.serve(req, res));
   server.on('checkExpectation', (req, res) => front.refuse(req, res, new BlockhouseError('EXPECTATION_FAILED', 'Only Expect: 100-continue is understood.')));
-  server.on('clientError', answerBrokenRequest);
+  server.on('connect', (_req, socket) =>
+    answerRaw(socket, new BlockhouseError('METHOD_NOT_ALLOWED', 'CONNECT is not possible here; this server is no proxy.')),
+  );
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (!socket.writable || error.code === 'ECONNRESET' || front.answers.hasBegun(socket)) socket.destroy();
+    else answerRaw(socket, parserFailure(error.code));
+  });
   return { server, listen: (port, host) => listen(server, port, host), close: () => close(server) };
 }
 
 class Front {
+  readonly answers = new OpenAnswers();
   readonly #core: Core;
   readonly #log: TransportLog;
   readonly #mounts: readonly Mount[];
@@ -88,10 +97,11 @@ class Front {
   async serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const startedAt = performance.now();
     const requestId = inboundRequestId(req) ?? this.#core.newRequestId();
+    const signal = this.answers.add(req.socket, res); // P4
     res.on('error', (error) => this.#log.debug({ requestId, error: error.message }, 'the connection broke while it was written to'));
     let failure: BlockhouseError | undefined;
     try {
-      const reply = await this.#answer(req, res, requestId);
+      const reply = await this.#answer(req, res, requestId, signal);
       if (reply !== STREAMED) this.#write(req, res, reply, requestId);
     } catch (error) {
       failure = toBlockhouseError(error);
@@ -105,8 +115,8 @@ class Front {
     this.#write(req, res, errorReply(error, requestId), requestId);
   }
 
-  async #answer(req: IncomingMessage, res: ServerResponse, requestId: string): Promise<JsonReply | typeof STREAMED> {
-    assertOwnHost(req, { allowRemote: this.#allowRemote }); // P1
+  async #answer(req: IncomingMessage, res: ServerResponse, requestId: string, signal: AbortSignal): Promise<Reply> {
+    this.#assertOwnHost(req, res); // P1
     const path = pathOf(req);
     const mount = findMount(this.#mounts, path);
     if (mount !== undefined) {
@@ -120,7 +130,17 @@ class Front {
     if (!(found !== undefined && 'route' in found && found.route.public)) this.#assertToken(req);
     if (found === undefined) throw new BlockhouseError('NOT_FOUND', `There is no ${path.slice(0, 200)}; docs/http.md lists the routes.`);
     if ('allow' in found) return notAllowed(req.method, found.allow, requestId);
-    return found.route.handler({ core: this.#core, req, res, params: found.params, requestId, signal: leavingSignal(res) });
+    return found.route.handler({ core: this.#core, req, res, params: found.params, requestId, signal });
+  }
+
+  /** Who speaks to a wrong name, or to none, has nothing more to say on this connection. */
+  #assertOwnHost(req: IncomingMessage, res: ServerResponse): void {
+    try {
+      assertOwnHost(req, { allowRemote: this.#allowRemote });
+    } catch (error) {
+      res.setHeader('connection', 'close');
+      throw error;
+    }
   }
 
   #assertToken(req: IncomingMessage): void {
@@ -131,9 +151,13 @@ class Front {
   }
 
   #write(req: IncomingMessage, res: ServerResponse, reply: JsonReply, requestId: string): void {
+    if (res.headersSent) {
+      // Half an answer must not look like a whole one.
+      if (!res.writableEnded) res.destroy();
+      return;
+    }
     if (!req.complete) res.setHeader('connection', 'close'); // P3
-    writeJson(res, reply, requestId);
-    if (!req.complete) discard(req, res);
+    writeJson(res, reply, requestId, req.complete ? undefined : discard(req));
   }
 
   #record(req: IncomingMessage, res: ServerResponse, requestId: string, ms: number, failure: BlockhouseError | undefined): void {
@@ -157,6 +181,7 @@ class Front {
 function pathOf(req: IncomingMessage): string {
   const target = req.url ?? '/';
   if (target.length > MAX_URL_CHARACTERS) throw new BlockhouseError('URI_TOO_LONG', `The request target is longer than ${MAX_URL_CHARACTERS} characters.`);
+  if (target === '*') throw invalidRequest('', 'The request target must be a path.');
   if (!target.startsWith('/')) throw new BlockhouseError('FORBIDDEN_ORIGIN', 'The request target must be a path; this server is no proxy.');
   const end = target.indexOf('?');
   return end === -1 ? target : target.slice(0, end);
@@ -167,44 +192,20 @@ function notAllowed(method: string | undefined, allow: readonly string[], reques
   return { ...reply, headers: { ...reply.headers, allow: allow.join(', ') } };
 }
 
-/** P4. */
-function leavingSignal(res: ServerResponse): AbortSignal {
-  const controller = new AbortController();
-  if (res.destroyed) controller.abort();
-  // 'close' also comes after a complete answer; then there is nothing left to abort.
-  else res.once('close', () => res.writableFinished || controller.abort());
-  return controller.signal;
-}
-
 /** How long a refused body may go on arriving before its connection is cut. */
 const DISCARD_MS = 1000;
 
-/** P3. Lets a client that is still sending read its refusal, instead of a reset. */
-function discard(req: IncomingMessage, res: ServerResponse): void {
-  const cut = setTimeout(() => req.destroy(), DISCARD_MS);
-  cut.unref();
-  res.once('close', () => clearTimeout(cut));
+/** P3. Resolves when the rest has arrived, or too much of it: a client that is still sending can read its refusal, instead of a reset. */
+function discard(req: IncomingMessage): Promise<void> {
   req.resume();
-}
-
-/** What Node's parser refuses never becomes a request; it gets the same error body all the same. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const failure = parserError(error.code);
-  const body = JSON.stringify(errorBody(failure));
-  socket.end(
-    `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}\r\nconnection: close\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    () => socket.destroy(),
-  );
-}
-
-function parserError(code: string | undefined): BlockhouseError {
-  if (code === 'HPE_HEADER_OVERFLOW') return new BlockhouseError('HEADERS_TOO_LARGE', `The headers are larger than ${MAX_HEADER_BYTES} bytes.`);
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new BlockhouseError('REQUEST_TIMEOUT', 'The request did not arrive completely in time.');
-  return new BlockhouseError('INVALID_REQUEST', 'The request is not valid HTTP/1.1.');
+  return new Promise((resolve) => {
+    const cut = setTimeout(resolve, DISCARD_MS);
+    for (const event of ['end', 'close'])
+      req.once(event, () => {
+        clearTimeout(cut);
+        resolve();
+      });
+  });
 }
 
 function listen(server: Server, port: number, host: string): Promise<string> {
@@ -218,9 +219,17 @@ function listen(server: Server, port: number, host: string): Promise<string> {
   });
 }
 
+const SWEEP_MS = 50;
+
 function close(server: Server): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.close((error) => (error === undefined || (error as NodeJS.ErrnoException).code === 'ERR_SERVER_NOT_RUNNING' ? resolve() : reject(error)));
+    // Connections that become idle later would stay for the keep-alive time, and `close` with them.
+    const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+    server.close((error) => {
+      clearInterval(sweep);
+      if (error === undefined || (error as NodeJS.ErrnoException).code === 'ERR_SERVER_NOT_RUNNING') resolve();
+      else reject(error);
+    });
     server.closeIdleConnections();
   });
 }

@@ -57,12 +57,10 @@ export class SseWriter implements StreamSink {
     this.#end(this.#waiting + frame('done', done));
   }
 
-  /** Ends an opened stream with an error frame; false when nothing was sent yet and the error can still have its status (V1). */
-  fail(error: BlockhouseError): boolean {
+  /** Ends an opened stream with an error frame. One that isn't is left unopened: the error still gets its status (V1). */
+  fail(error: BlockhouseError): void {
     this.stop();
-    if (!this.opened) return false;
-    this.#end(frame('error', errorBody(error, this.#requestId)));
-    return true;
+    if (this.opened) this.#end(frame('error', errorBody(error, this.#requestId)));
   }
 
   /** Stops the timer of a stream that nobody reads any more. */
@@ -71,8 +69,8 @@ export class SseWriter implements StreamSink {
   }
 
   #end(text: string): void {
-    this.stop();
     this.#open();
+    this.stop();
     this.#res.end(text);
   }
 

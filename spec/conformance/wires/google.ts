@@ -108,6 +108,7 @@ export const google: Wire = {
   gaps: {
     stop_sequence: 'a stop sequence is reported as STOP',
     refusal: 'the API knows filters, no refusals',
+    'end mark': 'a finish reason may be followed by usage, so that only the end of the body ends the stream',
     'cache writes': 'implicit caching has no write count',
     'retry-after header': 'the wait stands in the body (RetryInfo)',
     'call ids in a foreign replay': 'ids that Gemini did not make are not sent; calls and results are matched by order and name',

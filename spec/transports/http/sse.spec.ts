@@ -143,7 +143,7 @@ t.test('no comment follows the end, whether or not the end opened the stream', a
   for (const prepare of [() => undefined, (writer: SseWriter) => void writer.content(['a'])]) {
     const { writer, res, writes } = await open(t, { openAfterMs: 3_600_000, keepAliveMs: 5 });
     // As for a connection that is so slow that the answer is still leaving.
-    Object.defineProperty(res, 'destroyed', { value: false });
+    Object.defineProperty(res, 'destroyed', { get: () => false, set: () => undefined });
     writer.start(START);
     prepare(writer);
     writer.done(DONE);

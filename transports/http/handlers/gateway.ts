@@ -1,7 +1,7 @@
 // `/v1`: the public gateway.
 import { type ChatRequest, isObject, toBlockhouseError } from '../../../core/index.ts';
 import { CHAT_BODY_BYTES, OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
-import { errorReply, ok, type Reply, STREAMED } from '../reply.ts';
+import { ok, type Reply, STREAMED } from '../reply.ts';
 import type { Handler, RouteContext } from '../router.ts';
 import { type SseTiming, SseWriter } from '../sse.ts';
 
@@ -35,7 +35,7 @@ async function streamChat({ core, res, signal, requestId }: RouteContext, body: 
     return STREAMED;
   } catch (error) {
     const failure = toBlockhouseError(error);
-    if (!writer.fail(failure)) return errorReply(failure, requestId);
-    throw failure; // for the log; the answer is written
+    writer.fail(failure);
+    throw failure; // where the stream is open, for the log only
   }
 }

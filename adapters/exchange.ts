@@ -1,0 +1,242 @@
+// One request on one connection: its limits, its end, and what a break in it means.
+//
+// X1 An aborted signal destroys the connection at once, in every phase.
+// X2 Limits are ours alone: silence before the first byte, silence between bytes; a pause that the reader asked for doesn't
+//    count as silence.
+// X3 A break after sending is reported with `mayHaveRun`, but for a kept-alive connection that the provider had already
+//    closed when the request met it.
+// X4 Once the handler has all it needs, the connection has LINGER_MS to end properly; how it ends changes nothing any more.
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher, Pool } from 'undici';
+import { type AdapterCall, BlockhouseError } from '../core/index.ts';
+
+export interface UpstreamRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: URL;
+  readonly headers: Record<string, string>;
+  readonly body?: Buffer | undefined;
+}
+
+/** Takes one answer. What it throws ends the call with that error, and the connection with it. */
+export interface UpstreamHandler {
+  head(status: number, headers: IncomingHttpHeaders): void;
+  /** False asks for a pause until `onceWritable` calls back. */
+  data(chunk: Buffer): boolean;
+  onceWritable(resume: () => void): void;
+  /** True once what came suffices: the end mark of an answer, the status of an error (X4). */
+  readonly complete: boolean;
+}
+
+/** News of a connection that was closed before the request came needs a round trip; what breaks later broke at work (X3). */
+const STALE_WITHIN_MS = 2000;
+/** A provider that has said all closes within a round trip, or keeps the connection for the next request. */
+const LINGER_MS = 1000;
+
+export interface OriginPool {
+  readonly pool: Pool;
+  /** Local port → when the connection was opened; tells a reused connection from a fresh one (X3). */
+  readonly births: Map<number, number>;
+}
+
+/** When the connection that an error came from was opened. */
+export const birthOfError = new WeakMap<Error, number>();
+
+/** The connection was dead before the request met it: the request may be sent again. */
+export class StaleConnection extends Error {}
+
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly #call: AdapterCall;
+  readonly #request: UpstreamRequest;
+  readonly #handler: UpstreamHandler;
+  readonly #origin: OriginPool;
+  #isReplay = false;
+  #dispatchedAt = 0;
+  #controller: Dispatcher.DispatchController | undefined;
+  #status = 0;
+  #bytes = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #settled = false;
+  #resolve!: () => void;
+  #reject!: (error: unknown) => void;
+
+  constructor(call: AdapterCall, request: UpstreamRequest, handler: UpstreamHandler, origin: OriginPool) {
+    this.#call = call;
+    this.#request = request;
+    this.#handler = handler;
+    this.#origin = origin;
+  }
+
+  run(isReplay = false): Promise<void> {
+    this.#isReplay = isReplay;
+    const { url, method, headers, body } = this.#request;
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+      this.#call.signal.addEventListener('abort', this.#onAbort, { once: true });
+      this.#dispatchedAt = performance.now();
+      this.#origin.pool.dispatch(
+        { origin: url.origin, path: url.pathname + url.search, method, headers: { ...headers, 'accept-encoding': 'identity' }, body: body ?? null },
+        this,
+      );
+    });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#settled) {
+      controller.abort(new Error('aborted while connecting'));
+      return;
+    }
+    this.#startTimer(this.#call.timeouts.firstByteMs, 'sent nothing');
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (this.#settled || status < 200) return;
+    this.#status = status;
+    this.#guard(() => {
+      const encoding = String(headers['content-encoding'] ?? '').toLowerCase();
+      if (encoding !== '' && encoding !== 'identity') {
+        throw new BlockhouseError('UPSTREAM_MALFORMED', `The provider compressed its answer (${encoding.slice(0, 64)}) though it was asked not to.`, {
+          upstreamStatus: status,
+          mayHaveRun: true,
+        });
+      }
+      this.#handler.head(status, headers);
+      if (this.#handler.complete) this.#linger();
+    });
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#settled) return;
+    const wasComplete = this.#handler.complete;
+    if (this.#bytes === 0) this.#watchForSilence();
+    else if (!wasComplete) this.#timer?.refresh();
+    this.#bytes += chunk.length;
+    this.#guard(() => {
+      const more = this.#handler.data(chunk);
+      if (this.#handler.complete) {
+        if (!wasComplete) this.#linger();
+      } else if (!more) this.#pause(controller);
+    });
+  }
+
+  onResponseEnd(): void {
+    this.#settle(() => this.#resolve());
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+    this.#settle(() => (this.#handler.complete ? this.#resolve() : this.#reject(this.#diagnose(error)))); // X4
+  }
+
+  #pause(controller: Dispatcher.DispatchController): void {
+    controller.pause();
+    this.#stopTimer(); // X2: the reader is slow, not the provider
+    this.#handler.onceWritable(() => {
+      if (this.#settled) return;
+      this.#watchForSilence();
+      controller.resume();
+    });
+  }
+
+  #watchForSilence(): void {
+    if (!this.#handler.complete) this.#startTimer(this.#call.timeouts.idleMs, 'stopped in the middle of its answer');
+  }
+
+  /** X4. */
+  #linger(): void {
+    this.#stopTimer();
+    this.#timer = setTimeout(() => {
+      this.#settle(() => this.#resolve());
+      this.#controller?.abort(new Error('the answer is complete'));
+    }, LINGER_MS);
+  }
+
+  readonly #onAbort = (): void => {
+    this.#fail(cancelled(this.#call.signal.reason)); // X1
+  };
+
+  #guard(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#settle(() => {
+      this.#reject(error);
+      this.#controller?.abort(error instanceof Error ? error : new Error(String(error)));
+    });
+  }
+
+  #settle(how: () => void): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#stopTimer();
+    this.#call.signal.removeEventListener('abort', this.#onAbort);
+    how();
+  }
+
+  #startTimer(ms: number, what: string): void {
+    this.#stopTimer();
+    if (ms === 0) return;
+    this.#timer = setTimeout(() => this.#fail(new BlockhouseError('UPSTREAM_TIMEOUT', `The provider ${what} for ${ms / 1000} s.`, { mayHaveRun: true })), ms);
+  }
+
+  #stopTimer(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #diagnose(error: Error): unknown {
+    if (error instanceof BlockhouseError) return error;
+    if ((error as NodeJS.ErrnoException).code === 'UND_ERR_DESTROYED') {
+      // Our own doing in close(), so neither a stale connection nor one to try again here.
+      return new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.', {
+        cause: error,
+        retryable: false,
+        mayHaveRun: this.#controller !== undefined,
+      });
+    }
+    const { host } = this.#request.url;
+    if (this.#controller === undefined) {
+      return new BlockhouseError('UPSTREAM_UNREACHABLE', `No connection to ${host}: ${reasonOf(error)}.`, { cause: error });
+    }
+    if (this.#status !== 0) {
+      return new BlockhouseError('UPSTREAM_MALFORMED', `The answer of ${host} was cut short (${reasonOf(error)}).`, { cause: error, mayHaveRun: true });
+    }
+    if (isUnreadable(error)) {
+      return new BlockhouseError('UPSTREAM_MALFORMED', `${host} does not speak HTTP as it should (${reasonOf(error)}).`, { cause: error, mayHaveRun: true });
+    }
+    if (!this.#isReplay && this.#metStaleConnection(error)) return new StaleConnection(); // X3
+    return new BlockhouseError('UPSTREAM_UNREACHABLE', `${host} closed the connection before it answered (${reasonOf(error)}).`, {
+      cause: error,
+      mayHaveRun: true,
+    });
+  }
+
+  #metStaleConnection(error: Error): boolean {
+    if (performance.now() - this.#dispatchedAt > STALE_WITHIN_MS) return false;
+    const port = (error as { socket?: { localPort?: number } }).socket?.localPort;
+    const born = birthOfError.get(error) ?? (port === undefined ? undefined : this.#origin.births.get(port));
+    return born !== undefined && born < this.#dispatchedAt;
+  }
+}
+
+export function cancelled(cause: unknown): BlockhouseError {
+  return new BlockhouseError('CANCELLED', 'The caller left.', { cause });
+}
+
+/** undici tells some of these by name or text alone; the last two are its words for a 1xx that it takes for an answer. */
+function isUnreadable(error: Error): boolean {
+  const marks = [error.name, (error as NodeJS.ErrnoException).code, error.message];
+  return ['HTTPParserError', 'UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'bad response', 'bad upgrade'].some((mark) =>
+    marks.includes(mark),
+  );
+}
+
+function reasonOf(error: Error): string {
+  const inner = error instanceof AggregateError ? (error.errors[0] as Error | undefined) : undefined;
+  return (inner ?? error).message || ((inner ?? error) as NodeJS.ErrnoException).code || error.name;
+}
