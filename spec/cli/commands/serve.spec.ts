@@ -55,3 +55,20 @@ t.test('without --json nothing goes to stdout', async (t) => {
   child.kill('SIGTERM');
   t.match(await ended, { code: 0, stdout: '' });
 });
+
+t.test('a person at a terminal sees how to call it, and a log to read', async (t) => {
+  // A terminal for the process, as far as it can tell.
+  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent('process.stderr.isTTY = true;')}` };
+  const workspace = t.testdir();
+  const { child, ended } = start(t, ['serve', '--port', '0', '--workspace', workspace], { env });
+  let seen = '';
+  for await (const chunk of child.stderr) {
+    seen += String(chunk);
+    if (seen.includes('Ctrl-C stops the server')) break;
+  }
+  child.kill('SIGTERM');
+  t.equal((await ended).code, 0);
+  t.match(seen, /listens on http:\/\/127\.0\.0\.1:\d+/);
+  t.match(seen, /TOKEN=\$\(.* token --workspace .*\)\n.*curl -s http:\/\/127\.0\.0\.1:\d+\/v1\/chat/);
+  t.notMatch(seen, /bh_/);
+});
