@@ -72,7 +72,9 @@ export interface AdapterParts {
   readAnswer(json: unknown, context: ChatContext): ChatEvent[];
   createDecoder(context: ChatContext): StreamDecoder;
   readFault(answer: ErrorAnswer, settings: ResolvedSettings): ProviderFault;
-  listModels(get: Get, settings: ResolvedSettings): Promise<readonly string[]>;
+  readonly curatedModels?: readonly string[];
+  /** For providers without a curated list. */
+  listModels?(get: Get, settings: ResolvedSettings): Promise<readonly string[]>;
   verify(get: Get, settings: ResolvedSettings): Promise<string>;
 }
 
@@ -124,7 +126,8 @@ export function defineAdapter(parts: AdapterParts): Adapter {
     ...(parts.trustedOrigins !== undefined && { trustedOrigins: parts.trustedOrigins.bind(parts) }),
     missingCredential: (settings) => parts.missingCredential(settings),
     chat: (call) => chat(upstream, parts, call),
-    listModels: async (call) => parts.listModels(get(call), call.settings),
+    ...(parts.curatedModels !== undefined && { curatedModels: parts.curatedModels }),
+    listModels: async (call) => parts.curatedModels ?? (await parts.listModels?.(get(call), call.settings)) ?? [],
     verify: async (call) => parts.verify(get(call), call.settings),
     close: () => upstream.close(),
   };

@@ -27,8 +27,8 @@ export interface UpstreamHandler {
   readonly complete: boolean;
 }
 
-/** News of a connection that was closed before the request came needs a round trip; what breaks later broke at work (X3). */
-const STALE_WITHIN_MS = 2000;
+/** News of a connection that was closed before the request came needs a round trip around the world; what breaks later broke at work (X3). */
+const STALE_WITHIN_MS = 300;
 /** A provider that has said all closes within a round trip, or keeps the connection for the next request. */
 const LINGER_MS = 1000;
 

@@ -50,6 +50,11 @@ export function idMapper(allowed: RegExp): (id: string) => string {
   };
 }
 
+/** The text of a tool result for the wires that have no mark for a failed one: the text must say it. */
+export function outputText({ content, isError }: PromptToolResult): string {
+  return isError && !/^\W*error\b/i.test(content) ? `Error: ${content}` : content;
+}
+
 /** `parameters` of a tool as an object schema; providers refuse one without type or properties. */
 export function objectSchema(parameters: Record<string, unknown> | undefined): Record<string, unknown> {
   return { ...parameters, type: 'object', properties: parameters?.['properties'] ?? {} };

@@ -1,5 +1,6 @@
 // The one composition root: core, adapters and transports put together. Adapters and transports are loaded when
 // they are used, so that a command that needs neither is quick.
+import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
 import { BlockhouseError, type Core, createCore, type Flags, type ProcessConfig, resolveProcessConfig } from '../core/index.ts';
 import { CliError, EXIT_CODES, exitKindOf } from './exit-codes.ts';
@@ -85,9 +86,11 @@ export async function createConfiguredCore(config: ProcessConfig): Promise<Core>
 
 /** How long open answers may go on after the first signal. */
 const DRAIN_MS = 5000;
+/** How long the error that ends them then may take to leave. */
+const FAREWELL_MS = 1000;
 
 /**
- * Serves until SIGINT or SIGTERM; open answers get DRAIN_MS, a second signal ends the process at once.
+ * Serves until SIGINT or SIGTERM; open answers get DRAIN_MS and then an error, a second signal ends the process at once.
  * `announce` tells a person or a program that the server listens, before the log does.
  */
 export async function serveUntilSignal(flags: Flags, announce?: (server: RunningServer) => Promise<void>): Promise<void> {
@@ -100,18 +103,31 @@ export async function serveUntilSignal(flags: Flags, announce?: (server: Running
   await signalled;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   server.log.info({}, 'shutting down');
-  const cut = setTimeout(() => process.exit(0), DRAIN_MS);
+  const cuts = [
+    setTimeout(() => void server.core.close(), DRAIN_MS),
+    setTimeout(() => process.exit(0), DRAIN_MS + FAREWELL_MS), // for clients that do not read
+  ];
   await server.close();
-  clearTimeout(cut);
+  for (const cut of cuts) clearTimeout(cut);
 }
 
-/** The same as a whole process: a failure is one line on stderr and an exit code. */
-export async function serveAsProcess(flags: Flags): Promise<void> {
+/** The same as a whole process with the flags of `blockhouse serve`: a failure is one line on stderr and an exit code. */
+export async function serveAsProcess(args: string[]): Promise<void> {
   try {
-    await serveUntilSignal(flags);
+    await serveUntilSignal(parseFlags(args));
   } catch (error) {
     process.stderr.write(`blockhouse: ${error instanceof Error ? error.message : String(error)}\n`);
     process.exitCode = EXIT_CODES[exitKindOf(error)].code;
+  }
+}
+
+function parseFlags(args: string[]): Flags {
+  try {
+    const string = { type: 'string' } as const;
+    const { values } = parseArgs({ args, options: { host: string, port: string, workspace: string, 'allow-remote': { type: 'boolean' } } });
+    return { ...values, allowRemote: values['allow-remote'] };
+  } catch (error) {
+    throw new CliError('usage', (error as Error).message, error);
   }
 }
 

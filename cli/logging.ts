@@ -5,11 +5,14 @@ import { type Core, isObject, type LogLevel, tryParseJson } from '../core/index.
 import { oneLine } from './output.ts';
 
 export function createLogger(level: LogLevel, stderr: NodeJS.WriteStream = process.stderr): Logger {
-  return pino({ level, base: { pid: process.pid } }, stderr.isTTY ? readableLines(stderr) : pino.destination({ fd: 2, sync: false }));
+  // A log that can't be written (a full disk under a redirection, a reader that is gone) is lost; the server must not be. pino's
+  // own destination would retry a full disk in a blocking loop.
+  stderr.on('error', () => undefined);
+  return pino({ level, base: { pid: process.pid } }, linesTo(stderr));
 }
 
-function readableLines(stderr: NodeJS.WriteStream): DestinationStream {
-  return { write: (line) => void stderr.write(`${toReadable(line)}\n`) };
+function linesTo(stderr: NodeJS.WriteStream): DestinationStream {
+  return { write: (line) => void stderr.write(stderr.isTTY ? `${toReadable(line)}\n` : line) };
 }
 
 /** One JSON log line for a person: time, level, text, then the other fields. */

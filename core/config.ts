@@ -33,7 +33,7 @@ export const DEFAULT_QUEUE: QueueLimits = { concurrency: 64, waiting: 256 };
 /** Throws an Error that names the setting and both ways to give it. */
 export function resolveProcessConfig(flags: Flags, env: Environment): ProcessConfig {
   const text = (name: string): string | undefined => (env[name]?.trim() === '' ? undefined : env[name]?.trim());
-  const host = flags.host ?? text('BLOCKHOUSE_HOST') ?? '127.0.0.1';
+  const host = (flags.host ?? text('BLOCKHOUSE_HOST') ?? '127.0.0.1').replace(/^\[(.*)\]$/, '$1');
   const allowRemote = flags.allowRemote ?? text('BLOCKHOUSE_ALLOW_REMOTE') === '1';
   if (!allowRemote && !isLoopback(host)) {
     throw new Error(

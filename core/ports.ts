@@ -76,7 +76,9 @@ export interface Adapter {
   missingCredential(settings: ResolvedSettings): string | undefined;
   /** Makes one attempt. Rejects with a BlockhouseError whose `retryable` and `mayHaveRun` are true to the facts. */
   chat(call: ChatCall): Promise<void>;
-  /** Model ids for people to choose from, live or curated. */
+  /** Model ids for people to choose from, where they need not be asked for. */
+  readonly curatedModels?: readonly string[];
+  /** Asks the provider for them; called only where there is no curated list. */
   listModels(call: AdapterCall): Promise<readonly string[]>;
   /** The cheapest authenticated probe, never an inference. Resolves with a sentence for people; rejects with a BlockhouseError. */
   verify(call: AdapterCall): Promise<string>;
@@ -92,4 +94,6 @@ export interface StreamSink {
   onceWritable(resume: () => void): void;
   /** True once any byte has left towards the caller: from then on an attempt is never repeated. */
   readonly opened: boolean;
+  /** Milliseconds until it opens by itself for want of content; Infinity where it never does. No wait for a repetition outlasts it. */
+  readonly opensInMs: number;
 }

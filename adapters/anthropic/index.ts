@@ -47,7 +47,7 @@ export function createAnthropic(): Adapter {
     readAnswer,
     createDecoder: (context) => new AnthropicDecoder(context),
     readFault,
-    listModels: async () => MODELS,
+    curatedModels: MODELS,
     verify: async (get, settings) => {
       const list = await get(joinURL(settings.values['baseURL'] ?? '', '/v1/models?limit=1', VERSION_SUFFIX));
       return asArray(isObject(list) ? list['data'] : undefined).length > 0 ? 'The key is valid.' : 'The key is valid, but no model is listed for it.';

@@ -33,7 +33,7 @@ export function createBedrock(): Adapter {
     readAnswer,
     createDecoder: (context) => new BedrockDecoder(context),
     readFault,
-    listModels: async () => MODELS,
+    curatedModels: MODELS,
     verify,
   });
 }

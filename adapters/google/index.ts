@@ -30,7 +30,7 @@ export function createGoogle(): Adapter {
     displayName: 'Google Gemini',
     authRequired: true,
     defaultModel: 'gemini-3.8-flash',
-    envVars: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GEMINI_BASE_URL'],
+    envVars: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY', 'GOOGLE_GEMINI_BASE_URL'],
     settings: {
       // Google's own order; the third is what the Vercel SDK reads.
       apiKey: { env: ['GOOGLE_API_KEY', 'GEMINI_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'], secret: true },
@@ -42,7 +42,7 @@ export function createGoogle(): Adapter {
     readAnswer,
     createDecoder: ({ model }) => new GoogleDecoder(model),
     readFault,
-    listModels: () => Promise.resolve(MODELS),
+    curatedModels: MODELS,
     verify: async (get, settings) => {
       await get(joinURL(settings.values['baseURL'] ?? '', '/v1beta/models?pageSize=1', VERSION_SUFFIX));
       return 'The key is valid.';

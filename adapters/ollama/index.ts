@@ -45,10 +45,14 @@ function missingCredential(settings: ResolvedSettings): string | undefined {
   return `Ollama's cloud needs a key: set OLLAMA_API_KEY, ollama.apiKey in auth.json (\`blockhouse auth set ollama\`), or send config.apiKey.`;
 }
 
-/** A stored key belongs to the cloud alone; one that came with the request goes where the request says. */
-function authorize(url: URL, settings: ResolvedSettings): Record<string, string> {
-  const { apiKey } = settings.values;
-  if (apiKey === undefined || (settings.sources['apiKey'] !== 'request' && !isCloud(url))) return {};
+/**
+ * A key of the environment is the cloud's; one in auth.json also goes to the address beside it there (a proxy in front of a daemon);
+ * one that came with the request goes where the request says.
+ */
+function authorize(url: URL, { values, sources }: ResolvedSettings): Record<string, string> {
+  const { apiKey } = values;
+  const besideAddress = sources['apiKey'] === 'auth.json' && sources['baseURL'] === 'auth.json';
+  if (apiKey === undefined || !(sources['apiKey'] === 'request' || besideAddress || isCloud(url))) return {};
   return { authorization: `Bearer ${apiKey}` };
 }
 

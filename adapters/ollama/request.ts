@@ -2,7 +2,7 @@
 import type { Prompt, Turn, Warning } from '../../core/index.ts';
 import { DEFAULT_MAX_TOKENS, joinURL } from '../base-url.ts';
 import type { ChatContext, WireRequest } from '../define.ts';
-import { objectSchema } from '../turns.ts';
+import { objectSchema, outputText } from '../turns.ts';
 import type { OllamaMessage, OllamaRequest } from './schema.ts';
 
 /** OLLAMA_BASE_URL is often set to the OpenAI-compatible address. */
@@ -34,7 +34,7 @@ export function buildRequest({ model, prompt, settings, stream }: ChatContext): 
 function toMessages(turn: Turn): OllamaMessage[] {
   if (turn.role === 'user') return [{ role: 'user', content: turn.text }];
   if (turn.role === 'tool')
-    return turn.results.map((result) => ({ role: 'tool', content: result.content, tool_call_id: result.toolCallId, tool_name: result.toolName }));
+    return turn.results.map((result) => ({ role: 'tool', content: outputText(result), tool_call_id: result.toolCallId, tool_name: result.toolName }));
   const calls = turn.toolCalls.map((call, index) => ({ id: call.id, function: { index, name: call.name, arguments: call.arguments } }));
   return [{ role: 'assistant', content: turn.text, ...(calls.length > 0 && { tool_calls: calls }) }];
 }

@@ -34,7 +34,7 @@ export function createOpenAI(): Adapter {
     readAnswer,
     createDecoder,
     readFault,
-    listModels: async () => MODELS,
+    curatedModels: MODELS,
     verify,
   });
 }

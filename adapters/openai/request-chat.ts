@@ -2,10 +2,10 @@
 import type { Tool, Turn } from '../../core/index.ts';
 import { DEFAULT_MAX_TOKENS } from '../base-url.ts';
 import type { ChatContext, WireRequest } from '../define.ts';
-import { idMapper, objectSchema } from '../turns.ts';
+import { idMapper, objectSchema, outputText } from '../turns.ts';
 import { endpointURL, isOwnHost } from './endpoint.ts';
 import { isReasoningModel } from './models.ts';
-import { CALL_ID, outputText, warningsFor } from './request-parts.ts';
+import { CALL_ID, warningsFor } from './request-parts.ts';
 import type { ChatCompletionsRequest, ChatMessage, ChatTool } from './schema.ts';
 
 export function buildChatRequest({ model, prompt, settings, stream }: ChatContext): WireRequest {

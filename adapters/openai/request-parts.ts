@@ -1,14 +1,9 @@
 // What requests to both of OpenAI's endpoints have in common. Pure: no I/O.
-import type { Prompt, PromptToolResult, Warning } from '../../core/index.ts';
+import type { Prompt, Warning } from '../../core/index.ts';
 import { isReasoningModel } from './models.ts';
 
 /** What a call id may look like; others are rewritten. */
 export const CALL_ID = /^[a-zA-Z0-9_-]{1,64}$/;
-
-/** Neither endpoint has a mark for a failed call: the text must say it. */
-export function outputText({ content, isError }: PromptToolResult): string {
-  return isError && !/^\W*error\b/i.test(content) ? `Error: ${content}` : content;
-}
 
 /** What was left out by rule. */
 export function warningsFor(model: string, prompt: Prompt): Warning[] {

@@ -3,11 +3,11 @@ import type { Prompt, Tool, ToolCall, Turn, Warning } from '../../core/index.ts'
 import { DEFAULT_MAX_TOKENS } from '../base-url.ts';
 import type { ChatContext, WireRequest } from '../define.ts';
 import { asArray, asObject } from '../read.ts';
-import { type AssistantTurn, idMapper, metadataOf, objectSchema } from '../turns.ts';
+import { type AssistantTurn, idMapper, metadataOf, objectSchema, outputText } from '../turns.ts';
 import { apiOf, endpointURL } from './endpoint.ts';
 import { isReasoningModel } from './models.ts';
 import { buildChatRequest } from './request-chat.ts';
-import { CALL_ID, outputText, warningsFor } from './request-parts.ts';
+import { CALL_ID, warningsFor } from './request-parts.ts';
 import type { InputItem, ReasoningItem, ResponsesRequest, ResponsesTool } from './schema.ts';
 
 /** The endpoint answers 400 `integer_below_min_value` below it. */

@@ -1,7 +1,8 @@
 // Tool calls of Chat Completions, gathered from the fragments of a stream. Pure: no I/O.
 //
 // T1 OpenAI keys fragments by `index`; id and name come once, with the first.
-// T2 Compatible servers leave `index` out, or give every whole call the index 0: a new id with a name begins a new call.
+// T2 Compatible servers leave `index` out (or send -1), or give every whole call the index 0: a new id with a name begins a
+//    new call.
 import { isObject } from '../../core/index.ts';
 import { asObject, asString } from '../read.ts';
 
@@ -44,7 +45,7 @@ export class CallSlots {
 
   #slotFor(fragment: Fragment): CallSlot {
     const { index, id, name } = fragment;
-    const key = typeof index === 'number' ? index : undefined;
+    const key = typeof index === 'number' && index >= 0 ? index : undefined;
     const known = key === undefined ? this.#slots.at(-1) : this.#byIndex.get(key); // T1
     if (known === undefined) return this.#open(key);
     const isOther = name !== '' && known.name !== '' && (id === '' ? key === undefined : id !== known.id);

@@ -2,19 +2,20 @@
 //
 // C1 A damaged file never counts as an empty one: the last good content stays in use and the damage is told;
 //    where there never was a good one, every use fails and names the file.
-// C2 Secrets leave this module only towards the settings resolution.
-// C3 Changes are made one after the other, so that none is lost to another one made at the same time.
-import { mkdir } from 'node:fs/promises';
+// C2 An entry of the wrong form concerns its adapter alone, and is kept as it stands.
+// C3 Secrets leave this module only towards the settings resolution.
+// C4 Changes are made one after the other, so that none is lost to another one made at the same time.
 import { join } from 'node:path';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
 import { isObject, parseJson } from '../json.ts';
-import { replaceFile } from '../workspace/atomic-file.ts';
+import { ensureFolder, replaceFile } from '../workspace/atomic-file.ts';
 import { closeToOthers, type FileState, FreshFile } from '../workspace/fresh-file.ts';
 
 /** The stored settings of one adapter, as `auth.json` holds them. */
 export type StoredSettings = Readonly<Record<string, string>>;
-type Stored = ReadonlyMap<string, StoredSettings>;
+/** As they stand in the file; each is checked when it is used (C2). */
+type Stored = ReadonlyMap<string, unknown>;
 
 export class CredentialStore {
   readonly #file: FreshFile;
@@ -32,9 +33,9 @@ export class CredentialStore {
     this.#file = new FreshFile(join(workspace, 'auth.json'), (state) => this.#take(state), now);
   }
 
-  /** The settings stored for an adapter. Throws ADAPTER_NOT_CONFIGURED when the file is damaged and never was good (C1). */
+  /** The settings stored for an adapter. Throws ADAPTER_NOT_CONFIGURED for a bad entry, or when the file is damaged and never was good (C1, C2). */
   read(adapterId: string): StoredSettings | undefined {
-    return this.#current().get(adapterId);
+    return this.#entry(this.#current(), adapterId);
   }
 
   /** Ids that have an entry. Same failure as `read`. */
@@ -44,7 +45,7 @@ export class CredentialStore {
 
   /** Changes fields of one adapter's entry and keeps the rest of the file. Throws as `read` does, also for a file damaged later. */
   async update(adapterId: string, fields: Readonly<Record<string, string>>): Promise<void> {
-    await this.#rewrite((all) => all.set(adapterId, { ...all.get(adapterId), ...fields }));
+    await this.#rewrite((all) => all.set(adapterId, { ...this.#entry(all, adapterId), ...fields }));
   }
 
   /** Removes an adapter's entry; false when there was none. */
@@ -56,20 +57,20 @@ export class CredentialStore {
     return existed;
   }
 
-  /** C3. */
-  #rewrite(change: (all: Map<string, StoredSettings>) => void): Promise<void> {
+  /** C4. */
+  #rewrite(change: (all: Map<string, unknown>) => void): Promise<void> {
     const rewrite = this.#lastRewrite.then(() => this.#rewriteNow(change));
     this.#lastRewrite = rewrite.catch(() => undefined); // its caller has the failure; the next change is not concerned
     return rewrite;
   }
 
-  async #rewriteNow(change: (all: Map<string, StoredSettings>) => void): Promise<void> {
+  async #rewriteNow(change: (all: Map<string, unknown>) => void): Promise<void> {
     this.#file.refresh(true);
     // Writing over a file that can't be read would throw away what is in it.
     if (this.#fault !== undefined) throw this.#damage();
     const all = new Map(this.#good);
     change(all);
-    await mkdir(this.#workspace, { recursive: true, mode: 0o700 });
+    await ensureFolder(this.#workspace);
     await replaceFile(this.#file.path, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
     this.#file.refresh(true);
   }
@@ -80,8 +81,16 @@ export class CredentialStore {
     return this.#good;
   }
 
-  #damage(): BlockhouseError {
-    return new BlockhouseError('ADAPTER_NOT_CONFIGURED', `${this.#file.path} can't be used: ${this.#fault}. Repair it or remove it.`);
+  /** C2. */
+  #entry(all: Stored, id: string): StoredSettings | undefined {
+    const entry = all.get(id);
+    const fault = entry === undefined ? undefined : faultOfEntry(id, entry);
+    if (fault !== undefined) throw this.#damage(fault);
+    return entry as StoredSettings | undefined;
+  }
+
+  #damage(fault = this.#fault): BlockhouseError {
+    return new BlockhouseError('ADAPTER_NOT_CONFIGURED', `${this.#file.path} can't be used: ${fault}. Repair it or remove it.`);
   }
 
   #take(state: FileState): void {
@@ -107,7 +116,7 @@ function parseStored(state: FileState): Stored {
   if (state.kind === 'unreadable') throw new Error(state.reason);
   const json = parseWithoutEcho(state.text);
   if (!isObject(json)) throw new Error('it must hold a JSON object with one entry for each adapter');
-  return new Map(Object.entries(json).map(([id, entry]) => [id, parseEntry(id, entry)]));
+  return new Map(Object.entries(json));
 }
 
 /** V8 quotes the text around a syntax error, and here that text may be a key. */
@@ -119,10 +128,8 @@ function parseWithoutEcho(text: string): unknown {
   }
 }
 
-function parseEntry(id: string, entry: unknown): StoredSettings {
-  if (!isObject(entry)) throw new Error(`the entry ${id} must be an object`);
-  for (const [name, value] of Object.entries(entry)) {
-    if (typeof value !== 'string') throw new Error(`${id}.${name} must be a string`);
-  }
-  return entry as Record<string, string>;
+function faultOfEntry(id: string, entry: unknown): string | undefined {
+  if (!isObject(entry)) return `the entry ${id} must be an object`;
+  const wrong = Object.entries(entry).find(([, value]) => typeof value !== 'string');
+  return wrong === undefined ? undefined : `${id}.${wrong[0]} must be a string`;
 }

@@ -4,10 +4,9 @@
 // T2 A rotation takes hold within a second, without a restart.
 // T3 Comparison takes the same time wherever the first difference lies.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CoreBus } from '../bus.ts';
-import { replaceFile } from '../workspace/atomic-file.ts';
+import { ensureFolder, replaceFile } from '../workspace/atomic-file.ts';
 import { closeToOthers, type FileState, FreshFile } from '../workspace/fresh-file.ts';
 
 const FORM = /^bh_[A-Za-z0-9_-]{43}$/;
@@ -19,7 +18,7 @@ export function tokenPath(workspace: string): string {
 
 /** Writes a new token and returns it. A running server takes it up by itself (T2). */
 export async function writeNewToken(workspace: string): Promise<string> {
-  await mkdir(workspace, { recursive: true, mode: 0o700 });
+  await ensureFolder(workspace);
   const token = `bh_${randomBytes(32).toString('base64url')}`;
   await replaceFile(tokenPath(workspace), `${token}\n`);
   return token;

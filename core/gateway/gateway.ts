@@ -2,24 +2,26 @@
 // are the same sequence of events.
 //
 // W1 A request that can't succeed is refused before it takes a place in the queue.
-// W2 `start` reaches the sink exactly once, at the first text or right before the end; nothing before that.
+// W2 A wait for a repetition never outlasts the time until the stream opens by itself: the failure still gets its status.
 // W3 After the sink has opened, an attempt is never repeated.
 // W4 An aborted signal ends every phase: waiting, attempt, backoff.
 // W5 Keys are resolved for each attempt, so that a rotated key serves the next one.
+// W6 After `close` every request ends in SHUTTING_DOWN, those too that wait for a place or for a repetition.
+import { setMaxListeners } from 'node:events';
 import type { CredentialStore } from '../auth/credentials.ts';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
-import type { Adapter, AdapterCall, ChatEvent, EventSink, StreamSink, UpstreamTimeouts } from '../ports.ts';
+import type { Adapter, AdapterCall, StreamSink, UpstreamTimeouts } from '../ports.ts';
 import { type AdapterInfo, type ModelList, VerifyRequest, type VerifyResult } from '../schemas/adapter.ts';
 import { type ChatConfig, type ChatDone, ChatRequest, type ChatResponse } from '../schemas/chat.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import { Answer } from './answer.ts';
-import { checkEgress, egressRule, parseBaseURL } from './egress.ts';
+import { type AcceptedChat, Attempts, sleep } from './attempts.ts';
+import { checkEgress, type EgressRule, egressRule, parseBaseURL } from './egress.ts';
 import { type Prompt, toPrompt } from './prompt.ts';
 import { AdapterQueue, type QueueLimits } from './queue.ts';
 import { AdapterRegistry, adapterInfo } from './registry.ts';
 import { RetryBudget, retryDelayMs } from './retry.ts';
-import { type Environment, resolveSettings } from './settings.ts';
+import { type Environment, resolveSettings, type SettingSource } from './settings.ts';
 
 export interface GatewayOptions {
   readonly adapters: readonly Adapter[];
@@ -51,16 +53,6 @@ interface Lane {
   readonly budget: RetryBudget;
 }
 
-interface AcceptedChat {
-  readonly request: ChatRequest;
-  readonly adapter: Adapter;
-  readonly prompt: Prompt;
-  readonly signal: AbortSignal;
-  readonly requestId: string;
-  /** Called with fragments as they come; absent when the caller wants the whole answer. */
-  readonly sink: StreamSink | undefined;
-}
-
 /** A signal that nobody fires. One for each request: a shared one would gather the listeners of all of them. */
 const never = (): AbortSignal => new AbortController().signal;
 
@@ -70,9 +62,12 @@ export class Gateway {
   readonly #lanes = new Map<string, Lane>();
   readonly #checkChat: Validator<ChatRequest> = compile(ChatRequest);
   readonly #checkVerify: Validator<VerifyRequest> = compile(VerifyRequest);
+  readonly #closing = new AbortController();
+  #closed: Promise<unknown> | undefined;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
+    setMaxListeners(0, this.#closing.signal); // one for each request that waits for a repetition
     this.#registry = new AdapterRegistry(options.adapters);
     for (const adapter of options.adapters) {
       this.#lanes.set(adapter.id, { queue: new AdapterQueue(options.queue), budget: new RetryBudget(options.now) });
@@ -116,7 +111,9 @@ export class Gateway {
   /** Model ids of an adapter. */
   async models(name: string, options: CallOptions = {}): Promise<ModelList> {
     const adapter = this.#registry.inUrl(name);
-    const models = [...(await adapter.listModels(this.#checkedCall(adapter, undefined, options.signal ?? never())))];
+    const models = [
+      ...(adapter.curatedModels ?? (await adapter.listModels(this.#checkedCall(adapter, undefined, options.signal ?? never())))),
+    ];
     return { provider: adapter.id, models, count: models.length };
   }
 
@@ -137,8 +134,11 @@ export class Gateway {
     }
   }
 
+  /** W6. A second call waits for the first. */
   async close(): Promise<void> {
-    await Promise.all(this.#registry.list().map((adapter) => adapter.close()));
+    this.#closing.abort();
+    this.#closed ??= Promise.all(this.#registry.list().map((adapter) => adapter.close()));
+    await this.#closed;
   }
 
   /** W1. */
@@ -187,7 +187,8 @@ export class Gateway {
       } catch (error) {
         const failure = signal.aborted ? new BlockhouseError('CANCELLED', 'The caller left.', { cause: error }) : toBlockhouseError(error);
         const final = accepted.sink?.opened === true || retry >= this.#options.retries; // W3
-        const delayMs = final ? undefined : retryDelayMs(failure, retry, this.#options.random);
+        const wanted = final ? undefined : retryDelayMs(failure, retry, this.#options.random);
+        const delayMs = wanted !== undefined && wanted < (accepted.sink?.opensInMs ?? Number.POSITIVE_INFINITY) ? wanted : undefined; // W2
         if (delayMs === undefined || failure.code === 'CANCELLED' || !lane.budget.withdraw()) throw failure;
         this.#options.bus.emit('chat.retried', {
           requestId,
@@ -198,7 +199,7 @@ export class Gateway {
           code: failure.code,
           error: failure.message,
         });
-        await sleep(delayMs, signal);
+        await sleep(delayMs, signal, this.#closing.signal);
         // A keep-alive comment may have opened the stream in the meantime.
         if (accepted.sink?.opened) throw failure;
       }
@@ -221,17 +222,18 @@ export class Gateway {
 
   /** A call to a place that it may go to: throws INVALID_REQUEST or, for a bad stored URL, ADAPTER_NOT_CONFIGURED. */
   #checkedCall(adapter: Adapter, config: ChatConfig | undefined, signal: AbortSignal): AdapterCall {
+    if (this.#closing.signal.aborted) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.', { retryable: false }); // W6
     if (config?.baseURL !== undefined && adapter.settings['baseURL'] === undefined)
       throw invalidRequest('config.baseURL', `can't be set for ${adapter.id}; its endpoint follows from the region`);
     const call = this.#call(adapter, config, signal);
     const base = call.settings.values['baseURL'];
-    if (base !== undefined) checkEgress(call.egress, parseConfiguredURL(base, call.settings.sources['baseURL']));
+    if (base !== undefined) checkBase(base, call.settings.sources['baseURL'], call.egress);
     return call;
   }
 
   #call(adapter: Adapter, config: ChatConfig | undefined, signal: AbortSignal): AdapterCall {
     const { env, credentials, allowedOrigins, timeouts } = this.#options;
-    const stored = credentials?.read(adapter.id);
+    const stored = [adapter.id, ...adapter.aliases].map((id) => credentials?.read(id)).find((entry) => entry !== undefined);
     const settings = resolveSettings(adapter.settings, { config, stored, env });
     const configured = resolveSettings(adapter.settings, { stored, env });
     const egress = egressRule(settings, {
@@ -259,75 +261,13 @@ function withUnusedFields(prompt: Prompt, config: ChatConfig | undefined, adapte
   };
 }
 
-/** A bad URL in a request is the caller's fault; in auth.json or the environment it is the operator's. */
-function parseConfiguredURL(base: string, source: string | undefined): URL {
-  if (source === 'request') return parseBaseURL(base);
+/** A bad address in a request is the caller's fault; in auth.json or the environment it is the operator's. */
+function checkBase(base: string, source: SettingSource | undefined, rule: EgressRule): void {
   try {
-    return parseBaseURL(base, 'baseURL');
+    checkEgress(rule, parseBaseURL(base));
   } catch (error) {
-    throw new BlockhouseError('ADAPTER_NOT_CONFIGURED', `${(error as Error).message} (it comes from ${source}).`, { cause: error });
+    if (source === 'request') throw error;
+    const { message } = error as Error;
+    throw new BlockhouseError('ADAPTER_NOT_CONFIGURED', `${message.replace('config.baseURL', 'baseURL')} (it comes from ${source}).`, { cause: error });
   }
-}
-
-/** The attempts of one request; each has an answer of its own, so that nothing of a failed one survives. */
-class Attempts {
-  count = 0;
-  firstTextAt: number | undefined;
-  readonly #accepted: AcceptedChat;
-  readonly #now: () => number;
-
-  constructor(accepted: AcceptedChat, now: () => number) {
-    this.#accepted = accepted;
-    this.#now = now;
-  }
-
-  async make(call: AdapterCall): Promise<{ done: ChatDone; content: string }> {
-    this.count += 1;
-    const { adapter, prompt, request, sink: streamSink } = this.#accepted;
-    const answer = new Answer();
-    let content = '';
-    let started = false;
-    const start = (): void => {
-      if (started || streamSink === undefined) return;
-      started = true;
-      streamSink.start({ provider: adapter.id, model: request.model }); // W2
-    };
-    const sink: EventSink = {
-      emit: (events: readonly ChatEvent[]): boolean => {
-        const fragments = answer.add(events);
-        if (fragments.length === 0) return true;
-        this.firstTextAt ??= this.#now();
-        if (streamSink === undefined) {
-          for (const fragment of fragments) content += fragment;
-          return true;
-        }
-        start();
-        return streamSink.content(fragments);
-      },
-      onceWritable: (resume) => {
-        if (streamSink === undefined) resume();
-        else streamSink.onceWritable(resume);
-      },
-    };
-    await adapter.chat({ ...call, model: request.model, prompt, stream: streamSink !== undefined, sink });
-    const done = answer.finish(prompt);
-    start();
-    return { done, content };
-  }
-}
-
-/** W4: rejects with CANCELLED as soon as the signal fires. */
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const cancel = (): void => {
-      clearTimeout(timer);
-      reject(new BlockhouseError('CANCELLED', 'The caller left.'));
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', cancel);
-      resolve();
-    }, ms);
-    if (signal.aborted) cancel();
-    else signal.addEventListener('abort', cancel, { once: true });
-  });
 }

@@ -70,7 +70,7 @@ export function toPrompt(request: ChatRequest): Prompt {
   return {
     system: system.length === 0 ? undefined : system.join('\n\n'),
     turns,
-    tools: flattenTools(request.tools ?? []),
+    tools: flattenTools(request.tools ?? [], warnings),
     maxTokens: request.config?.maxTokens,
     temperature: request.config?.temperature,
     cacheControl: request.config?.cacheControl ?? false,
@@ -168,12 +168,13 @@ class PendingCalls {
   }
 }
 
-/** Brings both accepted forms to the flat one. The nested form's outer fields are checked by the schema. */
-function flattenTools(tools: NonNullable<ChatRequest['tools']>): Tool[] {
+/** Brings the accepted forms to the flat one. The nested form's outer fields are checked by the schema. */
+function flattenTools(tools: NonNullable<ChatRequest['tools']>, warnings: Warning[]): Tool[] {
   const names = new Set<string>();
   return tools.map((item, index) => {
-    const tool: Tool = 'function' in item ? item.function : item;
+    const { strict, type: _type, ...tool }: Tool = 'function' in item ? item.function : item;
     const path = `tools[${index}]`;
+    if (strict) warnings.push({ field: `${path}.strict`, message: 'The strict mode of one provider would change the schema for it alone; it was left out.' });
     if (names.has(tool.name)) throw invalidRequest(`${path}.name`, `is used twice (${tool.name})`);
     names.add(tool.name);
     const type = tool.parameters?.['type'];

@@ -57,9 +57,10 @@ export class RetryBudget {
 /** Parses `Retry-After`: seconds or an HTTP date. Undefined for what is neither; clamped to 0…MAX_RETRY_AFTER_MS. */
 export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined || header.trim() === '') return undefined;
-  const seconds = Number(header);
-  const ms = Number.isNaN(seconds) ? Date.parse(header) - nowMs : seconds * 1000;
-  return clampRetryAfter(ms);
+  const text = header.trim();
+  if (/^\d+(\.\d+)?$/.test(text)) return clampRetryAfter(Number(text) * 1000);
+  // Date.parse finds a date in nearly anything; an HTTP date begins with its weekday.
+  return /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text) ? clampRetryAfter(Date.parse(text) - nowMs) : undefined;
 }
 
 export function clampRetryAfter(ms: number): number | undefined {

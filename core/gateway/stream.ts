@@ -57,6 +57,7 @@ class EventBuffer implements StreamSink {
   #wake: (() => void) | undefined;
   #resume: (() => void) | undefined;
   opened = false;
+  readonly opensInMs = Number.POSITIVE_INFINITY;
 
   start(start: ChatStart): void {
     this.opened = true;

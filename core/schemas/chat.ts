@@ -75,7 +75,13 @@ export const Tool = {
   type: 'object',
   additionalProperties: false,
   required: ['name'],
-  properties: { name: toolName, description: string, parameters: { ...anyObject, description: 'JSON Schema of the arguments, an object schema' } },
+  properties: {
+    name: toolName,
+    description: string,
+    parameters: { ...anyObject, description: 'JSON Schema of the arguments, an object schema' },
+    type: { type: 'string', const: 'function', description: "Accepted, as OpenAI's SDKs write it" },
+    strict: { type: 'boolean', description: "Accepted, as OpenAI's SDKs write it; never passed on, as it would change the schema" },
+  },
 } as const;
 export type Tool = XStatic<typeof Tool>;
 

@@ -6,7 +6,7 @@
 // A4 On any failure the temporary file is removed, the old content stays, and the error is reported.
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { BlockhouseError } from '../errors.ts';
 
@@ -46,6 +46,31 @@ async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
     await file.sync();
   } finally {
     await file.close();
+  }
+}
+
+/**
+ * Makes a folder, mode 0700, with those above it. Not by `mkdir`'s own `recursive`, which never comes back where a parent exists
+ * and yet answers ENOENT, as /proc does. Throws the system's own error.
+ */
+export async function ensureFolder(path: string): Promise<void> {
+  const made = await mkdirOnce(path);
+  if (made || dirname(path) === path) return;
+  await ensureFolder(dirname(path));
+  await mkdir(path, { mode: 0o700 });
+}
+
+/** False when a folder above it is missing. */
+async function mkdirOnce(path: string): Promise<boolean> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return false;
+    // Whatever else stands there is told by the next step that needs a folder.
+    if (code === 'EEXIST') return true;
+    throw error;
   }
 }
 

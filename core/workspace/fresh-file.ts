@@ -38,15 +38,15 @@ export class FreshFile {
   }
 
   #look(): { stamp: string; read: () => FileState } {
-    let stats: BigIntStats | undefined;
+    let found: BigIntStats;
     try {
-      stats = statSync(this.path, { bigint: true, throwIfNoEntry: false });
+      found = statSync(this.path, { bigint: true });
     } catch (error) {
+      // Not left to `throwIfNoEntry`: newer Nodes call a file that stands where a folder should be missing, too.
       const reason = (error as NodeJS.ErrnoException).code ?? String(error);
+      if (reason === 'ENOENT') return { stamp: 'missing', read: () => ({ kind: 'missing' }) };
       return { stamp: `!${reason}`, read: () => ({ kind: 'unreadable', reason }) };
     }
-    if (stats === undefined) return { stamp: 'missing', read: () => ({ kind: 'missing' }) };
-    const found = stats;
     // ctime: an edit may put the modification time back (rsync, cp -p), but this one no program can set.
     return { stamp: `${found.ino}:${found.size}:${found.ctimeNs}`, read: () => readText(this.path, found) };
   }

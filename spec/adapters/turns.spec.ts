@@ -1,5 +1,5 @@
 import t from 'tap';
-import { idMapper, mergeTurns, metadataOf, objectSchema } from '../../adapters/turns.ts';
+import { idMapper, mergeTurns, metadataOf, objectSchema, outputText } from '../../adapters/turns.ts';
 import type { Turn } from '../../core/index.ts';
 
 const user = (text: string): Turn => ({ role: 'user', text });
@@ -64,4 +64,13 @@ t.test("metadata is the adapter's own, and an object", async (t) => {
   for (const own of [undefined, null, 'x', 1, [1]]) t.equal(metadataOf({ providerMetadata: { acme: own } }, 'acme'), undefined);
   t.equal(metadataOf({ providerMetadata: { other: { a: 1 } } }, 'acme'), undefined);
   t.equal(metadataOf({}, 'acme'), undefined);
+});
+
+t.test('a failed call is told in the text of its result, once', async (t) => {
+  const result = { toolCallId: 'c', toolName: 'f', isError: true };
+  t.equal(outputText({ ...result, content: 'no such city' }), 'Error: no such city');
+  t.equal(outputText({ ...result, content: 'Error: no such city' }), 'Error: no such city');
+  t.equal(outputText({ ...result, content: '{"error":"no such city"}' }), '{"error":"no such city"}');
+  t.equal(outputText({ ...result, content: 'errands' }), 'Error: errands');
+  t.equal(outputText({ ...result, content: '3 C', isError: false }), '3 C');
 });

@@ -36,6 +36,7 @@ for (const stream of [false, true]) {
       }),
     );
     compare(t, mine, theirs, HEADERS, {
+      'body.messages[4].content': 'the wire has no mark for a failed tool, so its text says so',
       'body.messages[2].tool_calls[0].function.index': CALL_INDEX,
       'body.messages[2].tool_calls[1].function.index': CALL_INDEX,
     });

@@ -82,6 +82,9 @@ export async function startServer(t: Test, options: TestServerOptions = {}): Pro
         ...headers,
       },
     });
+    // A connection that is cut while the body is still on its way is told here, although the response has begun; readers of
+    // the response are told as well.
+    request.on('error', () => undefined);
     request.end(bytes);
     return request;
   };

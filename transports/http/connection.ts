@@ -45,11 +45,12 @@ export class OpenAnswers {
 }
 
 /** Answers without a request and ends the connection: the same error body, headers and all. */
-export function answerRaw(socket: Duplex, failure: BlockhouseError): void {
-  const body = JSON.stringify(errorBody(failure));
+export function answerRaw(socket: Duplex, failure: BlockhouseError, requestId: string): void {
+  const body = JSON.stringify(errorBody(failure, requestId));
   const headers = {
     ...COMMON_HEADERS,
     'cache-control': 'no-store',
+    'x-request-id': requestId,
     connection: 'close',
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),

@@ -1,14 +1,12 @@
 // Who may speak to this server: requests for its own name, from its own pages or from programs, with its token.
 // Pure: no I/O.
 import type { IncomingMessage } from 'node:http';
-import { BlockhouseError, invalidRequest } from '../../core/index.ts';
+import { BlockhouseError, invalidRequest, isLoopbackHost } from '../../core/index.ts';
 
 export interface GuardOptions {
   /** True when the operator opened the server to other machines: it is then reached under names we can't know. */
   readonly allowRemote: boolean;
 }
-
-const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
  * Throws FORBIDDEN_ORIGIN: a page of another site (or of a name that was rebound to 127.0.0.1) is no caller of ours.
@@ -39,7 +37,7 @@ export function assertOwnHost(req: IncomingMessage, options: GuardOptions): void
 
 function isOwnHost(host: string, port: number | undefined): boolean {
   const match = /^(\[[0-9a-f:]+\]|[^:]*)(?::(\d+))?$/.exec(host);
-  if (match === null || !LOOPBACK_NAMES.has(match[1] ?? '')) return false;
+  if (match === null || !isLoopbackHost(match[1] ?? '')) return false;
   return Number(match[2] ?? 80) === port;
 }
 

@@ -1,4 +1,4 @@
-// `node transports/http`: the server without the CLI.
+// `node transports/http`: the server without the CLI. Takes the flags of `blockhouse serve`.
 import { serveAsProcess } from '../../cli/compose.ts';
 
-await serveAsProcess({});
+await serveAsProcess(process.argv.slice(2));

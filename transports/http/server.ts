@@ -7,11 +7,12 @@
 // P4 A client that leaves aborts what was begun for it.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { BlockhouseError, type Core, invalidRequest, toBlockhouseError } from '../../core/index.ts';
 import { answerRaw, MAX_HEADER_BYTES, OpenAnswers, parserFailure } from './connection.ts';
 import { assertOwnHost, bearerToken, inboundRequestId } from './guard.ts';
 import { checkMounts, findMount, type Mount } from './mounts.ts';
-import { errorReply, type JsonReply, type Reply, STREAMED, writeJson } from './reply.ts';
+import { COMMON_HEADERS, errorReply, type JsonReply, type Reply, STREAMED, writeJson } from './reply.ts';
 import { Router } from './router.ts';
 import { routes } from './routes.ts';
 import { DEFAULT_SSE_TIMING, type SseTiming } from './sse.ts';
@@ -66,13 +67,16 @@ export function createHttpTransport(core: Core, options: HttpTransportOptions = 
   // MAX_HEADER_BYTES is the limit. A limit on their number would drop the rest silently, an Authorization among them.
   server.maxHeadersCount = 0;
   server.on('checkContinue', (req, res) => void front.serve(req, res));
-  server.on('checkExpectation', (req, res) => front.refuse(req, res, new BlockhouseError('EXPECTATION_FAILED', 'Only Expect: 100-continue is understood.')));
-  server.on('connect', (_req, socket) =>
-    answerRaw(socket, new BlockhouseError('METHOD_NOT_ALLOWED', 'CONNECT is not possible here; this server is no proxy.')),
+  server.on(
+    'checkExpectation',
+    (req, res) => void front.serve(req, res, new BlockhouseError('EXPECTATION_FAILED', 'Only Expect: 100-continue is understood.')),
+  );
+  server.on('connect', (req, socket) =>
+    front.refuseRaw(socket, new BlockhouseError('METHOD_NOT_ALLOWED', 'CONNECT is not possible here; this server is no proxy.'), inboundRequestId(req)),
   );
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable || error.code === 'ECONNRESET' || front.answers.hasBegun(socket)) socket.destroy();
-    else answerRaw(socket, parserFailure(error.code));
+    else front.refuseRaw(socket, parserFailure(error.code));
   });
   return { server, listen: (port, host) => listen(server, port, host), close: () => close(server) };
 }
@@ -93,14 +97,16 @@ class Front {
     this.#router = new Router(routes({ ...DEFAULT_SSE_TIMING, ...options.sse }));
   }
 
-  /** Never rejects. */
-  async serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  /** Never rejects. With `refusal`, that is the answer for whoever may speak to this server at all. */
+  async serve(req: IncomingMessage, res: ServerResponse, refusal?: BlockhouseError): Promise<void> {
     const startedAt = performance.now();
     const requestId = inboundRequestId(req) ?? this.#core.newRequestId();
     const signal = this.answers.add(req.socket, res); // P4
     res.on('error', (error) => this.#log.debug({ requestId, error: error.message }, 'the connection broke while it was written to'));
     let failure: BlockhouseError | undefined;
     try {
+      this.#assertOwnHost(req, res); // P1
+      if (refusal !== undefined) throw refusal;
       const reply = await this.#answer(req, res, requestId, signal);
       if (reply !== STREAMED) this.#write(req, res, reply, requestId);
     } catch (error) {
@@ -110,17 +116,18 @@ class Front {
     this.#record(req, res, requestId, performance.now() - startedAt, failure);
   }
 
-  refuse(req: IncomingMessage, res: ServerResponse, error: BlockhouseError): void {
-    const requestId = inboundRequestId(req) ?? this.#core.newRequestId();
-    this.#write(req, res, errorReply(error, requestId), requestId);
+  /** For what never became a request that could be answered as one. */
+  refuseRaw(socket: Duplex, failure: BlockhouseError, requestId = this.#core.newRequestId()): void {
+    this.#log.info({ requestId, status: failure.status, code: failure.code, error: failure.message }, 'request refused');
+    answerRaw(socket, failure, requestId);
   }
 
   async #answer(req: IncomingMessage, res: ServerResponse, requestId: string, signal: AbortSignal): Promise<Reply> {
-    this.#assertOwnHost(req, res); // P1
     const path = pathOf(req);
     const mount = findMount(this.#mounts, path);
     if (mount !== undefined) {
       if (!mount.public) this.#assertToken(req);
+      for (const [name, value] of Object.entries({ ...COMMON_HEADERS, 'x-request-id': requestId })) res.setHeader(name, value);
       await mount.handler(req, res);
       return STREAMED;
     }

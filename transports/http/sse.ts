@@ -3,7 +3,7 @@
 // V1 Nothing is written before the first content, so that an early failure keeps its status; after
 //    `openAfterMs` of silence the stream is opened by a comment, and a comment follows every `keepAliveMs`.
 // V2 Frames that arrive together leave in one write; a comment stands only between frames.
-// V3 The stream ends in exactly one `done` or `error`.
+// V3 The stream ends in exactly one `done` or `error`, or with the connection of a client that stopped reading.
 import type { ServerResponse } from 'node:http';
 import type { BlockhouseError, ChatDone, ChatStart, StreamSink } from '../../core/index.ts';
 import { errorBody } from '../../core/index.ts';
@@ -12,10 +12,12 @@ import { COMMON_HEADERS } from './reply.ts';
 export interface SseTiming {
   readonly openAfterMs: number;
   readonly keepAliveMs: number;
+  /** How long a client may leave what was written unread before its connection is cut: it holds a place of the provider's queue. */
+  readonly stallMs: number;
 }
 
 /** Proxies in between give up after 60 s at the earliest. */
-export const DEFAULT_SSE_TIMING: SseTiming = { openAfterMs: 10_000, keepAliveMs: 15_000 };
+export const DEFAULT_SSE_TIMING: SseTiming = { openAfterMs: 10_000, keepAliveMs: 15_000, stallMs: 30_000 };
 
 const COMMENT = ': keep-alive\n\n';
 
@@ -26,16 +28,23 @@ export class SseWriter implements StreamSink {
   #timer: NodeJS.Timeout | undefined;
   /** The start frame waits here for the frame that it leaves with (V2). */
   #waiting = '';
+  #stall: NodeJS.Timeout | undefined;
+  readonly #quietUntil: number;
 
   constructor(res: ServerResponse, requestId: string, timing: SseTiming) {
     this.#res = res;
     this.#requestId = requestId;
     this.#timing = timing;
+    this.#quietUntil = performance.now() + timing.openAfterMs;
     this.#timer = setTimeout(() => this.#keepAlive(), timing.openAfterMs);
   }
 
   get opened(): boolean {
     return this.#res.headersSent;
+  }
+
+  get opensInMs(): number {
+    return this.opened ? 0 : Math.max(0, this.#quietUntil - performance.now());
   }
 
   start(start: ChatStart): void {
@@ -50,7 +59,11 @@ export class SseWriter implements StreamSink {
   }
 
   onceWritable(resume: () => void): void {
-    this.#res.once('drain', resume);
+    this.#stall = setTimeout(() => this.#res.destroy(), this.#timing.stallMs);
+    this.#res.once('drain', () => {
+      clearTimeout(this.#stall);
+      resume();
+    });
   }
 
   done(done: ChatDone): void {
@@ -66,6 +79,7 @@ export class SseWriter implements StreamSink {
   /** Stops the timer of a stream that nobody reads any more. */
   stop(): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#stall);
   }
 
   #end(text: string): void {

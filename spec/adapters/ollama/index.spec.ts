@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { createOllama } from '../../../adapters/ollama/index.ts';
-import type { ChatStreamEvent, Environment } from '../../../core/index.ts';
+import { type ChatStreamEvent, createCore, type Environment } from '../../../core/index.ts';
 import { coreWith, resolveNames, settingsFor } from '../../support/adapter-call.ts';
 import { type Answerer, type FakeUpstream, sendInPieces, sendJson, startUpstream } from '../../support/upstream.ts';
 
@@ -163,4 +163,18 @@ t.test('verify says how many models there are, or what failed', async (t) => {
   upstream.server.closeAllConnections();
   await new Promise((resolve) => upstream.server.close(resolve));
   t.match(await core.verify('ollama'), { ok: false, detail: /ECONNREFUSED/ });
+});
+
+t.test('a key in auth.json goes to the address that stands beside it there', async (t) => {
+  const upstream = await startUpstream(t, (_request, res) => sendJson(res, DONE));
+  for (const [entry, env, expected] of [
+    [{ apiKey: 'stored-key', baseURL: upstream.url }, {}, 'Bearer stored-key'],
+    [{ apiKey: 'stored-key' }, { OLLAMA_BASE_URL: upstream.url }, undefined],
+  ] as const) {
+    const workspace = t.testdir({ 'auth.json': JSON.stringify({ ollama: entry }) });
+    const core = createCore({ workspace, adapters: [createOllama()], env });
+    t.teardown(() => core.close());
+    await core.chat(REQUEST);
+    t.equal(upstream.requests.at(-1)?.headers.authorization, expected);
+  }
 });

@@ -50,7 +50,7 @@ t.test('a whole conversation as Ollama wants it', async (t) => {
           { id: 'call_2', function: { index: 1, name: 'get_time', arguments: {} } },
         ],
       },
-      { role: 'tool', content: '3 C', tool_call_id: 'call_1', tool_name: 'get_weather' },
+      { role: 'tool', content: 'Error: 3 C', tool_call_id: 'call_1', tool_name: 'get_weather' },
       { role: 'tool', content: 'noon', tool_call_id: 'call_2', tool_name: 'get_time' },
       { role: 'user', content: 'and?' },
       { role: 'user', content: 'well?' },

@@ -1,15 +1,6 @@
 import t from 'tap';
-import { CALL_ID, outputText, warningsFor } from '../../../adapters/openai/request-parts.ts';
+import { CALL_ID, warningsFor } from '../../../adapters/openai/request-parts.ts';
 import { promptOf } from './support.ts';
-
-t.test('a failed call is told in the text of its result, once', async (t) => {
-  const result = { toolCallId: 'c', toolName: 'f', isError: true };
-  t.equal(outputText({ ...result, content: 'no such city' }), 'Error: no such city');
-  t.equal(outputText({ ...result, content: 'Error: no such city' }), 'Error: no such city');
-  t.equal(outputText({ ...result, content: '{"error":"no such city"}' }), '{"error":"no such city"}');
-  t.equal(outputText({ ...result, content: 'errands' }), 'Error: errands');
-  t.equal(outputText({ ...result, content: '3 C', isError: false }), '3 C');
-});
 
 t.test('call ids have at most 64 characters of a small set', async (t) => {
   t.match('call_Ab-9', CALL_ID);

@@ -25,6 +25,7 @@ t.test('T2: whole calls without an index are calls of their own', async (t) => {
     ['b', 'f', '{}'],
   ]);
   t.equal(gather(delta(undefined, undefined, 'f', '{}'), delta(undefined, undefined, 'f', '{}')).length, 2, 'also without ids');
+  t.equal(gather(delta(-1, undefined, 'f', '{}'), delta(-1, undefined, 'f', '{}')).length, 2, 'also with an index that is none');
 });
 
 t.test('T2: whole calls that all have the index 0 are calls of their own', async (t) => {

@@ -1,8 +1,11 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Readable } from 'node:stream';
 import t from 'tap';
-import { PATIENCE_MS, run, serve, start } from '../run.ts';
+import { CLI, PATIENCE_MS, run, serve, start } from '../run.ts';
 
 t.setTimeout(PATIENCE_MS);
 
@@ -71,4 +74,17 @@ t.test('a person at a terminal sees how to call it, and a log to read', async (t
   t.match(seen, /listens on http:\/\/127\.0\.0\.1:\d+/);
   t.match(seen, /TOKEN=\$\(.* token --workspace .*\)\n.*curl -s http:\/\/127\.0\.0\.1:\d+\/v1\/chat/);
   t.notMatch(seen, /bh_/);
+});
+
+t.test('a log that can not be written stops nothing', { skip: process.platform !== 'linux' && 'only Linux has /dev/full' }, async (t) => {
+  const full = openSync('/dev/full', 'w');
+  t.teardown(() => closeSync(full));
+  const env = { PATH: process.env['PATH'], HOME: t.testdirName, BLOCKHOUSE_LOG_LEVEL: 'trace' };
+  const child = spawn(process.execPath, [CLI, 'serve', '--json', '--port', '0', '--workspace', t.testdir()], { env, stdio: ['ignore', 'pipe', full] });
+  t.teardown(() => child.kill('SIGKILL'));
+  const [line] = (await once(child.stdout as Readable, 'data')) as [Buffer];
+  const { url } = JSON.parse(String(line)) as { url: string };
+  for (let call = 0; call < 3; call += 1) t.equal((await fetch(`${url}/v1/health`)).status, 200);
+  child.kill('SIGTERM');
+  t.same(await once(child, 'exit'), [0, null]);
 });

@@ -28,11 +28,15 @@ const DAMAGED: [string, string][] = [
   ['null', 'null'],
   ['an array', `["${CANARY}"]`],
   ['a string', `"${CANARY}"`],
+  ['10 MB', JSON.stringify({ openai: { apiKey: 'x'.repeat(10 * 1024 * 1024) } })],
+];
+
+/** Entries that no adapter can use, in a file that is sound. */
+const BAD_ENTRIES: [string, string][] = [
   ['an entry that is a string', `{"openai":"${CANARY}"}`],
   ['a value that is a number', '{"openai":{"apiKey":5}}'],
   ['a value that is null', '{"openai":{"apiKey":null}}'],
   ['a value in a value', `{"openai":{"apiKey":{"key":"${CANARY}"}}}`],
-  ['10 MB', JSON.stringify({ openai: { apiKey: 'x'.repeat(10 * 1024 * 1024) } })],
 ];
 
 t.test('entries are read as they stand, and a missing file is an empty one', async (t) => {
@@ -172,4 +176,24 @@ t.test('a __proto__ entry is a name like any other', async (t) => {
   await store.update('google', { apiKey: 'g' });
   t.equal(({} as Record<string, unknown>)['polluted'], undefined);
   t.match(readFileSync(path, 'utf8'), /"__proto__": \{\s+"polluted": "1"/);
+});
+
+t.test('an entry of the wrong form concerns its adapter alone, and stays in the file', async (t) => {
+  const workspace = t.testdir({ 'auth.json': JSON.stringify({ note: 'mine', broken: { apiKey: 5 }, good: { apiKey: 'k' } }) });
+  const store = new CredentialStore(workspace, createBus());
+  t.same(store.read('good'), { apiKey: 'k' });
+  t.throws(() => store.read('broken'), { code: 'ADAPTER_NOT_CONFIGURED', message: /broken\.apiKey must be a string/ });
+  t.throws(() => store.read('note'), { code: 'ADAPTER_NOT_CONFIGURED', message: /the entry note must be an object/ });
+  await store.update('good', { apiKey: 'k2' });
+  t.same(JSON.parse(readFileSync(join(workspace, 'auth.json'), 'utf8')), { note: 'mine', broken: { apiKey: 5 }, good: { apiKey: 'k2' } });
+  await t.rejects(store.update('broken', { apiKey: 'k' }), { code: 'ADAPTER_NOT_CONFIGURED' });
+});
+
+t.test('what is wrong with an entry is told without its content', async (t) => {
+  for (const [name, content] of BAD_ENTRIES) {
+    const { store } = withFile(t, content);
+    t.throws(() => store.read('openai'), { code: 'ADAPTER_NOT_CONFIGURED', status: 503, message: /openai/ }, name);
+    t.throws(() => store.read('openai'), { message: new RegExp(`^(?!.*${CANARY})`) }, name);
+    t.equal(store.read('google'), undefined);
+  }
 });

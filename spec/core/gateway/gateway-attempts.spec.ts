@@ -25,6 +25,7 @@ function sinkOf(opened = false): StreamSink & { readonly texts: string[]; opened
   return {
     texts: [],
     opened,
+    opensInMs: Number.POSITIVE_INFINITY,
     start() {
       this.opened = true;
     },
@@ -269,6 +270,44 @@ t.test('an abort after the end changes nothing', async (t) => {
   t.equal(facts[1]?.['code'], undefined);
 });
 
+t.test('after close every request ends in SHUTTING_DOWN: waiting for a repetition, waiting for a place, or new', async (t) => {
+  const held = gate();
+  const busy = new BlockhouseError('UPSTREAM_RATE_LIMITED', 'slow down', { retryAfterMs: 60_000 });
+  const first: Step = async () => {
+    await held.opened;
+    throw busy;
+  };
+  const { core, adapter, facts } = coreWith([first, busy, HELLO], { queue: { concurrency: 2, waiting: 2 } });
+  const ended = ['running', 'waits to repeat', 'waits for a place'].map((requestId) =>
+    t.rejects(core.chat(REQUEST, { requestId }), { code: 'SHUTTING_DOWN', retryable: false }, requestId),
+  );
+  await until('one waits for a repetition', () => facts.some(({ name }) => name === 'chat.retried'));
+  const closing = core.close();
+  held.open();
+  await Promise.all(ended);
+  await t.rejects(core.chat(REQUEST), { code: 'SHUTTING_DOWN' });
+  await t.rejects(core.models('stepped'), { code: 'SHUTTING_DOWN' });
+  t.match(await core.verify('stepped'), { ok: false, detail: /shutting down/ });
+  t.equal(adapter.calls.length, 2);
+  await Promise.all([closing, core.close()]);
+  t.equal(adapter.closed, 1, 'a second close is the first one');
+});
+
+t.test('many requests that wait for a repetition leave no warning about listeners', async (t) => {
+  const warnings: string[] = [];
+  const note = (warning: Error) => warnings.push(warning.message);
+  process.on('warning', note);
+  t.teardown(() => process.off('warning', note));
+  const slow = new BlockhouseError('UPSTREAM_RATE_LIMITED', 'slow down', { retryAfterMs: 60_000 });
+  const { core, facts } = coreWith([slow], { now: () => 0 });
+  const ended = Promise.allSettled(Array.from({ length: 20 }, () => core.chat(REQUEST)));
+  await until('more wait than a signal may have listeners by default', () => facts.filter(({ name }) => name === 'chat.retried').length > 10);
+  await core.close();
+  await ended;
+  await new Promise(setImmediate);
+  t.same(warnings, []);
+});
+
 t.test('leaving the loop of a stream aborts the call', async (t) => {
   const { core, adapter } = coreWith([
     async (call) => {
@@ -334,4 +373,12 @@ t.test('back-pressure of the sink reaches the adapter, and a whole answer has no
   await piped;
   await core.chat(REQUEST);
   t.same([answers, resumed], [[false, true], 2]);
+});
+
+t.test('W2: a wait that would outlast the opening of the stream is not begun, and the failure keeps its status', async (t) => {
+  const limited = new BlockhouseError('UPSTREAM_RATE_LIMITED', 'slow down', { retryAfterMs: 20_000 });
+  const { core, adapter, names } = coreWith([limited, HELLO]);
+  await t.rejects(core.pipe(REQUEST, { ...sinkOf(), opensInMs: 10_000 }), { code: 'UPSTREAM_RATE_LIMITED', retryAfterMs: 20_000 });
+  t.equal(adapter.calls.length, 1);
+  t.notOk(names().includes('chat.retried'));
 });

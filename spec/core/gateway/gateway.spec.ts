@@ -24,6 +24,7 @@ function recordingSink() {
   const seen: (ChatStart | string)[] = [];
   const sink: StreamSink = {
     opened: false,
+    opensInMs: Number.POSITIVE_INFINITY,
     start(start) {
       seen.push(start);
       (this as { opened: boolean }).opened = true;
@@ -263,4 +264,30 @@ t.test('a hostile request pollutes nothing', async (t) => {
   const metadata = JSON.parse('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}');
   await core.chat(asking({ messages: [{ role: 'user', content: 'x', providerMetadata: metadata }], tools: [{ name: 'f', parameters: metadata }] }));
   t.equal(({} as Record<string, unknown>)['polluted'], undefined);
+});
+
+t.test('a curated list of models needs no settings, and asks nobody', async (t) => {
+  const { core, adapter } = coreWith(undefined, { env: { STEPPED_BASE_URL: 'not a url' } }, { curatedModels: ['one', 'two'] });
+  t.same(await core.models('stepped'), { provider: 'stepped', models: ['one', 'two'], count: 2 });
+  t.equal(adapter.probes.length, 0);
+});
+
+t.test('a bad address of the operator is told as such, not as a field of the request', async (t) => {
+  for (const base of ['http://169.254.169.254/v1', 'not a url', 'https://user:word@api.example']) {
+    const { core } = coreWith(undefined, { env: { ...ENV, STEPPED_BASE_URL: base } });
+    const { message } = await core.chat(REQUEST).then(
+      () => t.fail('it was called') as never,
+      (error: unknown) => error as BlockhouseError,
+    );
+    t.match(message, /^baseURL .*\(it comes from env:STEPPED_BASE_URL\)\.$/);
+    t.notMatch(message, 'config.');
+    await t.rejects(core.chat(REQUEST), { code: 'ADAPTER_NOT_CONFIGURED' });
+  }
+});
+
+t.test('an entry of auth.json may stand under an alias', async (t) => {
+  const workspace = t.testdir({ 'auth.json': JSON.stringify({ steps: { apiKey: 'under-the-alias' } }) });
+  const { core, adapter } = coreWith(undefined, { workspace, env: {} }, { aliases: ['steps'] });
+  await core.chat(REQUEST);
+  t.equal(adapter.calls[0]?.settings.values['apiKey'], 'under-the-alias');
 });

@@ -206,3 +206,14 @@ t.test('what the config asks for is handed on as asked, and nothing is made up',
   t.match(prompt([user()]), { maxTokens: undefined, temperature: undefined, cacheControl: false, warnings: [], tools: [] });
   t.match(prompt([user()], { config: { maxTokens: 5, temperature: 0, cacheControl: true } }), { maxTokens: 5, temperature: 0, cacheControl: true });
 });
+
+t.test("OpenAI's own flat form of a tool is taken; its strict mode is left out, and told", async (t) => {
+  const tools = [
+    { type: 'function' as const, name: 'f', strict: true },
+    { type: 'function' as const, function: { name: 'g', strict: false } },
+  ];
+  const prompt = toPrompt({ adapter: 'a', model: 'm', messages: [{ role: 'user', content: 'x' }], tools });
+  t.same(prompt.tools, [{ name: 'f' }, { name: 'g' }]);
+  t.match(prompt.warnings, [{ field: 'tools[0].strict' }]);
+  t.equal(prompt.warnings.length, 1);
+});

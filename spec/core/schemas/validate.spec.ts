@@ -80,6 +80,7 @@ t.test('every kind of fault names its field and the cure', async (t) => {
 });
 
 t.test('both forms of a tool are taken, and a fault is reported in the form that was meant', async (t) => {
+  t.equal(refusal(tools({ type: 'function', name: 'f', strict: true }, { type: 'function', function: { name: 'g', strict: false } })), undefined);
   t.equal(refusal(tools({ name: 'f' }, { type: 'function', function: { name: 'g', description: 'd', parameters: { type: 'object' } } })), undefined);
   const cases: [unknown, string][] = [
     [{}, 'tools[0].name'],
@@ -90,7 +91,7 @@ t.test('both forms of a tool are taken, and a fault is reported in the form that
     [{ name: 'f', input_schema: {} }, 'tools[0].input_schema'],
     [{ type: 'function', function: {} }, 'tools[0].function.name'],
     [{ type: 'function', function: { name: 'a b' } }, 'tools[0].function.name'],
-    [{ type: 'function', function: { name: 'f', strict: true } }, 'tools[0].function.strict'],
+    [{ type: 'function', function: { name: 'f', strict: 'yes' } }, 'tools[0].function.strict'],
     [{ type: 'function', function: { name: 'f' }, extra: 1 }, 'tools[0].extra'],
     [{ type: 'web_search', function: { name: 'f' } }, 'tools[0].type'],
   ];

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { isTemporaryName, replaceFile, syncFolder } from '../../../core/workspace/atomic-file.ts';
+import { ensureFolder, isTemporaryName, replaceFile, syncFolder } from '../../../core/workspace/atomic-file.ts';
 
 t.test('the file holds exactly the content', async (t) => {
   const folder = t.testdir({});
@@ -128,3 +128,19 @@ t.test('a full disk is STORAGE_FULL: the old content stays, no temporary file is
   });
   if (reason !== undefined) t.comment(`not tried: ${reason}`);
 });
+
+t.test('a folder is made with those above it, closed to others; one that is there is left as it is', async (t) => {
+  const folder = join(t.testdir(), 'a', 'b', 'c');
+  await ensureFolder(folder);
+  await ensureFolder(folder);
+  t.equal(statSync(folder).mode & 0o777, 0o700);
+});
+
+t.test(
+  'a folder that can not be made is an error, also where its parent is there and answers ENOENT',
+  { skip: process.platform !== 'linux' && 'only Linux has /proc' },
+  async (t) => {
+    await t.rejects(ensureFolder('/proc/blockhouse/here'), { code: 'ENOENT' });
+    await t.rejects(ensureFolder('/dev/null/here'), { code: 'ENOTDIR' });
+  },
+);

@@ -57,3 +57,11 @@ t.test('a client that leaves aborts every request it has pipelined', async (t) =
   await until(() => server.log.filter(({ fields }) => fields['status'] === 499).length === 3, 'three requests that were cancelled');
   t.equal(server.log.filter(({ level }) => level === 'error').length, 0);
 });
+
+t.test('what never became a request has a request id too, in the answer and in the log', async (t) => {
+  const server = await startServer(t);
+  const { received } = await exchange(t, server.port, 'GET / HTTP/1.1\r\nbad header\r\n\r\n');
+  const id = /x-request-id: (\S+)/.exec(received)?.[1] ?? 'none';
+  t.match(received, `"requestId":"${id}"`);
+  await until(() => server.log.some((line) => JSON.stringify(line).includes(id)), 'the log line');
+});

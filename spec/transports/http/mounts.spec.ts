@@ -103,3 +103,9 @@ t.test('a mounted handler that fails in the middle of its answer breaks the conn
   }
   t.match(await server.call('GET', '/v1/health'), { status: 200 });
 });
+
+t.test('an answer of a mount carries the request id and the protecting headers', async (t) => {
+  const server = await startServer(t, { http: { mounts: [{ prefix: '/app', handler: (_req, res) => void res.end('hi') }] } });
+  const { headers } = await server.call('GET', '/app', { headers: { 'x-request-id': 'mine-1' } });
+  t.match(headers, { 'x-request-id': 'mine-1', 'x-content-type-options': 'nosniff' });
+});

@@ -10,8 +10,8 @@ const COMMENT = ': keep-alive\n\n';
 const START = { provider: 'p', model: 'm' };
 const DONE: ChatDone = { usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 }, stopReason: 'end_turn' };
 /** So long that it never comes within a test. */
-const NEVER: SseTiming = { openAfterMs: 3_600_000, keepAliveMs: 3_600_000 };
-const SOON: SseTiming = { openAfterMs: 20, keepAliveMs: 20 };
+const NEVER: SseTiming = { openAfterMs: 3_600_000, keepAliveMs: 3_600_000, stallMs: 3_600_000 };
+const SOON: SseTiming = { ...NEVER, openAfterMs: 20, keepAliveMs: 20 };
 
 interface Stream {
   readonly writer: SseWriter;
@@ -141,7 +141,7 @@ t.test('a failure after the opening comment is an error frame in a 200', async (
 
 t.test('no comment follows the end, whether or not the end opened the stream', async (t) => {
   for (const prepare of [() => undefined, (writer: SseWriter) => void writer.content(['a'])]) {
-    const { writer, res, writes } = await open(t, { openAfterMs: 3_600_000, keepAliveMs: 5 });
+    const { writer, res, writes } = await open(t, { ...NEVER, keepAliveMs: 5 });
     // As for a connection that is so slow that the answer is still leaving.
     Object.defineProperty(res, 'destroyed', { get: () => false, set: () => undefined });
     writer.start(START);
@@ -165,7 +165,7 @@ t.test('a stream that nobody reads any more gets no comments', async (t) => {
 });
 
 t.test('a client that does not read is not sent comments; content says so, and resumes on drain', async (t) => {
-  const { writer, res, writes, response } = await open(t, { openAfterMs: 3_600_000, keepAliveMs: 5 });
+  const { writer, res, writes, response } = await open(t, { ...NEVER, keepAliveMs: 5 });
   // More than all socket buffers of a loopback connection hold.
   t.equal(writer.content(['x'.repeat(64 * 1024 * 1024)]), false);
   const stalled = await response;
@@ -218,5 +218,31 @@ t.test('a lone surrogate in a text becomes an escape, so that the stream stays U
 });
 
 t.test('by default the stream opens after 10 s of silence, and a comment follows every 15 s', async (t) => {
-  t.strictSame(DEFAULT_SSE_TIMING, { openAfterMs: 10_000, keepAliveMs: 15_000 });
+  t.strictSame(DEFAULT_SSE_TIMING, { openAfterMs: 10_000, keepAliveMs: 15_000, stallMs: 30_000 });
+});
+
+t.test('a client that has not read for the stall time is cut off, and one that reads again is not', async (t) => {
+  const flood = ['x'.repeat(64 * 1024 * 1024)];
+  const stalled = await open(t, { ...NEVER, stallMs: 50 });
+  t.equal(stalled.writer.content(flood), false);
+  stalled.writer.onceWritable(() => t.fail('nothing was read'));
+  (await stalled.response).on('error', () => undefined);
+  await until(() => stalled.res.destroyed, 'the stalled connection to be cut');
+  stalled.writer.stop();
+
+  const slow = await open(t, NEVER);
+  t.equal(slow.writer.content(flood), false);
+  const resumed = new Promise<void>((resolve) => slow.writer.onceWritable(resolve));
+  (await slow.response).resume();
+  await resumed;
+  t.equal(slow.res.destroyed, false);
+  slow.writer.done(DONE);
+});
+
+t.test('it says how long it will stay unopened', async (t) => {
+  const { writer } = await open(t, NEVER);
+  t.ok(writer.opensInMs > 3_000_000);
+  writer.content(['a']);
+  t.equal(writer.opensInMs, 0);
+  writer.done(DONE);
 });

@@ -1,0 +1,132 @@
+// A server that is told to end while it works. The command is a process of its own, as for its users.
+import { readFileSync } from 'node:fs';
+import { type ClientRequest, get, request as httpRequest, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { PATIENCE_MS, type Serving, serve } from '../cli/run.ts';
+import { CHAT, DAEMON_END, daemonLine, framesOf, readAnswer, responseOf, until } from '../support/server.ts';
+import { type Answerer, type FakeUpstream, startUpstream } from '../support/upstream.ts';
+
+t.setTimeout(PATIENCE_MS);
+
+interface Running extends Serving {
+  readonly upstream: FakeUpstream;
+  readonly log: () => string;
+  chat(body: object): ClientRequest;
+}
+
+async function running(t: Test, answer: Answerer, env: Record<string, string> = {}): Promise<Running> {
+  const upstream = await startUpstream(t, answer);
+  const workspace = t.testdir();
+  const serving = await serve(t, workspace, { OLLAMA_BASE_URL: upstream.url, ...env });
+  let text = '';
+  serving.child.stderr.on('data', (bytes) => {
+    text += String(bytes);
+  });
+  const token = readFileSync(join(workspace, '.api-token'), 'utf8').trim();
+  const chat = (body: object): ClientRequest => {
+    const request = httpRequest(`${serving.url}/v1/chat`, {
+      method: 'POST',
+      agent: false,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    });
+    request.end(JSON.stringify(body));
+    return request;
+  };
+  return { ...serving, upstream, log: () => text, chat };
+}
+
+async function firstBytes(response: IncomingMessage): Promise<string> {
+  response.setEncoding('utf8');
+  let text = '';
+  response.on('data', (chunk: string) => {
+    text += chunk;
+  });
+  await until(() => text !== '', 'the first bytes');
+  return text;
+}
+
+function signal(server: Running, name: NodeJS.Signals): Promise<void> {
+  server.child.kill(name);
+  return until(() => server.log().includes('shutting down'), 'the server to begin its shutdown');
+}
+
+const STREAM = { ...CHAT, stream: true };
+
+t.test('SIGTERM takes no new connection, and a stream that ends soon ends whole', async (t) => {
+  let finish = (): void => undefined;
+  const server = await running(t, (_request, res) => {
+    res.write(daemonLine('Hello'));
+    finish = () => res.end(DAEMON_END);
+  });
+  const response = await responseOf(server.chat(STREAM));
+  await signal(server, 'SIGTERM');
+  await until(
+    () =>
+      new Promise((resolve) => {
+        const late = get(`${server.url}/v1/health`, { agent: false });
+        late.on('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ECONNREFUSED'));
+        late.on('response', (answer) => {
+          answer.resume();
+          resolve(false);
+        });
+      }),
+    'new connections to be refused',
+  );
+  finish();
+  t.same(
+    framesOf((await readAnswer(response)).text).map(({ event }) => event),
+    ['start', 'content', 'done'],
+  );
+  t.equal((await server.ended).code, 0);
+});
+
+t.test('answers that go on after the time of grace end in an error that says so, in every phase, and the process with 0', async (t) => {
+  const server = await running(
+    t,
+    (request, res) => {
+      if (request.body.includes('"begun"')) res.write(daemonLine('Hello'));
+      if (request.body.includes('"busy"')) {
+        res.writeHead(429, { 'retry-after': '60' });
+        res.end('{"error":"slow down"}');
+      }
+    },
+    { BLOCKHOUSE_QUEUE_CONCURRENCY: '4' },
+  );
+  const begun = await responseOf(server.chat({ ...STREAM, model: 'begun' }));
+  await firstBytes(begun);
+  const begunText = readWhole(begun);
+  const silent = server.chat({ ...STREAM, model: 'silent' });
+  const whole = server.chat(CHAT);
+  const busy = server.chat({ ...CHAT, model: 'busy' });
+  await server.upstream.arrived(3);
+  const waiting = server.chat({ ...CHAT, model: 'waiting' });
+  await until(() => server.log().includes('chat retried'), 'the wait before a repetition');
+  const answers = Promise.all([silent, whole, busy, waiting].map(async (request) => readAnswer(await responseOf(request))));
+  await signal(server, 'SIGTERM');
+  t.match(framesOf(await begunText).at(-1), { event: 'error', data: { status: 503, code: 'SHUTTING_DOWN' } }, 'a stream that had begun');
+  const phases = ['a silent stream', 'a whole answer', 'a wait before a repetition', 'a place in the queue'];
+  for (const [index, answer] of (await answers).entries()) t.match(answer, { status: 503, json: { code: 'SHUTTING_DOWN' } }, phases[index] ?? '');
+  t.equal((await server.ended).code, 0);
+  t.equal(server.upstream.requests.length, 4, 'nothing was begun that could not end');
+});
+
+async function readWhole(response: IncomingMessage): Promise<string> {
+  let text = '';
+  response.on('data', (chunk: string) => {
+    text += chunk;
+  });
+  await new Promise((resolve) => response.once('close', resolve));
+  return text;
+}
+
+t.test('a second signal ends the process at once', async (t) => {
+  const server = await running(t, (_request, res) => void res.write(daemonLine('Hello')));
+  const request = server.chat(STREAM);
+  request.on('error', () => undefined);
+  const response = await responseOf(request);
+  response.on('error', () => undefined);
+  await signal(server, 'SIGTERM');
+  server.child.kill('SIGINT');
+  t.equal((await server.ended).code, 1, 'and not with the 0 of an end in good order');
+});
