@@ -60,9 +60,9 @@ function mark({ ready, hasSecret, authRequired }: Readiness): string {
 }
 
 /** How an adapter stands, in a few words. */
-export function stand({ ready, hasSecret, authRequired, missing, envVars }: Readiness): string {
+export function stand({ ready, hasSecret, authRequired, broken, missing, envVars }: Readiness): string {
   if (ready) return hasSecret ? 'has a credential' : authRequired ? "asks the provider's own credential chain" : 'needs no key';
-  return envVars[0] === undefined ? oneLine(missing ?? 'not configured') : `no key yet (${envVars[0]})`;
+  return broken || envVars[0] === undefined ? oneLine(missing ?? 'not configured') : `no key yet (${envVars[0]})`;
 }
 
 function keyHint({ command, adapters }: BannerFacts, style: Style): string[] {

@@ -6,6 +6,7 @@ import type { Writable } from 'node:stream';
 import { inspect } from 'node:util';
 import { type BaseContext, Command, Option } from 'clipanion';
 import type { Core, ErrorBody, ProcessConfig } from '../core/index.ts';
+import { ownCommand } from './banner.ts';
 import { CliError, EXIT_CODES, type ExitKind, errorCodeOf, exitKindOf } from './exit-codes.ts';
 import { oneLine, toJson, write, writeLines } from './output.ts';
 
@@ -40,6 +41,11 @@ export abstract class BaseCommand extends Command<BaseContext> {
   /** A remark for the person. */
   protected async say(text: string): Promise<void> {
     await write(this.stderr, `${text}\n`);
+  }
+
+  /** How this person calls `blockhouse`, for hints that can be pasted. */
+  protected get command(): string {
+    return ownCommand(process.argv[1] ?? '', process.cwd());
   }
 
   /** The JSON form of a failure. */

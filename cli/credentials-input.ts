@@ -57,8 +57,10 @@ function question(adapter: Adapter, field: string, spec: SettingSpec, stored: st
 export function parseValues(adapter: Adapter, fields: readonly string[], text: string): Record<string, string> {
   const value = text.trim();
   if (value === '') throw new CliError('usage', 'standard input is empty; pipe the value in.');
-  if (fields.length > 1 && value.startsWith('{')) return parseObject(adapter, value);
-  const [field, second] = fields.length === 1 ? fields : fields.filter((name) => adapter.settings[name]?.secret);
+  // No key, address or name begins like this: it is JSON, or was meant to be.
+  if (/^[{["]/.test(value)) return parseObject(adapter, value);
+  // Where there may be no key, one value could be the address or the key; it must be named then.
+  const [field, second] = fields.length === 1 || !adapter.authRequired ? fields : fields.filter((name) => adapter.settings[name]?.secret);
   if (field !== undefined && second === undefined) return { [field]: value };
   throw new CliError(
     'usage',
@@ -68,7 +70,7 @@ export function parseValues(adapter: Adapter, fields: readonly string[], text: s
 
 function parseObject(adapter: Adapter, text: string): Record<string, string> {
   const json = tryParseJson(text);
-  if (!isObject(json)) throw new CliError('usage', 'standard input looks like a JSON object, but is none.');
+  if (!isObject(json)) throw new CliError('usage', 'standard input begins like JSON, but is no JSON object of fields.');
   for (const [name, value] of Object.entries(json)) {
     fieldsOf(adapter, name);
     if (typeof value !== 'string') throw new CliError('usage', `${name} must be a string.`);

@@ -8,7 +8,7 @@ import { ServeCommand } from './commands/serve.ts';
 import { TokenCommand } from './commands/token.ts';
 import { VersionCommand } from './commands/version.ts';
 import { EXIT_CODES, errorCodeOf } from './exit-codes.ts';
-import { isColored, writeLines } from './output.ts';
+import { isColored, toJson, writeLines } from './output.ts';
 import { ReadableCli, usageLines } from './usage.ts';
 
 const COMMANDS = [
@@ -42,7 +42,9 @@ async function main(argv: string[]): Promise<number> {
   try {
     return await cli.run(cli.process(argv, context), context);
   } catch (error) {
-    await writeLines(context.stderr, usageLines(error, argv));
+    const lines = usageLines(error, argv);
+    if (argv.includes('--json')) await writeLines(context.stdout, [toJson({ error: lines[0]?.replace(/^blockhouse: /, '') })]);
+    await writeLines(context.stderr, lines);
     return EXIT_CODES.usage.code;
   }
 }

@@ -28,6 +28,8 @@ export interface Readiness {
   readonly ready: boolean;
   /** What is missing and how to give it; absent when ready. */
   readonly missing?: string;
+  /** True when the settings can't be read at all; `missing` says why. */
+  readonly broken: boolean;
   /** True when a secret was found in auth.json or the environment. */
   readonly hasSecret: boolean;
 }
@@ -42,10 +44,10 @@ export function readinessOf(core: Core, env: Environment): Readiness[] {
       const settings = resolveSettings(adapter.settings, { stored: core.credentials?.read(id), env });
       const missing = adapter.missingCredential(settings);
       const hasSecret = Object.keys(settings.values).some((name) => adapter.settings[name]?.secret);
-      return { ...facts, hasSecret, ready: missing === undefined, ...(missing !== undefined && { missing }) };
+      return { ...facts, hasSecret, broken: false, ready: missing === undefined, ...(missing !== undefined && { missing }) };
     } catch (error) {
       // A damaged auth.json or an unusable value keeps one adapter from working, not the list from showing.
-      return { ...facts, hasSecret: false, ready: false, missing: (error as Error).message };
+      return { ...facts, hasSecret: false, broken: true, ready: false, missing: (error as Error).message };
     }
   });
 }

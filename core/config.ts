@@ -45,7 +45,7 @@ export function resolveProcessConfig(flags: Flags, env: Environment): ProcessCon
   return Object.freeze({
     host,
     port: integer('--port or BLOCKHOUSE_PORT', flags.port ?? text('BLOCKHOUSE_PORT'), 0, 65_535) ?? 8420,
-    workspace: resolve(flags.workspace ?? text('BLOCKHOUSE_WORKSPACE') ?? join(homedir(), '.blockhouse')),
+    workspace: workspaceFolder(flags.workspace ?? text('BLOCKHOUSE_WORKSPACE')),
     allowRemote,
     allowedOrigins: parseOrigins(text('BLOCKHOUSE_ALLOWED_ORIGINS')),
     queue: Object.freeze({
@@ -55,6 +55,13 @@ export function resolveProcessConfig(flags: Flags, env: Environment): ProcessCon
     timeouts: readTimeouts(text),
     logLevel: level as LogLevel,
   });
+}
+
+/** A shell expands `~` only at the start of a word, and not in `--workspace=~/x`. Throws for an empty name: it would be the current folder. */
+function workspaceFolder(given: string | undefined): string {
+  if (given === undefined) return join(homedir(), '.blockhouse');
+  if (given.trim() === '') throw new Error('--workspace must not be empty; leave it out for ~/.blockhouse.');
+  return resolve(given === '~' || given.startsWith('~/') ? join(homedir(), given.slice(1)) : given);
 }
 
 function readTimeouts(text: (name: string) => string | undefined): Partial<UpstreamTimeouts> {

@@ -39,7 +39,9 @@ export class AuthSetCommand extends BaseCommand {
         if (fields.length > 0) await inWorkspace(config, async () => core.credentials?.update(adapter.id, values));
         await this.print({ adapter: adapter.id, fields }, []);
         await this.say(
-          fields.length === 0 ? 'Nothing was changed.' : `Stored ${adapter.id} ${fields.join(', ')} in auth.json. Check it with verify ${adapter.id}.`,
+          fields.length === 0
+            ? 'Nothing was changed.'
+            : `Stored ${adapter.id} ${fields.join(', ')} in auth.json. Check it with \`${this.command} verify ${adapter.id}\`.`,
         );
         return 'ok';
       }),
@@ -70,7 +72,7 @@ export class AuthListCommand extends BaseCommand {
       const settings = shownSettings(core, this.context.env);
       const rows = settings.map(({ adapter, field, value, source }) => [adapter, field, value, source]);
       await this.print({ settings }, rows.length === 0 ? [] : columns([['ADAPTER', 'FIELD', 'VALUE', 'SOURCE'], ...rows]));
-      if (rows.length === 0) await this.say('Nothing is stored, and no variable is set. Add a key with auth set.');
+      if (rows.length === 0) await this.say(`Nothing is stored, and no variable is set; \`${this.command} auth set <id>\` stores a key.`);
       return 'ok';
     });
   }
@@ -98,6 +100,10 @@ export class AuthRemoveCommand extends BaseCommand {
 
 export class AuthCommand extends BaseCommand {
   static override readonly paths = [['auth']];
+  static override readonly usage = Command.Usage({
+    description: 'Store, list and remove credentials',
+    details: '`$0 auth set <id>` stores a key, `$0 auth list` shows what is there, `$0 auth rm <id>` removes it. Each has a --help of its own.',
+  });
 
   protected override run(): Promise<ExitKind> {
     throw new CliError('usage', 'say what to do: auth set <id>, auth list or auth rm <id>.');

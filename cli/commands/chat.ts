@@ -21,7 +21,7 @@ export class ChatCommand extends BaseCommand {
     ],
   });
 
-  adapter = Option.String('--adapter', { required: true, description: 'Adapter id, see `blockhouse adapters`' });
+  adapter = Option.String('--adapter', { description: 'Adapter id, see `blockhouse adapters`' });
   model = Option.String('--model', { description: "Model id; else the adapter's default" });
   system = Option.String('--system', { description: 'Instructions for the model' });
   maxTokens = Option.String('--max-tokens', { validator: t.isNumber(), description: 'Longest answer, in tokens; else 4096' });
@@ -30,10 +30,12 @@ export class ChatCommand extends BaseCommand {
   message = Option.String({ required: false, name: 'message' });
 
   protected override async run(): Promise<ExitKind> {
+    const { adapter } = this;
+    if (adapter === undefined) throw new CliError('usage', `--adapter is required; \`${this.command} adapters\` lists them.`);
     return this.interruptible(async (signal) => {
       const message = await this.#readMessage(signal);
       return this.withCore(async (core) => {
-        const request = this.#request(core, message);
+        const request = this.#request(core, adapter, message);
         if (this.whole) await this.#printWhole(core, request, signal);
         else await this.#printStream(core, request, signal);
         return 'ok';
@@ -55,11 +57,11 @@ export class ChatCommand extends BaseCommand {
     return text;
   }
 
-  #request(core: Core, message: string): ChatRequest {
+  #request(core: Core, adapter: string, message: string): ChatRequest {
     const { maxTokens, temperature } = this;
     return {
-      adapter: this.adapter,
-      model: this.model ?? core.adapter(this.adapter).defaultModel,
+      adapter,
+      model: this.model ?? core.adapter(adapter).defaultModel,
       messages: [...(this.system === undefined ? [] : [{ role: 'system' as const, content: this.system }]), { role: 'user', content: message }],
       config: { ...(maxTokens !== undefined && { maxTokens }), ...(temperature !== undefined && { temperature }) },
     };

@@ -1,7 +1,7 @@
 // `blockhouse serve`: the HTTP server until Ctrl-C.
 import { Command, Option } from 'clipanion';
 import type { ProcessConfig } from '../../core/index.ts';
-import { banner, ownCommand, shellWord } from '../banner.ts';
+import { banner, shellWord } from '../banner.ts';
 import { BaseCommand } from '../command.ts';
 import type { RunningServer } from '../compose.ts';
 import type { ExitKind } from '../exit-codes.ts';
@@ -40,7 +40,7 @@ export class ServeCommand extends BaseCommand {
     const style = styleFor(isColored(process.stderr, env));
     // Where a program reads stderr, it is the log and nothing else.
     if (!process.stderr.isTTY) return;
-    const command = ownCommand(process.argv[1] ?? '', process.cwd());
+    const { command } = this;
     const tokenCommand = `${command} token${await workspaceFlag(config)}`;
     const adapters = readinessOf(core, env);
     await writeLines(this.stderr, banner({ version: core.version, url, workspace: config.workspace, command, tokenCommand, adapters }, style));

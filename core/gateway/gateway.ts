@@ -111,9 +111,7 @@ export class Gateway {
   /** Model ids of an adapter. */
   async models(name: string, options: CallOptions = {}): Promise<ModelList> {
     const adapter = this.#registry.inUrl(name);
-    const models = [
-      ...(adapter.curatedModels ?? (await adapter.listModels(this.#checkedCall(adapter, undefined, options.signal ?? never())))),
-    ];
+    const models = [...(adapter.curatedModels ?? (await adapter.listModels(this.#checkedCall(adapter, undefined, options.signal ?? never()))))];
     return { provider: adapter.id, models, count: models.length };
   }
 

@@ -26,7 +26,7 @@ export class AdapterQueue {
     if (this.#queue.pending >= this.#limits.concurrency && this.#queue.size >= this.#limits.waiting) {
       throw new BlockhouseError(
         'QUEUE_FULL',
-        `The adapter is busy: ${this.#limits.concurrency} requests at work and ${this.#limits.waiting} waiting. Try again later.`,
+        `The adapter is busy: ${this.#limits.concurrency} at work and ${this.#limits.waiting} waiting. Try again later.`,
         {
           retryAfterMs: RETRY_AFTER_MS,
         },

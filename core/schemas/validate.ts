@@ -60,8 +60,11 @@ function wording(fault: ErrorObject): string {
   switch (fault.keyword) {
     case 'required':
       return 'is required';
-    case 'additionalProperties':
-      return `is not a known field here; known are ${Object.keys((fault.parentSchema?.['properties'] as object | undefined) ?? {}).join(', ')}`;
+    case 'additionalProperties': {
+      const properties = asProperties(fault.parentSchema?.['properties']);
+      const meant = meantField(String(fault.params['additionalProperty']), properties);
+      return `is not a known field here${meant === undefined ? '' : `; did you mean ${meant}?`}; known are ${Object.keys(properties).join(', ')}`;
+    }
     case 'type':
       return `must be ${article(String(fault.params['type']))}, not ${kindOf(fault.data)}`;
     case 'enum':
@@ -77,6 +80,18 @@ function wording(fault: ErrorObject): string {
   }
 }
 
+function asProperties(value: unknown): Record<string, { properties?: unknown }> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, { properties?: unknown }>) : {};
+}
+
+/** The same word one level deeper or in camel case: `max_tokens` beside `messages` was meant as `config.maxTokens`. */
+function meantField(key: string, properties: Record<string, { properties?: unknown }>): string | undefined {
+  const camel = key.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+  if (Object.hasOwn(properties, camel)) return camel;
+  const holder = Object.keys(properties).find((name) => Object.hasOwn(asProperties(properties[name]?.properties), camel));
+  return holder === undefined ? undefined : `${holder}.${camel}`;
+}
+
 function hint(fault: ErrorObject): string {
   const description = (fault.parentSchema as { description?: string } | undefined)?.description;
   return ` (pattern ${String(fault.params['pattern'])}${description === undefined ? '' : `; ${description}`})`;
@@ -90,5 +105,5 @@ function kindOf(value: unknown): string {
 }
 
 function article(noun: string): string {
-  return /^[aeio]/.test(noun) ? `an ${noun}` : `a ${noun}`;
+  return /^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`;
 }

@@ -31,6 +31,7 @@ t.test('a client that leaves during the wait before a repetition ends the wait, 
     // A minute is longer than this test may take: only a wait that is broken off lets it pass.
     const server = await startServer(t, {
       queue: { concurrency: 1, waiting: 0 },
+      http: { sse: { openAfterMs: 3_600_000 } }, // a stream that would open first is not waited with
       answer: (request, res, index) => (index === 0 ? sendJson(res, { error: 'busy' }, 429, { 'retry-after': '60' }) : friendlyDaemon(request, res, index)),
     });
     const facts = ends(server);

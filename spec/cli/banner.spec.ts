@@ -12,6 +12,7 @@ const hosted: Readiness = {
   envVars: ['HOSTED_KEY'],
   ready: false,
   hasSecret: false,
+  broken: false,
   missing: 'it needs a key',
 };
 const local: Readiness = { ...hosted, id: 'local', defaultModel: 'small', authRequired: false, ready: true };

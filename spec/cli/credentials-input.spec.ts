@@ -24,7 +24,6 @@ t.test('the fields that are asked for follow from the settings of the adapter', 
 
 t.test('piped text is the one field that can be meant, or a JSON object', async (t) => {
   t.same(parseValues(HOSTED, ['apiKey'], ' key\n'), { apiKey: 'key' });
-  t.same(parseValues(LOCAL, fieldsOf(LOCAL), 'key'), { apiKey: 'key' });
   t.same(parseValues(CLOUD, fieldsOf(CLOUD), '{"region": "eu-west-1", "accessKeyId": "A"}'), { region: 'eu-west-1', accessKeyId: 'A' });
   for (const [text, message] of [
     ['', /is empty/],
@@ -32,7 +31,7 @@ t.test('piped text is the one field that can be meant, or a JSON object', async 
     ['key', /--field \(region, accessKeyId, secretAccessKey\)/],
     ['{"region": 7}', /region must be a string/],
     ['{"nope": "x"}', /no field of that name/],
-    ['{"region"', /is none/],
+    ['{"region"', /no JSON object/],
   ] as const)
     t.throws(() => parseValues(CLOUD, fieldsOf(CLOUD), text), { message }, text);
 });
@@ -63,4 +62,14 @@ t.test('asking shows what is kept, masks secrets, and asks again for what is not
   t.match(shown, 'accessKeyId has characters that no key has');
   t.match(shown, 'One secretAccessKey (hidden, Enter keeps ••••6789): ');
   t.notMatch(shown, 'canary');
+});
+
+t.test('what begins like JSON is never taken for a key', async (t) => {
+  t.same(parseValues(HOSTED, ['apiKey'], '{"apiKey":"k1","baseURL":"http://127.0.0.1:9/v1"}'), { apiKey: 'k1', baseURL: 'http://127.0.0.1:9/v1' });
+  for (const text of ['{', '["a"]', '"a"', '{"apiKey":']) t.throws(() => parseValues(HOSTED, ['apiKey'], text), { message: /no JSON object/ }, text);
+});
+
+t.test('where there may be no key, a lone value must be named', async (t) => {
+  t.throws(() => parseValues(LOCAL, fieldsOf(LOCAL), 'http://10.0.0.5:11434'), { message: /--field/ });
+  t.same(parseValues(LOCAL, ['baseURL'], 'http://10.0.0.5:11434'), { baseURL: 'http://10.0.0.5:11434' });
 });

@@ -12,12 +12,18 @@ t.test('--help goes to stdout with 0; no command at all shows the same on stderr
 });
 
 t.test('an unknown command or option is 2, on stderr', async (t) => {
-  for (const args of [['srve'], ['token', '--nope'], ['chat'], ['models']]) {
+  for (const args of [['srve'], ['token', '--nope'], ['models']]) {
     const { code, stdout, stderr } = await run(t, args);
     t.equal(code, 2);
     t.equal(stdout, '');
     t.match(stderr, /^blockhouse: .*\n(See|Usage: ).*\n$/);
   }
+});
+
+t.test('a wrong call is told as JSON, too, where JSON is asked for', async (t) => {
+  const { code, stdout } = await run(t, ['models', '--json']);
+  t.equal(code, 2);
+  t.match(JSON.parse(stdout), { error: 'an argument is missing.' });
 });
 
 t.test('a reader that leaves (| head -c1) is no failure', async (t) => {

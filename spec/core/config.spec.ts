@@ -106,3 +106,9 @@ t.test('origins lose their path and their default port', async (t) => {
   t.same([...parseOrigins('https://A.example:443/v1/')], ['https://a.example']);
   t.equal(parseOrigins(undefined).size, 0);
 });
+
+t.test('an empty workspace is refused, and a home directory is found where no shell did', async (t) => {
+  for (const workspace of ['', '  ']) t.throws(() => resolveProcessConfig({ workspace }, {}), { message: /--workspace must not be empty/ });
+  t.equal(resolveProcessConfig({ workspace: '~/bh' }, {}).workspace, join(homedir(), 'bh'));
+  t.equal(resolveProcessConfig({ workspace: '/a/~/b' }, {}).workspace, '/a/~/b');
+});

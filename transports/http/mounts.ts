@@ -5,7 +5,7 @@ export interface Mount {
   /** `/my-app`; everything at it and below it goes to the handler. */
   readonly prefix: string;
   /** Writes the whole answer itself. What it throws becomes an error answer, unless it has begun to write. */
-  readonly handler: (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
+  readonly handler: (req: IncomingMessage, res: ServerResponse) => unknown;
   /** Paths below the prefix that need no token; `/` is the prefix itself. Everything else needs it. */
   readonly public?: readonly string[];
 }

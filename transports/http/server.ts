@@ -135,7 +135,7 @@ class Front {
     if (found !== undefined && 'allow' in found && req.method === 'OPTIONS')
       return { status: 204, body: undefined, headers: { allow: found.allow.join(', ') } };
     if (!(found !== undefined && 'route' in found && found.route.public)) this.#assertToken(req);
-    if (found === undefined) throw new BlockhouseError('NOT_FOUND', `There is no ${path.slice(0, 200)}; docs/http.md lists the routes.`);
+    if (found === undefined) throw new BlockhouseError('NOT_FOUND', `There is no ${path.slice(0, 200)}; GET /openapi.json lists the routes.`);
     if ('allow' in found) return notAllowed(req.method, found.allow, requestId);
     return found.route.handler({ core: this.#core, req, res, params: found.params, requestId, signal });
   }
@@ -179,7 +179,7 @@ class Front {
     };
     if (failure?.code === 'INTERNAL_ERROR')
       this.#log.error({ ...fields, err: failure.cause ?? failure }, 'request failed'); // P2
-    else if (status >= 500) this.#log.error({ ...fields, error: failure?.message }, 'request failed');
+    else if (failure !== undefined && status >= 500) this.#log.error({ ...fields, error: failure.message }, 'request failed');
     else if (status >= 400) this.#log.info({ ...fields, error: failure?.message }, 'request refused');
     else this.#log.debug(fields, 'request served');
   }
@@ -195,7 +195,7 @@ function pathOf(req: IncomingMessage): string {
 }
 
 function notAllowed(method: string | undefined, allow: readonly string[], requestId: string): JsonReply {
-  const reply = errorReply(new BlockhouseError('METHOD_NOT_ALLOWED', `${method} is not possible here; ${allow.join(', ')} is.`), requestId);
+  const reply = errorReply(new BlockhouseError('METHOD_NOT_ALLOWED', `${method} is not possible here; possible: ${allow.join(', ')}.`), requestId);
   return { ...reply, headers: { ...reply.headers, allow: allow.join(', ') } };
 }
 

@@ -40,7 +40,7 @@ t.test('what is said about the adapter', async (t) => {
     supportsStreaming: true,
     defaultModel: 'gemini-3.8-flash',
   });
-  t.strictSame(google.envVars, ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GEMINI_BASE_URL']);
+  t.strictSame(google.envVars, ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY', 'GOOGLE_GEMINI_BASE_URL']);
 });
 
 t.test('the default model is on the list, and the list asks nobody', async (t) => {

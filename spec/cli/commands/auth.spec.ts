@@ -9,7 +9,7 @@ t.setTimeout(PATIENCE_MS);
 
 t.test('set takes a key from standard input, stores it for its owner alone, and list masks it', async (t) => {
   const workspace = t.testdir();
-  const set = await run(t, ['auth', 'set', 'ollama', '--workspace', workspace], { input: `${KEY}\n` });
+  const set = await run(t, ['auth', 'set', 'ollama', '--field', 'apiKey', '--workspace', workspace], { input: `${KEY}\n` });
   t.match(set, { code: 0, stdout: '' });
   const file = join(workspace, 'auth.json');
   t.same(JSON.parse(readFileSync(file, 'utf8')), { ollama: { apiKey: KEY } });
@@ -27,7 +27,7 @@ t.test('list names the environment variable, and auth.json wins over it', async 
   const before = await run(t, ['auth', 'list', '--workspace', workspace], { env });
   t.match(before.stdout, /baseURL +http:\/\/127\.0\.0\.1:5 +OLLAMA_BASE_URL\n/);
   t.match(before.stdout, /apiKey +••••1234 +OLLAMA_API_KEY\n/);
-  await run(t, ['auth', 'set', 'ollama', '--workspace', workspace], { input: KEY });
+  await run(t, ['auth', 'set', 'ollama', '--field', 'apiKey', '--workspace', workspace], { input: KEY });
   t.match((await run(t, ['auth', 'list', '--workspace', workspace], { env })).stdout, /apiKey +••••wxyz +auth\.json\n/);
 });
 

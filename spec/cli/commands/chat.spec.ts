@@ -149,3 +149,9 @@ t.test('a reader that leaves ends it quietly with 0, and the upstream connection
   await (await upstream.arrived(0)).closed;
   t.match(await ended, { code: 0, stderr: '' });
 });
+
+t.test('a chat without an adapter says what is missing', async (t) => {
+  const { code, stderr } = await run(t, ['chat', 'hi', '--workspace', t.testdir()]);
+  t.equal(code, 2);
+  t.match(stderr, /--adapter is required; `.* adapters` lists them/);
+});

@@ -185,3 +185,15 @@ t.test('each schema has a check of its own', async (t) => {
   t.doesNotThrow(() => verify({ provider: 'x', config: { region: 'eu-central-1' } }));
   t.throws(() => verify({ adapter: 'x' }), { code: 'INVALID_REQUEST', details: [{ path: 'adapter' }] });
 });
+
+t.test('a known word in the wrong place, or in snake case, is answered with the right one', async (t) => {
+  const request = { adapter: 'a', model: 'm', messages: [{ role: 'user', content: 'x' }] };
+  const cases: [object, string][] = [
+    [{ temperature: 1 }, 'config.temperature'],
+    [{ max_tokens: 1 }, 'config.maxTokens'],
+    [{ config: { max_tokens: 1 } }, 'maxTokens'],
+    [{ apiKey: 'k' }, 'config.apiKey'],
+  ];
+  for (const [extra, meant] of cases) t.match(refusal({ ...request, ...extra }), { message: `did you mean ${meant}?` });
+  t.notMatch(refusal({ ...request, nonsense: 1 }), { message: 'did you mean' });
+});
