@@ -2,7 +2,7 @@
 import type { Prompt, Warning } from '../../core/index.ts';
 import { DEFAULT_MAX_TOKENS, joinURL } from '../base-url.ts';
 import { CLAUDE_ID, takesTemperature } from '../claude.ts';
-import type { ChatContext, WireRequest } from '../define.ts';
+import type { ChatContext, WireRequest } from '../parts.ts';
 import { idMapper, type MergedTurn, mergeTurns, metadataOf, objectSchema } from '../turns.ts';
 import type { AnthropicBlock, AnthropicMessage, AnthropicRequest, CacheControl } from './schema.ts';
 import { replayThinking } from './thinking.ts';

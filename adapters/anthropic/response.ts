@@ -1,6 +1,6 @@
 // A Messages answer as events. Pure: no I/O.
 import { type ChatEvent, isObject, type ReportedUsage, type StopReason } from '../../core/index.ts';
-import { type ChatContext, malformed, StreamFault } from '../define.ts';
+import { type ChatContext, malformed, StreamFault } from '../parts.ts';
 import { asArray, asCount, asObject, asString, lookUp, sumCounts } from '../read.ts';
 import { readErrorObject } from './errors.ts';
 import { translate } from './request.ts';

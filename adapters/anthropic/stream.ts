@@ -1,6 +1,6 @@
 // Anthropic's stream: named server-sent events, blocks opened, filled and closed by index. Pure: no I/O.
 import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
-import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamFault } from '../define.ts';
+import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamFault } from '../parts.ts';
 import { asObject, asString, parseArguments } from '../read.ts';
 import { SseReader, type SseRecord } from '../sse-read.ts';
 import { readErrorObject } from './errors.ts';

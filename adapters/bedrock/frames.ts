@@ -3,7 +3,7 @@
 //
 // Frame: u32 total length | u32 headers length | u32 CRC of the first 8 bytes | headers | payload | u32 CRC of all before.
 import type { EventStreamCodec } from '@smithy/eventstream-codec';
-import { malformed } from '../define.ts';
+import { malformed } from '../parts.ts';
 
 export const EVENT_STREAM = 'application/vnd.amazon.eventstream';
 

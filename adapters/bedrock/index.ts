@@ -1,7 +1,8 @@
 // Amazon Bedrock: the Converse API, binary event streams, requests signed with AWS keys or carrying a bearer token.
 import { type Adapter, BlockhouseError, type ResolvedSettings } from '../../core/index.ts';
-import { defineAdapter, type Get } from '../define.ts';
+import { defineAdapter } from '../define.ts';
 import type { UpstreamRequest } from '../http.ts';
+import type { Get } from '../parts.ts';
 import { asArray, asObject } from '../read.ts';
 import { Authorizer, CREDENTIAL_SETTINGS, keyProblem } from './credentials.ts';
 import { controlURL, endpointProblem, regionOf, trustedOrigins } from './endpoints.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Prompt, PromptToolResult, Warning } from '../../core/index.ts';
 import { DEFAULT_MAX_TOKENS } from '../base-url.ts';
 import { CLAUDE_ID } from '../claude.ts';
-import type { ChatContext, WireRequest } from '../define.ts';
+import type { ChatContext, WireRequest } from '../parts.ts';
 import { idMapper, type MergedTurn, mergeTurns, metadataOf, objectSchema } from '../turns.ts';
 import { runtimeURL } from './endpoints.ts';
 import { EVENT_STREAM } from './frames.ts';

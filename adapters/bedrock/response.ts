@@ -1,6 +1,6 @@
 // A Converse answer as events, and what both forms of it share. Pure: no I/O.
 import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
-import { type ChatContext, malformed, StreamFault } from '../define.ts';
+import { type ChatContext, malformed, StreamFault } from '../parts.ts';
 import { asArray, asCount, asObject, asString, lookUp, sumCounts } from '../read.ts';
 import { AnswerBlocks } from './blocks.ts';
 

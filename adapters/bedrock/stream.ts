@@ -1,7 +1,7 @@
 // Bedrock's stream: binary frames with JSON payloads. `messageStop` ends the text, `metadata` with the usage follows
 // it, then the connection's end. Pure: no I/O.
 import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
-import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamFault } from '../define.ts';
+import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamFault } from '../parts.ts';
 import { asObject, asString } from '../read.ts';
 import { AnswerBlocks } from './blocks.ts';
 import { frameFault } from './errors.ts';

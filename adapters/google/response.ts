@@ -1,6 +1,6 @@
 // A Gemini answer, whole or one record of a stream, as events. Pure: no I/O.
 import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
-import { type ChatContext, malformed, StreamFault } from '../define.ts';
+import { type ChatContext, malformed, StreamFault } from '../parts.ts';
 import { asArray, asCount, asObject, asString, sumCounts } from '../read.ts';
 import { recordFault } from './errors.ts';
 import { bareModel } from './request.ts';

@@ -4,7 +4,7 @@
 // M1 The stop is emitted last: signatures and counts come with or after the finish reason.
 // M2 An error may stand bare where a record should be, on one line or over several.
 import { type ChatEvent, tryParseJson } from '../../core/index.ts';
-import { cutShort, malformed, type StreamDecoder, StreamFault } from '../define.ts';
+import { cutShort, malformed, type StreamDecoder, StreamFault } from '../parts.ts';
 import { SseReader, type SseRecord } from '../sse-read.ts';
 import { recordFault } from './errors.ts';
 import { readRecord } from './response.ts';

@@ -1,7 +1,8 @@
 // Ollama: a daemon on this machine, or its cloud. Native `/api/chat`, NDJSON streams.
 import type { Adapter, ResolvedSettings } from '../../core/index.ts';
 import { joinURL } from '../base-url.ts';
-import { defineAdapter, type Get } from '../define.ts';
+import { defineAdapter } from '../define.ts';
+import type { Get } from '../parts.ts';
 import { asArray, asObject, asString } from '../read.ts';
 import { readFault } from './errors.ts';
 import { buildRequest, VERSION_SUFFIX } from './request.ts';

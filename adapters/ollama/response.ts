@@ -1,6 +1,6 @@
 // An Ollama answer, whole or one line of a stream, as events. Pure: no I/O.
 import type { ChatEvent, StopReason } from '../../core/index.ts';
-import { malformed, StreamFault } from '../define.ts';
+import { malformed, StreamFault } from '../parts.ts';
 import { asArray, asCount, asObject, asString, lookUp, parseArguments } from '../read.ts';
 import { lineFault } from './errors.ts';
 

@@ -1,6 +1,7 @@
 // OpenAI: `/responses` at its own hosts, `/chat/completions` at every server that is compatible with it.
 import { type Adapter, BlockhouseError, type ChatEvent, type ResolvedSettings } from '../../core/index.ts';
-import { type ChatContext, defineAdapter, type Get, type StreamDecoder } from '../define.ts';
+import { defineAdapter } from '../define.ts';
+import type { ChatContext, Get, StreamDecoder } from '../parts.ts';
 import { asArray, asObject } from '../read.ts';
 import { apiOf, DEFAULT_BASE_URL, endpointURL, isLoopback, isOwnHost } from './endpoint.ts';
 import { isListingRefused, readFault } from './errors.ts';

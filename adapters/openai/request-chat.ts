@@ -1,7 +1,7 @@
 // A prompt as a Chat Completions request, for OpenAI itself and for the servers that are compatible with it. Pure: no I/O.
 import type { Tool, Turn } from '../../core/index.ts';
 import { DEFAULT_MAX_TOKENS } from '../base-url.ts';
-import type { ChatContext, WireRequest } from '../define.ts';
+import type { ChatContext, WireRequest } from '../parts.ts';
 import { idMapper, objectSchema, outputText } from '../turns.ts';
 import { endpointURL, isOwnHost } from './endpoint.ts';
 import { isReasoningModel } from './models.ts';

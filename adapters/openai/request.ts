@@ -1,7 +1,7 @@
 // A prompt as a request to OpenAI: picks the endpoint, and builds the Responses form. Pure: no I/O.
 import type { Prompt, Tool, ToolCall, Turn, Warning } from '../../core/index.ts';
 import { DEFAULT_MAX_TOKENS } from '../base-url.ts';
-import type { ChatContext, WireRequest } from '../define.ts';
+import type { ChatContext, WireRequest } from '../parts.ts';
 import { asArray, asObject } from '../read.ts';
 import { type AssistantTurn, idMapper, metadataOf, objectSchema, outputText } from '../turns.ts';
 import { apiOf, endpointURL } from './endpoint.ts';

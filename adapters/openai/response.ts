@@ -1,6 +1,6 @@
 // An answer of the Responses endpoint as events; whole answers and streams share the reading of items. Pure: no I/O.
 import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
-import { malformed, StreamFault } from '../define.ts';
+import { malformed, StreamFault } from '../parts.ts';
 import { asArray, asCount, asObject, asString, parseArguments } from '../read.ts';
 import { streamFault } from './errors.ts';
 

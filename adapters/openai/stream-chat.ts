@@ -2,7 +2,7 @@
 //
 // Calls, usage and stop are told at the end of the bytes: until then any of them may still grow.
 import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
-import { cutShort, malformed, type StreamDecoder, StreamFault } from '../define.ts';
+import { cutShort, malformed, type StreamDecoder, StreamFault } from '../parts.ts';
 import { SseReader, type SseRecord } from '../sse-read.ts';
 import { streamFault } from './errors.ts';
 import { Choice } from './response-chat.ts';

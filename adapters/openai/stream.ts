@@ -1,6 +1,6 @@
 // The stream of the Responses endpoint: named events, of which one ends the answer. Pure: no I/O.
 import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
-import { cutShort, malformed, type StreamDecoder, StreamFault } from '../define.ts';
+import { cutShort, malformed, type StreamDecoder, StreamFault } from '../parts.ts';
 import { asObject, asString } from '../read.ts';
 import { SseReader, type SseRecord } from '../sse-read.ts';
 import { streamFault } from './errors.ts';

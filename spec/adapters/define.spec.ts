@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
-import { type AdapterParts, cutShort, defineAdapter, malformed, type StreamDecoder, StreamFault } from '../../adapters/define.ts';
+import { defineAdapter } from '../../adapters/define.ts';
+import { type AdapterParts, cutShort, malformed, type StreamDecoder, StreamFault } from '../../adapters/parts.ts';
 import { asObject, asString } from '../../adapters/read.ts';
 import type { Adapter, ChatEvent } from '../../core/index.ts';
 import { chatCall, closedPort } from '../support/adapter-call.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { readAnswer, readStopReason, usageEvent } from '../../../adapters/bedrock/response.ts';
-import { StreamFault } from '../../../adapters/define.ts';
+import { StreamFault } from '../../../adapters/parts.ts';
 import { contextOf, textOf } from './help.ts';
 
 function answer(content: unknown[], rest: Record<string, unknown> = {}) {

@@ -2,8 +2,8 @@ import t from 'tap';
 import { loadFrameCodec } from '../../../adapters/bedrock/frames.ts';
 import { readAnswer } from '../../../adapters/bedrock/response.ts';
 import { BedrockDecoder } from '../../../adapters/bedrock/stream.ts';
-import { StreamFault } from '../../../adapters/define.ts';
 import type { ProviderFault } from '../../../adapters/faults.ts';
+import { StreamFault } from '../../../adapters/parts.ts';
 import { BlockhouseError, type ChatEvent } from '../../../core/index.ts';
 import { contextOf, eventFrame, frameOf, HEX_EXCEPTION_FRAME, HEX_TEXT_FRAME, streamOf, textOf } from './help.ts';
 

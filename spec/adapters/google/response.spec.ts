@@ -1,6 +1,6 @@
 import t from 'tap';
-import { StreamFault } from '../../../adapters/define.ts';
 import { readAnswer, readRecord } from '../../../adapters/google/response.ts';
+import { StreamFault } from '../../../adapters/parts.ts';
 import { type ChatEvent, parseJson } from '../../../core/index.ts';
 
 const MODEL = 'gemini-3.8-flash';

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { StreamFault } from '../../../adapters/define.ts';
 import { GoogleDecoder } from '../../../adapters/google/stream.ts';
+import { StreamFault } from '../../../adapters/parts.ts';
 import type { ChatEvent } from '../../../core/index.ts';
 
 const MODEL = 'gemini-3.8-flash';

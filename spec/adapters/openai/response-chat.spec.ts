@@ -1,6 +1,6 @@
 import t from 'tap';
-import { StreamFault } from '../../../adapters/define.ts';
 import { Choice, readChatAnswer } from '../../../adapters/openai/response-chat.ts';
+import { StreamFault } from '../../../adapters/parts.ts';
 import { plain, thrownBy } from './support.ts';
 
 const answer = (message: unknown, finish: string | null = 'stop', more: object = {}) => ({ choices: [{ index: 0, message, finish_reason: finish }], ...more });

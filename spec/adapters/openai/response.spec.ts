@@ -1,6 +1,6 @@
 import t from 'tap';
-import { StreamFault } from '../../../adapters/define.ts';
 import { cutCallWarning, OutputItems, readArguments, readResponse } from '../../../adapters/openai/response.ts';
+import { StreamFault } from '../../../adapters/parts.ts';
 import { ANSWER, END_EVENTS, plain, thrownBy } from './support.ts';
 
 const message = (...content: unknown[]) => ({ type: 'message', content });

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { StreamFault } from '../../../adapters/define.ts';
 import { ChatDecoder } from '../../../adapters/openai/stream-chat.ts';
+import { StreamFault } from '../../../adapters/parts.ts';
 import type { ChatEvent } from '../../../core/index.ts';
 import { chunk, chunks, decode, plain, thrownBy } from './support.ts';
 

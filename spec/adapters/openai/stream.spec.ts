@@ -1,7 +1,7 @@
 import t from 'tap';
-import { StreamFault } from '../../../adapters/define.ts';
 import { readResponse } from '../../../adapters/openai/response.ts';
 import { ResponsesDecoder } from '../../../adapters/openai/stream.ts';
+import { StreamFault } from '../../../adapters/parts.ts';
 import type { ChatEvent } from '../../../core/index.ts';
 import { ANSWER, decode, END_EVENTS, namedEvents, plain, STREAM, thrownBy } from './support.ts';
 

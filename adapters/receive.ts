@@ -1,0 +1,134 @@
+// Takes what a provider answers: an error as far as it helps, a whole answer up to a cap, a stream through its decoder.
+//
+// R1 Of an error's body at most ERROR_BODY_BYTES are read; its status and what came of it suffice.
+// R2 What was read before a fault is handed over, and then the fault.
+import type { IncomingHttpHeaders } from 'node:http';
+import { type AdapterCall, type BlockhouseError, type ChatCall, type ChatEvent, secretsOf } from '../core/index.ts';
+import { type ErrorAnswer, errorAnswer, faultToError } from './faults.ts';
+import type { UpstreamHandler } from './http.ts';
+import { type AdapterParts, malformed, type StreamDecoder, StreamFault } from './parts.ts';
+
+const ERROR_BODY_BYTES = 64 * 1024;
+/** A whole answer of 128 K tokens stays below 1 MiB; some providers echo the request's 10 MiB beside it. */
+const ANSWER_BYTES = 32 * 1024 * 1024;
+
+export function toError(parts: AdapterParts, call: AdapterCall, answer: ErrorAnswer): BlockhouseError {
+  return faultToError(parts.readFault(answer, call.settings), {
+    name: parts.displayName,
+    status: answer.status,
+    headers: answer.headers,
+    secrets: secretsOf(parts.settings, call.settings),
+  });
+}
+
+/** Runs a reader of the folder and gives its StreamFault the adapter's name and secrets. */
+export function withFaults(parts: AdapterParts, call: AdapterCall, read: () => ChatEvent[]): ChatEvent[] {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof StreamFault)) throw error;
+    throw faultToError(error.fault, { name: parts.displayName, secrets: secretsOf(parts.settings, call.settings) });
+  }
+}
+
+/** Collects a body: of an error as much as helps, of an answer all of it or none. */
+export class BodyCollector implements UpstreamHandler {
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+
+  get isError(): boolean {
+    return this.#status < 200 || this.#status >= 300;
+  }
+
+  head(status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  data(chunk: Buffer): boolean {
+    this.#bytes += chunk.length;
+    if (!this.isError && this.#bytes > ANSWER_BYTES) throw malformed(`it is larger than ${ANSWER_BYTES} bytes`);
+    this.#chunks.push(chunk);
+    if (this.isError && this.#bytes > ERROR_BODY_BYTES) throw new OversizedError();
+    return true;
+  }
+
+  onceWritable(): void {}
+
+  /** A status and some of its text say enough of an error, however its connection ends. */
+  get complete(): boolean {
+    return this.#status !== 0 && this.isError;
+  }
+
+  text(): string {
+    return Buffer.concat(this.#chunks).toString('utf8');
+  }
+
+  answer(): ErrorAnswer {
+    return errorAnswer(this.#status, this.#headers, this.text());
+  }
+}
+
+/** Ends the reading of an error body that is larger than any message (R1). */
+class OversizedError extends Error {}
+
+/** Runs an exchange; an error body that was broken off counts as read. */
+export async function untilOversized(exchange: Promise<void>): Promise<void> {
+  try {
+    await exchange;
+  } catch (error) {
+    if (!(error instanceof OversizedError)) throw error;
+  }
+}
+
+/** Feeds a decoder, or collects the error where the status says so. */
+export class StreamHandler implements UpstreamHandler {
+  readonly #parts: AdapterParts;
+  readonly #call: ChatCall;
+  readonly #decoder: StreamDecoder;
+  #error: BodyCollector | undefined;
+
+  constructor(parts: AdapterParts, call: ChatCall, decoder: StreamDecoder) {
+    this.#parts = parts;
+    this.#call = call;
+    this.#decoder = decoder;
+  }
+
+  head(status: number, headers: IncomingHttpHeaders): void {
+    if (status >= 200 && status < 300) return;
+    this.#error = new BodyCollector();
+    this.#error.head(status, headers);
+  }
+
+  data(chunk: Buffer): boolean {
+    if (this.#error !== undefined) return this.#error.data(chunk);
+    return this.#emit((events) => this.#decoder.push(chunk, events));
+  }
+
+  onceWritable(resume: () => void): void {
+    this.#call.sink.onceWritable(resume);
+  }
+
+  get complete(): boolean {
+    return this.#error?.complete ?? this.#decoder.complete;
+  }
+
+  finish(): void {
+    if (this.#error !== undefined) throw toError(this.#parts, this.#call, this.#error.answer());
+    this.#emit((events) => this.#decoder.end(events));
+  }
+
+  /** R2. */
+  #emit(read: (events: ChatEvent[]) => ChatEvent[]): boolean {
+    let events: ChatEvent[] = [];
+    try {
+      events = withFaults(this.#parts, this.#call, () => read(events));
+    } catch (error) {
+      if (events.length > 0) this.#call.sink.emit(events);
+      throw error;
+    }
+    return events.length === 0 || this.#call.sink.emit(events);
+  }
+}
