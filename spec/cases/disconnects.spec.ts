@@ -4,9 +4,12 @@ import { PassThrough } from 'node:stream';
 import t from 'tap';
 import { createLogger, logFacts } from '../../cli/logging.ts';
 import type { CoreEvents } from '../../core/bus.ts';
+import { PATIENCE_MS } from '../cli/run.ts';
 import { RawClient } from '../support/raw.ts';
 import { CHAT, daemonLine, friendlyDaemon, responseOf, startServer, type TestServer, until } from '../support/server.ts';
 import { type Answerer, sendJson } from '../support/upstream.ts';
+
+t.setTimeout(PATIENCE_MS);
 
 const STREAM = { ...CHAT, stream: true };
 
@@ -131,8 +134,9 @@ t.test('with every optional feature on, a client that leaves still closes the co
     const facts = ends(server);
     const request = server.open('POST', '/v1/chat', { body });
     request.on('error', () => undefined);
+    const begins = body === STREAM ? responseOf(request) : undefined;
     const recorded = await server.upstream.arrived(0);
-    if (body === STREAM) await once(await responseOf(request), 'data');
+    if (begins !== undefined) await once(await begins, 'data');
     request.destroy();
     await recorded.closed;
     await until(() => facts.length === 1, 'the end of the request');

@@ -6,10 +6,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
+import { PATIENCE_MS } from '../cli/run.ts';
 import { CHAT, DAEMON_END, daemonLine, responseOf, startServer, type TestServer, until } from '../support/server.ts';
 import type { Answerer } from '../support/upstream.ts';
 
-t.setTimeout(240_000);
+t.setTimeout(PATIENCE_MS);
 
 const STREAM = { ...CHAT, stream: true };
 /** Requests at the same time: as many connections may stay open to the provider, for the next ones. */
@@ -91,7 +92,8 @@ t.test('2,000 streams, finished, cut short and aborted, leave no descriptor, tim
     t.ok(count <= had + slack, `${kind}: ${had} before, ${count} after`);
   }
   const grown = after.heapBytes - before.heapBytes;
-  t.ok(grown < 2000 * 2048, `the heap grew by ${Math.round(grown / 1024)} KiB, less than 2 KiB for each`);
+  // An answer that is held somewhere takes 7 KiB.
+  t.ok(grown < 2000 * 4096, `the heap grew by ${Math.round(grown / 1024)} KiB, less than 4 KiB for each`);
   t.equal([...server.core.events.all.values()].flat().length, listeners);
   for (const event of ['uncaughtException', 'unhandledRejection', 'warning', 'exit', 'SIGTERM']) t.ok(process.listenerCount(event) < 10, event);
 });

@@ -1,9 +1,12 @@
 // What a client sees of a stream: its status, its comments, its one end.
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
+import { PATIENCE_MS } from '../cli/run.ts';
 import { CHAT, DAEMON_END, daemonLine, framesOf, readAnswer, responseOf, startServer } from '../support/server.ts';
 import { type Answerer, sendJson } from '../support/upstream.ts';
 import { answerWith, PLAIN, startWireServer, WIRES } from '../support/wire-server.ts';
+
+t.setTimeout(PATIENCE_MS);
 
 const STREAM = { ...CHAT, stream: true };
 const COMMENT = ': keep-alive\n\n';
@@ -121,6 +124,7 @@ t.test('a failure within the time of grace keeps its status; one after it is an 
 
   const late = await startServer(t, { answer: failing, http: { sse: { openAfterMs: 5, keepAliveMs: 5 } } });
   const response = await responseOf(late.open('POST', '/v1/chat', { body: STREAM }));
+  await late.upstream.arrived(0);
   fail();
   const { text } = await readAnswer(response);
   t.match(framesOf(text), [{ event: 'error', data: { code: 'UPSTREAM_REJECTED', upstreamStatus: 404 } }]);
