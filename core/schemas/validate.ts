@@ -63,7 +63,7 @@ function wording(fault: ErrorObject): string {
     case 'additionalProperties': {
       const properties = asProperties(fault.parentSchema?.['properties']);
       const meant = meantField(String(fault.params['additionalProperty']), properties);
-      return `is not a known field here${meant === undefined ? '' : `; did you mean ${meant}?`}; known are ${Object.keys(properties).join(', ')}`;
+      return `is not a known field here${meant === undefined ? '' : ` (did you mean ${meant}?)`}; known are ${Object.keys(properties).join(', ')}`;
     }
     case 'type':
       return `must be ${article(String(fault.params['type']))}, not ${kindOf(fault.data)}`;
