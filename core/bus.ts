@@ -2,12 +2,25 @@
 // docs/events.md; a test holds the list there to this one.
 import mittModule, { type Emitter } from 'mitt';
 import type { ErrorCode } from './errors.ts';
+import type { ArchiveInfo, BlockState, CallPurpose, ChatEntry, Compaction, TransitionActor } from './schemas/block.ts';
 import type { Usage } from './schemas/chat.ts';
 
 interface ChatFact {
   readonly requestId: string;
   readonly adapter: string;
   readonly model: string;
+}
+
+/** The files of a block. */
+export type BlockFile = 'config' | 'memory' | 'costs' | 'pulse' | 'chat';
+
+interface BlockFact {
+  readonly block: string;
+}
+
+interface MessageFact extends BlockFact {
+  /** Of the message, not of its answer. */
+  readonly id: string;
 }
 
 export type CoreEvents = {
@@ -30,6 +43,48 @@ export type CoreEvents = {
   'credentials.damaged': { readonly file: string; readonly reason: string };
   /** The API token is another one now. */
   'token.rotated': { readonly file: string };
+  /** A block exists since now. */
+  'block.created': BlockFact;
+  /** A file of a block has other content than before, whoever wrote it. A heartbeat alone is no change. Told of edits by hand
+   *  only while somebody follows the block or its monitor runs. */
+  'block.changed': BlockFact & { readonly file: BlockFile };
+  /** The monitor is in another state. */
+  'block.transitioned': BlockFact & { readonly from: BlockState; readonly to: BlockState; readonly cause: string; readonly actor: TransitionActor };
+  /** A file of a block can't be used. Its content was kept as `copy`, where it could be read at all. */
+  'block.damaged': BlockFact & { readonly file: BlockFile; readonly reason: string; readonly copy?: string | undefined };
+  /** The block was moved to the archive. */
+  'block.archived': BlockFact & { readonly archiveName: ArchiveInfo['archiveName'] };
+  /** An archived block is active again. */
+  'block.restored': BlockFact & { readonly archiveName: ArchiveInfo['archiveName'] };
+  /** An archived block was deleted for good. */
+  'archive.removed': { readonly archiveName: ArchiveInfo['archiveName'] };
+  /** A message is on disk and waits for its answer. */
+  'message.queued': MessageFact & { readonly channel: ChatEntry['channel'] };
+  /** The answer to a message is being made. */
+  'message.started': MessageFact & { readonly attempt: number; readonly provider: string; readonly model: string };
+  /** A message has its outcome; one for each message, unless it is queued again. `code` names the fault of one that failed. */
+  'message.finished': MessageFact & {
+    readonly status: 'done' | 'failed' | 'cancelled' | 'expired' | 'interrupted';
+    readonly answerId?: string | undefined;
+    readonly code?: string | undefined;
+    readonly usage?: Usage | undefined;
+    readonly costUsd?: number | null | undefined;
+    readonly latencyMs?: number | undefined;
+  };
+  /** A model call of a block was paid for, or failed after it had been counted. */
+  'call.billed': BlockFact & {
+    readonly provider: string;
+    readonly model: string;
+    readonly purpose: CallPurpose;
+    readonly usage: Usage;
+    readonly costUsd: number | null;
+  };
+  /** The window of a block's memory was moved, or that failed. */
+  'memory.compacted': BlockFact & { readonly outcome: Compaction['outcome']; readonly trigger: Compaction['trigger'] };
+  /** The kill switch was set (`halted`) or released. */
+  'workspace.halted': { readonly halted: boolean; readonly reason: string | null };
+  /** Something of the workspace could not be written or watched in the background; the work goes on. */
+  'workspace.fault': { readonly block?: string | undefined; readonly what: string; readonly error: string };
 };
 
 export type CoreBus = Emitter<CoreEvents>;

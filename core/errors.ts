@@ -5,6 +5,8 @@
 // E2 `status` and `retryable` follow from the code, unless the provider's answer says more.
 // E3 The text of an INTERNAL_ERROR never leaves the process; its cause is for the log.
 
+import type { Usage } from './schemas/chat.ts';
+
 interface ErrorKind {
   readonly status: number;
   readonly retryable: boolean;
@@ -17,14 +19,30 @@ export const ERROR_TABLE = {
   UNAUTHORIZED: { status: 401, retryable: false, meaning: 'The bearer token is missing or wrong.' },
   FORBIDDEN_ORIGIN: { status: 403, retryable: false, meaning: 'The Host or Origin header names a place that this server does not serve.' },
   ADAPTER_NOT_FOUND: { status: 404, retryable: false, meaning: 'The URL names no registered adapter.' },
+  BLOCK_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no block of this name.' },
+  MESSAGE_NOT_FOUND: { status: 404, retryable: false, meaning: 'The block has no active message, or no fact, of this id.' },
+  ARCHIVE_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no archived block of this name.' },
   NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no such route.' },
   METHOD_NOT_ALLOWED: { status: 405, retryable: false, meaning: 'The route exists, but not for this method; the Allow header lists those it has.' },
   REQUEST_TIMEOUT: { status: 408, retryable: true, meaning: 'The request did not arrive completely in time.' },
+  NAME_TAKEN: { status: 409, retryable: false, meaning: 'A block of this name exists already.' },
+  AMBIGUOUS_ARCHIVE: { status: 409, retryable: false, meaning: 'Several archived blocks have this original name; the text lists their archive names.' },
+  BLOCK_DAMAGED: {
+    status: 409,
+    retryable: false,
+    meaning: "A file of the block can't be used; the text names it, what is wrong with it and the cure. Nothing of it was replaced.",
+  },
+  WRONG_STATE: { status: 409, retryable: false, meaning: 'What was asked for makes no sense in the present state; the text says why.' },
+  REVISION_MISMATCH: {
+    status: 412,
+    retryable: false,
+    meaning: 'The configuration has another revision than If-Match names: read it again and repeat the change.',
+  },
   BODY_TOO_LARGE: { status: 413, retryable: false, meaning: 'The request body is larger than the route takes.' },
   URI_TOO_LONG: { status: 414, retryable: false, meaning: 'The request target is longer than 8 KiB.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, retryable: false, meaning: 'The body is not plain UTF-8 application/json.' },
   EXPECTATION_FAILED: { status: 417, retryable: false, meaning: 'The Expect header asks for something other than 100-continue.' },
-  QUEUE_FULL: { status: 429, retryable: true, meaning: "The adapter's waiting room is full; Retry-After says when to come back." },
+  QUEUE_FULL: { status: 429, retryable: true, meaning: "The adapter's waiting room, or the queue of the block, is full; Retry-After says when to come back." },
   UPSTREAM_RATE_LIMITED: { status: 429, retryable: true, meaning: "The provider limits the rate; Retry-After is the provider's, where it gave one." },
   HEADERS_TOO_LARGE: { status: 431, retryable: false, meaning: 'The request headers are larger than 16 KiB.' },
   CANCELLED: { status: 499, retryable: false, meaning: 'The caller left or aborted. Never sent on the wire; seen in logs and by library callers.' },
@@ -41,6 +59,11 @@ export const ERROR_TABLE = {
   UPSTREAM_MALFORMED: { status: 502, retryable: true, meaning: "The provider's answer could not be read, or was cut short." },
   ADAPTER_NOT_CONFIGURED: { status: 503, retryable: false, meaning: 'The adapter lacks credentials; the text names each way to give them.' },
   SHUTTING_DOWN: { status: 503, retryable: true, meaning: 'The server is shutting down.' },
+  WORKSPACE_BUSY: {
+    status: 503,
+    retryable: false,
+    meaning: 'Another server holds the workspace; the text names its process and address. Never sent on the wire: a server that meets it does not start.',
+  },
   STORAGE_FULL: { status: 507, retryable: true, meaning: 'The disk is full; nothing was changed.' },
 } as const satisfies Record<string, ErrorKind>;
 
@@ -61,6 +84,8 @@ export interface ErrorExtras {
   readonly upstreamStatus?: number;
   /** Overrides the table: a provider's 429 for an exhausted quota is final, its 408 is not. */
   readonly retryable?: boolean;
+  /** What the provider reported of a call that failed later: it is billed all the same. */
+  readonly usage?: Usage;
   /** True when the provider may have begun to work on the request, so that sending it again may bill twice. */
   readonly mayHaveRun?: boolean;
 }
@@ -85,6 +110,7 @@ export class BlockhouseError extends Error {
   readonly upstreamStatus: number | undefined;
   readonly details: readonly ErrorDetail[] | undefined;
   readonly mayHaveRun: boolean;
+  readonly usage: Usage | undefined;
 
   constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {
     super(message, extras.cause === undefined ? undefined : { cause: extras.cause });
@@ -96,6 +122,7 @@ export class BlockhouseError extends Error {
     this.upstreamStatus = extras.upstreamStatus;
     this.details = extras.details;
     this.mayHaveRun = extras.mayHaveRun ?? false;
+    this.usage = extras.usage;
   }
 }
 

@@ -2,7 +2,8 @@
 export type { StoredSettings } from './auth/credentials.ts';
 export { CredentialStore } from './auth/credentials.ts';
 export { ApiToken, tokenPath, writeNewToken } from './auth/token.ts';
-export { type CoreBus, type CoreEvents, createBus } from './bus.ts';
+export type { BlockDetails, Blocks, FollowOptions, ReplyStep, StopFollowing } from './block/api.ts';
+export { type BlockFile, type CoreBus, type CoreEvents, createBus } from './bus.ts';
 export { type Flags, type LogLevel, type ProcessConfig, resolveProcessConfig } from './config.ts';
 export {
   BlockhouseError,
@@ -36,6 +37,8 @@ export { isObject, type JsonObject, type JsonValue, parseJson, tryParseJson } fr
 export type { Adapter, AdapterCall, ChatCall, ChatEvent, EventSink, ReportedUsage, StreamSink, UpstreamTimeouts } from './ports.ts';
 export { type Core, type CoreOptions, createCore } from './runtime.ts';
 export * from './schemas/adapter.ts';
+export * from './schemas/block.ts';
+export * from './schemas/block-api.ts';
 export * from './schemas/chat.ts';
 export { ErrorReport } from './schemas/error.ts';
 export { compile, type Validator } from './schemas/validate.ts';

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { CredentialStore } from './auth/credentials.ts';
 import { ApiToken } from './auth/token.ts';
+import type { Blocks } from './block/api.ts';
 import { type CoreBus, createBus } from './bus.ts';
 import { DEFAULT_QUEUE } from './config.ts';
 import { type CallOptions, Gateway } from './gateway/gateway.ts';
@@ -37,6 +38,15 @@ export interface Core {
   /** Facts about what has happened; see docs/events.md. */
   readonly events: CoreBus;
   readonly workspace: string | undefined;
+  /**
+   * Takes the workspace for this process, sweeps what a crash left behind, and starts the monitors of blocks that are wanted running, one
+   * after the other, in the background. Rejects with WORKSPACE_BUSY while another server holds it; an Error without a workspace.
+   */
+  start(): Promise<void>;
+  /** Writes where this server can be reached into the workspace's lock, so that the CLI finds it. Only after `start`. */
+  announce(url: string): Promise<void>;
+  /** Blocks and their archive. Only after `start`: throws an Error that says so before. */
+  readonly blocks: Blocks;
   /** The bearer token of the workspace; undefined without a workspace. */
   readonly token: ApiToken | undefined;
   /** The stored credentials; undefined without a workspace. */
@@ -54,6 +64,7 @@ export interface Core {
   /** The same for a transport that keeps its own back-pressure. */
   pipe(request: unknown, sink: StreamSink, options?: CallOptions): Promise<ChatDone>;
   newRequestId(): string;
+  /** Stops the monitors, ends what is open, gives the workspace back. A second call waits for the first. */
   close(): Promise<void>;
 }
 
@@ -79,6 +90,11 @@ export function createCore(options: CoreOptions): Core {
     version: VERSION,
     events,
     workspace,
+    start: () => Promise.reject(new Error('not yet')),
+    announce: () => Promise.reject(new Error('not yet')),
+    get blocks(): Blocks {
+      throw new Error('Call start() first: blocks live in a workspace that this process holds.');
+    },
     token,
     credentials,
     adapterIds: () => gateway.adapterIds(),

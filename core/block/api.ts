@@ -1,0 +1,104 @@
+// What can be done with blocks: the port between the core and whoever shows or steers blocks. Pure: types only.
+import type { ArchiveInfo, BlockConfig, BlockCosts, BlockMemory, BlockPulse, Channel, ChatEntry, Fact } from '../schemas/block.ts';
+import type { BlockEntry, ChatReceipt, CostsReport, DoctorReport, Explanation, HaltState, LogFile } from '../schemas/block-api.ts';
+
+/** Ends the following; calling it again does nothing. */
+export type StopFollowing = () => void;
+
+export interface BlockDetails {
+  readonly name: string;
+  readonly config: BlockConfig;
+  readonly memory: BlockMemory;
+  readonly costs: BlockCosts;
+  readonly pulse: BlockPulse;
+}
+
+/** One step of a reply while it is written. `seq` counts up over the life of the process, so that a reader can ask for the rest. */
+export type ReplyStep =
+  | { readonly id: string; readonly seq: number; readonly event: 'start'; readonly provider: string; readonly model: string; readonly attempt: number }
+  | { readonly id: string; readonly seq: number; readonly event: 'content'; readonly text: string }
+  | {
+      readonly id: string;
+      readonly seq: number;
+      readonly event: 'done';
+      readonly answerId: string;
+      /** `interrupted`: the text so far was kept as the answer. */
+      readonly status: 'done' | 'interrupted';
+      readonly stopReason: string;
+    }
+  /** The attempt failed, and what was shown of it is void. With `willRetry` another `start` follows later. */
+  | { readonly id: string; readonly seq: number; readonly event: 'error'; readonly code: string; readonly error: string; readonly willRetry: boolean };
+
+export interface FollowOptions {
+  /** Called after a real change of a file of the block; many changes at once may call it many times. */
+  onChange?(): void;
+  /** Called once when the block is gone (archived). Nothing is called after it. */
+  onGone?(): void;
+  /** Called with each step of a reply; those after `sinceSeq` of a reply that is being written come first, at once, its text so far as one `content`. */
+  onReply?(step: ReplyStep): void;
+  readonly sinceSeq?: number | undefined;
+}
+
+/**
+ * Blocks and their archive. Names are checked here: a bad one is INVALID_REQUEST where a block is made and BLOCK_NOT_FOUND
+ * elsewhere. Bodies are checked at run time. Every promise may reject with a BlockhouseError; a change is on disk when its promise resolves.
+ */
+export interface Blocks {
+  /** Blocks and running monitors, without reading any block. */
+  counts(): { readonly blocks: number; readonly monitorsRunning: number };
+  /** Sorted by name. Entries are frozen, and the same object until the block changes. */
+  list(): Promise<readonly BlockEntry[]>;
+  /** `body` is `{name, config?}`. NAME_TAKEN, INVALID_REQUEST. */
+  create(body: unknown): Promise<{ readonly name: string }>;
+  details(name: string): Promise<BlockDetails>;
+  explain(name: string): Promise<Explanation>;
+  config(name: string): Promise<BlockConfig>;
+  /** Shallow merge. `ifMatch` is the revision that the caller has seen: REVISION_MISMATCH when there is another one. */
+  updateConfig(name: string, patch: unknown, options?: { readonly ifMatch?: number | undefined }): Promise<BlockConfig>;
+  /** Idempotent. INVALID_REQUEST with the cure where no model or credential is set. */
+  start(name: string): Promise<{ readonly message: string; readonly pulse: BlockPulse }>;
+  /** Idempotent. A reply may end within its grace; then it is aborted and its text kept as interrupted. */
+  stop(name: string): Promise<{ readonly message: string; readonly pulse: BlockPulse }>;
+  restart(name: string): Promise<{ readonly message: string; readonly pulse: BlockPulse }>;
+  /** Clears memory, costs and pulse; with `hard` logs, too. Chat history and configuration stay. */
+  reset(name: string, options?: { readonly hard?: boolean }): Promise<{ readonly message: string; readonly cleared: readonly string[] }>;
+  /** `body` is `{message, clientId?}`. On disk when it resolves. QUEUE_FULL beyond the cap of the block. */
+  post(name: string, body: unknown, channel: Channel): Promise<ChatReceipt>;
+  /** The active entries, oldest first. */
+  history(name: string): Promise<readonly ChatEntry[]>;
+  /** Takes a waiting message out of the queue, or ends its reply and keeps the text so far. WRONG_STATE when it has its outcome. */
+  cancel(name: string, messageId: string): Promise<ChatEntry>;
+  /** Queues a failed, cancelled or expired message again. WRONG_STATE otherwise. */
+  retry(name: string, messageId: string): Promise<ChatEntry>;
+  /** The 20 newest log files, newest first, the last 64 KiB of each. */
+  logs(name: string): Promise<readonly LogFile[]>;
+  /** `body` is `{text, pinned?}`. */
+  addFact(name: string, body: unknown): Promise<Fact>;
+  removeFact(name: string, factId: string): Promise<void>;
+  /** Summarises what lies before the newest messages, by the block's model. */
+  compact(name: string): Promise<BlockMemory>;
+  /** Brings back the summary and the window from before the last compaction. WRONG_STATE when there is none. */
+  undoCompaction(name: string): Promise<BlockMemory>;
+  /** Stops the monitor, then moves the block to the archive. */
+  archive(name: string): Promise<{ readonly archiveName: string }>;
+  /** Newest first. */
+  archives(): Promise<readonly ArchiveInfo[]>;
+  /** `archive` is an archive name, or an original name that only one archive has; `body` is `{name?}`. The block is stopped. */
+  restore(archive: string, body?: unknown): Promise<{ readonly name: string }>;
+  /** Deletes an archived block for good. */
+  purge(archive: string): Promise<{ readonly archiveName: string }>;
+  /** A tar.gz of the block's files. */
+  export(name: string): Promise<Uint8Array>;
+  /** Makes a block out of such a tar.gz, stopped, under its own or another name. */
+  import(archive: Uint8Array, name?: string): Promise<{ readonly name: string }>;
+  /** Money and tokens of all blocks, or one, from the ledger: resets and archives included. */
+  costs(query: { readonly by: 'block' | 'model' | 'day'; readonly block?: string | undefined }): Promise<CostsReport>;
+  /** Looks at every file and message. */
+  check(): Promise<DoctorReport>;
+  halted(): HaltState;
+  /** The kill switch: no monitor calls a model until it is released. Survives a restart. */
+  halt(body?: unknown): Promise<HaltState>;
+  unhalt(): Promise<HaltState>;
+  /** Tells of changes until the returned function is called. Throws BLOCK_NOT_FOUND. */
+  follow(name: string, options: FollowOptions): StopFollowing;
+}

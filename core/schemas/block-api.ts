@@ -1,0 +1,238 @@
+// What `/api` takes and answers beyond the files themselves. Pure: no I/O.
+import type { XStatic } from 'typebox/schema';
+import {
+  ArchiveInfo,
+  BLOCK_NAME_PATTERN,
+  BlockConfigFile,
+  BlockConfigPatch,
+  ChatEntry,
+  CostBucket,
+  CostsFile,
+  Fact,
+  MAX_MESSAGE_CHARACTERS,
+  MemoryFile,
+  PulseFile,
+  Reason,
+  STATES,
+  STATUSES,
+} from './block.ts';
+
+const string = { type: 'string' } as const;
+const boolean = { type: 'boolean' } as const;
+const count = { type: 'integer', minimum: 0 } as const;
+const yes = { type: 'boolean', const: true } as const;
+const money = { anyOf: [{ type: 'number', minimum: 0 }, { type: 'null' }] } as const;
+const orNull = <const S extends object>(schema: S) => ({ anyOf: [schema, { type: 'null' }] }) as const;
+/** Checked by the core's own rule, whose message says more than a pattern can. */
+const blockName = { type: 'string', maxLength: 256, description: `Matches ${BLOCK_NAME_PATTERN}; no name that Windows reserves` } as const;
+
+export const CreateBlock = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['name'],
+  properties: { name: blockName, config: { ...BlockConfigPatch, description: 'Applied at once' } },
+} as const;
+export const BlockCreated = { type: 'object', required: ['success', 'name'], properties: { success: yes, name: string } } as const;
+
+/** An entry of the list of blocks. */
+export const BlockEntry = {
+  type: 'object',
+  required: ['name', 'status', 'state', 'attention', 'config', 'costs', 'pulse', 'queue', 'lastMessageAt'],
+  properties: {
+    name: string,
+    status: { type: 'string', enum: STATUSES },
+    state: { type: 'string', enum: STATES },
+    attention: boolean,
+    config: {
+      type: 'object',
+      properties: {
+        description: string,
+        adapter: orNull({ type: 'object', required: ['provider', 'model'], properties: { provider: string, model: string } }),
+        tags: { type: 'array', items: string },
+        enabled: boolean,
+      },
+    },
+    costs: {
+      type: 'object',
+      required: ['totalInput', 'totalOutput', 'totalCost', 'calls'],
+      properties: { totalInput: count, totalOutput: count, totalCost: money, calls: count, today: money },
+    },
+    pulse: {
+      type: 'object',
+      required: ['status', 'state', 'lastPulse', 'nextWakeUp', 'error'],
+      properties: {
+        status: { type: 'string', enum: STATUSES },
+        state: { type: 'string', enum: STATES },
+        lastPulse: orNull(string),
+        nextWakeUp: orNull(string),
+        error: orNull(string),
+      },
+    },
+    queue: { ...count, description: 'Messages that wait for an answer' },
+    lastMessageAt: orNull(string),
+    configError: { type: 'string', description: 'What is wrong with a file of this block' },
+  },
+} as const;
+export type BlockEntry = XStatic<typeof BlockEntry>;
+export const BlockList = { type: 'object', required: ['blocks'], properties: { blocks: { type: 'array', items: BlockEntry } } } as const;
+
+export const BlockDetails = {
+  type: 'object',
+  required: ['name', 'config', 'memory', 'costs', 'pulse'],
+  properties: { name: string, config: BlockConfigFile, memory: MemoryFile, costs: CostsFile, pulse: PulseFile },
+} as const;
+
+export const Archived = {
+  type: 'object',
+  required: ['success', 'message', 'archiveName'],
+  properties: { success: yes, message: string, archiveName: string },
+} as const;
+export const MonitorChanged = {
+  type: 'object',
+  required: ['success', 'message', 'pulse'],
+  properties: { success: yes, message: string, pulse: PulseFile },
+} as const;
+export const WasReset = {
+  type: 'object',
+  required: ['success', 'message', 'cleared'],
+  properties: { success: yes, message: string, cleared: { type: 'array', items: string } },
+} as const;
+export const Done = { type: 'object', required: ['success', 'message'], properties: { success: yes, message: string } } as const;
+
+export const PostMessage = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['message'],
+  properties: {
+    message: { type: 'string', minLength: 1, maxLength: MAX_MESSAGE_CHARACTERS },
+    clientId: { type: 'string', minLength: 1, maxLength: 128, description: 'Your own id: the same one again gives the same entry, and no second message' },
+  },
+} as const;
+export const ChatReceipt = {
+  type: 'object',
+  required: ['queued', 'block', 'id', 'position', 'running', 'note'],
+  properties: {
+    queued: yes,
+    block: string,
+    id: { type: 'string', description: 'Of the message; its answer carries it as replyTo' },
+    position: { ...count, description: 'Messages before this one, those at work included; 0 also when it has been answered already' },
+    running: { type: 'boolean', description: 'Whether the monitor runs, and so an answer will come' },
+    note: string,
+  },
+} as const;
+export type ChatReceipt = XStatic<typeof ChatReceipt>;
+export const ChatHistory = { type: 'object', required: ['messages'], properties: { messages: { type: 'array', items: ChatEntry } } } as const;
+export const MessageChanged = {
+  type: 'object',
+  required: ['success', 'message', 'entry'],
+  properties: { success: yes, message: string, entry: ChatEntry },
+} as const;
+
+export const ConfigAnswer = { type: 'object', required: ['config'], properties: { config: BlockConfigFile } } as const;
+export const ConfigChanged = { type: 'object', required: ['success', 'config'], properties: { success: yes, config: BlockConfigFile } } as const;
+
+export const LogFile = {
+  type: 'object',
+  required: ['file', 'content', 'size', 'modifiedAt', 'truncated'],
+  properties: {
+    file: string,
+    content: { type: 'string', description: 'The last 64 KiB' },
+    size: count,
+    modifiedAt: string,
+    truncated: boolean,
+  },
+} as const;
+export type LogFile = XStatic<typeof LogFile>;
+export const LogList = {
+  type: 'object',
+  required: ['logs'],
+  properties: { logs: { type: 'array', items: LogFile, description: 'The 20 newest, newest first' } },
+} as const;
+
+export const ArchiveList = { type: 'object', required: ['archives'], properties: { archives: { type: 'array', items: ArchiveInfo } } } as const;
+export const RestoreArchive = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { name: { ...blockName, description: 'Restore under this name' } },
+} as const;
+export const Restored = { type: 'object', required: ['success', 'message', 'name'], properties: { success: yes, message: string, name: string } } as const;
+
+export const AddFact = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['text'],
+  properties: {
+    text: { type: 'string', minLength: 1, maxLength: 10_000 },
+    pinned: { type: 'boolean', description: 'Pinned facts are in every prompt; default true' },
+  },
+} as const;
+export const FactAdded = { type: 'object', required: ['success', 'fact'], properties: { success: yes, fact: Fact } } as const;
+export const MemoryAnswer = {
+  type: 'object',
+  required: ['success', 'message', 'memory'],
+  properties: { success: yes, message: string, memory: MemoryFile },
+} as const;
+
+/** Why a block is in its state, what happens next by itself, and what a person can do. */
+export const Explanation = {
+  type: 'object',
+  required: ['name', 'state', 'status', 'attention', 'why', 'next', 'fix', 'since', 'queue', 'lastTransitions'],
+  properties: {
+    name: string,
+    state: { type: 'string', enum: STATES },
+    status: { type: 'string', enum: STATUSES },
+    attention: boolean,
+    reason: orNull(Reason),
+    why: { type: 'string', description: 'One sentence' },
+    next: { type: 'string', description: 'What happens next by itself, and when' },
+    fix: orNull(string),
+    since: orNull(string),
+    queue: PulseFile.properties.queue,
+    lastTransitions: PulseFile.properties.transitions,
+  },
+} as const;
+export type Explanation = XStatic<typeof Explanation>;
+
+export const CostsReport = {
+  type: 'object',
+  required: ['by', 'rows', 'total'],
+  properties: {
+    by: { type: 'string', enum: ['block', 'model', 'day'] },
+    rows: {
+      type: 'array',
+      items: { ...CostBucket, required: ['key', ...CostBucket.required], properties: { key: string, ...CostBucket.properties } },
+    },
+    total: CostBucket,
+  },
+} as const;
+export type CostsReport = XStatic<typeof CostsReport>;
+
+export const Finding = {
+  type: 'object',
+  required: ['severity', 'place', 'problem', 'fix'],
+  properties: {
+    severity: { type: 'string', enum: ['error', 'warning'] },
+    place: { type: 'string', description: 'Path inside the workspace' },
+    problem: string,
+    fix: string,
+  },
+} as const;
+export type Finding = XStatic<typeof Finding>;
+export const DoctorReport = {
+  type: 'object',
+  required: ['ok', 'checked', 'findings'],
+  properties: {
+    ok: { type: 'boolean', description: 'False when a finding is an error' },
+    checked: { type: 'object', required: ['blocks', 'files', 'messages'], properties: { blocks: count, files: count, messages: count } },
+    findings: { type: 'array', items: Finding },
+  },
+} as const;
+export type DoctorReport = XStatic<typeof DoctorReport>;
+
+export const HaltState = {
+  type: 'object',
+  required: ['halted'],
+  properties: { halted: boolean, since: orNull(string), reason: orNull(string) },
+} as const;
+export type HaltState = XStatic<typeof HaltState>;
+export const SetHalt = { type: 'object', additionalProperties: false, properties: { reason: { type: 'string', maxLength: 500 } } } as const;
