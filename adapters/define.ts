@@ -23,6 +23,7 @@ export function defineAdapter(parts: AdapterParts): Adapter {
     displayName: parts.displayName,
     authRequired: parts.authRequired,
     defaultModel: parts.defaultModel,
+    ...(parts.pricesAs !== undefined && { pricesAs: parts.pricesAs }),
     supportsStreaming: true,
     envVars: parts.envVars,
     settings: parts.settings,

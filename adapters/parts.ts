@@ -39,6 +39,8 @@ export interface AdapterParts {
   readonly displayName: string;
   readonly authRequired: boolean;
   readonly defaultModel: string;
+  /** The name of this provider in the price data, where it is there. */
+  readonly pricesAs?: string;
   readonly envVars: readonly string[];
   readonly settings: SettingsSpec;
   readonly timeouts?: Partial<UpstreamTimeouts>;

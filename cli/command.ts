@@ -97,14 +97,14 @@ export abstract class BaseCommand extends Command<BaseContext> {
     const message = await messageOf(error, kind);
     if (this.json) await write(this.stdout, `${toJson(this.jsonFailure(await bodyOf(error, message)))}\n`);
     await this.say(`blockhouse: ${oneLine(message)}`);
-    if (kind === 'unexpected') await this.#tellDeveloper(error);
+    if (kind === 'unexpected' && !(error instanceof CliError)) await this.#tellDeveloper(error);
     return EXIT_CODES[kind].code;
   }
 }
 
 /** The text of a defect may hold anything, keys too; its kind and code don't. */
 async function messageOf(error: unknown, kind: ExitKind): Promise<string> {
-  if (kind !== 'unexpected' || !(error instanceof Error)) return (error as Error).message;
+  if (kind !== 'unexpected' || error instanceof CliError || !(error instanceof Error)) return (error as Error).message;
   const { BlockhouseError } = await import('../core/index.ts');
   if (error instanceof BlockhouseError && error.code !== 'INTERNAL_ERROR') return error.message;
   const cause = error instanceof BlockhouseError && error.cause instanceof Error ? error.cause : error;
@@ -113,6 +113,7 @@ async function messageOf(error: unknown, kind: ExitKind): Promise<string> {
 }
 
 async function bodyOf(error: unknown, message: string): Promise<Partial<ErrorBody>> {
+  if (error instanceof CliError) return { ...error.body, error: message };
   const { BlockhouseError, errorBody } = await import('../core/index.ts');
   return error instanceof BlockhouseError ? { ...errorBody(error), error: message } : { error: message };
 }

@@ -30,24 +30,29 @@ export async function startServer(flags: Flags): Promise<RunningServer> {
   const config = readConfig(flags);
   const { createLogger, logFacts } = await import('./logging.ts');
   const { createHttpTransport } = await import('../transports/http/index.ts');
+  const { createWsTransport } = await import('../transports/ws/index.ts');
   const log = createLogger(config.logLevel);
   const core = await createConfiguredCore(config);
   logFacts(core, log);
-  await inWorkspace(config, async () => core.token?.ensure(config.workspace));
-  const transport = createHttpTransport(core, { allowRemote: config.allowRemote, log });
-  const url = await transport.listen(config.port, config.host).catch((error: unknown) => {
-    throw new CliError('place', listenFault(config, error as NodeJS.ErrnoException), error);
-  });
-  return {
-    url,
-    config,
-    core,
-    log,
-    close: async () => {
-      await transport.close();
+  // The lock first: a second server must not touch what the first one holds.
+  await inWorkspace(config, () => core.start());
+  try {
+    await inWorkspace(config, async () => core.token?.ensure(config.workspace));
+    const transport = createHttpTransport(core, { allowRemote: config.allowRemote, log });
+    const sockets = createWsTransport(core, transport.server, { allowRemote: config.allowRemote, log });
+    const url = await transport.listen(config.port, config.host).catch((error: unknown) => {
+      throw new CliError('place', listenFault(config, error as NodeJS.ErrnoException), error);
+    });
+    await core.announce(url);
+    const close = async (): Promise<void> => {
+      await Promise.all([transport.close(), sockets.close(), core.stop()]);
       await core.close();
-    },
-  };
+    };
+    return { url, config, core, log, close };
+  } catch (error) {
+    await core.close();
+    throw error;
+  }
 }
 
 function listenFault(config: ProcessConfig, error: NodeJS.ErrnoException): string {

@@ -1,8 +1,10 @@
 // The log: one JSON line a fact, on stderr, so that stdout stays data. A person at a terminal gets the same
 // facts as short lines.
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { type Core, isObject, type LogLevel, tryParseJson } from '../core/index.ts';
+import { type BlockState, type Core, isObject, type LogLevel, tryParseJson } from '../core/index.ts';
 import { oneLine } from './output.ts';
+
+const NEEDS_A_PERSON: ReadonlySet<BlockState> = new Set(['failed', 'paused']);
 
 export function createLogger(level: LogLevel, stderr: NodeJS.WriteStream = process.stderr): Logger {
   // A log that can't be written (a full disk under a redirection, a reader that is gone) is lost; the server must not be. pino's
@@ -34,4 +36,17 @@ export function logFacts(core: Core, log: Logger): void {
   core.events.on('credentials.changed', (fact) => log.info(fact, 'auth.json was read again'));
   core.events.on('credentials.damaged', (fact) => log.error(fact, 'auth.json is damaged; the last good content stays in use'));
   core.events.on('token.rotated', (fact) => log.info(fact, 'the API token has changed'));
+  logBlockFacts(core, log);
+}
+
+function logBlockFacts({ events }: Core, log: Logger): void {
+  events.on('block.created', (fact) => log.info(fact, 'block created'));
+  events.on('block.archived', (fact) => log.info(fact, 'block archived'));
+  events.on('block.restored', (fact) => log.info(fact, 'block restored'));
+  events.on('archive.removed', (fact) => log.info(fact, 'archived block deleted'));
+  events.on('block.transitioned', (fact) => (NEEDS_A_PERSON.has(fact.to) ? log.warn(fact, 'a monitor needs a person') : log.debug(fact, 'monitor')));
+  events.on('block.damaged', (fact) => log.error(fact, 'a file of a block is damaged'));
+  events.on('message.finished', (fact) => (fact.status === 'failed' ? log.warn(fact, 'message failed') : log.debug(fact, 'message finished')));
+  events.on('workspace.halted', (fact) => log.warn(fact, fact.halted ? 'the kill switch is set' : 'the kill switch is released'));
+  events.on('workspace.fault', (fact) => log.error(fact, 'something in the workspace could not be done'));
 }

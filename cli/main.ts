@@ -2,11 +2,21 @@
 // `blockhouse`: finds the command and runs it.
 import { Builtins } from 'clipanion';
 import { AdaptersCommand, ModelsCommand, VerifyCommand } from './commands/adapters.ts';
+import { ArchiveListCommand, PurgeCommand, RemoveCommand, RestoreCommand } from './commands/archive.ts';
+import { AttachCommand } from './commands/attach.ts';
 import { AuthCommand, AuthListCommand, AuthRemoveCommand, AuthSetCommand } from './commands/auth.ts';
+import { ListCommand, NewCommand, ShowCommand, WhyCommand } from './commands/blocks.ts';
 import { ChatCommand } from './commands/chat.ts';
+import { ConfigCommand, ConfigEditCommand, ConfigGetCommand, ConfigSetCommand } from './commands/config.ts';
+import { LogsCommand } from './commands/logs.ts';
+import { CostsCommand, MemoryCommand } from './commands/memory.ts';
+import { ResetCommand, RestartCommand, StartCommand, StopCommand } from './commands/monitor.ts';
+import { QueueCommand, SendCommand } from './commands/send.ts';
 import { ServeCommand } from './commands/serve.ts';
 import { TokenCommand } from './commands/token.ts';
+import { ExportCommand, ImportCommand } from './commands/transfer.ts';
 import { VersionCommand } from './commands/version.ts';
+import { DoctorCommand, HaltCommand, UnhaltCommand } from './commands/workspace.ts';
 import { EXIT_CODES, errorCodeOf } from './exit-codes.ts';
 import { isColored, toJson, writeLines } from './output.ts';
 import { ReadableCli, usageLines } from './usage.ts';
@@ -14,6 +24,33 @@ import { ReadableCli, usageLines } from './usage.ts';
 const COMMANDS = [
   ServeCommand,
   TokenCommand,
+  ListCommand,
+  NewCommand,
+  ShowCommand,
+  WhyCommand,
+  StartCommand,
+  StopCommand,
+  RestartCommand,
+  ResetCommand,
+  ConfigGetCommand,
+  ConfigSetCommand,
+  ConfigEditCommand,
+  ConfigCommand,
+  MemoryCommand,
+  LogsCommand,
+  SendCommand,
+  AttachCommand,
+  QueueCommand,
+  RemoveCommand,
+  ArchiveListCommand,
+  RestoreCommand,
+  PurgeCommand,
+  ExportCommand,
+  ImportCommand,
+  CostsCommand,
+  DoctorCommand,
+  HaltCommand,
+  UnhaltCommand,
   ChatCommand,
   AdaptersCommand,
   ModelsCommand,
@@ -29,7 +66,7 @@ const COMMANDS = [
 const context = ReadableCli.defaultContext;
 const cli = new ReadableCli({
   binaryName: 'blockhouse',
-  binaryLabel: 'Blockhouse: one gateway to five LLM providers',
+  binaryLabel: 'Blockhouse: named LLM agents in plain files, and one gateway to five providers',
   enableColors: isColored(context.stdout, context.env),
 });
 for (const command of COMMANDS) cli.register(command);

@@ -100,9 +100,16 @@ export function oneLine(text: string): string {
     .trim();
 }
 
+/** A whole text of several lines made harmless. */
+export function manyLines(text: string): string {
+  return sanitize(text.replaceAll('\r\n', '\n')).text;
+}
+
 /** JSON that is harmless to look at, too: what JSON.stringify leaves raw can only stand inside strings (O1). */
-export function toJson(value: unknown): string {
-  return JSON.stringify(value).replace(/[^\t\n -~]/gu, (char) => (isShown(char) ? char : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`));
+export function toJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, undefined, indent).replace(/[^\t\n -~]/gu, (char) =>
+    isShown(char) ? char : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** Rows as aligned columns. Cells are made harmless. */
@@ -123,6 +130,7 @@ export interface Style {
   readonly bold: Paint;
   readonly dim: Paint;
   readonly good: Paint;
+  readonly warn: Paint;
   readonly bad: Paint;
 }
 
@@ -138,7 +146,8 @@ export function isColored(stream: object, env: Readonly<Record<string, string | 
 }
 
 export function styleFor(colored: boolean): Style {
-  return colored ? { bold: paint(1), dim: paint(2), good: paint(32), bad: paint(31) } : { bold: plain, dim: plain, good: plain, bad: plain };
+  if (!colored) return { bold: plain, dim: plain, good: plain, warn: plain, bad: plain };
+  return { bold: paint(1), dim: paint(2), good: paint(32), warn: paint(33), bad: paint(31) };
 }
 
 /** Writes as it is and waits until there is room again (O3). */

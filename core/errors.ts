@@ -59,11 +59,13 @@ export const ERROR_TABLE = {
   UPSTREAM_MALFORMED: { status: 502, retryable: true, meaning: "The provider's answer could not be read, or was cut short." },
   ADAPTER_NOT_CONFIGURED: { status: 503, retryable: false, meaning: 'The adapter lacks credentials; the text names each way to give them.' },
   SHUTTING_DOWN: { status: 503, retryable: true, meaning: 'The server is shutting down.' },
+  TOO_MANY_CONNECTIONS: { status: 503, retryable: true, meaning: 'The server holds as many open WebSockets as it may.' },
   WORKSPACE_BUSY: {
     status: 503,
     retryable: false,
     meaning: 'Another server holds the workspace; the text names its process and address. Never sent on the wire: a server that meets it does not start.',
   },
+  STORAGE_FAILED: { status: 500, retryable: true, meaning: 'The disk refused to write for another reason than want of space; nothing was changed.' },
   STORAGE_FULL: { status: 507, retryable: true, meaning: 'The disk is full; nothing was changed.' },
 } as const satisfies Record<string, ErrorKind>;
 
@@ -138,6 +140,21 @@ const INTERNAL_TEXT = 'Something went wrong inside the server; its log has the c
 export function toBlockhouseError(error: unknown): BlockhouseError {
   if (error instanceof BlockhouseError) return error;
   return new BlockhouseError('INTERNAL_ERROR', INTERNAL_TEXT, { cause: error });
+}
+
+/** The same error with what its call has used; itself where that is not known. */
+export function withUsage(error: BlockhouseError, usage: Usage | undefined): BlockhouseError {
+  if (usage === undefined) return error;
+  const { code, message, cause, details, retryAfterMs, upstreamStatus, retryable, mayHaveRun } = error;
+  return new BlockhouseError(code, message, {
+    ...(cause !== undefined && { cause }),
+    ...(details !== undefined && { details }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(upstreamStatus !== undefined && { upstreamStatus }),
+    retryable,
+    mayHaveRun,
+    usage,
+  });
 }
 
 /** The wire form of an error, the same on every surface. */

@@ -64,6 +64,8 @@ export interface Adapter {
   readonly displayName: string;
   readonly authRequired: boolean;
   readonly defaultModel: string;
+  /** The name of this provider in the price data; absent where there are no prices. */
+  readonly pricesAs?: string;
   readonly supportsStreaming: boolean;
   /** Names of environment variables shown to callers. */
   readonly envVars: readonly string[];

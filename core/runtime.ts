@@ -10,6 +10,7 @@ import type { QueueLimits } from './gateway/queue.ts';
 import { RETRY_LIMIT } from './gateway/retry.ts';
 import type { Environment } from './gateway/settings.ts';
 import { ChatStream } from './gateway/stream.ts';
+import { WorkspaceHolder } from './holder.ts';
 import type { Adapter, StreamSink, UpstreamTimeouts } from './ports.ts';
 import type { AdapterInfo, ModelList, VerifyResult } from './schemas/adapter.ts';
 import type { ChatDone, ChatRequest, ChatResponse } from './schemas/chat.ts';
@@ -27,8 +28,12 @@ export interface CoreOptions {
   readonly timeouts?: Partial<UpstreamTimeouts>;
   /** Repetitions of a failed attempt at most, 0 to 2; the default is 2. */
   readonly retries?: number;
+  /** Model calls that monitors make at the same time, at most; the default is 16. */
+  readonly monitorCalls?: number;
   /** Monotonic milliseconds. */
   readonly now?: () => number;
+  /** Epoch milliseconds: what stands in files. */
+  readonly clock?: () => number;
   /** From 0 to 1, for jitter. */
   readonly random?: () => number;
 }
@@ -45,6 +50,8 @@ export interface Core {
   start(): Promise<void>;
   /** Writes where this server can be reached into the workspace's lock, so that the CLI finds it. Only after `start`. */
   announce(url: string): Promise<void>;
+  /** True once `start` has resolved: only then there are `blocks`. */
+  readonly started: boolean;
   /** Blocks and their archive. Only after `start`: throws an Error that says so before. */
   readonly blocks: Blocks;
   /** The bearer token of the workspace; undefined without a workspace. */
@@ -64,6 +71,8 @@ export interface Core {
   /** The same for a transport that keeps its own back-pressure. */
   pipe(request: unknown, sink: StreamSink, options?: CallOptions): Promise<ChatDone>;
   newRequestId(): string;
+  /** Stops the monitors and gives the workspace back; the gateway goes on. `blocks` throws SHUTTING_DOWN from now on. */
+  stop(): Promise<void>;
   /** Stops the monitors, ends what is open, gives the workspace back. A second call waits for the first. */
   close(): Promise<void>;
 }
@@ -86,14 +95,18 @@ export function createCore(options: CoreOptions): Core {
     random: options.random ?? Math.random,
     newRequestId,
   });
+  const holder = workspace === undefined ? undefined : new WorkspaceHolder({ workspace, bus: events, gateway, credentials, options });
   return {
     version: VERSION,
     events,
     workspace,
-    start: () => Promise.reject(new Error('not yet')),
-    announce: () => Promise.reject(new Error('not yet')),
-    get blocks(): Blocks {
-      throw new Error('Call start() first: blocks live in a workspace that this process holds.');
+    start: () => needWorkspace(holder).start(),
+    announce: (url) => needWorkspace(holder).announce(url),
+    get started() {
+      return holder?.isOpen ?? false;
+    },
+    get blocks() {
+      return needWorkspace(holder).blocks;
     },
     token,
     credentials,
@@ -106,8 +119,18 @@ export function createCore(options: CoreOptions): Core {
     stream: (request, call) => new ChatStream((sink, signal) => gateway.pipe(request, sink, { ...call, signal }), call?.signal),
     pipe: (request, sink, call) => gateway.pipe(request, sink, call),
     newRequestId,
-    close: () => gateway.close(),
+    stop: async () => holder?.close(),
+    close: async () => {
+      // Monitors first: their last words go through the gateway.
+      await holder?.close();
+      await gateway.close();
+    },
   };
+}
+
+function needWorkspace(holder: WorkspaceHolder | undefined): WorkspaceHolder {
+  if (holder === undefined) throw new Error('Blocks need a workspace: createCore({ workspace, … }).');
+  return holder;
 }
 
 /** Sorts by nothing, collides never: 96 random bits. */

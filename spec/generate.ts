@@ -2,8 +2,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openApiDocument } from '../transports/http/openapi.ts';
+import { asyncApiDocument } from '../transports/ws/asyncapi.ts';
 
-const GENERATED: Readonly<Record<string, () => unknown>> = { 'openapi.json': openApiDocument };
+const GENERATED: Readonly<Record<string, () => unknown>> = { 'openapi.json': openApiDocument, 'asyncapi.json': asyncApiDocument };
 
 function textOf(path: string): string | undefined {
   try {

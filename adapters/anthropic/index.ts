@@ -34,6 +34,7 @@ export function createAnthropic(): Adapter {
     displayName: 'Anthropic',
     authRequired: true,
     defaultModel: 'claude-sonnet-5-5',
+    pricesAs: 'anthropic',
     envVars: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL'],
     settings: {
       apiKey: { env: ['ANTHROPIC_API_KEY'], secret: true },

@@ -20,6 +20,7 @@ export function createBedrock(): Adapter {
     displayName: 'Amazon Bedrock',
     authRequired: true,
     defaultModel: DEFAULT_MODEL,
+    pricesAs: 'aws',
     envVars: [],
     settings: {
       region: { env: ['AWS_REGION', 'AWS_DEFAULT_REGION'] },

@@ -30,6 +30,7 @@ export function createGoogle(): Adapter {
     displayName: 'Google Gemini',
     authRequired: true,
     defaultModel: 'gemini-3.8-flash',
+    pricesAs: 'google',
     envVars: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY', 'GOOGLE_GEMINI_BASE_URL'],
     settings: {
       // Google's own order; the third is what the Vercel SDK reads.

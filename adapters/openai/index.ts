@@ -21,6 +21,7 @@ export function createOpenAI(): Adapter {
     displayName: 'OpenAI',
     authRequired: true,
     defaultModel: DEFAULT_MODEL,
+    pricesAs: 'openai',
     envVars: ['OPENAI_API_KEY', 'OPENAI_BASE_URL'],
     settings: {
       apiKey: { env: ['OPENAI_API_KEY'], secret: true },

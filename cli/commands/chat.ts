@@ -1,23 +1,31 @@
-// `blockhouse chat`: one question, one answer, in this process.
+// `blockhouse chat`: one question, one answer, in this process; without an adapter, a talk with a block.
 import { Command, Option } from 'clipanion';
 import * as t from 'typanion';
 import type { ChatDone, ChatRequest, ChatResponse, ChatStreamEvent, Core, ErrorBody } from '../../core/index.ts';
-import { BaseCommand } from '../command.ts';
 import { CliError, type ExitKind } from '../exit-codes.ts';
 import { oneLine, TextPrinter, toJson, write } from '../output.ts';
+import { TalkCommand } from './attach.ts';
 
-export class ChatCommand extends BaseCommand {
+/** Looser than the rule for names: what can't be one was meant as a message. */
+const BLOCK_NAME = /^[\w.-]{1,64}$/;
+
+export class ChatCommand extends TalkCommand {
   static override readonly paths = [['chat']];
   static override readonly usage = Command.Usage({
     category: 'Providers',
-    description: 'Send one message to a model and print the answer while it comes',
+    description: 'Send one message to a model, without a block and without a server',
     details: `
-      The message is the argument, or standard input when it is \`-\` or when nothing is given and input is piped. Needs no server.
+      Prints the answer while it comes. The message is the argument, or standard input when it is \`-\` or when nothing is given and
+      input is piped. Needs no server.
+
+      Without \`--adapter\`, the argument is the name of a block to talk with, as in \`$0 attach <name>\`.
+
       With \`--json\`, each event of the stream is one JSON line; with \`--json --no-stream\`, the answer is one document.
     `,
     examples: [
       ['Ask a model', '$0 chat --adapter <id> "Why is the sky blue?"'],
       ['Ask about a file', '$0 chat --adapter <id> --system "Summarise." < notes.txt'],
+      ['Talk with a block', '$0 chat my-block'],
     ],
   });
 
@@ -31,9 +39,10 @@ export class ChatCommand extends BaseCommand {
 
   protected override async run(): Promise<ExitKind> {
     const { adapter } = this;
-    if (adapter === undefined) throw new CliError('usage', `--adapter is required; \`${this.command} adapters\` lists them.`);
+    if (adapter === undefined) return this.#talkWithBlock();
     return this.interruptible(async (signal) => {
-      const message = await this.#readMessage(signal);
+      const { readMessage } = await import('../input.ts');
+      const message = await readMessage(this.message, process.stdin.isTTY === true, this.context.stdin, signal);
       return this.withCore(async (core) => {
         const request = this.#request(core, adapter, message);
         if (this.whole) await this.#printWhole(core, request, signal);
@@ -43,18 +52,14 @@ export class ChatCommand extends BaseCommand {
     });
   }
 
-  protected override jsonFailure(body: Partial<ErrorBody>): unknown {
-    return this.whole ? body : { type: 'error', ...body };
+  #talkWithBlock(): Promise<ExitKind> {
+    if (this.message !== undefined && BLOCK_NAME.test(this.message)) return this.talk(this.message);
+    const first = this.message === undefined ? 'name a block to talk with, or an adapter' : '--adapter is required for a message';
+    throw new CliError('usage', `${first}; \`${this.command} ls\` lists the blocks, \`${this.command} adapters\` the adapters.`);
   }
 
-  async #readMessage(signal: AbortSignal): Promise<string> {
-    const isPiped = !process.stdin.isTTY;
-    if (this.message === undefined && !isPiped) throw new CliError('usage', 'give a message, or pipe one in.');
-    if (this.message !== undefined && this.message !== '-') return this.message;
-    const { readAll } = await import('../input.ts');
-    const text = await readAll(this.context.stdin, signal);
-    if (text.trim() === '') throw new CliError('usage', 'the message on standard input is empty.');
-    return text;
+  protected override jsonFailure(body: Partial<ErrorBody>): unknown {
+    return this.whole ? body : { type: 'error', ...body };
   }
 
   #request(core: Core, adapter: string, message: string): ChatRequest {

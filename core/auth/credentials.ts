@@ -38,6 +38,11 @@ export class CredentialStore {
     return this.#entry(this.#current(), adapterId);
   }
 
+  /** Looks at the file, for those who wait for the bus to tell of a change. */
+  refresh(): void {
+    this.#file.refresh();
+  }
+
   /** Ids that have an entry. Same failure as `read`. */
   ids(): string[] {
     return [...this.#current().keys()];

@@ -4,6 +4,7 @@
 // F1 A complete tool call always ends in `tool_use`, whatever the provider said.
 // F2 Tool-call ids are unique within an answer.
 // F3 totalTokens is the sum; a usage that the provider did not report is marked `estimated`.
+// F4 What came of an answer that failed has its usage, too: the provider bills it.
 import { randomBytes } from 'node:crypto';
 import { BlockhouseError } from '../errors.ts';
 import type { ChatEvent, ReportedUsage } from '../ports.ts';
@@ -21,6 +22,8 @@ export class Answer {
   #providerMetadata: Record<string, unknown> | undefined;
   #stopReason: StopReason | undefined;
   #characters = 0;
+  /** How many had come when the provider last told outputTokens. */
+  #countedCharacters = 0;
 
   /** Takes events that arrived together; returns their text fragments. */
   add(events: readonly ChatEvent[]): string[] {
@@ -37,6 +40,7 @@ export class Answer {
           break;
         case 'usage':
           this.#usage = { ...this.#usage, ...known(event.usage) };
+          if (event.usage.outputTokens !== undefined) this.#countedCharacters = this.#characters;
           break;
         case 'providerMetadata':
           this.#providerMetadata = { ...this.#providerMetadata, ...event.providerMetadata };
@@ -65,6 +69,15 @@ export class Answer {
     };
   }
 
+  /** F4: what an attempt that failed has used so far; undefined when nothing is known of it. Text since the last report is estimated on top of it. */
+  usageSoFar(prompt: Prompt): Usage | undefined {
+    const { outputTokens } = this.#usage;
+    if (this.#characters === 0 && this.#toolCalls.length === 0 && Object.keys(this.#usage).length === 0) return undefined;
+    const usage = this.#finishUsage(prompt);
+    const uncounted = outputTokens === undefined ? 0 : estimateTokens(this.#characters - this.#countedCharacters);
+    return uncounted === 0 ? usage : addUsage(usage, { inputTokens: 0, outputTokens: uncounted, totalTokens: uncounted, estimated: true });
+  }
+
   /** F2. A provider that gives no ids, or the same one twice, gets ids of ours. */
   #withUniqueId(call: ToolCall): ToolCall {
     const id = call.id !== '' && !this.#ids.has(call.id) ? call.id : `call_${randomBytes(12).toString('hex')}`;
@@ -80,6 +93,15 @@ export class Answer {
     const estimated = inputTokens === undefined || outputTokens === undefined;
     return { inputTokens: input, outputTokens: output, totalTokens: input + output, ...(rest as Partial<Usage>), ...(estimated && { estimated: true }) };
   }
+}
+
+/** What two attempts have used together. */
+export function addUsage(a: Usage, b: Usage): Usage {
+  const sum = { ...a };
+  for (const key of ['inputTokens', 'outputTokens', 'totalTokens', 'cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const) {
+    if (b[key] !== undefined) sum[key] = (a[key] ?? 0) + b[key];
+  }
+  return b.estimated === true ? { ...sum, estimated: true } : sum;
 }
 
 function known(usage: ReportedUsage): ReportedUsage {

@@ -5,8 +5,8 @@
 // M2 A wait ends as soon as the caller leaves or the gateway closes.
 import { BlockhouseError } from '../errors.ts';
 import type { Adapter, AdapterCall, ChatEvent, EventSink, StreamSink } from '../ports.ts';
-import type { ChatDone, ChatRequest } from '../schemas/chat.ts';
-import { Answer } from './answer.ts';
+import type { ChatDone, ChatRequest, Usage } from '../schemas/chat.ts';
+import { Answer, addUsage } from './answer.ts';
 import type { Prompt } from './prompt.ts';
 
 export interface AcceptedChat {
@@ -22,6 +22,8 @@ export interface AcceptedChat {
 export class Attempts {
   count = 0;
   firstTextAt: number | undefined;
+  /** Of the attempts that failed, as far as it is known. */
+  lostUsage: Usage | undefined;
   readonly #accepted: AcceptedChat;
   readonly #now: () => number;
 
@@ -58,11 +60,21 @@ export class Attempts {
         else streamSink.onceWritable(resume);
       },
     };
-    await adapter.chat({ ...call, model: request.model, prompt, stream: streamSink !== undefined, sink });
-    const done = answer.finish(prompt);
-    start();
-    return { done, content };
+    try {
+      await adapter.chat({ ...call, model: request.model, prompt, stream: streamSink !== undefined, sink });
+      const done = answer.finish(prompt);
+      start();
+      return { done, content };
+    } catch (error) {
+      this.lostUsage = sumOf(this.lostUsage, answer.usageSoFar(prompt));
+      throw error;
+    }
   }
+}
+
+/** Undefined where neither is known. */
+export function sumOf(a: Usage | undefined, b: Usage | undefined): Usage | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : addUsage(a, b);
 }
 
 /** M2: rejects with CANCELLED as soon as `signal` fires. Resolves early when `closing` does: the next attempt is refused then. */

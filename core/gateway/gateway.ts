@@ -10,12 +10,12 @@
 import { setMaxListeners } from 'node:events';
 import type { CredentialStore } from '../auth/credentials.ts';
 import type { CoreBus } from '../bus.ts';
-import { BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
+import { BlockhouseError, invalidRequest, toBlockhouseError, withUsage } from '../errors.ts';
 import type { Adapter, AdapterCall, StreamSink, UpstreamTimeouts } from '../ports.ts';
 import { type AdapterInfo, type ModelList, VerifyRequest, type VerifyResult } from '../schemas/adapter.ts';
 import { type ChatConfig, type ChatDone, ChatRequest, type ChatResponse } from '../schemas/chat.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import { type AcceptedChat, Attempts, sleep } from './attempts.ts';
+import { type AcceptedChat, Attempts, sleep, sumOf } from './attempts.ts';
 import { checkEgress, type EgressRule, egressRule, parseBaseURL } from './egress.ts';
 import { type Prompt, toPrompt } from './prompt.ts';
 import { AdapterQueue, type QueueLimits } from './queue.ts';
@@ -87,6 +87,20 @@ export class Gateway {
     return this.#registry.inUrl(name);
   }
 
+  /**
+   * How an adapter stands with these overrides, before any call: its own id, and whether it goes to the provider itself rather than to another
+   * address. Throws INVALID_REQUEST naming `field` for an unknown adapter, or what a call would be refused with at once.
+   */
+  stand(name: string, config: ChatConfig | undefined, field: string): { readonly id: string; readonly missing: BlockhouseError | undefined; readonly isOwnHost: boolean } {
+    const adapter = this.#registry.inBody(name, field);
+    try {
+      const { sources } = this.#configuredCall(adapter, config, never()).settings;
+      return { id: adapter.id, missing: undefined, isOwnHost: (sources['baseURL'] ?? 'default') === 'default' };
+    } catch (error) {
+      return { id: adapter.id, missing: toBlockhouseError(error), isOwnHost: false };
+    }
+  }
+
   /** A whole answer. Rejects with a BlockhouseError. */
   async chat(request: unknown, options: CallOptions = {}): Promise<ChatResponse> {
     const accepted = this.#accept(request, undefined, options);
@@ -156,21 +170,22 @@ export class Gateway {
     const startedAt = now();
     const attempts = new Attempts(accepted, now);
     bus.emit('chat.started', { ...fact, stream: accepted.sink !== undefined });
-    const finished = (outcome: { usage?: ChatDone['usage']; code?: BlockhouseError['code'] }) =>
+    const finished = (usage: ChatDone['usage'] | undefined, code?: BlockhouseError['code']) =>
       bus.emit('chat.finished', {
         ...fact,
-        ...outcome,
+        ...(usage !== undefined && { usage }),
+        ...(code !== undefined && { code }),
         attempts: attempts.count,
         durationMs: now() - startedAt,
         firstTextMs: attempts.firstTextAt === undefined ? undefined : attempts.firstTextAt - startedAt,
       });
     try {
       const result = await this.#lane(adapter).queue.run(() => this.#attemptUntilDone(accepted, attempts), signal);
-      finished({ usage: result.done.usage });
+      finished(sumOf(attempts.lostUsage, result.done.usage));
       return result;
     } catch (error) {
-      const failure = toBlockhouseError(error);
-      finished({ code: failure.code });
+      const failure = withUsage(toBlockhouseError(error), attempts.lostUsage);
+      finished(failure.usage, failure.code);
       throw failure;
     }
   }

@@ -32,6 +32,7 @@ export const CreateBlock = {
   required: ['name'],
   properties: { name: blockName, config: { ...BlockConfigPatch, description: 'Applied at once' } },
 } as const;
+export type CreateBlock = XStatic<typeof CreateBlock>;
 export const BlockCreated = { type: 'object', required: ['success', 'name'], properties: { success: yes, name: string } } as const;
 
 /** An entry of the list of blocks. */
@@ -108,6 +109,7 @@ export const PostMessage = {
     clientId: { type: 'string', minLength: 1, maxLength: 128, description: 'Your own id: the same one again gives the same entry, and no second message' },
   },
 } as const;
+export type PostMessage = XStatic<typeof PostMessage>;
 export const ChatReceipt = {
   type: 'object',
   required: ['queued', 'block', 'id', 'position', 'running', 'note'],
@@ -155,6 +157,7 @@ export const RestoreArchive = {
   additionalProperties: false,
   properties: { name: { ...blockName, description: 'Restore under this name' } },
 } as const;
+export type RestoreArchive = XStatic<typeof RestoreArchive>;
 export const Restored = { type: 'object', required: ['success', 'message', 'name'], properties: { success: yes, message: string, name: string } } as const;
 
 export const AddFact = {
@@ -166,6 +169,7 @@ export const AddFact = {
     pinned: { type: 'boolean', description: 'Pinned facts are in every prompt; default true' },
   },
 } as const;
+export type AddFact = XStatic<typeof AddFact>;
 export const FactAdded = { type: 'object', required: ['success', 'fact'], properties: { success: yes, fact: Fact } } as const;
 export const MemoryAnswer = {
   type: 'object',
@@ -231,8 +235,9 @@ export type DoctorReport = XStatic<typeof DoctorReport>;
 
 export const HaltState = {
   type: 'object',
-  required: ['halted'],
+  required: ['halted', 'since', 'reason'],
   properties: { halted: boolean, since: orNull(string), reason: orNull(string) },
 } as const;
 export type HaltState = XStatic<typeof HaltState>;
 export const SetHalt = { type: 'object', additionalProperties: false, properties: { reason: { type: 'string', maxLength: 500 } } } as const;
+export type SetHalt = XStatic<typeof SetHalt>;

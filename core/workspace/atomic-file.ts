@@ -5,8 +5,8 @@
 // A3 File and folder are fsynced before the promise resolves; a descriptor whose fsync failed is not used again.
 // A4 On any failure the temporary file is removed, the old content stays, and the error is reported.
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, unlink } from 'node:fs/promises';
+import { type BigIntStats, constants } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { BlockhouseError } from '../errors.ts';
 
@@ -17,15 +17,16 @@ export function isTemporaryName(name: string): boolean {
   return TEMPORARY.test(name);
 }
 
-/** Throws STORAGE_FULL when the disk has no room, the system's own error otherwise. */
-export async function replaceFile(path: string, content: string): Promise<void> {
+/** Resolves with the metadata of what was written. Throws STORAGE_FULL when the disk has no room, the system's own error otherwise. */
+export async function replaceFile(path: string, content: string): Promise<BigIntStats> {
   const folder = dirname(path);
   const temporary = join(folder, `.${basename(path)}.${randomBytes(8).toString('hex')}.tmp`);
   const bytes = Buffer.from(content, 'utf8');
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   const file = await open(temporary, flags, 0o600).catch(storageFault);
+  let written: BigIntStats;
   try {
-    await writeAll(file, bytes);
+    written = await writeAll(file, bytes);
     await rename(temporary, path);
   } catch (error) {
     await unlink(temporary).catch((unlinkError: unknown) => {
@@ -34,16 +35,37 @@ export async function replaceFile(path: string, content: string): Promise<void> 
     return storageFault(error);
   }
   await syncFolder(folder);
+  return written;
 }
 
-async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
+/** A new file beside `path` with what was found there, named after the time of that content. Resolves with its name; the same content is kept once. */
+export async function keepCopy(path: string, bytes: Buffer): Promise<string> {
+  const { mtime } = await lstat(path);
+  const copy = `${path}.corrupt-${mtime.toISOString().replaceAll(/[:.]/g, '-')}`;
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  const file = await open(copy, flags, 0o600).catch((error: NodeJS.ErrnoException) => (error.code === 'EEXIST' ? undefined : storageFault(error)));
+  if (file !== undefined) await writeAll(file, bytes);
+  return basename(copy);
+}
+
+/** A new file that did not exist, mode 0600, on disk when it resolves; the folder's own entry is not synced. */
+export async function writeNewFile(path: string, content: string | Uint8Array): Promise<void> {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  const file = await open(path, flags, 0o600).catch(storageFault);
+  await writeAll(file, typeof content === 'string' ? Buffer.from(content) : Buffer.from(content.buffer, content.byteOffset, content.length)).catch(
+    storageFault,
+  );
+}
+
+async function writeAll(file: FileHandle, bytes: Buffer): Promise<BigIntStats> {
   try {
     for (let offset = 0; offset < bytes.length; ) {
       offset += (await file.write(bytes, offset, bytes.length - offset)).bytesWritten;
     }
-    const { size } = await file.stat();
-    if (size !== bytes.length) throw new Error(`wrote ${bytes.length} bytes, but the file has ${size}`);
+    const stats = await file.stat({ bigint: true });
+    if (stats.size !== BigInt(bytes.length)) throw new Error(`wrote ${bytes.length} bytes, but the file has ${stats.size}`);
     await file.sync();
+    return stats;
   } finally {
     await file.close();
   }
@@ -84,7 +106,8 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-function storageFault(error: unknown): never {
+/** Throws STORAGE_FULL when the disk has no room, otherwise the error itself. */
+export function storageFault(error: unknown): never {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'ENOSPC' || code === 'EDQUOT') {
     throw new BlockhouseError('STORAGE_FULL', 'The disk is full; nothing was changed. Free some space and try again.', { cause: error });

@@ -311,13 +311,14 @@ t.test('a probe rejects with the fault of its answer', async (t) => {
 
 t.test('what an adapter is made of is shown as it was given', async (t) => {
   const trusted = (): string[] => ['https://a.example'];
-  const full = acme('', { aliases: ['ac'], timeouts: { firstByteMs: 1 }, trustedOrigins: trusted, missingCredential: () => 'a key' });
+  const full = acme('', { aliases: ['ac'], pricesAs: 'acme-ai', timeouts: { firstByteMs: 1 }, trustedOrigins: trusted, missingCredential: () => 'a key' });
   t.match(full, {
     id: 'acme',
     aliases: ['ac'],
     displayName: 'Acme',
     authRequired: true,
     defaultModel: 'm',
+    pricesAs: 'acme-ai',
     supportsStreaming: true,
     timeouts: { firstByteMs: 1 },
   });
@@ -325,7 +326,7 @@ t.test('what an adapter is made of is shown as it was given', async (t) => {
   t.equal(full.missingCredential(SETTINGS), 'a key');
   const plain = acme('');
   t.same(plain.aliases, []);
-  t.notOk('timeouts' in plain || 'trustedOrigins' in plain);
+  t.notOk('timeouts' in plain || 'trustedOrigins' in plain || 'pricesAs' in plain);
 });
 
 t.test('the two errors of an unreadable answer tell that it may have run', async (t) => {

@@ -2,42 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
 import { openApiDocument } from '../../transports/http/openapi.ts';
 import { scriptedAdapter } from '../support/scripted-adapter.ts';
 import { type Answer, CHAT, framesOf, startServer } from '../support/server.ts';
+import { faults, pointerTo, published } from './document.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const published = JSON.parse(readFileSync(join(ROOT, 'spec/openapi.json'), 'utf8')) as Document;
-
-interface Document {
-  readonly paths: Record<string, Record<string, Operation>>;
-  readonly components: { readonly schemas: Record<string, object> };
-}
-interface Operation {
-  readonly requestBody?: Content;
-  readonly responses: Record<string, Partial<Content>>;
-}
-interface Content {
-  readonly content: Record<string, { readonly schema: object }>;
-}
-
-const ajv = new Ajv2020({ strict: false, allErrors: true });
-ajv.addSchema(published, 'openapi');
-
-/** The faults of a value against a schema of the document; none is good. */
-function faults(pointer: string, value: unknown): unknown[] {
-  const validate = ajv.getSchema(`openapi#${pointer}`);
-  if (validate === undefined) throw new Error(`the document has nothing at ${pointer}`);
-  void validate(value);
-  return validate.errors ?? [];
-}
-
-function pointerTo(...keys: string[]): string {
-  return keys.map((key) => `/${encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('');
-}
-
 t.test('the published file is what the sources say', async (t) => {
   t.strictSame(published, JSON.parse(JSON.stringify(openApiDocument())));
 });
@@ -56,7 +27,7 @@ t.test('every $ref leads somewhere, and every schema is used', async (t) => {
   for (const name of names) t.ok(name !== undefined && name in published.components.schemas, String(name));
   // The frames of a stream have no place in OpenAPI but the text; their schemas stand there by name.
   const text = JSON.stringify(published.paths);
-  for (const name of Object.keys(published.components.schemas)) t.match(text, name, `${name} is used`);
+  for (const name of Object.keys(published.components.schemas)) t.ok(names.has(name) || text.includes(name), `${name} is used`);
 });
 
 t.test('every schema compiles', async (t) => {

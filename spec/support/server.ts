@@ -58,6 +58,7 @@ export async function startServer(t: Test, options: TestServerOptions = {}): Pro
   const log: LogLine[] = [];
   const adapters: readonly Adapter[] = [createOllama()];
   const core = createCore({ workspace, adapters, env: { OLLAMA_BASE_URL: upstream.url }, ...coreOptions });
+  await core.start();
   await core.token?.ensure(workspace);
   const token = core.token?.reveal() ?? '';
   const transport = createHttpTransport(core, { log: collectLog(log), ...http });

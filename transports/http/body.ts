@@ -1,33 +1,51 @@
-// Reads a JSON body, or says why not.
+// Reads a body, JSON or bytes of a named type, or says why not.
 //
 // B1 Reading stops at the limit; nothing beyond it is kept.
 // B2 A client that asked (Expect: 100-continue) is told to go on only when its headers promise an acceptable body.
-// B3 Only plain UTF-8 JSON is taken: no other type, charset or content-encoding.
+// B3 Only the type that the route takes is taken, JSON in plain UTF-8: no other type, charset or content-encoding.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BlockhouseError, invalidRequest, parseJson } from '../../core/index.ts';
 
 const MIB = 1024 * 1024;
 export const CHAT_BODY_BYTES = 10 * MIB;
 export const OTHER_BODY_BYTES = MIB;
+export const IMPORT_BODY_BYTES = 64 * MIB;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+}
+
 /** An empty body is `undefined` where `optional`, a 400 elsewhere. */
-export async function readJsonBody(
-  { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
-  limit: number,
-  optional: boolean,
-): Promise<unknown> {
-  assertLength(req, limit);
-  const hasBody = req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
-  if (!hasBody && optional) return undefined;
-  if (!hasBody) throw invalidRequest('', 'The body is empty; send a JSON object.');
-  assertType(req); // B3
-  // HTTP/1.0 knows no interim answers.
-  if (req.headers.expect !== undefined && req.httpVersion === '1.1') res.writeContinue(); // B2
-  const bytes = await collect(req, limit);
+export async function readJsonBody(exchange: Exchange, limit: number, optional: boolean): Promise<unknown> {
+  assertLength(exchange.req, limit);
+  if (!hasBody(exchange.req) && optional) return undefined;
+  if (!hasBody(exchange.req)) throw invalidRequest('', 'The body is empty; send a JSON object.');
+  assertCharset(assertType(exchange.req, 'application/json')); // B3
+  const bytes = await receive(exchange, limit);
   if (bytes.length === 0 && optional) return undefined;
   return parse(bytes);
+}
+
+/** The bytes of a body of this media type. An empty one is a 400. */
+export async function readBytes(exchange: Exchange, limit: number, type: string): Promise<Uint8Array> {
+  assertLength(exchange.req, limit);
+  if (hasBody(exchange.req)) assertType(exchange.req, type); // B3
+  const bytes = hasBody(exchange.req) ? await receive(exchange, limit) : Buffer.alloc(0);
+  if (bytes.length === 0) throw invalidRequest('', `The body is empty; send ${type}.`);
+  return bytes;
+}
+
+function hasBody(req: IncomingMessage): boolean {
+  return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
+}
+
+function receive({ req, res }: Exchange, limit: number): Promise<Buffer> {
+  // HTTP/1.0 knows no interim answers.
+  if (req.headers.expect !== undefined && req.httpVersion === '1.1') res.writeContinue(); // B2
+  return collect(req, limit);
 }
 
 /** An announced length beyond the limit is refused before anything is read. */
@@ -35,13 +53,18 @@ function assertLength(req: IncomingMessage, limit: number): void {
   if (Number(req.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
 }
 
-function assertType(req: IncomingMessage): void {
+/** The parameters of the media type, in lower case. */
+function assertType(req: IncomingMessage, wanted: string): readonly string[] {
   const encoding = req.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw new BlockhouseError('UNSUPPORTED_MEDIA_TYPE', `Send the body without content-encoding (it is ${JSON.stringify(encoding.slice(0, 64))}).`);
   }
   const [type = '', ...parameters] = (req.headers['content-type'] ?? '').split(';').map((part) => part.trim().toLowerCase());
-  if (type !== 'application/json') throw new BlockhouseError('UNSUPPORTED_MEDIA_TYPE', 'Send the body with the header content-type: application/json.');
+  if (type !== wanted) throw new BlockhouseError('UNSUPPORTED_MEDIA_TYPE', `Send the body with the header content-type: ${wanted}.`);
+  return parameters;
+}
+
+function assertCharset(parameters: readonly string[]): void {
   const charset = parameters
     .find((part) => part.startsWith('charset='))
     ?.slice('charset='.length)

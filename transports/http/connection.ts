@@ -1,13 +1,12 @@
-// What belongs to a connection rather than to a request: the answers that are open on it, and the answer to
+// What belongs to a connection rather than to a request: the answers that are open on it, and what is wrong with
 // bytes that never became a request.
 //
 // C1 A client that leaves aborts all of its open answers, those too that wait behind another one (pipelining):
 //    Node tells only the one that is being written.
 // C2 Nothing is written into an answer that has begun.
-import { type ServerResponse, STATUS_CODES } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { BlockhouseError, errorBody } from '../../core/index.ts';
-import { COMMON_HEADERS } from './reply.ts';
+import { BlockhouseError } from '../../core/index.ts';
 
 export const MAX_HEADER_BYTES = 16 * 1024;
 
@@ -42,23 +41,6 @@ export class OpenAnswers {
     });
     return open;
   }
-}
-
-/** Answers without a request and ends the connection: the same error body, headers and all. */
-export function answerRaw(socket: Duplex, failure: BlockhouseError, requestId: string): void {
-  const body = JSON.stringify(errorBody(failure, requestId));
-  const headers = {
-    ...COMMON_HEADERS,
-    'cache-control': 'no-store',
-    'x-request-id': requestId,
-    connection: 'close',
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(body),
-    ...(failure.code === 'METHOD_NOT_ALLOWED' && { allow: '' }),
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.once('error', () => socket.destroy());
-  socket.end(`HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}\r\n${lines.join('')}\r\n${body}`, () => socket.destroy());
 }
 
 /** What Node's parser refused, by its code. */

@@ -1,3 +1,4 @@
 // `blockhouse/http`: the HTTP transport for a core.
+export type { TransportLog } from '../log.ts';
 export type { Mount } from './mounts.ts';
-export { createHttpTransport, type HttpTransport, type HttpTransportOptions, type TransportLog } from './server.ts';
+export { createHttpTransport, type HttpTransport, type HttpTransportOptions } from './server.ts';

@@ -1,9 +1,24 @@
 // Replies as values, and the one place that writes them.
 import type { ServerResponse } from 'node:http';
 import { type BlockhouseError, errorBody } from '../../core/index.ts';
+import { COMMON_HEADERS } from '../raw-answer.ts';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** A body that is written out already and is sent as it is: JSON text that was kept, or bytes of another type. */
+export class Written {
+  readonly content: string | Uint8Array;
+  readonly type: string;
+
+  constructor(content: string | Uint8Array, type = JSON_TYPE) {
+    this.content = content;
+    this.type = type;
+  }
+}
 
 export interface JsonReply {
   readonly status: number;
+  /** Becomes JSON, unless it is `Written`; undefined for none. */
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -12,15 +27,8 @@ export interface JsonReply {
 export const STREAMED = Symbol('streamed');
 export type Reply = JsonReply | typeof STREAMED;
 
-/** On every answer: nothing here is a page, and nothing is to be guessed, framed or kept. */
-export const COMMON_HEADERS = {
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-} as const;
-
-export function ok(body: unknown): JsonReply {
-  return { status: 200, body };
+export function ok(body: unknown, headers?: Readonly<Record<string, string>>): JsonReply {
+  return { status: 200, body, ...(headers !== undefined && { headers }) };
 }
 
 export function errorReply(error: BlockhouseError, requestId: string): JsonReply {
@@ -34,19 +42,36 @@ export function errorReply(error: BlockhouseError, requestId: string): JsonReply
 /** All of the answer leaves at once; `hold` only delays its end, for Node closes a connection that is not kept at that point. */
 export function writeJson(res: ServerResponse, reply: JsonReply, requestId: string, hold?: Promise<void>): void {
   if (res.headersSent || res.destroyed) return;
-  const bytes = reply.body === undefined ? undefined : Buffer.from(JSON.stringify(reply.body));
+  const body = writtenOut(reply.body);
   res.writeHead(reply.status, {
     ...COMMON_HEADERS,
     'cache-control': 'no-store',
     'x-request-id': requestId,
-    ...(bytes !== undefined && { 'content-type': 'application/json; charset=utf-8', 'content-length': bytes.length }),
+    ...(body !== undefined && { 'content-type': body.type, 'content-length': body.bytes.length }),
     ...reply.headers,
   });
-  if (hold === undefined) {
-    res.end(bytes);
-    return;
+  if (hold === undefined) res.end(body?.bytes);
+  else {
+    if (body === undefined) res.flushHeaders();
+    else res.write(body.bytes);
+    void hold.then(() => res.end());
   }
-  if (bytes === undefined) res.flushHeaders();
-  else res.write(bytes);
-  void hold.then(() => res.end());
+  cutOffWhenStalled(res);
+}
+
+/** How long a client may leave an answer unread that the system's buffers don't hold: all of it stands in memory. */
+const STALL_MS = 30_000;
+
+function cutOffWhenStalled(res: ServerResponse): void {
+  const { socket } = res;
+  if (socket === null || socket.writableLength === 0) return;
+  socket.setTimeout(STALL_MS); // counts from the last byte that was taken; Node then destroys the connection
+  // Before Node's own listener, which sets the time that a kept connection may be idle.
+  res.prependOnceListener('finish', () => socket.setTimeout(0));
+}
+
+function writtenOut(body: unknown): { readonly type: string; readonly bytes: Uint8Array } | undefined {
+  if (body === undefined) return undefined;
+  const { content, type } = body instanceof Written ? body : new Written(JSON.stringify(body));
+  return { type, bytes: typeof content === 'string' ? Buffer.from(content) : content };
 }

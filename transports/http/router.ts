@@ -14,6 +14,11 @@ export interface RouteContext {
   readonly signal: AbortSignal;
 }
 
+/** A part of the path, decoded; '' for one that the route doesn't have. */
+export function param({ params }: RouteContext, name: string): string {
+  return params[name] ?? '';
+}
+
 export type Handler = (context: RouteContext) => Reply | Promise<Reply>;
 
 export interface Route {

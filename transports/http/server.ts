@@ -8,21 +8,16 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { BlockhouseError, type Core, invalidRequest, toBlockhouseError } from '../../core/index.ts';
-import { answerRaw, MAX_HEADER_BYTES, OpenAnswers, parserFailure } from './connection.ts';
-import { assertOwnHost, bearerToken, inboundRequestId } from './guard.ts';
+import { BlockhouseError, type Core, toBlockhouseError } from '../../core/index.ts';
+import { assertOwnHost, bearerToken, inboundRequestId, targetPath } from '../guard.ts';
+import { QUIET, type TransportLog } from '../log.ts';
+import { answerRaw, COMMON_HEADERS } from '../raw-answer.ts';
+import { MAX_HEADER_BYTES, OpenAnswers, parserFailure } from './connection.ts';
 import { checkMounts, findMount, type Mount } from './mounts.ts';
-import { COMMON_HEADERS, errorReply, type JsonReply, type Reply, STREAMED, writeJson } from './reply.ts';
+import { errorReply, type JsonReply, type Reply, STREAMED, writeJson } from './reply.ts';
 import { Router } from './router.ts';
 import { routes } from './routes.ts';
 import { DEFAULT_SSE_TIMING, type SseTiming } from './sse.ts';
-
-/** What the transport logs to; pino fits. */
-export interface TransportLog {
-  debug(fields: object, message: string): void;
-  info(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
 
 export interface HttpTransportOptions {
   readonly mounts?: readonly Mount[];
@@ -40,12 +35,9 @@ export interface HttpTransport {
   close(): Promise<void>;
 }
 
-const MAX_URL_CHARACTERS = 8 * 1024;
 /** A request's headers, and the whole of it, must have arrived by then. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
-
-const QUIET: TransportLog = { debug: () => undefined, info: () => undefined, error: () => undefined };
 
 /** Throws when the core has no workspace, and so no token to check. */
 export function createHttpTransport(core: Core, options: HttpTransportOptions = {}): HttpTransport {
@@ -123,7 +115,7 @@ class Front {
   }
 
   async #answer(req: IncomingMessage, res: ServerResponse, requestId: string, signal: AbortSignal): Promise<Reply> {
-    const path = pathOf(req);
+    const path = targetPath(req);
     const mount = findMount(this.#mounts, path);
     if (mount !== undefined) {
       if (!mount.public) this.#assertToken(req);
@@ -183,15 +175,6 @@ class Front {
     else if (status >= 400) this.#log.info({ ...fields, error: failure?.message }, 'request refused');
     else this.#log.debug(fields, 'request served');
   }
-}
-
-function pathOf(req: IncomingMessage): string {
-  const target = req.url ?? '/';
-  if (target.length > MAX_URL_CHARACTERS) throw new BlockhouseError('URI_TOO_LONG', `The request target is longer than ${MAX_URL_CHARACTERS} characters.`);
-  if (target === '*') throw invalidRequest('', 'The request target must be a path.');
-  if (!target.startsWith('/')) throw new BlockhouseError('FORBIDDEN_ORIGIN', 'The request target must be a path; this server is no proxy.');
-  const end = target.indexOf('?');
-  return end === -1 ? target : target.slice(0, end);
 }
 
 function notAllowed(method: string | undefined, allow: readonly string[], requestId: string): JsonReply {

@@ -7,7 +7,7 @@
 import type { ServerResponse } from 'node:http';
 import type { BlockhouseError, ChatDone, ChatStart, StreamSink } from '../../core/index.ts';
 import { errorBody } from '../../core/index.ts';
-import { COMMON_HEADERS } from './reply.ts';
+import { COMMON_HEADERS } from '../raw-answer.ts';
 
 export interface SseTiming {
   readonly openAfterMs: number;

@@ -1,8 +1,11 @@
+import { once } from 'node:events';
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
-import { CHAT_BODY_BYTES, OTHER_BODY_BYTES } from '../../../transports/http/body.ts';
+import { CHAT_BODY_BYTES, OTHER_BODY_BYTES, readBytes } from '../../../transports/http/body.ts';
 import { RawClient } from '../../support/raw.ts';
-import { CHAT, startServer } from '../../support/server.ts';
+import { CHAT, readAnswer, responseOf, startServer } from '../../support/server.ts';
 
 const chat = (more: object): string => JSON.stringify({ ...CHAT, ...more });
 const message = (fields: object): string => chat({ messages: [fields] });
@@ -242,4 +245,35 @@ t.test('a body that is announced and never comes whole applies nothing', async (
     [],
     'and is no error of ours',
   );
+});
+
+t.test('bytes of a named type are read as they are, and nothing else is taken for them', async (t) => {
+  const limit = 1000;
+  const server = createServer((req, res) => {
+    readBytes({ req, res }, limit, 'application/gzip').then(
+      (bytes) => res.end(Buffer.from(bytes).toString('hex')),
+      (error: { code: string; message: string }) => res.writeHead(400, { connection: 'close' }).end(`${error.code} ${error.message}`),
+    );
+  }).listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const send = async (body: Buffer | undefined, headers: Record<string, string>): Promise<string> => {
+    const request = httpRequest({ host: '127.0.0.1', port, method: 'POST', agent: false, headers });
+    request.on('error', () => undefined); // a refused body
+    request.end(body);
+    return (await readAnswer(await responseOf(request))).text;
+  };
+  const type = { 'content-type': 'application/gzip' };
+  const bytes = Buffer.from([0x1f, 0x8b, 0x00, 0xff, 0x0a]);
+  t.equal(await send(bytes, type), bytes.toString('hex'));
+  t.equal(await send(bytes, { 'content-type': 'Application/GZIP; x=y', 'transfer-encoding': 'chunked' }), bytes.toString('hex'));
+  t.equal((await send(Buffer.alloc(limit, 1), type)).length, 2 * limit);
+  t.match(await send(Buffer.alloc(limit + 1, 1), type), /^BODY_TOO_LARGE .* 1000 bytes/);
+  t.match(await send(Buffer.alloc(limit + 1, 1), { ...type, 'transfer-encoding': 'chunked' }), /^BODY_TOO_LARGE/);
+  t.match(await send(undefined, {}), /^INVALID_REQUEST The body is empty; send application\/gzip/);
+  t.match(await send(undefined, { ...type, 'transfer-encoding': 'chunked' }), /^INVALID_REQUEST The body is empty/);
+  t.match(await send(bytes, { 'content-type': 'application/json' }), /^UNSUPPORTED_MEDIA_TYPE .* content-type: application\/gzip/);
+  t.match(await send(bytes, {}), /^UNSUPPORTED_MEDIA_TYPE/);
+  t.match(await send(bytes, { ...type, 'content-encoding': 'gzip' }), /^UNSUPPORTED_MEDIA_TYPE .* without content-encoding/);
 });

@@ -6,6 +6,7 @@ import { DEFAULT_SSE_TIMING } from '../../../transports/http/sse.ts';
 
 interface Operation {
   readonly operationId: string;
+  readonly summary: string;
   readonly security?: readonly object[];
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly required: boolean }[];
   readonly responses: Record<string, { readonly description: string }>;
@@ -34,10 +35,17 @@ t.test('the document asks for a token where the server does', async (t) => {
 t.test('every parameter of a path is described', async (t) => {
   for (const [name, { parameters }] of operations())
     t.strictSame(
-      (parameters ?? []).map((parameter) => parameter.name),
+      (parameters ?? []).filter((parameter) => parameter.in === 'path').map((parameter) => parameter.name),
       [...name.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter),
       name,
     );
+});
+
+t.test('every operation has a summary, and one that asks for a token can refuse it', async (t) => {
+  for (const [name, { summary, security, responses }] of operations()) {
+    t.match(summary, /^[A-Z].*[^.]$/, name);
+    t.equal('401' in responses, security === undefined, name);
+  }
 });
 
 t.test('operation ids are unique, and every response of a status lists only codes of that status', async (t) => {

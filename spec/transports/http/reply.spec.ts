@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { createServer, get, type ServerResponse } from 'node:http';
+import { Agent, createServer, get, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { BlockhouseError } from '../../../core/index.ts';
-import { COMMON_HEADERS, errorReply, ok, writeJson } from '../../../transports/http/reply.ts';
-import { type Answer, readAnswer, responseOf } from '../../support/server.ts';
+import { errorReply, ok, Written, writeJson } from '../../../transports/http/reply.ts';
+import { COMMON_HEADERS } from '../../../transports/raw-answer.ts';
+import { type Answer, readAnswer, responseOf, until } from '../../support/server.ts';
 
 async function answerOf(t: Test, write: (res: ServerResponse) => void): Promise<Answer> {
   const server = createServer((_req, res) => write(res)).listen(0, '127.0.0.1');
@@ -88,4 +89,43 @@ t.test('a held answer has left before its exchange ends', async (t) => {
   t.equal(empty.statusCode, 200);
   release();
   t.equal((await readAnswer(empty)).text, '');
+});
+
+t.test('a body that is written out already is sent as it is, with its type', async (t) => {
+  const kept = await answerOf(t, (res) => writeJson(res, ok(new Written('{"a":"é"}')), 'r1'));
+  t.match(kept, { text: '{"a":"é"}', headers: { 'content-type': 'application/json; charset=utf-8', 'content-length': '10' } });
+  const bytes = await answerOf(t, (res) => writeJson(res, ok(new Written(Buffer.from('abc'), 'application/gzip'), { 'x-more': '1' }), 'r1'));
+  t.match(bytes, {
+    status: 200,
+    text: 'abc',
+    headers: { 'content-type': 'application/gzip', 'content-length': '3', 'x-more': '1', 'cache-control': 'no-store' },
+  });
+});
+
+t.test('a client that leaves a large answer unread is cut off, and one that reads it is left in peace', async (t) => {
+  const answers: ServerResponse[] = [];
+  const server = createServer((req, res) => {
+    answers.push(res);
+    writeJson(res, ok(new Written(Buffer.alloc(req.url === '/small' ? 10 : 20_000_000), 'application/gzip')), 'r1');
+  }).listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.teardown(() => agent.destroy());
+
+  const small = await readAnswer(await responseOf(get({ host: '127.0.0.1', port, agent, path: '/small' })));
+  t.equal(small.text.length, 10);
+  const read = await responseOf(get({ host: '127.0.0.1', port, agent }));
+  const { socket } = answers[1] as ServerResponse;
+  t.equal(socket?.timeout, 30_000, 'the clock runs');
+  t.equal((await readAnswer(read)).text.length, 20_000_000);
+  await until(() => socket?.timeout !== 30_000, 'another time limit');
+  t.ok((socket?.timeout ?? 0) > 0, 'a kept connection may still be idle for a while only');
+
+  const unread = await responseOf(get({ host: '127.0.0.1', port, agent }));
+  const cut = once(unread, 'error');
+  answers[2]?.socket?.emit('timeout');
+  unread.resume();
+  t.match(await cut, [{ code: 'ECONNRESET' }]);
 });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { BlockhouseError } from '../../../core/index.ts';
-import { type Route, Router } from '../../../transports/http/router.ts';
+import { param, type Route, type RouteContext, Router } from '../../../transports/http/router.ts';
 
 const handler: Route['handler'] = () => ({ status: 200, body: {} });
 const ROUTES: Route[] = [
@@ -53,4 +53,10 @@ t.test('a broken percent-encoding is a path that does not exist', async (t) => {
   for (const segment of ['%', '%E0%A4%A', '%c0%ae%c0%ae', '%zz']) {
     t.throws(() => router.find('GET', `/a/${segment}`), new BlockhouseError('NOT_FOUND', 'The path has a broken percent-encoding.'), segment);
   }
+});
+
+t.test('a parameter that the route does not have is empty', async (t) => {
+  const context = { params: { id: 'x' } } as unknown as RouteContext;
+  t.equal(param(context, 'id'), 'x');
+  t.equal(param(context, 'part'), '');
 });

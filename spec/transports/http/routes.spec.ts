@@ -1,10 +1,12 @@
+import { readFileSync } from 'node:fs';
 import t from 'tap';
+import { Router } from '../../../transports/http/router.ts';
 import { routes } from '../../../transports/http/routes.ts';
 import { DEFAULT_SSE_TIMING } from '../../../transports/http/sse.ts';
 
 const all = routes(DEFAULT_SSE_TIMING);
 
-t.test('the gateway surface of the contract is there, each route once', async (t) => {
+t.test('the routes of the contract are there, each route once', async (t) => {
   const names = all.map(({ method, path }) => `${method} ${path}`);
   const contract = [
     'GET /v1/health',
@@ -14,6 +16,21 @@ t.test('the gateway surface of the contract is there, each route once', async (t
     'POST /v1/chat',
     'GET /api/health',
     'GET /api/auth/status',
+    'GET /api/blocks',
+    'POST /api/blocks',
+    'GET /api/blocks/:name',
+    'DELETE /api/blocks/:name',
+    'POST /api/blocks/:name/start',
+    'POST /api/blocks/:name/stop',
+    'POST /api/blocks/:name/reset',
+    'POST /api/blocks/:name/chat',
+    'GET /api/blocks/:name/chat',
+    'GET /api/blocks/:name/config',
+    'PUT /api/blocks/:name/config',
+    'GET /api/blocks/:name/logs',
+    'GET /api/archive',
+    'POST /api/archive/:name/restore',
+    'DELETE /api/archive/:name',
   ];
   for (const name of contract) t.ok(names.includes(name), name);
   t.equal(new Set(names).size, names.length);
@@ -27,4 +44,19 @@ t.test('the three routes of the contract, and no other, need no token', async (t
       .sort(),
     ['/api/auth/status', '/api/health', '/v1/health'],
   );
+});
+
+t.test('a path of two parameters leads to its own route', async (t) => {
+  const router = new Router(all);
+  t.match(router.find('POST', '/api/blocks/a/chat/m1/cancel'), { route: { path: '/api/blocks/:name/chat/:id/cancel' }, params: { name: 'a', id: 'm1' } });
+  t.match(router.find('DELETE', '/api/blocks/a/memory/facts/f1'), { params: { name: 'a', id: 'f1' } });
+  t.match(router.find('GET', '/api/blocks/start'), { route: { path: '/api/blocks/:name' }, params: { name: 'start' } });
+  t.match(router.find('GET', '/api/blocks/a/start'), { allow: ['POST', 'OPTIONS'] });
+  t.equal(router.find('GET', '/api/blocks/a/b'), undefined);
+});
+
+t.test('docs/http.md lists every route', async (t) => {
+  const text = readFileSync(new URL('../../../docs/http.md', import.meta.url), 'utf8');
+  const listed = [...text.matchAll(/^\| `(GET|POST|PUT|DELETE) (?!\/api\/ws)([^`?]+)/gm)].map(([, method, path]) => `${method} ${path}`);
+  t.strictSame(listed.sort(), all.map(({ method, path }) => `${method} ${path}`).sort());
 });

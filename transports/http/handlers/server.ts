@@ -1,5 +1,6 @@
 // `/api/health`, `/api/auth/status` and the published contract.
-import { bearerToken } from '../guard.ts';
+import type { Core } from '../../../core/index.ts';
+import { bearerToken } from '../../guard.ts';
 import { openApiDocument } from '../openapi.ts';
 import { ok } from '../reply.ts';
 import type { Handler } from '../router.ts';
@@ -7,7 +8,14 @@ import type { Handler } from '../router.ts';
 const startedAt = performance.now();
 
 export const health: Handler = ({ core }) =>
-  ok({ status: 'ok', version: core.version, uptimeSeconds: Math.round((performance.now() - startedAt) / 100) / 10, blocks: 0, monitorsRunning: 0 });
+  ok({ status: 'ok', version: core.version, uptimeSeconds: Math.round((performance.now() - startedAt) / 100) / 10, ...countsOf(core) });
+
+/** A core that was never started serves the gateway alone. */
+function countsOf(core: Core): { readonly blocks: number; readonly monitorsRunning: number } {
+  if (!core.started) return { blocks: 0, monitorsRunning: 0 };
+  const { blocks, monitorsRunning } = core.blocks.counts();
+  return { blocks, monitorsRunning };
+}
 
 export const authStatus: Handler = ({ core, req }) => ok({ authenticated: core.token?.matches(bearerToken(req) ?? '') ?? false });
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import t from 'tap';
-import { assertOwnHost, bearerToken, inboundRequestId } from '../../../transports/http/guard.ts';
+import { assertOwnHost, bearerToken, inboundRequestId, targetPath } from '../../transports/guard.ts';
 
 const PORT = 8420;
 
@@ -164,4 +164,19 @@ t.test('a request id is taken over only when it is fit for a header and a log li
   for (const id of ['', ' ', 'a b', 'a\tb', 'a,b', 'ü', '"x"', '<b>', 'x'.repeat(129), 'a/b'])
     t.equal(inboundRequestId(request([['X-Request-Id', id]])), undefined, id);
   t.equal(inboundRequestId(request([])), undefined);
+});
+
+t.test('the path of a target is taken as it is written, and only a path is one', async (t) => {
+  const target = (url: string | undefined): IncomingMessage => ({ url }) as unknown as IncomingMessage;
+  const paths: [url: string | undefined, path: string][] = [
+    [undefined, '/'],
+    ['/', '/'],
+    ['/a?b=c?d', '/a'],
+    ['//a/%2e%2e?', '//a/%2e%2e'],
+    [`/${'a'.repeat(8191)}`, `/${'a'.repeat(8191)}`],
+  ];
+  for (const [url, path] of paths) t.equal(targetPath(target(url)), path, path.slice(0, 20));
+  t.throws(() => targetPath(target(`/${'a'.repeat(8192)}`)), { code: 'URI_TOO_LONG' });
+  t.throws(() => targetPath(target('*')), { code: 'INVALID_REQUEST' });
+  for (const url of ['http://localhost:8420/a', 'a', '']) t.throws(() => targetPath(target(url)), { code: 'FORBIDDEN_ORIGIN' }, JSON.stringify(url));
 });

@@ -1,7 +1,7 @@
 // Who may speak to this server: requests for its own name, from its own pages or from programs, with its token.
 // Pure: no I/O.
 import type { IncomingMessage } from 'node:http';
-import { BlockhouseError, invalidRequest, isLoopbackHost } from '../../core/index.ts';
+import { BlockhouseError, invalidRequest, isLoopbackHost } from '../core/index.ts';
 
 export interface GuardOptions {
   /** True when the operator opened the server to other machines: it is then reached under names we can't know. */
@@ -33,6 +33,18 @@ export function assertOwnHost(req: IncomingMessage, options: GuardOptions): void
   const site = req.headers['sec-fetch-site'];
   if (origin === undefined && (site === 'cross-site' || site === 'same-site'))
     throw new BlockhouseError('FORBIDDEN_ORIGIN', 'Requests from pages of other sites are refused.');
+}
+
+const MAX_URL_CHARACTERS = 8 * 1024;
+
+/** The path of the request as it is written, without its query. Throws for a target that is no path, or too long. */
+export function targetPath(req: IncomingMessage): string {
+  const target = req.url ?? '/';
+  if (target.length > MAX_URL_CHARACTERS) throw new BlockhouseError('URI_TOO_LONG', `The request target is longer than ${MAX_URL_CHARACTERS} characters.`);
+  if (target === '*') throw invalidRequest('', 'The request target must be a path.');
+  if (!target.startsWith('/')) throw new BlockhouseError('FORBIDDEN_ORIGIN', 'The request target must be a path; this server is no proxy.');
+  const end = target.indexOf('?');
+  return end === -1 ? target : target.slice(0, end);
 }
 
 function isOwnHost(host: string, port: number | undefined): boolean {

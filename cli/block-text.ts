@@ -1,0 +1,136 @@
+// How blocks, their state and their figures read. Pure: no I/O.
+import type { BlockDetails, BlockEntry, BlockState, Explanation } from '../core/index.ts';
+import { count, money, plural, relative, UNKNOWN } from './format.ts';
+import { type Cell, type Column, table } from './layout.ts';
+import { manyLines, oneLine, type Paint, type Style } from './output.ts';
+
+export interface View {
+  /** Epoch milliseconds. */
+  readonly now: number;
+  readonly width: number;
+  readonly style: Style;
+}
+
+const RUNNING: readonly BlockState[] = ['idle', 'working', 'compacting'];
+const RESTING: readonly BlockState[] = ['stopped', 'unconfigured'];
+
+/** A mark and the word: `!` for a person's attention, a full circle for a monitor that runs. */
+export function stateCell({ state, attention }: Pick<BlockEntry, 'state' | 'attention'>, style: Style): { text: string; paint: Paint } {
+  if (attention || state === 'failed') return { text: `! ${state}`, paint: state === 'failed' ? style.bad : style.warn };
+  if (RUNNING.includes(state)) return { text: `● ${state}`, paint: style.good };
+  if (RESTING.includes(state)) return { text: `○ ${state}`, paint: style.dim };
+  return { text: `◐ ${state}`, paint: style.warn };
+}
+
+const LIST: readonly Column[] = [
+  { title: 'NAME', min: 32 },
+  { title: 'STATE' },
+  { title: 'MODEL', min: 14, drop: 2 },
+  { title: 'QUEUE', align: 'right', drop: 1 },
+  { title: 'TODAY', align: 'right', drop: 3 },
+  { title: 'LAST', drop: 4 },
+];
+
+export function modelOf(adapter: { readonly provider: string; readonly model: string } | null | undefined): string {
+  return adapter == null ? UNKNOWN : `${adapter.provider}/${adapter.model}`;
+}
+
+/** The table of `ls`. */
+export function blockTable(blocks: readonly BlockEntry[], { now, ...view }: View): string[] {
+  const rows = blocks.map((block): Cell[] => [
+    block.name,
+    stateCell(block, view.style),
+    modelOf(block.config.adapter),
+    String(block.queue),
+    money(block.costs.today),
+    relative(block.lastMessageAt, now),
+  ]);
+  return table(LIST, rows, view);
+}
+
+/** A few words for each block that a person is needed for. */
+export function attentionLines(blocks: readonly BlockEntry[], command: (name: string) => string): string[] {
+  return blocks
+    .filter(({ attention, status }) => attention || status === 'ERROR')
+    .map(({ name, state, configError, pulse }) => `! ${name}: ${oneLine(configError ?? pulse.error ?? state)} (${command(name)})`);
+}
+
+function facts(rows: readonly (readonly [label: string, value: string | undefined])[], style: Style): string[] {
+  return rows.filter(([, value]) => value !== undefined && value !== '').map(([label, value]) => `${style.dim(label.padEnd(9))} ${oneLine(value ?? '')}`);
+}
+
+/** The text of `show`. */
+export function blockText({ name, config, memory, costs, pulse }: BlockDetails, { now, style }: Omit<View, 'width'>): string[] {
+  const state = stateCell(pulse, style);
+  const { budget } = config;
+  const caps = [
+    ['a day', money(budget.dailyUsd), budget.dailyUsd],
+    ['a month', money(budget.monthlyUsd), budget.monthlyUsd],
+    ['tokens a day', count(budget.dailyTokens ?? 0), budget.dailyTokens],
+  ].filter(([, , cap]) => cap !== null);
+  const { queue } = pulse;
+  return [
+    `${style.bold(oneLine(name))}  ${state.paint(state.text)}`,
+    ...(config.description === '' ? [] : [oneLine(config.description)]),
+    '',
+    ...facts(
+      [
+        ['Why', pulse.reason?.message],
+        ['Fix', pulse.reason?.fix ?? undefined],
+        ['Model', modelOf(config.adapter) + config.fallbacks.map((other) => `, else ${modelOf(other)}`).join('')],
+        ['Queue', `${count(queue.queued + queue.processing)} waiting, ${count(queue.failed)} failed`],
+        ['Last', relative(pulse.lastRun, now)],
+        ['Next', pulse.nextWakeUp === null ? undefined : relative(pulse.nextWakeUp, now)],
+        ['Memory', `${memory.window.percent} % of ${count(memory.window.maxTokens)} tokens, ${plural(memory.facts.length, 'fact')}`],
+        ['Cost', `${money(costs.totalCost)} in ${plural(costs.calls, 'call')}; today ${money(costs.budget.day.usd)}`],
+        ['Budget', caps.length === 0 ? undefined : `${caps.map(([unit, text]) => `${text} ${unit}`).join(', ')} (${costs.budget.state})`],
+        ['Goals', config.goals.join('; ')],
+        ['Tags', config.tags.join(', ')],
+        ['Config', `revision ${config.rev}, changed ${relative(config.updatedAt, now)}`],
+      ],
+      style,
+    ),
+  ];
+}
+
+/** The text of `why`. */
+export function whyText(explanation: Explanation, { now, style }: Omit<View, 'width'>): string[] {
+  const state = stateCell(explanation, style);
+  const since = explanation.since === null ? '' : style.dim(`, ${relative(explanation.since, now)}`);
+  return [
+    `${style.bold(oneLine(explanation.name))}  ${state.paint(state.text)}${since}`,
+    '',
+    ...facts(
+      [
+        ['Why', explanation.why],
+        ['Next', explanation.next],
+        ['Fix', explanation.fix ?? undefined],
+      ],
+      style,
+    ),
+    ...explanation.lastTransitions
+      .slice(-5)
+      .map(
+        ({ at, from, to, cause, actor }, index) =>
+          `${style.dim((index === 0 ? 'Before' : '').padEnd(9))} ${oneLine(`${relative(at, now)}: ${from} → ${to} (${cause}, by ${actor})`)}`,
+      ),
+  ];
+}
+
+/** The text of `memory`. */
+export function memoryText({ memory }: BlockDetails, { now, style }: Omit<View, 'width'>): string[] {
+  const { window, compactions, compactionCount } = memory;
+  const last = compactions.at(-1);
+  return [
+    ...facts(
+      [
+        ['Window', `${plural(window.messages, 'message')}, ${count(window.tokens)} of ${count(window.maxTokens)} tokens (${window.percent} %)`],
+        ['Compacted', `${plural(compactionCount, 'time')}${last === undefined ? '' : `, last ${relative(last.at, now)}: ${last.outcome}`}`],
+        ['Facts', memory.facts.length === 0 ? 'none' : plural(memory.facts.length, 'fact')],
+      ],
+      style,
+    ),
+    ...memory.facts.map(({ id, text, pinned }) => `  ${style.dim(oneLine(id))}  ${oneLine(text)}${pinned ? '' : style.dim(' (not pinned)')}`),
+    ...(memory.summary === '' ? [] : ['', style.dim('Summary'), ...manyLines(memory.summary).trimEnd().split('\n')]),
+  ];
+}

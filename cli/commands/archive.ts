@@ -1,0 +1,127 @@
+// `blockhouse rm`, `archive ls`, `restore` and `purge`: blocks that are put away.
+import { Command, Option } from 'clipanion';
+import { CliError, type ExitKind } from '../exit-codes.ts';
+import { oneLine, writeLines } from '../output.ts';
+import { archiveTable } from '../report-tables.ts';
+import { ServerCommand } from '../server-command.ts';
+
+const category = 'Archive';
+
+/** Asks at a terminal; elsewhere, `otherwise` decides. */
+async function agreed(question: string, otherwise: () => boolean): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return otherwise();
+  const { confirm } = await import('../confirm.ts');
+  return confirm(question, { input: process.stdin, output: process.stderr });
+}
+
+export class RemoveCommand extends ServerCommand {
+  static override readonly paths = [['rm']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Move blocks to the archive',
+    details: 'Stops the monitor first. Nothing is lost: `restore` brings the block back. Asks at a terminal. Prints the archive names.',
+    examples: [['Put one away', '$0 rm my-block']],
+  });
+
+  yes = Option.Boolean('-y,--yes', false, { description: 'Do not ask' });
+  names = Option.Rest({ name: 'names', required: 1 });
+
+  protected override async run(): Promise<ExitKind> {
+    const question = `Move ${this.names.map(oneLine).join(', ')} to the archive?`;
+    return this.withServer(async (api) => {
+      if (!this.yes && !(await agreed(question, () => true))) return this.#declined();
+      return this.forEach(this.names, async (name) => {
+        const { archiveName, success } = await api.archive(name);
+        if (!this.json) await writeLines(this.stdout, [oneLine(archiveName)]);
+        return { success, archiveName, message: `Archived ${name}; \`${this.hint('restore', archiveName)}\` brings it back.` };
+      });
+    });
+  }
+
+  async #declined(): Promise<ExitKind> {
+    await this.say('Nothing was done.');
+    return 'unexpected';
+  }
+}
+
+export class ArchiveListCommand extends ServerCommand {
+  static override readonly paths = [['archive', 'ls'], ['archive', 'list'], ['archive']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'List the archived blocks',
+    examples: [['All of them, newest first', '$0 archive ls']],
+  });
+
+  quiet = Option.Boolean('-q,--quiet', false, { description: 'Only the archive names, one on a line' });
+
+  protected override async run(): Promise<ExitKind> {
+    return this.withServer(async (api) => {
+      const archives = await api.archives();
+      const names = archives.map(({ archiveName }) => oneLine(archiveName));
+      const lines = (): string[] => (this.quiet ? names : archiveTable(archives, { now: Date.now(), width: this.width, style: this.style }));
+      await this.print({ archives }, this.json || archives.length === 0 ? [] : lines());
+      if (archives.length === 0 && !this.json && !this.quiet) await this.say('The archive is empty.');
+      return 'ok';
+    });
+  }
+}
+
+export class RestoreCommand extends ServerCommand {
+  static override readonly paths = [['restore']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Bring a block back from the archive',
+    details: 'Takes an archive name, or the name of the block where the archive has it once. The block is stopped. Prints its name.',
+    examples: [
+      ['As it was', '$0 restore my-block'],
+      ['Under another name', '$0 restore my-block --as second'],
+    ],
+  });
+
+  as = Option.String('--as', { description: 'Another name for the block' });
+  archive = Option.String({ name: 'archive' });
+
+  protected override async run(): Promise<ExitKind> {
+    return this.withServer(async (api) => {
+      const restored = await api.restore(this.archive, this.as);
+      await this.print(restored, [oneLine(restored.name)]);
+      await this.say(`Restored. \`${this.hint('start', restored.name)}\` starts it.`);
+      return 'ok';
+    });
+  }
+}
+
+export class PurgeCommand extends ServerCommand {
+  static override readonly paths = [['purge']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Delete an archived block for good',
+    details: 'Asks at a terminal; elsewhere `--yes` is needed. What it has spent stays in `$0 costs`.',
+    examples: [['Without a question', '$0 purge my-block --yes']],
+  });
+
+  yes = Option.Boolean('-y,--yes', false, { description: 'Do not ask' });
+  archive = Option.String({ name: 'archive' });
+
+  protected override async run(): Promise<ExitKind> {
+    const question = `Delete ${oneLine(this.archive)} for good, with its configuration, memory and messages?`;
+    const isAgreed =
+      this.yes ||
+      (await this.interruptible(async () => {
+        const refuse = (): never => {
+          throw new CliError('usage', 'this deletes for good; add --yes to say that it is meant.');
+        };
+        return (await agreed(question, refuse)) ? 'ok' : 'unexpected';
+      })) === 'ok';
+    if (!isAgreed) {
+      await this.say('Nothing was done.');
+      return 'unexpected';
+    }
+    return this.withServer(async (api) => {
+      const purged = await api.purge(this.archive);
+      await this.print(purged, []);
+      await this.say(oneLine(purged.message));
+      return 'ok';
+    });
+  }
+}

@@ -1,0 +1,39 @@
+// `blockhouse attach`: a talk with a block at the terminal; `blockhouse chat <name>` is the same.
+import { Command, Option } from 'clipanion';
+import { Api } from '../api.ts';
+import { Client } from '../client.ts';
+import type { ExitKind } from '../exit-codes.ts';
+import { isColored, styleFor } from '../output.ts';
+import { ServerCommand } from '../server-command.ts';
+
+export abstract class TalkCommand extends ServerCommand {
+  protected talk(name: string): Promise<ExitKind> {
+    return this.withServer(async ({ client }, signal) => {
+      const { attach } = await import('../attach.ts');
+      const api = new Api(new Client(client.place, new AbortController().signal));
+      const terminal = process.stdin.isTTY === true && process.stderr.isTTY === true;
+      const style = styleFor(isColored(this.stderr, this.context.env));
+      // At a terminal Ctrl-C is a key that `attach` reads; a signal from elsewhere is an interruption all the same.
+      return attach({ api, block: name, input: process.stdin, output: process.stderr, stdout: this.stdout, terminal, style, signal });
+    });
+  }
+}
+
+export class AttachCommand extends TalkCommand {
+  static override readonly paths = [['attach']];
+  static override readonly usage = Command.Usage({
+    category: 'Messages',
+    description: 'Talk with a block; its replies show while they are written',
+    details: `
+      Each line is a message. Ctrl-C ends the reply that is being written, and leaves where there is none; Ctrl-D leaves. \`/help\` tells
+      the commands of the talk. With piped input, each line is sent after the reply to the line before it.
+    `,
+    examples: [['Talk', '$0 attach my-block']],
+  });
+
+  name = Option.String({ name: 'name' });
+
+  protected override run(): Promise<ExitKind> {
+    return this.talk(this.name);
+  }
+}

@@ -1,0 +1,185 @@
+// `blockhouse ls`, `show`, `why` and `new`: what there is, how it is, and one more of it.
+import { setTimeout as delay } from 'node:timers/promises';
+import { Command, Option } from 'clipanion';
+import type { BlockEntry } from '../../core/index.ts';
+import type { Api } from '../api.ts';
+import { attentionLines, blockTable, blockText, whyText } from '../block-text.ts';
+import { CliError, type ExitKind } from '../exit-codes.ts';
+import { oneLine, toJson, writeLines } from '../output.ts';
+import { ServerCommand } from '../server-command.ts';
+
+const category = 'Blocks';
+const WATCH_MS = 1000;
+
+export class ListCommand extends ServerCommand {
+  static override readonly paths = [['ls'], ['list']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'List the blocks',
+    details: `
+      \`●\` is a monitor that runs, \`○\` one that does not, \`◐\` one that waits or is in between, \`!\` a block that needs a person.
+      QUEUE counts the messages that wait for an answer, TODAY is what was spent since midnight (UTC). On a narrow terminal
+      the columns on the right are left out first.
+    `,
+    examples: [
+      ['All blocks', '$0 ls'],
+      ['Stay and follow them', '$0 ls --watch'],
+      ['Start every block', '$0 start $($0 ls -q)'],
+    ],
+  });
+
+  quiet = Option.Boolean('-q,--quiet', false, { description: 'Only the names, one on a line' });
+  watch = Option.Boolean('-w,--watch', false, { description: 'Draw anew at every change, until Ctrl-C' });
+
+  protected override async run(): Promise<ExitKind> {
+    return this.withServer(async (api, signal) => {
+      if (this.watch) return this.#follow(api, signal);
+      const { blocks } = await api.list();
+      await writeLines(this.stdout, this.#lines(blocks));
+      if (!this.json && !this.quiet) await this.#remark(blocks);
+      return 'ok';
+    });
+  }
+
+  #lines(blocks: readonly BlockEntry[]): string[] {
+    if (this.json) return [toJson({ blocks })];
+    if (this.quiet) return blocks.map(({ name }) => oneLine(name));
+    return blocks.length === 0 ? [] : blockTable(blocks, { now: Date.now(), width: this.width, style: this.style });
+  }
+
+  async #remark(blocks: readonly BlockEntry[]): Promise<void> {
+    if (blocks.length === 0) await this.say(`There are no blocks yet; \`${this.hint('new', '<name>', '--provider', '<id>')}\` makes one.`);
+    const lines = attentionLines(blocks, (name) => this.hint('why', name));
+    if (lines.length > 0) await this.say(['', ...lines].join('\n'));
+  }
+
+  async #follow(api: Api, signal: AbortSignal): Promise<ExitKind> {
+    const { LiveView } = await import('../live-view.ts');
+    const view = new LiveView(this.stdout);
+    try {
+      for (;;) {
+        const { blocks } = await api.list();
+        const lines = this.#lines(blocks);
+        await view.show(lines.length > 0 ? lines : ['There are no blocks yet.']);
+        await delay(WATCH_MS, undefined, { signal });
+      }
+    } finally {
+      view.end();
+    }
+  }
+}
+
+export class ShowCommand extends ServerCommand {
+  static override readonly paths = [['show']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Show a block: state, model, queue, memory, costs',
+    examples: [
+      ['For a person', '$0 show my-block'],
+      ['Everything, for a program', '$0 show my-block --json'],
+    ],
+  });
+
+  name = Option.String({ name: 'name' });
+
+  protected override async run(): Promise<ExitKind> {
+    return this.withServer(async (api) => {
+      const details = await api.details(this.name);
+      await this.print(details, this.json ? [] : blockText(details, { now: Date.now(), style: this.style }));
+      return 'ok';
+    });
+  }
+}
+
+export class WhyCommand extends ServerCommand {
+  static override readonly paths = [['why']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Say why a block is in its state, what happens next, and what helps',
+    examples: [['Why does it not answer?', '$0 why my-block']],
+  });
+
+  name = Option.String({ name: 'name' });
+
+  protected override async run(): Promise<ExitKind> {
+    return this.withServer(async (api) => {
+      const explanation = await api.explain(this.name);
+      await this.print(explanation, this.json ? [] : whyText(explanation, { now: Date.now(), style: this.style }));
+      return 'ok';
+    });
+  }
+}
+
+export class NewCommand extends ServerCommand {
+  static override readonly paths = [['new'], ['create']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Make a block',
+    details: `
+      A name has lower-case letters, digits and hyphens, at most 32. Without \`--model\`, the default model of the provider is taken.
+      \`--from\` takes a configuration from a file, or from standard input when it is \`-\`; the other options change it.
+      Prints the name.
+    `,
+    examples: [
+      ['A block that answers at once', '$0 new my-block --provider <id> --start'],
+      ['With instructions and goals', '$0 new my-block --provider <id> --system "Be brief." --goal "Answer in French"'],
+      ['Like another one', '$0 config get my-block | $0 new second --from -'],
+    ],
+  });
+
+  description = Option.String('--description', { description: 'What it is for' });
+  provider = Option.String('--provider', { description: 'Adapter id, see `blockhouse adapters`' });
+  model = Option.String('--model', { description: 'Model id, see `blockhouse models <id>`' });
+  system = Option.String('--system', { description: 'Instructions for the model' });
+  goals = Option.Array('--goal', [], { description: 'What to work towards; may be given several times' });
+  tags = Option.Array('--tag', [], { description: 'A word to find it by; may be given several times' });
+  from = Option.String('--from', { description: 'A file with a configuration' });
+  start = Option.Boolean('--start', false, { description: 'Start the monitor, too' });
+  name = Option.String({ name: 'name' });
+
+  protected override async run(): Promise<ExitKind> {
+    return this.withServer(async (api, signal) => {
+      const created = await api.create(this.name, await this.#config(api, signal));
+      if (!this.json) await writeLines(this.stdout, [oneLine(created.name)]);
+      const started = this.start ? await this.#start(api) : undefined;
+      if (this.json) await writeLines(this.stdout, [toJson({ ...created, ...(started !== undefined && { pulse: started.pulse }) })]);
+      await this.say(started === undefined ? `Made. \`${this.hint('start', this.name)}\` starts it.` : oneLine(started.message));
+      return 'ok';
+    });
+  }
+
+  async #start(api: Api) {
+    try {
+      return await api.monitor(this.name, 'start');
+    } catch (error) {
+      if (!(error instanceof CliError) || error.kind === 'interrupted') throw error;
+      throw new CliError(error.kind, `${this.name} was made, but does not start: ${error.message}`, error, error.body);
+    }
+  }
+
+  async #config(api: Api, signal: AbortSignal): Promise<Record<string, unknown>> {
+    const { readConfigFile } = await import('../config-edit.ts');
+    const base = this.from === undefined ? {} : await readConfigFile(this.from, this.context.stdin, signal);
+    const { description, system, goals, tags } = this;
+    const adapter = await this.#adapter(api, base['adapter']);
+    return {
+      ...base,
+      ...(adapter !== undefined && { adapter }),
+      ...(description !== undefined && { description }),
+      ...(system !== undefined && { systemPrompt: system }),
+      ...(goals.length > 0 && { goals }),
+      ...(tags.length > 0 && { tags }),
+    };
+  }
+
+  async #adapter(api: Api, base: unknown): Promise<object | undefined> {
+    const known = typeof base === 'object' && base !== null ? (base as { provider?: unknown }) : {};
+    const provider = this.provider ?? known.provider;
+    if (this.provider === undefined && this.model === undefined) return undefined;
+    if (typeof provider !== 'string') throw new CliError('usage', `--model needs --provider, too; \`${this.command} adapters\` lists them.`);
+    const isOther = this.provider !== undefined && this.provider !== known.provider;
+    const model = this.model ?? (isOther ? await api.defaultModel(provider) : undefined);
+    // An address or a limit was meant for the provider that it stood with.
+    return { ...(isOther ? {} : known), provider, ...(model !== undefined && { model }) };
+  }
+}

@@ -1,0 +1,142 @@
+// `blockhouse config`: the configuration of a block.
+import { Command, Option } from 'clipanion';
+import type { BlockConfig } from '../../core/index.ts';
+import type { Api } from '../api.ts';
+import { CliError, type ExitKind } from '../exit-codes.ts';
+import { manyLines, toJson, writeLines } from '../output.ts';
+import { ServerCommand } from '../server-command.ts';
+
+const category = 'Blocks';
+const INDENT = 2;
+
+export class ConfigGetCommand extends ServerCommand {
+  static override readonly paths = [['config', 'get']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Print the configuration of a block, or a part of it',
+    details: 'A string is printed as it is, anything else as JSON.',
+    examples: [
+      ['All of it', '$0 config get my-block'],
+      ['One value', '$0 config get my-block adapter.model'],
+    ],
+  });
+
+  name = Option.String({ name: 'name' });
+  field = Option.String({ required: false, name: 'path' });
+
+  protected override async run(): Promise<ExitKind> {
+    const { parsePath, readPath } = await import('../config-path.ts');
+    const path = this.field === undefined ? [] : parsePath(this.field);
+    return this.withServer(async (api) => {
+      const value = readPath({ ...(await api.config(this.name)) }, path);
+      if (value === undefined) throw new CliError('usage', `the configuration of ${this.name} has nothing there.`);
+      const isText = typeof value === 'string' && !this.json;
+      await writeLines(this.stdout, [isText ? manyLines(value) : toJson(value, this.json ? undefined : INDENT)]);
+      return 'ok';
+    });
+  }
+}
+
+export class ConfigSetCommand extends ServerCommand {
+  static override readonly paths = [['config', 'set']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Change values of the configuration of a block',
+    details: `
+      Each change is \`<path>=<value>\`. A value is JSON where it reads as JSON, and a string otherwise. Several changes are made
+      together or not at all. Keys do not belong here; \`$0 auth set\` stores them.
+    `,
+    examples: [
+      ['Another model', '$0 config set my-block adapter.model=<model>'],
+      ['Limits', '$0 config set my-block budget.dailyUsd=2 adapter.maxTokens=2048'],
+      ['A list', `$0 config set my-block 'tags=["mail","night"]'`],
+    ],
+  });
+
+  name = Option.String({ name: 'name' });
+  changes = Option.Rest({ name: 'path=value', required: 1 });
+
+  protected override async run(): Promise<ExitKind> {
+    const { parseAssignment, patchOf } = await import('../config-path.ts');
+    const assignments = this.changes.map(parseAssignment);
+    const isNested = assignments.some(({ path }) => path.length > 1);
+    return this.withServer(async (api) => {
+      const config = await repeatedOnce(async () => {
+        const before = await api.config(this.name);
+        return api.updateConfig(this.name, patchOf({ ...before }, assignments), isNested ? before.rev : undefined);
+      });
+      await this.print({ success: true, config }, []);
+      await this.say(`Changed; the configuration of ${this.name} has revision ${config.rev} now.`);
+      return 'ok';
+    });
+  }
+}
+
+/** Once more when somebody else changed the configuration between reading and writing. */
+async function repeatedOnce(change: () => Promise<BlockConfig>): Promise<BlockConfig> {
+  try {
+    return await change();
+  } catch (error) {
+    if (error instanceof CliError && error.body?.code === 'REVISION_MISMATCH') return change();
+    throw error;
+  }
+}
+
+export class ConfigEditCommand extends ServerCommand {
+  static override readonly paths = [['config', 'edit']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Edit the configuration of a block in your editor',
+    details: 'The editor is VISUAL, else EDITOR. Nothing is sent when nothing was changed. A text that is refused is kept, and its place is told.',
+    examples: [['With another editor', 'EDITOR=nano $0 config edit my-block']],
+  });
+
+  name = Option.String({ name: 'name' });
+
+  protected override async run(): Promise<ExitKind> {
+    return this.withServer(async (api) => {
+      const { edit, editable } = await import('../config-edit.ts');
+      const config = await api.config(this.name);
+      const before = editable(config);
+      const text = `${JSON.stringify(before, undefined, INDENT)}\n`;
+      const draft = await edit(text, this.context.env);
+      try {
+        const after = await draft.read();
+        const changed = after === text ? undefined : await this.#send(api, before, after, config.rev);
+        await this.print({ success: true, changed: changed !== undefined, config: changed ?? config }, []);
+        await this.say(changed === undefined ? 'Nothing was changed.' : `Changed; the configuration of ${this.name} has revision ${changed.rev} now.`);
+      } catch (error) {
+        throw keptAt(draft.file, error);
+      }
+      await draft.remove();
+      return 'ok';
+    });
+  }
+
+  /** Undefined when the text means the same as before. */
+  async #send(api: Api, before: Record<string, unknown>, text: string, rev: number): Promise<BlockConfig | undefined> {
+    const { changedFields, parseFields } = await import('../config-edit.ts');
+    const after = await parseFields(text, 'the text');
+    const gone = Object.keys(before).filter((field) => !Object.hasOwn(after, field));
+    if (gone.length > 0) await this.say(`note: ${gone.join(', ')} stays as it is; a field can't be removed, only changed.`);
+    const patch = changedFields(before, after);
+    return Object.keys(patch).length === 0 ? undefined : api.updateConfig(this.name, patch, rev);
+  }
+}
+
+function keptAt(file: string, error: unknown): unknown {
+  if (!(error instanceof CliError)) return error;
+  return new CliError(error.kind, `${error.message.replace(/\.$/, '')}; your text is kept in ${file}.`, error, error.body);
+}
+
+export class ConfigCommand extends ServerCommand {
+  static override readonly paths = [['config']];
+  static override readonly usage = Command.Usage({
+    description: 'Read and change the configuration of a block',
+    details: '`$0 config get <name>` prints it, `$0 config set <name> <path>=<value>` changes it, `$0 config edit <name>` opens it in your editor.',
+  });
+
+  protected override run(): Promise<ExitKind> {
+    throw new CliError('usage', 'say what to do: config get <name>, config set <name> <path>=<value> or config edit <name>.');
+  }
+}

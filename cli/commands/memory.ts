@@ -1,0 +1,107 @@
+// `blockhouse memory` and `costs`: what a block remembers, and what it has spent.
+import { Command, Option } from 'clipanion';
+import type { Api, Told } from '../api.ts';
+import { memoryText } from '../block-text.ts';
+import { CliError, type ExitKind } from '../exit-codes.ts';
+import { oneLine, writeLines } from '../output.ts';
+import { costsTable } from '../report-tables.ts';
+import { ServerCommand } from '../server-command.ts';
+
+export class MemoryCommand extends ServerCommand {
+  static override readonly paths = [['memory']];
+  static override readonly usage = Command.Usage({
+    category: 'Blocks',
+    description: 'Show or change what a block remembers',
+    details: `
+      Facts are in every prompt. \`--compact\` lets the model summarise the older messages, which costs a call; \`--undo\` brings back what
+      was before the last time.
+    `,
+    examples: [
+      ['What it remembers', '$0 memory my-block'],
+      ['Tell it a fact', '$0 memory my-block --fact "The office is closed on Fridays."'],
+      ['Take it back', '$0 memory my-block --forget <id>'],
+    ],
+  });
+
+  fact = Option.String('--fact', { description: 'A fact to remember' });
+  forget = Option.String('--forget', { description: 'Id of a fact to forget' });
+  compact = Option.Boolean('--compact', false, { description: 'Summarise the older messages' });
+  undo = Option.Boolean('--undo', false, { description: 'Bring back what was before the last summary' });
+  name = Option.String({ name: 'name' });
+
+  protected override async run(): Promise<ExitKind> {
+    const asked = [this.fact !== undefined, this.forget !== undefined, this.compact, this.undo].filter(Boolean).length;
+    if (asked > 1) throw new CliError('usage', 'give one of --fact, --forget, --compact and --undo.');
+    return this.withServer((api) => (asked === 0 ? this.#show(api) : this.#change(api)));
+  }
+
+  async #show(api: Api): Promise<ExitKind> {
+    const details = await api.details(this.name);
+    await this.print(details.memory, this.json ? [] : memoryText(details, { now: Date.now(), style: this.style }));
+    return 'ok';
+  }
+
+  async #change(api: Api): Promise<ExitKind> {
+    if (this.fact !== undefined) {
+      const { success, fact } = await api.addFact(this.name, this.fact);
+      await this.print({ success, fact }, [oneLine(fact.id)]);
+      await this.say('Noted.');
+      return 'ok';
+    }
+    const told = this.forget === undefined ? await this.#move(api, this.compact ? 'compact' : 'undo') : await api.removeFact(this.name, this.forget);
+    await this.print(told, []);
+    await this.say(oneLine(told.message));
+    return 'ok';
+  }
+
+  /** A summary that could not be made is no success here, whatever the server calls it. */
+  async #move(api: Api, action: 'compact' | 'undo'): Promise<Told> {
+    const before = (await api.details(this.name)).memory.compactions.at(-1);
+    const told = await api.changeMemory(this.name, action);
+    const last = told.memory.compactions.at(-1);
+    if (last === undefined || last.id === before?.id || last.outcome === 'summarized') return told;
+    if (last.outcome === 'failed')
+      throw new CliError('provider', `the summary could not be made; \`${this.hint('logs', this.name, '--level', 'warn')}\` says why.`);
+    await this.say('note: the older messages left the window without a summary.');
+    return told;
+  }
+}
+
+const WAYS = ['block', 'model', 'day'];
+
+export class CostsCommand extends ServerCommand {
+  static override readonly paths = [['costs']];
+  static override readonly usage = Command.Usage({
+    category: 'Workspace',
+    description: 'Show what was spent, in tokens and USD',
+    details: 'Counts every call, those of blocks that were reset, archived or deleted, too. A call whose price is not known has tokens and no sum.',
+    examples: [
+      ['By block', '$0 costs'],
+      ['One block, day by day', '$0 costs my-block --by day'],
+      ['For a spreadsheet', '$0 costs --by day --csv > costs.csv'],
+    ],
+  });
+
+  by = Option.String('--by', { description: 'block, model or day; else block, or model for a single block' });
+  csv = Option.Boolean('--csv', false, { description: 'Comma-separated values' });
+  name = Option.String({ required: false, name: 'name' });
+
+  protected override async run(): Promise<ExitKind> {
+    const by = this.by ?? (this.name === undefined ? 'block' : 'model');
+    if (!WAYS.includes(by)) throw new CliError('usage', `--by is one of ${WAYS.join(', ')}.`);
+    return this.withServer(async (api) => {
+      const report = await api.costs(by, this.name);
+      if (this.csv) {
+        const { toCsv } = await import('../csv.ts');
+        const head = [by, 'calls', 'input', 'output', 'cacheRead', 'cacheWrite', 'costUsd', 'unpricedCalls'];
+        const rows = report.rows.map((row) => [row.key, row.calls, row.input, row.output, row.cacheRead, row.cacheWrite, row.costUsd, row.unpricedCalls]);
+        await writeLines(this.stdout, [toCsv([head, ...rows])]);
+        return 'ok';
+      }
+      await this.print(report, this.json ? [] : costsTable(report, { width: this.width, style: this.style }));
+      const { unpricedCalls } = report.total;
+      if (!this.json && unpricedCalls > 0) await this.say(`note: the price of ${unpricedCalls === 1 ? 'one call is' : `${unpricedCalls} calls is`} not known.`);
+      return 'ok';
+    });
+  }
+}

@@ -1,0 +1,83 @@
+// `blockhouse start`, `stop`, `restart` and `reset`: the monitors of blocks.
+import { Command, Option } from 'clipanion';
+import type { MonitorAction } from '../api.ts';
+import type { ExitKind } from '../exit-codes.ts';
+import { ServerCommand } from '../server-command.ts';
+
+const category = 'Blocks';
+
+abstract class MonitorCommand extends ServerCommand {
+  names = Option.Rest({ name: 'names', required: 1 });
+
+  protected abstract readonly action: MonitorAction;
+
+  protected override async run(): Promise<ExitKind> {
+    return this.withServer((api) =>
+      this.forEach(this.names, async (name) => {
+        const { message, pulse } = await api.monitor(name, this.action);
+        return { success: true, message, state: pulse.state };
+      }),
+    );
+  }
+}
+
+export class StartCommand extends MonitorCommand {
+  static override readonly paths = [['start']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Start the monitors of blocks, so that they answer',
+    details: 'Does nothing to one that runs. The server starts it again by itself after a restart, until `stop`.',
+    examples: [
+      ['One block', '$0 start my-block'],
+      ['All of them', '$0 start $($0 ls -q)'],
+    ],
+  });
+
+  protected override readonly action = 'start';
+}
+
+export class StopCommand extends MonitorCommand {
+  static override readonly paths = [['stop']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Stop the monitors of blocks',
+    details: 'A reply that is being written may end within 10 s; after that, what there is of it is kept. Waiting messages stay.',
+    examples: [['One block', '$0 stop my-block']],
+  });
+
+  protected override readonly action = 'stop';
+}
+
+export class RestartCommand extends MonitorCommand {
+  static override readonly paths = [['restart']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Stop and start the monitors of blocks',
+    examples: [['One block', '$0 restart my-block']],
+  });
+
+  protected override readonly action = 'restart';
+}
+
+export class ResetCommand extends ServerCommand {
+  static override readonly paths = [['reset']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Clear the memory, costs and pulse of a block',
+    details: `
+      Configuration and chat history stay, but the model does not see the old messages any more. A monitor that runs, runs on.
+      Spending caps still count what was spent.
+    `,
+    examples: [
+      ['Begin anew', '$0 reset my-block'],
+      ['And delete its logs', '$0 reset my-block --hard'],
+    ],
+  });
+
+  hard = Option.Boolean('--hard', false, { description: 'Delete the logs, too' });
+  names = Option.Rest({ name: 'names', required: 1 });
+
+  protected override async run(): Promise<ExitKind> {
+    return this.withServer((api) => this.forEach(this.names, (name) => api.reset(name, this.hard)));
+  }
+}

@@ -1,0 +1,137 @@
+// `blockhouse send` and `queue`: messages to a block.
+import { Command, Option } from 'clipanion';
+import type { ChatReceipt, ReplyStep } from '../../core/index.ts';
+import type { Api } from '../api.ts';
+import type { Outcome, Watcher } from '../conversation.ts';
+import { CliError, type ExitKind, worstOf } from '../exit-codes.ts';
+import { readMessage } from '../input.ts';
+import { oneLine, toJson, write, writeLines } from '../output.ts';
+import { queueTable } from '../report-tables.ts';
+import { ServerCommand } from '../server-command.ts';
+
+const category = 'Messages';
+
+export class SendCommand extends ServerCommand {
+  static override readonly paths = [['send']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Send a message to a block',
+    details: `
+      The message is the argument, or standard input when it is \`-\` or when nothing is given and input is piped. It is on disk before
+      the command ends. Prints the id of the message; with \`--wait\` the answer, with \`--stream\` the answer while it is written.
+
+      The same \`--client-id\` again sends nothing twice. With \`--json --stream\`, each step is a JSON line, and the outcome is the last.
+    `,
+    examples: [
+      ['Leave a message', '$0 send my-block "Any news?"'],
+      ['See the answer while it is written', '$0 send my-block --stream "Why is the sky blue?"'],
+      ['Ask about a file', '$0 send my-block --wait < notes.txt > answer.txt'],
+    ],
+  });
+
+  wait = Option.Boolean('--wait', false, { description: 'Wait for the answer and print it' });
+  stream = Option.Boolean('--stream', false, { description: 'Print the answer while it is written' });
+  clientId = Option.String('--client-id', { description: 'Your own id of this message: with the same one again, it is not sent twice' });
+  name = Option.String({ name: 'name' });
+  message = Option.String({ required: false, name: 'message' });
+
+  protected override async run(): Promise<ExitKind> {
+    return this.withServer(async (api, signal) => {
+      const message = await readMessage(this.message, process.stdin.isTTY === true, this.context.stdin, signal);
+      if (this.wait || this.stream) return this.#converse(api, message, signal);
+      const receipt = await api.post(this.name, message, this.clientId);
+      await this.print(receipt, [oneLine(receipt.id)]);
+      await this.#remark(receipt);
+      return 'ok';
+    });
+  }
+
+  async #remark({ running, position }: ChatReceipt): Promise<void> {
+    if (!running) await this.say(`note: the monitor of ${this.name} does not run; \`${this.hint('start', this.name)}\` starts it.`);
+    else if (position > 0) await this.say(`note: ${position} before it.`);
+  }
+
+  async #converse(api: Api, message: string, signal: AbortSignal): Promise<ExitKind> {
+    const { Conversation, faultOf } = await import('../conversation.ts');
+    const { ReplyPrinter } = await import('../reply-printer.ts');
+    const conversation = await Conversation.open(api, this.name);
+    const printer = new ReplyPrinter(this.stdout, (text) => this.say(text));
+    try {
+      const receipt = await conversation.send(message, this.clientId);
+      await this.#remark(receipt);
+      signal.addEventListener('abort', () => void this.say(`The message stays; \`${this.hint('queue', this.name, '--cancel', receipt.id)}\` cancels it.`));
+      const outcome = await conversation.outcome(
+        receipt.id,
+        this.#watcher(api, (step) => printer.step(step)),
+        signal,
+      );
+      const fault = faultOf(outcome);
+      if (this.json) await this.#printOutcome(outcome, fault);
+      else await printer.finish(outcome);
+      if (fault === undefined) return 'ok';
+      if (!this.json) throw fault;
+      await this.say(`blockhouse: ${oneLine(fault.message)}`);
+      return fault.kind;
+    } finally {
+      await printer.end();
+      conversation.close();
+    }
+  }
+
+  #watcher(api: Api, show: (step: ReplyStep) => Promise<void>): Watcher {
+    let told = '';
+    const step = async (step: ReplyStep): Promise<void> => {
+      if (this.stream) await (this.json ? write(this.stdout, `${toJson(step)}\n`) : show(step));
+    };
+    const stalled = async (): Promise<void> => {
+      const { state, why, next } = await api.explain(this.name);
+      if (state !== told && state !== 'working' && state !== 'idle') await this.say(`note: ${oneLine(`${why} ${next}`)}`);
+      told = state;
+    };
+    return { step, stalled };
+  }
+
+  async #printOutcome({ message, answer }: Outcome, fault: CliError | undefined): Promise<void> {
+    const type = this.stream ? { event: 'outcome' } : {};
+    await write(
+      this.stdout,
+      `${toJson({ ...type, status: message.status, message, answer: answer ?? null, ...(fault !== undefined && { error: fault.message }) })}\n`,
+    );
+  }
+}
+
+const WAITING: readonly string[] = ['queued', 'processing', 'failed', 'expired', 'cancelled'];
+
+export class QueueCommand extends ServerCommand {
+  static override readonly paths = [['queue']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'List, cancel or retry the messages that have no answer',
+    details: 'To cancel the message that is being answered ends its reply; what there is of it is kept.',
+    examples: [
+      ['What waits, and what failed', '$0 queue my-block'],
+      ['Take one out', '$0 queue my-block --cancel <id>'],
+      ['Try one again', '$0 queue my-block --retry <id>'],
+    ],
+  });
+
+  cancel = Option.Array('--cancel', [], { description: 'Id of a message to cancel; may be given several times' });
+  retry = Option.Array('--retry', [], { description: 'Id of a message to queue again; may be given several times' });
+  name = Option.String({ name: 'name' });
+
+  protected override async run(): Promise<ExitKind> {
+    return this.withServer(async (api) => {
+      const { cancel, retry } = this;
+      if (cancel.length > 0 && retry.length > 0) throw new CliError('usage', 'give either --cancel or --retry.');
+      const action = cancel.length > 0 ? 'cancel' : 'retry';
+      const ids = [...cancel, ...retry];
+      if (ids.length > 0) return worstOf([await this.forEach(ids, async (id) => api.changeMessage(this.name, id, action))]);
+      const messages = (await api.history(this.name)).filter(({ role, status }) => role === 'user' && WAITING.includes(status));
+      const lines = this.json || messages.length === 0 ? [] : queueTable(messages, { now: Date.now(), width: this.width, style: this.style });
+      if (this.json) await this.print({ messages }, []);
+      else await writeLines(this.stdout, lines);
+      if (!this.json && messages.length === 0) await this.say('Every message has its answer.');
+      return 'ok';
+    });
+  }
+}

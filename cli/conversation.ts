@@ -1,0 +1,149 @@
+// Sends messages to one block and follows each to its outcome.
+//
+// C1 The block is followed before a message is sent, so that no step of a quick reply is missed.
+// C2 What counts as the outcome is what stands in the history; the steps only show the way there.
+// C3 Steps of other people's messages are dropped.
+import type { ChatEntry, ChatReceipt, ReplyStep } from '../core/index.ts';
+import type { Api } from './api.ts';
+import { type Feed, openFeed } from './client-socket.ts';
+import { CliError, type ExitKind, kindOfCode } from './exit-codes.ts';
+
+/** How long nothing may happen before the person is told why. */
+const STALL_MS = 3000;
+
+export interface Outcome {
+  readonly message: ChatEntry;
+  /** Absent when there is none. */
+  readonly answer: ChatEntry | undefined;
+}
+
+export interface Watcher {
+  step?(step: ReplyStep): Promise<void>;
+  /** Nothing has happened for a while. */
+  stalled?(): Promise<void>;
+}
+
+const OPEN: readonly string[] = ['queued', 'processing'];
+
+export class Conversation {
+  readonly #api: Api;
+  readonly #block: string;
+  readonly #stallMs: number;
+  /** Steps that nobody has looked at yet, by message. */
+  readonly #steps = new Map<string, ReplyStep[]>();
+  #feed: Feed | undefined;
+  #sending = 0;
+  #hasChanged = true;
+  #fault: CliError | undefined;
+  #wake: () => void = () => undefined;
+
+  private constructor(api: Api, block: string, stallMs: number) {
+    this.#api = api;
+    this.#block = block;
+    this.#stallMs = stallMs;
+  }
+
+  /** Follows the block. Close it, or the process does not end. */
+  static async open(api: Api, block: string, stallMs = STALL_MS): Promise<Conversation> {
+    const conversation = new Conversation(api, block, stallMs);
+    conversation.#feed = await openFeed(api.client.place, block, {
+      refresh: () => conversation.#tell(() => (conversation.#hasChanged = true)),
+      step: (step) => conversation.#tell(() => conversation.#keep(step)),
+      gone: () => conversation.#tell(() => (conversation.#fault = new CliError('usage', `the block ${block} was archived.`))),
+      lost: (error) => conversation.#tell(() => (conversation.#fault = error)),
+    });
+    return conversation;
+  }
+
+  close(): void {
+    this.#feed?.close();
+  }
+
+  async send(message: string, clientId?: string): Promise<ChatReceipt> {
+    this.#sending += 1;
+    try {
+      const receipt = await this.#api.post(this.#block, message, clientId);
+      this.#steps.set(receipt.id, this.#steps.get(receipt.id) ?? []);
+      return receipt;
+    } finally {
+      this.#sending -= 1;
+    }
+  }
+
+  /** Resolves once the message has its outcome, whatever it is. Rejects when the block or the connection is gone, or `signal` fires. */
+  async outcome(id: string, watcher: Watcher, signal: AbortSignal): Promise<Outcome> {
+    const steps = this.#steps.get(id) ?? [];
+    this.#steps.set(id, steps);
+    let isWriting = false;
+    for (;;) {
+      for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
+        isWriting = step.event === 'start' || step.event === 'content';
+        if (!isWriting) this.#hasChanged = true;
+        await watcher.step?.(step);
+      }
+      if (this.#fault !== undefined) throw this.#fault;
+      if (this.#hasChanged && !isWriting) {
+        this.#hasChanged = false;
+        const found = await this.#look(id);
+        if (found !== undefined) return found;
+      } else if ((await this.#pause(signal)) === 'stalled' && !isWriting) await watcher.stalled?.();
+    }
+  }
+
+  /** C2. */
+  async #look(id: string): Promise<Outcome | undefined> {
+    const history = await this.#api.history(this.#block);
+    const message = history.find((entry) => entry.id === id);
+    if (message === undefined || OPEN.includes(message.status)) return undefined;
+    this.#steps.delete(id);
+    return { message, answer: history.findLast(({ replyTo }) => replyTo === id) };
+  }
+
+  /** C3: while a message is on its way, its id is not known yet (C1). */
+  #keep(step: ReplyStep): void {
+    const steps = this.#steps.get(step.id);
+    if (steps !== undefined) steps.push(step);
+    else if (this.#sending > 0) this.#steps.set(step.id, [step]);
+  }
+
+  #tell(change: () => void): void {
+    change();
+    this.#wake();
+  }
+
+  /** Waits for the next thing to happen. */
+  #pause(signal: AbortSignal): Promise<'woken' | 'stalled'> {
+    return new Promise((resolve, reject) => {
+      const end = (settle: () => void): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', abort);
+        this.#wake = () => undefined;
+        settle();
+      };
+      const abort = (): void => end(() => reject(new CliError('interrupted', 'interrupted')));
+      const timer = setTimeout(() => end(() => resolve('stalled')), this.#stallMs);
+      this.#wake = () => end(() => resolve('woken'));
+      signal.addEventListener('abort', abort);
+      if (signal.aborted) abort();
+    });
+  }
+}
+
+const ENDINGS: Readonly<Record<string, string>> = {
+  cancelled: 'the message was cancelled.',
+  expired: 'the message has expired: it waited too long to be answered.',
+};
+
+/** A message without an answer as a failure; undefined for one that was answered. */
+export function faultOf({ message: { status, error } }: Outcome): CliError | undefined {
+  if (status === 'done') return undefined;
+  const text = error?.message ?? ENDINGS[status] ?? `the message ended as ${status}.`;
+  if (status !== 'failed') return new CliError('unexpected', ENDINGS[status] ?? text);
+  return new CliError(failureKind(error?.code ?? ''), text);
+}
+
+/** A message that failed for a reason without an exit code of its own failed at the provider. */
+function failureKind(code: string): ExitKind {
+  const kind = kindOfCode(code);
+  return kind === 'unexpected' ? 'provider' : kind;
+}

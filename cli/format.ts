@@ -1,0 +1,60 @@
+// Times, sums and sizes in the few characters that a person needs. Pure: no I/O.
+
+/** What stands where a value is unknown. */
+export const UNKNOWN = '-';
+
+const UNITS: readonly [seconds: number, letter: string][] = [
+  [86_400, 'd'],
+  [3600, 'h'],
+  [60, 'm'],
+  [1, 's'],
+];
+
+/** `3m` for a number of milliseconds. */
+export function span(milliseconds: number): string {
+  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
+  const [size, letter] = UNITS.find(([unit]) => seconds >= unit) ?? [1, 's'];
+  return `${Math.floor(seconds / size)}${letter}`;
+}
+
+/** `3m ago`, `in 2h`; both times as the server and this machine tell them. */
+export function relative(time: string | null | undefined, now: number): string {
+  const at = time == null ? Number.NaN : Date.parse(time);
+  if (Number.isNaN(at)) return UNKNOWN;
+  const distance = now - at;
+  if (distance < -1000) return `in ${span(-distance)}`;
+  return distance < 1000 ? 'now' : `${span(distance)} ago`;
+}
+
+const CENT = 0.01;
+
+/** USD with as many digits as tell something; null is unknown, not free. */
+export function money(usd: number | null | undefined): string {
+  if (usd == null) return UNKNOWN;
+  if (usd === 0) return '$0';
+  return usd < CENT ? `$${Number(usd.toPrecision(2)).toFixed(usd < 0.0001 ? 6 : 4)}` : `$${usd.toFixed(2)}`;
+}
+
+export function count(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+const STEP = 1024;
+
+/** `4.2 KiB`. */
+export function bytes(value: number | undefined): string {
+  if (value === undefined) return UNKNOWN;
+  const names = ['B', 'KiB', 'MiB', 'GiB'];
+  let size = value;
+  let name = 0;
+  while (size >= STEP && name < names.length - 1) {
+    size /= STEP;
+    name += 1;
+  }
+  return `${name === 0 ? size : size.toFixed(1)} ${names[name]}`;
+}
+
+/** `1 message`, `2 messages`. */
+export function plural(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}

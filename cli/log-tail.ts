@@ -1,0 +1,49 @@
+// What of the log files has not been shown yet. Pure: no I/O.
+//
+// L1 A line is taken once, and only when it is complete.
+import type { LogFile } from '../core/index.ts';
+
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export type Level = (typeof LEVELS)[number];
+
+export function isLevel(text: string): text is Level {
+  return LEVELS.some((level) => level === text);
+}
+
+export class LogTail {
+  /** Bytes of each file that were taken. */
+  readonly #taken = new Map<string, number>();
+
+  /** The complete lines that are new since the last call, oldest first. `logs` are newest first, the last bytes of each. */
+  take(logs: readonly LogFile[]): string[] {
+    const lines: string[] = [];
+    for (const log of logs.toReversed()) lines.push(...this.#takeFile(log));
+    return lines;
+  }
+
+  #takeFile({ file, content, size, truncated }: LogFile): string[] {
+    const bytes = Buffer.from(content);
+    const start = truncated ? Math.max(size - bytes.length, 0) : 0;
+    const end = bytes.lastIndexOf('\n') + 1; // L1
+    const from = Math.max((this.#taken.get(file) ?? 0) - start, 0);
+    if (from >= end) return [];
+    this.#taken.set(file, start + end);
+    return bytes.subarray(from, end).toString().split('\n').slice(0, -1);
+  }
+}
+
+/** The level of a log line; a line without one goes on from the line before it. */
+export function levelOf(line: string): Level | undefined {
+  const word = /^\S+ ([A-Z]+)(?: |$)/.exec(line)?.[1]?.toLowerCase();
+  return word !== undefined && isLevel(word) ? word : undefined;
+}
+
+/** The lines of at least this level, with those that belong to them. */
+export function atLeast(lines: readonly string[], least: Level): string[] {
+  let isKept = false;
+  return lines.filter((line) => {
+    const level = levelOf(line);
+    if (level !== undefined) isKept = LEVELS.indexOf(level) >= LEVELS.indexOf(least);
+    return isKept;
+  });
+}

@@ -1,0 +1,233 @@
+// The list of blocks, without reading all of them each time: an entry for each, made anew when its block has changed.
+//
+// T1 A block that is held open tells of its changes itself. Of the others, edits by hand are found by looking at their files' times
+//    in the background, after a list was asked for, and are in the next one.
+// T2 Loading and looking go in slices, so that ten thousand blocks hold up nobody.
+// T3 What a crash left behind in a block's folder is swept before anything is written there.
+import { type Dirent, lstatSync, readdirSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { BlockhouseError } from '../errors.ts';
+import type { BlockEntry } from '../schemas/block-api.ts';
+import { isTemporaryName } from '../workspace/atomic-file.ts';
+import { damagedEntry, entryOf } from './entry.ts';
+import { type BlockContents, FILE_NAMES } from './files.ts';
+import { isBlockName } from './names.ts';
+
+interface Known {
+  entry: BlockEntry | undefined;
+  /** Of the files, when the entry was made. */
+  stamp: number;
+}
+
+export interface CatalogOptions {
+  /** The folder of all blocks. */
+  readonly folder: string;
+  /** What is on disk. Throws BLOCK_DAMAGED. */
+  read(name: string): Promise<BlockContents>;
+  /** True for a block that tells of its changes itself (T1). */
+  isOpen(name: string): boolean;
+  /** Epoch milliseconds. */
+  now(): number;
+  onFault(what: string, error: unknown): void;
+}
+
+/** A slice of this many blocks takes some milliseconds. */
+const SLICE = 50;
+/** Files of blocks that nobody holds open are looked at no more often. */
+const LOOK_EVERY_MS = 2000;
+
+export class Catalog {
+  readonly #options: CatalogOptions;
+  readonly #known = new Map<string, Known>();
+  readonly #stale = new Set<string>();
+  #sorted: readonly BlockEntry[] | undefined;
+  #folderStamp = '';
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #looking: Promise<void> | undefined;
+  #renewing: Promise<void> | undefined;
+  #day = '';
+
+  constructor(options: CatalogOptions) {
+    this.#options = options;
+  }
+
+  names(): string[] {
+    this.#findNames();
+    return [...this.#known.keys()];
+  }
+
+  get size(): number {
+    this.#findNames();
+    return this.#known.size;
+  }
+
+  has(name: string): boolean {
+    if (this.#known.has(name)) return this.#isFolder(name);
+    return isBlockName(name) && this.#isFolder(name);
+  }
+
+  /** Sorted by name. The same frozen entries until something changes. */
+  async list(): Promise<readonly BlockEntry[]> {
+    this.#findNames();
+    this.#startDay();
+    await this.#renew();
+    this.#lookAround();
+    this.#sorted ??= [...this.#known.values()].flatMap(({ entry }) => (entry === undefined ? [] : [entry])).sort((a, b) => (a.name < b.name ? -1 : 1));
+    return this.#sorted;
+  }
+
+  /** The entry of one block as it is now; undefined when there is no such block. */
+  async entry(name: string): Promise<BlockEntry | undefined> {
+    if (!this.has(name)) return undefined;
+    if (!this.#known.has(name)) this.#known.set(name, { entry: undefined, stamp: 0 });
+    await this.#renewOne(name);
+    return this.#known.get(name)?.entry;
+  }
+
+  /** The entry of a block may be out of date. */
+  markStale(name: string): void {
+    if (this.#known.has(name)) this.#stale.add(name);
+  }
+
+  /** Something that all entries hang on has changed: credentials. */
+  markAllStale(): void {
+    for (const name of this.#known.keys()) this.#stale.add(name);
+  }
+
+  /** Folders were added or moved away. */
+  rescan(): void {
+    this.#folderStamp = '';
+  }
+
+  #isFolder(name: string): boolean {
+    try {
+      return lstatSync(join(this.#options.folder, name)).isDirectory();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+      throw error;
+    }
+  }
+
+  /** A folder's time changes with the names in it. */
+  #findNames(): void {
+    const { folder, onFault } = this.#options;
+    try {
+      const { mtimeNs, ino } = lstatSync(folder, { bigint: true });
+      const stamp = `${ino}:${mtimeNs}`;
+      if (stamp === this.#folderStamp) return;
+      this.#take(readdirSync(folder, { withFileTypes: true }));
+      this.#folderStamp = stamp;
+    } catch (error) {
+      onFault('blocks', error);
+    }
+  }
+
+  /** Links are no blocks: what they lead to is not ours. */
+  #take(found: readonly Dirent[]): void {
+    const names = new Set(found.filter((item) => item.isDirectory() && isBlockName(item.name)).map(({ name }) => name));
+    for (const name of this.#known.keys()) if (!names.has(name)) this.#forget(name);
+    for (const name of names) {
+      if (this.#known.has(name)) continue;
+      this.#known.set(name, { entry: undefined, stamp: 0 });
+      this.#stale.add(name);
+    }
+    this.#sorted = undefined;
+  }
+
+  #forget(name: string): void {
+    this.#known.delete(name);
+    this.#stale.delete(name);
+    this.#sorted = undefined;
+  }
+
+  /** What was spent today changes at midnight. */
+  #startDay(): void {
+    const day = new Date(this.#options.now()).toISOString().slice(0, 10);
+    if (this.#day !== '' && this.#day !== day) this.markAllStale();
+    this.#day = day;
+  }
+
+  /** T2. Those who ask at the same time wait for the same round. */
+  async #renew(): Promise<void> {
+    while (this.#stale.size > 0) {
+      this.#renewing ??= this.#renewAll().finally(() => {
+        this.#renewing = undefined;
+      });
+      await this.#renewing;
+    }
+  }
+
+  async #renewAll(): Promise<void> {
+    let count = 0;
+    for (const name of [...this.#stale]) {
+      await this.#renewOne(name);
+      count += 1;
+      if (count % SLICE === 0) await nextTurn();
+    }
+  }
+
+  async #renewOne(name: string): Promise<void> {
+    const known = this.#known.get(name);
+    this.#stale.delete(name);
+    if (known === undefined) return;
+    const stamp = this.#stampOf(name);
+    const entry = await this.#make(name);
+    if (entry === undefined) {
+      this.#forget(name);
+      return;
+    }
+    known.entry = entry;
+    known.stamp = stamp;
+    this.#sorted = undefined;
+  }
+
+  async #make(name: string): Promise<BlockEntry | undefined> {
+    try {
+      return entryOf(await this.#options.read(name), new Date(this.#options.now()).toISOString().slice(0, 10));
+    } catch (error) {
+      if (!this.has(name)) return undefined;
+      return damagedEntry(name, error instanceof BlockhouseError ? error.message : 'A file of it could not be read.');
+    }
+  }
+
+  /** T1. */
+  #lookAround(): void {
+    const { now, onFault } = this.#options;
+    if (this.#looking !== undefined || now() - this.#lookedAt < LOOK_EVERY_MS) return;
+    this.#looking = this.#lookAtAll()
+      .catch((error: unknown) => onFault('blocks', error))
+      .finally(() => {
+        this.#lookedAt = now();
+        this.#looking = undefined;
+      });
+  }
+
+  async #lookAtAll(): Promise<void> {
+    let count = 0;
+    for (const [name, known] of [...this.#known]) {
+      if (!this.#options.isOpen(name) && known.entry !== undefined && this.#stampOf(name) !== known.stamp) this.markStale(name);
+      count += 1;
+      if (count % SLICE === 0) await nextTurn();
+    }
+  }
+
+  /** One number for the times and sizes of the files: kept ten thousand times, compared and nothing else. */
+  #stampOf(name: string): number {
+    let stamp = 0;
+    for (const file of FILE_NAMES) {
+      const found = lstatSync(join(this.#options.folder, name, `${file}.json`), { throwIfNoEntry: false });
+      stamp = stamp * 31 + (found === undefined ? 7 : found.ctimeMs + found.size);
+    }
+    return stamp;
+  }
+}
+
+/** T3. Never throws: what can't be removed is only in the way. */
+export function sweep(folder: string, onFault: (what: string, error: unknown) => void): void {
+  try {
+    for (const name of readdirSync(folder)) if (isTemporaryName(name)) unlinkSync(join(folder, name));
+  } catch (error) {
+    onFault('sweep', error);
+  }
+}

@@ -1,0 +1,73 @@
+// Which changes of a block's configuration are taken. Pure: no I/O.
+//
+// Q1 Keys belong in auth.json: a field whose name sounds like one is refused, at any depth, and its value is never repeated.
+// Q2 The merge is shallow: a given field replaces the old one whole, every other one stays as it was.
+import { invalidRequest } from '../errors.ts';
+import { isDeeperThan, isObject, MAX_JSON_DEPTH } from '../json.ts';
+import { dayStart } from '../monitor/budget.ts';
+import { type BlockConfig, BlockConfigPatch } from '../schemas/block.ts';
+import { compile, type Validator } from '../schemas/validate.ts';
+import { completeConfig } from './contents.ts';
+
+const checkPatch: Validator<object> = compile(BlockConfigPatch);
+const SOUNDS_SECRET =
+  /api[-_ ]?key|secret|passw(or)?d|credential|private[-_ ]?key|access[-_ ]?key|bearer|(?:auth|session|access|refresh|api)[-_ ]?token|^(?:key|token)$/i;
+/** Set by the server alone. */
+const FIXED = ['createdAt', 'updatedAt', 'rev'] as const;
+
+/** Brings a provider's name to its id. Throws INVALID_REQUEST naming the field for one that there is not. */
+export type CanonicalProvider = (name: string, field: string) => string;
+
+/** The configuration with the change in it. Throws INVALID_REQUEST naming the field. */
+export function applyPatch(
+  config: BlockConfig,
+  patch: unknown,
+  { canonical, at }: { readonly canonical: CanonicalProvider; readonly at: string },
+): BlockConfig {
+  const checked = checkedPatch(patch, config.name);
+  const merged = { ...config, ...withCanonical(checked, canonical) };
+  return { ...completeConfig(merged, config.name, at), createdAt: config.createdAt, updatedAt: at, rev: config.rev + 1 };
+}
+
+function checkedPatch(patch: unknown, name: string): Record<string, unknown> {
+  if (!isObject(patch)) throw invalidRequest('', 'The body must be a JSON object of the fields to change.');
+  if (isDeeperThan(patch, MAX_JSON_DEPTH)) throw invalidRequest('', `The configuration nests deeper than ${MAX_JSON_DEPTH} levels.`);
+  const secret = secretField(patch, '');
+  if (secret !== undefined) throw invalidRequest(secret, 'looks like a key; keys belong in auth.json (`blockhouse auth set <provider>`)');
+  checkPatch(patch);
+  if (patch['name'] !== undefined && patch['name'] !== name) throw invalidRequest('name', "can't change; archive the block and restore it under another name");
+  const timezone = isObject(patch['budget']) ? patch['budget']['timezone'] : undefined;
+  if (typeof timezone === 'string') dayStart(0, timezone);
+  return Object.fromEntries(Object.entries(patch).filter(([field]) => field !== 'name' && !(FIXED as readonly string[]).includes(field)));
+}
+
+/** Q1. */
+function secretField(value: unknown, path: string): string | undefined {
+  if (Array.isArray(value)) return first(value.map((item, index) => () => secretField(item, `${path}[${index}]`)));
+  if (!isObject(value)) return undefined;
+  return first(
+    Object.entries(value).map(([name, inner]) => () => {
+      const here = path === '' ? name.slice(0, 64) : `${path}.${name.slice(0, 64)}`;
+      return SOUNDS_SECRET.test(name) ? here : secretField(inner, here);
+    }),
+  );
+}
+
+function first(looks: readonly (() => string | undefined)[]): string | undefined {
+  for (const look of looks) {
+    const found = look();
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function withCanonical(patch: Readonly<Record<string, unknown>>, canonical: CanonicalProvider): Record<string, unknown> {
+  const { adapter, fallbacks } = patch as BlockConfigPatch;
+  return {
+    ...patch,
+    ...(adapter !== undefined && adapter !== null && { adapter: { ...adapter, provider: canonical(adapter.provider, 'adapter.provider') } }),
+    ...(fallbacks !== undefined && {
+      fallbacks: fallbacks.map((one, index) => ({ ...one, provider: canonical(one.provider, `fallbacks[${index}].provider`) })),
+    }),
+  };
+}

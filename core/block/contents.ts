@@ -1,0 +1,120 @@
+// What stands in the files of a block: fresh contents, defaults, and how text from disk becomes a checked value.
+// Pure: no I/O.
+import { BlockhouseError } from '../errors.ts';
+import { isObject } from '../json.ts';
+import { type BlockConfig, BlockConfigFile, type BlockCosts, type BlockMemory, type BlockPulse, CostsFile, MemoryFile, PulseFile } from '../schemas/block.ts';
+import { compile } from '../schemas/validate.ts';
+
+const checkConfig = compile(BlockConfigFile);
+const checkMemory = compile(MemoryFile);
+const checkCosts = compile(CostsFile);
+const checkPulse = compile(PulseFile);
+
+const CONFIG_DEFAULTS = {
+  description: '',
+  adapter: null,
+  fallbacks: [],
+  systemPrompt: '',
+  goals: [],
+  tags: [],
+  memory: { maxContextTokens: 100_000, thresholdPercent: 80, keepMessages: 20 },
+  pulse: { intervalSeconds: 30 },
+  retry: { maxAttempts: 4, baseMs: 1000, maxDelayMs: 300_000, staleAfterMs: 86_400_000 },
+  budget: { dailyUsd: null, monthlyUsd: null, dailyTokens: null, warnAt: 0.8, timezone: 'UTC' },
+  queue: { cap: 100 },
+  logs: { maxFileBytes: 5_242_880, maxFiles: 50 },
+  autoStart: false,
+  enabled: false,
+} as const;
+
+const ADAPTER_DEFAULTS = { maxTokens: 4096, cacheControl: false } as const;
+
+/** Fills in what is missing, also inside the objects; unknown fields stay. */
+export function completeConfig(fields: Readonly<Record<string, unknown>>, name: string, at: string): BlockConfig {
+  const merged: Record<string, unknown> = { name };
+  for (const [field, fallback] of Object.entries(CONFIG_DEFAULTS)) {
+    const given = fields[field];
+    merged[field] = isObject(fallback) && isObject(given) ? { ...fallback, ...given } : (given ?? fallback);
+  }
+  const adapter = fields['adapter'];
+  if (isObject(adapter)) merged['adapter'] = { ...ADAPTER_DEFAULTS, ...adapter };
+  const own = { createdAt: fields['createdAt'] ?? at, updatedAt: fields['updatedAt'] ?? at, rev: fields['rev'] ?? 1 };
+  return { ...merged, ...unknownFields(fields, merged), ...own } as unknown as BlockConfig;
+}
+
+function unknownFields(fields: Readonly<Record<string, unknown>>, known: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([field]) => !Object.hasOwn(known, field)));
+}
+
+export function parseConfig(value: unknown, name: string, at: string): BlockConfig {
+  const fields = checked(checkConfig, value);
+  if (fields['name'] !== name) throw new Error(`name must be ${JSON.stringify(name)}, as the folder is called`);
+  return completeConfig(fields, name, at);
+}
+
+export function freshMemory(maxTokens: number = CONFIG_DEFAULTS.memory.maxContextTokens): BlockMemory {
+  return {
+    summary: '',
+    summaryUpdatedAt: null,
+    facts: [],
+    window: { firstKeptId: null, messages: 0, tokens: 0, maxTokens, percent: 0 },
+    compactions: [],
+    compactionCount: 0,
+  };
+}
+
+export function parseMemory(value: unknown): BlockMemory {
+  return { ...freshMemory(), ...(checked(checkMemory, value) as unknown as BlockMemory) };
+}
+
+export function parseCosts(value: unknown, fresh: BlockCosts): BlockCosts {
+  return { ...fresh, ...(checked(checkCosts, value) as unknown as BlockCosts) };
+}
+
+export function freshPulse(): BlockPulse {
+  return {
+    status: 'SLEEPING',
+    state: 'stopped',
+    reason: null,
+    desired: 'stopped',
+    attention: false,
+    lastPulse: null,
+    lastRun: null,
+    nextWakeUp: null,
+    error: null,
+    currentTask: null,
+    startedAt: null,
+    stoppedAt: null,
+    uptimeSeconds: 0,
+    restarts: 0,
+    consecutiveFailures: 0,
+    queue: { queued: 0, processing: 0, failed: 0, oldestQueuedAt: null },
+    transitions: [],
+  };
+}
+
+export function parsePulse(value: unknown): BlockPulse {
+  return { ...freshPulse(), ...(checked(checkPulse, value) as unknown as BlockPulse) };
+}
+
+/** Pretty, for people edit these by hand. */
+export function formatFile(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/** The fault of a file, as a sentence without the word "body": nobody has sent one. */
+function checked(check: (value: unknown) => void, value: unknown): Record<string, unknown> {
+  try {
+    check(value);
+  } catch (error) {
+    throw new Error(faultOf(error), { cause: error });
+  }
+  return value as Record<string, unknown>;
+}
+
+/** Of a validation error: `budget.warnAt must be a number`. */
+export function faultOf(error: unknown): string {
+  const detail = error instanceof BlockhouseError ? error.details?.[0] : undefined;
+  if (detail === undefined) return (error as Error).message;
+  return detail.path === '' ? `it ${detail.message}` : `${detail.path} ${detail.message}`;
+}

@@ -1,0 +1,112 @@
+// Examines a workspace: is every file sound, has every message exactly one outcome. Reads only.
+import { lstatSync, readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { BlockhouseError } from '../errors.ts';
+import { isObject, tryParseJson } from '../json.ts';
+import type { DoctorReport, Finding } from '../schemas/block-api.ts';
+import { isTemporaryName } from '../workspace/atomic-file.ts';
+import type { Entries } from './chat-file.ts';
+import { type BlockContents, FILE_NAMES } from './files.ts';
+import { isBlockName, nameInArchive } from './names.ts';
+import type { Vault } from './vault.ts';
+
+export interface Examined {
+  readonly workspace: string;
+  readonly vault: Vault;
+  /** What is on disk of a block. Throws BLOCK_DAMAGED. */
+  read(name: string): Promise<BlockContents>;
+}
+
+const SECRET_FILES = ['.api-token', 'auth.json'] as const;
+
+export async function examine({ workspace, vault, read }: Examined): Promise<DoctorReport> {
+  const findings: Finding[] = secretFiles(workspace);
+  const checked = { blocks: 0, files: 0, messages: 0 };
+  for (const item of readdirSync(vault.blocks, { withFileTypes: true })) {
+    if (isTemporaryName(item.name)) continue;
+    if (!item.isDirectory() || !isBlockName(item.name)) {
+      findings.push(warning(`blocks/${item.name}`, 'it is no folder with the name of a block, so it is ignored', 'Move it elsewhere, or rename it.'));
+      continue;
+    }
+    checked.blocks += 1;
+    checked.files += FILE_NAMES.length;
+    const folder = join(vault.blocks, item.name);
+    findings.push(...strayFiles(folder, `blocks/${item.name}`));
+    try {
+      const { chat } = await read(item.name);
+      checked.messages += chat.length;
+      findings.push(...outcomes(chat, await archivedIds(folder), `blocks/${item.name}/chat.json`));
+    } catch (error) {
+      if (!(error instanceof BlockhouseError)) throw error;
+      findings.push({ severity: 'error', place: `blocks/${item.name}`, problem: error.message, fix: 'Repair the file, or put its kept copy back.' });
+    }
+    await nextTurn();
+  }
+  findings.push(...archives(vault));
+  return { ok: !findings.some(({ severity }) => severity === 'error'), checked, findings };
+}
+
+function warning(place: string, problem: string, fix: string): Finding {
+  return { severity: 'warning', place, problem, fix };
+}
+
+function secretFiles(workspace: string): Finding[] {
+  return SECRET_FILES.flatMap((name) => {
+    const stats = lstatSync(join(workspace, name), { throwIfNoEntry: false });
+    if (stats === undefined || (stats.mode & 0o077) === 0) return [];
+    return [{ severity: 'error' as const, place: name, problem: 'others on this machine can read or write it', fix: `chmod 600 ${name}` }];
+  });
+}
+
+function strayFiles(folder: string, place: string): Finding[] {
+  return readdirSync(folder)
+    .filter((name) => /\.json\.corrupt-/.test(name))
+    .map((name) => warning(`${place}/${name}`, 'it is the kept copy of a damaged file', 'Take from it what you need, then delete it.'));
+}
+
+/** Answers may lie in the archive of the chat, and their messages, too. */
+async function archivedIds(folder: string): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>();
+  const archive = join(folder, 'chat-archive');
+  const names = lstatSync(archive, { throwIfNoEntry: false })?.isDirectory() === true ? readdirSync(archive) : [];
+  for (const name of names) {
+    if (!name.endsWith('.jsonl')) continue;
+    for (const line of (await readFile(join(archive, name), 'utf8')).split('\n')) {
+      const entry = tryParseJson(line);
+      if (!isObject(entry)) continue;
+      if (typeof entry['id'] === 'string') ids.add(entry['id']);
+      if (typeof entry['replyTo'] === 'string') ids.add(`>${entry['replyTo']}`);
+    }
+  }
+  return ids;
+}
+
+function outcomes(chat: Entries, archived: ReadonlySet<string>, place: string): Finding[] {
+  const ids = new Set<string>();
+  const answers = new Map<string, number>();
+  for (const { replyTo } of chat) if (replyTo !== undefined) answers.set(replyTo, (answers.get(replyTo) ?? 0) + 1);
+  return chat.flatMap((entry): Finding[] => {
+    const { id, role, status, processed } = entry;
+    const found: Finding[] = [];
+    const fault = (problem: string): void => void found.push({ severity: 'error', place, problem: `${id}: ${problem}`, fix: 'Repair the entry by hand.' });
+    if (id !== undefined && ids.has(id)) fault('two entries have this id');
+    ids.add(id);
+    if (role !== 'user' || id === undefined) return found;
+    const count = answers.get(id) ?? 0;
+    if (count > 1) fault(`it has ${count} answers`);
+    if (status === 'done' && count === 0 && !archived.has(`>${id}`)) {
+      found.push(warning(place, `${id}: it is done, and has no answer`, 'Nothing needs to be done if it was written by hand.'));
+    }
+    if (count === 1 && (status === 'queued' || status === 'processing')) fault('it has an answer, and waits for one');
+    if (processed === (status === 'queued' || status === 'processing')) fault(`processed is ${processed}, and its status is ${status}`);
+    return found;
+  });
+}
+
+function archives({ archive }: Vault): Finding[] {
+  return readdirSync(archive, { withFileTypes: true })
+    .filter((item) => !isTemporaryName(item.name) && !(item.isDirectory() && nameInArchive(item.name) !== undefined))
+    .map(({ name }) => warning(`archive/${name}`, 'it is no archived block, so it is ignored', 'Move it elsewhere.'));
+}

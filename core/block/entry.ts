@@ -1,0 +1,82 @@
+// An entry of the list of blocks, from what is in its files. Pure: no I/O.
+import type { BlockCosts, BlockPulse, BlockState, BlockStatus } from '../schemas/block.ts';
+import type { BlockEntry } from '../schemas/block-api.ts';
+import { countQueue, type Entries, lastMessageAt } from './chat-file.ts';
+import type { BlockContents } from './files.ts';
+
+const STATUS_OF: Readonly<Record<BlockState, BlockStatus>> = {
+  unconfigured: 'SLEEPING',
+  stopped: 'SLEEPING',
+  starting: 'BUSY',
+  idle: 'ACTIVE',
+  working: 'BUSY',
+  compacting: 'BUSY',
+  backoff: 'BUSY',
+  paused: 'SLEEPING',
+  stopping: 'BUSY',
+  failed: 'ERROR',
+};
+
+export function statusOf(state: BlockState): BlockStatus {
+  return STATUS_OF[state];
+}
+
+export function entryOf(contents: BlockContents, today: string): BlockEntry {
+  const { config, costs, pulse, chat } = contents;
+  const { status, state, lastPulse, nextWakeUp, error } = pulse;
+  const { provider, model } = config.adapter ?? {};
+  return deepFreeze({
+    name: config.name,
+    status,
+    state,
+    attention: pulse.attention,
+    config: {
+      description: config.description,
+      adapter: provider === undefined || model === undefined ? null : { provider, model },
+      tags: [...config.tags],
+      enabled: config.enabled,
+    },
+    costs: costsOf(costs, today),
+    pulse: { status, state, lastPulse, nextWakeUp, error },
+    queue: waitingIn(chat),
+    lastMessageAt: lastMessageAt(chat),
+  });
+}
+
+/** A block with a damaged file is listed all the same. */
+export function damagedEntry(name: string, configError: string): BlockEntry {
+  const pulse = { status: 'ERROR', state: 'failed', lastPulse: null, nextWakeUp: null, error: configError } as const;
+  return deepFreeze({
+    name,
+    status: 'ERROR',
+    state: 'failed',
+    attention: true,
+    config: { description: '', adapter: null, tags: [], enabled: false },
+    costs: { totalInput: 0, totalOutput: 0, totalCost: null, calls: 0, today: null },
+    pulse,
+    queue: 0,
+    lastMessageAt: null,
+    configError,
+  });
+}
+
+function costsOf({ totalInput, totalOutput, totalCost, calls, byDay }: BlockCosts, today: string): BlockEntry['costs'] {
+  return { totalInput, totalOutput, totalCost, calls, today: byDay[today]?.costUsd ?? null };
+}
+
+function waitingIn(chat: Entries): number {
+  const { queued, processing } = countQueue(chat);
+  return queued + processing;
+}
+
+/** What a file says of a monitor that nobody runs: it is what another process left behind. */
+export function pulseAtRest(pulse: BlockPulse, isConfigured: boolean, chat: Entries): BlockPulse {
+  const state = isConfigured ? 'stopped' : 'unconfigured';
+  const queue = countQueue(chat);
+  return { ...pulse, state, status: statusOf(state), attention: false, reason: null, nextWakeUp: null, currentTask: null, error: null, queue };
+}
+
+function deepFreeze<T extends object>(value: T): T {
+  for (const inner of Object.values(value)) if (typeof inner === 'object' && inner !== null) deepFreeze(inner as object);
+  return Object.freeze(value);
+}

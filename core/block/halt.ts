@@ -1,0 +1,68 @@
+// The kill switch of a workspace: while it is set, no monitor calls a model. It is a file, so that it outlives the process and can
+// be set by hand: an empty `halted.json` halts as well.
+import { unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { CoreBus } from '../bus.ts';
+import { isObject, tryParseJson } from '../json.ts';
+import { type HaltState, SetHalt } from '../schemas/block-api.ts';
+import { compile, type Validator } from '../schemas/validate.ts';
+import { replaceFile, syncFolder } from '../workspace/atomic-file.ts';
+import { FreshFile } from '../workspace/fresh-file.ts';
+import { formatFile } from './contents.ts';
+
+const checkBody: Validator<SetHalt> = compile(SetHalt);
+const RELEASED: HaltState = { halted: false, since: null, reason: null };
+
+export class HaltSwitch {
+  readonly #file: FreshFile;
+  readonly #bus: CoreBus;
+  readonly #now: () => number;
+  #state = RELEASED;
+  #isFirst = true;
+
+  /** `now` in epoch milliseconds. */
+  constructor(workspace: string, bus: CoreBus, now: () => number) {
+    this.#bus = bus;
+    this.#now = now;
+    this.#file = new FreshFile(join(workspace, 'halted.json'), (state) => {
+      const json = state.kind === 'text' ? tryParseJson(state.text) : undefined;
+      this.#take(state.kind === 'missing' ? RELEASED : describe(json));
+    });
+  }
+
+  state(): HaltState {
+    this.#file.refresh();
+    return this.#state;
+  }
+
+  async set(body: unknown): Promise<HaltState> {
+    checkBody(body);
+    await replaceFile(this.#file.path, formatFile({ since: new Date(this.#now()).toISOString(), reason: body.reason ?? null }));
+    this.#file.refresh(true);
+    return this.#state;
+  }
+
+  async release(): Promise<HaltState> {
+    await unlink(this.#file.path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+    await syncFolder(dirname(this.#file.path));
+    this.#file.refresh(true);
+    return this.#state;
+  }
+
+  #take(state: HaltState): void {
+    const isChange = state.halted !== this.#state.halted;
+    this.#state = state;
+    if (isChange || (this.#isFirst && state.halted)) this.#bus.emit('workspace.halted', { halted: state.halted, reason: state.reason });
+    this.#isFirst = false;
+  }
+}
+
+function describe(json: unknown): HaltState {
+  const text = (field: string): string | null => {
+    const value = isObject(json) ? json[field] : undefined;
+    return typeof value === 'string' ? value : null;
+  };
+  return { halted: true, since: text('since'), reason: text('reason') };
+}

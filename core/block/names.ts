@@ -1,0 +1,42 @@
+// Names of blocks and of archives. Pure: no I/O.
+import { BlockhouseError, invalidRequest } from '../errors.ts';
+import { BLOCK_NAME_PATTERN } from '../schemas/block.ts';
+
+const BLOCK_NAME = new RegExp(BLOCK_NAME_PATTERN);
+/** Windows opens its devices under these names in every folder. */
+const RESERVED = /^(con|prn|aux|nul|conin|conout|com[0-9]|lpt[0-9])$/;
+const RULE = 'must be 1 to 32 characters a-z, 0-9 and -, not begin with -, and be none of the names that Windows reserves (con, nul, com1, …)';
+
+export function isBlockName(name: string): boolean {
+  return BLOCK_NAME.test(name) && !RESERVED.test(name);
+}
+
+/** Throws INVALID_REQUEST with the rule. */
+export function assertNewName(name: string, path = 'name'): void {
+  if (!isBlockName(name)) throw invalidRequest(path, RULE);
+}
+
+export function blockNotFound(name: string): BlockhouseError {
+  return new BlockhouseError('BLOCK_NOT_FOUND', `There is no block ${shown(name)}.`);
+}
+
+export function archiveNotFound(name: string): BlockhouseError {
+  return new BlockhouseError('ARCHIVE_NOT_FOUND', `There is no archived block ${shown(name)}.`);
+}
+
+/** A foreign name as one short JSON string: it may hold anything. */
+function shown(name: string): string {
+  return JSON.stringify(name.slice(0, 64));
+}
+
+const ARCHIVE_NAME = /^([a-z0-9][a-z0-9-]{0,31})_\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}-\d{3}Z$/;
+
+/** `support_2026-11-20T14-03-22-123Z`. */
+export function archiveName(name: string, at: Date): string {
+  return `${name}_${at.toISOString().replaceAll(/[:.]/g, '-')}`;
+}
+
+/** The block name inside an archive name; undefined when it is none. */
+export function nameInArchive(archive: string): string | undefined {
+  return ARCHIVE_NAME.exec(archive)?.[1];
+}

@@ -1,0 +1,103 @@
+// The blocks that are held in memory: those at work, those that somebody follows, and those that were used last.
+//
+// O1 One object for each block, so that each file has one writer.
+// O2 While a block moves, whoever wants it waits for the end of the move.
+// O3 What a crash left behind in a folder is swept before the block is opened for the first time.
+import type { Block } from './block.ts';
+import type { Catalog } from './catalog.ts';
+import { blockNotFound } from './names.ts';
+
+/** Blocks that nobody needs just now: kept, since reading them again costs more than keeping some. */
+const KEPT_IDLE = 200;
+
+export interface OpenBlocksOptions {
+  readonly catalog: Catalog;
+  make(name: string): Block;
+  sweep(name: string): void;
+}
+
+export class OpenBlocks {
+  readonly #options: OpenBlocksOptions;
+  readonly #open = new Map<string, Block>();
+  readonly #moving = new Map<string, Promise<unknown>>();
+  readonly #swept = new Set<string>();
+
+  constructor(options: OpenBlocksOptions) {
+    this.#options = options;
+  }
+
+  /** Throws BLOCK_NOT_FOUND. */
+  async find(name: string): Promise<Block> {
+    while (this.#moving.has(name)) await this.#moving.get(name); // O2
+    return this.findNow(name);
+  }
+
+  /** The same at once; a block that is on the move is not found. */
+  findNow(name: string): Block {
+    if (this.#moving.has(name) || !this.#options.catalog.has(name)) {
+      if (!this.#moving.has(name)) this.#open.delete(name);
+      throw blockNotFound(name);
+    }
+    const known = this.#open.get(name);
+    // The one that was used last stands last.
+    if (known !== undefined) this.#open.delete(name);
+    const block = known ?? this.#make(name);
+    this.#open.set(name, block);
+    return block;
+  }
+
+  has(name: string): boolean {
+    return this.#open.has(name);
+  }
+
+  all(): Block[] {
+    return [...this.#open.values()];
+  }
+
+  get running(): number {
+    let count = 0;
+    for (const block of this.#open.values()) if (block.isRunning) count += 1;
+    return count;
+  }
+
+  /** O2. Moves of the same name take turns. */
+  async whileMoving<T>(name: string, move: () => Promise<T>): Promise<T> {
+    while (this.#moving.has(name)) await this.#moving.get(name);
+    const moving = move();
+    const settled = moving.then(
+      () => undefined,
+      () => undefined, // its caller has the failure
+    );
+    this.#moving.set(name, settled);
+    try {
+      return await moving;
+    } finally {
+      this.#moving.delete(name);
+    }
+  }
+
+  forget(name: string): void {
+    this.#open.delete(name);
+    this.#swept.delete(name);
+  }
+
+  /** O3. */
+  prepare(name: string): void {
+    if (this.#swept.has(name)) return;
+    this.#swept.add(name);
+    this.#options.sweep(name);
+  }
+
+  #make(name: string): Block {
+    this.#letGo();
+    this.prepare(name);
+    return this.#options.make(name);
+  }
+
+  /** O1: a block with writes under way would get a second writer, so that its files are closed first, and only then is it let go. */
+  #letGo(): void {
+    if (this.#open.size < KEPT_IDLE) return;
+    const idle = [...this.#open.values()].find((block) => !block.isInUse && block.isQuiet);
+    if (idle !== undefined) this.#open.delete(idle.name);
+  }
+}

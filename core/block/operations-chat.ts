@@ -1,0 +1,84 @@
+// Messages of a block: queued, listed, cancelled, queued again.
+import { BlockhouseError } from '../errors.ts';
+import type { Channel, ChatEntry } from '../schemas/block.ts';
+import { type ChatReceipt, PostMessage } from '../schemas/block-api.ts';
+import { compile, type Validator } from '../schemas/validate.ts';
+import type { Block } from './block.ts';
+import { appendMessage, completeEntries, type Entries, isWaiting, withEntry } from './chat-file.ts';
+import type { OpenBlocks } from './open-blocks.ts';
+
+const checkPost: Validator<PostMessage> = compile(PostMessage);
+
+export class ChatOperations {
+  readonly #blocks: OpenBlocks;
+  readonly #autoStart: (block: Block) => Promise<void>;
+
+  /** `autoStart` starts the monitor of a block that wants it; it must not reject. */
+  constructor(blocks: OpenBlocks, autoStart: (block: Block) => Promise<void>) {
+    this.#blocks = blocks;
+    this.#autoStart = autoStart;
+  }
+
+  async post(name: string, body: unknown, channel: Channel): Promise<ChatReceipt> {
+    checkPost(body);
+    const { message, clientId } = body;
+    if (message.trim() === '')
+      throw new BlockhouseError('INVALID_REQUEST', 'message must not be blank.', { details: [{ path: 'message', message: 'must not be blank' }] });
+    const block = await this.#blocks.find(name);
+    const { queue, autoStart } = await block.files.config.read();
+    const at = block.at();
+    const given = { id: block.ids.next(), content: message, channel, clientId, at, cap: queue.cap };
+    const { entry, position, isNew } = await block.files.chat.update((entries) => appendMessage(completeEntries(entries, block.ids, at), given));
+    if (isNew) block.world.bus.emit('message.queued', { block: name, id: entry.id, channel });
+    if (autoStart && !block.isRunning) await this.#autoStart(block);
+    const running = block.isRunning;
+    return { queued: true, block: name, id: entry.id, position, running, note: noteFor(block, entry, running) };
+  }
+
+  async history(name: string): Promise<Entries> {
+    return (await this.#blocks.find(name)).files.chat.read();
+  }
+
+  async cancel(name: string, id: string): Promise<ChatEntry> {
+    const block = await this.#blocks.find(name);
+    if (await block.cancelReply(id)) return entryIn(await block.files.chat.read(), id);
+    return block.files.chat.update((entries) => {
+      const entry = entryIn(entries, id);
+      if (!isWaiting(entry)) throw new BlockhouseError('WRONG_STATE', `The message is ${entry.status} already.`);
+      const cancelled: ChatEntry = { ...entry, status: 'cancelled', processed: true, finishedAt: block.at() };
+      block.world.bus.emit('message.finished', { block: name, id, status: 'cancelled' });
+      return { value: withEntry(entries, id, () => cancelled), result: cancelled };
+    });
+  }
+
+  async retry(name: string, id: string): Promise<ChatEntry> {
+    const block = await this.#blocks.find(name);
+    return block.files.chat.update((entries) => {
+      const entry = entryIn(entries, id);
+      if (entry.role !== 'user' || !AGAIN.has(entry.status))
+        throw new BlockhouseError('WRONG_STATE', `Only a failed, cancelled or expired message can be queued again; this one is ${entry.status}.`);
+      const { nextAttemptAt: _due, finishedAt: _end, ...rest } = entry;
+      // A new life: it is as old as this request, and goes to the end of the queue.
+      const queued: ChatEntry = { ...rest, status: 'queued', processed: false, attempts: 0, error: null, timestamp: block.at() };
+      const others = entries.filter((other) => other.id !== id && other.replyTo !== id);
+      block.world.bus.emit('message.queued', { block: name, id, channel: entry.channel });
+      return { value: [...others, queued], result: queued };
+    });
+  }
+}
+
+const AGAIN: ReadonlySet<string> = new Set(['failed', 'cancelled', 'expired']);
+
+function entryIn(entries: Entries, id: string): ChatEntry {
+  const entry = entries.find((candidate) => candidate.id === id);
+  if (entry === undefined) throw new BlockhouseError('MESSAGE_NOT_FOUND', 'The block has no active message of this id.');
+  return entry;
+}
+
+function noteFor(block: Block, entry: ChatEntry, running: boolean): string {
+  if (!isWaiting(entry)) return `This message was sent before; it is ${entry.status}.`;
+  if (!running) return `The monitor is stopped, so nobody answers yet: blockhouse start ${block.name}`;
+  const { state } = block;
+  if (state === 'paused' || state === 'failed') return `The monitor is ${state}, so the message waits: blockhouse why ${block.name}`;
+  return 'The answer will be in the chat history.';
+}

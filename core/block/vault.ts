@@ -1,0 +1,208 @@
+// Folders of blocks on the move: made, archived, brought back, deleted. Each is one rename, so that a crash leaves the block
+// whole on one side or the other.
+//
+// V1 A new folder is written whole, and synced, under a temporary name beside its place, and then renamed.
+// V2 A rename never replaces anything: the place is looked at first, and one process holds the workspace.
+import { randomBytes } from 'node:crypto';
+import { lstatSync } from 'node:fs';
+import { lstat, mkdir, opendir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { BlockhouseError } from '../errors.ts';
+import { tryParseJson } from '../json.ts';
+import { noCosts } from '../monitor/costs.ts';
+import { ArchiveInfo, type BlockConfig } from '../schemas/block.ts';
+import { compile, type Validator } from '../schemas/validate.ts';
+import { ensureFolder, replaceFile, syncFolder, writeNewFile } from '../workspace/atomic-file.ts';
+import { formatFile, freshMemory, freshPulse } from './contents.ts';
+import { archiveName, archiveNotFound, nameInArchive } from './names.ts';
+
+const checkInfo: Validator<ArchiveInfo> = compile(ArchiveInfo);
+const INFO = 'archive.json';
+const TEMPORARY = /^\..+\.[0-9a-f]{16}\.tmp$/;
+
+export class Vault {
+  readonly blocks: string;
+  readonly archive: string;
+
+  constructor(workspace: string) {
+    this.blocks = join(workspace, 'blocks');
+    this.archive = join(workspace, 'archive');
+  }
+
+  /** Makes the two folders, and removes what a crash left half made. */
+  async open(): Promise<void> {
+    for (const folder of [this.blocks, this.archive]) {
+      await ensureFolder(folder);
+      for (const name of await readdir(folder)) if (TEMPORARY.test(name)) await rm(join(folder, name), { recursive: true, force: true });
+    }
+  }
+
+  folderOf(name: string): string {
+    return join(this.blocks, name);
+  }
+
+  isTaken(name: string): boolean {
+    return lstatSync(this.folderOf(name), { throwIfNoEntry: false }) !== undefined;
+  }
+
+  /** V1. Throws NAME_TAKEN. */
+  async create(config: BlockConfig): Promise<void> {
+    this.#assertFree(config.name);
+    await this.#build(writeFresh, () => Promise.resolve(config));
+  }
+
+  /** V1. `fill` writes what a block has into the new folder, `configure` says how it is to be called and set. Resolves with its name. */
+  import(fill: (folder: string) => Promise<void>, configure: (folder: string) => Promise<BlockConfig>): Promise<string> {
+    return this.#build(fill, configure);
+  }
+
+  async #build(fill: (folder: string) => Promise<void>, configure: (folder: string) => Promise<BlockConfig>): Promise<string> {
+    const temporary = join(this.blocks, `.new.${randomBytes(8).toString('hex')}.tmp`);
+    try {
+      await mkdir(temporary, { mode: 0o700 });
+      await fill(temporary);
+      const config = await configure(temporary);
+      await replaceFile(join(temporary, 'config.json'), formatFile(config));
+      await this.#move(temporary, this.folderOf(config.name), () => this.#assertFree(config.name));
+      return config.name;
+    } catch (error) {
+      await rm(temporary, { recursive: true, force: true });
+      throw storageFault(error);
+    }
+  }
+
+  /** Moves a block's folder into the archive. Resolves with its name there. */
+  async store(name: string, facts: Omit<ArchiveInfo, 'archiveName' | 'originalName' | 'archivedAt'>, at: Date): Promise<string> {
+    const stored = this.#freeArchiveName(name, at);
+    const info: ArchiveInfo = { archiveName: stored, originalName: name, archivedAt: at.toISOString(), ...facts };
+    try {
+      await replaceFile(join(this.folderOf(name), INFO), formatFile(info));
+      await this.#move(this.folderOf(name), join(this.archive, stored));
+      await syncFolder(this.blocks);
+    } catch (error) {
+      throw storageFault(error);
+    }
+    return stored;
+  }
+
+  /** Newest first. */
+  async list(): Promise<ArchiveInfo[]> {
+    const names = (await readdir(this.archive, { withFileTypes: true })).filter((item) => item.isDirectory()).map(({ name }) => name);
+    const infos = await Promise.all(names.map((name) => this.#info(name)));
+    return infos.filter((info) => info !== undefined).sort((a, b) => (a.archivedAt < b.archivedAt ? 1 : -1));
+  }
+
+  /** The one archive that is meant. Throws ARCHIVE_NOT_FOUND, AMBIGUOUS_ARCHIVE. */
+  async find(given: string): Promise<ArchiveInfo> {
+    const info = await this.#info(given);
+    if (info !== undefined) return info;
+    const named = (await this.list()).filter(({ originalName }) => originalName === given);
+    if (named.length > 1) {
+      const choices = named.map((one) => one.archiveName).join(', ');
+      throw new BlockhouseError('AMBIGUOUS_ARCHIVE', `There are ${named.length} archived blocks ${given}: name one of ${choices}.`);
+    }
+    if (named[0] === undefined) throw archiveNotFound(given);
+    return named[0];
+  }
+
+  /** Brings an archived block back under `name`, with this configuration. Throws NAME_TAKEN. */
+  async restore(info: ArchiveInfo, config: BlockConfig): Promise<void> {
+    const from = join(this.archive, info.archiveName);
+    this.#assertFree(config.name);
+    try {
+      await replaceFile(join(from, 'config.json'), formatFile(config));
+      await this.#move(from, this.folderOf(config.name), () => this.#assertFree(config.name));
+      await syncFolder(this.archive);
+      await rm(join(this.folderOf(config.name), INFO), { force: true });
+    } catch (error) {
+      throw storageFault(error);
+    }
+  }
+
+  /** Where an archived block lies. */
+  archivedFolder(info: ArchiveInfo): string {
+    return join(this.archive, info.archiveName);
+  }
+
+  /** Out of sight by one rename, then file by file. */
+  async remove(info: ArchiveInfo): Promise<void> {
+    const hidden = join(this.archive, `.${info.archiveName}.${randomBytes(8).toString('hex')}.tmp`);
+    try {
+      await this.#move(join(this.archive, info.archiveName), hidden);
+      await rm(hidden, { recursive: true, force: true });
+    } catch (error) {
+      throw storageFault(error);
+    }
+  }
+
+  async #info(name: string): Promise<ArchiveInfo | undefined> {
+    const originalName = nameInArchive(name);
+    if (originalName === undefined) return undefined;
+    const stats = await lstat(join(this.archive, name)).catch(absent);
+    if (stats?.isDirectory() !== true) return undefined;
+    const text = await readFile(join(this.archive, name, INFO), 'utf8').catch(absent);
+    const info = text === undefined ? undefined : tryParseJson(text);
+    // Whoever put the folder there by hand, or cut its description short, still has the block.
+    if (!isInfo(info)) return { archiveName: name, originalName, archivedAt: stats.mtime.toISOString() };
+    return { ...info, archiveName: name, originalName };
+  }
+
+  #freeArchiveName(name: string, at: Date): string {
+    for (let ms = at.getTime(); ; ms += 1) {
+      const candidate = archiveName(name, new Date(ms));
+      if (lstatSync(join(this.archive, candidate), { throwIfNoEntry: false }) === undefined) return candidate;
+    }
+  }
+
+  #assertFree(name: string): void {
+    if (this.isTaken(name)) throw new BlockhouseError('NAME_TAKEN', `There is a block ${name} already; choose another name.`);
+  }
+
+  /** V2. */
+  async #move(from: string, to: string, assertFree: () => void = () => undefined): Promise<void> {
+    assertFree();
+    await rename(from, to);
+    await syncFolder(join(to, '..'));
+  }
+}
+
+async function writeFresh(folder: string): Promise<void> {
+  const contents = { memory: freshMemory(), costs: noCosts(), pulse: freshPulse(), chat: [] };
+  for (const [name, content] of Object.entries(contents)) await writeNewFile(join(folder, `${name}.json`), formatFile(content));
+  for (const name of ['chat-archive', 'logs']) await mkdir(join(folder, name), { mode: 0o700 });
+}
+
+/** How much of the disk a block takes. */
+export async function measure(folder: string): Promise<{ sizeBytes: number; files: number }> {
+  let sizeBytes = 0;
+  let files = 0;
+  for await (const item of await opendir(folder, { recursive: true })) {
+    if (!item.isFile()) continue;
+    const stats = lstatSync(join(item.parentPath, item.name), { throwIfNoEntry: false });
+    sizeBytes += stats?.size ?? 0;
+    files += 1;
+  }
+  return { sizeBytes, files };
+}
+
+function isInfo(value: unknown): value is ArchiveInfo {
+  try {
+    checkInfo(value);
+    return true;
+  } catch (error) {
+    if (error instanceof BlockhouseError) return false;
+    throw error;
+  }
+}
+
+function absent(error: NodeJS.ErrnoException): undefined {
+  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+  throw error;
+}
+
+function storageFault(error: unknown): BlockhouseError {
+  if (error instanceof BlockhouseError) return error;
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOSPC' || code === 'EDQUOT') return new BlockhouseError('STORAGE_FULL', 'The disk is full; nothing was changed.', { cause: error });
+  return new BlockhouseError('STORAGE_FAILED', `The folder of the block can't be written or moved (${code ?? message}); it stays as it was.`, { cause: error });
+}

@@ -1,0 +1,74 @@
+// What a call costs and how much a model can read, from the price data set that is installed with the package. It is loaded on
+// first use, and never fetches anything.
+//
+// P1 A model that the data does not name is not priced: null, never a guess.
+// P2 A price is finite and not negative.
+import type { MatchLogic, PriceCalculation } from '@pydantic/genai-prices';
+import type { Usage } from '../schemas/chat.ts';
+
+type PriceData = Pick<typeof import('@pydantic/genai-prices'), 'calcPrice'>;
+
+export interface Priced {
+  /** `pricesAs` of the adapter. */
+  readonly provider: string;
+  readonly model: string;
+  readonly usage: Usage;
+  /** Prices change with time; now where it is absent. */
+  readonly at?: Date;
+}
+
+export class Prices {
+  readonly #load: () => Promise<PriceData>;
+  #data: Promise<PriceData> | undefined;
+
+  constructor(load: () => Promise<PriceData> = () => import('@pydantic/genai-prices')) {
+    this.#load = load;
+  }
+
+  /** USD; null where the price is not known (P1), or where the counts can't be true. */
+  async price({ provider, model, usage, at }: Priced): Promise<number | null> {
+    const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
+    // The data set counts as we do: cached tokens are a part of the input.
+    const counts = { input_tokens: inputTokens, output_tokens: outputTokens, cache_read_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens };
+    if (!Object.values(counts).every(isCount) || cacheReadTokens + cacheWriteTokens > inputTokens) return null;
+    const total = (await this.#find(provider, model, counts, at))?.total_price;
+    return total !== undefined && Number.isFinite(total) && total >= 0 ? total : null; // P2
+  }
+
+  /** Tokens that fit into one request; null where it is not known. */
+  async contextWindow(provider: string, model: string): Promise<number | null> {
+    return (await this.#find(provider, model, {}, undefined))?.model.context_window ?? null;
+  }
+
+  /** Only of this provider: the data set also finds near names and other providers of the same model (P1). */
+  async #find(provider: string, model: string, counts: Record<string, number>, at: Date | undefined): Promise<PriceCalculation | undefined> {
+    this.#data ??= this.#load();
+    const { calcPrice } = await this.#data;
+    let found: PriceCalculation | null;
+    try {
+      found = calcPrice(counts, model, { providerId: provider, ...(at !== undefined && { timestamp: at }) });
+    } catch {
+      return undefined; // an entry that contradicts itself: its call counts as unpriced, which is shown, and the answer is not lost
+    }
+    return found !== null && found.provider.id === provider && names(found.model.match, model.trim().toLowerCase()) ? found : undefined;
+  }
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/** One or two digits behind the name: `-5` is the version of another model; `-20260514`, `-001` and `-09-2025` are releases of this one. */
+const FURTHER_VERSION = /^(?!-\d{2}-\d{4}$)[-.]\d{1,2}(?!\d)/;
+
+/** P1: entries match by the beginning of an id, and would price a successor that is not in the data yet. */
+function names(match: MatchLogic, model: string): boolean {
+  if ('or' in match) return match.or.some((part) => names(part, model));
+  if ('and' in match) return match.and.every((part) => names(part, model));
+  if ('equals' in match) return model === match.equals.toLowerCase();
+  if ('regex' in match) return new RegExp(match.regex, 'i').test(model);
+  if ('ends_with' in match) return model.endsWith(match.ends_with.toLowerCase());
+  const name = ('starts_with' in match ? match.starts_with : match.contains).toLowerCase();
+  const at = model.indexOf(name);
+  return at !== -1 && !FURTHER_VERSION.test(model.slice(at + name.length));
+}

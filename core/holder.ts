@@ -1,0 +1,134 @@
+// The workspace as this process holds it: the lock, and the blocks behind it. What blocks need is loaded at `start`, so that a
+// program that only wants the gateway does not pay for it.
+//
+// H1 Nothing of a workspace is written before the lock is ours, and the lock is given back when everything is written.
+import type { CredentialStore } from './auth/credentials.ts';
+import type { Blocks } from './block/api.ts';
+import type { WorkspaceBlocks } from './block/blocks.ts';
+import type { CoreBus } from './bus.ts';
+import { BlockhouseError } from './errors.ts';
+import type { Gateway } from './gateway/gateway.ts';
+import type { CoreOptions } from './runtime.ts';
+import { ensureFolder } from './workspace/atomic-file.ts';
+import type { Ledger } from './workspace/ledger.ts';
+import { WorkspaceLock } from './workspace/lock.ts';
+import type { FolderWatches } from './workspace/watch.ts';
+
+/** Above this, monitors would crowd out those who wait for the gateway themselves. */
+const DEFAULT_MONITOR_CALLS = 16;
+
+export interface HolderOptions {
+  readonly workspace: string;
+  readonly bus: CoreBus;
+  readonly gateway: Gateway;
+  readonly credentials: CredentialStore | undefined;
+  readonly options: Pick<CoreOptions, 'clock' | 'random' | 'monitorCalls'>;
+}
+
+interface Held {
+  readonly lock: WorkspaceLock;
+  readonly blocks: WorkspaceBlocks;
+  readonly ledger: Ledger;
+  readonly watches: FolderWatches;
+}
+
+export class WorkspaceHolder {
+  readonly #options: HolderOptions;
+  #starting: Promise<Held> | undefined;
+  #held: Held | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: HolderOptions) {
+    this.#options = options;
+  }
+
+  get isOpen(): boolean {
+    return this.#held !== undefined;
+  }
+
+  /** Throws an Error before `start`. */
+  get blocks(): Blocks {
+    if (this.#closing !== undefined) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
+    if (this.#held === undefined) throw new Error('Call start() first: blocks live in a workspace that this process holds.');
+    return this.#held.blocks;
+  }
+
+  /** A second call waits for the first. Throws WORKSPACE_BUSY. */
+  async start(): Promise<void> {
+    if (this.#closing !== undefined) throw new Error('This core was closed.');
+    this.#starting ??= this.#open();
+    try {
+      this.#held = await this.#starting;
+    } catch (error) {
+      this.#starting = undefined;
+      throw error;
+    }
+  }
+
+  async announce(url: string): Promise<void> {
+    if (this.#held === undefined) throw new Error('Call start() first.');
+    await this.#held.lock.announce(url);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** H1. */
+  async #open(): Promise<Held> {
+    const { workspace } = this.#options;
+    await ensureFolder(workspace);
+    const lock = await WorkspaceLock.acquire(workspace);
+    try {
+      const { ledger, watches, blocks } = await this.#build();
+      await blocks.open();
+      return { lock, blocks, ledger, watches };
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
+  }
+
+  async #build(): Promise<Omit<Held, 'lock'>> {
+    const { workspace, bus, gateway, credentials, options } = this.#options;
+    const now = options.clock ?? Date.now;
+    const [{ WorkspaceBlocks }, { HaltSwitch }, { StepCounter }, { ModelCalls }, { Prices }, { Ledger }, { FolderWatches }] = await Promise.all([
+      import('./block/blocks.ts'),
+      import('./block/halt.ts'),
+      import('./block/feed.ts'),
+      import('./monitor/model-call.ts'),
+      import('./gateway/pricing.ts'),
+      import('./workspace/ledger.ts'),
+      import('./workspace/watch.ts'),
+    ]);
+    const ledger = new Ledger(workspace, bus, now);
+    const watches = new FolderWatches({ onFault: (folder, error) => bus.emit('workspace.fault', { what: `watch ${folder}`, error: error.message }) });
+    const halt = new HaltSwitch(workspace, bus, now);
+    const calls = new ModelCalls({ gateway, ledger, prices: new Prices(), bus, now, concurrency: options.monitorCalls ?? DEFAULT_MONITOR_CALLS });
+    const world = {
+      workspace,
+      bus,
+      gateway,
+      calls,
+      ledger,
+      watches,
+      steps: new StepCounter(now()),
+      now,
+      random: options.random ?? Math.random,
+      halted: () => halt.state(),
+      refreshCredentials: () => credentials?.refresh(),
+    };
+    return { blocks: new WorkspaceBlocks(world, halt), ledger, watches };
+  }
+
+  async #close(): Promise<void> {
+    const held = this.#held ?? (await this.#starting?.catch(() => undefined)); // whoever called `start` has the failure
+    this.#held = undefined;
+    if (held === undefined) return;
+    await held.blocks.close();
+    await held.watches.close();
+    await held.ledger.close();
+    await held.lock.release();
+  }
+}

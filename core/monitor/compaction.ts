@@ -1,0 +1,131 @@
+// Moves the window of a block's memory: what leaves it is summarised by the block's model. Nothing is deleted, and it can be undone.
+import { randomBytes } from 'node:crypto';
+import type { BlockWorkshop } from '../block/workshop.ts';
+import { BlockhouseError } from '../errors.ts';
+import type { BlockConfig, BlockMemory, Compaction } from '../schemas/block.ts';
+import { recordCall } from './bookkeeping.ts';
+import { checkBudget } from './budget-check.ts';
+import { candidatesOf, ModelCallFailure } from './model-call.ts';
+import { type CompactionPlan, estimateTokens, planCompaction, summaryMessages, windowStand } from './window.ts';
+
+const KEPT_COMPACTIONS = 20;
+/** Above this share of the window there is no room left for the next exchange: without a summary it is moved all the same. */
+const OVERFULL_PERCENT = 100;
+
+/** The memory afterwards. Rejects with the failure of the model, after it is written into memory.json. */
+export async function compact(shop: BlockWorkshop, trigger: Compaction['trigger'], signal: AbortSignal): Promise<BlockMemory> {
+  const { files } = shop;
+  const config = await files.config.read();
+  const memory = await files.memory.read();
+  const plan = planCompaction({ config, memory, history: await files.chat.read() });
+  if (plan === undefined) return memory;
+  shop.setTask({ messageId: null, startedAt: shop.at(), attempt: 1, phase: 'compacting', outputChars: 0 });
+  try {
+    const { summary, model, costUsd } = await summarise(shop, config, memory, plan, signal);
+    return await move(shop, plan, { trigger, outcome: 'summarized', model, costUsd }, summary);
+  } catch (error) {
+    if (!(error instanceof ModelCallFailure)) throw error;
+    if (signal.aborted) throw error.failure;
+    shop.log.write('WARN', 'memory.compaction-failed', { code: error.failure.code, error: error.failure.message });
+    const facts = { trigger, model: candidatesOf(config)[0]?.model ?? null, costUsd: error.bill?.costUsd ?? null };
+    if (trigger !== 'manual' && memory.window.percent >= OVERFULL_PERCENT) return move(shop, plan, { ...facts, outcome: 'evicted' }, undefined);
+    await note(shop, plan, { ...facts, outcome: 'failed' });
+    throw error.failure;
+  }
+}
+
+async function summarise(
+  shop: BlockWorkshop,
+  config: BlockConfig,
+  memory: BlockMemory,
+  plan: CompactionPlan,
+  signal: AbortSignal,
+): Promise<{ summary: string; model: string; costUsd: number | null }> {
+  const candidates = candidatesOf(config);
+  const messages = summaryMessages(memory.summary, plan.exchanges);
+  const tokens = messages.reduce((sum, { content }) => sum + estimateTokens(content ?? ''), 0);
+  if ((await checkBudget(shop, config, candidates, tokens)) !== undefined) throw asFailure('WRONG_STATE', 'The budget does not allow a summary.');
+  let last = asFailure('ADAPTER_NOT_CONFIGURED', 'No model is set.');
+  for (const candidate of candidates) {
+    try {
+      const { content, bill } = await shop.world.calls.make({ block: shop.name, candidate, messages, purpose: 'summary', messageId: null, signal });
+      await recordCall(shop, bill, 'summary', null);
+      if (content.trim() === '') throw asFailure('UPSTREAM_MALFORMED', 'The model answered with an empty summary.');
+      return { summary: content.trim(), model: candidate.model, costUsd: bill.costUsd };
+    } catch (error) {
+      if (!(error instanceof ModelCallFailure)) throw error;
+      if (error.bill !== undefined) await recordCall(shop, error.bill, 'summary', null);
+      last = error;
+      if (signal.aborted) break;
+    }
+  }
+  throw last;
+}
+
+function asFailure(code: 'WRONG_STATE' | 'ADAPTER_NOT_CONFIGURED' | 'UPSTREAM_MALFORMED', message: string): ModelCallFailure {
+  return new ModelCallFailure(new BlockhouseError(code, message), undefined);
+}
+
+type Facts = Pick<Compaction, 'trigger' | 'outcome'> & { readonly model: string | null; readonly costUsd: number | null };
+
+/** With a new summary, or, evicted, with the old one. */
+async function move(shop: BlockWorkshop, plan: CompactionPlan, facts: Facts, summary: string | undefined): Promise<BlockMemory> {
+  const config = await shop.files.config.read();
+  const history = await shop.files.chat.read();
+  const moved = await shop.files.memory.update((memory) => {
+    const kept = summary === undefined ? memory : { ...memory, summary, summaryUpdatedAt: shop.at() };
+    const before = { ...kept, window: { ...kept.window, firstKeptId: plan.firstKeptId } };
+    const window = windowStand({ config, memory: before, history });
+    const entry = record(shop, plan, facts, memory, window.tokens);
+    const value = { ...before, window, compactions: [...memory.compactions, entry].slice(-KEPT_COMPACTIONS), compactionCount: memory.compactionCount + 1 };
+    return { value, result: value };
+  });
+  tell(shop, plan, facts);
+  return moved;
+}
+
+async function note(shop: BlockWorkshop, plan: CompactionPlan, facts: Facts): Promise<void> {
+  await shop.files.memory.update((memory) => {
+    const entry = record(shop, plan, facts, memory, plan.tokensBefore);
+    return { value: { ...memory, compactions: [...memory.compactions, entry].slice(-KEPT_COMPACTIONS) }, result: undefined };
+  });
+  tell(shop, plan, facts);
+}
+
+function record(shop: BlockWorkshop, plan: CompactionPlan, facts: Facts, memory: BlockMemory, tokensAfter: number): Compaction {
+  return {
+    id: `c${randomBytes(8).toString('hex')}`,
+    at: shop.at(),
+    ...facts,
+    messages: plan.messages,
+    tokensBefore: plan.tokensBefore,
+    tokensAfter,
+    previousSummary: memory.summary,
+    previousFirstKeptId: memory.window.firstKeptId,
+  };
+}
+
+function tell({ world, name, log }: BlockWorkshop, { messages }: CompactionPlan, { outcome, trigger, model }: Facts): void {
+  log.write('INFO', 'memory.compacted', { outcome, trigger, messages, model });
+  world.bus.emit('memory.compacted', { block: name, outcome, trigger });
+}
+
+/** Undoes the last compaction that moved the window and is not undone yet. Throws WRONG_STATE when there is none. */
+export async function undoCompaction(shop: BlockWorkshop): Promise<BlockMemory> {
+  const config = await shop.files.config.read();
+  const history = await shop.files.chat.read();
+  return shop.files.memory.update((memory) => {
+    const index = memory.compactions.findLastIndex(({ outcome, undone }) => outcome !== 'failed' && undone !== true);
+    const last = memory.compactions[index];
+    if (last === undefined) throw new BlockhouseError('WRONG_STATE', 'There is no compaction to undo.');
+    const restored = {
+      ...memory,
+      summary: last.previousSummary ?? '',
+      summaryUpdatedAt: shop.at(),
+      window: { ...memory.window, firstKeptId: last.previousFirstKeptId ?? null },
+      compactions: memory.compactions.with(index, { ...last, undone: true }),
+    };
+    const value = { ...restored, window: windowStand({ config, memory: restored, history }) };
+    return { value, result: value };
+  });
+}

@@ -1,0 +1,53 @@
+// Rows of a costs report out of the lines of the ledger. Reads lines one by one and keeps only sums. Pure: no I/O.
+import type { CostBucket } from '../schemas/block.ts';
+import type { CostsReport } from '../schemas/block-api.ts';
+import type { Usage } from '../schemas/chat.ts';
+import { addBucket, bucketOf, emptyBucket } from './costs.ts';
+
+/** What a report needs of a line of the ledger. */
+export interface CostLine {
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  readonly block: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly usage: Usage | null;
+  readonly costUsd: number | null;
+}
+
+const KEY_OF: Readonly<Record<CostsReport['by'], (line: CostLine) => string>> = {
+  block: ({ block }) => block,
+  model: ({ provider, model }) => `${provider}/${model}`,
+  day: ({ at }) => at.slice(0, 10),
+};
+
+/** Sums by block, model or UTC day, of one block where it is given. Days come newest first, other rows by cost, then by name. */
+export async function reportCosts(lines: AsyncIterable<CostLine>, by: CostsReport['by'], block?: string): Promise<CostsReport> {
+  const buckets = new Map<string, CostBucket>();
+  let total = emptyBucket();
+  for await (const line of lines) {
+    if (block !== undefined && line.block !== block) continue;
+    const one = bucketOf(line.usage, line.costUsd);
+    const key = KEY_OF[by](line);
+    buckets.set(key, addBucket(buckets.get(key) ?? emptyBucket(), one));
+    total = addBucket(total, one);
+  }
+  const rows = [...buckets].map(([key, bucket]) => ({ key, ...bucket }));
+  return { by, rows: rows.sort(by === 'day' ? newestFirst : dearestFirst), total };
+}
+
+type Row = CostsReport['rows'][number];
+
+function newestFirst(a: Row, b: Row): number {
+  return compareNames(b, a);
+}
+
+/** What has no known price comes last. */
+function dearestFirst(a: Row, b: Row): number {
+  return (b.costUsd ?? -1) - (a.costUsd ?? -1) || compareNames(a, b);
+}
+
+/** By code unit: the same on every machine. */
+function compareNames(a: Row, b: Row): number {
+  return a.key < b.key ? -1 : Number(a.key > b.key);
+}

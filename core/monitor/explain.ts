@@ -1,0 +1,159 @@
+// Why a block is in its state, what happens next by itself and when, and the command that changes it. Pure: no I/O.
+import type { BlockConfig, BlockPulse, BlockState } from '../schemas/block.ts';
+import type { Explanation } from '../schemas/block-api.ts';
+
+export interface ToExplain {
+  readonly name: string;
+  readonly config: BlockConfig;
+  readonly pulse: BlockPulse;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+const SHOWN_TRANSITIONS = 10;
+
+export function explain(input: ToExplain): Explanation {
+  const { name, pulse } = input;
+  const { state, status, attention, reason, queue, transitions } = pulse;
+  return {
+    name,
+    state,
+    status,
+    attention,
+    reason,
+    why: WHY[state](input),
+    next: NEXT[state](input),
+    fix: FIX[state](input),
+    since: transitions.findLast(({ to }) => to === state)?.at ?? (state === 'stopped' ? pulse.stoppedAt : null),
+    queue,
+    lastTransitions: transitions.slice(-SHOWN_TRANSITIONS),
+  };
+}
+
+type Teller<T> = Readonly<Record<BlockState, (input: ToExplain) => T>>;
+
+const WHY: Teller<string> = {
+  unconfigured: ({ config: { adapter }, pulse: { reason } }) => {
+    if (adapter === null) return 'No model is set.';
+    return reason?.message ?? `Its adapter ${JSON.stringify(adapter.provider)} has no credentials, or there is no such adapter.`;
+  },
+  stopped: () => 'Its monitor is stopped.',
+  starting: () => 'Its monitor has been started and brings the chat in order.',
+  idle: () => 'Its monitor runs and no message waits.',
+  working: ({ pulse: { currentTask } }) => {
+    if (currentTask === null) return 'A message is being answered.';
+    const { attempt, phase, outputChars } = currentTask;
+    const done = phase === 'streaming' ? `${outputChars} characters have come` : (PHASES[phase] ?? phase);
+    return `A message is being answered${attempt > 1 ? `, attempt ${attempt}` : ''}: ${done}.`;
+  },
+  compacting: () => 'Older messages are being summarised, because the window of its memory is full.',
+  backoff: ({ pulse: { reason, error } }) => `The last attempt failed: ${sentence(reason?.message ?? error ?? 'the cause is not known')}`,
+  paused: ({ pulse: { reason } }) => sentence(reason?.message ?? 'It was told to wait'),
+  stopping: () => 'Its monitor was told to stop and finishes the reply it is at.',
+  failed: ({ pulse: { reason, error } }) => sentence(reason?.message ?? error ?? 'Its monitor gave up; the log has the cause'),
+};
+
+const PHASES: Readonly<Record<string, string>> = {
+  'waiting-model': 'the model has not begun yet',
+  saving: 'the answer is being stored',
+  compacting: 'older messages are being summarised',
+};
+
+const NEXT: Teller<string> = {
+  unconfigured: ({ pulse }) => `Nothing by itself; ${waiting(pulse)}.`,
+  stopped: ({ config, pulse }) => {
+    if (config.enabled) return `It starts with the next start of the server; ${waiting(pulse)}.`;
+    return config.autoStart ? 'The next message starts it.' : `Nothing until it is started; ${waiting(pulse)}.`;
+  },
+  starting: ({ pulse }) => (pulse.queue.queued > 0 ? 'It answers the first message that waits.' : 'It waits for messages then.'),
+  idle: () => 'It answers the next message as soon as it comes.',
+  working: ({ pulse }) => `The answer is stored when it is complete${pulse.queue.queued > 0 ? `; then ${waiting(pulse)} for their turn` : ''}.`,
+  compacting: ({ pulse }) => (pulse.queue.queued > 0 ? 'It answers the next message then.' : 'It waits for messages then.'),
+  backoff: (input) => (input.pulse.nextWakeUp === null ? 'It retries soon.' : `It retries ${moment(input)}.`),
+  paused: (input) => {
+    const until = input.pulse.nextWakeUp === null ? 'Nothing by itself' : `It goes on ${moment(input)}`;
+    return `${until}; ${waiting(input.pulse)}, and no model is called.`;
+  },
+  stopping: () => 'It is stopped within seconds; a reply that does not end by then is kept as interrupted.',
+  failed: ({ pulse }) => `Nothing until its configuration or auth.json changes or somebody starts it; ${waiting(pulse)}.`,
+};
+
+const nothing = (): null => null;
+
+const FIX: Teller<string | null> = {
+  unconfigured: ({ name, config: { adapter } }) => (adapter === null ? setModel(name) : setKey(adapter.provider)),
+  stopped: ({ name }) => `blockhouse start ${name}`,
+  starting: nothing,
+  idle: nothing,
+  working: nothing,
+  compacting: nothing,
+  backoff: ({ pulse: { reason } }) => reason?.fix ?? null,
+  paused: ({ name, pulse: { reason } }) => reason?.fix ?? `blockhouse start ${name}`,
+  stopping: nothing,
+  failed: (input) => fixOfFailure(input) ?? input.pulse.reason?.fix ?? `blockhouse start ${input.name}`,
+};
+
+/** What pulse.json says of a fix is older than the configuration; here the names can be filled in. */
+function fixOfFailure({ name, config: { adapter }, pulse: { reason } }: ToExplain): string | undefined {
+  switch (reason?.code) {
+    case 'NOT_CONFIGURED':
+      return setModel(name);
+    case 'ADAPTER_NOT_CONFIGURED':
+    case 'UPSTREAM_AUTH':
+      return adapter === null ? setModel(name) : setKey(adapter.provider);
+    case 'UPSTREAM_REJECTED':
+      return `blockhouse config set ${name} adapter.model=<model>`;
+    default:
+      return undefined;
+  }
+}
+
+function setModel(name: string): string {
+  return `blockhouse config set ${name} adapter.provider=<id> adapter.model=<model>`;
+}
+
+/** The file may hold anything as a provider; a command holds only what can be one. */
+function setKey(provider: string): string {
+  return `blockhouse auth set ${/^[a-z][a-z0-9-]*$/.test(provider) ? provider : '<id>'}`;
+}
+
+function waiting({ queue: { queued } }: BlockPulse): string {
+  if (queued === 0) return 'no message waits';
+  return queued === 1 ? '1 message waits' : `${queued} messages wait`;
+}
+
+/** The message of a fault as the end of a text: with one full stop. */
+function sentence(text: string): string {
+  const trimmed = text.trim();
+  return /[.!?]$/.test(trimmed) ? trimmed : `${trimmed}.`;
+}
+
+/** `at 14:03:22 UTC, in 12 s`; with the date where it is another day. */
+function moment({ pulse: { nextWakeUp }, now }: ToExplain): string {
+  const at = Date.parse(nextWakeUp ?? '');
+  if (Number.isNaN(at)) return 'soon';
+  const [day = '', time = ''] = new Date(at).toISOString().split('T');
+  const isToday = new Date(now).toISOString().startsWith(day);
+  return `at ${isToday ? '' : `${day} `}${time.slice(0, 8)} UTC, ${fromNow(at - now)}`;
+}
+
+const UNITS = [
+  { word: 'd', seconds: 86_400 },
+  { word: 'h', seconds: 3600 },
+  { word: 'min', seconds: 60 },
+  { word: 's', seconds: 1 },
+] as const;
+
+/** The two greatest units: `in 9 h 57 min`. */
+function fromNow(ms: number): string {
+  let rest = Math.ceil(ms / 1000);
+  if (rest <= 0) return 'which is now';
+  const parts: string[] = [];
+  for (const { word, seconds } of UNITS) {
+    const count = Math.floor(rest / seconds);
+    rest -= count * seconds;
+    if (count > 0) parts.push(`${count} ${word}`);
+    else if (parts.length > 0) break;
+  }
+  return `in ${parts.slice(0, 2).join(' ')}`;
+}

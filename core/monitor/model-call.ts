@@ -1,0 +1,182 @@
+// A call of a model on behalf of a block, and its bill.
+//
+// B1 Every call that cost something is in the ledger before anything else is told of it; a call that failed, too, when usage is known.
+// B2 Monitors together make so many calls at a time: a start with a thousand waiting blocks is no herd.
+import PQueue from 'p-queue';
+import type { CoreBus } from '../bus.ts';
+import { BlockhouseError, toBlockhouseError } from '../errors.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { Prices } from '../gateway/pricing.ts';
+import type { StreamSink } from '../ports.ts';
+import type { BlockConfig, CallPurpose } from '../schemas/block.ts';
+import type { ChatConfig, ChatDone, Message, Usage } from '../schemas/chat.ts';
+import type { Ledger } from '../workspace/ledger.ts';
+
+/** Who may answer: `adapter` or one of `fallbacks` of a configuration. */
+export interface Candidate {
+  readonly provider: string;
+  readonly model: string;
+  readonly config: ChatConfig;
+}
+
+/** The first, and the fallbacks in their order. What is set for the first one's place does not hold for another's. */
+export function candidatesOf({ adapter, fallbacks }: BlockConfig): Candidate[] {
+  if (adapter === null) return [];
+  const { provider, model, maxTokens, temperature, cacheControl, baseURL, region } = adapter;
+  const common = {
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(temperature !== undefined && { temperature }),
+    ...(cacheControl === true && { cacheControl }),
+  };
+  const place = { ...(baseURL !== undefined && { baseURL }), ...(region !== undefined && { region }) };
+  return [{ provider, model, config: { ...common, ...place } }, ...fallbacks.map((other) => ({ ...other, config: common }))];
+}
+
+export interface ModelCall {
+  readonly block: string;
+  readonly candidate: Candidate;
+  readonly messages: readonly Message[];
+  readonly purpose: CallPurpose;
+  readonly messageId: string | null;
+  readonly signal: AbortSignal;
+  onText?(text: string): void;
+}
+
+export interface ModelAnswer {
+  readonly content: string;
+  readonly done: ChatDone;
+  readonly bill: Bill;
+}
+
+export interface Bill {
+  readonly at: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly usage: Usage | null;
+  /** USD; null when the price is not known. */
+  readonly costUsd: number | null;
+  readonly latencyMs: number;
+  /** Milliseconds to the first text; null when there was none. */
+  readonly ttftMs: number | null;
+  readonly failed: boolean;
+}
+
+export interface ModelCallsOptions {
+  readonly gateway: Gateway;
+  readonly ledger: Ledger;
+  readonly prices: Prices;
+  readonly bus: CoreBus;
+  /** Epoch milliseconds. */
+  now(): number;
+  readonly concurrency: number;
+}
+
+/** A call that failed; `bill` where it cost something. */
+export class ModelCallFailure extends Error {
+  readonly failure: BlockhouseError;
+  readonly bill: Bill | undefined;
+
+  constructor(failure: BlockhouseError, bill: Bill | undefined) {
+    super(failure.message, { cause: failure });
+    this.failure = failure;
+    this.bill = bill;
+  }
+}
+
+export class ModelCalls {
+  readonly #options: ModelCallsOptions;
+  readonly #queue: PQueue;
+
+  constructor(options: ModelCallsOptions) {
+    this.#options = options;
+    this.#queue = new PQueue({ concurrency: options.concurrency }); // B2
+  }
+
+  /** Rejects with a ModelCallFailure. What `onText` was told of a call that fails is void. */
+  async make(call: ModelCall): Promise<ModelAnswer> {
+    try {
+      return await this.#queue.add(() => this.#make(call), { signal: call.signal });
+    } catch (error) {
+      if (error instanceof ModelCallFailure) throw error;
+      const failure = call.signal.aborted ? new BlockhouseError('CANCELLED', 'It was ended while it waited.', { cause: error }) : toBlockhouseError(error);
+      throw new ModelCallFailure(failure, undefined);
+    }
+  }
+
+  /** What a call of this size would cost at most; null when the price is not known. */
+  async worstCase({ provider, model, config }: Candidate, inputTokens: number): Promise<{ usd: number | null; tokens: number }> {
+    const outputTokens = config.maxTokens ?? DEFAULT_MAX_TOKENS;
+    const usage = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
+    return { usd: await this.#price(provider, config, model, usage), tokens: usage.totalTokens };
+  }
+
+  async #make(call: ModelCall): Promise<ModelAnswer> {
+    const { gateway, now } = this.#options;
+    const { provider, model, config } = call.candidate;
+    const startedAt = now();
+    let firstTextAt: number | undefined;
+    let content = '';
+    const sink = collect((text) => {
+      firstTextAt ??= now();
+      content += text;
+      call.onText?.(text);
+    });
+    const facts = () => ({ latencyMs: Math.max(0, now() - startedAt), ttftMs: firstTextAt === undefined ? null : Math.max(0, firstTextAt - startedAt) });
+    try {
+      const request = { adapter: provider, model, messages: [...call.messages], stream: true, config };
+      const done = await gateway.pipe(request, sink, { signal: call.signal });
+      return { content, done, bill: await this.#bill(call, done.usage, { ...facts(), failed: false }) };
+    } catch (error) {
+      const failure = toBlockhouseError(error);
+      const { usage } = failure;
+      throw new ModelCallFailure(failure, usage === undefined ? undefined : await this.#bill(call, usage, { ...facts(), failed: true }));
+    }
+  }
+
+  /** B1. */
+  async #bill(call: ModelCall, usage: Usage, facts: Pick<Bill, 'latencyMs' | 'ttftMs' | 'failed'>): Promise<Bill> {
+    const { ledger, bus, now } = this.#options;
+    const { block, purpose, messageId, candidate } = call;
+    const { provider, model } = candidate;
+    const costUsd = await this.#price(provider, candidate.config, model, usage);
+    const at = new Date(now()).toISOString();
+    await ledger.append({ at, block, provider, model, purpose, usage, costUsd, messageId, ...(facts.failed && { failed: true as const }) }).catch(ledgerFault);
+    bus.emit('call.billed', { block, provider, model, purpose, usage, costUsd });
+    return { at, provider, model, usage, costUsd, ...facts };
+  }
+
+  /** Another server under a provider's adapter has prices of its own. */
+  async #price(name: string, config: ChatConfig, model: string, usage: Usage): Promise<number | null> {
+    const { gateway, prices } = this.#options;
+    const { pricesAs } = gateway.adapter(name);
+    if (pricesAs === undefined || !gateway.stand(name, config, 'adapter').isOwnHost) return null;
+    return prices.price({ provider: pricesAs, model, usage });
+  }
+}
+
+/** An answer whose bill can't be written is not given: it would lift the caps. */
+function ledgerFault(error: unknown): never {
+  if (error instanceof BlockhouseError) throw error;
+  const { code, message } = error as NodeJS.ErrnoException;
+  throw new BlockhouseError('STORAGE_FAILED', `ledger.jsonl can't be written (${code ?? message}).`, { cause: error });
+}
+
+const DEFAULT_MAX_TOKENS = 4096;
+
+/** A reader that takes everything at once. From its first text on, an attempt is not repeated by the gateway. */
+function collect(onText: (text: string) => void): StreamSink {
+  let opened = false;
+  return {
+    start: () => undefined,
+    content: (fragments) => {
+      opened = true;
+      onText(fragments.join(''));
+      return true;
+    },
+    onceWritable: (resume) => resume(),
+    get opened() {
+      return opened;
+    },
+    opensInMs: Number.POSITIVE_INFINITY,
+  };
+}

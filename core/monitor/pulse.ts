@@ -1,0 +1,62 @@
+// pulse.json: what the monitor does, for people and pages. Each step of the machine is one change of it. Pure: no I/O.
+import { statusOf } from '../block/entry.ts';
+import type { BlockPulse, BlockState, CurrentTask, QueueCounts, Reason, Transition, TransitionActor } from '../schemas/block.ts';
+
+const KEPT_TRANSITIONS = 50;
+
+export interface Step {
+  readonly to: BlockState;
+  readonly cause: string;
+  readonly actor: TransitionActor;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  readonly reason: Reason | null;
+  readonly wakeUpAt: number | null;
+  readonly restarts: number;
+  readonly consecutiveFailures: number;
+  readonly isWanted: boolean;
+  readonly queue: QueueCounts;
+}
+
+/** States that wait for a person. */
+const NEEDS_A_PERSON: ReadonlySet<BlockState> = new Set(['paused', 'failed']);
+const AT_WORK: ReadonlySet<BlockState> = new Set(['working', 'compacting', 'stopping']);
+
+export function takeStep(pulse: BlockPulse, step: Step): BlockPulse {
+  const { to, now } = step;
+  const at = new Date(now).toISOString();
+  const transition: Transition = { at, from: pulse.state, to, cause: step.cause, actor: step.actor };
+  const moved = pulse.state === to ? pulse.transitions : [...pulse.transitions, transition].slice(-KEPT_TRANSITIONS);
+  return {
+    ...pulse,
+    state: to,
+    status: statusOf(to),
+    reason: step.reason,
+    desired: step.isWanted ? 'running' : 'stopped',
+    attention: NEEDS_A_PERSON.has(to),
+    error: to === 'failed' || to === 'backoff' ? (step.reason?.message ?? null) : null,
+    nextWakeUp: step.wakeUpAt === null ? null : new Date(step.wakeUpAt).toISOString(),
+    currentTask: AT_WORK.has(to) ? pulse.currentTask : null,
+    lastPulse: at,
+    startedAt: to === 'starting' && pulse.startedAt === null ? at : pulse.startedAt,
+    stoppedAt: to === 'stopped' ? at : pulse.stoppedAt,
+    uptimeSeconds: uptime(pulse, now),
+    restarts: step.restarts,
+    consecutiveFailures: step.consecutiveFailures,
+    queue: step.queue,
+    transitions: moved,
+  };
+}
+
+/** The first step of a monitor: whatever the last one left behind is over. */
+export function beginRun(pulse: BlockPulse, now: number): BlockPulse {
+  return { ...pulse, startedAt: new Date(now).toISOString(), uptimeSeconds: 0, currentTask: null };
+}
+
+export function beat(pulse: BlockPulse, now: number, queue: QueueCounts, task: CurrentTask | null): BlockPulse {
+  return { ...pulse, lastPulse: new Date(now).toISOString(), uptimeSeconds: uptime(pulse, now), queue, currentTask: task };
+}
+
+function uptime({ startedAt }: BlockPulse, now: number): number {
+  return startedAt === null ? 0 : Math.max(0, Math.round((now - Date.parse(startedAt)) / 1000));
+}

@@ -1,0 +1,36 @@
+// Why a monitor waits or has given up, in the words of pulse.json. Pure: no I/O.
+import type { BlockhouseError } from '../errors.ts';
+import type { Reason } from '../schemas/block.ts';
+import type { HaltState } from '../schemas/block-api.ts';
+
+/** A failure of a model call, or of the disk, as the reason of a state. */
+export function faultReason(block: string, { code, message }: BlockhouseError): Reason {
+  return { code, message, fix: fixOf(block, code) };
+}
+
+function fixOf(block: string, code: string): string | null {
+  switch (code) {
+    case 'UPSTREAM_AUTH':
+    case 'ADAPTER_NOT_CONFIGURED':
+      return `blockhouse auth set <provider>, or blockhouse start ${block} to try again`;
+    case 'UPSTREAM_REJECTED':
+    case 'INVALID_REQUEST':
+      return `blockhouse config edit ${block}`;
+    case 'BLOCK_DAMAGED':
+      return 'Repair the file; blockhouse doctor says what is wrong with it.';
+    case 'STORAGE_FULL':
+      return 'Free some space on the disk of the workspace.';
+    case 'STORAGE_FAILED':
+      return 'See that the workspace can be written.';
+    default:
+      return null;
+  }
+}
+
+export function unconfiguredReason(block: string): Reason {
+  return { code: 'NOT_CONFIGURED', message: 'No model is set.', fix: `blockhouse config set ${block} 'adapter={"provider":"…","model":"…"}'` };
+}
+
+export function haltReason({ reason }: HaltState): Reason {
+  return { code: 'HALTED', message: `The kill switch is set${reason === null ? '' : `: ${reason}`}.`, fix: 'blockhouse unhalt' };
+}

@@ -1,0 +1,195 @@
+// The log of one block: files in its `logs` folder, a new one at each start of the monitor and when one is full.
+//
+// B1 An event is one line, whatever its fields hold, and no control character survives (log-lines.ts).
+// B2 Lines are written in their order, those that wait together by one write. A failure is told by `onFault`, once until a write succeeds again,
+//    and never to the writer.
+// B3 No file grows beyond the limit, unless a single line does, and the oldest files beyond the count are deleted.
+// B4 Nothing is written through a link, and no folder but `logs` itself is made: a late line must not bring back a block that was moved away.
+// B5 A disk that is slower than the events costs lines, which are counted, and not memory.
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open, readdir, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { compareLogNames, isLogName, type LogFields, type LogLevel, logLine, logName } from './log-lines.ts';
+
+export { newestLogs } from './newest-logs.ts';
+
+const MAX_WAITING_CHARACTERS = 4 * 1024 * 1024;
+/** Files deleted at one rotation: a folder that somebody filled is brought down step by step. */
+const MAX_DELETED = 1000;
+/** More files than this in one second mean that something else is wrong. */
+const MAX_SAME_SECOND = 1000;
+const SAFELY = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+export interface BlockLogOptions {
+  /** Asked at each write, so that a change of the configuration counts at once. */
+  limits(): { readonly maxFileBytes: number; readonly maxFiles: number };
+  onFault(error: Error): void;
+  /** Epoch milliseconds. */
+  now(): number;
+}
+
+/** A line to write, or the channel of a new file. */
+type Entry = { readonly line: string } | { readonly channel: string };
+
+export class BlockLog {
+  readonly #folder: string;
+  readonly #options: BlockLogOptions;
+  #channel = 'block';
+  /** The file that is written to; undefined when the next line begins a new one. */
+  #name: string | undefined;
+  #size = 0;
+  /** A failed write may have left a part of a line. */
+  #isTorn = false;
+  #isFailing = false;
+  #waiting: Entry[] = [];
+  #waitingCharacters = 0;
+  #dropped = 0;
+  #isScheduled = false;
+  #isClosed = false;
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** `folder` is the block's `logs`; it is made with the first line. */
+  constructor(folder: string, options: BlockLogOptions) {
+    this.#folder = folder;
+    this.#options = options;
+  }
+
+  /** The next line begins a new file. */
+  open(channel: string): void {
+    this.#waiting.push({ channel });
+  }
+
+  /** Queues one event; never fails. After `close` nothing is written. */
+  write(level: LogLevel, event: string, fields: LogFields = {}): void {
+    if (this.#isClosed) return;
+    const line = logLine(this.#options.now(), level, event, fields);
+    if (this.#waitingCharacters + line.length > MAX_WAITING_CHARACTERS) {
+      this.#dropped += 1; // B5
+      return;
+    }
+    this.#waiting.push({ line });
+    this.#waitingCharacters += line.length;
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    void this.#inTurn(() => this.#drain());
+  }
+
+  /** Waits until what was written is in its file, or its failure was told. */
+  async flush(): Promise<void> {
+    await this.#inTurn(async () => undefined);
+  }
+
+  /** Deletes all files of the folder, and counts them. The next line begins a new file. Throws the system's own error. */
+  clear(): Promise<number> {
+    return this.#inTurn(async () => {
+      this.#name = undefined;
+      let count = 0;
+      for (const entry of await readdir(this.#folder, { withFileTypes: true, encoding: 'buffer' }).catch(noneIfMissing)) {
+        if (!entry.isFile()) continue;
+        await unlink(Buffer.concat([Buffer.from(`${this.#folder}/`), entry.name]));
+        count += 1;
+      }
+      return count;
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.flush();
+  }
+
+  /** B2. */
+  async #drain(): Promise<void> {
+    const entries = this.#waiting;
+    if (this.#dropped > 0) entries.push({ line: logLine(this.#options.now(), 'WARN', 'log.dropped', { lines: this.#dropped }) });
+    this.#waiting = [];
+    this.#waitingCharacters = 0;
+    this.#dropped = 0;
+    this.#isScheduled = false;
+    let lines: string[] = [];
+    let bytes = this.#name === undefined ? 0 : this.#size;
+    for (const entry of entries) {
+      const length = 'line' in entry ? Buffer.byteLength(entry.line) : 0;
+      if ('channel' in entry || (bytes > 0 && bytes + length > this.#options.limits().maxFileBytes)) {
+        await this.#append(lines);
+        this.#name = undefined; // B3
+        lines = [];
+        bytes = 0;
+      }
+      if ('channel' in entry) this.#channel = entry.channel;
+      else lines.push(entry.line);
+      bytes += length;
+    }
+    await this.#append(lines);
+  }
+
+  async #append(lines: readonly string[]): Promise<void> {
+    if (lines.length === 0) return;
+    try {
+      const file = (await this.#openAgain()) ?? (await this.#openNew());
+      await this.#writeTo(file, Buffer.from(`${this.#isTorn ? '\n' : ''}${lines.join('')}`)).finally(() => file.close());
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing) this.#options.onFault(error instanceof Error ? error : new Error(String(error)));
+      this.#isFailing = true;
+    }
+  }
+
+  async #writeTo(file: FileHandle, bytes: Buffer): Promise<void> {
+    this.#isTorn = true;
+    for (let offset = 0; offset < bytes.length; ) {
+      const { bytesWritten } = await file.write(bytes, offset);
+      offset += bytesWritten;
+      this.#size += bytesWritten;
+    }
+    this.#isTorn = false;
+  }
+
+  /** Undefined when there is none, or somebody has removed it. */
+  async #openAgain(): Promise<FileHandle | undefined> {
+    if (this.#name === undefined) return undefined;
+    return await open(join(this.#folder, this.#name), SAFELY).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined;
+      throw error;
+    });
+  }
+
+  async #openNew(): Promise<FileHandle> {
+    await mkdir(this.#folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    }); // B4
+    for (let count = 0; ; count += 1) {
+      const name = logName(this.#options.now(), this.#channel, count);
+      const file = await open(join(this.#folder, name), SAFELY | constants.O_CREAT | constants.O_EXCL, 0o600).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EEXIST' || count >= MAX_SAME_SECOND) throw error;
+        return undefined;
+      });
+      if (file === undefined) continue;
+      this.#name = name;
+      this.#size = 0;
+      this.#isTorn = false;
+      await this.#deleteOldest(name).catch((error: unknown) => file.close().then(() => Promise.reject(error)));
+      return file;
+    }
+  }
+
+  /** B3. */
+  async #deleteOldest(current: string): Promise<void> {
+    const names = (await readdir(this.#folder)).filter((name) => isLogName(name) && name !== current);
+    const excess = names.length + 1 - this.#options.limits().maxFiles;
+    if (excess <= 0) return;
+    const oldest = names.sort(compareLogNames).slice(-excess).slice(-MAX_DELETED);
+    for (const name of oldest) await unlink(join(this.#folder, name));
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch((): void => undefined); // the caller has the failure; the next one only needs the turn
+    return turn;
+  }
+}
+
+function noneIfMissing(error: NodeJS.ErrnoException): [] {
+  if (error.code === 'ENOENT') return [];
+  throw error;
+}

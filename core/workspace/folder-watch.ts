@@ -1,0 +1,209 @@
+// The watch of one folder, for any number of listeners.
+//
+// W1 Nobody is called from within the constructor, and nothing is thrown into it; what goes wrong is told by `onFault`, each kind once.
+// W2 The last change is always told: the watcher's own throttling may drop one, so its raw events are heard too.
+// W3 What has changed while the watch was being set up is told when it stands.
+// W4 A folder that went away, or is another one now, is watched again as soon as it is there. A link is no folder.
+// W5 Where the system has no watches left, the folder is looked at every second instead.
+import { lstatSync, opendirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { FSWatcher } from 'chokidar';
+import { isTemporaryName } from './atomic-file.ts';
+
+/** Between two looks where the system does not tell, and at a folder that is not there. */
+const LOOK_MS = 1000;
+/** Names compared for W3; a block has about ten. */
+const MAX_COMPARED = 1000;
+const EXHAUSTED: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EMFILE', 'ENFILE']);
+const GONE: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
+
+export interface FolderWatchesOptions {
+  onFault(folder: string, error: Error): void;
+  /** Looks every second instead of being told by the system. */
+  readonly usePolling?: boolean;
+}
+
+/** Called with the base name of what was added, changed or removed; with '' when the folder itself went away. */
+export type OnTouched = (fileName: string) => void;
+
+/** For each name a text that is another one after any change. */
+type Contents = ReadonlyMap<string, string>;
+
+export class FolderWatch {
+  readonly listeners = new Set<OnTouched>();
+  readonly #folder: string;
+  readonly #onFault: (folder: string, error: Error) => void;
+  /** Codes of what was told (W1). */
+  readonly #told = new Set<string>();
+  readonly #touched = new Set<string>();
+  #usePolling: boolean;
+  #watcher: FSWatcher | undefined;
+  /** Which folder of this name is watched; undefined while there is none. */
+  #identity: string | undefined;
+  #contents: Contents | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #isAboutToBegin = false;
+  #isClosed = false;
+  #last: Promise<void> = Promise.resolve();
+
+  /** An absolute path without a slash at its end. */
+  constructor(folder: string, { onFault, usePolling = false }: FolderWatchesOptions) {
+    this.#folder = folder;
+    this.#onFault = onFault;
+    this.#usePolling = usePolling;
+    this.#attempt(() => {
+      this.#identity = identityOf(folder);
+      this.#contents = contentsOf(folder); // W3: as it is when the caller begins to listen
+    });
+    this.#begin();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#retry);
+    await this.#last;
+    await this.#watcher?.close();
+  }
+
+  /** Begins, or begins anew. */
+  #begin(): void {
+    if (this.#isAboutToBegin || this.#isClosed) return;
+    this.#isAboutToBegin = true;
+    clearTimeout(this.#retry);
+    this.#last = this.#last
+      .then(() => this.#beginNow())
+      .catch((error: unknown) => {
+        this.#fault(error);
+        this.#beginLater();
+      });
+  }
+
+  #beginLater(): void {
+    clearTimeout(this.#retry);
+    if (!this.#isClosed) this.#retry = setTimeout(() => this.#begin(), LOOK_MS).unref();
+  }
+
+  async #beginNow(): Promise<void> {
+    this.#isAboutToBegin = false;
+    await this.#watcher?.close();
+    this.#watcher = undefined;
+    const before = this.#identity;
+    this.#identity = identityOf(this.#folder);
+    if (before !== undefined && before !== this.#identity) this.#touch('');
+    if (this.#identity === undefined) {
+      this.#contents = new Map();
+      return this.#beginLater(); // W4
+    }
+    const { watch } = await import('chokidar');
+    if (this.#isClosed) return;
+    const watcher = watch(this.#folder, {
+      depth: 0,
+      ignoreInitial: true,
+      followSymlinks: false,
+      atomic: false,
+      usePolling: this.#usePolling,
+      interval: LOOK_MS,
+      binaryInterval: LOOK_MS,
+      ignored: (path) => isTemporaryName(basename(path)),
+    });
+    this.#watcher = watcher;
+    watcher.on('ready', () => this.#attempt(() => this.#compare()));
+    watcher.on('all', (_event, path) => this.#see(path));
+    watcher.on('raw', (event, path, details: unknown) => this.#hear(event, path, details)); // W2
+    watcher.on('error', (error) => this.#fail(error));
+  }
+
+  #compare(): void {
+    const before = this.#contents ?? new Map<string, string>();
+    const now = contentsOf(this.#folder);
+    this.#contents = now;
+    for (const [name, stamp] of now) if (before.get(name) !== stamp) this.#touch(name);
+    for (const name of before.keys()) if (!now.has(name)) this.#touch(name);
+  }
+
+  /** Told by the system: the path is a name in what is watched. Seen by looking: it is whole. */
+  #hear(event: string, path: string | null, details: unknown): void {
+    const watched = (details as { watchedPath?: string }).watchedPath;
+    if (watched !== this.#folder) this.#see(watched ?? path ?? this.#folder);
+    // The end of a folder is told under its own name, as that of a file in it would be.
+    else if (event === 'rename' && path === basename(this.#folder)) this.#begin();
+    else if (path !== null) this.#touch(path);
+  }
+
+  #see(path: string): void {
+    if (dirname(path) === this.#folder) this.#touch(basename(path));
+    else if (path === this.#folder && this.#identity !== this.#attempt(() => identityOf(this.#folder))) this.#begin(); // W4
+  }
+
+  #fail(error: unknown): void {
+    this.#fault(error);
+    if (this.#isAboutToBegin) return; // a watch that fails does so for each file
+    if (EXHAUSTED.has((error as NodeJS.ErrnoException).code) && !this.#usePolling) {
+      this.#usePolling = true; // W5
+      this.#begin();
+    } else this.#beginLater();
+  }
+
+  #touch(name: string): void {
+    if (isTemporaryName(name)) return;
+    if (this.#touched.size === 0) setImmediate(() => this.#tell());
+    this.#touched.add(name);
+  }
+
+  #tell(): void {
+    const names = this.#isClosed ? [] : [...this.#touched];
+    this.#touched.clear();
+    for (const name of names) {
+      for (const listener of [...this.listeners]) this.#attempt(() => listener(name));
+    }
+  }
+
+  #attempt<T>(work: () => T): T | undefined {
+    try {
+      return work();
+    } catch (error) {
+      this.#fault(error);
+      return undefined;
+    }
+  }
+
+  /** W1. */
+  #fault(error: unknown): void {
+    const fault = error instanceof Error ? error : new Error(String(error));
+    const kind = (fault as NodeJS.ErrnoException).code ?? fault.message;
+    if (this.#isClosed || this.#told.has(kind)) return;
+    this.#told.add(kind);
+    setImmediate(() => this.#onFault(this.#folder, fault));
+  }
+}
+
+/** Undefined when there is no folder. */
+function identityOf(folder: string): string | undefined {
+  const stats = ifThere(() => lstatSync(folder, { bigint: true }));
+  return stats?.isDirectory() ? `${stats.dev}:${stats.ino}:${stats.birthtimeNs}` : undefined;
+}
+
+function contentsOf(folder: string): Contents {
+  const contents = new Map<string, string>();
+  const entries = ifThere(() => opendirSync(folder));
+  if (entries === undefined) return contents;
+  try {
+    for (let entry = entries.readSync(); entry !== null && contents.size < MAX_COMPARED; entry = entries.readSync()) {
+      const { name } = entry;
+      const stats = ifThere(() => lstatSync(join(folder, name), { bigint: true }));
+      if (stats !== undefined) contents.set(name, `${stats.ino}:${stats.size}:${stats.ctimeNs}`);
+    }
+  } finally {
+    entries.closeSync();
+  }
+  return contents;
+}
+
+function ifThere<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (GONE.has((error as NodeJS.ErrnoException).code)) return undefined;
+    throw error;
+  }
+}

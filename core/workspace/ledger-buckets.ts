@@ -1,0 +1,116 @@
+// What each block has spent, by quarters of an hour. Pure: no I/O.
+//
+// S1 A block that lives on under another name brings what it had spent until then, and that counts once, however often it moves to and fro.
+//    So a name has parts, a new one after each move, and each part knows those before it; a sum visits every part once.
+// S2 Lines may be added from the newest backwards, before any is added forwards: the result is the same.
+import type { CarriedLine, LedgerLine } from './ledger-lines.ts';
+
+/** Every time zone differs from UTC by whole quarters, so each local day begins with one. */
+const BUCKET_MS = 15 * 60 * 1000;
+/** Twice what 32 days hold: at a clock that was wrong for a while, nothing recent is dropped. */
+const MAX_BUCKETS = 2 * 32 * 96;
+
+export interface Spend {
+  readonly usd: number;
+  readonly tokens: number;
+  readonly unpricedCalls: number;
+}
+
+interface Sums {
+  usd: number;
+  tokens: number;
+  unpricedCalls: number;
+}
+
+interface Part {
+  /** By number of the quarter since 1970. */
+  readonly buckets: Map<number, Sums>;
+  readonly before: Part[];
+}
+
+export class SpendBook {
+  readonly #newest = new Map<string, Part>();
+  readonly #oldest = new Map<string, Part>();
+
+  /** Takes a line that is newer than all others. */
+  add(line: LedgerLine | CarriedLine): void {
+    if (!isCarried(line)) addTo(this.#newestOf(line.block), line);
+    else if (line.from !== line.block) this.#carry(line);
+  }
+
+  #carry(line: CarriedLine): void {
+    const [from, to] = [this.#newestOf(line.from), this.#newestOf(line.block)];
+    this.#newest.set(line.from, newPart(from));
+    this.#newest.set(line.block, newPart(to, from)); // S1
+  }
+
+  /** Takes a line that is older than all others (S2). */
+  addOlder(line: LedgerLine | CarriedLine): void {
+    if (!isCarried(line)) addTo(this.#oldestOf(line.block), line);
+    else if (line.from !== line.block) this.#carryOlder(line);
+  }
+
+  #carryOlder(line: CarriedLine): void {
+    const [from, to] = [newPart(), newPart()];
+    this.#oldestOf(line.from).before.push(from);
+    this.#oldestOf(line.block).before.push(to, from);
+    this.#oldest.set(line.from, from);
+    this.#oldest.set(line.block, to);
+  }
+
+  /** The sum since an instant, in epoch milliseconds; the quarter of an hour that it falls into counts whole. */
+  spend(block: string, sinceMs: number): Spend {
+    const sum: Sums = { usd: 0, tokens: 0, unpricedCalls: 0 };
+    const since = Math.floor(sinceMs / BUCKET_MS);
+    const newest = this.#newest.get(block);
+    const parts = new Set(newest === undefined ? [] : [newest]);
+    // A set that grows while it is walked is walked to its new end.
+    for (const part of parts) {
+      for (const before of part.before) parts.add(before);
+      for (const [quarter, bucket] of part.buckets) if (quarter >= since) addUp(sum, bucket);
+    }
+    return sum;
+  }
+
+  #newestOf(block: string): Part {
+    const part = this.#newest.get(block) ?? newPart();
+    this.#newest.set(block, part);
+    return part;
+  }
+
+  #oldestOf(block: string): Part {
+    const part = this.#oldest.get(block) ?? this.#newestOf(block);
+    this.#oldest.set(block, part);
+    return part;
+  }
+}
+
+function isCarried(line: LedgerLine | CarriedLine): line is CarriedLine {
+  return 'type' in line;
+}
+
+function newPart(...before: Part[]): Part {
+  return { buckets: new Map(), before };
+}
+
+function addTo({ buckets }: Part, { at, usage, costUsd }: LedgerLine): void {
+  const quarter = Math.floor(Date.parse(at) / BUCKET_MS);
+  let bucket = buckets.get(quarter);
+  if (bucket === undefined) {
+    bucket = { usd: 0, tokens: 0, unpricedCalls: 0 };
+    buckets.set(quarter, bucket);
+    if (buckets.size > MAX_BUCKETS) dropOldestHalf(buckets);
+  }
+  addUp(bucket, { usd: costUsd ?? 0, tokens: usage?.totalTokens ?? 0, unpricedCalls: costUsd === null ? 1 : 0 });
+}
+
+function addUp(sum: Sums, more: Spend): void {
+  sum.usd += more.usd;
+  sum.tokens += more.tokens;
+  sum.unpricedCalls += more.unpricedCalls;
+}
+
+function dropOldestHalf(buckets: Map<number, Sums>): void {
+  const quarters = [...buckets.keys()].sort((a, b) => a - b);
+  for (const quarter of quarters.slice(0, MAX_BUCKETS / 2)) buckets.delete(quarter);
+}

@@ -1,0 +1,134 @@
+// The file of the ledger: appending so that a failure leaves nothing behind, and reading lines in bounded pieces from either end.
+//
+// F1 It is opened anew for each write, never through a link, so that one removed by hand begins again.
+// F2 A write that failed is undone: the file is cut back to where it began.
+// F3 A line that a crash has torn is closed with a newline before the next one.
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { storageFault, syncFolder } from './atomic-file.ts';
+
+/** Read at once: parsing this much takes about a millisecond. */
+const CHUNK_BYTES = 128 * 1024;
+/** A longer line is none of ours. */
+const MAX_LINE_BYTES = 64 * 1024;
+/** Stands for the part of a line that was too long to keep: no JSON text begins or ends so. */
+const NO_LINE = '!';
+const NEWLINE = 0x0a;
+
+const SAFELY = constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** To be closed by whom it was opened for. */
+export interface OpenedLedger {
+  readonly file: FileHandle;
+  readonly size: number;
+}
+
+/** Undefined when there is no file yet. Throws the system's own error. */
+export async function openLedger(path: string): Promise<OpenedLedger | undefined> {
+  const file = await openExisting(path, constants.O_RDONLY);
+  return file && { file, size: await sizeOf(file, path) };
+}
+
+/** On disk when it resolves. Throws STORAGE_FULL, or the system's own error; the file is then as it was. */
+export async function appendText(path: string, text: string): Promise<void> {
+  const flags = constants.O_RDWR | constants.O_APPEND;
+  const file = (await openExisting(path, flags)) ?? (await create(path, flags)); // F1
+  const size = await sizeOf(file, path);
+  try {
+    await writeDurably(file, size, Buffer.from((await isTorn(file, size)) ? `\n${text}` : text)); // F3
+  } finally {
+    await file.close();
+  }
+}
+
+async function openExisting(path: string, flags: number): Promise<FileHandle | undefined> {
+  return await open(path, flags | SAFELY).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+}
+
+/** Its name is on disk before anything is written, so that what is written can't be lost with it. */
+async function create(path: string, flags: number): Promise<FileHandle> {
+  const file = await open(path, flags | SAFELY | constants.O_CREAT | constants.O_EXCL, 0o600).catch(storageFault);
+  try {
+    await syncFolder(dirname(path));
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+async function sizeOf(file: FileHandle, path: string): Promise<number> {
+  const stats = await file.stat();
+  if (stats.isFile()) return stats.size;
+  await file.close();
+  throw new Error(`${path} is not a regular file`);
+}
+
+async function isTorn(file: FileHandle, size: number): Promise<boolean> {
+  if (size === 0) return false;
+  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, size - 1);
+  return buffer[0] !== NEWLINE;
+}
+
+async function writeDurably(file: FileHandle, size: number, bytes: Buffer): Promise<void> {
+  try {
+    for (let offset = 0; offset < bytes.length; ) offset += (await file.write(bytes, offset)).bytesWritten;
+    await file.sync();
+  } catch (error) {
+    await file.truncate(size).catch((truncateError: unknown) => {
+      throw new AggregateError([error, truncateError], 'could not append to the ledger, and part of it remains');
+    }); // F2
+    storageFault(error);
+  }
+}
+
+/** The lines of the first `size` bytes in order, some at a time. A last line without its newline is one too. */
+export async function* readForward({ file, size }: OpenedLedger): AsyncGenerator<string[]> {
+  let rest = Buffer.alloc(0);
+  for (let at = 0; at < size; ) {
+    const chunk = await readAt(file, at, Math.min(CHUNK_BYTES, size - at));
+    if (chunk.length === 0) break;
+    at += chunk.length;
+    const bytes = Buffer.concat([rest, chunk]);
+    const end = bytes.lastIndexOf(NEWLINE) + 1;
+    rest = bytes.length - end > MAX_LINE_BYTES ? Buffer.from(NO_LINE) : bytes.subarray(end);
+    yield linesOf(bytes.subarray(0, end));
+  }
+  yield linesOf(rest);
+}
+
+/** The same from the end, the newest line first. */
+export async function* readBackward({ file, size }: OpenedLedger): AsyncGenerator<string[]> {
+  let rest = Buffer.alloc(0);
+  for (let end = size; end > 0; ) {
+    const start = Math.max(0, end - CHUNK_BYTES);
+    const bytes = Buffer.concat([await readAt(file, start, end - start), rest]);
+    end = start;
+    const first = start === 0 ? 0 : bytes.indexOf(NEWLINE) + 1 || bytes.length;
+    rest = first > MAX_LINE_BYTES ? Buffer.from(`${NO_LINE}\n`) : bytes.subarray(0, first);
+    yield linesOf(bytes.subarray(first)).reverse();
+  }
+}
+
+/** Fewer bytes only where the file ends before. */
+async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await file.read(bytes, filled, length - filled, position + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return bytes.subarray(0, filled);
+}
+
+function linesOf(bytes: Buffer): string[] {
+  return bytes
+    .toString('utf8')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+}

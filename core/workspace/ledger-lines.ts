@@ -1,0 +1,46 @@
+// The lines of the ledger, and what counts as one. Pure: no I/O.
+import { isObject, tryParseJson } from '../json.ts';
+import type { CallPurpose } from '../schemas/block.ts';
+import type { Usage } from '../schemas/chat.ts';
+
+/** One model call. */
+export interface LedgerLine {
+  /** When the call ended: ISO 8601, UTC, with milliseconds. */
+  readonly at: string;
+  readonly block: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly purpose: CallPurpose;
+  /** Null when the provider reported none. */
+  readonly usage: Usage | null;
+  /** Null when the model has no known price. */
+  readonly costUsd: number | null;
+  readonly messageId: string | null;
+  /** The call failed after it had been counted. */
+  readonly failed?: true;
+}
+
+/** From here on `block` answers for what `from` had spent before. */
+export interface CarriedLine {
+  readonly at: string;
+  readonly type: 'carried';
+  readonly from: string;
+  readonly block: string;
+}
+
+/** Undefined for a damaged line. */
+export function parseLine(text: string): LedgerLine | CarriedLine | undefined {
+  const value = tryParseJson(text);
+  if (!isObject(value) || typeof value['block'] !== 'string' || typeof value['at'] !== 'string' || Number.isNaN(Date.parse(value['at']))) return undefined;
+  if (value['type'] === 'carried') return typeof value['from'] === 'string' ? (value as unknown as CarriedLine) : undefined;
+  return isCall(value) ? (value as unknown as LedgerLine) : undefined;
+}
+
+function isCall({ provider, model, purpose, usage, costUsd }: Record<string, unknown>): boolean {
+  const isNamed = typeof provider === 'string' && typeof model === 'string' && typeof purpose === 'string';
+  return isNamed && (costUsd === null || isAmount(costUsd)) && (usage === null || (isObject(usage) && isAmount(usage['totalTokens'])));
+}
+
+function isAmount(value: unknown): boolean {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}

@@ -1,0 +1,173 @@
+// The ledger of the workspace: `ledger.jsonl`, one line for each model call, appended and never changed. Spending caps are computed from it,
+// so that a reset, an archive or a restore under another name never lifts one.
+//
+// G1 A line is on disk when its promise resolves; lines that wait for each other cost one write and one fsync.
+// G2 A write that failed leaves nothing behind (ledger-file.ts).
+// G3 Writing and loading take turns: what is in memory is what is on disk.
+import { join } from 'node:path';
+import type { CoreBus } from '../bus.ts';
+import { type Spend, SpendBook } from './ledger-buckets.ts';
+import { appendText, type OpenedLedger, openLedger, readBackward, readForward } from './ledger-file.ts';
+import { type CarriedLine, type LedgerLine, parseLine } from './ledger-lines.ts';
+
+export type { Spend } from './ledger-buckets.ts';
+export type { LedgerLine } from './ledger-lines.ts';
+
+const NAME = 'ledger.jsonl';
+/** A month and a day, whatever the time zone. */
+const REMEMBERED_MS = 32 * 24 * 60 * 60 * 1000;
+
+interface Waiting {
+  readonly line: LedgerLine | CarriedLine;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class Ledger {
+  readonly #path: string;
+  readonly #bus: CoreBus;
+  readonly #now: () => number;
+  #book: SpendBook | undefined;
+  #waiting: Waiting[] = [];
+  #last: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
+
+  /** `now` in epoch milliseconds. Nothing is read before it is needed. */
+  constructor(workspace: string, bus: CoreBus, now: () => number = Date.now) {
+    this.#path = join(workspace, NAME);
+    this.#bus = bus;
+    this.#now = now;
+  }
+
+  /** Throws STORAGE_FULL, or the system's own error; the ledger is then as it was (G1, G2). */
+  append(line: LedgerLine): Promise<void> {
+    return this.#put(line);
+  }
+
+  /** From now on `to` answers for what `from` has spent until now. */
+  carry(from: string, to: string): Promise<void> {
+    return this.#put({ at: new Date(this.#now()).toISOString(), type: 'carried', from, block: to });
+  }
+
+  /**
+   * What a block has spent since an instant, in epoch milliseconds: the quarter of an hour that it falls into counts whole, and calls of
+   * more than 32 days ago may be missing. Reads the file at the first call; rejects while that can't be read.
+   */
+  async spend(block: string, sinceMs: number): Promise<Spend> {
+    const book = this.#book ?? (await this.#inTurn(() => this.#load()));
+    return book.spend(block, sinceMs);
+  }
+
+  /** All calls that are in the file now, the oldest first, read in bounded pieces. */
+  lines(): LedgerReading {
+    return new LedgerReading(() => this.#inTurn(() => openLedger(this.#path)));
+  }
+
+  /** Waits for what was appended; later calls are refused. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#last;
+  }
+
+  #put(line: LedgerLine | CarriedLine): Promise<void> {
+    if (this.#isClosed) return Promise.reject(new Error('the ledger is closed'));
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ line, resolve, reject });
+      if (this.#waiting.length === 1) void this.#inTurn(() => this.#writeWaiting());
+    });
+  }
+
+  async #writeWaiting(): Promise<void> {
+    const batch = this.#waiting;
+    this.#waiting = [];
+    try {
+      await appendText(this.#path, batch.map(({ line }) => `${JSON.stringify(line)}\n`).join(''));
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+      return;
+    }
+    for (const { line, resolve } of batch) {
+      this.#book?.add(line); // G3
+      resolve();
+    }
+  }
+
+  async #load(): Promise<SpendBook> {
+    if (this.#book !== undefined) return this.#book;
+    const book = new SpendBook();
+    const opened = await openLedger(this.#path);
+    try {
+      const damaged = opened === undefined ? 0 : await fill(book, readBackward(opened), this.#now());
+      if (damaged > 0) this.#bus.emit('workspace.fault', { what: NAME, error: `${damaged} damaged lines are not counted` });
+    } finally {
+      await opened?.file.close();
+    }
+    this.#book = book; // within the turn (G3): the next write adds to it
+    return book;
+  }
+
+  /** G3. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch((): void => undefined); // the caller has the failure; the next one only needs the turn
+    return turn;
+  }
+}
+
+/** The calls of a ledger. Lines that can't be read are skipped. */
+export class LedgerReading implements AsyncIterable<LedgerLine> {
+  readonly #open: () => Promise<OpenedLedger | undefined>;
+  #damagedLines = 0;
+
+  constructor(open: () => Promise<OpenedLedger | undefined>) {
+    this.#open = open;
+  }
+
+  /** How many lines were skipped; known when the reading has ended. */
+  get damagedLines(): number {
+    return this.#damagedLines;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<LedgerLine> {
+    this.#damagedLines = 0;
+    const opened = await this.#open();
+    if (opened === undefined) return;
+    try {
+      for await (const texts of readForward(opened)) {
+        for (const text of texts) {
+          const line = parseLine(text);
+          if (line === undefined) this.#damagedLines += 1;
+          else if (!('type' in line)) yield line;
+        }
+      }
+    } finally {
+      await opened.file.close();
+    }
+  }
+}
+
+/**
+ * Takes lines, the newest first, until a whole piece of them is too old to matter: a single line may be old only because the clock was
+ * wrong. Resolves with the number of damaged lines.
+ */
+async function fill(book: SpendBook, pieces: AsyncIterable<string[]>, now: number): Promise<number> {
+  let damaged = 0;
+  let newest: number | undefined;
+  for await (const texts of pieces) {
+    const lines = texts.map(parseLine);
+    let isOld = lines.length > 0;
+    for (const line of lines) {
+      if (line === undefined) {
+        damaged += 1;
+        isOld = false;
+        continue;
+      }
+      const at = Date.parse(line.at);
+      newest ??= Math.min(now, at);
+      isOld &&= at < newest - REMEMBERED_MS;
+      book.addOlder(line);
+    }
+    if (isOld) break;
+  }
+  return damaged;
+}

@@ -1,0 +1,215 @@
+// The lock of a workspace: one server at a time. `<workspace>/.lock` names its process, start time and address.
+//
+// L1 The lock appears with its whole content, by a link that fails where there is one already.
+// L2 A lock is stale when its process is gone, when another process has its number now, or when it can't be read and is not new.
+// L3 Only who holds the claim on one stale lock may replace that one, and only after having seen it again under the claim. The claim is
+//    itself such a lock, named after the file that it is about, so a process that died in between stops nobody.
+// L4 A lock is rewritten and removed only by whom it names.
+import { createHash, randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { copyFile, link, open, rename, unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { BlockhouseError } from '../errors.ts';
+import { VERSION } from '../version.ts';
+import { ensureFolder, replaceFile } from './atomic-file.ts';
+import { holderIn, isAlive, type LockHolder, processStart } from './lock-holder.ts';
+
+export type { LockHolder } from './lock-holder.ts';
+
+const NAME = '.lock';
+/** A lock that can't be read may be one that is being written, on a file system without links. */
+const SETTLED_MS = 3000;
+/** Each try ends with the lock, with its holder, or because another process moved first. */
+const MAX_TRIES = 50;
+const PAUSE_MS = 20;
+/** A claim on a claim on a claim: each stands for one process that died within the same few microseconds. */
+const MAX_CLAIMS = 4;
+const MAX_BYTES = 16 * 1024;
+const NO_LINKS: ReadonlySet<string | undefined> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+
+interface Found {
+  readonly text: string;
+  /** Tells this file from another one of the same name; a rename keeps it. */
+  readonly identity: string;
+  readonly writtenAt: number;
+}
+
+export class WorkspaceLock {
+  readonly #workspace: string;
+  #holder: LockHolder;
+  #released = false;
+  #last: Promise<void> = Promise.resolve();
+
+  private constructor(workspace: string, holder: LockHolder) {
+    this.#workspace = workspace;
+    this.#holder = holder;
+  }
+
+  /**
+   * Takes the workspace for this process, and makes its folder. Throws WORKSPACE_BUSY, which names the holder, and the system's own
+   * error where the folder can't be used. `now` in epoch milliseconds.
+   */
+  static async acquire(workspace: string, options: { now?: () => number } = {}): Promise<WorkspaceLock> {
+    const now = options.now ?? Date.now;
+    const holder: LockHolder = {
+      pid: process.pid,
+      startedAt: new Date(now()).toISOString(),
+      processStart: await processStart(process.pid),
+      url: null,
+      version: VERSION,
+    };
+    await ensureFolder(workspace);
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const outcome = await take(workspace, NAME, holder, now, 0);
+      if (outcome === 'taken') return new WorkspaceLock(workspace, holder);
+      if (outcome !== 'moved') throw busy(workspace, outcome);
+      await delay(PAUSE_MS);
+    }
+    throw new BlockhouseError('WORKSPACE_BUSY', `The lock of the workspace ${workspace} is being written by another process; try again in a few seconds.`);
+  }
+
+  /** Writes the server's address into the lock. Throws WORKSPACE_BUSY when the lock is no longer ours (L4). */
+  announce(url: string): Promise<void> {
+    return this.#inOrder(async () => {
+      if (!(await this.#isOurs())) {
+        throw new BlockhouseError('WORKSPACE_BUSY', `The lock of the workspace ${this.#workspace} is gone or names another server; start again.`);
+      }
+      const holder = { ...this.#holder, url };
+      await replaceFile(join(this.#workspace, NAME), textOf(holder));
+      this.#holder = holder;
+    });
+  }
+
+  /** Gives the workspace back; nothing where the lock is no longer ours (L4), and at a second call. */
+  release(): Promise<void> {
+    return this.#inOrder(async () => {
+      if (!(await this.#isOurs())) return;
+      await unlink(join(this.#workspace, NAME));
+      this.#released = true;
+    });
+  }
+
+  async #isOurs(): Promise<boolean> {
+    return !this.#released && (await find(join(this.#workspace, NAME)))?.text === textOf(this.#holder);
+  }
+
+  #inOrder(work: () => Promise<void>): Promise<void> {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch((): void => undefined); // the caller has the failure; the next one only needs the turn
+    return turn;
+  }
+}
+
+/** Who holds the workspace; undefined when nobody does: no lock, a damaged one, or one whose process is gone. */
+export async function readLock(workspace: string): Promise<LockHolder | undefined> {
+  const found = await find(join(workspace, NAME));
+  const holder = found === undefined ? undefined : holderIn(found.text);
+  return holder !== undefined && (await isAlive(holder)) ? holder : undefined;
+}
+
+/** 'moved': somebody else did something in between, so look again. Otherwise the holder. */
+type Outcome = 'taken' | 'moved' | LockHolder;
+
+/** One try for the lock `name`, or for the claim of that name. */
+async function take(folder: string, name: string, holder: LockHolder, now: () => number, claims: number): Promise<Outcome> {
+  const path = join(folder, name);
+  const temporary = join(folder, temporaryName(randomBytes(8).toString('hex')));
+  try {
+    await writeFile(temporary, textOf(holder), { mode: 0o600, flag: 'wx', flush: true });
+    if (await linkOnce(temporary, path)) return 'taken'; // L1
+    const found = await find(path);
+    if (found === undefined) return 'moved';
+    const other = holderIn(found.text);
+    if (other !== undefined && (await isAlive(other))) return other;
+    const isNew = Math.abs(now() - found.writtenAt) < SETTLED_MS;
+    if ((other === undefined && isNew) || claims >= MAX_CLAIMS) return 'moved'; // L2
+    const claim = temporaryName(createHash('sha256').update(`${name}:${found.identity}`).digest('hex').slice(0, 16));
+    if ((await take(folder, claim, holder, now, claims + 1)) !== 'taken') return 'moved';
+    return await replaceStale(path, found, temporary, join(folder, claim));
+  } finally {
+    await remove(temporary);
+  }
+}
+
+/** L3: `claim` is ours. */
+async function replaceStale(path: string, stale: Found, temporary: string, claim: string): Promise<Outcome> {
+  try {
+    if ((await find(path))?.identity !== stale.identity) return 'moved';
+    await rename(temporary, path);
+    return 'taken';
+  } finally {
+    await remove(claim);
+  }
+}
+
+/** False when there is a file at `path`, or `temporary` was swept by a server that has the lock now. */
+async function linkOnce(temporary: string, path: string): Promise<boolean> {
+  try {
+    await link(temporary, path);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' || code === 'ENOENT') return false;
+    if (!NO_LINKS.has(code)) throw error;
+    return copyOnce(temporary, path);
+  }
+}
+
+/** Where the file system has no links: the name is still given once, but its content comes a moment later (L2 waits for it). */
+async function copyOnce(temporary: string, path: string): Promise<boolean> {
+  try {
+    await copyFile(temporary, path, constants.COPYFILE_EXCL);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' || code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/** Undefined when there is no such file. Throws for anything that is not a regular file: nothing of ours, so a person decides. */
+async function find(path: string): Promise<Found | undefined> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    if (error.code === 'ELOOP' || error.code === 'ENXIO') throw notALock(path, error);
+    throw error;
+  });
+  if (file === undefined) return undefined;
+  try {
+    const stats = await file.stat({ bigint: true });
+    if (!stats.isFile()) throw notALock(path);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_BYTES), 0, MAX_BYTES, 0);
+    const text = buffer.toString('utf8', 0, bytesRead);
+    return { text, identity: `${stats.dev}:${stats.ino}:${stats.mtimeNs}:${stats.size}:${text}`, writtenAt: Number(stats.mtimeMs) };
+  } finally {
+    await file.close();
+  }
+}
+
+function notALock(path: string, cause?: unknown): Error {
+  return new Error(`${path} is not a regular file, so it is no lock of this program. Remove it and start again.`, { cause });
+}
+
+async function remove(path: string): Promise<void> {
+  await unlink(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
+}
+
+/** A name that the sweep of left-over files knows. */
+function temporaryName(hex: string): string {
+  return `.${NAME}.${hex}.tmp`;
+}
+
+function textOf(holder: LockHolder): string {
+  return `${JSON.stringify(holder)}\n`;
+}
+
+function busy(workspace: string, { pid, startedAt, url }: LockHolder): BlockhouseError {
+  const at = url === null ? '' : ` at ${url}`;
+  return new BlockhouseError(
+    'WORKSPACE_BUSY',
+    `The workspace ${workspace} is held by the server with pid ${pid} since ${startedAt}${at}; stop that one, or choose another folder with --workspace.`,
+  );
+}

@@ -1,0 +1,53 @@
+// The lines and the names of a block's log files. Pure: no I/O.
+
+export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
+export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+/** A longer value is cut: a log says what happened, it does not keep what was said. */
+const MAX_VALUE_CHARACTERS = 2000;
+const NAME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ-[a-z0-9-]+\.log$/;
+const NEEDS_QUOTES = /^$|[\s"'\\=]|[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+/** What JSON leaves as it is, though a terminal acts on it or turns the text around. */
+const LEFT_BY_JSON = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** One event as one line, newline included. Fields that are undefined are left out. `now` in epoch milliseconds. */
+export function logLine(now: number, level: LogLevel, event: string, fields: LogFields): string {
+  const words = [new Date(now).toISOString(), level, quoted(event)];
+  for (const [key, value] of Object.entries(fields)) {
+    if (value !== undefined) words.push(`${key.replaceAll(/[^\w.-]/g, '_')}=${typeof value === 'string' ? quoted(value) : String(value)}`);
+  }
+  return `${words.join(' ')}\n`;
+}
+
+function quoted(value: string): string {
+  const text = value.length > MAX_VALUE_CHARACTERS ? `${value.slice(0, MAX_VALUE_CHARACTERS)}…` : value;
+  if (!NEEDS_QUOTES.test(text)) return text;
+  return JSON.stringify(text).replaceAll(LEFT_BY_JSON, (character) => {
+    const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at).toString(16).padStart(4, '0'));
+    return units.map((unit) => `\\u${unit}`).join('');
+  });
+}
+
+/** The name of a log file that begins now. `count` tells those of the same second apart. */
+export function logName(now: number, channel: string, count: number): string {
+  const time = new Date(now).toISOString().slice(0, 19).replaceAll(':', '-');
+  const safe = channel
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, 32);
+  return `${time}Z-${safe === '' ? 'log' : safe}${count === 0 ? '' : `-${count + 1}`}.log`;
+}
+
+/** True for names that we give. */
+export function isLogName(name: string): boolean {
+  return NAME.test(name);
+}
+
+/** Newest first, as far as names tell: ours by their time, then all others. */
+export function compareLogNames(a: string, b: string): number {
+  const [ours, theirs] = [isLogName(a), isLogName(b)];
+  if (ours !== theirs) return ours ? -1 : 1;
+  // By length first where only the count differs: 10 comes after 9.
+  if (a.slice(0, 20) === b.slice(0, 20) && a.length !== b.length) return b.length - a.length;
+  return a < b ? 1 : a > b ? -1 : 0;
+}

@@ -1,0 +1,105 @@
+// The newest log files of a block, for reading. The folder may hold anything, in any number.
+//
+// N1 Only regular files are opened, never through a link, and never by waiting for one.
+// N2 However many names there are, few are looked at: those that are newest by name. Our names tell their time; others come last.
+import { constants } from 'node:fs';
+import { lstat, open, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { LogFile } from '../schemas/block-api.ts';
+import { compareLogNames, isLogName } from './log-lines.ts';
+
+/** Looked at beyond the limit, for folders where some of the newest names are no files. */
+const SPARE = 200;
+/** Control characters, and what stands for bytes that are no UTF-8. */
+const UNFIT_NAME = /[\p{Cc}\ufffd]/u;
+/** Gone or no file since it was looked at, or closed to us: one file must not hide the others. */
+const NOT_FOR_US: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ELOOP', 'ENXIO', 'EISDIR', 'EACCES', 'EPERM']);
+
+/** Newest first by time of modification, with the last `tailBytes` of each. A folder that does not exist has none. Throws the system's own error. */
+export async function newestLogs(folder: string, limit = 20, tailBytes = 65536): Promise<LogFile[]> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  const found = await Promise.all(newestNames(names, limit + SPARE).map((name) => look(folder, name)));
+  const files = found.filter((file) => file !== undefined).sort(compareTimes);
+  const logs: LogFile[] = [];
+  for (const { name } of files) {
+    if (logs.length >= limit) break;
+    const log = await readLog(folder, name, tailBytes);
+    if (log !== undefined) logs.push(log);
+  }
+  return logs;
+}
+
+/** N2. */
+function newestNames(names: readonly string[], count: number): string[] {
+  const fit = names.filter((name) => !UNFIT_NAME.test(name));
+  const ours = last(fit.filter(isLogName), count);
+  return ours.length >= count
+    ? ours
+    : [
+        ...ours,
+        ...last(
+          fit.filter((name) => !isLogName(name)),
+          count - ours.length,
+        ),
+      ];
+}
+
+/** Those that sort last, without sorting them all. */
+function last(names: readonly string[], count: number): string[] {
+  let kept: string[] = [];
+  let least = '';
+  for (const name of names) {
+    if (name < least) continue;
+    kept.push(name);
+    if (kept.length < 8 * count) continue;
+    kept = kept.sort().slice(-count);
+    least = kept[0] ?? '';
+  }
+  return kept.sort().slice(-count);
+}
+
+interface Found {
+  readonly name: string;
+  readonly mtimeNs: bigint;
+}
+
+/** Undefined for what is no regular file (N1), or is gone. */
+async function look(folder: string, name: string): Promise<Found | undefined> {
+  const stats = await lstat(join(folder, name), { bigint: true }).catch(undefinedIfNotForUs);
+  return stats?.isFile() ? { name, mtimeNs: stats.mtimeNs } : undefined;
+}
+
+/** Newest first; names decide where the time is the same. */
+function compareTimes(a: Found, b: Found): number {
+  return a.mtimeNs === b.mtimeNs ? compareLogNames(a.name, b.name) : a.mtimeNs < b.mtimeNs ? 1 : -1;
+}
+
+async function readLog(folder: string, name: string, tailBytes: number): Promise<LogFile | undefined> {
+  const file = await open(join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(undefinedIfNotForUs);
+  if (file === undefined) return undefined;
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) return undefined;
+    const from = Math.max(0, stats.size - tailBytes);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(stats.size - from), 0, stats.size - from, from);
+    const content = textOf(buffer.subarray(0, bytesRead), from > 0);
+    return { file: name, content, size: stats.size, modifiedAt: stats.mtime.toISOString(), truncated: from > 0 };
+  } finally {
+    await file.close();
+  }
+}
+
+/** What is left of a character whose beginning was cut off is left out. */
+function textOf(bytes: Buffer, isCut: boolean): string {
+  let start = 0;
+  while (isCut && start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
+  return bytes.toString('utf8', start);
+}
+
+function undefinedIfNotForUs(error: NodeJS.ErrnoException): undefined {
+  if (!NOT_FOR_US.has(error.code)) throw error;
+  return undefined;
+}

@@ -1,0 +1,49 @@
+// Watches folders for edits by hand: one watcher for each folder, shared by all that listen.
+import { resolve } from 'node:path';
+import { FolderWatch, type FolderWatchesOptions, type OnTouched } from './folder-watch.ts';
+
+export type { FolderWatchesOptions, OnTouched } from './folder-watch.ts';
+
+export class FolderWatches {
+  readonly #options: FolderWatchesOptions;
+  readonly #folders = new Map<string, FolderWatch>();
+  /** Watchers that are being closed. */
+  readonly #ending = new Set<Promise<void>>();
+  #isClosed = false;
+
+  constructor(options: FolderWatchesOptions) {
+    this.#options = options;
+  }
+
+  /** Folders that are watched. */
+  get size(): number {
+    return this.#folders.size;
+  }
+
+  /** Tells what is touched directly in `folder`, which need not exist yet. The answer ends it; after `close` nothing is told. */
+  watch(folder: string, onTouched: OnTouched): () => void {
+    if (this.#isClosed) return () => undefined;
+    const path = resolve(folder);
+    const watch = this.#folders.get(path) ?? new FolderWatch(path, this.#options);
+    this.#folders.set(path, watch);
+    // An own function for each call: the same listener may come twice.
+    const listener: OnTouched = (fileName) => onTouched(fileName);
+    watch.listeners.add(listener);
+    return () => {
+      if (watch.listeners.delete(listener) && watch.listeners.size === 0) this.#end(path, watch);
+    };
+  }
+
+  /** Ends all watches. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const [path, watch] of this.#folders) this.#end(path, watch);
+    await Promise.all(this.#ending);
+  }
+
+  #end(path: string, watch: FolderWatch): void {
+    if (this.#folders.get(path) === watch) this.#folders.delete(path);
+    const ending: Promise<void> = watch.close().finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+  }
+}

@@ -1,0 +1,115 @@
+import t, { type Test } from 'tap';
+import { Conversation, faultOf, type Outcome } from '../../cli/conversation.ts';
+import type { ReplyStep } from '../../core/index.ts';
+import { answer, type FakeBlockServer, startFakeBlockServer } from '../support/fake-block-server.ts';
+import { until } from '../support/until.ts';
+
+interface Talk {
+  readonly server: FakeBlockServer;
+  readonly history: Record<string, unknown>[];
+  readonly conversation: Conversation;
+  frame(event: string, more?: object, id?: string): void;
+}
+
+/** A block whose history is what the test puts into it. */
+async function talk(t: Test, options: { onPost?: (talk: Talk) => void; stallMs?: number } = {}): Promise<Talk> {
+  const history: Record<string, unknown>[] = [];
+  const server = await startFakeBlockServer(t, ({ method }, res) => {
+    if (method === 'GET') return answer(res, { messages: history });
+    history.push({ id: 'm1', role: 'user', status: 'queued', content: 'hi' });
+    options.onPost?.(all);
+    answer(res, { queued: true, block: 'b', id: 'm1', position: 0, running: true, note: '' });
+  });
+  const frame = (event: string, more: object = {}, id = 'm1'): void => server.push({ type: 'stream', block: 'b', id, seq: 1, event, ...more });
+  const conversation = await Conversation.open(server.api, 'b', options.stallMs);
+  t.teardown(() => conversation.close());
+  const all: Talk = { server, history, conversation, frame };
+  return all;
+}
+
+const signal = new AbortController().signal;
+const DONE = { id: 'm1', role: 'user', status: 'done' };
+const ANSWER = { id: 'a1', role: 'assistant', replyTo: 'm1', status: 'done', content: 'Hello' };
+
+t.test('steps come in their order, also those that were faster than the receipt, and the outcome is what the history says', async (t) => {
+  const { conversation, frame, history } = await talk(t, {
+    onPost: ({ frame }) => {
+      frame('start');
+      frame('content', { text: 'foreign' }, 'other');
+      frame('content', { text: 'Hel' });
+    },
+  });
+  const steps: string[] = [];
+  const { id } = await conversation.send('hi');
+  const ending = conversation.outcome(id, { step: async (step: ReplyStep) => void steps.push(step.event === 'content' ? step.text : step.event) }, signal);
+  await until('the first text is seen', () => steps.includes('Hel'));
+  frame('content', { text: 'lo' });
+  history.splice(0, 1, DONE, ANSWER);
+  frame('done', { answerId: 'a1', status: 'done', stopReason: 'end_turn' });
+  t.match(await ending, { message: DONE, answer: ANSWER });
+  t.same(steps, ['start', 'Hel', 'lo', 'done']);
+});
+
+t.test('a message that ends without any step is told by a refresh', async (t) => {
+  const { conversation, history, server } = await talk(t);
+  const { id } = await conversation.send('hi');
+  const ending = conversation.outcome(id, {}, signal);
+  history.splice(0, 1, { ...DONE, status: 'cancelled' });
+  server.push({ type: 'refresh', block: 'b' });
+  t.match(await ending, { message: { status: 'cancelled' }, answer: undefined });
+});
+
+t.test('while a reply is written, changes of the files cause no reading', async (t) => {
+  const { conversation, frame, history, server } = await talk(t);
+  const { id } = await conversation.send('hi');
+  const seen: number[] = [];
+  const ending = conversation.outcome(id, { step: async () => void seen.push(1) }, signal);
+  frame('start');
+  await until('the start is seen', () => seen.length === 1);
+  const before = server.calls.length;
+  for (let round = 0; round < 5; round += 1) server.push({ type: 'refresh', block: 'b' });
+  frame('content', { text: 'x' });
+  await until('the text is seen', () => seen.length === 2);
+  t.equal(server.calls.length, before);
+  history.splice(0, 1, DONE);
+  frame('error', { code: 'X', error: 'x', willRetry: false });
+  await ending;
+});
+
+t.test('who waits in vain is told why, again and again', async (t) => {
+  const { conversation, history, server } = await talk(t, { stallMs: 5 });
+  const { id } = await conversation.send('hi');
+  const stalls: number[] = [];
+  const ending = conversation.outcome(id, { stalled: async () => void stalls.push(1) }, signal);
+  await until('it is told twice', () => stalls.length >= 2);
+  history.splice(0, 1, DONE);
+  server.push({ type: 'refresh', block: 'b' });
+  await ending;
+});
+
+t.test('a block that goes, a connection that breaks and a signal end the waiting', async (t) => {
+  const gone = await talk(t);
+  const first = gone.conversation.outcome('m1', {}, signal);
+  gone.server.push({ type: 'gone', block: 'b' });
+  await t.rejects(first, { kind: 'usage', message: 'the block b was archived.' });
+  const broken = await talk(t);
+  const second = broken.conversation.outcome('m1', {}, signal);
+  broken.server.drop();
+  await t.rejects(second, { kind: 'server', message: /connection to the server was lost/ });
+  const left = await talk(t);
+  const controller = new AbortController();
+  const third = left.conversation.outcome('m1', {}, controller.signal);
+  await until('the history was read', () => left.server.calls.length > 0);
+  controller.abort();
+  await t.rejects(third, { kind: 'interrupted', message: /./ });
+});
+
+t.test('an outcome without an answer is a failure of its kind', async (t) => {
+  const fault = (status: string, error: object | null = null) => faultOf({ message: { status, error } } as unknown as Outcome);
+  t.equal(fault('done'), undefined);
+  t.match(fault('failed', { code: 'UPSTREAM_AUTH', message: 'bad key' }), { kind: 'credentials', message: 'bad key' });
+  t.match(fault('failed', { code: 'UPSTREAM_FAILED', message: 'x' }), { kind: 'provider' });
+  t.match(fault('failed', { code: 'SOMETHING', message: 'x' }), { kind: 'provider' });
+  t.match(fault('failed'), { kind: 'provider', message: 'the message ended as failed.' });
+  t.match(fault('cancelled'), { kind: 'unexpected', message: 'the message was cancelled.' });
+});

@@ -1,0 +1,33 @@
+// The published document, and a judge of values by its schemas.
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+
+export const published = JSON.parse(readFileSync(resolve(import.meta.dirname, '../openapi.json'), 'utf8')) as Document;
+
+interface Document {
+  readonly paths: Record<string, Record<string, Operation>>;
+  readonly components: { readonly schemas: Record<string, object> };
+}
+interface Operation {
+  readonly requestBody?: Content;
+  readonly responses: Record<string, Partial<Content>>;
+}
+interface Content {
+  readonly content: Record<string, { readonly schema: object }>;
+}
+
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+ajv.addSchema(published, 'openapi');
+
+/** The faults of a value against a schema of the document; none is good. */
+export function faults(pointer: string, value: unknown): unknown[] {
+  const validate = ajv.getSchema(`openapi#${pointer}`);
+  if (validate === undefined) throw new Error(`the document has nothing at ${pointer}`);
+  void validate(value);
+  return validate.errors ?? [];
+}
+
+export function pointerTo(...keys: string[]): string {
+  return keys.map((key) => `/${encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('');
+}

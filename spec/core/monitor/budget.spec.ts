@@ -1,0 +1,147 @@
+import t from 'tap';
+import { type BudgetQuestion, dayStart, hasCaps, judgeBudget, monthStart, nextDayStart, nextMonthStart } from '../../../core/monitor/budget.ts';
+import { configOf } from '../../support/block-files.ts';
+
+const at = (time: string): number => Date.parse(time);
+const iso = (ms: number): string => new Date(ms).toISOString();
+const budgetOf = (fields: object) => configOf({ budget: fields }).budget;
+
+t.test('days and months begin at midnight of the timezone, also where the clocks change', async (t) => {
+  const cases: [now: string, timezone: string, day: string, nextDay: string, month: string, nextMonth: string][] = [
+    ['2026-11-20T14:03:22.123Z', 'UTC', '2026-11-20T00:00', '2026-11-21T00:00', '2026-11-01T00:00', '2026-12-01T00:00'],
+    ['2026-11-20T00:00:00.000Z', 'UTC', '2026-11-20T00:00', '2026-11-21T00:00', '2026-11-01T00:00', '2026-12-01T00:00'],
+    ['2026-11-19T23:59:59.999Z', 'UTC', '2026-11-19T00:00', '2026-11-20T00:00', '2026-11-01T00:00', '2026-12-01T00:00'],
+    ['2026-12-31T23:30:00.000Z', 'Europe/Berlin', '2026-12-31T23:00', '2027-01-01T23:00', '2026-12-31T23:00', '2027-01-31T23:00'],
+    ['2026-12-31T22:30:00.000Z', 'Europe/Berlin', '2026-12-30T23:00', '2026-12-31T23:00', '2026-11-30T23:00', '2026-12-31T23:00'],
+    // A day of 23 hours, and one of 25.
+    ['2026-03-29T12:00:00.000Z', 'Europe/Berlin', '2026-03-28T23:00', '2026-03-29T22:00', '2026-02-28T23:00', '2026-03-31T22:00'],
+    ['2026-10-25T12:00:00.000Z', 'Europe/Berlin', '2026-10-24T22:00', '2026-10-25T23:00', '2026-09-30T22:00', '2026-10-31T23:00'],
+    ['2026-11-01T05:30:00.000Z', 'America/New_York', '2026-11-01T04:00', '2026-11-02T05:00', '2026-11-01T04:00', '2026-12-01T05:00'],
+    // Midnight does not exist on this day in Santiago: it begins at one.
+    ['2026-09-06T12:00:00.000Z', 'America/Santiago', '2026-09-06T04:00', '2026-09-07T03:00', '2026-09-01T04:00', '2026-10-01T03:00'],
+    // Clocks are set back at midnight, so that the hour before comes twice.
+    ['2026-04-05T02:30:00.000Z', 'America/Santiago', '2026-04-04T03:00', '2026-04-05T04:00', '2026-04-01T03:00', '2026-05-01T04:00'],
+    ['2026-04-05T03:30:00.000Z', 'America/Santiago', '2026-04-04T03:00', '2026-04-05T04:00', '2026-04-01T03:00', '2026-05-01T04:00'],
+    ['2026-06-15T10:00:00.000Z', 'Pacific/Kiritimati', '2026-06-15T10:00', '2026-06-16T10:00', '2026-05-31T10:00', '2026-06-30T10:00'],
+    ['2026-06-15T11:59:59.999Z', 'Etc/GMT+12', '2026-06-14T12:00', '2026-06-15T12:00', '2026-06-01T12:00', '2026-07-01T12:00'],
+    ['2026-06-15T18:20:00.000Z', 'Asia/Kathmandu', '2026-06-15T18:15', '2026-06-16T18:15', '2026-05-31T18:15', '2026-06-30T18:15'],
+    ['2028-02-29T12:00:00.000Z', 'UTC', '2028-02-29T00:00', '2028-03-01T00:00', '2028-02-01T00:00', '2028-03-01T00:00'],
+    // Samoa left this day out.
+    ['2011-12-30T09:00:00.000Z', 'Pacific/Apia', '2011-12-29T10:00', '2011-12-30T10:00', '2011-12-01T10:00', '2011-12-31T10:00'],
+  ];
+  for (const [now, timezone, ...wanted] of cases) {
+    const found = [dayStart, nextDayStart, monthStart, nextMonthStart].map((border) => iso(border(at(now), timezone)));
+    t.same(
+      found,
+      wanted.map((time) => `${time}:00.000Z`),
+      `${now} in ${timezone}`,
+    );
+  }
+});
+
+t.test('borders hold their own moment, on every day of a year', async (t) => {
+  for (const timezone of ['Europe/London', 'America/Sao_Paulo', 'Australia/Lord_Howe', 'Africa/Casablanca', 'America/Nuuk']) {
+    let day = dayStart(at('2026-01-01T12:00:00Z'), timezone);
+    for (let n = 0; n < 365; n += 1) {
+      const next = nextDayStart(day, timezone);
+      if (next <= day || dayStart(next - 1, timezone) !== day || dayStart(next, timezone) !== next) t.fail(`${timezone} ${iso(day)}`);
+      day = next;
+    }
+    t.equal(day, dayStart(at('2027-01-01T12:00:00Z'), timezone), timezone);
+  }
+});
+
+t.test('an unknown timezone is refused by its name', async (t) => {
+  for (const timezone of ['Mars/Olympus', ' '])
+    t.throws(() => dayStart(0, timezone), { code: 'INVALID_REQUEST', message: /budget\.timezone/, details: [{ path: 'budget.timezone' }] }, timezone);
+  const question = {
+    budget: budgetOf({ timezone: 'Nowhere' }),
+    day: { usd: 0, tokens: 0 },
+    month: { usd: 0, tokens: 0 },
+    worstCase: { usd: 0, tokens: 0 },
+    now: 0,
+  };
+  t.throws(() => judgeBudget(question), { code: 'INVALID_REQUEST' });
+});
+
+t.test('a time that is none is a defect, and not a bad timezone', async (t) => {
+  t.throws(() => dayStart(Number.NaN, 'UTC'), { name: 'RangeError' });
+});
+
+t.test('a budget has caps when one of them is set', async (t) => {
+  t.notOk(hasCaps(budgetOf({})));
+  for (const cap of ['dailyUsd', 'monthlyUsd', 'dailyTokens']) t.ok(hasCaps(budgetOf({ [cap]: 0 })), cap);
+});
+
+interface Case {
+  readonly budget: object;
+  readonly day?: [usd: number, tokens: number];
+  readonly month?: number;
+  readonly next?: [usd: number | null, tokens: number];
+}
+
+const NOW = at('2026-11-20T14:03:22.123Z');
+
+function question({ budget, day = [0, 0], month = day[0], next = [0.1, 100] }: Case): BudgetQuestion {
+  const [usd, tokens] = day;
+  return { budget: budgetOf(budget), day: { usd, tokens }, month: { usd: month, tokens }, worstCase: { usd: next[0], tokens: next[1] }, now: NOW };
+}
+
+t.test('spend and the worst case of the next call are held against each cap', async (t) => {
+  const cases: [Case, string][] = [
+    [{ budget: {}, day: [1e9, 1e9] }, 'ok ok'],
+    [{ budget: { dailyUsd: 1 }, day: [0.5, 0] }, 'ok ok'],
+    [{ budget: { dailyUsd: 1 }, day: [0.8, 0] }, 'ok warn'],
+    [{ budget: { dailyUsd: 1, warnAt: 0.4 }, day: [0.5, 0] }, 'ok warn'],
+    [{ budget: { dailyUsd: 1 }, day: [0.75, 0], next: [0.25, 1] }, 'ok ok'],
+    [{ budget: { dailyUsd: 1 }, day: [0.75, 0], next: [0.26, 1] }, 'exceeded exceeded dailyUsd'],
+    [{ budget: { dailyUsd: 1 }, day: [1, 0], next: [0, 0] }, 'exceeded exceeded dailyUsd'],
+    [{ budget: { dailyUsd: 0 }, next: [null, 0] }, 'exceeded exceeded dailyUsd'],
+    [{ budget: { dailyUsd: 1 }, day: [0.5, 0], next: [null, 1e9] }, 'ok ok'],
+    [{ budget: { dailyTokens: 1000 }, day: [0, 900] }, 'ok warn'],
+    [{ budget: { dailyTokens: 1000 }, day: [0, 901] }, 'exceeded exceeded dailyTokens'],
+    [{ budget: { monthlyUsd: 10 }, day: [1, 0], month: 9.95 }, 'exceeded exceeded monthlyUsd'],
+    [{ budget: { dailyUsd: 1, monthlyUsd: 10, dailyTokens: 5 }, day: [2, 9], month: 12 }, 'exceeded exceeded monthlyUsd'],
+    [{ budget: { dailyUsd: 1, monthlyUsd: 10 }, day: [2, 9], month: 8 }, 'exceeded exceeded dailyUsd'],
+  ];
+  for (const [given, wanted] of cases) {
+    const verdict = judgeBudget(question(given));
+    t.equal([verdict.kind, verdict.stand.state, ...(verdict.kind === 'exceeded' ? [verdict.cap] : [])].join(' '), wanted, JSON.stringify(given));
+  }
+});
+
+t.test('the stand names day and month of the timezone', async (t) => {
+  const { stand } = judgeBudget({ ...question({ budget: { timezone: 'Pacific/Kiritimati' }, day: [1, 2], month: 3 }), now: at('2026-12-31T12:00:00Z') });
+  t.same(stand, { day: { usd: 1, tokens: 2, key: '2027-01-01' }, month: { usd: 3, tokens: 2, key: '2027-01' }, state: 'ok' });
+});
+
+t.test('the message says which cap, how much is spent, when it resets and what lifts it', async (t) => {
+  const texts = (given: Case) => {
+    const verdict = judgeBudget(question(given));
+    return verdict.kind === 'exceeded' ? [iso(verdict.resetsAt), verdict.message, verdict.fix] : [];
+  };
+  t.same(texts({ budget: { dailyUsd: 1 }, day: [0.95, 0] }), [
+    '2026-11-21T00:00:00.000Z',
+    'budget.dailyUsd ($1.00) is reached: $0.95 spent today, and the next call may need $0.10. It resets at 2026-11-21T00:00:00.000Z; raising the cap lifts it at once.',
+    'Raise budget.dailyUsd to 1.06 or more, set it to null, or wait until it resets.',
+  ]);
+  t.same(texts({ budget: { monthlyUsd: 0.00012 }, day: [0.00013, 0] }), [
+    '2026-12-01T00:00:00.000Z',
+    'budget.monthlyUsd ($0.00012) is reached: $0.00013 spent this month. It resets at 2026-12-01T00:00:00.000Z; raising the cap lifts it at once.',
+    'Raise budget.monthlyUsd to 0.11 or more, set it to null, or wait until it resets.',
+  ]);
+  t.same(texts({ budget: { dailyTokens: 1000, timezone: 'Europe/Berlin' }, day: [0, 1200] }), [
+    '2026-11-20T23:00:00.000Z',
+    'budget.dailyTokens (1000 tokens) is reached: 1200 tokens spent today. It resets at 2026-11-20T23:00:00.000Z; raising the cap lifts it at once.',
+    'Raise budget.dailyTokens to 1301 or more, set it to null, or wait until it resets.',
+  ]);
+});
+
+t.test('doing what the fix says lifts the cap', async (t) => {
+  for (const spent of [0, 0.1, 0.95, 0.999, 12.345678, 1 / 3]) {
+    const given = question({ budget: { dailyUsd: 0.05 }, day: [spent, 0], next: [0.1, 1] });
+    const verdict = judgeBudget(given);
+    const raised = Number(verdict.kind === 'exceeded' ? /to ([\d.]+) or more/.exec(verdict.fix)?.[1] : Number.NaN);
+    t.equal(judgeBudget({ ...given, budget: { ...given.budget, dailyUsd: raised } }).kind, 'ok', String(spent));
+  }
+});

@@ -1,0 +1,135 @@
+import t from 'tap';
+import { statusOf } from '../../../core/block/entry.ts';
+import { explain } from '../../../core/monitor/explain.ts';
+import { type BlockPulse, type BlockState, STATES } from '../../../core/schemas/block.ts';
+import { Explanation } from '../../../core/schemas/block-api.ts';
+import { compile } from '../../../core/schemas/validate.ts';
+import { configOf, pulseOf } from '../../support/block-files.ts';
+
+const NOW = Date.parse('2026-11-20T14:03:10.000Z');
+const ADAPTER = { provider: 'acme', model: 'm' };
+
+function told(state: BlockState, pulse: Partial<BlockPulse> = {}, config: object = { adapter: ADAPTER }): string[] {
+  const { why, next, fix } = explain({ name: 'a', config: configOf({ ...config }), pulse: pulseOf({ state, status: statusOf(state), ...pulse }), now: NOW });
+  return [why, next, fix ?? 'none'];
+}
+
+const queued = (count: number): Partial<BlockPulse> => ({ queue: { queued: count, processing: 0, failed: 0, oldestQueuedAt: null } });
+const reason = (code: string, message: string, fix: string | null = null): Partial<BlockPulse> => ({ reason: { code, message, fix } });
+
+t.test('each state has its reason, what comes next, and a cure where a person is needed', async (t) => {
+  const cases: [title: string, found: string[], wanted: string[]][] = [
+    [
+      'no model',
+      told('unconfigured', {}, {}),
+      ['No model is set.', 'Nothing by itself; no message waits.', 'blockhouse config set a adapter.provider=<id> adapter.model=<model>'],
+    ],
+    [
+      'no credentials',
+      told('unconfigured', queued(1)),
+      ['Its adapter "acme" has no credentials, or there is no such adapter.', 'Nothing by itself; 1 message waits.', 'blockhouse auth set acme'],
+    ],
+    ['a provider that can be none', told('unconfigured', {}, { adapter: { provider: '; rm', model: 'm' } }).slice(2), ['blockhouse auth set <id>']],
+    ['stopped', told('stopped', queued(2)), ['Its monitor is stopped.', 'Nothing until it is started; 2 messages wait.', 'blockhouse start a']],
+    ['starting by itself', told('stopped', {}, { autoStart: true }).slice(1), ['The next message starts it.', 'blockhouse start a']],
+    ['wanted', told('stopped', {}, { enabled: true }).slice(1, 2), ['It starts with the next start of the server; no message waits.']],
+    ['starting', told('starting'), ['Its monitor has been started and brings the chat in order.', 'It waits for messages then.', 'none']],
+    ['starting with messages', told('starting', queued(1)).slice(1, 2), ['It answers the first message that waits.']],
+    ['idle', told('idle'), ['Its monitor runs and no message waits.', 'It answers the next message as soon as it comes.', 'none']],
+    ['working', told('working'), ['A message is being answered.', 'The answer is stored when it is complete.', 'none']],
+    [
+      'compacting',
+      told('compacting'),
+      ['Older messages are being summarised, because the window of its memory is full.', 'It waits for messages then.', 'none'],
+    ],
+    ['compacting with messages', told('compacting', queued(1)).slice(1, 2), ['It answers the next message then.']],
+    [
+      'backoff',
+      told('backoff', { nextWakeUp: '2026-11-20T14:03:22.000Z', ...reason('UPSTREAM_FAILED', 'Acme (HTTP 503): overloaded') }),
+      ['The last attempt failed: Acme (HTTP 503): overloaded.', 'It retries at 14:03:22 UTC, in 12 s.', 'none'],
+    ],
+    ['backoff without any detail', told('backoff', { nextWakeUp: null }), ['The last attempt failed: the cause is not known.', 'It retries soon.', 'none']],
+    [
+      'a full disk',
+      told('backoff', { error: 'x', nextWakeUp: 'soon', ...reason('STORAGE_FULL', 'The disk is full.', 'Free some space.') }),
+      ['The last attempt failed: The disk is full.', 'It retries soon.', 'Free some space.'],
+    ],
+    [
+      'budget',
+      told('paused', { nextWakeUp: '2026-11-21T00:00:00.000Z', ...queued(3), ...reason('BUDGET_REACHED', 'budget.dailyUsd ($1.00) is reached.', 'Raise it.') }),
+      ['budget.dailyUsd ($1.00) is reached.', 'It goes on at 2026-11-21 00:00:00 UTC, in 9 h 56 min; 3 messages wait, and no model is called.', 'Raise it.'],
+    ],
+    [
+      'kill switch',
+      told('paused', reason('HALTED', 'The kill switch is set.', 'blockhouse unhalt')),
+      ['The kill switch is set.', 'Nothing by itself; no message waits, and no model is called.', 'blockhouse unhalt'],
+    ],
+    ['paused without any detail', told('paused').filter((_, index) => index !== 1), ['It was told to wait.', 'blockhouse start a']],
+    [
+      'stopping',
+      told('stopping'),
+      [
+        'Its monitor was told to stop and finishes the reply it is at.',
+        'It is stopped within seconds; a reply that does not end by then is kept as interrupted.',
+        'none',
+      ],
+    ],
+    [
+      'bad key',
+      told('failed', { ...queued(1), ...reason('UPSTREAM_AUTH', 'Acme (HTTP 401): no', 'blockhouse auth set <provider>') }),
+      ['Acme (HTTP 401): no.', 'Nothing until its configuration or auth.json changes or somebody starts it; 1 message waits.', 'blockhouse auth set acme'],
+    ],
+    ['failed without any detail', told('failed').filter((_, index) => index !== 1), ['Its monitor gave up; the log has the cause.', 'blockhouse start a']],
+  ];
+  for (const [title, found, wanted] of cases) t.same(found, wanted, title);
+});
+
+t.test('the fix of a failure names the block and its provider', async (t) => {
+  const fix = (code: string, given: string | null, config?: object) => told('failed', reason(code, 'x', given), config)[2];
+  t.equal(fix('ADAPTER_NOT_CONFIGURED', 'old'), 'blockhouse auth set acme');
+  t.equal(fix('UPSTREAM_REJECTED', 'old'), 'blockhouse config set a adapter.model=<model>');
+  t.match(fix('NOT_CONFIGURED', 'old'), /^blockhouse config set a adapter\.provider=/);
+  t.match(fix('UPSTREAM_AUTH', 'old', {}), /^blockhouse config set a adapter\.provider=/, 'when the adapter is gone');
+  t.equal(fix('CRASH_LOOP', 'blockhouse logs a'), 'blockhouse logs a');
+  t.equal(fix('CRASH_LOOP', null), 'blockhouse start a');
+});
+
+t.test('a reply is told by its phase', async (t) => {
+  const why = (phase: 'waiting-model' | 'streaming' | 'saving' | 'compacting', attempt = 1) =>
+    told('working', { currentTask: { messageId: '1', startedAt: '', attempt, phase, outputChars: 7 } })[0];
+  t.equal(why('waiting-model', 2), 'A message is being answered, attempt 2: the model has not begun yet.');
+  t.equal(why('streaming'), 'A message is being answered: 7 characters have come.');
+  t.equal(why('saving'), 'A message is being answered: the answer is being stored.');
+  t.equal(why('compacting'), 'A message is being answered: older messages are being summarised.');
+  t.equal(told('working', queued(2))[1], 'The answer is stored when it is complete; then 2 messages wait for their turn.');
+});
+
+t.test('a moment is told in absolute and in relative time', async (t) => {
+  const cases: [string, string][] = [
+    ['2026-11-20T14:03:10.000Z', 'at 14:03:10 UTC, which is now'],
+    ['2026-11-20T14:03:09.000Z', 'at 14:03:09 UTC, which is now'],
+    ['2026-11-20T14:03:10.001Z', 'at 14:03:10 UTC, in 1 s'],
+    ['2026-11-20T14:04:10.000Z', 'at 14:04:10 UTC, in 1 min'],
+    ['2026-11-20T14:07:40.000Z', 'at 14:07:40 UTC, in 4 min 30 s'],
+    ['2026-11-20T15:03:11.000Z', 'at 15:03:11 UTC, in 1 h'],
+    ['2026-12-01T00:00:00.000Z', 'at 2026-12-01 00:00:00 UTC, in 10 d 9 h'],
+  ];
+  for (const [nextWakeUp, wanted] of cases) t.equal(told('backoff', { nextWakeUp })[1], `It retries ${wanted}.`, nextWakeUp);
+});
+
+t.test('it says since when, and what was before', async (t) => {
+  const step = (n: number, from: BlockState, to: BlockState) => ({ at: `2026-11-20T14:00:${10 + n}.000Z`, from, to, cause: 'x', actor: 'user' as const });
+  const transitions = Array.from({ length: 12 }, (_, n) => (n % 2 === 0 ? step(n, 'idle', 'working') : step(n, 'working', 'idle')));
+  const of = (pulse: Partial<BlockPulse>) => explain({ name: 'a', config: configOf(), pulse: pulseOf(pulse), now: NOW });
+  const idle = of({ state: 'idle', transitions });
+  t.equal(idle.since, '2026-11-20T14:00:21.000Z');
+  t.same(idle.lastTransitions, transitions.slice(2));
+  t.equal(of({ state: 'working', transitions }).since, '2026-11-20T14:00:20.000Z');
+  t.equal(of({ state: 'stopped', stoppedAt: 'then' }).since, 'then');
+  t.equal(of({ state: 'failed', stoppedAt: 'then' }).since, null);
+});
+
+t.test('every explanation is what the API promises', async (t) => {
+  const check = compile(Explanation);
+  for (const state of STATES) t.doesNotThrow(() => check(explain({ name: 'a', config: configOf(), pulse: pulseOf({ state }), now: NOW })), state);
+});

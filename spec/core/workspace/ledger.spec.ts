@@ -1,0 +1,192 @@
+import { appendFileSync, readFileSync, statSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { createBus } from '../../../core/bus.ts';
+import { Ledger, type LedgerLine } from '../../../core/workspace/ledger.ts';
+import { withSmallDisk } from '../../support/small-disk.ts';
+
+const NOW = Date.parse('2026-11-20T12:00:00.000Z');
+const DAY = 24 * 60 * 60 * 1000;
+
+function call(block: string, costUsd: number | null = 1, at = NOW): LedgerLine {
+  const usage = { inputTokens: 1, outputTokens: 9, totalTokens: 10 };
+  return { at: new Date(at).toISOString(), block, provider: 'p', model: 'm', purpose: 'chat', usage, costUsd, messageId: 'id' };
+}
+
+function text(...lines: object[]): string {
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+}
+
+function open(workspace: string): { ledger: Ledger; faults: unknown[] } {
+  const bus = createBus();
+  const faults: unknown[] = [];
+  bus.on('workspace.fault', (fact) => faults.push(fact));
+  return { ledger: new Ledger(workspace, bus, () => NOW), faults };
+}
+
+async function all(ledger: Ledger): Promise<LedgerLine[]> {
+  const lines: LedgerLine[] = [];
+  for await (const line of ledger.lines()) lines.push(line);
+  return lines;
+}
+
+t.test('lines are on disk when they resolve, in their order, and are read again after a restart', async (t) => {
+  const workspace = t.testdir({});
+  const { ledger } = open(workspace);
+  t.strictSame(await all(ledger), []);
+  const lines = Array.from({ length: 500 }, (_, n) => call(`b${n % 3}`, n));
+  await Promise.all(lines.map((line) => ledger.append(line)));
+  t.equal(readFileSync(join(workspace, 'ledger.jsonl'), 'utf8'), text(...lines));
+  t.equal(statSync(join(workspace, 'ledger.jsonl')).mode & 0o777, 0o600);
+  await ledger.close();
+  t.strictSame(await all(open(workspace).ledger), lines);
+});
+
+t.test('lines that wait for each other cost one write, and far less time than one each', async (t) => {
+  const workspace = t.testdir({});
+  const { ledger } = open(workspace);
+  await ledger.append(call('a'));
+  const order: number[] = [];
+  await Promise.all(Array.from({ length: 100 }, (_, n) => ledger.append(call('a')).then(() => order.push(n))));
+  t.strictSame(
+    order,
+    Array.from({ length: 100 }, (_, n) => n),
+  );
+  t.equal((await all(ledger)).length, 101);
+});
+
+t.test('spend is what is in the file and what was appended since, whichever was asked first', async (t) => {
+  const workspace = t.testdir({ 'ledger.jsonl': text(call('a', 1), call('b', 2), call('a', 4, NOW - DAY)) });
+  const { ledger } = open(workspace);
+  const [, early] = await Promise.all([ledger.append(call('a', 8)), ledger.spend('a', NOW - 2 * DAY), ledger.append(call('a', 16))]);
+  t.equal(early.usd, 29);
+  t.strictSame(await ledger.spend('a', NOW - 2 * DAY), { usd: 29, tokens: 40, unpricedCalls: 0 });
+  t.equal((await ledger.spend('a', NOW)).usd, 25);
+  await ledger.append(call('a', null));
+  t.strictSame(await ledger.spend('a', NOW), { usd: 25, tokens: 40, unpricedCalls: 1 });
+  t.equal((await ledger.spend('b', 0)).usd, 2);
+  await ledger.close();
+  t.equal((await open(workspace).ledger.spend('a', NOW)).usd, 25);
+});
+
+t.test('a block that lives on under another name brings its spend, also after a restart', async (t) => {
+  const workspace = t.testdir({});
+  const { ledger } = open(workspace);
+  await ledger.append(call('a', 1));
+  await ledger.carry('a', 'b');
+  await ledger.append(call('b', 2));
+  await ledger.append(call('a', 4));
+  t.equal((await ledger.spend('b', 0)).usd, 3);
+  await ledger.carry('b', 'a');
+  for (const opened of [ledger, open(workspace).ledger]) {
+    t.equal((await opened.spend('a', 0)).usd, 7);
+    t.equal((await opened.spend('b', 0)).usd, 3);
+  }
+  t.equal((await all(ledger)).length, 3, 'that is no call');
+});
+
+t.test('only as much is read at the start as the last 32 days need', async (t) => {
+  const old = Array.from({ length: 4000 }, (_, n) => call('a', 1, NOW - 400 * DAY + n * 60_000));
+  const recent = Array.from({ length: 4000 }, (_, n) => call('a', 1, NOW - 31 * DAY + n * 60_000));
+  const workspace = t.testdir({ 'ledger.jsonl': `${'not a line\n'.repeat(20_000)}${text(...old, ...recent)}` });
+  const { ledger, faults } = open(workspace);
+  t.equal((await ledger.spend('a', NOW - 32 * DAY)).usd, 4000);
+  t.strictSame(faults, [], 'the damaged lines before the old ones were not met');
+});
+
+t.test('a clock that was wrong for a while hides nothing', async (t) => {
+  const year = 365 * DAY;
+  const back = Array.from({ length: 10 }, () => call('a', 100, NOW - 10 * year));
+  const workspace = t.testdir({ 'ledger.jsonl': text(call('a', 1, NOW - DAY), ...back, call('a', 2, NOW + 10 * year), call('a', 4)) });
+  t.equal((await open(workspace).ledger.spend('a', NOW - 2 * DAY)).usd, 7);
+  const late = new Ledger(workspace, createBus(), () => NOW + 10 * year);
+  t.equal((await late.spend('a', NOW - 2 * DAY)).usd, 7, 'a clock that is ahead when the file is read does not make everything old');
+});
+
+t.test('damaged lines are skipped, counted and told; a torn one is closed', async (t) => {
+  const workspace = t.testdir({ 'ledger.jsonl': `${text(call('a', 1))}null\n\n{"at"\n${text(call('a', 2))}{"at":"2026` });
+  const { ledger, faults } = open(workspace);
+  await ledger.append(call('a', 4));
+  t.equal((await ledger.spend('a', 0)).usd, 7);
+  t.match(faults, [{ what: 'ledger.jsonl', error: /^3 damaged lines/ }]);
+  const reading = ledger.lines();
+  let count = 0;
+  for await (const line of reading) count += line.costUsd ?? 0;
+  t.equal(count, 7);
+  t.equal(reading.damagedLines, 3);
+  for await (const _ of reading) break;
+  for await (const _ of reading) count += 1;
+  t.equal(reading.damagedLines, 3, 'a second reading counts anew');
+});
+
+t.test('a report of many lines leaves the loop free', async (t) => {
+  const workspace = t.testdir({ 'ledger.jsonl': text(call('a')).repeat(60_000) });
+  const { ledger } = open(workspace);
+  let turns = 0;
+  const ticking = setInterval(() => {
+    turns += 1;
+  }, 1);
+  t.teardown(() => clearInterval(ticking));
+  let lines = 0;
+  for await (const _ of ledger.lines()) lines += 1;
+  t.equal(lines, 60_000);
+  t.ok(turns >= 10, `${turns} turns`);
+});
+
+t.test('a link is not followed, a failure is told, and later lines work', async (t) => {
+  const workspace = t.testdir({ victim: 'untouched' });
+  const path = join(workspace, 'ledger.jsonl');
+  symlinkSync(join(workspace, 'victim'), path);
+  const { ledger } = open(workspace);
+  await t.rejects(ledger.append(call('a')), { code: 'ELOOP' });
+  await t.rejects(ledger.spend('a', 0), { code: 'ELOOP' });
+  await t.rejects(all(ledger), { code: 'ELOOP' });
+  t.equal(readFileSync(join(workspace, 'victim'), 'utf8'), 'untouched');
+  unlinkSync(path);
+  await ledger.append(call('a'));
+  t.equal((await ledger.spend('a', 0)).usd, 1);
+});
+
+t.test('what did not fit on the disk is neither in the file nor in the sum', async (t) => {
+  const workspace = t.testdir({});
+  const reason = await withSmallDisk(workspace, async () => {
+    const { ledger } = open(workspace);
+    await ledger.append(call('a', 1));
+    t.equal((await ledger.spend('a', 0)).usd, 1);
+    const filler = join(workspace, 'filler');
+    writeFileSync(filler, 'x'.repeat(248 * 1024));
+    const many = await Promise.allSettled(Array.from({ length: 100 }, () => ledger.append(call('a', 2))));
+    t.ok(many.every((result) => result.status === 'rejected' && (result.reason as { code?: string }).code === 'STORAGE_FULL'));
+    t.equal((await ledger.spend('a', 0)).usd, 1);
+    t.strictSame(await all(ledger), [call('a', 1)]);
+    unlinkSync(filler);
+    await ledger.append(call('a', 4));
+    t.equal((await ledger.spend('a', 0)).usd, 5);
+    t.equal((await open(workspace).ledger.spend('a', 0)).usd, 5);
+  });
+  if (reason !== undefined) t.comment(`not tried: ${reason}`);
+});
+
+t.test('closing waits for what was appended, and refuses more', async (t) => {
+  const workspace = t.testdir({});
+  const { ledger } = open(workspace);
+  const appended = ledger.append(call('a'));
+  await ledger.close();
+  t.equal(readFileSync(join(workspace, 'ledger.jsonl'), 'utf8'), text(call('a')));
+  await appended;
+  await t.rejects(ledger.append(call('a')), /closed/);
+  await t.rejects(ledger.carry('a', 'b'), /closed/);
+  t.equal((await ledger.spend('a', 0)).usd, 1, 'reading still works');
+});
+
+t.test('a line of another process is met when the file is read', async (t) => {
+  const workspace = t.testdir({});
+  const { ledger } = open(workspace);
+  await ledger.append(call('a'));
+  appendFileSync(join(workspace, 'ledger.jsonl'), text(call('a', 2)));
+  await ledger.append(call('a', 4));
+  t.strictSame(
+    (await all(ledger)).map(({ costUsd }) => costUsd),
+    [1, 2, 4],
+  );
+});

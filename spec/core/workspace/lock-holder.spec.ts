@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import t from 'tap';
+import { holderIn, isAlive, type LockHolder, processStart } from '../../../core/workspace/lock-holder.ts';
+import { until } from '../../support/until.ts';
+
+const HOLDER: LockHolder = { pid: process.pid, startedAt: '2026-11-20T14:03:22.123Z', processStart: null, url: null, version: '1.2.3' };
+const hasProc = (await processStart(process.pid)) !== null;
+
+t.test('a holder is read back as it was written, without what it does not know', async (t) => {
+  const whole = { ...HOLDER, url: 'http://127.0.0.1:8420', processStart: '42' };
+  t.strictSame(holderIn(JSON.stringify({ ...whole, later: true })), whole);
+});
+
+t.test('damaged text names nobody', async (t) => {
+  const damaged = ['', '{', 'null', '[]', '"x"', '{}', ...[0, -1, 1.5, '1', 2 ** 60, null].map((pid) => JSON.stringify({ ...HOLDER, pid }))];
+  for (const field of Object.keys(HOLDER)) damaged.push(JSON.stringify({ ...HOLDER, [field]: undefined }), JSON.stringify({ ...HOLDER, [field]: {} }));
+  for (const text of damaged) t.equal(holderIn(text), undefined, text);
+});
+
+t.test('a process lives until it ends', async (t) => {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)']);
+  const holder = { ...HOLDER, pid: child.pid ?? 0, processStart: await processStart(child.pid ?? 0) };
+  t.ok(await isAlive(holder));
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  t.notOk(await isAlive(holder));
+  t.notOk(await isAlive({ ...HOLDER, pid: 2 ** 40 }), 'a number that no process can have');
+});
+
+t.test('another process with the same number is told by when it was started', { skip: !hasProc && 'needs /proc' }, async (t) => {
+  t.ok(await isAlive({ ...HOLDER, processStart: await processStart(process.pid) }));
+  t.notOk(await isAlive({ ...HOLDER, processStart: '1' }));
+  t.ok(await isAlive(HOLDER), 'a lock that does not say goes by the number alone');
+});
+
+t.test('a process that has ended but was not yet asked for its exit code is gone', { skip: !hasProc && 'needs /proc' }, async (t) => {
+  // The shell starts a child and becomes a program that never asks for its exit code.
+  const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 1000'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.teardown(() => parent.kill('SIGKILL'));
+  const [chunk] = (await once(parent.stdout, 'data')) as [Buffer];
+  const holder = { ...HOLDER, pid: Number(chunk.toString()) };
+  let alive = true;
+  await until('the child has ended', () => {
+    void isAlive(holder).then((answer) => {
+      alive = answer;
+    });
+    return !alive;
+  });
+  t.doesNotThrow(() => process.kill(holder.pid, 0), 'the system still knows its number');
+});

@@ -1,0 +1,236 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { type LockHolder, readLock, WorkspaceLock } from '../../../core/workspace/lock.ts';
+import { processStart } from '../../../core/workspace/lock-holder.ts';
+import { until } from '../../support/until.ts';
+
+const RACER = join(import.meta.dirname, '..', '..', 'support', 'lock-racer.ts');
+const hasProc = (await processStart(process.pid)) !== null;
+
+class Racer {
+  readonly #child: ChildProcess;
+  #output = '';
+
+  constructor(t: Test, workspace: string) {
+    this.#child = spawn(process.execPath, ['--import=tsx', RACER, workspace], { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#child.stdout?.on('data', (chunk: Buffer) => {
+      this.#output += chunk.toString();
+    });
+    t.teardown(() => this.#child.kill('SIGKILL'));
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  /** What it said after `ready`; undefined while it has said nothing. */
+  get outcome(): string | undefined {
+    const [, outcome] = /^ready\n(.+)\n/.exec(this.#output) ?? [];
+    return outcome;
+  }
+
+  async ready(): Promise<void> {
+    await until('the racer is ready', () => this.#output.startsWith('ready\n'), 120_000);
+  }
+
+  say(): void {
+    this.#child.stdin?.write('\n');
+  }
+
+  async kill(): Promise<void> {
+    const exit = once(this.#child, 'exit');
+    this.#child.kill('SIGKILL');
+    await exit;
+  }
+}
+
+/** Twenty processes that begin at the same moment. */
+async function race(t: Test, workspace: string): Promise<Racer[]> {
+  const racers = Array.from({ length: 20 }, () => new Racer(t, workspace));
+  for (const racer of racers) await racer.ready();
+  for (const racer of racers) racer.say();
+  await until('every racer has its outcome', () => racers.every(({ outcome }) => outcome !== undefined), 60_000);
+  return racers;
+}
+
+function holderOf(workspace: string): LockHolder {
+  return JSON.parse(readFileSync(join(workspace, '.lock'), 'utf8')) as LockHolder;
+}
+
+const GONE: LockHolder = { pid: 2 ** 30, startedAt: '2026-11-20T14:03:22.123Z', processStart: '1', url: 'http://127.0.0.1:1', version: '0.0.1' };
+
+t.test('of twenty processes exactly one gets a free lock, and the others learn its name', async (t) => {
+  const workspace = t.testdir({});
+  const racers = await race(t, workspace);
+  const winners = racers.filter(({ outcome }) => outcome === 'taken');
+  t.equal(winners.length, 1);
+  for (const { outcome } of racers.filter((racer) => racer !== winners[0]))
+    t.match(outcome, `WORKSPACE_BUSY The workspace ${workspace} is held by the server with pid ${winners[0]?.pid} since 2`);
+  t.strictSame(readdirSync(workspace), ['.lock'], 'nothing is left beside it');
+});
+
+t.test('of twenty processes exactly one takes over from a process that is gone', async (t) => {
+  const workspace = t.testdir({ '.lock': JSON.stringify(GONE) });
+  const racers = await race(t, workspace);
+  const [winner, ...more] = racers.filter(({ outcome }) => outcome === 'taken');
+  t.same(more, []);
+  t.equal(holderOf(workspace).pid, winner?.pid);
+  t.strictSame(readdirSync(workspace), ['.lock']);
+});
+
+t.test('the lock of a process that was killed is taken over; one that gave it back leaves none', async (t) => {
+  const workspace = t.testdir({});
+  const first = new Racer(t, workspace);
+  await first.ready();
+  first.say();
+  await until('it has the lock', () => first.outcome === 'taken');
+  t.equal((await readLock(workspace))?.pid, first.pid);
+  await t.rejects(WorkspaceLock.acquire(workspace), { code: 'WORKSPACE_BUSY', message: new RegExp(`pid ${first.pid} `) });
+  await first.kill();
+  t.equal(await readLock(workspace), undefined);
+  const lock = await WorkspaceLock.acquire(workspace);
+  t.equal((await readLock(workspace))?.pid, process.pid);
+  await lock.release();
+
+  const second = new Racer(t, workspace);
+  await second.ready();
+  second.say();
+  await until('it has the lock', () => second.outcome === 'taken');
+  second.say();
+  await until('it has given it back', () => readdirSync(workspace).length === 0);
+});
+
+t.test('the lock names its holder, closed to others, in a folder that is made', async (t) => {
+  const workspace = join(t.testdir({}), 'a', 'b');
+  const lock = await WorkspaceLock.acquire(workspace, { now: () => 0 });
+  const path = join(workspace, '.lock');
+  t.equal(lstatSync(path).mode & 0o777, 0o600);
+  t.match(holderOf(workspace), {
+    pid: process.pid,
+    startedAt: '1970-01-01T00:00:00.000Z',
+    processStart: await processStart(process.pid),
+    url: null,
+    version: /^\d/,
+  });
+  await t.rejects(WorkspaceLock.acquire(workspace), {
+    code: 'WORKSPACE_BUSY',
+    message: new RegExp(`pid ${process.pid} since 1970-01-01T00:00:00.000Z; stop that one, or`),
+  });
+  await lock.announce('http://127.0.0.1:8420');
+  t.equal(lstatSync(path).mode & 0o777, 0o600);
+  t.strictSame(await readLock(workspace), holderOf(workspace));
+  await t.rejects(WorkspaceLock.acquire(workspace), {
+    code: 'WORKSPACE_BUSY',
+    message: / at http:\/\/127\.0\.0\.1:8420; stop that one, or choose another folder with --workspace\.$/,
+  });
+  await lock.release();
+  t.strictSame(readdirSync(workspace), []);
+});
+
+t.test('giving it back twice, also at once, is the same as once', async (t) => {
+  const workspace = t.testdir({});
+  const lock = await WorkspaceLock.acquire(workspace);
+  await Promise.all([lock.announce('http://a'), lock.release(), lock.release()]);
+  t.strictSame(readdirSync(workspace), []);
+  const next = await WorkspaceLock.acquire(workspace);
+  await lock.release();
+  t.strictSame(readdirSync(workspace), ['.lock'], 'the lock of the next one stays');
+  await t.rejects(lock.announce('http://b'), { code: 'WORKSPACE_BUSY' });
+  t.equal(holderOf(workspace).url, null);
+  await next.release();
+});
+
+t.test('a lock that was removed or names another one is not touched', async (t) => {
+  const workspace = t.testdir({});
+  const lock = await WorkspaceLock.acquire(workspace);
+  writeFileSync(join(workspace, '.lock'), JSON.stringify(GONE));
+  await t.rejects(lock.announce('http://a'), { code: 'WORKSPACE_BUSY', message: /gone or names another server/ });
+  await lock.release();
+  t.strictSame(holderOf(workspace), GONE);
+  unlinkSync(join(workspace, '.lock'));
+  await t.rejects(lock.announce('http://a'), { code: 'WORKSPACE_BUSY' });
+  await lock.release();
+  t.strictSame(readdirSync(workspace), []);
+});
+
+t.test('a lock whose number belongs to another process now is taken over', { skip: !hasProc && 'needs /proc' }, async (t) => {
+  const workspace = t.testdir({ '.lock': JSON.stringify({ ...GONE, pid: process.ppid }) });
+  t.equal(await readLock(workspace), undefined);
+  const lock = await WorkspaceLock.acquire(workspace);
+  t.equal(holderOf(workspace).pid, process.pid);
+  await lock.release();
+});
+
+t.test('a damaged lock is taken over once it is some seconds old, and respected before', async (t) => {
+  for (const text of ['', '{"pid":', 'null', 'x'.repeat(100_000)]) {
+    const workspace = t.testdir({});
+    const path = join(workspace, '.lock');
+    writeFileSync(path, text);
+    utimesSync(path, 1000, 1000);
+    t.equal(await readLock(workspace), undefined);
+    await t.rejects(WorkspaceLock.acquire(workspace, { now: () => 1_001_000 }), { code: 'WORKSPACE_BUSY', message: /being written by another process/ });
+    t.equal(readFileSync(path, 'utf8'), text);
+    const lock = await WorkspaceLock.acquire(workspace, { now: () => 1_010_000 });
+    t.equal(holderOf(workspace).pid, process.pid);
+    await lock.release();
+  }
+});
+
+/** The claim on what `.lock`, or a claim, is now. */
+function claimOn(workspace: string, name: string): string {
+  const { dev, ino, mtimeNs, size } = statSync(join(workspace, name), { bigint: true });
+  const text = readFileSync(join(workspace, name), 'utf8');
+  const hash = createHash('sha256').update(`${name}:${dev}:${ino}:${mtimeNs}:${size}:${text}`).digest('hex');
+  return `..lock.${hash.slice(0, 16)}.tmp`;
+}
+
+t.test('a process that died in mid-takeover stops nobody', async (t) => {
+  const workspace = t.testdir({ '.lock': JSON.stringify(GONE) });
+  const claim = claimOn(workspace, '.lock');
+  writeFileSync(join(workspace, claim), JSON.stringify(GONE));
+  writeFileSync(join(workspace, claimOn(workspace, claim)), JSON.stringify(GONE));
+  const lock = await WorkspaceLock.acquire(workspace);
+  t.equal(holderOf(workspace).pid, process.pid);
+  t.strictSame(readdirSync(workspace), ['.lock']);
+  await lock.release();
+});
+
+t.test('a process that is about to take over is waited for, and not raced', async (t) => {
+  const workspace = t.testdir({ '.lock': JSON.stringify(GONE) });
+  const claim = join(workspace, claimOn(workspace, '.lock'));
+  writeFileSync(claim, JSON.stringify({ ...GONE, pid: process.ppid, processStart: await processStart(process.ppid) }));
+  await t.rejects(WorkspaceLock.acquire(workspace), { code: 'WORKSPACE_BUSY', message: /being written by another process/ });
+  t.strictSame(holderOf(workspace), GONE);
+  unlinkSync(claim);
+  const lock = await WorkspaceLock.acquire(workspace);
+  await lock.release();
+  t.strictSame(readdirSync(workspace), []);
+});
+
+t.test('a link, a folder or a pipe where the lock should be is left alone and told', async (t) => {
+  const folder = t.testdir({ victim: 'untouched' });
+  const workspace = join(folder, 'workspace');
+  mkdirSync(workspace);
+  for (const target of ['victim', 'nowhere']) {
+    symlinkSync(join(folder, target), join(workspace, '.lock'));
+    await t.rejects(WorkspaceLock.acquire(workspace), { message: /\.lock is not a regular file.*Remove it/ });
+    await t.rejects(readLock(workspace), { message: /not a regular file/ });
+    t.ok(lstatSync(join(workspace, '.lock')).isSymbolicLink());
+    unlinkSync(join(workspace, '.lock'));
+  }
+  t.equal(readFileSync(join(folder, 'victim'), 'utf8'), 'untouched');
+  mkdirSync(join(workspace, '.lock'));
+  await t.rejects(WorkspaceLock.acquire(workspace), { message: /not a regular file/ });
+  t.strictSame(readdirSync(workspace), ['.lock'], 'and nothing is left beside it');
+});
+
+t.test('a folder that can not be used is an error, not a free workspace', async (t) => {
+  const folder = t.testdir({ file: '' });
+  await t.rejects(WorkspaceLock.acquire(join(folder, 'file')), { code: 'ENOTDIR' });
+  await t.rejects(readLock(join(folder, 'file')), { code: 'ENOTDIR' });
+  t.equal(await readLock(join(folder, 'missing')), undefined);
+});

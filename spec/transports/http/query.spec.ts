@@ -1,0 +1,82 @@
+import type { IncomingMessage } from 'node:http';
+import t from 'tap';
+import { channelOf, etagOf, ifMatchOf, queryChoice, queryValue } from '../../../transports/http/query.ts';
+
+const at = (url: string): IncomingMessage => ({ url, headers: {} }) as IncomingMessage;
+const withHeaders = (headers: Record<string, string>): IncomingMessage => ({ url: '/', headers }) as unknown as IncomingMessage;
+
+function verdict(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch (error) {
+    return (error as { code: string }).code;
+  }
+}
+
+t.test('a query parameter is its decoded value, and absent where it is absent', async (t) => {
+  const cases: [url: string, value: string | undefined][] = [
+    ['/x', undefined],
+    ['/x?', undefined],
+    ['/x?other=1', undefined],
+    ['/x?Name=a', undefined],
+    ['/x?name', ''],
+    ['/x?name=', ''],
+    ['/x?name=a', 'a'],
+    ['/x?other=1&name=a+b%C3%A9', 'a bé'],
+    ['/x?name=a?b', 'a?b'],
+    ['/x?name=%zz', '%zz'],
+    ['/x?name=__proto__', '__proto__'],
+  ];
+  for (const [url, value] of cases) t.equal(queryValue(at(url), 'name'), value, url);
+  t.throws(() => queryValue(at('/x?name=a&name=a'), 'name'), { code: 'INVALID_REQUEST', message: /name stands in the query more than once/ });
+});
+
+t.test('a choice is one of the words, the first where it is absent, and nothing else', async (t) => {
+  const choice = (url: string): unknown => verdict(() => queryChoice(at(url), 'hard', ['false', 'true']));
+  t.equal(choice('/x'), 'false');
+  t.equal(choice('/x?hard=false'), 'false');
+  t.equal(choice('/x?hard=true'), 'true');
+  for (const value of ['', '1', 'TRUE', 'yes', 'true ', 'constructor', 'true&hard=false']) t.equal(choice(`/x?hard=${value}`), 'INVALID_REQUEST', value);
+  t.throws(() => queryChoice(at('/x?hard=1'), 'hard', ['false', 'true']), { message: /^hard must be one of false, true/ });
+});
+
+t.test('a message comes from the page, unless its header says otherwise', async (t) => {
+  t.equal(channelOf(withHeaders({})), 'web');
+  for (const channel of ['web', 'cli', 'api'] as const) t.equal(channelOf(withHeaders({ 'x-blockhouse-channel': channel })), channel);
+  for (const channel of ['', 'CLI', 'telegram', 'cli, api', '__proto__'])
+    t.throws(() => channelOf(withHeaders({ 'x-blockhouse-channel': channel })), { code: 'INVALID_REQUEST', message: /web, cli, api/ }, channel);
+});
+
+t.test('If-Match names one revision, or any', async (t) => {
+  const cases: [header: string, revision: unknown][] = [
+    ['*', undefined],
+    ['"3"', 3],
+    ['3', 3],
+    [' "3" ', 3],
+    ['"0"', 0],
+    ['999999999999999', 999_999_999_999_999],
+    ['W/"3"', 'INVALID_REQUEST'],
+    ['"3", "4"', 'INVALID_REQUEST'],
+    ['3,4', 'INVALID_REQUEST'],
+    ['', 'INVALID_REQUEST'],
+    ['"3', 'INVALID_REQUEST'],
+    ['-1', 'INVALID_REQUEST'],
+    ['1.5', 'INVALID_REQUEST'],
+    ['1e3', 'INVALID_REQUEST'],
+    ['"abc"', 'INVALID_REQUEST'],
+    ['9999999999999999', 'INVALID_REQUEST'],
+  ];
+  t.equal(ifMatchOf(withHeaders({})), undefined);
+  for (const [header, revision] of cases)
+    t.equal(
+      verdict(() => ifMatchOf(withHeaders({ 'if-match': header }))),
+      revision,
+      JSON.stringify(header),
+    );
+  t.throws(() => ifMatchOf(withHeaders({ 'if-match': 'W/"3"' })), { message: /^If-Match must be one revision .* like "3"/ });
+});
+
+t.test('the ETag of a configuration is what If-Match takes', async (t) => {
+  t.strictSame(etagOf({ rev: 12 }), { etag: '"12"' });
+  t.equal(ifMatchOf(withHeaders({ 'if-match': etagOf({ rev: 12 }).etag })), 12);
+});

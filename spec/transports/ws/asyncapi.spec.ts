@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import t from 'tap';
+import { parseJson } from '../../../core/index.ts';
+import { asyncApiDocument } from '../../../transports/ws/asyncapi.ts';
+import { readFrame } from '../../../transports/ws/frames.ts';
+import { WS_PATH } from '../../../transports/ws/upgrade.ts';
+
+interface Ref {
+  readonly $ref: string;
+}
+interface Document {
+  readonly asyncapi: string;
+  readonly channels: Record<string, { readonly address: string; readonly messages: Record<string, Ref> }>;
+  readonly operations: Record<string, { readonly action: string; readonly channel: Ref; readonly messages: readonly Ref[] }>;
+  readonly components: { readonly messages: Record<string, { readonly payload: Ref }>; readonly schemas: Record<string, object> };
+}
+
+const published = parseJson(readFileSync(new URL('../../asyncapi.json', import.meta.url), 'utf8')) as Document;
+
+function at(ref: string): unknown {
+  return ref
+    .replace(/^#\//, '')
+    .split('/')
+    .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], published);
+}
+
+/** The schemas of the messages of an operation. */
+function schemasOf(operation: string): object[] {
+  return (published.operations[operation]?.messages ?? []).map(({ $ref }) => {
+    const message = at((at($ref) as Ref).$ref) as { payload: Ref };
+    return at(message.payload.$ref) as object;
+  });
+}
+
+t.test('the published file is what the sources say', async (t) => {
+  t.strictSame(published, parseJson(JSON.stringify(asyncApiDocument())));
+  t.not(asyncApiDocument(), asyncApiDocument());
+});
+
+t.test('every reference leads somewhere, and everything is referred to', async (t) => {
+  const refs = [...JSON.stringify(published).matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => ref as string);
+  for (const ref of refs) t.not(at(ref), undefined, ref);
+  for (const name of Object.keys(published.components.schemas)) t.ok(refs.includes(`#/components/schemas/${name}`), name);
+  for (const name of Object.keys(published.components.messages)) t.ok(refs.includes(`#/components/messages/${name}`), name);
+  const told = Object.values(published.operations).flatMap(({ messages }) => messages.map(({ $ref }) => $ref.split('/').at(-1)));
+  t.strictSame(told.sort(), Object.keys(published.channels['changes']?.messages ?? {}).sort(), 'each message has one direction');
+});
+
+t.test('the address is the path that is served', async (t) => {
+  t.equal(published.asyncapi, '3.0.0');
+  t.equal(published.channels['changes']?.address, WS_PATH);
+});
+
+t.test('what the document lets a client send is what the server reads, and nothing else', async (t) => {
+  const ajv = new Ajv({ strict: false });
+  const schemas = schemasOf('fromClient').map((schema) => ajv.compile(schema));
+  const inDocument = (message: unknown): boolean => schemas.filter((validate) => validate(message)).length === 1;
+  const isRead = (message: unknown): boolean => {
+    try {
+      return readFrame(JSON.stringify(message)) !== undefined;
+    } catch {
+      return false;
+    }
+  };
+  const messages = [
+    { type: 'subscribe', block: 'a' },
+    { type: 'subscribe', block: 'a', stream: true, sinceSeq: 3 },
+    { type: 'subscribe', block: 'a', stream: 'x' },
+    { type: 'subscribe' },
+    { type: 'unsubscribe', block: 'a' },
+    { type: 'unsubscribe', block: 'a', stream: true },
+    { type: 'ping' },
+    { type: 'ping', x: 1 },
+    { type: 'refresh', block: 'a' },
+    {},
+    [],
+    null,
+  ];
+  for (const message of messages) t.equal(inDocument(message), isRead(message), JSON.stringify(message));
+});
+
+t.test('each frame of the server fits one message', async (t) => {
+  const ajv = new Ajv({ strict: false });
+  const schemas = schemasOf('toClient').map((schema) => ajv.compile(schema));
+  const step = { type: 'stream', block: 'a', id: 'm', seq: 1 };
+  const frames = [
+    { type: 'refresh', block: 'a' },
+    { type: 'gone', block: 'a' },
+    { type: 'pong' },
+    { type: 'error', code: 'BLOCK_NOT_FOUND', error: 'no', block: 'a' },
+    { ...step, event: 'start', provider: 'p', model: 'm', attempt: 1 },
+    { ...step, event: 'content', text: 'x' },
+    { ...step, event: 'done', answerId: 'n', status: 'interrupted', stopReason: 'unknown' },
+    { ...step, event: 'error', code: 'UPSTREAM_FAILED', error: 'no', willRetry: true },
+  ];
+  t.equal(frames.length, schemas.length);
+  for (const frame of frames) t.equal(schemas.filter((validate) => validate(frame)).length, 1, JSON.stringify(frame));
+});

@@ -1,0 +1,75 @@
+// The paths of a block's chat and memory. Pure: no I/O.
+import { CHANNELS } from '../../../core/index.ts';
+import { BODY, body, errors, inPath, json, optional, type Paths, READ, UPSTREAM, WRITE } from './parts.ts';
+
+const name = inPath('name', 'Name of the block');
+const messageId = inPath('id', 'Id of the message');
+const factId = inPath('id', 'Id of the fact');
+const channel = optional('header', 'x-blockhouse-channel', { type: 'string', enum: CHANNELS, default: 'web' }, 'Where the message comes from');
+
+export const CHAT_PATHS: Paths = {
+  '/api/blocks/{name}/chat': {
+    get: {
+      operationId: 'listMessages',
+      summary: 'The active chat history, oldest first',
+      parameters: [name],
+      responses: { 200: json('ChatHistory', 'The messages.'), ...errors(...READ) },
+    },
+    post: {
+      operationId: 'postMessage',
+      summary: 'Queue a message; it is on disk before the answer',
+      parameters: [name, channel],
+      requestBody: body('PostMessage'),
+      responses: { 200: json('ChatReceipt', 'The message waits for its answer.'), ...errors(...BODY, 'QUEUE_FULL', ...WRITE) },
+    },
+  },
+  '/api/blocks/{name}/chat/{id}/cancel': {
+    post: {
+      operationId: 'cancelMessage',
+      summary: 'Take a message out of the queue, or end its reply and keep the text so far',
+      parameters: [name, messageId],
+      responses: { 200: json('MessageChanged', 'The message as it is now.'), ...errors('MESSAGE_NOT_FOUND', 'WRONG_STATE', ...WRITE) },
+    },
+  },
+  '/api/blocks/{name}/chat/{id}/retry': {
+    post: {
+      operationId: 'retryMessage',
+      summary: 'Queue a failed, cancelled or expired message again',
+      parameters: [name, messageId],
+      responses: { 200: json('MessageChanged', 'The message as it is now.'), ...errors('MESSAGE_NOT_FOUND', 'WRONG_STATE', 'QUEUE_FULL', ...WRITE) },
+    },
+  },
+  '/api/blocks/{name}/memory/facts': {
+    post: {
+      operationId: 'addFact',
+      summary: 'Give the block a fact to remember',
+      parameters: [name],
+      requestBody: body('AddFact'),
+      responses: { 200: json('FactAdded', 'The fact.'), ...errors(...BODY, ...WRITE) },
+    },
+  },
+  '/api/blocks/{name}/memory/facts/{id}': {
+    delete: {
+      operationId: 'removeFact',
+      summary: 'Make the block forget a fact',
+      parameters: [name, factId],
+      responses: { 200: json('Done', 'It is gone.'), ...errors('MESSAGE_NOT_FOUND', ...WRITE) },
+    },
+  },
+  '/api/blocks/{name}/memory/compact': {
+    post: {
+      operationId: 'compactMemory',
+      summary: 'Let the model summarise what lies before the newest messages; nothing is deleted',
+      parameters: [name],
+      responses: { 200: json('MemoryAnswer', 'The memory as it is now.'), ...errors('INVALID_REQUEST', 'WRONG_STATE', 'QUEUE_FULL', ...UPSTREAM, ...WRITE) },
+    },
+  },
+  '/api/blocks/{name}/memory/undo': {
+    post: {
+      operationId: 'undoCompaction',
+      summary: 'Bring back summary and window from before the last compaction',
+      parameters: [name],
+      responses: { 200: json('MemoryAnswer', 'The memory as it is now.'), ...errors('WRONG_STATE', ...WRITE) },
+    },
+  },
+};

@@ -1,0 +1,28 @@
+// So many at once, and then so many a second. Pure: no I/O.
+
+export class Allowance {
+  readonly #burst: number;
+  readonly #perMs: number;
+  readonly #now: () => number;
+  #left: number;
+  #at: number;
+
+  /** `now` in monotonic milliseconds. */
+  constructor(burst: number, perSecond: number, now: () => number) {
+    this.#burst = burst;
+    this.#perMs = perSecond / 1000;
+    this.#now = now;
+    this.#left = burst;
+    this.#at = now();
+  }
+
+  /** Takes one; false when there is none left. */
+  take(): boolean {
+    const now = this.#now();
+    this.#left = Math.min(this.#burst, this.#left + (now - this.#at) * this.#perMs);
+    this.#at = now;
+    if (this.#left < 1) return false;
+    this.#left -= 1;
+    return true;
+  }
+}

@@ -1,0 +1,92 @@
+// All clients: signs of life, the end of a rotated token, the end of the server.
+//
+// H1 Whoever came in with a token that is not valid any more is closed with 1008 within `tokenCheckMs` and the second that
+//    the token takes to notice, whether requests are made or not.
+// H2 Timers and listeners exist only while there are clients.
+import type { WebSocket } from 'ws';
+import { type Core, toBlockhouseError } from '../../core/index.ts';
+import type { TransportLog } from '../log.ts';
+import type { Clock } from './clock.ts';
+import type { WsLimits } from './limits.ts';
+import { CLOSE, Peer } from './peer.ts';
+
+export interface HubContext {
+  readonly core: Pick<Core, 'blocks' | 'events' | 'token'>;
+  readonly clock: Clock;
+  readonly limits: WsLimits;
+  readonly log: TransportLog;
+}
+
+export class Hub {
+  readonly #context: HubContext;
+  readonly #peers = new Map<Peer, WebSocket>();
+  #sleep: (() => void) | undefined;
+  #onEmpty: (() => void)[] = [];
+
+  constructor(context: HubContext) {
+    this.#context = context;
+  }
+
+  get size(): number {
+    return this.#peers.size;
+  }
+
+  add(socket: WebSocket, requestId: string): void {
+    const { log } = this.#context;
+    const peer = new Peer(socket, { ...this.#context, requestId });
+    this.#peers.set(peer, socket);
+    this.#sleep ??= this.#wake(); // H2
+    log.debug({ requestId, sockets: this.size }, 'a WebSocket was opened');
+    socket.once('close', (code) => {
+      this.#peers.delete(peer);
+      log.debug({ requestId, code, sockets: this.size }, 'a WebSocket was closed');
+      if (this.size === 0) this.#rest();
+    });
+  }
+
+  /** Closes every socket and resolves when all are gone, which takes `closeMs` at most. */
+  async close(code: number): Promise<void> {
+    if (this.size === 0) return;
+    const empty = new Promise<void>((resolve) => this.#onEmpty.push(resolve));
+    this.#closeAll(code, 'The server is shutting down.');
+    const cancel = this.#context.clock.after(this.#context.limits.closeMs, () => {
+      for (const socket of this.#peers.values()) socket.terminate();
+    });
+    await empty;
+    cancel();
+  }
+
+  #closeAll(code: number, reason: string): void {
+    for (const peer of [...this.#peers.keys()]) peer.close(code, reason);
+  }
+
+  #wake(): () => void {
+    const { clock, limits, core } = this.#context;
+    const onRotated = (): void => this.#closeAll(CLOSE.policyViolation, 'The token was replaced.'); // H1
+    core.events.on('token.rotated', onRotated);
+    const stopBeating = clock.every(limits.heartbeatMs, () => {
+      for (const peer of [...this.#peers.keys()]) peer.ping();
+    });
+    const stopLooking = clock.every(limits.tokenCheckMs, () => this.#lookAtToken());
+    return () => {
+      core.events.off('token.rotated', onRotated);
+      stopBeating();
+      stopLooking();
+    };
+  }
+
+  /** The question makes the core look at its file; a change is told as an event. */
+  #lookAtToken(): void {
+    try {
+      this.#context.core.token?.matches('');
+    } catch (error) {
+      this.#context.log.error({ err: toBlockhouseError(error).cause ?? error }, 'the token file could not be looked at');
+    }
+  }
+
+  #rest(): void {
+    this.#sleep?.(); // H2
+    this.#sleep = undefined;
+    for (const done of this.#onEmpty.splice(0)) done();
+  }
+}

@@ -1,0 +1,43 @@
+// `blockhouse/ws`: the WebSocket transport for a core, on the server of the HTTP transport.
+import type { Server } from 'node:http';
+import type { Core } from '../../core/index.ts';
+import { QUIET, type TransportLog } from '../log.ts';
+import { realClock } from './clock.ts';
+import { Hub } from './hub.ts';
+import { DEFAULT_LIMITS, type WsLimits } from './limits.ts';
+import { CLOSE } from './peer.ts';
+import { Door } from './upgrade.ts';
+
+export type { TransportLog } from '../log.ts';
+export { DEFAULT_LIMITS, type WsLimits } from './limits.ts';
+
+export interface WsTransportOptions {
+  /** Set it when the server is bound beyond loopback. */
+  readonly allowRemote?: boolean;
+  readonly log?: TransportLog;
+  readonly limits?: Partial<WsLimits>;
+}
+
+export interface WsTransport {
+  /** Sockets that are open now. */
+  connections(): number;
+  /** Refuses new sockets, closes the open ones with `code` (1001), and resolves when all are gone: after a second at most. `server.close` waits for them. */
+  close(code?: number): Promise<void>;
+}
+
+/** Throws when the core has no workspace, and so no token to check. */
+export function createWsTransport(core: Core, server: Server, options: WsTransportOptions = {}): WsTransport {
+  if (core.token === undefined) throw new Error('A server needs a workspace: createCore({ workspace, … }).');
+  const { allowRemote = false, log = QUIET } = options;
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const hub = new Hub({ core, clock: realClock, limits, log });
+  const door = new Door({ core, server, allowRemote, limits, log, count: () => hub.size, onSocket: (socket, requestId) => hub.add(socket, requestId) });
+  return {
+    connections: () => hub.size,
+    async close(code = CLOSE.goingAway) {
+      door.shut();
+      await hub.close(code);
+      door.remove();
+    },
+  };
+}
