@@ -59,6 +59,12 @@ function facts(rows: readonly (readonly [label: string, value: string | undefine
   return rows.filter(([, value]) => value !== undefined && value !== '').map(([label, value]) => `${style.dim(label.padEnd(9))} ${oneLine(value ?? '')}`);
 }
 
+/** What was spent is told where prices are known, the calls always. */
+function costText({ calls, totalCost, budget }: BlockDetails['costs']): string {
+  if (calls === 0) return 'no calls yet';
+  return totalCost === null ? `${plural(calls, 'call')}, price not known` : `${money(totalCost)} in ${plural(calls, 'call')}; today ${money(budget.day.usd)}`;
+}
+
 /** The text of `show`. */
 export function blockText({ name, config, memory, costs, pulse }: BlockDetails, { now, style }: Omit<View, 'width'>): string[] {
   const state = stateCell(pulse, style);
@@ -79,10 +85,10 @@ export function blockText({ name, config, memory, costs, pulse }: BlockDetails, 
         ['Fix', pulse.reason?.fix ?? undefined],
         ['Model', modelOf(config.adapter) + config.fallbacks.map((other) => `, else ${modelOf(other)}`).join('')],
         ['Queue', `${count(queue.queued + queue.processing)} waiting, ${count(queue.failed)} failed`],
-        ['Last', relative(pulse.lastRun, now)],
+        ['Last', pulse.lastRun === null ? undefined : `reply ${relative(pulse.lastRun, now)}`],
         ['Next', pulse.nextWakeUp === null ? undefined : relative(pulse.nextWakeUp, now)],
         ['Memory', `${memory.window.percent} % of ${count(memory.window.maxTokens)} tokens, ${plural(memory.facts.length, 'fact')}`],
-        ['Cost', `${money(costs.totalCost)} in ${plural(costs.calls, 'call')}; today ${money(costs.budget.day.usd)}`],
+        ['Cost', costText(costs)],
         ['Budget', caps.length === 0 ? undefined : `${caps.map(([unit, text]) => `${text} ${unit}`).join(', ')} (${costs.budget.state})`],
         ['Goals', config.goals.join('; ')],
         ['Tags', config.tags.join(', ')],

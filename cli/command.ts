@@ -11,7 +11,7 @@ import { CliError, EXIT_CODES, type ExitKind, errorCodeOf, exitKindOf } from './
 import { oneLine, toJson, write, writeLines } from './output.ts';
 
 export abstract class BaseCommand extends Command<BaseContext> {
-  workspace = Option.String('--workspace', { description: 'The folder with token and credentials; else BLOCKHOUSE_WORKSPACE, else ~/.blockhouse' });
+  workspace = Option.String('--workspace', { description: 'Folder; else BLOCKHOUSE_WORKSPACE, else ~/.blockhouse' });
   json = Option.Boolean('--json', false, { description: 'Machine-readable output: one JSON document on stdout' });
 
   /** Does the work; resolves with how it ended. */

@@ -7,6 +7,9 @@ import { BaseCommand } from './command.ts';
 import { CliError, type ExitKind, worstOf } from './exit-codes.ts';
 import { isColored, oneLine, type Style, styleFor, toJson, write } from './output.ts';
 
+/** What a person puts a word of their own for. */
+const PLACEHOLDER = /^<[a-z]+>$/;
+
 export abstract class ServerCommand extends BaseCommand {
   /** Lends what talks to the server of the workspace. Ctrl-C ends every call. */
   protected withServer(work: (api: Api, signal: AbortSignal) => Promise<ExitKind>): Promise<ExitKind> {
@@ -39,7 +42,7 @@ export abstract class ServerCommand extends BaseCommand {
   /** A command that this person can paste. */
   protected hint(...words: string[]): string {
     const flag = this.workspace === undefined ? [] : ['--workspace', this.workspace];
-    return [this.command, ...[...words, ...flag].map(shellWord)].join(' ');
+    return [this.command, ...[...words, ...flag].map((word) => (PLACEHOLDER.test(word) ? word : shellWord(word)))].join(' ');
   }
 
   /** Columns of the terminal; Infinity where stdout is none. */

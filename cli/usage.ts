@@ -4,7 +4,7 @@ import { type BaseContext, Cli, type Command, type CommandClass, type Definition
 
 /** Wide enough for the longest option. */
 const OPTION_WIDTH = 26;
-const PATH_WIDTH = 22;
+const PATH_WIDTH = 14;
 
 /** Clipanion's own usage texts, made readable. */
 export class ReadableCli extends Cli {
@@ -14,9 +14,10 @@ export class ReadableCli extends Cli {
 }
 
 function overview(definitions: readonly Definition[], label: string): string {
-  const categories = [...new Set(definitions.map(({ category }) => category ?? ''))];
+  // A command without a category only points to those that have one.
+  const categories = [...new Set(definitions.flatMap(({ category }) => category ?? []))];
   const blocks = categories.map((category) => {
-    const lines = definitions.filter((definition) => (definition.category ?? '') === category).map(overviewLine);
+    const lines = definitions.filter((definition) => definition.category === category).map(overviewLine);
     return `${category.trim()}\n${lines.join('\n')}\n`;
   });
   const tail = 'Every command takes --workspace <folder>, --json and --help.\n';
@@ -27,10 +28,14 @@ function overviewLine({ path, description }: Definition): string {
   return `  ${path.replace(/^blockhouse /, '').padEnd(PATH_WIDTH)}${(description ?? '').trim()}`;
 }
 
+/** What every command takes; it comes last, as each command is asked about for what is its own. */
+const COMMON = /^((?: {2}--(?:workspace|json) .*\n)+)((?: {2}-.*\n)+)/m;
+
 /** Clipanion writes `#0` for the value of an option. */
 function readable(usage: string): string {
   return usage
-    .replace(/^ {2}(--[a-z-]+)( #0)? +(?=\S)/gm, (_whole, option: string, value: string | undefined) =>
+    .replace(COMMON, '$2$1')
+    .replace(/^ {2}((?:-[a-z],)?--[a-z-]+)( #0)? +(?=\S)/gm, (_whole, option: string, value: string | undefined) =>
       `  ${option}${value === undefined ? '' : ' <value>'}`.padEnd(OPTION_WIDTH),
     )
     .replace(/<(--[a-z-]+) #0>/g, '$1 <value>')

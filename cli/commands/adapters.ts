@@ -44,7 +44,7 @@ export class VerifyCommand extends BaseCommand {
   static override readonly paths = [['verify']];
   static override readonly usage = Command.Usage({
     category,
-    description: 'Check the credential of an adapter, or whether it can be reached',
+    description: 'Check the credential of an adapter, or its address',
     details: 'Never sends anything to a model, so it costs nothing. Ends with exit code 3 when the check fails.',
   });
 

@@ -96,7 +96,7 @@ export class PurgeCommand extends ServerCommand {
   static override readonly usage = Command.Usage({
     category,
     description: 'Delete an archived block for good',
-    details: 'Asks at a terminal; elsewhere `--yes` is needed. What it has spent stays in `$0 costs`.',
+    details: 'Asks at a terminal; elsewhere `--yes` is needed. What it has spent stays in `blockhouse costs`.',
     examples: [['Without a question', '$0 purge my-block --yes']],
   });
 

@@ -23,7 +23,7 @@ export class AttachCommand extends TalkCommand {
   static override readonly paths = [['attach']];
   static override readonly usage = Command.Usage({
     category: 'Messages',
-    description: 'Talk with a block; its replies show while they are written',
+    description: 'Talk with a block; replies show while they are written',
     details: `
       Each line is a message. Ctrl-C ends the reply that is being written, and leaves where there is none; Ctrl-D leaves. \`/help\` tells
       the commands of the talk. With piped input, each line is sent after the reply to the line before it.

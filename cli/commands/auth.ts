@@ -62,7 +62,7 @@ export class AuthListCommand extends BaseCommand {
   static override readonly paths = [['auth', 'list']];
   static override readonly usage = Command.Usage({
     category,
-    description: 'Show what is stored or set in the environment, with secrets masked',
+    description: 'Show what is stored or set, with secrets masked',
     details: 'Names the source of each value: auth.json, or the environment variable. auth.json wins over the environment.',
   });
 
@@ -102,7 +102,8 @@ export class AuthCommand extends BaseCommand {
   static override readonly paths = [['auth']];
   static override readonly usage = Command.Usage({
     description: 'Store, list and remove credentials',
-    details: '`$0 auth set <id>` stores a key, `$0 auth list` shows what is there, `$0 auth rm <id>` removes it. Each has a --help of its own.',
+    details:
+      '`blockhouse auth set <id>` stores a key, `blockhouse auth list` shows what is there, `blockhouse auth rm <id>` removes it. Each has a --help of its own.',
   });
 
   protected override run(): Promise<ExitKind> {

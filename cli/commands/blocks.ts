@@ -95,7 +95,7 @@ export class WhyCommand extends ServerCommand {
   static override readonly paths = [['why']];
   static override readonly usage = Command.Usage({
     category,
-    description: 'Say why a block is in its state, what happens next, and what helps',
+    description: 'Say why a block is in its state, and what helps',
     examples: [['Why does it not answer?', '$0 why my-block']],
   });
 

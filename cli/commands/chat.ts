@@ -13,12 +13,12 @@ export class ChatCommand extends TalkCommand {
   static override readonly paths = [['chat']];
   static override readonly usage = Command.Usage({
     category: 'Providers',
-    description: 'Send one message to a model, without a block and without a server',
+    description: 'Ask a model directly, without a block and a server',
     details: `
       Prints the answer while it comes. The message is the argument, or standard input when it is \`-\` or when nothing is given and
       input is piped. Needs no server.
 
-      Without \`--adapter\`, the argument is the name of a block to talk with, as in \`$0 attach <name>\`.
+      Without \`--adapter\`, the argument is the name of a block to talk with, as in \`blockhouse attach <name>\`.
 
       With \`--json\`, each event of the stream is one JSON line; with \`--json --no-stream\`, the answer is one document.
     `,

@@ -44,7 +44,7 @@ export class ConfigSetCommand extends ServerCommand {
     description: 'Change values of the configuration of a block',
     details: `
       Each change is \`<path>=<value>\`. A value is JSON where it reads as JSON, and a string otherwise. Several changes are made
-      together or not at all. Keys do not belong here; \`$0 auth set\` stores them.
+      together or not at all. Keys do not belong here; \`blockhouse auth set\` stores them.
     `,
     examples: [
       ['Another model', '$0 config set my-block adapter.model=<model>'],
@@ -133,7 +133,8 @@ export class ConfigCommand extends ServerCommand {
   static override readonly paths = [['config']];
   static override readonly usage = Command.Usage({
     description: 'Read and change the configuration of a block',
-    details: '`$0 config get <name>` prints it, `$0 config set <name> <path>=<value>` changes it, `$0 config edit <name>` opens it in your editor.',
+    details:
+      '`blockhouse config get <name>` prints it, `blockhouse config set <name> <path>=<value>` changes it, `blockhouse config edit <name>` opens it in your editor.',
   });
 
   protected override run(): Promise<ExitKind> {

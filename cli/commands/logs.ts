@@ -25,7 +25,7 @@ export class LogsCommand extends ServerCommand {
 
   follow = Option.Boolean('-f,--follow', false, { description: 'Stay and print new lines, until Ctrl-C' });
   lines = Option.String('-n,--lines', '100', { validator: t.cascade(t.isNumber(), [t.isInteger(), t.isAtLeast(0)]), description: 'How many lines; else 100' });
-  level = Option.String('--level', { description: 'Only this level and those above: debug, info, warn, error' });
+  level = Option.String('--level', { description: 'The lowest level: debug, info, warn or error' });
   name = Option.String({ name: 'name' });
 
   protected override async run(): Promise<ExitKind> {

@@ -160,8 +160,8 @@ export class WorkspaceBlocks implements Blocks {
   async stop(name: string): Promise<{ readonly message: string; readonly pulse: BlockPulse }> {
     const block = await this.#blocks.find(name);
     const wasRunning = block.isRunning;
-    await block.stop('stop', 'user');
     await this.#want(block, false);
+    await block.stop('stop', 'user');
     return { message: wasRunning ? `${name} is stopped.` : `${name} was not running.`, pulse: await block.pulse() };
   }
 

@@ -91,7 +91,11 @@ export class Gateway {
    * How an adapter stands with these overrides, before any call: its own id, and whether it goes to the provider itself rather than to another
    * address. Throws INVALID_REQUEST naming `field` for an unknown adapter, or what a call would be refused with at once.
    */
-  stand(name: string, config: ChatConfig | undefined, field: string): { readonly id: string; readonly missing: BlockhouseError | undefined; readonly isOwnHost: boolean } {
+  stand(
+    name: string,
+    config: ChatConfig | undefined,
+    field: string,
+  ): { readonly id: string; readonly missing: BlockhouseError | undefined; readonly isOwnHost: boolean } {
     const adapter = this.#registry.inBody(name, field);
     try {
       const { sources } = this.#configuredCall(adapter, config, never()).settings;

@@ -89,7 +89,7 @@ const DETAILS = {
     compactions: [{ id: 'c', at: '2026-11-20T13:00:00.000Z', trigger: 'manual', outcome: 'summarized' }],
     compactionCount: 1,
   },
-  costs: { totalCost: null, calls: 2, budget: { day: { usd: 0.5, tokens: 1 }, month: { usd: 1, tokens: 1 }, state: 'ok' } },
+  costs: { totalCost: 1.25, calls: 2, budget: { day: { usd: 0.5, tokens: 1 }, month: { usd: 1, tokens: 1 }, state: 'ok' } },
   pulse: {
     state: 'paused',
     attention: true,
@@ -109,15 +109,22 @@ t.test('a block is described in labelled lines', async (t) => {
     'Fix       raise budget.dailyUsd',
     'Model     vendor/m, else other/n',
     'Queue     3 waiting, 4 failed',
-    'Last      1m ago',
+    'Last      reply 1m ago',
     'Next      in 10h',
     'Memory    1.2 % of 100,000 tokens, 2 facts',
-    'Cost      - in 2 calls; today $0.50',
+    'Cost      $1.25 in 2 calls; today $0.50',
     'Budget    $5.00 a day, 1,000 tokens a day (ok)',
     'Goals     be brief',
     'Tags      mail',
     'Config    revision 3, changed 2h ago',
   ]);
+});
+
+t.test('what is not known is not told as nothing', async (t) => {
+  const cost = (costs: object): string | undefined =>
+    blockText({ ...DETAILS, costs: { ...DETAILS.costs, ...costs } }, { now, style }).find((line) => line.startsWith('Cost'));
+  t.equal(cost({ totalCost: null }), 'Cost      2 calls, price not known');
+  t.equal(cost({ totalCost: null, calls: 0 }), 'Cost      no calls yet');
 });
 
 t.test('why has the reason, what comes next, what helps, and how it came to this', async (t) => {

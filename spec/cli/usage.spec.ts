@@ -45,6 +45,23 @@ t.test('the usage of a command names its values', async (t) => {
   t.notMatch(cli.usage(Ask, { detailed: true }), '#0');
 });
 
+class Both extends Command {
+  static override readonly paths = [['both']];
+  static override readonly usage = Command.Usage({ description: 'Points elsewhere' });
+  workspace = Option.String('--workspace', { description: 'Folder' });
+  json = Option.Boolean('--json', false, { description: 'JSON' });
+  quiet = Option.Boolean('-q,--quiet', false, { description: 'Names' });
+  lines = Option.String('-n,--lines', { description: 'How many' });
+  async execute(): Promise<void> {}
+}
+
+t.test('options that every command takes come last, and short forms are aligned', async (t) => {
+  cli.register(Both);
+  const text = cli.usage(Both, { detailed: true });
+  t.match(text, / {2}-q,--quiet {14,}Names\n {2}-n,--lines <value> +How many\n {2}--workspace <value> .*\n {2}--json /);
+  t.notMatch(cli.usage(), 'Points elsewhere', 'what has no category is not in the overview');
+});
+
 t.test('each mistake is named in one line, with a hint', async (t) => {
   t.match(refusal('ask', '--who', 'me')[0], 'blockhouse: an argument is missing.');
   t.match(refusal('ask', 'x', '--who')[0], 'blockhouse: --who lacks its value.');

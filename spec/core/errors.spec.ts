@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { BlockhouseError, ERROR_TABLE, type ErrorCode, errorBody, invalidRequest, toBlockhouseError } from '../../core/errors.ts';
+import { BlockhouseError, ERROR_TABLE, type ErrorCode, errorBody, invalidRequest, toBlockhouseError, withUsage } from '../../core/errors.ts';
 
 const CODES = Object.keys(ERROR_TABLE) as ErrorCode[];
 
@@ -66,4 +66,16 @@ t.test('the body has what applies and nothing else', async (t) => {
       retryable: false,
     },
   );
+});
+
+t.test('an error gains the usage of its call and keeps all else; the caller is not told', async (t) => {
+  const plain = new BlockhouseError('NOT_FOUND', 'no');
+  t.equal(withUsage(plain, undefined), plain);
+  const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
+  t.match(withUsage(plain, usage), { code: 'NOT_FOUND', message: 'no', status: 404, retryable: false, mayHaveRun: false, usage });
+  t.notOk('cause' in withUsage(plain, usage));
+  const extras = { cause: 'c', details: [{ path: 'a', message: 'b' }], retryAfterMs: 5, upstreamStatus: 408, retryable: false, mayHaveRun: true };
+  const full = withUsage(new BlockhouseError('UPSTREAM_FAILED', 'x', extras), usage);
+  t.match(full, { ...extras, usage });
+  t.notOk('usage' in errorBody(full));
 });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Answer } from '../../../core/gateway/answer.ts';
+import { Answer, addUsage } from '../../../core/gateway/answer.ts';
 import { type Prompt, toPrompt } from '../../../core/gateway/prompt.ts';
 import type { ChatEvent } from '../../../core/ports.ts';
 import { STOP_REASONS } from '../../../core/schemas/chat.ts';
@@ -107,4 +107,32 @@ t.test('an answer without a stop is a defect of the adapter, not a short answer'
   const answer = new Answer();
   answer.add([{ type: 'text', text: 'half' }]);
   t.throws(() => answer.finish(PROMPT), { code: 'INTERNAL_ERROR' });
+});
+
+t.test('an answer that failed has used what was reported of it, and an estimate of what came since', async (t) => {
+  const soFar = (...events: ChatEvent[]) => {
+    const answer = new Answer();
+    answer.add(events);
+    return answer.usageSoFar(PROMPT);
+  };
+  const text = (characters: number): ChatEvent => ({ type: 'text', text: 'x'.repeat(characters) });
+  t.equal(soFar(), undefined);
+  t.equal(soFar({ type: 'warning', warning: { field: 'a', message: 'b' } }, STOP), undefined, 'nothing came that is paid for');
+  t.strictSame(soFar(text(40)), { inputTokens: 2, outputTokens: 10, totalTokens: 12, estimated: true });
+  t.match(soFar(call('1')), { inputTokens: 2, estimated: true });
+  t.strictSame(soFar(usage({ inputTokens: 7, outputTokens: 3, cacheReadTokens: 5 })), { inputTokens: 7, outputTokens: 3, totalTokens: 10, cacheReadTokens: 5 });
+  t.strictSame(soFar(text(40), usage({ inputTokens: 7, outputTokens: 9 })), { inputTokens: 7, outputTokens: 9, totalTokens: 16 });
+  t.strictSame(soFar(usage({ inputTokens: 7, outputTokens: 1 }), text(40)), { inputTokens: 7, outputTokens: 11, totalTokens: 18, estimated: true });
+  t.strictSame(soFar(usage({ inputTokens: 7 }), text(40)), { inputTokens: 7, outputTokens: 10, totalTokens: 17, estimated: true });
+  t.strictSame(soFar(usage({ inputTokens: 0 })), { inputTokens: 0, outputTokens: 0, totalTokens: 0, estimated: true });
+});
+
+t.test('usages add up, field by field', async (t) => {
+  const a = { inputTokens: 1, outputTokens: 2, totalTokens: 3, cacheReadTokens: 4 };
+  const b = { inputTokens: 10, outputTokens: 20, totalTokens: 30, cacheWriteTokens: 5, reasoningTokens: 0, estimated: true };
+  const sum = { inputTokens: 11, outputTokens: 22, totalTokens: 33, cacheReadTokens: 4, cacheWriteTokens: 5, reasoningTokens: 0, estimated: true };
+  t.strictSame(addUsage(a, b), sum);
+  t.strictSame(addUsage(b, a), sum);
+  t.notOk('estimated' in addUsage(a, a));
+  t.strictSame(a, { inputTokens: 1, outputTokens: 2, totalTokens: 3, cacheReadTokens: 4 });
 });

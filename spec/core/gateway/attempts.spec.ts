@@ -1,5 +1,5 @@
 import t from 'tap';
-import { sleep } from '../../../core/gateway/attempts.ts';
+import { sleep, sumOf } from '../../../core/gateway/attempts.ts';
 import { type ChatRequest, createCore, type StreamSink } from '../../../core/index.ts';
 import { HELLO, type Step, steppedAdapter } from '../../support/stepped-adapter.ts';
 
@@ -40,4 +40,12 @@ t.test('start comes once: before the first text, or right before an end without 
     await core.pipe(REQUEST, sinkInto(calls));
     t.same(calls, expected);
   }
+});
+
+t.test('an unknown usage adds nothing, and two unknown ones stay unknown', async (t) => {
+  const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
+  t.equal(sumOf(undefined, undefined), undefined);
+  t.equal(sumOf(usage, undefined), usage);
+  t.equal(sumOf(undefined, usage), usage);
+  t.same(sumOf(usage, usage), { inputTokens: 2, outputTokens: 4, totalTokens: 6 });
 });

@@ -382,3 +382,89 @@ t.test('W2: a wait that would outlast the opening of the stream is not begun, an
   t.equal(adapter.calls.length, 1);
   t.notOk(names().includes('chat.retried'));
 });
+
+/** What a request used that fails: of its error, and of its last fact. */
+async function usagesOf(steps: readonly Step[], run: (core: ReturnType<typeof coreWith>['core']) => Promise<unknown>) {
+  const { core, facts } = coreWith(steps);
+  const error: unknown = await run(core).then(
+    () => undefined,
+    (failure: unknown) => failure,
+  );
+  return { error: error as BlockhouseError | undefined, fact: facts.at(-1)?.['usage'] };
+}
+
+t.test('a request that failed tells what it has used', async (t) => {
+  const used = { inputTokens: 99, outputTokens: 11, totalTokens: 110, cacheReadTokens: 98, estimated: true };
+  const streamed = await usagesOf([halfThenFault], (core) => core.pipe(REQUEST, sinkOf()));
+  t.match(streamed.error, { code: 'UPSTREAM_FAILED', message: 'overloaded', retryAfterMs: 0, retryable: true, usage: used });
+  t.strictSame(streamed.fact, used);
+  const reported: Step = async (call) => {
+    call.sink.emit([...HELLO]);
+    throw new BlockhouseError('UPSTREAM_MALFORMED', 'cut short', { mayHaveRun: true, upstreamStatus: 200, cause: 'c', details: [{ path: 'a', message: 'b' }] });
+  };
+  const whole = await usagesOf([reported], (core) => core.chat(REQUEST));
+  t.match(whole.error, {
+    code: 'UPSTREAM_MALFORMED',
+    mayHaveRun: true,
+    upstreamStatus: 200,
+    cause: 'c',
+    details: [{ path: 'a', message: 'b' }],
+    usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 },
+  });
+  t.strictSame(whole.fact, whole.error?.usage);
+});
+
+t.test('what several attempts have used adds up, whether the last one fails or not', async (t) => {
+  const step: Step = async (call) => {
+    call.sink.emit([{ type: 'usage', usage: { inputTokens: 10, outputTokens: 0 } }]);
+    throw passingFault();
+  };
+  const failed = await usagesOf([step, passingFault(), step], (core) => core.chat(REQUEST));
+  t.strictSame(failed.error?.usage, { inputTokens: 20, outputTokens: 0, totalTokens: 20 });
+  t.strictSame(failed.fact, failed.error?.usage);
+  const answered = await usagesOf([step, HELLO], async (core) => {
+    t.strictSame((await core.chat(REQUEST)).usage, { inputTokens: 3, outputTokens: 2, totalTokens: 5 }, 'an answer has its own usage alone');
+  });
+  t.strictSame(answered.fact, { inputTokens: 13, outputTokens: 2, totalTokens: 15 }, 'the fact has that of the whole request');
+});
+
+t.test('an answer that the caller left tells what it has used, also while it waits for a repetition', async (t) => {
+  const halfThenSilence: Step = async (call) => {
+    call.sink.emit([{ type: 'text', text: 'x'.repeat(40) }]);
+    await untilAborted(call);
+  };
+  const leaving = new AbortController();
+  const sink = sinkOf();
+  sink.content = () => {
+    setImmediate(() => leaving.abort());
+    return true;
+  };
+  const left = await usagesOf([halfThenSilence], (core) => core.pipe(REQUEST, sink, { signal: leaving.signal }));
+  t.match(left.error, { code: 'CANCELLED', usage: { inputTokens: 1, outputTokens: 10, totalTokens: 11, estimated: true } });
+  t.strictSame(left.fact, left.error?.usage);
+
+  const waiting = new AbortController();
+  const step: Step = async (call) => {
+    call.sink.emit([{ type: 'usage', usage: { inputTokens: 10, outputTokens: 0 } }]);
+    throw new BlockhouseError('UPSTREAM_RATE_LIMITED', 'later', { retryAfterMs: 60_000 });
+  };
+  const waited = await usagesOf([step], (core) => {
+    core.events.on('chat.retried', () => waiting.abort());
+    return core.chat(REQUEST, { signal: waiting.signal });
+  });
+  t.match(waited.error, { code: 'CANCELLED', usage: { inputTokens: 10, outputTokens: 0, totalTokens: 10 } });
+});
+
+t.test('where nothing is known of what a request used, nothing is said', async (t) => {
+  const leaving = new AbortController();
+  const silence: Step = async (call) => {
+    setImmediate(() => leaving.abort());
+    await untilAborted(call);
+  };
+  for (const step of [passingFault(), silence]) {
+    const { error, fact } = await usagesOf([step], (core) => core.chat(REQUEST, { signal: leaving.signal }));
+    t.equal(error?.code, step === silence ? 'CANCELLED' : 'UPSTREAM_FAILED');
+    t.equal(error?.usage, undefined);
+    t.equal(fact, undefined);
+  }
+});

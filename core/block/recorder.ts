@@ -1,0 +1,148 @@
+// What a monitor does, made visible: each step on the bus, in the log and in pulse.json; the task at hand; the heartbeat.
+//
+// E1 Writing pulse.json never holds the monitor up, and never fails it: a fault is told on the bus. Steps are written in their order.
+// E2 A heartbeat is quiet: it changes nothing that anybody waits for.
+import { type MonitorContext, stateWord } from '../monitor/machine.ts';
+import { beat, beginRun, takeStep } from '../monitor/pulse.ts';
+import type { BlockPulse, BlockState, CurrentTask } from '../schemas/block.ts';
+import type { BlockLog } from '../workspace/block-log.ts';
+import { countQueue } from './chat-file.ts';
+import type { BlockFileSet } from './files.ts';
+import type { World } from './workshop.ts';
+
+export interface RecorderOptions {
+  readonly name: string;
+  readonly files: BlockFileSet;
+  readonly log: BlockLog;
+  readonly world: World;
+  /** A heartbeat was written: the list may show it. */
+  onBeat(): void;
+  onFault(what: string, error: unknown): void;
+}
+
+/** What the recorder reads of a snapshot of the monitor. */
+export interface MonitorSnapshot {
+  readonly value: unknown;
+  readonly context: MonitorContext;
+}
+
+export class Recorder {
+  readonly #options: RecorderOptions;
+  readonly #waiting = new Set<(word: BlockState) => void>();
+  #word: BlockState = 'stopped';
+  #task: CurrentTask | null = null;
+  #heartbeat: NodeJS.Timeout | undefined;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+  }
+
+  get state(): BlockState {
+    return this.#word;
+  }
+
+  /** A monitor begins; whatever the last one left in pulse.json is over. */
+  begin(): void {
+    this.#update((pulse) => beginRun(pulse, this.#options.world.now()));
+  }
+
+  /** A step of the monitor; one that leads to no other state is none. */
+  step({ value, context }: MonitorSnapshot): void {
+    const to = stateWord(value);
+    if (to === undefined || to === this.#word) return;
+    const { name, world, log } = this.#options;
+    const { cause, actor, reason } = context;
+    const from = this.#word;
+    this.#word = to;
+    world.bus.emit('block.transitioned', { block: name, from, to, cause, actor });
+    log.write(to === 'failed' ? 'ERROR' : 'INFO', `state.${to}`, { cause, by: actor, reason: reason?.message });
+    this.#enqueue(() => this.#writeStep(to, context));
+    for (const look of [...this.#waiting]) look(to);
+  }
+
+  /** Resolves at the next step that leads to such a state. */
+  until(condition: (word: BlockState) => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const look = (word: BlockState): void => {
+        if (!condition(word)) return;
+        this.#waiting.delete(look);
+        resolve();
+      };
+      this.#waiting.add(look);
+    });
+  }
+
+  setTask(task: CurrentTask): void {
+    this.#task = task;
+    this.#update((pulse) => ({ ...pulse, currentTask: task }));
+  }
+
+  /** Written once, when text begins to come: its growth is for the heartbeat, and every word for the feed. */
+  growTask(outputChars: number): void {
+    if (this.#task === null) return;
+    const isFirst = this.#task.phase !== 'streaming';
+    this.#task = { ...this.#task, phase: 'streaming', outputChars };
+    if (isFirst) this.setTask(this.#task);
+  }
+
+  endTask(): void {
+    this.#task = null;
+  }
+
+  /** Resolves when everything up to now is written. */
+  written(): Promise<void> {
+    return this.#last;
+  }
+
+  beatEvery(ms: number): void {
+    this.endBeat();
+    this.#heartbeat = setInterval(() => this.#enqueue(() => this.#beat()), ms);
+    this.#heartbeat.unref();
+  }
+
+  endBeat(): void {
+    clearInterval(this.#heartbeat);
+  }
+
+  async #writeStep(to: BlockState, context: MonitorContext): Promise<void> {
+    const { files, world } = this.#options;
+    const { cause, actor, reason, wakeUpAt, restarts, consecutiveFailures } = context;
+    const now = world.now();
+    // A damaged file is no reason not to say so.
+    const queue = await files.chat.read().then(countQueue, () => undefined);
+    const isWanted = await files.config.read().then(
+      (config) => config.enabled,
+      () => to !== 'stopped',
+    );
+    await files.pulse.update((pulse) => {
+      const step = { to, cause, actor, now, reason, wakeUpAt, restarts, consecutiveFailures, isWanted, queue: queue ?? pulse.queue };
+      return { value: takeStep(pulse, step), result: undefined };
+    });
+  }
+
+  /** E2. */
+  async #beat(): Promise<void> {
+    const { files, world, onBeat } = this.#options;
+    const queue = countQueue(await files.chat.read());
+    await files.pulse.update((pulse) => ({ value: beat(pulse, world.now(), queue, this.#task), result: undefined }), { quiet: true });
+    onBeat();
+  }
+
+  #update(change: (pulse: BlockPulse) => BlockPulse): void {
+    this.#enqueue(() => this.#options.files.pulse.update((pulse) => ({ value: change(pulse), result: undefined })));
+  }
+
+  /** E1. */
+  #enqueue(work: () => Promise<void>): void {
+    this.#last = this.#last.then(() => this.#attempt(work));
+  }
+
+  async #attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#options.onFault('pulse.json', error);
+    }
+  }
+}

@@ -1,0 +1,92 @@
+// The work behind the states of one block's monitor.
+import { fromPromise } from 'xstate';
+import { requeue } from '../block/chat-file.ts';
+import type { BlockWorkshop } from '../block/workshop.ts';
+import { beginSession, chooseNext, outcomeOfFault } from './choose.ts';
+import { compact } from './compaction.ts';
+import { type Choice, createMonitorMachine, type MonitorMachine, type ReplyOutcome } from './machine.ts';
+import { Reply } from './reply.ts';
+
+/** What the block does around the work. */
+export interface MonitorHooks {
+  /** Before anything else of a run; throws BLOCK_DAMAGED when a file of the block is. */
+  onBegin(): Promise<void>;
+  onReplyEnded(): void;
+  onEnd(): Promise<void>;
+}
+
+export class MonitorActors {
+  readonly #shop: BlockWorkshop;
+  readonly #hooks: MonitorHooks;
+  #reply: Reply | undefined;
+
+  constructor(shop: BlockWorkshop, hooks: MonitorHooks) {
+    this.#shop = shop;
+    this.#hooks = hooks;
+  }
+
+  machine(): MonitorMachine {
+    const shop = this.#shop;
+    return createMonitorMachine(() => shop.world.now()).provide({
+      actors: {
+        recover: fromPromise(() => this.#guarded(() => this.#begin())),
+        choose: fromPromise(() => this.#guarded(() => chooseNext(shop))),
+        reply: fromPromise<ReplyOutcome, { readonly name: string; readonly messageId: string }>(({ input, signal }) =>
+          this.#guarded(() => this.#makeReply(input.messageId, signal)),
+        ),
+        compact: fromPromise(async ({ signal }) => void (await compact(shop, 'threshold', signal))),
+        settle: fromPromise(() => this.#settle()),
+      },
+      actions: { abortReply: () => this.#reply?.abort('stop') },
+    });
+  }
+
+  /** Ends the reply to a message, where it is being made; true when it was. Resolves when that is over. */
+  async cancel(messageId: string): Promise<boolean> {
+    const reply = this.#reply;
+    if (reply?.messageId !== messageId) return false;
+    reply.abort('cancel');
+    await reply.ended;
+    return true;
+  }
+
+  /** A fault of the disk or of a file is an outcome; what is left is a defect, which the machine counts. */
+  async #guarded<C extends Choice | ReplyOutcome>(work: () => Promise<C>): Promise<C | (Choice & { readonly kind: 'wait' | 'fail' })> {
+    try {
+      return await work();
+    } catch (error) {
+      return outcomeOfFault(this.#shop, error);
+    }
+  }
+
+  async #begin(): Promise<Choice> {
+    await this.#hooks.onBegin();
+    await beginSession(this.#shop);
+    return { kind: 'nothing' };
+  }
+
+  async #makeReply(messageId: string, signal: AbortSignal): Promise<ReplyOutcome> {
+    const reply = new Reply(this.#shop, messageId);
+    this.#reply = reply;
+    const abort = (): void => reply.abort('stop');
+    signal.addEventListener('abort', abort, { once: true });
+    try {
+      return await reply.make();
+    } finally {
+      signal.removeEventListener('abort', abort);
+      this.#reply = undefined;
+      this.#hooks.onReplyEnded();
+    }
+  }
+
+  /** What a reply has left that did not end in time is queued again. */
+  async #settle(): Promise<void> {
+    if (this.#reply === undefined) {
+      await this.#shop.files.chat.update((entries) => {
+        const left = entries.filter(({ status }) => status === 'processing');
+        return { value: left.reduce((all, { id }) => requeue(all, id, { countsAsAttempt: false }).value, entries), result: undefined };
+      });
+    }
+    await this.#hooks.onEnd();
+  }
+}

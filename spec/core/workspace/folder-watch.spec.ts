@@ -1,0 +1,192 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import t, { type Test } from 'tap';
+import { replaceFile } from '../../../core/workspace/atomic-file.ts';
+import { FolderWatch } from '../../../core/workspace/folder-watch.ts';
+import { until } from '../../support/until.ts';
+
+interface Watched {
+  readonly watch: FolderWatch;
+  /** Names in the order in which they were told. */
+  readonly told: string[];
+  readonly faults: Error[];
+}
+
+function open(t: Test, folder: string, usePolling = false): Watched {
+  const told: string[] = [];
+  const faults: Error[] = [];
+  const watch = new FolderWatch(folder, { onFault: (_folder, error) => faults.push(error), usePolling });
+  watch.listeners.add((name) => told.push(name));
+  t.teardown(() => watch.close());
+  return { watch, told, faults };
+}
+
+/** Touches files until one is told: from then on the watch stands. */
+async function standing(folder: string, { told }: Watched): Promise<void> {
+  for (let n = 0; !told.includes('standing'); n += 1) {
+    writeFileSync(join(folder, 'standing'), String(n));
+    await delay(20);
+  }
+  told.length = 0;
+}
+
+for (const usePolling of [false, true]) {
+  const how = usePolling ? 'by looking' : 'by the system';
+
+  t.test(`what is added, changed and removed is told (${how})`, async (t) => {
+    const folder = t.testdir({ 'old.json': '{}', logs: {} });
+    const watched = open(t, folder, usePolling);
+    const { told, faults } = watched;
+    await standing(folder, watched);
+    writeFileSync(join(folder, 'old.json'), '{"changed":true}');
+    await until('the change is told', () => told.includes('old.json'));
+    writeFileSync(join(folder, 'new.json'), '{}');
+    await until('the new one is told', () => told.includes('new.json'));
+    told.length = 0;
+    await replaceFile(join(folder, 'old.json'), '{"replaced":true}');
+    await until('the replaced one is told', () => told.includes('old.json'));
+    told.length = 0;
+    unlinkSync(join(folder, 'new.json'));
+    await until('the removed one is told', () => told.includes('new.json'));
+    t.notOk(
+      told.some((name) => name.endsWith('.tmp')),
+      'temporary files are nobody’s business',
+    );
+    t.notOk(told.includes(''), 'the folder was there all the time');
+    t.strictSame(faults, []);
+  });
+
+  t.test(`a folder that goes away is told, and watched again when it is back (${how})`, async (t) => {
+    const folder = join(t.testdir({}), 'block');
+    mkdirSync(folder);
+    const watched = open(t, folder, usePolling);
+    const { told, faults } = watched;
+    await standing(folder, watched);
+    for (let round = 0; round < 2; round += 1) {
+      rmSync(folder, { recursive: true });
+      await until('its end is told', () => told.includes(''));
+      mkdirSync(folder);
+      writeFileSync(join(folder, `early-${round}`), '');
+      await until('what came before the watch is told', () => told.includes(`early-${round}`));
+      told.length = 0;
+      await standing(folder, watched);
+      writeFileSync(join(folder, `late-${round}`), '');
+      await until('what came after is told', () => told.includes(`late-${round}`));
+      told.length = 0;
+    }
+    t.strictSame(faults, []);
+  });
+}
+
+t.test('a folder that was replaced by another one is followed at once', async (t) => {
+  const parent = t.testdir({});
+  const folder = join(parent, 'block');
+  mkdirSync(folder);
+  const watched = open(t, folder);
+  await standing(folder, watched);
+  renameSync(folder, join(parent, 'archived'));
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'one'), '');
+  await until('the end of the first is told', () => watched.told.includes(''));
+  await until('the second one is watched', () => watched.told.includes('one'));
+  watched.told.length = 0;
+  writeFileSync(join(parent, 'archived', 'standing'), 'moved');
+  writeFileSync(join(folder, 'two'), '');
+  await until('a file of the second is told', () => watched.told.includes('two'));
+  t.notOk(watched.told.includes('standing'), 'the first one is watched no more');
+});
+
+t.test('the last of many changes is always told', async (t) => {
+  const folder = t.testdir({ 'chat.json': '[]' });
+  const path = join(folder, 'chat.json');
+  const watched = open(t, folder);
+  await standing(folder, watched);
+  for (let n = 0; n < 40; n += 1) {
+    writeFileSync(path, String(n));
+    // Within the time in which the watcher's own throttling holds back.
+    await until(`change ${n} is told`, () => watched.told.includes('chat.json'), 2000);
+    watched.told.length = 0;
+  }
+  t.pass('each one was told');
+});
+
+t.test('what changes while the watch is being set up is told', async (t) => {
+  for (let round = 0; round < 10; round += 1) {
+    const folder = t.testdir({ 'changed.json': '{}', 'removed.json': '{}', 'same.json': '{}' });
+    const { told, watch } = open(t, folder);
+    writeFileSync(join(folder, 'changed.json'), '{"a":1}');
+    unlinkSync(join(folder, 'removed.json'));
+    writeFileSync(join(folder, 'added.json'), '{}');
+    await until('all three are told', () => ['changed.json', 'removed.json', 'added.json'].every((name) => told.includes(name)));
+    t.notOk(told.includes('same.json'));
+    await watch.close();
+  }
+});
+
+t.test('a folder that is not there yet is waited for, and a link is none', async (t) => {
+  const parent = t.testdir({ outside: { secret: '' } });
+  const folder = join(parent, 'block');
+  symlinkSync(join(parent, 'outside'), folder);
+  const { told, faults } = open(t, folder);
+  writeFileSync(join(parent, 'outside', 'secret'), 'changed');
+  await delay(1500);
+  t.strictSame(told, [], 'nothing is told from outside');
+  unlinkSync(folder);
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'one'), '');
+  await until('the folder is watched', () => told.includes('one'));
+  t.strictSame(faults, []);
+});
+
+t.test('a file that is called as its folder is told too', async (t) => {
+  const folder = join(t.testdir({}), 'block');
+  mkdirSync(folder);
+  const watched = open(t, folder);
+  await standing(folder, watched);
+  writeFileSync(join(folder, 'block'), '');
+  await until('it is told', () => watched.told.includes('block'));
+  await standing(folder, watched);
+  t.notOk(watched.told.includes(''));
+});
+
+t.test('a link in the folder is told, and what it leads to is not', async (t) => {
+  const parent = t.testdir({ outside: 'x', block: {} });
+  const folder = join(parent, 'block');
+  const watched = open(t, folder);
+  await standing(folder, watched);
+  symlinkSync(join(parent, 'outside'), join(folder, 'link'));
+  await until('the link is told', () => watched.told.includes('link'));
+  await standing(folder, watched);
+  utimesSync(join(parent, 'outside'), 1, 1);
+  writeFileSync(join(parent, 'outside'), 'changed');
+  writeFileSync(join(folder, 'after'), '');
+  await until('a later change is told', () => watched.told.includes('after'));
+  t.notOk(watched.told.includes('link'));
+});
+
+t.test('a name that no folder can have is told once, and not thrown', async (t) => {
+  const { faults, told } = open(t, join(t.testdir({}), 'x'.repeat(300)));
+  await until('the fault is told', () => faults.length > 0);
+  await delay(1500);
+  t.match(faults, [{ code: 'ENAMETOOLONG' }]);
+  t.equal(faults.length, 1);
+  t.strictSame(told, []);
+});
+
+t.test('where the system has no watches left, the folder is looked at instead, and that is told once', async (t) => {
+  const child = join(import.meta.dirname, '..', '..', 'support', 'watch-exhausted.ts');
+  const run = 'echo 1 > /proc/sys/user/max_inotify_watches && exec "$0" --import=tsx "$1"';
+  try {
+    await promisify(execFile)('unshare', ['-Ur', 'sh', '-c', 'echo 1 > /proc/sys/user/max_inotify_watches']);
+  } catch (error) {
+    t.comment(`not tried: ${(error as Error).message}`);
+    return;
+  }
+  const { stdout } = await promisify(execFile)('unshare', ['-Ur', 'sh', '-c', run, process.execPath, child]);
+  const { faults, told } = JSON.parse(stdout) as { faults: string[]; told: string[] };
+  t.strictSame(faults, ['ENOSPC']);
+  t.ok(told.includes('new.json') && told.includes('old.json'));
+});
