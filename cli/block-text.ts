@@ -1,7 +1,7 @@
 // How blocks, their state and their figures read. Pure: no I/O.
 import type { BlockDetails, BlockEntry, BlockState, Explanation } from '../core/index.ts';
 import { count, money, plural, relative, UNKNOWN } from './format.ts';
-import { type Cell, type Column, table } from './layout.ts';
+import { type Cell, type Column, fit, table } from './layout.ts';
 import { manyLines, oneLine, type Paint, type Style } from './output.ts';
 
 export interface View {
@@ -48,11 +48,11 @@ export function blockTable(blocks: readonly BlockEntry[], { now, ...view }: View
   return table(LIST, rows, view);
 }
 
-/** A few words for each block that a person is needed for. */
-export function attentionLines(blocks: readonly BlockEntry[], command: (name: string) => string): string[] {
-  return blocks
-    .filter(({ attention, status }) => attention || status === 'ERROR')
-    .map(({ name, state, configError, pulse }) => `! ${name}: ${oneLine(configError ?? pulse.error ?? state)} (${command(name)})`);
+/** A line for each block that a person is needed for, and where to read more. */
+export function attentionLines(blocks: readonly BlockEntry[], width: number, command: (name: string) => string): string[] {
+  const needy = blocks.filter(({ attention, status }) => attention || status === 'ERROR');
+  const lines = needy.map(({ name, state, configError, pulse }) => fit(oneLine(`! ${name}: ${configError ?? pulse.error ?? state}`), width));
+  return needy.length === 0 ? [] : [...lines, `\`${command(needy.length === 1 ? (needy[0]?.name ?? '') : '<name>')}\` says what helps.`];
 }
 
 function facts(rows: readonly (readonly [label: string, value: string | undefined])[], style: Style): string[] {

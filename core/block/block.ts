@@ -16,7 +16,7 @@ import { pulseAtRest } from './entry.ts';
 import { ReplyFeed } from './feed.ts';
 import { type BlockContents, type BlockFileSet, FILE_NAMES, openFiles } from './files.ts';
 import { Followers } from './followers.ts';
-import { createBlockMachine } from './machine.ts';
+import { type BlockContext, createBlockMachine } from './machine.ts';
 import { Recorder } from './recorder.ts';
 import type { BlockWorkshop, World } from './workshop.ts';
 
@@ -188,7 +188,7 @@ export class Block implements BlockWorkshop {
   /** K1. */
   #lifecycle(): ActorRefFrom<Lifecycle> {
     if (this.#actor !== undefined) return this.#actor;
-    const archive = fromPromise(() =>
+    const archive = fromPromise<string, BlockContext>(() =>
       this.#keeper.archive(this, this.#wasRunning).catch((error: unknown) => {
         this.#archiveFailure = error;
         throw error;

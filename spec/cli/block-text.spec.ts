@@ -61,10 +61,11 @@ t.test('a state has a mark of its own: running, resting, in between, a person is
 });
 
 t.test('blocks that need a person are named with what helps, made harmless', async (t) => {
-  t.same(
-    attentionLines([entry('one', 'idle'), DAMAGED, entry('poor', 'paused', { attention: true })], (name) => `why ${name}`),
-    ['! torn: config.json is no JSON (why torn)', '! poor: paused (why poor)'],
-  );
+  const poor = entry('poor', 'paused', { attention: true });
+  const lines = (blocks: BlockEntry[], width: number) => attentionLines(blocks, width, (name) => `why ${name}`);
+  t.same(lines([entry('one', 'idle'), DAMAGED, poor], 80), ['! torn: config.json is no JSON', '! poor: paused', '`why <name>` says what helps.']);
+  t.same(lines([DAMAGED], 20), ['! torn: config.json…', '`why torn` says what helps.']);
+  t.same(lines([entry('one', 'idle')], 80), []);
 });
 
 const DETAILS = {

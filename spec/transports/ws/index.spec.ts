@@ -35,10 +35,17 @@ function editByHand(server: WsServer, block: string, description: string): void 
   renameSync(`${path}~`, path);
 }
 
+/** What a client does at each refresh. */
+async function fetchAgain(server: WsServer, block: string): Promise<void> {
+  await server.core.blocks.details(block);
+  await server.core.blocks.history(block);
+}
+
 async function following(t: Test, server: WsServer, ...blocks: string[]): Promise<WsClient> {
   const client = await WsClient.connect(t, server);
   for (const block of blocks) client.send({ type: 'subscribe', block });
   await client.received(blocks.length);
+  for (const block of blocks) await fetchAgain(server, block);
   return client;
 }
 
@@ -120,6 +127,7 @@ t.test('whoever follows a block that is archived is told so, and may follow it a
   await server.core.blocks.restore(archiveName);
   client.send({ type: 'subscribe', block: 'a' });
   await until('a refresh', () => client.frames.at(-1)?.['type'] === 'refresh');
+  await fetchAgain(server, 'a');
   const { length } = client.frames;
   editByHand(server, 'a', 'back');
   t.strictSame((await client.received(length + 1))[length], refresh('a'));
