@@ -143,7 +143,8 @@ class Session {
         );
         await printer.finish(outcome);
         const fault = faultOf(outcome);
-        if (fault !== undefined) throw fault;
+        // What there is of an answer that was ended has been shown, and that it was ended has been told.
+        if (fault !== undefined && outcome.answer === undefined) throw fault;
       } finally {
         this.#current = undefined;
         this.#toldState = undefined;

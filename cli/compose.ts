@@ -86,6 +86,7 @@ export async function createConfiguredCore(config: ProcessConfig): Promise<Core>
     allowedOrigins: config.allowedOrigins,
     queue: config.queue,
     timeouts: config.timeouts,
+    monitorCalls: config.monitorCalls,
   });
 }
 

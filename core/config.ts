@@ -18,6 +18,8 @@ export interface ProcessConfig {
   readonly allowedOrigins: ReadonlySet<string>;
   readonly queue: QueueLimits;
   readonly timeouts: Partial<UpstreamTimeouts>;
+  /** Model calls of all monitors together at the same time. */
+  readonly monitorCalls: number;
   readonly logLevel: LogLevel;
 }
 
@@ -28,6 +30,8 @@ export interface Flags {
   readonly allowRemote?: boolean | undefined;
 }
 
+/** More, and monitors would crowd out those who wait for the gateway themselves. */
+export const DEFAULT_MONITOR_CALLS = 16;
 export const DEFAULT_QUEUE: QueueLimits = { concurrency: 64, waiting: 256 };
 
 /** Throws an Error that names the setting and both ways to give it. */
@@ -53,6 +57,7 @@ export function resolveProcessConfig(flags: Flags, env: Environment): ProcessCon
       waiting: integer('BLOCKHOUSE_QUEUE_WAITING', text('BLOCKHOUSE_QUEUE_WAITING'), 0, 1_000_000) ?? DEFAULT_QUEUE.waiting,
     }),
     timeouts: readTimeouts(text),
+    monitorCalls: integer('BLOCKHOUSE_MONITOR_CALLS', text('BLOCKHOUSE_MONITOR_CALLS'), 1, 10_000) ?? DEFAULT_MONITOR_CALLS,
     logLevel: level as LogLevel,
   });
 }

@@ -6,6 +6,7 @@ import type { CredentialStore } from './auth/credentials.ts';
 import type { Blocks } from './block/api.ts';
 import type { WorkspaceBlocks } from './block/blocks.ts';
 import type { CoreBus } from './bus.ts';
+import { DEFAULT_MONITOR_CALLS } from './config.ts';
 import { BlockhouseError } from './errors.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import type { CoreOptions } from './runtime.ts';
@@ -13,9 +14,6 @@ import { ensureFolder } from './workspace/atomic-file.ts';
 import type { Ledger } from './workspace/ledger.ts';
 import { WorkspaceLock } from './workspace/lock.ts';
 import type { FolderWatches } from './workspace/watch.ts';
-
-/** Above this, monitors would crowd out those who wait for the gateway themselves. */
-const DEFAULT_MONITOR_CALLS = 16;
 
 export interface HolderOptions {
   readonly workspace: string;

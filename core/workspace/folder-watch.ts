@@ -62,7 +62,7 @@ export class FolderWatch {
     this.#isClosed = true;
     clearTimeout(this.#retry);
     await this.#last;
-    await this.#watcher?.close();
+    await this.#end();
   }
 
   /** Begins, or begins anew. */
@@ -85,8 +85,7 @@ export class FolderWatch {
 
   async #beginNow(): Promise<void> {
     this.#isAboutToBegin = false;
-    await this.#watcher?.close();
-    this.#watcher = undefined;
+    await this.#end();
     const before = this.#identity;
     this.#identity = identityOf(this.#folder);
     if (before !== undefined && before !== this.#identity) this.#touch('');
@@ -104,7 +103,8 @@ export class FolderWatch {
       usePolling: this.#usePolling,
       interval: LOOK_MS,
       binaryInterval: LOOK_MS,
-      ignored: (path) => isTemporaryName(basename(path)),
+      // Nor what is above: of a folder that went away the watcher would watch the parent.
+      ignored: (path) => isTemporaryName(basename(path)) || (path !== this.#folder && dirname(path) !== this.#folder),
     });
     this.#watcher = watcher;
     watcher.on('ready', () => this.#attempt(() => this.#compare()));
@@ -113,7 +113,20 @@ export class FolderWatch {
     watcher.on('error', (error) => this.#fail(error));
   }
 
+  /** In a turn of its own: within one, a watch of the system's may have been made that the watcher does not know yet and would not close. */
+  async #end(): Promise<void> {
+    const watcher = this.#watcher;
+    this.#watcher = undefined;
+    if (watcher === undefined) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    await watcher.close();
+  }
+
   #compare(): void {
+    if (this.#identity !== identityOf(this.#folder)) {
+      this.#begin(); // it went away while the watch was being set up
+      return;
+    }
     const before = this.#contents ?? new Map<string, string>();
     const now = contentsOf(this.#folder);
     this.#contents = now;

@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
+import { friendlyDaemon } from '../support/server.ts';
+import { type Answerer, type FakeUpstream, startUpstream } from '../support/upstream.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const CLI = `${ROOT}dist/cli/main.js`;
@@ -69,4 +71,23 @@ export async function serve(t: Test, workspace: string, env: Record<string, stri
   const started = start(t, ['serve', '--json', '--port', '0', '--workspace', workspace], { env });
   const { url } = JSON.parse(await started.printed('\n')) as { url: string };
   return { ...started, url };
+}
+
+export interface Desk {
+  readonly workspace: string;
+  readonly server: Serving;
+  readonly upstream: FakeUpstream;
+  /** Runs a command on this workspace. */
+  on(args: readonly string[], options?: RunOptions): Promise<Outcome>;
+  /** Starts one. */
+  begin(args: readonly string[], options?: RunOptions): Started;
+}
+
+/** A server on a workspace of its own, before a daemon that answers as `answer` says. */
+export async function openDesk(t: Test, answer: Answerer = friendlyDaemon): Promise<Desk> {
+  const workspace = t.testdir();
+  const upstream = await startUpstream(t, answer);
+  const server = await serve(t, workspace, { OLLAMA_BASE_URL: upstream.url });
+  const at = (args: readonly string[]): string[] => [...args, '--workspace', workspace];
+  return { workspace, server, upstream, on: (args, options) => run(t, at(args), options), begin: (args, options) => start(t, at(args), options) };
 }

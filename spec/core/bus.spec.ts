@@ -10,6 +10,20 @@ const FIELDS: { readonly [E in keyof CoreEvents]: { readonly [F in keyof Require
   'credentials.changed': { file: true },
   'credentials.damaged': { file: true, reason: true },
   'token.rotated': { file: true },
+  'block.created': { block: true },
+  'block.changed': { block: true, file: true },
+  'block.transitioned': { block: true, from: true, to: true, cause: true, actor: true },
+  'block.damaged': { block: true, file: true, reason: true, copy: true },
+  'block.archived': { block: true, archiveName: true },
+  'block.restored': { block: true, archiveName: true },
+  'archive.removed': { archiveName: true },
+  'message.queued': { block: true, id: true, channel: true },
+  'message.started': { block: true, id: true, attempt: true, provider: true, model: true },
+  'message.finished': { block: true, id: true, status: true, answerId: true, code: true, usage: true, costUsd: true, latencyMs: true },
+  'call.billed': { block: true, provider: true, model: true, purpose: true, usage: true, costUsd: true },
+  'memory.compacted': { block: true, outcome: true, trigger: true },
+  'workspace.halted': { halted: true, reason: true },
+  'workspace.fault': { block: true, what: true, error: true },
 };
 
 t.test('docs/events.md lists every event with exactly its fields', async (t) => {

@@ -123,6 +123,7 @@ t.test('an answer that failed has used what was reported of it, and an estimate 
   t.strictSame(soFar(usage({ inputTokens: 7, outputTokens: 3, cacheReadTokens: 5 })), { inputTokens: 7, outputTokens: 3, totalTokens: 10, cacheReadTokens: 5 });
   t.strictSame(soFar(text(40), usage({ inputTokens: 7, outputTokens: 9 })), { inputTokens: 7, outputTokens: 9, totalTokens: 16 });
   t.strictSame(soFar(usage({ inputTokens: 7, outputTokens: 1 }), text(40)), { inputTokens: 7, outputTokens: 11, totalTokens: 18, estimated: true });
+  t.match(soFar(usage({ outputTokens: 1 }), text(40), usage({ inputTokens: 7 })), { inputTokens: 7, outputTokens: 11 }, 'a report of the input alone');
   t.strictSame(soFar(usage({ inputTokens: 7 }), text(40)), { inputTokens: 7, outputTokens: 10, totalTokens: 17, estimated: true });
   t.strictSame(soFar(usage({ inputTokens: 0 })), { inputTokens: 0, outputTokens: 0, totalTokens: 0, estimated: true });
 });

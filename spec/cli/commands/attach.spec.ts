@@ -1,0 +1,16 @@
+import t from 'tap';
+import { openDesk, PATIENCE_MS } from '../run.ts';
+
+t.setTimeout(PATIENCE_MS);
+
+t.test('piped lines are answered one after the other; chat <name> is the same', async (t) => {
+  const { on } = await openDesk(t);
+  await on(['new', 'one', '--provider', 'ollama', '--model', 'm', '--start']);
+  for (const command of ['attach', 'chat'])
+    t.same(await on([command, 'one'], { input: 'hi\nho\n' }), { code: 0, stdout: 'Hello, you\nHello, you\n', stderr: '' });
+});
+
+t.test('a block that is not there is 2', async (t) => {
+  const { on } = await openDesk(t);
+  t.match(await on(['attach', 'none'], { input: 'hi\n' }), { code: 2, stdout: '', stderr: /^blockhouse: .*none.*\n$/ });
+});

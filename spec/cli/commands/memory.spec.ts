@@ -1,0 +1,44 @@
+import t from 'tap';
+import { openDesk, PATIENCE_MS } from '../run.ts';
+
+t.setTimeout(PATIENCE_MS);
+
+t.test('facts are added, shown and forgotten', async (t) => {
+  const { on } = await openDesk(t);
+  await on(['new', 'one', '--provider', 'ollama', '--model', 'm']);
+  const added = await on(['memory', 'one', '--fact', 'closed on\x1b[2J Friday']);
+  t.match(added, { code: 0, stdout: /^\S+\n$/, stderr: 'Noted.\n' });
+  const id = added.stdout.trim();
+  t.match((await on(['memory', 'one'])).stdout, new RegExp(`Facts +1 fact\\n {2}${id} {2}closed on Friday\\n`));
+  t.match(JSON.parse((await on(['memory', 'one', '--json'])).stdout), { facts: [{ id }], compactionCount: 0 });
+  t.match(await on(['memory', 'one', '--forget', id]), { code: 0 });
+  t.match(await on(['memory', 'one', '--forget', id]), { code: 2, stderr: /^blockhouse: .*\n$/ });
+  t.match(await on(['memory', 'one', '--forget', id, '--compact']), { code: 2, stderr: /give one of/ });
+});
+
+t.test('memory is summarised by the model, and that is undone', async (t) => {
+  const { on } = await openDesk(t);
+  await on(['new', 'one', '--provider', 'ollama', '--model', 'm', '--start']);
+  await on(['config', 'set', 'one', 'memory.keepMessages=0']);
+  t.match(await on(['memory', 'one', '--undo']), { code: 2, stderr: /^blockhouse: .*\n$/ });
+  for (const text of ['one', 'two', 'three']) await on(['send', 'one', '--wait', text]);
+  t.match(await on(['memory', 'one', '--compact']), { code: 0, stdout: '' });
+  t.match((await on(['memory', 'one'])).stdout, /Compacted 1 time, last .*: summarized[\s\S]*Summary\nHello, you\n/);
+  t.equal((await on(['memory', 'one', '--undo'])).code, 0);
+  t.notMatch((await on(['memory', 'one'])).stdout, 'Summary');
+});
+
+t.test('costs come as a table, as JSON and for a spreadsheet', async (t) => {
+  const { on } = await openDesk(t);
+  await on(['new', 'one', '--provider', 'ollama', '--model', 'm', '--start']);
+  await on(['send', 'one', '--wait', 'hi']);
+  t.match(await on(['costs']), {
+    code: 0,
+    stdout: /^BLOCK +CALLS +INPUT +OUTPUT +CACHED +COST\none +1 +3 +2 +0 +-\ntotal +1 /,
+    stderr: /price of one call is not known/,
+  });
+  t.match((await on(['costs', 'one'])).stdout, /^MODEL .*\nollama\/m +1 /);
+  t.match(JSON.parse((await on(['costs', '--by', 'day', '--json'])).stdout), { by: 'day', total: { calls: 1 } });
+  t.match((await on(['costs', '--csv'])).stdout, /^block,calls,input,output,cacheRead,cacheWrite,costUsd,unpricedCalls\r\none,1,3,2,0,0,,1\n$/);
+  t.match(await on(['costs', '--by', 'hour']), { code: 2, stderr: /--by is one of/ });
+});

@@ -1,0 +1,30 @@
+import t from 'tap';
+import { openDesk, PATIENCE_MS } from '../run.ts';
+
+t.setTimeout(PATIENCE_MS);
+
+t.test('several monitors are started, restarted and stopped, each outcome is told', async (t) => {
+  const { on } = await openDesk(t);
+  for (const name of ['one', 'two']) await on(['new', name, '--provider', 'ollama']);
+  t.match(await on(['start', 'one', 'two']), { code: 0, stdout: '', stderr: /^one .*\ntwo .*\n$/ });
+  t.match(await on(['start', 'one']), { code: 0 }, 'it runs already');
+  const { stdout, stderr, code } = await on(['restart', 'one', 'none', '--json']);
+  t.equal(code, 2);
+  t.match(JSON.parse(stdout), {
+    results: [
+      { name: 'one', success: true },
+      { name: 'none', success: false, code: 'BLOCK_NOT_FOUND' },
+    ],
+  });
+  t.match(stderr, /^one .*\nblockhouse: .*none.*\n$/);
+  t.equal((await on(['stop', 'one', 'two'])).code, 0);
+  t.match(await on(['ls']), { stdout: /one +○ stopped[\s\S]*two +○ stopped/ });
+});
+
+t.test('reset tells what was done', async (t) => {
+  const { on } = await openDesk(t);
+  await on(['new', 'one', '--provider', 'ollama']);
+  t.match(JSON.parse((await on(['reset', 'one', '--json'])).stdout), { results: [{ name: 'one', success: true, cleared: ['memory', 'costs', 'pulse'] }] });
+  const hard = await on(['reset', 'one', '--hard', '--json']);
+  t.match(JSON.parse(hard.stdout), { results: [{ cleared: ['memory', 'costs', 'pulse', 'logs'] }] });
+});

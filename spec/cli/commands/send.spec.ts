@@ -1,0 +1,105 @@
+import t from 'tap';
+import { DAEMON_END, daemonLine } from '../../support/server.ts';
+import { type Answerer, sendJson } from '../../support/upstream.ts';
+import { type Desk, openDesk, PATIENCE_MS } from '../run.ts';
+
+t.setTimeout(PATIENCE_MS);
+
+async function withBlock(desk: Desk, ...args: string[]): Promise<Desk> {
+  await desk.on(['new', 'one', '--provider', 'ollama', '--model', 'm', ...args]);
+  return desk;
+}
+
+t.test('a message is left: its id on stdout, a warning where nobody answers', async (t) => {
+  const { on } = await withBlock(await openDesk(t));
+  const first = await on(['send', 'one', 'hello\x1b[2J']);
+  t.match(first, { code: 0, stdout: /^\S+\n$/, stderr: /^note: the monitor of one does not run; `.* start one .*` starts it\.\n$/ });
+  t.match(JSON.parse((await on(['send', 'one', '-', '--json'], { input: 'piped' })).stdout), { queued: true, block: 'one', position: 1 });
+  const again = ['send', 'one', 'x', '--client-id', 'mine'];
+  t.equal((await on(again)).stdout, (await on(again)).stdout);
+  t.match(await on(['send', 'one'], { input: ' ' }), { code: 2, stderr: /^blockhouse: .*empty.*\n$/ });
+  const queue = await on(['queue', 'one']);
+  t.match(queue.stdout, /^ID +STATUS +TRIES +SENT +MESSAGE\n\S+ +queued +0 .* hello\n\S+ +queued .* piped\n\S+ +queued .* x\n$/);
+  const id = first.stdout.trim();
+  t.match(JSON.parse((await on(['queue', 'one', '--cancel', id, '--json'])).stdout), { results: [{ success: true, entry: { id, status: 'cancelled' } }] });
+  t.match(await on(['queue', 'one', '--cancel', id]), { code: 2, stderr: /^blockhouse: .*\n$/ });
+  t.match(await on(['queue', 'one', '--retry', id]), { code: 0 });
+  t.match(await on(['queue', 'one', '--retry', id, '--cancel', id]), { code: 2, stderr: /either/ });
+  const { messages } = JSON.parse((await on(['queue', 'one', '--json'])).stdout) as { messages: object[] };
+  t.match(messages, [{ id, channel: 'cli', status: 'queued' }, {}, {}]);
+});
+
+t.test('--wait prints the answer, and --stream prints it while it is written', async (t) => {
+  let finish = (): void => undefined;
+  const answer: Answerer = (_request, res, index) => {
+    res.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    res.write(daemonLine('first '));
+    finish = () => void res.end(daemonLine('sec\x1b[31mond') + DAEMON_END);
+    if (index === 0) finish();
+  };
+  const { on, begin } = await withBlock(await openDesk(t, answer), '--start');
+  t.same(await on(['send', 'one', '--wait', 'hi']), { code: 0, stdout: 'first second\n', stderr: '' });
+  const streaming = begin(['send', 'one', '--stream', 'hi']);
+  await streaming.printed('first ');
+  finish();
+  t.match(await streaming.ended, { code: 0, stdout: 'first second\n', stderr: '' });
+  const lines = begin(['send', 'one', '--stream', '--json', 'hi']);
+  await lines.printed('content');
+  finish();
+  const events = (await lines.ended).stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { event: string; text?: string });
+  t.equal(events[0]?.event, 'start');
+  t.match(events.at(-1), { event: 'outcome', status: 'done', answer: { content: 'first sec\x1b[31mond' } });
+});
+
+t.test('a message that fails ends with the code of the provider, and its text', async (t) => {
+  const { on } = await withBlock(await openDesk(t, (_request, res) => sendJson(res, { error: 'no\x1b[2J way' }, 400)), '--start');
+  t.match(await on(['send', 'one', '--wait', 'hi']), { code: 4, stdout: '', stderr: /^blockhouse: .*no way.*\n$/ });
+  const json = await on(['send', 'one', '--wait', '--json', 'hi']);
+  t.equal(json.code, 4);
+  t.match(JSON.parse(json.stdout), { status: 'failed', answer: null, error: /no/ });
+});
+
+t.test('who waits at a stopped block is told, and why after a while; Ctrl-C leaves the message where it is', async (t) => {
+  const { begin, on } = await withBlock(await openDesk(t));
+  const { child, ended } = begin(['send', 'one', '--wait', 'hi']);
+  let said = '';
+  for await (const chunk of child.stderr) {
+    said += String(chunk);
+    if (/note: .*stopped/.test(said)) break;
+  }
+  child.kill('SIGINT');
+  t.equal((await ended).code, 130);
+  t.match((await on(['queue', 'one'])).stdout, /queued/);
+});
+
+t.test('Ctrl-C in mid-stream ends the command, not the reply', async (t) => {
+  let finish = (): void => undefined;
+  const desk = await withBlock(
+    await openDesk(t, (_request, res) => {
+      res.writeHead(200, { 'content-type': 'application/x-ndjson' });
+      res.write(daemonLine('half '));
+      finish = () => void res.end(daemonLine('whole') + DAEMON_END);
+    }),
+    '--start',
+  );
+  const { child, printed, ended } = desk.begin(['send', 'one', '--stream', 'hi']);
+  await printed('half');
+  child.kill('SIGINT');
+  t.match(await ended, { code: 130, stdout: 'half \n', stderr: /^The message stays; `.* queue one --cancel \S+ .*` cancels it\.\n$/ });
+  finish();
+  t.match(await desk.on(['send', 'one', '--wait', '--client-id', 'x', 'again']).then(async () => desk.on(['queue', 'one'])), { code: 0 });
+});
+
+t.test('a server that ends while somebody waits is told, without the token', async (t) => {
+  const { begin, server } = await withBlock(await openDesk(t, (_request, res) => void res.writeHead(200).write(daemonLine('half '))), '--start');
+  const { printed, ended } = begin(['send', 'one', '--stream', 'hi']);
+  await printed('half');
+  server.child.kill('SIGKILL');
+  const { code, stderr } = await ended;
+  t.equal(code, 6);
+  t.match(stderr, /^blockhouse: the connection to the server was lost.*\n$/);
+  t.notMatch(stderr, 'bh_');
+});

@@ -1,0 +1,46 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { openDesk, PATIENCE_MS } from '../run.ts';
+
+t.setTimeout(PATIENCE_MS);
+
+t.test('a block is written to a file that only its owner can read, and made anew from it', async (t) => {
+  const { on, workspace } = await openDesk(t);
+  await on(['new', 'one', '--provider', 'ollama', '--description', 'Mine']);
+  const file = join(workspace, 'one.tar.gz');
+  t.match(await on(['export', 'one', '-o', file]), { code: 0, stdout: '', stderr: /^Wrote .*one\.tar\.gz \(\d.* .?i?B\)\.\n$/ });
+  t.equal(statSync(file).mode & 0o777, 0o600);
+  t.same([...readFileSync(file).subarray(0, 2)], [0x1f, 0x8b]);
+  t.match(await on(['export', 'one', '-o', file]), { code: 2, stderr: /exists already/ });
+  t.match(await on(['import', file]), { code: 2, stderr: /^blockhouse: .*one.*\n$/ }, 'the name is taken');
+  t.match(await on(['import', file, '--as', 'two']), { code: 0, stdout: 'two\n' });
+  t.equal((await on(['config', 'get', 'two', 'description'])).stdout, 'Mine\n');
+  t.match(JSON.parse((await on(['export', 'one', '-o', `${file}2`, '--json'])).stdout), { success: true, file: `${file}2` });
+});
+
+t.test('without a file the bytes go through a pipe', async (t) => {
+  const { on, begin } = await openDesk(t);
+  await on(['new', 'one', '--provider', 'ollama']);
+  const exporting = begin(['export', 'one']);
+  const importing = begin(['import', '-', '--as', 'two']);
+  exporting.child.stdout.pipe(importing.child.stdin);
+  t.match(await importing.ended, { code: 0, stdout: 'two\n' });
+});
+
+t.test('nothing is made of what fails', async (t) => {
+  const { on, workspace } = await openDesk(t);
+  t.match(await on(['export', 'none', '-o', join(workspace, 'x')]), { code: 2, stderr: /none/ });
+  t.notOk(existsSync(join(workspace, 'x')));
+  await on(['new', 'one']);
+  t.match(await on(['export', 'one', '-o', join(workspace, 'no', 'x')]), { code: 5, stderr: /can't be made/ });
+  t.match(await on(['export', 'one', '--json']), { code: 2, stderr: /-o/ });
+  t.match(await on(['import', join(workspace, 'nothing')]), { code: 2, stderr: /can't be read/ });
+  t.match(await on(['import', '-'], { input: 'no archive' }), { code: 2, stderr: /^blockhouse: .*\n$/ });
+});
+
+t.test('a terminal gets no bytes', async (t) => {
+  const { on } = await openDesk(t);
+  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent('process.stdout.isTTY = true;')}` };
+  t.match(await on(['export', 'one'], { env }), { code: 2, stdout: '', stderr: /-o/ });
+});

@@ -1,0 +1,31 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { openDesk, PATIENCE_MS } from '../run.ts';
+
+t.setTimeout(PATIENCE_MS);
+
+t.test('doctor is 0 when all is well, and 1 with what is wrong and its cure otherwise', async (t) => {
+  const { on, workspace } = await openDesk(t);
+  await on(['new', 'one', '--provider', 'ollama']);
+  t.match(await on(['doctor']), { code: 0, stdout: '', stderr: /^Looked at 1 block, .*: nothing wrong\.\n$/ });
+  mkdirSync(join(workspace, 'blocks', 'torn'));
+  writeFileSync(join(workspace, 'blocks', 'torn', 'config.json'), '{bad');
+  const sick = await on(['doctor']);
+  t.match(sick, { code: 1, stdout: /^error +\S*torn\/config\.json: .*\n +fix: .*\n/, stderr: /finding/ });
+  const json = await on(['doctor', '--json']);
+  t.equal(json.code, 1);
+  t.match(JSON.parse(json.stdout), { ok: false, findings: [{ severity: 'error' }] });
+});
+
+t.test('the kill switch is set and released', async (t) => {
+  const { on } = await openDesk(t);
+  t.match(await on(['halt', 'wrong\x1b[2J prompt']), {
+    code: 0,
+    stdout: '',
+    stderr: /^Halted .*: wrong prompt; no monitor calls a model\. `.* unhalt .*` releases it\.\n$/,
+  });
+  t.match(JSON.parse((await on(['halt', '--json'])).stdout), { halted: true });
+  t.match(await on(['unhalt']), { code: 0, stderr: /^Released/ });
+  t.same(JSON.parse((await on(['unhalt', '--json'])).stdout).halted, false);
+});
