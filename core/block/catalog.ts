@@ -2,7 +2,8 @@
 //
 // T1 A block that is held open tells of its changes itself. Of the others, edits by hand are found by looking at their files' times
 //    in the background, after a list was asked for, and are in the next one.
-// T2 Loading and looking go in slices, so that ten thousand blocks hold up nobody.
+// T2 Loading and looking go in slices, so that ten thousand blocks hold up nobody. Whoever asks waits for what was out of date when it
+//    asked, and not for what busy blocks make out of date meanwhile.
 // T3 What a crash left behind in a block's folder is swept before anything is written there.
 import { type Dirent, lstatSync, readdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -150,12 +151,12 @@ export class Catalog {
 
   /** T2. Those who ask at the same time wait for the same round. */
   async #renew(): Promise<void> {
-    while (this.#stale.size > 0) {
-      this.#renewing ??= this.#renewAll().finally(() => {
-        this.#renewing = undefined;
-      });
-      await this.#renewing;
-    }
+    await this.#renewing; // it may have passed by what was out of date when we asked
+    if (this.#stale.size === 0) return;
+    this.#renewing ??= this.#renewAll().finally(() => {
+      this.#renewing = undefined;
+    });
+    await this.#renewing;
   }
 
   async #renewAll(): Promise<void> {
@@ -194,7 +195,8 @@ export class Catalog {
   /** T1. */
   #lookAround(): void {
     const { now, onFault } = this.#options;
-    if (this.#looking !== undefined || now() - this.#lookedAt < LOOK_EVERY_MS) return;
+    // A clock that is set back must not end the looking.
+    if (this.#looking !== undefined || Math.abs(now() - this.#lookedAt) < LOOK_EVERY_MS) return;
     this.#looking = this.#lookAtAll()
       .catch((error: unknown) => onFault('blocks', error))
       .finally(() => {
@@ -215,9 +217,11 @@ export class Catalog {
   /** One number for the times and sizes of the files: kept ten thousand times, compared and nothing else. */
   #stampOf(name: string): number {
     let stamp = 0;
+    const mix = (value: number): void => {
+      stamp = Math.imul(stamp ^ value, 0x01000193) ^ (stamp >>> 15);
+    };
     for (const file of FILE_NAMES) {
-      const found = lstatSync(join(this.#options.folder, name, `${file}.json`), { throwIfNoEntry: false });
-      stamp = stamp * 31 + (found === undefined ? 7 : found.ctimeMs + found.size);
+      for (const part of stampOf(join(this.#options.folder, name, `${file}.json`)).split(':')) mix(Number(part) % 0x1_0000_0000 || part.length);
     }
     return stamp;
   }

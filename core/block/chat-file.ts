@@ -19,7 +19,9 @@ export const ACTIVE_ENTRIES = 500;
 /** Also when they are long: every change writes them all. */
 export const ACTIVE_CHARACTERS = 4 * 1024 * 1024;
 
-/** Ids sort by time, and by order within a millisecond; a clock that is set back does not set them back. */
+const OWN_ID = /^m([0-9a-z]{9})([0-9a-z]{4})[0-9a-f]{8}$/;
+
+/** Ids sort by time, and by order within a millisecond; a clock that is set back does not set them back, nor does a restart under it. */
 export class EntryIds {
   #last = 0;
   #count = 0;
@@ -27,6 +29,16 @@ export class EntryIds {
 
   constructor(now: () => number) {
     this.#now = now;
+  }
+
+  /** What comes next sorts after all of these. */
+  follow(entries: Entries): void {
+    for (const { id } of entries) {
+      const [, time, count] = OWN_ID.exec(id ?? '')?.map((digits) => Number.parseInt(digits, 36)) ?? [];
+      if (time === undefined || count === undefined || time < this.#last || (time === this.#last && count <= this.#count)) continue;
+      this.#last = time;
+      this.#count = count;
+    }
   }
 
   next(): string {
@@ -65,6 +77,7 @@ function isHandWritten(item: Readonly<Record<string, unknown>>): boolean {
 
 /** Entries written by hand become whole ones: a user's without an outcome is queued. The same array when there is nothing to do. */
 export function completeEntries(entries: Entries, ids: EntryIds, now: string): Entries {
+  ids.follow(entries);
   if (!entries.some((entry) => isHandWritten(entry))) return entries;
   return entries.map((entry) => (isHandWritten(entry) ? completed(entry, ids, now) : entry));
 }

@@ -11,7 +11,7 @@ import { completeConfig } from './contents.ts';
 
 const checkPatch: Validator<object> = compile(BlockConfigPatch);
 const SOUNDS_SECRET =
-  /api[-_ ]?key|secret|passw(or)?d|credential|private[-_ ]?key|access[-_ ]?key|bearer|(?:auth|session|access|refresh|api)[-_ ]?token|^(?:key|token)$/i;
+  /api[-_ ]?key|secret|passw(or)?d|passphrase|credential|authorization|private[-_ ]?key|access[-_ ]?key|bearer|(?:auth|session|access|refresh|api)[-_ ]?token|^(?:key|token)$/i;
 /** Set by the server alone. */
 const FIXED = ['createdAt', 'updatedAt', 'rev'] as const;
 

@@ -1,17 +1,19 @@
 // The five files of one block, and the archive of its chat.
 //
 // F1 Entries leave chat.json only after they are on disk in chat-archive/; those that a crash left in both are told apart by their ids.
+// F2 A line that was cut short, by a crash or a full disk, spoils no line after it.
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BlockFile } from '../bus.ts';
 import { noCosts } from '../monitor/costs.ts';
 import type { BlockConfig, BlockCosts, BlockMemory, BlockPulse } from '../schemas/block.ts';
-import { ensureFolder, syncFolder } from '../workspace/atomic-file.ts';
+import { syncFolder } from '../workspace/atomic-file.ts';
 import { JsonFile } from '../workspace/json-file.ts';
 import { type Entries, formatChat, parseChat, splitOld } from './chat-file.ts';
 import { formatFile, freshMemory, freshPulse, parseConfig, parseCosts, parseMemory, parsePulse } from './contents.ts';
 
+const APPEND = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const MIB = 1024 * 1024;
 const MAX_BYTES = { config: 4 * MIB, memory: 32 * MIB, costs: 16 * MIB, pulse: 4 * MIB, chat: 64 * MIB } as const;
 
@@ -64,15 +66,27 @@ async function moveOld(folder: string, entries: Entries, now: string): Promise<E
   const { kept, old } = splitOld(entries);
   if (old.length === 0) return entries;
   const archive = join(folder, 'chat-archive');
-  await ensureFolder(archive);
-  const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
-  const file = await open(join(archive, `${now.slice(0, 7)}.jsonl`), flags, 0o600);
+  // Not with those above it: a block that was removed must not come back.
+  await mkdir(archive, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  const file = await open(join(archive, `${now.slice(0, 7)}.jsonl`), APPEND, 0o600);
   try {
-    await file.appendFile(old.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+    const start = (await endsLine(file)) ? '' : '\n';
+    await file.appendFile(start + old.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
     await file.sync();
   } finally {
     await file.close();
   }
   await syncFolder(archive);
   return kept;
+}
+
+/** F2. */
+async function endsLine(file: FileHandle): Promise<boolean> {
+  const stats = await file.stat();
+  if (!stats.isFile()) throw new Error('the archive of the chat is not a regular file');
+  if (stats.size === 0) return true;
+  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, stats.size - 1);
+  return buffer[0] === 0x0a;
 }

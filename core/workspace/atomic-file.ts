@@ -4,12 +4,15 @@
 // A2 All bytes are written and the size is checked before it is renamed.
 // A3 File and folder are fsynced before the promise resolves; a descriptor whose fsync failed is not used again.
 // A4 On any failure the temporary file is removed, the old content stays, and the error is reported.
+// A5 What is set aside or kept as a copy never takes the place of another file.
 import { randomBytes } from 'node:crypto';
-import { type BigIntStats, constants } from 'node:fs';
+import { type BigIntStats, constants, lstatSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { BlockhouseError } from '../errors.ts';
+import { readRegular } from './regular-file.ts';
 
+const WRITE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const TEMPORARY = /^\..+\.[0-9a-f]{16}\.tmp$/;
 
 /** True for names that `replaceFile` gives to its temporary files. */
@@ -19,14 +22,22 @@ export function isTemporaryName(name: string): boolean {
 
 /** Resolves with the metadata of what was written. Throws STORAGE_FULL when the disk has no room, the system's own error otherwise. */
 export async function replaceFile(path: string, content: string): Promise<BigIntStats> {
+  return (await replaceFileIf(path, content, () => true)) as BigIntStats;
+}
+
+/** The same, unless `isStill` says no when everything is ready for the rename: then nothing is changed, and it resolves with undefined. */
+export async function replaceFileIf(path: string, content: string, isStill: () => boolean): Promise<BigIntStats | undefined> {
   const folder = dirname(path);
   const temporary = join(folder, `.${basename(path)}.${randomBytes(8).toString('hex')}.tmp`);
   const bytes = Buffer.from(content, 'utf8');
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const file = await open(temporary, flags, 0o600).catch(storageFault);
+  const file = await open(temporary, WRITE_NEW, 0o600).catch(storageFault);
   let written: BigIntStats;
   try {
     written = await writeAll(file, bytes);
+    if (!isStill()) {
+      await unlink(temporary);
+      return undefined;
+    }
     await rename(temporary, path);
   } catch (error) {
     await unlink(temporary).catch((unlinkError: unknown) => {
@@ -40,18 +51,40 @@ export async function replaceFile(path: string, content: string): Promise<BigInt
 
 /** A new file beside `path` with what was found there, named after the time of that content. Resolves with its name; the same content is kept once. */
 export async function keepCopy(path: string, bytes: Buffer): Promise<string> {
+  for (const copy of await copyNames(path)) {
+    const file = await open(copy, WRITE_NEW, 0o600).catch((error: NodeJS.ErrnoException) => (error.code === 'EEXIST' ? undefined : storageFault(error)));
+    if (file === undefined) {
+      // A5: of another content in the same instant, or cut short by a crash.
+      if ((await readRegular(copy, bytes.length).catch(() => undefined))?.equals(bytes) === true) return basename(copy);
+      continue;
+    }
+    await writeAll(file, bytes).catch((error: unknown) => unlink(copy).then(() => storageFault(error)));
+    return basename(copy);
+  }
+  throw new Error('there are too many copies of it');
+}
+
+/** Moves whatever is at `path` aside, under the name that `keepCopy` would give to its content. Resolves with that name. */
+export async function setAside(path: string): Promise<string> {
+  for (const copy of await copyNames(path)) {
+    if (lstatSync(copy, { throwIfNoEntry: false }) !== undefined) continue; // A5
+    await rename(path, copy);
+    return basename(copy);
+  }
+  throw new Error('there are too many copies of it');
+}
+
+const MAX_COPIES = 100;
+
+async function copyNames(path: string): Promise<string[]> {
   const { mtime } = await lstat(path);
   const copy = `${path}.corrupt-${mtime.toISOString().replaceAll(/[:.]/g, '-')}`;
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const file = await open(copy, flags, 0o600).catch((error: NodeJS.ErrnoException) => (error.code === 'EEXIST' ? undefined : storageFault(error)));
-  if (file !== undefined) await writeAll(file, bytes);
-  return basename(copy);
+  return Array.from({ length: MAX_COPIES }, (_, index) => (index === 0 ? copy : `${copy}-${index + 1}`));
 }
 
 /** A new file that did not exist, mode 0600, on disk when it resolves; the folder's own entry is not synced. */
 export async function writeNewFile(path: string, content: string | Uint8Array): Promise<void> {
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const file = await open(path, flags, 0o600).catch(storageFault);
+  const file = await open(path, WRITE_NEW, 0o600).catch(storageFault);
   await writeAll(file, typeof content === 'string' ? Buffer.from(content) : Buffer.from(content.buffer, content.byteOffset, content.length)).catch(
     storageFault,
   );
@@ -113,4 +146,15 @@ export function storageFault(error: unknown): never {
     throw new BlockhouseError('STORAGE_FULL', 'The disk is full; nothing was changed. Free some space and try again.', { cause: error });
   }
   throw error;
+}
+
+/** The failure of a write as those who asked for it see it: `what` is a sentence without its end, as "config.json can't be written". */
+export function storageFailure(what: string, error: unknown): BlockhouseError {
+  try {
+    return storageFault(error);
+  } catch (fault) {
+    if (fault instanceof BlockhouseError) return fault;
+    const { code, message } = fault as NodeJS.ErrnoException;
+    return new BlockhouseError('STORAGE_FAILED', `${what} (${code ?? message}); nothing was changed.`, { cause: fault });
+  }
 }

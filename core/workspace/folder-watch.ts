@@ -119,6 +119,7 @@ export class FolderWatch {
     this.#watcher = undefined;
     if (watcher === undefined) return;
     await new Promise((resolve) => setImmediate(resolve));
+    watcher.add = () => watcher; // a look that is still under way at a file that is gone would open it again
     await watcher.close();
   }
 

@@ -1,18 +1,20 @@
 // One JSON file with one writer: read again when it has changed on disk, written by `replaceFile`.
 //
 // J1 Changes are functions. They are applied in their order to the newest content, at the time of writing; those that wait together
-//    become one write. A person's edit in the meantime is the content they are applied to.
+//    become one write. A person's edit in the meantime is the content they are applied to: one that comes while the write is prepared
+//    makes them be applied again, so that a change must have no effect but its result.
 // J2 A change resolves when it is on disk. When a write fails, every change of that round is rejected and none of them stays.
 // J3 A change that throws concerns its caller alone.
 // J4 Damaged content is never written over by a change: it is kept as `<file>.corrupt-<time>`, once, and every use fails until the file is sound.
+//    What could not be copied is moved there before `replace` takes its place.
 // J5 Only a regular file below a limit is read, never through a link, and never by waiting for it (FIFO, device).
 // J6 After `close` nothing is written.
-import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { BlockhouseError } from '../errors.ts';
-import { parseJson } from '../json.ts';
-import { keepCopy, replaceFile } from './atomic-file.ts';
+import { keepCopy, replaceFileIf, setAside, storageFailure } from './atomic-file.ts';
+import { MISSING, stampOf } from './file-stamp.ts';
+import { parseBytes } from './json-bytes.ts';
+import { readFault, readRegular } from './regular-file.ts';
 
 export interface JsonFileOptions<T> {
   /** Checks and completes what was read. Throws an Error whose text says what is wrong. */
@@ -36,8 +38,8 @@ export interface Change<T, R> {
 }
 
 interface Waiting<T> {
-  /** Takes undefined only when `anyway`. */
-  readonly change: (value: T) => Change<T, unknown>;
+  /** Takes undefined, for damaged content, only when `anyway`. */
+  readonly change: (value: T | undefined) => Change<T, unknown>;
   /** Is applied to a damaged file as well. */
   readonly anyway: boolean;
   readonly quiet: boolean;
@@ -45,8 +47,13 @@ interface Waiting<T> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Larger files are read without holding up everything else. */
-const SYNC_BYTES = 262_144n;
+interface Applied<T> {
+  readonly value: T | undefined;
+  readonly kept: readonly { readonly waiting: Waiting<T>; readonly result: unknown }[];
+}
+
+/** A program that writes the file without end must not keep us from it without end. */
+const MAX_OVERTAKEN = 20;
 
 export class JsonFile<T> {
   readonly path: string;
@@ -54,6 +61,8 @@ export class JsonFile<T> {
   #stamp: string | undefined;
   #value: T | undefined;
   #damage: BlockhouseError | undefined;
+  /** True while damaged content has no copy. */
+  #isUnkept = false;
   #waiting: Waiting<T>[] = [];
   #writing: Promise<void> | undefined;
   #loading: Promise<void> | undefined;
@@ -73,15 +82,15 @@ export class JsonFile<T> {
 
   /** J1, J2, J3. Throws BLOCK_DAMAGED, STORAGE_FULL, STORAGE_FAILED, or what `change` throws. `quiet`: see `onChanged`. */
   update<R>(change: (value: T) => Change<T, R>, options: { readonly quiet?: boolean } = {}): Promise<R> {
-    return this.#enqueue(change, options.quiet ?? false, false);
+    return this.#enqueue((value) => change(value as T), options.quiet ?? false, false);
   }
 
-  /** Puts new content in the place of any old one, damaged or not; damaged content has been kept by then (J4). */
-  async replace(value: T): Promise<void> {
-    await this.#enqueue(() => ({ value, result: undefined }), false, true);
+  /** Puts new content in the place of the old one; `make` gets undefined for damaged content, which has been kept by then (J4). */
+  async replace(make: (old: T | undefined) => T): Promise<void> {
+    await this.#enqueue((old) => ({ value: make(old), result: undefined }), false, true);
   }
 
-  #enqueue<R>(change: (value: T) => Change<T, R>, quiet: boolean, anyway: boolean): Promise<R> {
+  #enqueue<R>(change: (value: T | undefined) => Change<T, R>, quiet: boolean, anyway: boolean): Promise<R> {
     if (this.#closed) return Promise.reject(this.#gone());
     return new Promise<R>((resolve, reject) => {
       this.#waiting.push({ change, anyway, quiet, resolve: resolve as (result: unknown) => void, reject });
@@ -131,26 +140,27 @@ export class JsonFile<T> {
   }
 
   async #writeRound(round: readonly Waiting<T>[]): Promise<void> {
+    let left = round;
     try {
-      await this.#refresh();
-      const before = this.#damage === undefined ? this.#value : undefined;
-      const { value: wanted, kept } = this.#apply(round, before);
-      const changed = wanted !== undefined && wanted !== before;
-      const value = changed ? await this.#write(wanted) : wanted;
-      for (const { waiting, result } of kept) waiting.resolve(result);
-      if (changed) this.#options.onChanged?.(value as T, { own: true, quiet: kept.every(({ waiting }) => waiting.quiet) });
+      for (let tries = 0; left.length > 0; tries += 1) {
+        await this.#refresh();
+        const { value, kept } = this.#apply(left, this.#damage === undefined ? this.#value : undefined);
+        left = kept.map(({ waiting }) => waiting);
+        if (tries > MAX_OVERTAKEN) throw new BlockhouseError('STORAGE_FAILED', `${basename(this.path)} is being changed by somebody else all the time.`);
+        if (await this.#settle(value, kept)) return;
+      }
     } catch (error) {
-      for (const waiting of round) waiting.reject(error); // J2; those that were rejected before don't notice
+      for (const waiting of left) waiting.reject(error); // J2
     }
   }
 
-  #apply(round: readonly Waiting<T>[], before: T | undefined): { value: T | undefined; kept: { waiting: Waiting<T>; result: unknown }[] } {
+  #apply(round: readonly Waiting<T>[], before: T | undefined): Applied<T> {
     const kept: { waiting: Waiting<T>; result: unknown }[] = [];
     let value = before;
     for (const waiting of round) {
       try {
         if (value === undefined && !waiting.anyway) throw this.#damage; // J4
-        const next = waiting.change(value as T);
+        const next = waiting.change(value);
         value = next.value;
         kept.push({ waiting, result: next.result });
       } catch (error) {
@@ -160,24 +170,42 @@ export class JsonFile<T> {
     return { value, kept };
   }
 
-  async #write(wanted: T): Promise<T> {
+  /** Writes what has come out, and resolves those who wait for it. False when somebody else has changed the file meanwhile (J1). */
+  async #settle(wanted: T | undefined, kept: Applied<T>['kept']): Promise<boolean> {
+    const isChange = wanted !== undefined && (wanted !== this.#value || this.#damage !== undefined);
+    if (isChange && !(await this.#write(wanted))) return false;
+    for (const { waiting, result } of kept) waiting.resolve(result);
+    if (isChange) this.#options.onChanged?.(this.#value as T, { own: true, quiet: kept.every(({ waiting }) => waiting.quiet) });
+    return true;
+  }
+
+  async #write(wanted: T): Promise<boolean> {
     try {
       const value = (await this.#options.beforeWrite?.(wanted)) ?? wanted;
-      const written = await replaceFile(this.path, this.#options.format(value));
+      if (this.#isUnkept) await this.#moveAside();
+      const written = await replaceFileIf(this.path, this.#options.format(value), () => stampOf(this.path) === this.#stamp);
+      if (written === undefined) return false;
       this.#value = value;
       this.#damage = undefined;
       // What somebody else put there since is read at the next look.
-      this.#stamp = stampOf(this.path, written) ?? UNKNOWN;
-      return value;
+      this.#stamp = stampOf(this.path, written);
+      return true;
     } catch (error) {
-      throw storageFailure(this.path, error);
+      throw storageFailure(`${basename(this.path)} can't be written`, error);
     }
+  }
+
+  /** J4. */
+  async #moveAside(): Promise<void> {
+    await setAside(this.path);
+    this.#isUnkept = false;
+    this.#stamp = stampOf(this.path);
   }
 
   /** Reads the file when its stamp is another one. Reads that come together share one. */
   #refresh(): Promise<void> {
     if (this.#loading !== undefined) return this.#loading;
-    const stamp = stampOf(this.path) ?? UNKNOWN;
+    const stamp = stampOf(this.path);
     if (stamp === this.#stamp) return DONE;
     const loading = this.#load(stamp).finally(() => {
       this.#loading = undefined;
@@ -190,10 +218,11 @@ export class JsonFile<T> {
     const first = this.#stamp === undefined;
     let bytes: Buffer | undefined;
     try {
-      bytes = stamp === MISSING ? undefined : await readRegular(this.path, this.#options.maxBytes);
+      bytes = stamp === MISSING ? undefined : await readRegular(this.path, this.#options.maxBytes); // J5
       if (bytes === undefined && this.#options.missing === undefined) throw new Error('it is missing');
-      this.#value = bytes === undefined ? this.#options.missing?.() : this.#options.parse(parseText(bytes));
+      this.#value = bytes === undefined ? this.#options.missing?.() : this.#options.parse(parseBytes(bytes));
       this.#damage = undefined;
+      this.#isUnkept = false;
       this.#stamp = stamp;
     } catch (error) {
       this.#stamp = stamp;
@@ -205,108 +234,20 @@ export class JsonFile<T> {
 
   /** J4. */
   async #keepDamaged(bytes: Buffer | undefined, error: Error): Promise<void> {
-    const reason = faultText(error);
+    let reason = readFault(error);
     let copy: string | undefined;
     try {
       if (bytes !== undefined && !this.#closed) copy = await keepCopy(this.path, bytes);
     } catch (copyError) {
       // A full disk, or one that can't be written: the original stands where it was.
-      this.#options.onDamaged?.(`${reason}, and no copy could be kept (${faultText(copyError as Error)})`, undefined);
+      reason += `, and no copy of it could be kept (${readFault(copyError as Error)})`;
     }
     const kept = copy === undefined ? '' : ` Its content was kept as ${copy}.`;
     this.#value = undefined;
+    this.#isUnkept = copy === undefined && this.#stamp !== MISSING;
     this.#damage = new BlockhouseError('BLOCK_DAMAGED', `${basename(this.path)} can't be used: ${reason}. Repair it by hand.${kept}`, { cause: error });
     this.#options.onDamaged?.(reason, copy);
   }
 }
 
 const DONE = Promise.resolve();
-const MISSING = 'missing';
-/** Equal to no stamp that is ever found. */
-const UNKNOWN = 'unknown';
-
-/** Undefined when the file is not the one that was `written`. */
-function stampOf(path: string, written?: BigIntStats): string | undefined {
-  try {
-    const found = lstatSync(path, { bigint: true });
-    if (written !== undefined && (found.ino !== written.ino || found.size !== written.size || found.mtimeNs !== written.mtimeNs)) return undefined;
-    // ctime: an edit may put the modification time back, but this one no program can set.
-    return `${found.ino}:${found.size}:${found.mtimeNs}:${found.ctimeNs}`;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return code === 'ENOENT' || code === 'ENOTDIR' ? MISSING : `!${code}`;
-  }
-}
-
-const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-
-/** J5. Undefined when the file is gone meanwhile. */
-async function readRegular(path: string, maxBytes: number): Promise<Buffer | undefined> {
-  let descriptor: number;
-  try {
-    descriptor = openSync(path, READ_FLAGS);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-  let size: bigint;
-  try {
-    const stats = fstatSync(descriptor, { bigint: true });
-    if (!stats.isFile()) throw new Error('it is not a regular file');
-    if (stats.size > BigInt(maxBytes)) throw new Error(`it is larger than ${maxBytes} bytes`);
-    size = stats.size;
-    if (size <= SYNC_BYTES) return readSmall(descriptor, Number(size));
-  } finally {
-    closeSync(descriptor);
-  }
-  const file = await open(path, READ_FLAGS);
-  try {
-    return await file.readFile();
-  } finally {
-    await file.close();
-  }
-}
-
-function readSmall(descriptor: number, size: number): Buffer {
-  const bytes = Buffer.alloc(size);
-  let length = 0;
-  for (;;) {
-    const read = readSync(descriptor, bytes, length, size - length, length);
-    length += read;
-    if (read === 0 || length === size) return bytes.subarray(0, length);
-  }
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-function parseText(bytes: Buffer): unknown {
-  let text: string;
-  try {
-    text = utf8.decode(bytes);
-  } catch (error) {
-    throw new Error('it is not valid UTF-8', { cause: error });
-  }
-  if (text.charCodeAt(0) === 0xfeff) throw new Error('it begins with a byte order mark');
-  if (text.trim() === '') throw new Error('it is empty');
-  try {
-    return parseJson(text);
-  } catch (error) {
-    // V8 quotes the text around the fault; what stands there is for no log.
-    const where = /position \d+/.exec((error as Error).message)?.[0];
-    throw new Error(`it is not valid JSON${where === undefined ? '' : ` (at ${where})`}`, { cause: error });
-  }
-}
-
-/** The system's own errors name the whole path, which is for nobody but this machine. */
-function faultText(error: Error): string {
-  const { code, syscall } = error as NodeJS.ErrnoException;
-  if (code === 'ELOOP') return 'it is a link';
-  return code !== undefined && syscall !== undefined ? `it can't be read (${code})` : error.message;
-}
-
-function storageFailure(path: string, error: unknown): BlockhouseError {
-  if (error instanceof BlockhouseError) return error;
-  const { code } = error as NodeJS.ErrnoException;
-  const reason = code ?? (error as Error).message;
-  return new BlockhouseError('STORAGE_FAILED', `${basename(path)} can't be written (${reason}); nothing was changed.`, { cause: error });
-}

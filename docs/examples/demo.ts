@@ -1,5 +1,5 @@
 // `npm run demo`: Blockhouse as a user starts it, asked over HTTP, without a key. A loopback stand-in plays the
-// Ollama daemon; its answers say so. `--once` ends after the two chats.
+// Ollama daemon; its answers say so. `--once` ends after the tour.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -7,9 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { LLMock } from '@copilotkit/aimock';
-import { type ChatResponse, parseJson } from 'blockhouse';
+import { type ChatEntry, type ChatResponse, parseJson } from 'blockhouse';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CLI = join(ROOT, 'dist', 'cli', 'main.js');
@@ -30,6 +31,14 @@ const STREAMED = [
   'gateway to your terminal, and none of them waits for the end.',
 ].join('\n');
 
+const AS_A_BLOCK = [
+  'I am ada, a block: a named agent in a folder of plain files. You put a message into my',
+  'queue and left; my monitor answered on its own. (Still the stand-in, no model.)',
+].join('\n');
+const BLOCK = 'ada';
+/** A page would listen on the WebSocket instead; see docs/websocket.md. */
+const LOOK_EVERY_MS = 50;
+
 const colored = process.stdout.isTTY && !process.env['NO_COLOR'];
 const bold = (text: string): string => (colored ? `\x1b[1m${text}\x1b[0m` : text);
 const dim = (text: string): string => (colored ? `\x1b[2m${text}\x1b[0m` : text);
@@ -38,6 +47,7 @@ const say = (text = ''): boolean => process.stdout.write(`${text}\n`);
 async function startStandIn(): Promise<LLMock> {
   const standIn = new LLMock({ port: 0, latency: PIECE_MS, chunkSize: PIECE_CHARACTERS, logLevel: 'silent' });
   standIn.onMessage(/stream/i, { content: STREAMED });
+  standIn.onMessage(/who are you/i, { content: AS_A_BLOCK });
   standIn.onMessage(/./, { content: WHOLE });
   await standIn.start();
   return standIn;
@@ -111,6 +121,40 @@ async function showStreamed(url: string, token: string): Promise<void> {
   say('\n');
 }
 
+type Api = <T>(method: string, path: string, body?: unknown) => Promise<T>;
+
+function apiOf(url: string, token: string): Api {
+  return async <T>(method: string, path: string, body?: unknown) => {
+    const headers = { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': 'application/json' }) };
+    const response = await fetch(`${url}${path}`, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);
+    return (await response.json()) as T;
+  };
+}
+
+async function showBlock({ url, workspace }: Gateway, token: string): Promise<void> {
+  const api = apiOf(url, token);
+  say(`  ${bold('3. A block')} ${dim('(POST /api/blocks, …/start, …/chat)')}\n`);
+  const adapter = { provider: 'ollama', model: 'stand-in' };
+  await api('POST', '/api/blocks', { name: BLOCK, config: { description: 'answers on its own', adapter, systemPrompt: 'You are ada.' } });
+  await api('POST', `/api/blocks/${BLOCK}/start`);
+  const { id } = await api<{ id: string }>('POST', `/api/blocks/${BLOCK}/chat`, { message: 'Who are you?' });
+  say(`    ${dim('you:')} Who are you?`);
+  say(`    ${dim(`${BLOCK}:`)} ${indented(await answerTo(api, id))}\n`);
+  say(`    ${dim(`Everything of it lies in ${join(workspace, 'blocks', BLOCK)}`)}\n`);
+}
+
+async function answerTo(api: Api, id: string): Promise<string> {
+  for (;;) {
+    const { messages } = await api<{ messages: ChatEntry[] }>('GET', `/api/blocks/${BLOCK}/chat`);
+    const answer = messages.find(({ replyTo }) => replyTo === id);
+    if (answer !== undefined) return answer.content;
+    const { status, error } = messages.find((entry) => entry.id === id) ?? {};
+    if (status === 'failed') throw new Error(`the block could not answer: ${error?.message}`);
+    await delay(LOOK_EVERY_MS);
+  }
+}
+
 function showWhatNext({ url, workspace }: Gateway): void {
   const body = JSON.stringify({ adapter: 'ollama', model: 'stand-in', messages: [{ role: 'user', content: 'Hello?' }] });
   say(`  ${bold('Your turn')} ${dim('(in another terminal)')}\n`);
@@ -118,6 +162,10 @@ function showWhatNext({ url, workspace }: Gateway): void {
   say(`    curl -s ${url}/v1/chat -H "Authorization: Bearer $TOKEN" \\`);
   say(`      -H 'Content-Type: application/json' \\`);
   say(`      -d '${body}'\n`);
+  const cli = `node dist/cli/main.js`;
+  const here = `--workspace ${workspace}`;
+  say(`    ${cli} send ${BLOCK} --wait "Hello?" ${here}`);
+  say(`    ${cli} ls ${here}\n`);
   say(`  ${bold('With a real model')} ${dim(`(in ${ROOT.replace(/\/$/, '')})`)}\n`);
   const row = (command: string, note: string): boolean => say(`    ${command.padEnd(56)}${dim(`# ${note}`)}`);
   row('node dist/cli/main.js auth set anthropic', 'asks for your key and stores it');
@@ -133,6 +181,7 @@ async function tour(gateway: Gateway): Promise<void> {
   say(`  ${dim('No key needed here: a stand-in on this machine plays the Ollama daemon.')}\n`);
   await showWhole(gateway.url, token);
   await showStreamed(gateway.url, token);
+  await showBlock(gateway, token);
 }
 
 async function demo(stopped: Promise<unknown>): Promise<void> {

@@ -123,7 +123,7 @@ export class Outbox {
   /** O1 */
   #hasRoom(bytes: number): boolean {
     const { bufferedAmount } = this.#line;
-    return bufferedAmount === 0 || true;
+    return bufferedAmount === 0 || bufferedAmount + bytes <= this.#limits.highWaterBytes;
   }
 
   #isWaiting(): boolean {

@@ -16,7 +16,7 @@ function startDemo(t: Test, args: string[]) {
   return { child, leftovers };
 }
 
-t.test('--once shows both answers, each plainly from a stand-in, and leaves nothing behind', async (t) => {
+t.test('--once shows two answers of the gateway and one of a block, each plainly from a stand-in, and leaves nothing behind', async (t) => {
   const { child, leftovers } = startDemo(t, ['--once']);
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
   t.equal(stderr, '');
@@ -25,6 +25,7 @@ t.test('--once shows both answers, each plainly from a stand-in, and leaves noth
   t.match(stdout, 'I am a stand-in for the Ollama daemon, not a model');
   t.match(stdout, 'Still the stand-in, no model.');
   t.match(stdout, 'none of them waits for the end.');
+  t.match(stdout, 'ada: I am ada, a block');
   t.notMatch(stdout, 'bh_');
   t.same(leftovers(), []);
 });

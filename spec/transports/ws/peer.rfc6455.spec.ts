@@ -28,6 +28,13 @@ const split = (opcode: number, payload: Buffer, at: number): [FrameParts, FrameP
   { opcode: CONTINUATION, payload: payload.subarray(at) },
 ];
 
+/** A message of so many frames, all but the last of them empty. */
+const inFrames = (count: number): FrameParts[] => [
+  { opcode: TEXT, fin: false },
+  ...Array.from({ length: count - 2 }, () => ({ opcode: CONTINUATION, fin: false })),
+  { opcode: CONTINUATION, payload: ALIVE },
+];
+
 const RESERVED_BITS = [0x10, 0x20, 0x30, 0x40, 0x50, 0x60, 0x70].flatMap((rsv): Case[] =>
   [CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG].map((opcode) => [
     `reserved bits ${rsv.toString(16)} on opcode ${opcode}`,
@@ -84,6 +91,8 @@ const FRAGMENTS: Case[] = [
     [{ opcode: TEXT, fin: false }, ...Array.from({ length: 100 }, () => ({ opcode: CONTINUATION, fin: false })), { opcode: CONTINUATION, payload: ALIVE }],
     /pong/,
   ],
+  ['a message of 1,024 frames', inFrames(1024), /pong/],
+  ['a message of 1,025 frames', inFrames(1025), 1008],
   ['a message that is a close in between', [{ opcode: TEXT, fin: false, payload: '{' }, closing(1000)], 1000],
 ];
 
