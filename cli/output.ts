@@ -2,8 +2,8 @@
 //
 // O1 Text from elsewhere (a model, a provider, a file) never steers the terminal: `sanitize` takes out what could.
 // O2 Colour only where a person looks: on a TTY, and not under NO_COLOR.
-// O3 Writing waits for a slow reader.
-import { once } from 'node:events';
+// O3 Writing waits for a slow reader. A reader that is gone is the business of who listens to the stream's errors: main ends the
+//    process for stdout, and goes on without stderr.
 import type { Writable } from 'node:stream';
 
 /** Where in an escape sequence a text broke off; hand it in with the next fragment. */
@@ -150,9 +150,17 @@ export function styleFor(colored: boolean): Style {
   return { bold: paint(1), dim: paint(2), good: paint(32), warn: paint(33), bad: paint(31) };
 }
 
-/** Writes as it is and waits until there is room again (O3). */
-export async function write(stream: Writable, text: string): Promise<void> {
-  if (text !== '' && !stream.write(text)) await once(stream, 'drain');
+/** Writes as it is and waits until there is room again, or nobody reads any more (O3). */
+export function write(stream: Writable, text: string): Promise<void> {
+  return new Promise((resolve) => {
+    if (text === '' || stream.write(text) || stream.destroyed) return resolve();
+    const events = ['drain', 'error', 'close'];
+    const end = (): void => {
+      for (const event of events) stream.removeListener(event, end);
+      resolve();
+    };
+    for (const event of events) stream.on(event, end);
+  });
 }
 
 /** Writes lines. */

@@ -1,7 +1,7 @@
 // The workspace as this process holds it: the lock, and the blocks behind it. What blocks need is loaded at `start`, so that a
 // program that only wants the gateway does not pay for it.
 //
-// H1 Nothing of a workspace is written before the lock is ours, and the lock is given back when everything is written.
+// H1 Nothing of a workspace is written before the lock is ours, and the lock is given back when everything is written, or can't be.
 import type { CredentialStore } from './auth/credentials.ts';
 import type { Blocks } from './block/api.ts';
 import type { WorkspaceBlocks } from './block/blocks.ts';
@@ -124,9 +124,12 @@ export class WorkspaceHolder {
     const held = this.#held ?? (await this.#starting?.catch(() => undefined)); // whoever called `start` has the failure
     this.#held = undefined;
     if (held === undefined) return;
-    await held.blocks.close();
-    await held.watches.close();
-    await held.ledger.close();
-    await held.lock.release();
+    try {
+      await held.blocks.close();
+      await held.watches.close();
+      await held.ledger.close();
+    } finally {
+      await held.lock.release(); // H1
+    }
   }
 }

@@ -122,8 +122,11 @@ export function createCore(options: CoreOptions): Core {
     stop: async () => holder?.close(),
     close: async () => {
       // Monitors first: their last words go through the gateway.
-      await holder?.close();
-      await gateway.close();
+      try {
+        await holder?.close();
+      } finally {
+        await gateway.close();
+      }
     },
   };
 }

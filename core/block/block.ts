@@ -1,13 +1,11 @@
-// One block at run time: its files, its actor, and what the two tell each other.
+// One block at run time: its files, its life, and what the two tell each other.
 //
-// K1 The actor is made when the block is first steered; reading needs none.
-// K2 Whatever changes a file, the list, the followers and the monitor hear of it, in this order.
+// D1 Whatever changes a file, the list, the followers and the monitor hear of it, in this order.
 import { join } from 'node:path';
-import { type ActorRefFrom, createActor, fromPromise, type SnapshotFrom, waitFor } from 'xstate';
 import type { BlockFile } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import { MonitorActors } from '../monitor/actors.ts';
-import type { MonitorEvent, MonitorMachine } from '../monitor/machine.ts';
+import type { MonitorEvent } from '../monitor/machine.ts';
 import type { BlockConfig, BlockPulse, BlockState, CurrentTask, TransitionActor } from '../schemas/block.ts';
 import { BlockLog } from '../workspace/block-log.ts';
 import type { FollowOptions, StopFollowing } from './api.ts';
@@ -16,14 +14,12 @@ import { pulseAtRest } from './entry.ts';
 import { ReplyFeed } from './feed.ts';
 import { type BlockContents, type BlockFileSet, FILE_NAMES, openFiles } from './files.ts';
 import { Followers } from './followers.ts';
-import { type BlockContext, createBlockMachine } from './machine.ts';
+import { Lifecycle } from './lifecycle.ts';
 import { Recorder } from './recorder.ts';
 import type { BlockWorkshop, World } from './workshop.ts';
 
 /** Whose messages a run will answer is not known when it begins. */
 const LOG_CHANNEL = 'monitor';
-
-type Lifecycle = ReturnType<typeof createBlockMachine>;
 
 /** What the block asks of those who keep it. */
 export interface BlockKeeper {
@@ -45,10 +41,7 @@ export class Block implements BlockWorkshop {
   readonly #recorder: Recorder;
   readonly #followers: Followers;
   readonly #actors: MonitorActors;
-  #actor: ActorRefFrom<Lifecycle> | undefined;
-  #monitor: ActorRefFrom<MonitorMachine> | undefined;
-  #archiveFailure: unknown;
-  #wasRunning = false;
+  readonly #life: Lifecycle;
   #logLimits: BlockConfig['logs'] = { maxFileBytes: 5_242_880, maxFiles: 50 };
 
   constructor(name: string, folder: string, world: World, keeper: BlockKeeper) {
@@ -67,8 +60,15 @@ export class Block implements BlockWorkshop {
     this.#followers = new Followers({ folder, watches: world.watches, feed: this.feed, onTouched: (fileName) => this.#touched(fileName) });
     this.#actors = new MonitorActors(this, {
       onBegin: () => this.#begin(),
-      onReplyEnded: () => this.#recorder.endTask(),
       onEnd: () => this.#end(),
+    });
+    this.#life = new Lifecycle({
+      name,
+      machine: () => this.#actors.machine(),
+      archive: (wasRunning) => keeper.archive(this, wasRunning),
+      onMonitor: (isRunning) => this.#monitored(isRunning),
+      onStep: (snapshot) => this.#recorder.step(snapshot),
+      onError: (error) => onFault('actor', error),
     });
   }
 
@@ -87,7 +87,7 @@ export class Block implements BlockWorkshop {
   }
 
   get isRunning(): boolean {
-    return this.#actor?.getSnapshot().matches({ active: 'running' }) ?? false;
+    return this.#life.isRunning;
   }
 
   get state(): BlockState {
@@ -115,41 +115,28 @@ export class Block implements BlockWorkshop {
 
   /** Resolves when the monitor has come through its recovery. Wakes up one that runs and waits. */
   async start(cause: string, actor: TransitionActor): Promise<void> {
-    this.#lifecycle().send({ type: 'block.start', cause, actor });
+    await this.#life.start(cause, actor);
     if (this.state === 'starting') await this.#recorder.until((word) => word !== 'starting');
   }
 
   /** Resolves when it has ended. When `hurry` resolves, a reply has no more time. */
-  async stop(cause: string, actor: TransitionActor, hurry?: Promise<void>): Promise<void> {
-    if (!this.isRunning) return;
-    const lifecycle = this.#lifecycle();
-    const stop = { type: 'stop', cause, actor } as const;
-    lifecycle.send(stop);
-    void hurry?.then(() => this.send(stop));
-    await waitFor(lifecycle, (snapshot) => !snapshot.matches({ active: 'running' }), { timeout: Number.POSITIVE_INFINITY });
+  stop(cause: string, actor: TransitionActor, hurry?: Promise<void>): Promise<void> {
+    return this.#life.stop(cause, actor, hurry);
   }
 
   /** Stops the monitor and moves the folder. */
   async archive(): Promise<string> {
-    this.#archiveFailure = undefined;
-    this.#wasRunning = this.isRunning;
-    const lifecycle = this.#lifecycle();
-    lifecycle.send({ type: 'block.archive' });
-    const settled = (snapshot: SnapshotFrom<Lifecycle>): boolean =>
-      snapshot.matches('archived') || (snapshot.matches({ active: 'stopped' }) && snapshot.context.fault !== null);
-    const { context } = await waitFor(lifecycle, settled, { timeout: Number.POSITIVE_INFINITY });
-    if (context.archiveName === null) throw this.#archiveFailure;
+    const archiveName = await this.#life.archive();
     this.#followers.dismiss();
-    lifecycle.stop();
-    return context.archiveName;
+    return archiveName;
   }
 
   /** To the monitor, where one runs. */
   send(event: MonitorEvent): void {
-    if (this.isRunning) this.#actor?.send(event);
+    this.#life.send(event);
   }
 
-  /** Ends the reply to a message, where it is being made; true when it was. Resolves when that is over. */
+  /** Ends the reply to a message, where it is being made. Resolves when that is over: with true when the message was cancelled by it. */
   cancelReply(messageId: string): Promise<boolean> {
     return this.#actors.cancel(messageId);
   }
@@ -181,37 +168,17 @@ export class Block implements BlockWorkshop {
     this.#recorder.growTask(outputChars);
   }
 
+  endTask(messageId: string | null): void {
+    this.#recorder.endTask(messageId);
+  }
+
   failures(): number {
-    return this.#monitor?.getSnapshot().context.consecutiveFailures ?? 0;
+    return this.#life.context?.consecutiveFailures ?? 0;
   }
 
-  /** K1. */
-  #lifecycle(): ActorRefFrom<Lifecycle> {
-    if (this.#actor !== undefined) return this.#actor;
-    const archive = fromPromise<string, BlockContext>(() =>
-      this.#keeper.archive(this, this.#wasRunning).catch((error: unknown) => {
-        this.#archiveFailure = error;
-        throw error;
-      }),
-    );
-    const machine = createBlockMachine(this.#actors.machine()).provide({ actors: { archive } });
-    const actor = createActor(machine, { input: { name: this.name, archiveName: null } });
-    actor.subscribe({
-      next: (snapshot) => this.#adopt(snapshot.children['monitor'] as ActorRefFrom<MonitorMachine> | undefined),
-      error: (error) => this.#fault('actor', error),
-    });
-    this.#actor = actor.start();
-    return this.#actor;
-  }
-
-  #adopt(monitor: ActorRefFrom<MonitorMachine> | undefined): void {
-    if (monitor === this.#monitor) return;
-    this.#monitor = monitor;
-    this.#followers.needWatch(monitor !== undefined);
-    if (monitor === undefined) return;
-    this.#recorder.begin();
-    this.#recorder.step(monitor.getSnapshot());
-    monitor.subscribe({ next: (snapshot) => this.#recorder.step(snapshot), error: (error) => this.#fault('actor', error) });
+  #monitored(isRunning: boolean): void {
+    this.#followers.needWatch(isRunning);
+    if (isRunning) this.#recorder.begin();
   }
 
   async #begin(): Promise<void> {
@@ -226,13 +193,13 @@ export class Block implements BlockWorkshop {
     await this.log.flush();
   }
 
-  /** K2. */
+  /** D1. */
   #changed(file: BlockFile, own: boolean): void {
     this.#keeper.onStale(this.name);
     this.world.bus.emit('block.changed', { block: this.name, file });
     this.#followers.changed();
     if (file === 'config') void this.#refreshSettings();
-    const isRepair = !own && this.state === 'failed';
+    const isRepair = !own && (this.state === 'failed' || this.state === 'starting');
     if (file === 'config' || isRepair) this.send({ type: 'settings.changed', cause: `${file} changed`, actor: 'user' });
     else if (file === 'chat') this.send({ type: 'chat.changed' });
   }
@@ -250,7 +217,7 @@ export class Block implements BlockWorkshop {
     if (this.isRunning) this.#recorder.beatEvery(pulse.intervalSeconds * 1000);
   }
 
-  /** K2: whatever the monitor does now, it finds out. */
+  /** D1: whatever the monitor does now, it finds out. */
   #damaged(file: BlockFile, reason: string, copy: string | undefined): void {
     this.#keeper.onStale(this.name);
     this.world.bus.emit('block.damaged', { block: this.name, file, reason, copy });

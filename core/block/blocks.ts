@@ -2,43 +2,25 @@
 // file, and answers.
 
 import { join } from 'node:path';
-import { BlockhouseError, invalidRequest } from '../errors.ts';
-import { noCosts } from '../monitor/costs.ts';
+import { BlockhouseError } from '../errors.ts';
 import { reportCosts } from '../monitor/costs-report.ts';
 import { explain } from '../monitor/explain.ts';
-import type { BlockConfig, BlockPulse, Channel, ChatEntry, Fact } from '../schemas/block.ts';
-import {
-  type BlockEntry,
-  type ChatReceipt,
-  type CostsReport,
-  CreateBlock,
-  type DoctorReport,
-  type Explanation,
-  type HaltState,
-  type LogFile,
-} from '../schemas/block-api.ts';
-import { compile, type Validator } from '../schemas/validate.ts';
+import type { BlockConfig, Channel, ChatEntry, Fact } from '../schemas/block.ts';
+import type { BlockEntry, ChatReceipt, CostsReport, DoctorReport, Explanation, HaltState, LogFile } from '../schemas/block-api.ts';
 import { newestLogs } from '../workspace/block-log.ts';
 import type { BlockDetails, Blocks, FollowOptions, StopFollowing } from './api.ts';
 import { Block } from './block.ts';
 import { Catalog, sweep } from './catalog.ts';
-import { applyPatch } from './config-rules.ts';
-import { completeConfig, freshMemory, freshPulse } from './contents.ts';
 import { examine } from './doctor.ts';
 import type { HaltSwitch } from './halt.ts';
-import { assertNewName } from './names.ts';
 import { OpenBlocks } from './open-blocks.ts';
 import { ArchiveOperations } from './operations-archive.ts';
 import { ChatOperations } from './operations-chat.ts';
+import { ConfigOperations } from './operations-config.ts';
 import { MemoryOperations } from './operations-memory.ts';
+import { MonitorOperations } from './operations-monitor.ts';
 import { Vault } from './vault.ts';
 import type { World } from './workshop.ts';
-
-const checkCreate: Validator<CreateBlock> = compile(CreateBlock);
-/** Between the starts of two monitors at the start of a server: a thousand of them are no herd. */
-const STAGGER_MS = 10;
-/** How long the replies of all blocks may go on when the server ends. */
-const CLOSING_GRACE_MS = 3000;
 
 export class WorkspaceBlocks implements Blocks {
   readonly #world: World;
@@ -47,7 +29,9 @@ export class WorkspaceBlocks implements Blocks {
   readonly #catalog: Catalog;
   readonly #blocks: OpenBlocks;
   readonly #chat: ChatOperations;
+  readonly #config: ConfigOperations;
   readonly #memory: MemoryOperations;
+  readonly #monitors: MonitorOperations;
   readonly #archive: ArchiveOperations;
   readonly #closing = new AbortController();
   #resuming: Promise<void> = Promise.resolve();
@@ -69,9 +53,12 @@ export class WorkspaceBlocks implements Blocks {
       make: (name) => this.#make(name),
       sweep: (name) => sweep(this.#vault.folderOf(name), (what, error) => this.#fault(what, error)),
     });
-    this.#chat = new ChatOperations(this.#blocks, (block) => this.#autoStart(block));
+    const shared = { world, vault: this.#vault, blocks: this.#blocks, onMoved: () => this.#catalog.rescan() };
+    this.#monitors = new MonitorOperations({ world, blocks: this.#blocks, onFault: (what, error, block) => this.#fault(what, error, block) });
+    this.#chat = new ChatOperations(this.#blocks, (block) => this.#monitors.autoStart(block));
+    this.#config = new ConfigOperations(shared);
     this.#memory = new MemoryOperations(this.#blocks);
-    this.#archive = new ArchiveOperations({ world, vault: this.#vault, blocks: this.#blocks, onMoved: () => this.#catalog.rescan() });
+    this.#archive = new ArchiveOperations(shared);
   }
 
   /** Makes the folders and begins to start what is wanted running, in the background. */
@@ -92,12 +79,7 @@ export class WorkspaceBlocks implements Blocks {
     this.#world.bus.off('credentials.changed', this.#onCredentials);
     this.#world.bus.off('workspace.halted', this.#onHalt);
     await this.#resuming;
-    let cut: NodeJS.Timeout | undefined;
-    const hurry = new Promise<void>((resolve) => {
-      cut = setTimeout(resolve, CLOSING_GRACE_MS);
-    });
-    await Promise.all(this.#blocks.all().map((block) => block.stop('server stops', 'server', hurry)));
-    clearTimeout(cut);
+    await this.#monitors.stopAll();
     await Promise.all(this.#blocks.all().map((block) => block.close()));
   }
 
@@ -109,17 +91,8 @@ export class WorkspaceBlocks implements Blocks {
     return this.#catalog.list();
   }
 
-  async create(body: unknown): Promise<{ readonly name: string }> {
-    checkCreate(body);
-    const { name } = body;
-    assertNewName(name);
-    const at = new Date(this.#world.now()).toISOString();
-    const fresh = completeConfig({}, name, at);
-    const config = body.config === undefined ? fresh : { ...this.#patched(fresh, body.config), rev: 1 };
-    await this.#blocks.whileMoving(name, () => this.#vault.create({ ...config, enabled: false }));
-    this.#catalog.rescan();
-    this.#world.bus.emit('block.created', { block: name });
-    return { name };
+  create(body: unknown): ReturnType<Blocks['create']> {
+    return this.#config.create(body);
   }
 
   async details(name: string): Promise<BlockDetails> {
@@ -132,60 +105,28 @@ export class WorkspaceBlocks implements Blocks {
     return explain({ name, config, pulse, now: this.#world.now() });
   }
 
-  async config(name: string): Promise<BlockConfig> {
-    return (await this.#blocks.find(name)).files.config.read();
+  config(name: string): Promise<BlockConfig> {
+    return this.#config.read(name);
   }
 
-  async updateConfig(name: string, patch: unknown, { ifMatch }: { readonly ifMatch?: number | undefined } = {}): Promise<BlockConfig> {
-    const block = await this.#blocks.find(name);
-    const updated = await block.files.config.update((config) => {
-      if (ifMatch !== undefined && ifMatch !== config.rev) {
-        throw new BlockhouseError('REVISION_MISMATCH', `The configuration has revision ${config.rev}, not ${ifMatch}; read it again and repeat the change.`);
-      }
-      const value = this.#patched(config, patch);
-      return { value, result: value };
-    });
-    return updated;
+  updateConfig(name: string, patch: unknown, { ifMatch }: { readonly ifMatch?: number | undefined } = {}): Promise<BlockConfig> {
+    return this.#config.update(name, patch, ifMatch);
   }
 
-  async start(name: string): Promise<{ readonly message: string; readonly pulse: BlockPulse }> {
-    const block = await this.#blocks.find(name);
-    const wasRunning = block.isRunning;
-    await this.#assertConfigured(block);
-    await this.#want(block, true);
-    await block.start('start', 'user');
-    return { message: wasRunning ? `${name} runs already.` : `${name} is running.`, pulse: await block.pulse() };
+  start(name: string): ReturnType<Blocks['start']> {
+    return this.#monitors.start(name);
   }
 
-  async stop(name: string): Promise<{ readonly message: string; readonly pulse: BlockPulse }> {
-    const block = await this.#blocks.find(name);
-    const wasRunning = block.isRunning;
-    await this.#want(block, false);
-    await block.stop('stop', 'user');
-    return { message: wasRunning ? `${name} is stopped.` : `${name} was not running.`, pulse: await block.pulse() };
+  stop(name: string): ReturnType<Blocks['stop']> {
+    return this.#monitors.stop(name);
   }
 
-  async restart(name: string): Promise<{ readonly message: string; readonly pulse: BlockPulse }> {
-    const block = await this.#blocks.find(name);
-    await this.#assertConfigured(block);
-    await block.stop('restart', 'user');
-    const { pulse } = await this.start(name);
-    return { message: `${name} was started again.`, pulse };
+  restart(name: string): ReturnType<Blocks['restart']> {
+    return this.#monitors.restart(name);
   }
 
-  async reset(name: string, { hard = false }: { readonly hard?: boolean } = {}): Promise<{ readonly message: string; readonly cleared: readonly string[] }> {
-    const block = await this.#blocks.find(name);
-    const at = block.at();
-    const { memory } = await block.files.config.read();
-    // Ids sort by time: what is there now lies before this one, so that the model no longer sees it.
-    const border = block.ids.next();
-    const fresh = freshMemory(memory.maxContextTokens);
-    await block.files.memory.replace({ ...fresh, window: { ...fresh.window, firstKeptId: border } });
-    await block.files.costs.replace({ ...noCosts(), lastReset: at });
-    const pulse = block.isRunning ? await block.files.pulse.read() : freshPulse();
-    await block.files.pulse.replace({ ...pulse, transitions: [], restarts: 0, consecutiveFailures: 0 });
-    if (hard) await block.log.clear();
-    return { message: `${name} was reset; configuration and chat history stay.`, cleared: ['memory', 'costs', 'pulse', ...(hard ? ['logs'] : [])] };
+  reset(name: string, { hard = false }: { readonly hard?: boolean } = {}): ReturnType<Blocks['reset']> {
+    return this.#memory.reset(name, hard);
   }
 
   post(name: string, body: unknown, channel: Channel): Promise<ChatReceipt> {
@@ -274,65 +215,22 @@ export class WorkspaceBlocks implements Blocks {
     return this.#blocks.findNow(name).follow(options);
   }
 
-  #make(name: string): Block {
+  #make(name: string, onStale: (name: string) => void = (stale) => this.#catalog.markStale(stale)): Block {
     return new Block(name, this.#vault.folderOf(name), this.#world, {
-      onStale: (stale) => this.#catalog.markStale(stale),
+      onStale,
       archive: (block, wasRunning) => this.#archive.moveToArchive(block, wasRunning),
     });
   }
 
-  /** For the list: a block that nobody holds is read and let go again. */
+  /** For the list: a block that nobody holds is read and let go again. What is found so makes nothing out of date. */
   async #read(name: string): ReturnType<Block['contents']> {
     if (this.#blocks.has(name)) return (await this.#blocks.find(name)).contents();
     this.#blocks.prepare(name);
-    return this.#make(name).contents();
-  }
-
-  #patched(config: BlockConfig, patch: unknown): BlockConfig {
-    const canonical = (name: string, field: string): string => this.#world.gateway.stand(name, undefined, field).id;
-    return applyPatch(config, patch, { canonical, at: new Date(this.#world.now()).toISOString() });
-  }
-
-  async #assertConfigured(block: Block): Promise<void> {
-    const { adapter } = await block.files.config.read();
-    if (adapter === null) throw invalidRequest('config.adapter', `is not set: \`blockhouse config set ${block.name} 'adapter={"provider":"…","model":"…"}'\``);
-    const { provider, baseURL, region } = adapter;
-    const overrides = { ...(baseURL !== undefined && { baseURL }), ...(region !== undefined && { region }) };
-    const { missing } = this.#world.gateway.stand(provider, overrides, 'config.adapter.provider');
-    if (missing !== undefined) throw invalidRequest('config.adapter', `can't be used: ${missing.message}`);
-  }
-
-  /** The wanted state, which a server start honours. */
-  async #want(block: Block, enabled: boolean): Promise<void> {
-    await block.files.config.update((config) => ({
-      value: config.enabled === enabled ? config : { ...config, enabled, updatedAt: block.at(), rev: config.rev + 1 },
-      result: undefined,
-    }));
-  }
-
-  async #autoStart(block: Block): Promise<void> {
-    try {
-      await this.start(block.name);
-    } catch (error) {
-      this.#fault('autoStart', error, block.name);
-    }
+    return this.#make(name, () => undefined).contents();
   }
 
   async #resume(): Promise<void> {
-    for (const { name, config } of await this.#catalog.list()) {
-      if (config.enabled !== true) continue;
-      if (this.#closing.signal.aborted) return;
-      await this.#resumeOne(name);
-      await pause(STAGGER_MS, this.#closing.signal);
-    }
-  }
-
-  async #resumeOne(name: string): Promise<void> {
-    try {
-      await (await this.#blocks.find(name)).start('server start', 'server');
-    } catch (error) {
-      this.#fault('resume', error, name);
-    }
+    await this.#monitors.resume(await this.#catalog.list(), this.#closing.signal);
   }
 
   readonly #onCredentials = (): void => {
@@ -357,18 +255,4 @@ export class WorkspaceBlocks implements Blocks {
     const text = error instanceof BlockhouseError ? error.message : ((error as NodeJS.ErrnoException).code ?? String(error));
     this.#world.bus.emit('workspace.fault', { what, error: text, ...(block !== undefined && { block }) });
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
-  });
 }

@@ -11,6 +11,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BlockhouseError } from '../errors.ts';
 import type { BlockEntry } from '../schemas/block-api.ts';
 import { isTemporaryName } from '../workspace/atomic-file.ts';
+import { stampOf } from '../workspace/file-stamp.ts';
 import { damagedEntry, entryOf } from './entry.ts';
 import { type BlockContents, FILE_NAMES } from './files.ts';
 import { isBlockName } from './names.ts';
@@ -53,19 +54,21 @@ export class Catalog {
     this.#options = options;
   }
 
-  names(): string[] {
-    this.#findNames();
-    return [...this.#known.keys()];
-  }
-
   get size(): number {
     this.#findNames();
     return this.#known.size;
   }
 
+  /** Links are no blocks. */
   has(name: string): boolean {
-    if (this.#known.has(name)) return this.#isFolder(name);
-    return isBlockName(name) && this.#isFolder(name);
+    if (!isBlockName(name)) return false;
+    try {
+      return lstatSync(join(this.#options.folder, name)).isDirectory();
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT' || code === 'ENOTDIR') return false;
+      throw error;
+    }
   }
 
   /** Sorted by name. The same frozen entries until something changes. */
@@ -76,14 +79,6 @@ export class Catalog {
     this.#lookAround();
     this.#sorted ??= [...this.#known.values()].flatMap(({ entry }) => (entry === undefined ? [] : [entry])).sort((a, b) => (a.name < b.name ? -1 : 1));
     return this.#sorted;
-  }
-
-  /** The entry of one block as it is now; undefined when there is no such block. */
-  async entry(name: string): Promise<BlockEntry | undefined> {
-    if (!this.has(name)) return undefined;
-    if (!this.#known.has(name)) this.#known.set(name, { entry: undefined, stamp: 0 });
-    await this.#renewOne(name);
-    return this.#known.get(name)?.entry;
   }
 
   /** The entry of a block may be out of date. */
@@ -99,15 +94,6 @@ export class Catalog {
   /** Folders were added or moved away. */
   rescan(): void {
     this.#folderStamp = '';
-  }
-
-  #isFolder(name: string): boolean {
-    try {
-      return lstatSync(join(this.#options.folder, name)).isDirectory();
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-      throw error;
-    }
   }
 
   /** A folder's time changes with the names in it. */

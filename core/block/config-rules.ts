@@ -22,20 +22,25 @@ export type CanonicalProvider = (name: string, field: string) => string;
 export function applyPatch(
   config: BlockConfig,
   patch: unknown,
-  { canonical, at }: { readonly canonical: CanonicalProvider; readonly at: string },
+  {
+    canonical,
+    at,
+    place = '',
+  }: { readonly canonical: CanonicalProvider; readonly at: string /** Before each field that is named. */; readonly place?: string },
 ): BlockConfig {
-  const checked = checkedPatch(patch, config.name);
+  const checked = checkedPatch(patch, config.name, place);
   const merged = { ...config, ...withCanonical(checked, canonical) };
   return { ...completeConfig(merged, config.name, at), createdAt: config.createdAt, updatedAt: at, rev: config.rev + 1 };
 }
 
-function checkedPatch(patch: unknown, name: string): Record<string, unknown> {
+function checkedPatch(patch: unknown, name: string, place: string): Record<string, unknown> {
   if (!isObject(patch)) throw invalidRequest('', 'The body must be a JSON object of the fields to change.');
   if (isDeeperThan(patch, MAX_JSON_DEPTH)) throw invalidRequest('', `The configuration nests deeper than ${MAX_JSON_DEPTH} levels.`);
   const secret = secretField(patch, '');
-  if (secret !== undefined) throw invalidRequest(secret, 'looks like a key; keys belong in auth.json (`blockhouse auth set <provider>`)');
+  if (secret !== undefined) throw invalidRequest(`${place}${secret}`, 'looks like a key; keys belong in auth.json (`blockhouse auth set <provider>`)');
   checkPatch(patch);
-  if (patch['name'] !== undefined && patch['name'] !== name) throw invalidRequest('name', "can't change; archive the block and restore it under another name");
+  if (patch['name'] !== undefined && patch['name'] !== name)
+    throw invalidRequest(`${place}name`, "can't change; archive the block and restore it under another name");
   const timezone = isObject(patch['budget']) ? patch['budget']['timezone'] : undefined;
   if (typeof timezone === 'string') dayStart(0, timezone);
   return Object.fromEntries(Object.entries(patch).filter(([field]) => field !== 'name' && !(FIXED as readonly string[]).includes(field)));

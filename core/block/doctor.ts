@@ -1,12 +1,12 @@
 // Examines a workspace: is every file sound, has every message exactly one outcome. Reads only.
 import { lstatSync, readdirSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BlockhouseError } from '../errors.ts';
 import { isObject, tryParseJson } from '../json.ts';
 import type { DoctorReport, Finding } from '../schemas/block-api.ts';
 import { isTemporaryName } from '../workspace/atomic-file.ts';
+import { readFault, readRegular } from '../workspace/regular-file.ts';
 import type { Entries } from './chat-file.ts';
 import { type BlockContents, FILE_NAMES } from './files.ts';
 import { isBlockName, nameInArchive } from './names.ts';
@@ -33,14 +33,15 @@ export async function examine({ workspace, vault, read }: Examined): Promise<Doc
     checked.blocks += 1;
     checked.files += FILE_NAMES.length;
     const folder = join(vault.blocks, item.name);
-    findings.push(...strayFiles(folder, `blocks/${item.name}`));
     try {
+      findings.push(...strayFiles(folder, `blocks/${item.name}`));
       const { chat } = await read(item.name);
       checked.messages += chat.length;
-      findings.push(...outcomes(chat, await archivedIds(folder), `blocks/${item.name}/chat.json`));
+      const { ids, findings: unread } = await archivedIds(folder, `blocks/${item.name}/chat-archive`);
+      findings.push(...unread, ...outcomes(chat, ids, `blocks/${item.name}/chat.json`));
     } catch (error) {
-      if (!(error instanceof BlockhouseError)) throw error;
-      findings.push({ severity: 'error', place: `blocks/${item.name}`, problem: error.message, fix: 'Repair the file, or put its kept copy back.' });
+      const problem = error instanceof BlockhouseError ? error.message : readFault(error as Error);
+      findings.push({ severity: 'error', place: `blocks/${item.name}`, problem, fix: 'Repair the file, or put its kept copy back.' });
     }
     await nextTurn();
   }
@@ -66,23 +67,31 @@ function strayFiles(folder: string, place: string): Finding[] {
     .map((name) => warning(`${place}/${name}`, 'it is the kept copy of a damaged file', 'Take from it what you need, then delete it.'));
 }
 
+const MAX_ARCHIVE_BYTES = 256 * 1024 * 1024;
+
 /** Answers may lie in the archive of the chat, and their messages, too. */
-async function archivedIds(folder: string): Promise<ReadonlySet<string>> {
+async function archivedIds(folder: string, place: string): Promise<{ readonly ids: ReadonlySet<string>; readonly findings: Finding[] }> {
   const ids = new Set<string>();
+  const findings: Finding[] = [];
   const archive = join(folder, 'chat-archive');
   const names = lstatSync(archive, { throwIfNoEntry: false })?.isDirectory() === true ? readdirSync(archive) : [];
-  for (const name of names) {
-    if (!name.endsWith('.jsonl')) continue;
-    for (const line of (await readFile(join(archive, name), 'utf8')).split('\n')) {
-      const entry = tryParseJson(line);
-      if (!isObject(entry)) continue;
-      if (typeof entry['id'] === 'string') ids.add(entry['id']);
-      if (typeof entry['replyTo'] === 'string') ids.add(`>${entry['replyTo']}`);
+  for (const name of names.filter((one) => one.endsWith('.jsonl'))) {
+    try {
+      const text = (await readRegular(join(archive, name), MAX_ARCHIVE_BYTES))?.toString() ?? '';
+      for (const line of text.split('\n')) {
+        const entry = tryParseJson(line);
+        if (isObject(entry) && typeof entry['replyTo'] === 'string') ids.add(entry['replyTo']);
+        if (line !== '' && !isObject(entry))
+          findings.push(warning(`${place}/${name}`, 'it has a line that is no message', 'Look at it, and remove that line.'));
+      }
+    } catch (error) {
+      findings.push(warning(`${place}/${name}`, readFault(error as Error), 'See that it can be read, or move it elsewhere.'));
     }
   }
-  return ids;
+  return { ids, findings };
 }
 
+/** `archived` holds the messages whose answers were archived. */
 function outcomes(chat: Entries, archived: ReadonlySet<string>, place: string): Finding[] {
   const ids = new Set<string>();
   const answers = new Map<string, number>();
@@ -96,7 +105,7 @@ function outcomes(chat: Entries, archived: ReadonlySet<string>, place: string): 
     if (role !== 'user' || id === undefined) return found;
     const count = answers.get(id) ?? 0;
     if (count > 1) fault(`it has ${count} answers`);
-    if (status === 'done' && count === 0 && !archived.has(`>${id}`)) {
+    if (status === 'done' && count === 0 && !archived.has(id)) {
       found.push(warning(place, `${id}: it is done, and has no answer`, 'Nothing needs to be done if it was written by hand.'));
     }
     if (count === 1 && (status === 'queued' || status === 'processing')) fault('it has an answer, and waits for one');

@@ -6,7 +6,7 @@ import type { CoreBus } from '../bus.ts';
 import { isObject, tryParseJson } from '../json.ts';
 import { type HaltState, SetHalt } from '../schemas/block-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import { replaceFile, syncFolder } from '../workspace/atomic-file.ts';
+import { replaceFile, storageFailure, syncFolder } from '../workspace/atomic-file.ts';
 import { FreshFile } from '../workspace/fresh-file.ts';
 import { formatFile } from './contents.ts';
 
@@ -37,16 +37,17 @@ export class HaltSwitch {
 
   async set(body: unknown): Promise<HaltState> {
     checkBody(body);
-    await replaceFile(this.#file.path, formatFile({ since: new Date(this.#now()).toISOString(), reason: body.reason ?? null }));
+    const content = formatFile({ since: new Date(this.#now()).toISOString(), reason: body.reason ?? null });
+    await replaceFile(this.#file.path, content).catch(failed);
     this.#file.refresh(true);
     return this.#state;
   }
 
   async release(): Promise<HaltState> {
-    await unlink(this.#file.path).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error;
-    });
-    await syncFolder(dirname(this.#file.path));
+    await unlink(this.#file.path).then(
+      () => syncFolder(dirname(this.#file.path)),
+      (error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? undefined : failed(error)),
+    );
     this.#file.refresh(true);
     return this.#state;
   }
@@ -57,6 +58,10 @@ export class HaltSwitch {
     if (isChange || (this.#isFirst && state.halted)) this.#bus.emit('workspace.halted', { halted: state.halted, reason: state.reason });
     this.#isFirst = false;
   }
+}
+
+function failed(error: unknown): never {
+  throw storageFailure("halted.json can't be written or removed", error);
 }
 
 function describe(json: unknown): HaltState {

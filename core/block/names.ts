@@ -38,5 +38,6 @@ export function archiveName(name: string, at: Date): string {
 
 /** The block name inside an archive name; undefined when it is none. */
 export function nameInArchive(archive: string): string | undefined {
-  return ARCHIVE_NAME.exec(archive)?.[1];
+  const name = ARCHIVE_NAME.exec(archive)?.[1];
+  return name !== undefined && isBlockName(name) ? name : undefined;
 }

@@ -1,6 +1,7 @@
 // The blocks that are held in memory: those at work, those that somebody follows, and those that were used last.
 //
-// O1 One object for each block, so that each file has one writer.
+// O1 One object for each block as long as anybody has it in hand, so that each file has one writer. One that was let go is found again
+//    until it is really gone.
 // O2 While a block moves, whoever wants it waits for the end of the move.
 // O3 What a crash left behind in a folder is swept before the block is opened for the first time.
 import type { Block } from './block.ts';
@@ -19,6 +20,8 @@ export interface OpenBlocksOptions {
 export class OpenBlocks {
   readonly #options: OpenBlocksOptions;
   readonly #open = new Map<string, Block>();
+  /** O1: let go, but perhaps still in somebody's hand. */
+  readonly #lent = new Map<string, WeakRef<Block>>();
   readonly #moving = new Map<string, Promise<unknown>>();
   readonly #swept = new Set<string>();
 
@@ -35,23 +38,28 @@ export class OpenBlocks {
   /** The same at once; a block that is on the move is not found. */
   findNow(name: string): Block {
     if (this.#moving.has(name) || !this.#options.catalog.has(name)) {
-      if (!this.#moving.has(name)) this.#open.delete(name);
+      if (!this.#moving.has(name)) this.#drop(name);
       throw blockNotFound(name);
     }
-    const known = this.#open.get(name);
-    // The one that was used last stands last.
-    if (known !== undefined) this.#open.delete(name);
-    const block = known ?? this.#make(name);
-    this.#open.set(name, block);
+    const block = this.#open.get(name) ?? this.#lent.get(name)?.deref() ?? this.#make(name);
+    this.hold(block);
     return block;
+  }
+
+  /** Keeps a block that was found some time ago, before it begins to run. The one that was used last stands last. */
+  hold(block: Block): void {
+    this.#lent.delete(block.name);
+    this.#open.delete(block.name);
+    this.#open.set(block.name, block);
   }
 
   has(name: string): boolean {
     return this.#open.has(name);
   }
 
+  /** All that there are objects of. */
   all(): Block[] {
-    return [...this.#open.values()];
+    return [...this.#open.values(), ...[...this.#lent.values()].flatMap((lent) => lent.deref() ?? [])];
   }
 
   get running(): number {
@@ -76,8 +84,10 @@ export class OpenBlocks {
     }
   }
 
+  /** The block has moved away. */
   forget(name: string): void {
     this.#open.delete(name);
+    this.#lent.delete(name);
     this.#swept.delete(name);
   }
 
@@ -94,10 +104,23 @@ export class OpenBlocks {
     return this.#options.make(name);
   }
 
-  /** O1: a block with writes under way would get a second writer, so that its files are closed first, and only then is it let go. */
+  /** A folder that somebody has taken away may come back: its monitor waits for that, and must not get a second one beside it. */
+  #drop(name: string): void {
+    const block = this.#open.get(name);
+    if (block !== undefined && !block.isInUse) this.#lend(block);
+  }
+
   #letGo(): void {
     if (this.#open.size < KEPT_IDLE) return;
     const idle = [...this.#open.values()].find((block) => !block.isInUse && block.isQuiet);
-    if (idle !== undefined) this.#open.delete(idle.name);
+    if (idle !== undefined) this.#lend(idle);
+  }
+
+  /** O1. */
+  #lend(block: Block): void {
+    this.#open.delete(block.name);
+    this.#lent.set(block.name, new WeakRef(block));
+    if (this.#lent.size <= this.#open.size + KEPT_IDLE) return;
+    for (const [name, lent] of this.#lent) if (lent.deref() === undefined) this.#lent.delete(name);
   }
 }

@@ -12,10 +12,11 @@ import type { ArchiveInfo, BlockConfig } from '../schemas/block.ts';
 import { RestoreArchive } from '../schemas/block-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import { packFolder, unpackInto } from '../workspace/bundle.ts';
-import { JsonFile } from '../workspace/json-file.ts';
+import { parseBytes } from '../workspace/json-bytes.ts';
+import { readFault, readRegular } from '../workspace/regular-file.ts';
 import type { Block } from './block.ts';
 import { countQueue } from './chat-file.ts';
-import { completeConfig, formatFile } from './contents.ts';
+import { parseConfig } from './contents.ts';
 import { type BlockContext, createBlockMachine } from './machine.ts';
 import { assertNewName } from './names.ts';
 import type { OpenBlocks } from './open-blocks.ts';
@@ -23,6 +24,8 @@ import { measure, type Vault } from './vault.ts';
 import type { World } from './workshop.ts';
 
 const checkRestore: Validator<RestoreArchive> = compile(RestoreArchive);
+
+const MAX_CONFIG_BYTES = 4 * 1024 * 1024;
 
 export interface ArchiveOperationsOptions {
   readonly world: World;
@@ -74,7 +77,10 @@ export class ArchiveOperations {
     const { vault, world } = this.#options;
     const info = await vault.find(given);
     const name = body.name ?? info.originalName;
-    const config = await this.#configIn(vault.archivedFolder(info), name);
+    const config = await this.#configIn(vault.archivedFolder(info), name).catch((error: Error) => {
+      const place = `archive/${info.archiveName}/config.json`;
+      throw new BlockhouseError('BLOCK_DAMAGED', `${place} can't be used: ${readFault(error)}. Repair it by hand.`, { cause: error });
+    });
     await this.#steer(info, { type: 'block.restore', name }, async () => {
       await vault.restore(info, config);
       // A2: the caps of the new name know what the old one has spent.
@@ -105,7 +111,9 @@ export class ArchiveOperations {
     const name = await vault.import(
       (folder) => unpackInto(bundle, folder),
       async (folder) => {
-        const config = await this.#configIn(folder, wanted);
+        const config = await this.#configIn(folder, wanted).catch((error: Error) => {
+          throw invalidRequest('', `The config.json of the archive can't be used: ${readFault(error)}.`);
+        });
         assertNewName(config.name);
         return config;
       },
@@ -115,17 +123,16 @@ export class ArchiveOperations {
     return { name };
   }
 
-  /** A2. Throws BLOCK_DAMAGED. */
+  /** A2: what config.json says, for a block of this name, or of its own. Throws an Error that says what is wrong. */
   async #configIn(folder: string, name: string | undefined): Promise<BlockConfig> {
     const at = new Date(this.#options.world.now()).toISOString();
-    const parse = (value: unknown): BlockConfig => {
-      if (!isObject(value)) throw new Error('it must be an object');
-      const called = name ?? value['name'];
-      if (typeof called !== 'string') throw invalidRequest('name', 'is missing in config.json');
-      return completeConfig({ ...value, name: called, enabled: false }, called, at);
-    };
-    const config = await new JsonFile<BlockConfig>(join(folder, 'config.json'), { parse, format: formatFile, maxBytes: 4 * 1024 * 1024 }).read();
-    return { ...config, updatedAt: at, rev: config.rev + 1 };
+    const bytes = await readRegular(join(folder, 'config.json'), MAX_CONFIG_BYTES);
+    if (bytes === undefined) throw new Error('it is missing');
+    const value = parseBytes(bytes);
+    const called = name ?? (isObject(value) ? value['name'] : undefined);
+    if (!isObject(value) || typeof called !== 'string') throw new Error('it has no name');
+    const config = parseConfig({ ...value, name: called }, called, at);
+    return { ...config, enabled: false, updatedAt: at, rev: config.rev + 1 };
   }
 
   /** A1: the life of an archived block, as long as it takes. */

@@ -27,8 +27,10 @@ export class ChatOperations {
     const block = await this.#blocks.find(name);
     const { queue, autoStart } = await block.files.config.read();
     const at = block.at();
-    const given = { id: block.ids.next(), content: message, channel, clientId, at, cap: queue.cap };
-    const { entry, position, isNew } = await block.files.chat.update((entries) => appendMessage(completeEntries(entries, block.ids, at), given));
+    const { entry, position, isNew } = await block.files.chat.update((entries) => {
+      const whole = completeEntries(entries, block.ids, at);
+      return appendMessage(whole, { id: block.ids.next(), content: message, channel, clientId, at, cap: queue.cap });
+    });
     if (isNew) block.world.bus.emit('message.queued', { block: name, id: entry.id, channel });
     if (autoStart && !block.isRunning) await this.#autoStart(block);
     const running = block.isRunning;
@@ -42,28 +44,30 @@ export class ChatOperations {
   async cancel(name: string, id: string): Promise<ChatEntry> {
     const block = await this.#blocks.find(name);
     if (await block.cancelReply(id)) return entryIn(await block.files.chat.read(), id);
-    return block.files.chat.update((entries) => {
+    const cancelled = await block.files.chat.update((entries) => {
       const entry = entryIn(entries, id);
       if (!isWaiting(entry)) throw new BlockhouseError('WRONG_STATE', `The message is ${entry.status} already.`);
-      const cancelled: ChatEntry = { ...entry, status: 'cancelled', processed: true, finishedAt: block.at() };
-      block.world.bus.emit('message.finished', { block: name, id, status: 'cancelled' });
-      return { value: withEntry(entries, id, () => cancelled), result: cancelled };
+      const result: ChatEntry = { ...entry, status: 'cancelled', processed: true, finishedAt: block.at() };
+      return { value: withEntry(entries, id, () => result), result };
     });
+    block.world.bus.emit('message.finished', { block: name, id, status: 'cancelled' });
+    return cancelled;
   }
 
   async retry(name: string, id: string): Promise<ChatEntry> {
     const block = await this.#blocks.find(name);
-    return block.files.chat.update((entries) => {
+    const queued = await block.files.chat.update((entries) => {
       const entry = entryIn(entries, id);
       if (entry.role !== 'user' || !AGAIN.has(entry.status))
         throw new BlockhouseError('WRONG_STATE', `Only a failed, cancelled or expired message can be queued again; this one is ${entry.status}.`);
       const { nextAttemptAt: _due, finishedAt: _end, ...rest } = entry;
       // A new life: it is as old as this request, and goes to the end of the queue.
-      const queued: ChatEntry = { ...rest, status: 'queued', processed: false, attempts: 0, error: null, timestamp: block.at() };
+      const result: ChatEntry = { ...rest, status: 'queued', processed: false, attempts: 0, error: null, timestamp: block.at() };
       const others = entries.filter((other) => other.id !== id && other.replyTo !== id);
-      block.world.bus.emit('message.queued', { block: name, id, channel: entry.channel });
-      return { value: [...others, queued], result: queued };
+      return { value: [...others, result], result };
     });
+    block.world.bus.emit('message.queued', { block: name, id, channel: queued.channel });
+    return queued;
   }
 }
 

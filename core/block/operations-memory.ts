@@ -1,10 +1,12 @@
-// Memory of a block, as people change it: facts, a compaction by hand, and its undoing.
+// What a block remembers, as people change it: facts, a compaction by hand, its undoing, and the reset of everything but configuration and chat.
 import { randomBytes } from 'node:crypto';
 import { BlockhouseError } from '../errors.ts';
 import { compact, undoCompaction } from '../monitor/compaction.ts';
+import { noCosts } from '../monitor/costs.ts';
 import type { BlockMemory, Fact } from '../schemas/block.ts';
 import { AddFact } from '../schemas/block-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
+import { freshMemory, freshPulse } from './contents.ts';
 import type { OpenBlocks } from './open-blocks.ts';
 
 const checkFact: Validator<AddFact> = compile(AddFact);
@@ -41,6 +43,21 @@ export class MemoryOperations {
     const block = await this.#blocks.find(name);
     if (block.state === 'working' || block.state === 'compacting') throw new BlockhouseError('WRONG_STATE', 'A reply is being made; try again after it.');
     return compact(block, 'manual', signal);
+  }
+
+  /** Also heals damaged files of what it clears; their old content was kept. */
+  async reset(name: string, hard: boolean): Promise<{ readonly message: string; readonly cleared: readonly string[] }> {
+    const block = await this.#blocks.find(name);
+    const { files, ids } = block;
+    const { memory } = await files.config.read();
+    // Ids sort by time: what is there now lies before this one, so that the model no longer sees it.
+    ids.follow(await files.chat.read().catch(() => [])); // a damaged chat shows nothing to the model
+    const fresh = freshMemory(memory.maxContextTokens);
+    await files.memory.replace(() => ({ ...fresh, window: { ...fresh.window, firstKeptId: ids.next() } }));
+    await files.costs.replace(() => ({ ...noCosts(), lastReset: block.at() }));
+    await files.pulse.replace((old) => ({ ...((block.isRunning && old) || freshPulse()), transitions: [], restarts: 0, consecutiveFailures: 0 }));
+    if (hard) await block.log.clear();
+    return { message: `${name} was reset; configuration and chat history stay.`, cleared: ['memory', 'costs', 'pulse', ...(hard ? ['logs'] : [])] };
   }
 
   async undoCompaction(name: string): Promise<BlockMemory> {

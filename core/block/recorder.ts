@@ -30,7 +30,10 @@ export class Recorder {
   readonly #options: RecorderOptions;
   readonly #waiting = new Set<(word: BlockState) => void>();
   #word: BlockState = 'stopped';
+  /** Reason and time of the state, as they were written. */
+  #detail = '';
   #task: CurrentTask | null = null;
+  #lastRun: string | null = null;
   #heartbeat: NodeJS.Timeout | undefined;
   #last: Promise<void> = Promise.resolve();
 
@@ -47,16 +50,16 @@ export class Recorder {
     this.#update((pulse) => beginRun(pulse, this.#options.world.now()));
   }
 
-  /** A step of the monitor; one that leads to no other state is none. */
+  /** A step of the monitor. One that leads to no other state is none, but its reason or its time may be another. */
   step({ value, context }: MonitorSnapshot): void {
     const to = stateWord(value);
-    if (to === undefined || to === this.#word) return;
-    const { name, world, log } = this.#options;
-    const { cause, actor, reason } = context;
+    if (to === undefined) return;
     const from = this.#word;
+    const detail = JSON.stringify([context.reason, context.wakeUpAt]);
+    if (to === from && detail === this.#detail) return;
     this.#word = to;
-    world.bus.emit('block.transitioned', { block: name, from, to, cause, actor });
-    log.write(to === 'failed' ? 'ERROR' : 'INFO', `state.${to}`, { cause, by: actor, reason: reason?.message });
+    this.#detail = detail;
+    if (to !== from) this.#tell(from, to, context);
     this.#enqueue(() => this.#writeStep(to, context));
     for (const look of [...this.#waiting]) look(to);
   }
@@ -75,7 +78,7 @@ export class Recorder {
 
   setTask(task: CurrentTask): void {
     this.#task = task;
-    this.#update((pulse) => ({ ...pulse, currentTask: task }));
+    this.#update((pulse) => ({ ...pulse, currentTask: task, lastRun: this.#lastRun ?? pulse.lastRun }));
   }
 
   /** Written once, when text begins to come: its growth is for the heartbeat, and every word for the feed. */
@@ -86,8 +89,12 @@ export class Recorder {
     if (isFirst) this.setTask(this.#task);
   }
 
-  endTask(): void {
+  /** The reply to a message is over, or, with null, a compaction. What comes after a reply writes that. */
+  endTask(messageId: string | null): void {
+    if (this.#task?.messageId !== messageId) return;
     this.#task = null;
+    if (messageId === null) this.#update((pulse) => ({ ...pulse, currentTask: this.#task }));
+    else this.#lastRun = new Date(this.#options.world.now()).toISOString();
   }
 
   /** Resolves when everything up to now is written. */
@@ -105,6 +112,12 @@ export class Recorder {
     clearInterval(this.#heartbeat);
   }
 
+  #tell(from: BlockState, to: BlockState, { cause, actor, reason }: MonitorContext): void {
+    const { name, world, log } = this.#options;
+    world.bus.emit('block.transitioned', { block: name, from, to, cause, actor });
+    log.write(to === 'failed' ? 'ERROR' : 'INFO', `state.${to}`, { cause, by: actor, reason: reason?.message });
+  }
+
   async #writeStep(to: BlockState, context: MonitorContext): Promise<void> {
     const { files, world } = this.#options;
     const { cause, actor, reason, wakeUpAt, restarts, consecutiveFailures } = context;
@@ -116,7 +129,8 @@ export class Recorder {
       () => to !== 'stopped',
     );
     await files.pulse.update((pulse) => {
-      const step = { to, cause, actor, now, reason, wakeUpAt, restarts, consecutiveFailures, isWanted, queue: queue ?? pulse.queue };
+      const facts = { to, cause, actor, now, reason, wakeUpAt, restarts, consecutiveFailures, isWanted };
+      const step = { ...facts, lastRun: this.#lastRun, queue: queue ?? pulse.queue };
       return { value: takeStep(pulse, step), result: undefined };
     });
   }

@@ -5,20 +5,24 @@
 // V2 A rename never replaces anything: the place is looked at first, and one process holds the workspace.
 import { randomBytes } from 'node:crypto';
 import { lstatSync } from 'node:fs';
-import { lstat, mkdir, opendir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { lstat, mkdir, opendir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BlockhouseError } from '../errors.ts';
 import { tryParseJson } from '../json.ts';
 import { noCosts } from '../monitor/costs.ts';
 import { ArchiveInfo, type BlockConfig } from '../schemas/block.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import { ensureFolder, replaceFile, syncFolder, writeNewFile } from '../workspace/atomic-file.ts';
+import { ensureFolder, isTemporaryName, replaceFile, storageFailure, syncFolder, writeNewFile } from '../workspace/atomic-file.ts';
+import { readRegular } from '../workspace/regular-file.ts';
 import { formatFile, freshMemory, freshPulse } from './contents.ts';
 import { archiveName, archiveNotFound, nameInArchive } from './names.ts';
 
 const checkInfo: Validator<ArchiveInfo> = compile(ArchiveInfo);
 const INFO = 'archive.json';
-const TEMPORARY = /^\..+\.[0-9a-f]{16}\.tmp$/;
+const MAX_INFO_BYTES = 65_536;
+/** So many archives are looked at before others have their turn. */
+const SLICE = 50;
 
 export class Vault {
   readonly blocks: string;
@@ -33,16 +37,12 @@ export class Vault {
   async open(): Promise<void> {
     for (const folder of [this.blocks, this.archive]) {
       await ensureFolder(folder);
-      for (const name of await readdir(folder)) if (TEMPORARY.test(name)) await rm(join(folder, name), { recursive: true, force: true });
+      for (const name of await readdir(folder)) if (isTemporaryName(name)) await rm(join(folder, name), { recursive: true, force: true });
     }
   }
 
   folderOf(name: string): string {
     return join(this.blocks, name);
-  }
-
-  isTaken(name: string): boolean {
-    return lstatSync(this.folderOf(name), { throwIfNoEntry: false }) !== undefined;
   }
 
   /** V1. Throws NAME_TAKEN. */
@@ -75,11 +75,13 @@ export class Vault {
   async store(name: string, facts: Omit<ArchiveInfo, 'archiveName' | 'originalName' | 'archivedAt'>, at: Date): Promise<string> {
     const stored = this.#freeArchiveName(name, at);
     const info: ArchiveInfo = { archiveName: stored, originalName: name, archivedAt: at.toISOString(), ...facts };
+    const note = join(this.folderOf(name), INFO);
     try {
-      await replaceFile(join(this.folderOf(name), INFO), formatFile(info));
+      await replaceFile(note, formatFile(info));
       await this.#move(this.folderOf(name), join(this.archive, stored));
       await syncFolder(this.blocks);
     } catch (error) {
+      await rm(note, { force: true }).catch(() => undefined); // it says what is not so, and nobody reads it here
       throw storageFault(error);
     }
     return stored;
@@ -88,8 +90,14 @@ export class Vault {
   /** Newest first. */
   async list(): Promise<ArchiveInfo[]> {
     const names = (await readdir(this.archive, { withFileTypes: true })).filter((item) => item.isDirectory()).map(({ name }) => name);
-    const infos = await Promise.all(names.map((name) => this.#info(name)));
-    return infos.filter((info) => info !== undefined).sort((a, b) => (a.archivedAt < b.archivedAt ? 1 : -1));
+    const infos: ArchiveInfo[] = [];
+    // One after the other: ten thousand open files at once are more than a process may have.
+    for (const name of names) {
+      const info = await this.#info(name);
+      if (info !== undefined) infos.push(info);
+      if (infos.length % SLICE === 0) await nextTurn();
+    }
+    return infos.sort((a, b) => (a.archivedAt < b.archivedAt ? 1 : -1));
   }
 
   /** The one archive that is meant. Throws ARCHIVE_NOT_FOUND, AMBIGUOUS_ARCHIVE. */
@@ -140,9 +148,9 @@ export class Vault {
     if (originalName === undefined) return undefined;
     const stats = await lstat(join(this.archive, name)).catch(absent);
     if (stats?.isDirectory() !== true) return undefined;
-    const text = await readFile(join(this.archive, name, INFO), 'utf8').catch(absent);
-    const info = text === undefined ? undefined : tryParseJson(text);
     // Whoever put the folder there by hand, or cut its description short, still has the block.
+    const text = await readRegular(join(this.archive, name, INFO), MAX_INFO_BYTES).catch(() => undefined);
+    const info = text === undefined ? undefined : tryParseJson(text.toString());
     if (!isInfo(info)) return { archiveName: name, originalName, archivedAt: stats.mtime.toISOString() };
     return { ...info, archiveName: name, originalName };
   }
@@ -154,8 +162,15 @@ export class Vault {
     }
   }
 
+  /** Whatever stands there, a link that leads nowhere too. */
   #assertFree(name: string): void {
-    if (this.isTaken(name)) throw new BlockhouseError('NAME_TAKEN', `There is a block ${name} already; choose another name.`);
+    let found: unknown;
+    try {
+      found = lstatSync(this.folderOf(name), { throwIfNoEntry: false });
+    } catch (error) {
+      throw storageFault(error);
+    }
+    if (found !== undefined) throw new BlockhouseError('NAME_TAKEN', `There is a block ${name} already; choose another name.`);
   }
 
   /** V2. */
@@ -172,15 +187,19 @@ async function writeFresh(folder: string): Promise<void> {
   for (const name of ['chat-archive', 'logs']) await mkdir(join(folder, name), { mode: 0o700 });
 }
 
-/** How much of the disk a block takes. */
-export async function measure(folder: string): Promise<{ sizeBytes: number; files: number }> {
+/** How much of the disk a block takes; nothing where not all of it can be looked at. */
+export async function measure(folder: string): Promise<{ readonly sizeBytes?: number; readonly files?: number }> {
   let sizeBytes = 0;
   let files = 0;
-  for await (const item of await opendir(folder, { recursive: true })) {
-    if (!item.isFile()) continue;
-    const stats = lstatSync(join(item.parentPath, item.name), { throwIfNoEntry: false });
-    sizeBytes += stats?.size ?? 0;
-    files += 1;
+  try {
+    for await (const item of await opendir(folder, { recursive: true })) {
+      if (!item.isFile()) continue;
+      sizeBytes += lstatSync(join(item.parentPath, item.name), { throwIfNoEntry: false })?.size ?? 0;
+      files += 1;
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    return {};
   }
   return { sizeBytes, files };
 }
@@ -201,8 +220,5 @@ function absent(error: NodeJS.ErrnoException): undefined {
 }
 
 function storageFault(error: unknown): BlockhouseError {
-  if (error instanceof BlockhouseError) return error;
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'ENOSPC' || code === 'EDQUOT') return new BlockhouseError('STORAGE_FULL', 'The disk is full; nothing was changed.', { cause: error });
-  return new BlockhouseError('STORAGE_FAILED', `The folder of the block can't be written or moved (${code ?? message}); it stays as it was.`, { cause: error });
+  return storageFailure("The folder of the block can't be written or moved", error);
 }

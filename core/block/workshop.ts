@@ -44,6 +44,8 @@ export interface BlockWorkshop {
   setTask(task: CurrentTask): void;
   /** Shows that text comes; seldom written. */
   growTask(outputChars: number): void;
+  /** The reply to a message is over, or, with null, a compaction. */
+  endTask(messageId: string | null): void;
   /** Failures since the last answer. */
   failures(): number;
 }

@@ -11,7 +11,6 @@ import { Reply } from './reply.ts';
 export interface MonitorHooks {
   /** Before anything else of a run; throws BLOCK_DAMAGED when a file of the block is. */
   onBegin(): Promise<void>;
-  onReplyEnded(): void;
   onEnd(): Promise<void>;
 }
 
@@ -30,7 +29,9 @@ export class MonitorActors {
     return createMonitorMachine(() => shop.world.now()).provide({
       actors: {
         recover: fromPromise(() => this.#guarded(() => this.#begin())),
-        choose: fromPromise(() => this.#guarded(() => chooseNext(shop))),
+        choose: fromPromise<Choice, { readonly name: string; readonly isUrgent: boolean }>(({ input }) =>
+          this.#guarded(() => chooseNext(shop, input.isUrgent)),
+        ),
         reply: fromPromise<ReplyOutcome, { readonly name: string; readonly messageId: string }>(({ input, signal }) =>
           this.#guarded(() => this.#makeReply(input.messageId, signal)),
         ),
@@ -41,13 +42,13 @@ export class MonitorActors {
     });
   }
 
-  /** Ends the reply to a message, where it is being made; true when it was. Resolves when that is over. */
+  /** Ends the reply to a message, where it is being made. Resolves when that is over: with true when the message was cancelled by it. */
   async cancel(messageId: string): Promise<boolean> {
     const reply = this.#reply;
     if (reply?.messageId !== messageId) return false;
     reply.abort('cancel');
     await reply.ended;
-    return true;
+    return reply.wasCancelled;
   }
 
   /** A fault of the disk or of a file is an outcome; what is left is a defect, which the machine counts. */
@@ -55,7 +56,10 @@ export class MonitorActors {
     try {
       return await work();
     } catch (error) {
-      return outcomeOfFault(this.#shop, error);
+      const outcome = outcomeOfFault(this.#shop, error);
+      if (outcome !== undefined) return outcome;
+      this.#shop.log.write('ERROR', 'monitor.fault', { error: error instanceof Error ? error.stack : String(error) });
+      throw error;
     }
   }
 
@@ -75,18 +79,23 @@ export class MonitorActors {
     } finally {
       signal.removeEventListener('abort', abort);
       this.#reply = undefined;
-      this.#hooks.onReplyEnded();
     }
   }
 
-  /** What a reply has left that did not end in time is queued again. */
+  /**
+   * What broke off is queued again; its attempt counts, for a model may have been asked. A reply that did not end in time may yet be
+   * saved: its message is left to the next start.
+   */
   async #settle(): Promise<void> {
-    if (this.#reply === undefined) {
-      await this.#shop.files.chat.update((entries) => {
-        const left = entries.filter(({ status }) => status === 'processing');
-        return { value: left.reduce((all, { id }) => requeue(all, id, { countsAsAttempt: false }).value, entries), result: undefined };
-      });
+    try {
+      if (this.#reply === undefined) {
+        await this.#shop.files.chat.update((entries) => {
+          const left = entries.filter(({ status }) => status === 'processing');
+          return { value: left.reduce((all, { id }) => requeue(all, id, { countsAsAttempt: true }).value, entries), result: undefined };
+        });
+      }
+    } finally {
+      await this.#hooks.onEnd();
     }
-    await this.#hooks.onEnd();
   }
 }

@@ -1,4 +1,7 @@
 // Moves the window of a block's memory: what leaves it is summarised by the block's model. Nothing is deleted, and it can be undone.
+//
+// C1 A memory that was reset or moved in the meantime is not touched: the window never goes back to what it was planned with.
+// C2 While the kill switch is set no model is called for a summary either.
 import { randomBytes } from 'node:crypto';
 import type { BlockWorkshop } from '../block/workshop.ts';
 import { BlockhouseError } from '../errors.ts';
@@ -6,6 +9,7 @@ import type { BlockConfig, BlockMemory, Compaction } from '../schemas/block.ts';
 import { recordCall } from './bookkeeping.ts';
 import { checkBudget } from './budget-check.ts';
 import { candidatesOf, ModelCallFailure } from './model-call.ts';
+import { haltReason } from './reasons.ts';
 import { type CompactionPlan, estimateTokens, planCompaction, summaryMessages, windowStand } from './window.ts';
 
 const KEPT_COMPACTIONS = 20;
@@ -13,32 +17,53 @@ const KEPT_COMPACTIONS = 20;
 const OVERFULL_PERCENT = 100;
 
 /** The memory afterwards. Rejects with the failure of the model, after it is written into memory.json. */
-export async function compact(shop: BlockWorkshop, trigger: Compaction['trigger'], signal: AbortSignal): Promise<BlockMemory> {
+export async function compact(shop: BlockWorkshop, trigger: 'threshold' | 'manual', signal: AbortSignal): Promise<BlockMemory> {
   const { files } = shop;
+  const halt = shop.world.halted();
+  if (halt.halted) throw new BlockhouseError('WRONG_STATE', haltReason(halt).message); // C2
   const config = await files.config.read();
   const memory = await files.memory.read();
   const plan = planCompaction({ config, memory, history: await files.chat.read() });
   if (plan === undefined) return memory;
   shop.setTask({ messageId: null, startedAt: shop.at(), attempt: 1, phase: 'compacting', outputChars: 0 });
   try {
-    const { summary, model, costUsd } = await summarise(shop, config, memory, plan, signal);
-    return await move(shop, plan, { trigger, outcome: 'summarized', model, costUsd }, summary);
+    return await carryOut(shop, { config, memory, plan, trigger: triggerOf(trigger, memory) }, signal);
+  } finally {
+    shop.endTask(null);
+  }
+}
+
+function triggerOf(trigger: 'threshold' | 'manual', { window }: BlockMemory): Compaction['trigger'] {
+  return trigger === 'threshold' && window.percent >= OVERFULL_PERCENT ? 'overflow' : trigger;
+}
+
+interface Job {
+  readonly config: BlockConfig;
+  /** As the plan was made with. */
+  readonly memory: BlockMemory;
+  readonly plan: CompactionPlan;
+  readonly trigger: Compaction['trigger'];
+}
+
+async function carryOut(shop: BlockWorkshop, job: Job, signal: AbortSignal): Promise<BlockMemory> {
+  try {
+    const { summary, model, costUsd } = await summarise(shop, job, signal);
+    return await move(shop, job, { outcome: 'summarized', model, costUsd }, summary);
   } catch (error) {
     if (!(error instanceof ModelCallFailure)) throw error;
-    if (signal.aborted) throw error.failure;
-    shop.log.write('WARN', 'memory.compaction-failed', { code: error.failure.code, error: error.failure.message });
-    const facts = { trigger, model: candidatesOf(config)[0]?.model ?? null, costUsd: error.bill?.costUsd ?? null };
-    if (trigger !== 'manual' && memory.window.percent >= OVERFULL_PERCENT) return move(shop, plan, { ...facts, outcome: 'evicted' }, undefined);
-    await note(shop, plan, { ...facts, outcome: 'failed' });
-    throw error.failure;
+    const { failure, bill } = error;
+    if (signal.aborted) throw failure;
+    shop.log.write('WARN', 'memory.compaction-failed', { code: failure.code, error: failure.message });
+    const facts = { model: candidatesOf(job.config)[0]?.model ?? null, costUsd: bill?.costUsd ?? null };
+    if (job.trigger === 'overflow') return move(shop, job, { ...facts, outcome: 'evicted' }, undefined);
+    await note(shop, job, { ...facts, outcome: 'failed' });
+    throw failure;
   }
 }
 
 async function summarise(
   shop: BlockWorkshop,
-  config: BlockConfig,
-  memory: BlockMemory,
-  plan: CompactionPlan,
+  { config, memory, plan }: Job,
   signal: AbortSignal,
 ): Promise<{ summary: string; model: string; costUsd: number | null }> {
   const candidates = candidatesOf(config);
@@ -66,36 +91,44 @@ function asFailure(code: 'WRONG_STATE' | 'ADAPTER_NOT_CONFIGURED' | 'UPSTREAM_MA
   return new ModelCallFailure(new BlockhouseError(code, message), undefined);
 }
 
-type Facts = Pick<Compaction, 'trigger' | 'outcome'> & { readonly model: string | null; readonly costUsd: number | null };
+type Facts = Pick<Compaction, 'outcome'> & { readonly model: string | null; readonly costUsd: number | null };
 
 /** With a new summary, or, evicted, with the old one. */
-async function move(shop: BlockWorkshop, plan: CompactionPlan, facts: Facts, summary: string | undefined): Promise<BlockMemory> {
+async function move(shop: BlockWorkshop, job: Job, facts: Facts, summary: string | undefined): Promise<BlockMemory> {
   const config = await shop.files.config.read();
   const history = await shop.files.chat.read();
   const moved = await shop.files.memory.update((memory) => {
+    if (memory.window.firstKeptId !== job.memory.window.firstKeptId) throw new BlockhouseError('WRONG_STATE', MOVED); // C1
     const kept = summary === undefined ? memory : { ...memory, summary, summaryUpdatedAt: shop.at() };
-    const before = { ...kept, window: { ...kept.window, firstKeptId: plan.firstKeptId } };
+    const before = { ...kept, window: { ...kept.window, firstKeptId: job.plan.firstKeptId } };
     const window = windowStand({ config, memory: before, history });
-    const entry = record(shop, plan, facts, memory, window.tokens);
-    const value = { ...before, window, compactions: [...memory.compactions, entry].slice(-KEPT_COMPACTIONS), compactionCount: memory.compactionCount + 1 };
+    const noted = withRecord(before, record(shop, job, facts, memory, window.tokens));
+    const value = { ...noted, window, compactionCount: memory.compactionCount + 1 };
     return { value, result: value };
   });
-  tell(shop, plan, facts);
+  tell(shop, job, facts);
   return moved;
 }
 
-async function note(shop: BlockWorkshop, plan: CompactionPlan, facts: Facts): Promise<void> {
-  await shop.files.memory.update((memory) => {
-    const entry = record(shop, plan, facts, memory, plan.tokensBefore);
-    return { value: { ...memory, compactions: [...memory.compactions, entry].slice(-KEPT_COMPACTIONS) }, result: undefined };
-  });
-  tell(shop, plan, facts);
+const MOVED = 'The memory was changed while its summary was being made; nothing was moved.';
+
+async function note(shop: BlockWorkshop, job: Job, facts: Facts): Promise<void> {
+  await shop.files.memory.update((memory) => ({
+    value: withRecord(memory, record(shop, job, facts, memory, job.plan.tokensBefore)),
+    result: undefined,
+  }));
+  tell(shop, job, facts);
 }
 
-function record(shop: BlockWorkshop, plan: CompactionPlan, facts: Facts, memory: BlockMemory, tokensAfter: number): Compaction {
+function withRecord(memory: BlockMemory, entry: Compaction): BlockMemory {
+  return { ...memory, compactions: [...memory.compactions, entry].slice(-KEPT_COMPACTIONS) };
+}
+
+function record(shop: BlockWorkshop, { plan, trigger }: Job, facts: Facts, memory: BlockMemory, tokensAfter: number): Compaction {
   return {
     id: `c${randomBytes(8).toString('hex')}`,
     at: shop.at(),
+    trigger,
     ...facts,
     messages: plan.messages,
     tokensBefore: plan.tokensBefore,
@@ -105,8 +138,8 @@ function record(shop: BlockWorkshop, plan: CompactionPlan, facts: Facts, memory:
   };
 }
 
-function tell({ world, name, log }: BlockWorkshop, { messages }: CompactionPlan, { outcome, trigger, model }: Facts): void {
-  log.write('INFO', 'memory.compacted', { outcome, trigger, messages, model });
+function tell({ world, name, log }: BlockWorkshop, { plan, trigger }: Job, { outcome, model }: Facts): void {
+  log.write('INFO', 'memory.compacted', { outcome, trigger, messages: plan.messages, model });
   world.bus.emit('memory.compacted', { block: name, outcome, trigger });
 }
 

@@ -1,7 +1,8 @@
 // The order of things in a running monitor. It says what comes after what; the actors, provided where the core is put together, do
 // the work and resolve with an outcome. Context is JSON and nothing else. Pure: no I/O.
 //
-// N1 One message at a time, and after each the next is chosen anew: what a person did in the meantime counts.
+// N1 One message at a time, and after each the next is chosen anew: what a person did in the meantime counts. What happens while something
+//    is being looked at leads to a second look.
 // N2 Every way out leads through `stopping`, whose actor leaves nothing half done.
 // N3 A message that fails is no fault of the monitor; an actor that throws is. Five such faults in ten minutes, and it waits for a person.
 import { assign, fromPromise, setup } from 'xstate';
@@ -50,8 +51,10 @@ export interface MonitorContext {
   readonly cause: string;
   readonly actor: TransitionActor;
   readonly isStopping: boolean;
-  /** Something changed while the next step was being chosen. */
+  /** Something changed while the next step was being chosen, or the files were read. */
   readonly chooseAgain: boolean;
+  /** The wait of the message is over, or somebody wants no more of it. */
+  readonly isUrgent: boolean;
   /** Epoch milliseconds of the last faults of its actors. */
   readonly crashes: readonly number[];
   readonly restarts: number;
@@ -83,7 +86,8 @@ export function createMonitorMachine(now: () => number) {
     actors: {
       /** Brings the chat in order after whatever ended the last run. */
       recover: placeholder<Choice, { readonly name: string }>('recover'),
-      choose: placeholder<Choice, { readonly name: string }>('choose'),
+      /** `isUrgent`: no message waits for its time any longer. */
+      choose: placeholder<Choice, { readonly name: string; readonly isUrgent: boolean }>('choose'),
       /** Makes one attempt at one message. */
       reply: placeholder<ReplyOutcome, { readonly name: string; readonly messageId: string }>('reply'),
       compact: placeholder<void, { readonly name: string }>('compact'),
@@ -111,6 +115,7 @@ export function createMonitorMachine(now: () => number) {
       actor: input.actor,
       isStopping: false,
       chooseAgain: false,
+      isUrgent: false,
       crashes: [],
       restarts: 0,
       consecutiveFailures: 0,
@@ -121,11 +126,13 @@ export function createMonitorMachine(now: () => number) {
     },
     states: {
       starting: {
-        entry: assign({ reason: null, wakeUpAt: null }),
+        entry: assign({ reason: null, wakeUpAt: null, chooseAgain: false }),
+        on: { 'settings.changed': { actions: assign({ chooseAgain: true }) } },
         invoke: {
           src: 'recover',
           input: ({ context }) => ({ name: context.name }),
           onDone: [
+            { guard: ({ context, event }) => context.chooseAgain && event.output.kind !== 'nothing', target: 'starting', reenter: true }, // N1
             { guard: ({ event }) => event.output.kind === 'fail', target: 'failed', actions: assign(({ event }) => hold(event.output)) },
             { guard: ({ event }) => event.output.kind === 'wait', target: 'backoff', actions: assign(({ event }) => hold(event.output)) },
             { target: 'choosing', actions: assign({ cause: 'recovered', actor: 'monitor' }) },
@@ -137,7 +144,7 @@ export function createMonitorMachine(now: () => number) {
         entry: assign({ chooseAgain: false, messageId: null }),
         invoke: {
           src: 'choose',
-          input: ({ context }) => ({ name: context.name }),
+          input: ({ context }) => ({ name: context.name, isUrgent: context.isUrgent }),
           onDone: [
             {
               guard: ({ event }) => event.output.kind === 'reply',
@@ -150,11 +157,11 @@ export function createMonitorMachine(now: () => number) {
                 actor: 'monitor' as const,
               })),
             },
+            { guard: ({ context }) => context.chooseAgain, target: 'choosing', reenter: true }, // N1
             { guard: ({ event }) => event.output.kind === 'wait', target: 'backoff', actions: assign(({ event }) => hold(event.output)) },
             { guard: ({ event }) => event.output.kind === 'pause', target: 'paused', actions: assign(({ event }) => hold(event.output)) },
             { guard: ({ event }) => event.output.kind === 'fail', target: 'failed', actions: assign(({ event }) => hold(event.output)) },
-            { guard: ({ context }) => context.chooseAgain, target: 'choosing', reenter: true },
-            { target: 'idle', actions: assign({ reason: null, wakeUpAt: null }) },
+            { target: 'idle', actions: assign({ reason: null, wakeUpAt: null, isUrgent: false }) },
           ],
           onError: { target: 'crashed', actions: assign(({ event }) => crash(event.error)) },
         },
@@ -170,6 +177,7 @@ export function createMonitorMachine(now: () => number) {
         },
       },
       working: {
+        entry: assign({ isUrgent: false }),
         initial: 'replying',
         invoke: {
           src: 'reply',
@@ -230,10 +238,14 @@ export function createMonitorMachine(now: () => number) {
         },
       },
       backoff: {
-        after: { wait: { target: 'choosing', actions: assign({ cause: 'time is up', actor: 'monitor' }) } },
+        entry: assign({ isUrgent: false }),
+        // The timer has measured the wait: what the clock says by then, if somebody has set it, does not matter.
+        after: { wait: { target: 'choosing', actions: assign({ cause: 'time is up', actor: 'monitor', isUrgent: true }) } },
         on: {
-          start: { target: 'choosing', actions: assign(({ event }) => ({ cause: 'start', actor: event.actor })) },
-          'settings.changed': { target: 'choosing', actions: assign(({ event }) => ({ cause: event.cause, actor: event.actor })) },
+          start: { target: 'choosing', actions: assign(({ event }) => ({ cause: 'start', actor: event.actor, isUrgent: true })) },
+          // The message that waits may have been cancelled.
+          'chat.changed': 'choosing',
+          'settings.changed': { target: 'choosing', actions: assign(({ event }) => ({ cause: event.cause, actor: event.actor, isUrgent: true })) },
         },
       },
       paused: {
@@ -260,6 +272,7 @@ export function createMonitorMachine(now: () => number) {
       },
       restarting: {
         after: { crashDelay: { target: 'starting', actions: assign({ cause: 'restart', actor: 'monitor' }) } },
+        on: { start: { target: 'starting', actions: assign(({ event }) => ({ cause: 'start', actor: event.actor })) } },
       },
       failed: {
         on: {
@@ -297,7 +310,7 @@ function hold(output: Choice | ReplyOutcome): Pick<MonitorContext, 'reason' | 'w
 
 /** N3. What it threw is in the log; its text may hold anything. */
 function crash(error: unknown): Pick<MonitorContext, 'reason' | 'cause' | 'actor'> {
-  const { code } = error as { readonly code?: unknown };
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
   const fault = typeof code === 'string' ? code : error instanceof Error ? error.name : 'unknown';
   return {
     reason: { code: 'CRASHED', message: `The monitor met an unexpected fault (${fault}) and starts again.`, fix: null },
@@ -309,7 +322,7 @@ function crash(error: unknown): Pick<MonitorContext, 'reason' | 'cause' | 'actor
 function crashLoop(context: MonitorContext): Reason {
   return {
     code: 'CRASH_LOOP',
-    message: `The monitor met ${context.crashes.length} unexpected faults within ten minutes; the last: ${context.reason?.message ?? 'unknown'}`,
+    message: `The monitor met ${context.crashes.length} unexpected faults within ten minutes; the last one: ${context.reason?.message ?? 'unknown'}`,
     fix: `blockhouse logs ${context.name}, then blockhouse start ${context.name}`,
   };
 }

@@ -1,7 +1,9 @@
 // A call of a model on behalf of a block, and its bill.
 //
 // B1 Every call that cost something is in the ledger before anything else is told of it; a call that failed, too, when usage is known.
+//    Of one that was ended, what came of it is estimated: the provider bills that as well.
 // B2 Monitors together make so many calls at a time: a start with a thousand waiting blocks is no herd.
+// B3 One call is one attempt. The monitor repeats it, where people see that it waits; the gateway does not.
 import PQueue from 'p-queue';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
@@ -11,6 +13,7 @@ import type { StreamSink } from '../ports.ts';
 import type { BlockConfig, CallPurpose } from '../schemas/block.ts';
 import type { ChatConfig, ChatDone, Message, Usage } from '../schemas/chat.ts';
 import type { Ledger } from '../workspace/ledger.ts';
+import { estimateTokens } from './window.ts';
 
 /** Who may answer: `adapter` or one of `fallbacks` of a configuration. */
 export interface Candidate {
@@ -61,6 +64,10 @@ export interface Bill {
   readonly failed: boolean;
 }
 
+interface BillFacts extends Pick<Bill, 'latencyMs' | 'ttftMs' | 'failed'> {
+  readonly pricesAs: string | undefined;
+}
+
 export interface ModelCallsOptions {
   readonly gateway: Gateway;
   readonly ledger: Ledger;
@@ -94,25 +101,38 @@ export class ModelCalls {
 
   /** Rejects with a ModelCallFailure. What `onText` was told of a call that fails is void. */
   async make(call: ModelCall): Promise<ModelAnswer> {
+    // The queue would not wait for the end, and the bill, of a call that is ended while it runs.
+    const waiting = new AbortController();
+    const leave = (): void => waiting.abort();
+    call.signal.addEventListener('abort', leave, { once: true });
+    if (call.signal.aborted) leave();
+    const begin = (): Promise<ModelAnswer> => {
+      call.signal.removeEventListener('abort', leave);
+      return this.#make(call);
+    };
     try {
-      return await this.#queue.add(() => this.#make(call), { signal: call.signal });
+      return await this.#queue.add(begin, { signal: waiting.signal });
     } catch (error) {
       if (error instanceof ModelCallFailure) throw error;
       const failure = call.signal.aborted ? new BlockhouseError('CANCELLED', 'It was ended while it waited.', { cause: error }) : toBlockhouseError(error);
       throw new ModelCallFailure(failure, undefined);
+    } finally {
+      call.signal.removeEventListener('abort', leave);
     }
   }
 
   /** What a call of this size would cost at most; null when the price is not known. */
-  async worstCase({ provider, model, config }: Candidate, inputTokens: number): Promise<{ usd: number | null; tokens: number }> {
-    const outputTokens = config.maxTokens ?? DEFAULT_MAX_TOKENS;
+  async worstCase(candidate: Candidate, inputTokens: number): Promise<{ usd: number | null; tokens: number }> {
+    const outputTokens = candidate.config.maxTokens ?? DEFAULT_MAX_TOKENS;
     const usage = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
-    return { usd: await this.#price(provider, config, model, usage), tokens: usage.totalTokens };
+    return { usd: await this.#price(this.#pricesAs(candidate), candidate.model, usage), tokens: usage.totalTokens };
   }
 
   async #make(call: ModelCall): Promise<ModelAnswer> {
     const { gateway, now } = this.#options;
     const { provider, model, config } = call.candidate;
+    // As it is when the call begins: by its end the credentials may be others.
+    const pricesAs = this.#pricesAs(call.candidate);
     const startedAt = now();
     let firstTextAt: number | undefined;
     let content = '';
@@ -121,49 +141,71 @@ export class ModelCalls {
       content += text;
       call.onText?.(text);
     });
-    const facts = () => ({ latencyMs: Math.max(0, now() - startedAt), ttftMs: firstTextAt === undefined ? null : Math.max(0, firstTextAt - startedAt) });
+    const facts = () => ({
+      pricesAs,
+      latencyMs: Math.max(0, now() - startedAt),
+      ttftMs: firstTextAt === undefined ? null : Math.max(0, firstTextAt - startedAt),
+    });
     try {
       const request = { adapter: provider, model, messages: [...call.messages], stream: true, config };
       const done = await gateway.pipe(request, sink, { signal: call.signal });
       return { content, done, bill: await this.#bill(call, done.usage, { ...facts(), failed: false }) };
     } catch (error) {
+      // A bill that could not be written.
+      if (error instanceof ModelCallFailure) throw error;
       const failure = toBlockhouseError(error);
-      const { usage } = failure;
+      const usage = failure.usage ?? (content === '' ? undefined : estimate(call.messages, content)); // B1
       throw new ModelCallFailure(failure, usage === undefined ? undefined : await this.#bill(call, usage, { ...facts(), failed: true }));
     }
   }
 
   /** B1. */
-  async #bill(call: ModelCall, usage: Usage, facts: Pick<Bill, 'latencyMs' | 'ttftMs' | 'failed'>): Promise<Bill> {
+  async #bill(call: ModelCall, usage: Usage, { pricesAs, ...facts }: BillFacts): Promise<Bill> {
     const { ledger, bus, now } = this.#options;
     const { block, purpose, messageId, candidate } = call;
     const { provider, model } = candidate;
-    const costUsd = await this.#price(provider, candidate.config, model, usage);
+    const costUsd = await this.#price(pricesAs, model, usage);
     const at = new Date(now()).toISOString();
-    await ledger.append({ at, block, provider, model, purpose, usage, costUsd, messageId, ...(facts.failed && { failed: true as const }) }).catch(ledgerFault);
+    const line = { at, block, provider, model, purpose, usage, costUsd, messageId, ...(facts.failed && { failed: true as const }) };
+    await ledger.append(line).catch(ledgerFault);
     bus.emit('call.billed', { block, provider, model, purpose, usage, costUsd });
     return { at, provider, model, usage, costUsd, ...facts };
   }
 
-  /** Another server under a provider's adapter has prices of its own. */
-  async #price(name: string, config: ChatConfig, model: string, usage: Usage): Promise<number | null> {
-    const { gateway, prices } = this.#options;
-    const { pricesAs } = gateway.adapter(name);
-    if (pricesAs === undefined || !gateway.stand(name, config, 'adapter').isOwnHost) return null;
-    return prices.price({ provider: pricesAs, model, usage });
+  async #price(pricesAs: string | undefined, model: string, usage: Usage): Promise<number | null> {
+    return pricesAs === undefined ? null : this.#options.prices.price({ provider: pricesAs, model, usage });
+  }
+
+  /** The name of a provider in the price data; undefined for one that there is not, and for another server under its adapter. */
+  #pricesAs({ provider, config }: Candidate): string | undefined {
+    const { gateway } = this.#options;
+    try {
+      return gateway.stand(provider, config, 'adapter').isOwnHost ? gateway.adapter(provider).pricesAs : undefined;
+    } catch (error) {
+      // Written by hand: its call fails, and says why.
+      if (toBlockhouseError(error).code === 'INVALID_REQUEST') return undefined;
+      throw error;
+    }
   }
 }
 
 /** An answer whose bill can't be written is not given: it would lift the caps. */
 function ledgerFault(error: unknown): never {
-  if (error instanceof BlockhouseError) throw error;
+  if (error instanceof BlockhouseError) throw new ModelCallFailure(error, undefined);
   const { code, message } = error as NodeJS.ErrnoException;
-  throw new BlockhouseError('STORAGE_FAILED', `ledger.jsonl can't be written (${code ?? message}).`, { cause: error });
+  const failure = new BlockhouseError('STORAGE_FAILED', `ledger.jsonl can't be written (${code ?? message}).`, { cause: error });
+  throw new ModelCallFailure(failure, undefined);
+}
+
+function estimate(messages: readonly Message[], content: string): Usage {
+  const inputTokens = messages.reduce((sum, message) => sum + estimateTokens(message.content ?? ''), 0);
+  const outputTokens = estimateTokens(content);
+  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
 }
 
 const DEFAULT_MAX_TOKENS = 4096;
 
-/** A reader that takes everything at once. From its first text on, an attempt is not repeated by the gateway. */
+/** A reader that takes everything at once. It opens by itself at once, which leaves the gateway no time to repeat anything (B3). */
 function collect(onText: (text: string) => void): StreamSink {
   let opened = false;
   return {
@@ -177,6 +219,6 @@ function collect(onText: (text: string) => void): StreamSink {
     get opened() {
       return opened;
     },
-    opensInMs: Number.POSITIVE_INFINITY,
+    opensInMs: 0,
   };
 }

@@ -14,6 +14,8 @@ export interface Step {
   readonly wakeUpAt: number | null;
   readonly restarts: number;
   readonly consecutiveFailures: number;
+  /** When the last reply ended, ISO 8601; null when there was none in this run. */
+  readonly lastRun: string | null;
   readonly isWanted: boolean;
   readonly queue: QueueCounts;
 }
@@ -38,6 +40,7 @@ export function takeStep(pulse: BlockPulse, step: Step): BlockPulse {
     nextWakeUp: step.wakeUpAt === null ? null : new Date(step.wakeUpAt).toISOString(),
     currentTask: AT_WORK.has(to) ? pulse.currentTask : null,
     lastPulse: at,
+    lastRun: step.lastRun ?? pulse.lastRun,
     startedAt: to === 'starting' && pulse.startedAt === null ? at : pulse.startedAt,
     stoppedAt: to === 'stopped' ? at : pulse.stoppedAt,
     uptimeSeconds: uptime(pulse, now),

@@ -2,20 +2,24 @@
 //
 // R1 The attempt is counted on disk before a model is called.
 // R2 The answer and its message's outcome are written together, after the call is in the ledger and in costs.json.
-// R3 Every attempt ends in exactly one outcome of the machine, and its message in exactly one status; what is thrown is a defect.
+// R3 Every attempt ends in exactly one outcome of the machine, and its message in exactly one status; what is thrown is a fault of the disk
+//    or a defect.
 // R4 A fallback is asked only after the first has failed for good.
 // R5 An attempt that a stop ended keeps the text so far as an interrupted answer; without any text the message waits for the next run.
+// R6 While the kill switch is set no model is called, nor a fallback.
 import { begin, type Entries, requeue, settle } from '../block/chat-file.ts';
 import type { BlockWorkshop } from '../block/workshop.ts';
-import { BlockhouseError } from '../errors.ts';
-import type { BlockConfig, ChatEntry, EntryError } from '../schemas/block.ts';
-import { backoffMs, isStale, judgeFailure } from './backoff.ts';
-import { recordCall } from './bookkeeping.ts';
+import { BlockhouseError, toBlockhouseError } from '../errors.ts';
+import type { ChatEntry, TaskPhase } from '../schemas/block.ts';
+import { type Attempt, CANCELLED, countsAsAttempt, ENDED_EARLY, GONE, retryAt } from './attempt.ts';
+import { judgeFailure } from './backoff.ts';
+import { recordCall, updateWindow } from './bookkeeping.ts';
 import { checkBudget } from './budget-check.ts';
 import type { ReplyOutcome } from './machine.ts';
 import { type Bill, type Candidate, candidatesOf, type ModelAnswer, ModelCallFailure } from './model-call.ts';
-import { faultReason } from './reasons.ts';
-import { buildWindow, needsCompaction, type Window, windowStand } from './window.ts';
+import { answerEntry, entryError, tellAnswer, tellAttemptOver, tellOver } from './outcome.ts';
+import { faultReason, haltReason } from './reasons.ts';
+import { buildWindow } from './window.ts';
 
 /** Why a reply was ended before its time. */
 export type AbortCause = 'stop' | 'cancel';
@@ -26,9 +30,11 @@ export class Reply {
   readonly #shop: BlockWorkshop;
   readonly #controller = new AbortController();
   #cause: AbortCause | undefined;
+  #wasCancelled = false;
+  /** True between a `start` of the feed and its end. */
+  #isOpen = false;
   #end: (() => void) | undefined;
   #text = '';
-  #config: BlockConfig | undefined;
 
   constructor(shop: BlockWorkshop, messageId: string) {
     this.#shop = shop;
@@ -45,11 +51,20 @@ export class Reply {
     this.#end = resolve;
   });
 
+  /** True when it has ended in the message being cancelled. */
+  get wasCancelled(): boolean {
+    return this.#wasCancelled;
+  }
+
   /** R3. */
   async make(): Promise<ReplyOutcome> {
     try {
       return await this.#make();
+    } catch (error) {
+      await this.#brokeOff(error);
+      throw error;
     } finally {
+      this.#shop.endTask(this.messageId);
       this.#end?.();
     }
   }
@@ -57,54 +72,60 @@ export class Reply {
   async #make(): Promise<ReplyOutcome> {
     const { files } = this.#shop;
     const config = await files.config.read();
-    this.#config = config;
     const memory = await files.memory.read();
     const history = await files.chat.read();
     if (!history.some(({ id }) => id === this.messageId)) return { kind: 'over', failed: false };
     const window = buildWindow({ config, memory, history, messageId: this.messageId });
     const candidates = candidatesOf(config);
-    const pause = await checkBudget(this.#shop, config, candidates, window.tokens);
+    const pause = this.#halted() ?? (await checkBudget(this.#shop, config, candidates, window.tokens));
     if (pause !== undefined) return pause;
     const message = await files.chat.update((entries) => begin(entries, this.messageId, this.#shop.at())); // R1
     if (message === undefined) return { kind: 'over', failed: false };
-    return this.#ask(candidates, window, message);
+    return this.#ask({ config, message, window, candidates });
+  }
+
+  /** R6. */
+  #halted(): ReplyOutcome | undefined {
+    const halt = this.#shop.world.halted();
+    return halt.halted ? { kind: 'pause', until: null, reason: haltReason(halt), actor: 'user' } : undefined;
   }
 
   /** R4. */
-  async #ask(candidates: readonly Candidate[], window: Window, message: ChatEntry): Promise<ReplyOutcome> {
+  async #ask(attempt: Attempt): Promise<ReplyOutcome> {
+    const { candidates } = attempt;
+    const { world } = this.#shop;
     let first: BlockhouseError | undefined;
     for (const candidate of candidates) {
+      const halted = first === undefined ? undefined : this.#halted();
+      if (halted !== undefined) return this.#again(halted, { countsAsAttempt: false });
       try {
-        const answer = await this.#call(candidate, window, message);
-        return await this.#answered(answer, candidate, message);
+        const answer = await this.#call(candidate, attempt);
+        return await this.#answered(answer, candidate, attempt);
       } catch (error) {
         if (!(error instanceof ModelCallFailure)) throw error;
-        if (error.bill !== undefined) await recordCall(this.#shop, error.bill, 'chat', this.messageId);
-        if (judgeFailure(error.failure) === 'cancelled') return this.#ended(candidate, message, error.bill);
-        this.#shop.log.write('WARN', 'reply.failed', { id: this.messageId, model: candidate.model, code: error.failure.code, error: error.failure.message });
-        first ??= error.failure;
-        const again = this.#retryAt(first, message, candidates.length > 1);
-        if (again !== undefined) return this.#retry(first, message, again, candidates.length > 1);
-        this.#shop.feed.emit({
-          id: this.messageId,
-          event: 'error',
-          code: error.failure.code,
-          error: error.failure.message,
-          willRetry: candidate !== candidates.at(-1),
-        });
+        const { failure, bill } = error;
+        if (bill !== undefined) await recordCall(this.#shop, bill, 'chat', this.messageId);
+        if (judgeFailure(failure) === 'cancelled') return this.#cut(candidate, attempt, bill);
+        this.#shop.log.write('WARN', 'reply.failed', { id: this.messageId, model: candidate.model, code: failure.code, error: failure.message });
+        first ??= failure;
+        const again = retryAt(first, attempt, { now: world.now(), failures: this.#shop.failures(), random: () => world.random() });
+        if (again !== undefined) return this.#retry(first, attempt, again);
+        if (candidate !== candidates.at(-1)) this.#over(failure, true);
       }
     }
-    return this.#failed(first ?? new BlockhouseError('ADAPTER_NOT_CONFIGURED', 'No model is set.'), message);
+    return this.#failed(first ?? new BlockhouseError('ADAPTER_NOT_CONFIGURED', 'No model is set.'));
   }
 
-  #call(candidate: Candidate, window: Window, message: ChatEntry): Promise<ModelAnswer> {
+  #call(candidate: Candidate, { message, window }: Attempt): Promise<ModelAnswer> {
     const { feed, world, name, log } = this.#shop;
+    const { provider, model } = candidate;
     const attempt = message.attempts ?? 1;
     this.#text = '';
-    this.#shop.setTask({ messageId: this.messageId, startedAt: this.#shop.at(), attempt, phase: 'waiting-model', outputChars: 0 });
-    world.bus.emit('message.started', { block: name, id: this.messageId, attempt, provider: candidate.provider, model: candidate.model });
-    log.write('INFO', 'reply.started', { id: this.messageId, model: candidate.model, attempt, entries: window.entries, tokens: window.tokens });
-    feed.emit({ id: this.messageId, event: 'start', provider: candidate.provider, model: candidate.model, attempt });
+    this.#show('waiting-model', message);
+    world.bus.emit('message.started', { block: name, id: this.messageId, attempt, provider, model });
+    log.write('INFO', 'reply.started', { id: this.messageId, model, attempt, entries: window.entries, tokens: window.tokens });
+    feed.emit({ id: this.messageId, event: 'start', provider, model, attempt });
+    this.#isOpen = true;
     return world.calls.make({
       block: name,
       candidate,
@@ -122,151 +143,97 @@ export class Reply {
     this.#shop.feed.emit({ id: this.messageId, event: 'content', text });
   }
 
+  #show(phase: TaskPhase, { startedAt, attempts }: ChatEntry): void {
+    this.#shop.setTask({
+      messageId: this.messageId,
+      startedAt: startedAt ?? this.#shop.at(),
+      attempt: attempts ?? 1,
+      phase,
+      outputChars: this.#text.length,
+    });
+  }
+
   /** R2. */
-  async #answered({ content, done, bill }: ModelAnswer, candidate: Candidate, message: ChatEntry): Promise<ReplyOutcome> {
-    const { files } = this.#shop;
+  async #answered({ content, done, bill }: ModelAnswer, candidate: Candidate, { message }: Attempt): Promise<ReplyOutcome> {
+    this.#show('saving', message);
     await recordCall(this.#shop, bill, 'chat', this.messageId);
-    const answer = this.#entry(content, 'done', candidate, bill, message, { stopReason: done.stopReason });
-    const saved = await files.chat.update((entries) => settle(entries, this.messageId, { status: 'done', error: null, finishedAt: bill.at }, answer));
-    if (saved) this.#tellDone(answer, bill, 'done');
-    return { kind: 'answered', compact: await this.#updateWindow() };
+    const answer = answerEntry(this.#shop, { message, candidate, content, status: 'done', bill, stopReason: done.stopReason });
+    await this.#keep(answer, bill, { status: 'done', error: null, finishedAt: bill.at });
+    return { kind: 'answered', compact: await updateWindow(this.#shop) };
+  }
+
+  async #keep(answer: ChatEntry, bill: Bill | undefined, outcome: Pick<ChatEntry, 'status'> & Partial<ChatEntry>): Promise<void> {
+    const isKept = await this.#change((entries) => settle(entries, this.messageId, outcome, answer));
+    if (!isKept) return this.#over(GONE, false);
+    this.#isOpen = false;
+    tellAnswer(this.#shop, answer, bill, outcome.status === 'cancelled');
   }
 
   /** R5. */
-  async #ended(candidate: Candidate, message: ChatEntry, bill: Bill | undefined): Promise<ReplyOutcome> {
+  async #cut(candidate: Candidate, { message }: Attempt, bill: Bill | undefined): Promise<ReplyOutcome> {
     const isCancelled = this.#cause === 'cancel';
-    const answer = this.#text === '' ? undefined : this.#entry(this.#text, 'interrupted', candidate, bill, message, {});
-    if (!isCancelled && answer === undefined) {
-      await this.#shop.files.chat.update((entries) => requeue(entries, this.messageId, { countsAsAttempt: false }));
-      this.#shop.feed.emit({
-        id: this.messageId,
-        event: 'error',
-        code: 'CANCELLED',
-        error: 'The reply was ended before it began; the message waits.',
-        willRetry: true,
-      });
-      return { kind: 'over', failed: false };
+    const outcome = { status: isCancelled ? 'cancelled' : 'done', error: null, finishedAt: this.#shop.at() } as const;
+    if (this.#text !== '') {
+      const answer = answerEntry(this.#shop, { message, candidate, content: this.#text, status: 'interrupted', bill });
+      await this.#keep(answer, bill, outcome);
+    } else if (isCancelled) {
+      const isKept = await this.#change((entries) => settle(entries, this.messageId, outcome, undefined));
+      if (isKept) this.#finish('cancelled', CANCELLED);
+      else this.#over(GONE, false);
+    } else {
+      return this.#again({ kind: 'over', failed: false }, { countsAsAttempt: false, fault: ENDED_EARLY });
     }
-    const status = isCancelled ? 'cancelled' : 'done';
-    const settled = await this.#shop.files.chat.update((entries) =>
-      settle(entries, this.messageId, { status, error: null, finishedAt: this.#shop.at() }, answer),
-    );
-    if (settled && answer !== undefined) this.#tellDone(answer, bill, isCancelled ? 'cancelled' : 'interrupted');
-    else if (settled) this.#tellOver('cancelled', 'CANCELLED', 'The reply was cancelled.');
+    this.#wasCancelled = isCancelled;
     return { kind: 'over', failed: false };
   }
 
-  /** Epoch milliseconds of the next attempt at the same model; undefined when this was the last. */
-  #retryAt(failure: BlockhouseError, message: ChatEntry, hasFallback: boolean): number | undefined {
-    const { world } = this.#shop;
-    const { retry } = this.#config as BlockConfig;
-    const kind = judgeFailure(failure);
-    const now = world.now();
-    if (kind !== 'transient' && kind !== 'network') return undefined;
-    if (isStale(message, retry, now)) return undefined;
-    const attempts = message.attempts ?? 1;
-    if ((kind === 'transient' || hasFallback) && attempts >= retry.maxAttempts) return undefined;
-    return now + (failure.retryAfterMs ?? backoffMs(retry, Math.max(attempts, this.#shop.failures() + 1), world.random));
-  }
-
-  async #retry(failure: BlockhouseError, message: ChatEntry, until: number, hasFallback: boolean): Promise<ReplyOutcome> {
-    const countsAsAttempt = hasFallback || judgeFailure(failure) === 'transient';
-    const nextAttemptAt = new Date(until).toISOString();
-    await this.#change((entries) => requeue(entries, message.id, { nextAttemptAt, error: entryError(failure), countsAsAttempt }));
-    this.#shop.feed.emit({ id: this.messageId, event: 'error', code: failure.code, error: failure.message, willRetry: true });
-    return { kind: 'wait', until, reason: faultReason(this.#shop.name, failure) };
+  #retry(fault: BlockhouseError, { candidates }: Attempt, until: number): Promise<ReplyOutcome> {
+    const outcome = { kind: 'wait', until, reason: faultReason(this.#shop.name, fault) } as const;
+    return this.#again(outcome, { countsAsAttempt: countsAsAttempt(fault, candidates), fault, nextAttemptAt: new Date(until).toISOString() });
   }
 
   /** Every candidate has failed for good; what the first one said decides. */
-  async #failed(failure: BlockhouseError, message: ChatEntry): Promise<ReplyOutcome> {
-    if (judgeFailure(failure) === 'block') {
-      await this.#change((entries) => requeue(entries, message.id, { error: entryError(failure), countsAsAttempt: false }));
-      return { kind: 'fail', reason: faultReason(this.#shop.name, failure) };
-    }
-    const outcome = { status: 'failed', error: entryError(failure), finishedAt: this.#shop.at() } as const;
-    const settled = await this.#change((entries) => settle(entries, message.id, outcome, undefined));
-    if (settled) this.#tellOver('failed', failure.code, failure.message);
+  async #failed(fault: BlockhouseError): Promise<ReplyOutcome> {
+    if (judgeFailure(fault) === 'block') return this.#again({ kind: 'fail', reason: faultReason(this.#shop.name, fault) }, { countsAsAttempt: false, fault });
+    const outcome = { status: 'failed', error: entryError(fault), finishedAt: this.#shop.at() } as const;
+    const isKept = await this.#change((entries) => settle(entries, this.messageId, outcome, undefined));
+    if (isKept) this.#finish('failed', fault);
+    else this.#over(GONE, false);
     return { kind: 'over', failed: true };
+  }
+
+  /** The message goes back into the queue. */
+  async #again(
+    outcome: ReplyOutcome,
+    { fault, ...how }: { readonly countsAsAttempt: boolean; readonly nextAttemptAt?: string; readonly fault?: BlockhouseError },
+  ): Promise<ReplyOutcome> {
+    // Being ended is no error of the message.
+    const error = fault === undefined || fault === ENDED_EARLY ? undefined : entryError(fault);
+    await this.#change((entries) => requeue(entries, this.messageId, { ...how, ...(error !== undefined && { error }) }));
+    if (fault !== undefined) this.#over(fault, true);
+    return outcome;
+  }
+
+  /** The disk, or a defect, was in the way: nobody waits for the rest, and the attempt does not count where that can be written. */
+  async #brokeOff(error: unknown): Promise<void> {
+    if (this.#isOpen) this.#over(toBlockhouseError(error), true);
+    if (!(error instanceof BlockhouseError)) return;
+    await this.#change((entries) => requeue(entries, this.messageId, { countsAsAttempt: false })).catch((fault: unknown) => {
+      this.#shop.log.write('ERROR', 'reply.not-requeued', { id: this.messageId, error: toBlockhouseError(fault).message });
+    });
   }
 
   #change(change: (entries: Entries) => { value: Entries; result: boolean }): Promise<boolean> {
     return this.#shop.files.chat.update(change);
   }
 
-  #entry(
-    content: string,
-    status: 'done' | 'interrupted',
-    { provider, model }: Candidate,
-    bill: Bill | undefined,
-    message: ChatEntry,
-    extra: Partial<ChatEntry>,
-  ): ChatEntry {
-    return {
-      id: this.#shop.ids.next(),
-      role: 'assistant',
-      content,
-      timestamp: this.#shop.at(),
-      processed: true,
-      status,
-      channel: message.channel,
-      replyTo: message.id,
-      attempts: message.attempts ?? 1,
-      error: null,
-      provider,
-      model,
-      usage: bill?.usage ?? null,
-      costUsd: bill?.costUsd ?? null,
-      latencyMs: bill?.latencyMs ?? null,
-      ttftMs: bill?.ttftMs ?? null,
-      startedAt: message.startedAt ?? null,
-      finishedAt: this.#shop.at(),
-      ...extra,
-    };
+  #over(fault: BlockhouseError, willRetry: boolean): void {
+    this.#isOpen = false;
+    tellAttemptOver(this.#shop, this.messageId, fault, willRetry);
   }
 
-  #tellDone(answer: ChatEntry, bill: Bill | undefined, status: 'done' | 'interrupted' | 'cancelled'): void {
-    const { feed, log, world, name } = this.#shop;
-    const { usage, costUsd, latencyMs } = answer;
-    const shown = status === 'done' ? 'done' : 'interrupted';
-    feed.emit({ id: this.messageId, event: 'done', answerId: answer.id, status: shown, stopReason: answer.stopReason ?? 'unknown' });
-    log.write('INFO', `reply.${status}`, {
-      id: this.messageId,
-      model: answer.model,
-      in: usage?.inputTokens,
-      out: usage?.outputTokens,
-      cost: costUsd,
-      ms: latencyMs,
-    });
-    world.bus.emit('message.finished', {
-      block: name,
-      id: this.messageId,
-      status,
-      answerId: answer.id,
-      costUsd: bill?.costUsd,
-      latencyMs: bill?.latencyMs,
-      ...(bill?.usage && { usage: bill.usage }),
-    });
+  #finish(status: 'failed' | 'cancelled', fault: BlockhouseError): void {
+    this.#isOpen = false;
+    tellOver(this.#shop, this.messageId, status, fault);
   }
-
-  #tellOver(status: 'failed' | 'cancelled', code: string, error: string): void {
-    const { feed, log, world, name } = this.#shop;
-    feed.emit({ id: this.messageId, event: 'error', code, error, willRetry: false });
-    log.write(status === 'failed' ? 'ERROR' : 'INFO', `message.${status}`, { id: this.messageId, code, error });
-    world.bus.emit('message.finished', { block: name, id: this.messageId, status, code });
-  }
-
-  /** Writes how full the window is; true when it has passed its threshold. */
-  async #updateWindow(): Promise<boolean> {
-    const { files } = this.#shop;
-    const config = await files.config.read();
-    const history = await files.chat.read();
-    return files.memory.update((memory) => {
-      const window = windowStand({ config, memory, history });
-      return { value: { ...memory, window }, result: needsCompaction(window.tokens, config) };
-    });
-  }
-}
-
-function entryError({ code, message, retryable }: BlockhouseError): EntryError {
-  return { code, message, retryable };
 }

@@ -24,8 +24,13 @@ export function compile<const S extends object>(schema: S): Validator<XStatic<S>
  */
 function mostTelling(faults: readonly ErrorObject[]): ErrorObject | undefined {
   const leaves = faults.filter((fault) => fault.keyword !== 'anyOf');
-  const weight = (fault: ErrorObject): number => fault.instancePath.length + (fault.keyword === 'required' ? 0 : 0.5);
+  const weight = (fault: ErrorObject): number => fault.instancePath.length + (wantsNull(fault) ? -0.5 : fault.keyword === 'required' ? 0 : 0.5);
   return leaves.reduce<ErrorObject | undefined>((best, fault) => (best !== undefined && weight(best) >= weight(fault) ? best : fault), undefined);
+}
+
+/** That something could also have been left out: of all alternatives the one that was meant least. */
+function wantsNull({ keyword, params }: ErrorObject): boolean {
+  return keyword === 'type' && params['type'] === 'null';
 }
 
 function describe(fault: ErrorObject | undefined): BlockhouseError {

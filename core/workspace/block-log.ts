@@ -9,7 +9,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compareLogNames, isLogName, type LogFields, type LogLevel, logLine, logName } from './log-lines.ts';
+import { firstNames, isLogName, type LogFields, type LogLevel, logLine, logName, newestFirst } from './log-lines.ts';
 
 export { newestLogs } from './newest-logs.ts';
 
@@ -178,8 +178,7 @@ export class BlockLog {
     const names = (await readdir(this.#folder)).filter((name) => isLogName(name) && name !== current);
     const excess = names.length + 1 - this.#options.limits().maxFiles;
     if (excess <= 0) return;
-    const oldest = names.sort(compareLogNames).slice(-excess).slice(-MAX_DELETED);
-    for (const name of oldest) await unlink(join(this.#folder, name));
+    for (const name of firstNames(names, Math.min(excess, MAX_DELETED), (a, b) => newestFirst(b, a))) await unlink(join(this.#folder, name));
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -11,6 +11,7 @@ import { BUNDLED_FOLDERS, isBundledFile, MAX_BUNDLE_BYTES, MAX_BUNDLE_ENTRIES } 
 /** What headers and padding may add. */
 const MAX_OVERHEAD_BYTES = MAX_BUNDLE_ENTRIES * 2048;
 const WRITE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+const CHUNK_BYTES = 128 * 1024;
 const SHOWN_CHARACTERS = 200;
 
 /**
@@ -106,7 +107,7 @@ async function writeEntry(path: string, { header, body }: ParsedTarEntry): Promi
 
 /** U2: a small archive that unpacks to something huge is left as soon as that shows. */
 async function* unzipped(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  const gunzip = createGunzip();
+  const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
   gunzip.end(bytes);
   let total = 0;
   for await (const chunk of gunzip as AsyncIterable<Buffer>) {

@@ -65,6 +65,8 @@ export class JsonFile<T> {
   #isUnkept = false;
   #waiting: Waiting<T>[] = [];
   #writing: Promise<void> | undefined;
+  /** True from the first step of a write to its last; `#writing` lasts as long as changes wait. */
+  #isWriting = false;
   #loading: Promise<void> | undefined;
   #closed = false;
 
@@ -76,7 +78,7 @@ export class JsonFile<T> {
   /** The content as it is on disk now. Throws BLOCK_DAMAGED. The value must not be changed. */
   async read(): Promise<T> {
     // While a write is under way, what was durable before it is the truth.
-    if (this.#writing === undefined || this.#value === undefined) await this.#refresh();
+    if (!this.#isWriting || this.#value === undefined) await this.#refresh();
     return this.#current();
   }
 
@@ -98,9 +100,14 @@ export class JsonFile<T> {
     });
   }
 
-  /** Looks whether somebody else has changed the file. Never throws: damage is told by `onDamaged` and by the next use. */
+  /**
+   * Somebody has touched the file: tells of the change, also when it was never read before. Never throws: damage is told by `onDamaged` and
+   * by the next use.
+   */
   async refresh(): Promise<void> {
-    if (this.#writing === undefined) await this.#refresh();
+    if (this.#isWriting) await this.#writing;
+    this.#stamp ??= UNREAD;
+    await this.#refresh();
   }
 
   /** True while something is being read or written. */
@@ -180,6 +187,7 @@ export class JsonFile<T> {
   }
 
   async #write(wanted: T): Promise<boolean> {
+    this.#isWriting = true;
     try {
       const value = (await this.#options.beforeWrite?.(wanted)) ?? wanted;
       if (this.#isUnkept) await this.#moveAside();
@@ -192,6 +200,8 @@ export class JsonFile<T> {
       return true;
     } catch (error) {
       throw storageFailure(`${basename(this.path)} can't be written`, error);
+    } finally {
+      this.#isWriting = false;
     }
   }
 
@@ -251,3 +261,5 @@ export class JsonFile<T> {
 }
 
 const DONE = Promise.resolve();
+/** Equal to no stamp that is ever found. */
+const UNREAD = 'unread';

@@ -31,8 +31,10 @@ export interface CarriedLine {
 /** Undefined for a damaged line. */
 export function parseLine(text: string): LedgerLine | CarriedLine | undefined {
   const value = tryParseJson(text);
-  if (!isObject(value) || typeof value['block'] !== 'string' || typeof value['at'] !== 'string' || Number.isNaN(Date.parse(value['at']))) return undefined;
-  if (value['type'] === 'carried') return typeof value['from'] === 'string' ? (value as unknown as CarriedLine) : undefined;
+  if (!isObject(value)) return undefined;
+  const { at, block, type, from } = value;
+  if (typeof block !== 'string' || typeof at !== 'string' || Number.isNaN(Date.parse(at))) return undefined;
+  if (type === 'carried') return typeof from === 'string' ? { at, type, from, block } : undefined;
   return isCall(value) ? (value as unknown as LedgerLine) : undefined;
 }
 

@@ -6,6 +6,7 @@ export type LogFields = Readonly<Record<string, string | number | boolean | null
 /** A longer value is cut: a log says what happened, it does not keep what was said. */
 const MAX_VALUE_CHARACTERS = 2000;
 const NAME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ-[a-z0-9-]+\.log$/;
+const TIME_CHARACTERS = '2026-11-20T14-03-22Z'.length;
 const NEEDS_QUOTES = /^$|[\s"'\\=]|[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 /** What JSON leaves as it is, though a terminal acts on it or turns the text around. */
 const LEFT_BY_JSON = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
@@ -46,8 +47,26 @@ export function isLogName(name: string): boolean {
 /** Newest first, as far as names tell: ours by their time, then all others. */
 export function compareLogNames(a: string, b: string): number {
   const [ours, theirs] = [isLogName(a), isLogName(b)];
-  if (ours !== theirs) return ours ? -1 : 1;
+  return ours === theirs ? newestFirst(a, b) : ours ? -1 : 1;
+}
+
+/** The same for names that are all ours, or all foreign. */
+export function newestFirst(a: string, b: string): number {
   // By length first where only the count differs: 10 comes after 9.
-  if (a.slice(0, 20) === b.slice(0, 20) && a.length !== b.length) return b.length - a.length;
+  if (a.length !== b.length && a.startsWith(b.slice(0, TIME_CHARACTERS))) return b.length - a.length;
   return a < b ? 1 : a > b ? -1 : 0;
+}
+
+/** The first `count` of any number of names, in order, without sorting them all: a folder may hold a hundred thousand. */
+export function firstNames(names: readonly string[], count: number, compare: (a: string, b: string) => number): string[] {
+  let kept: string[] = [];
+  let last: string | undefined;
+  for (const name of names) {
+    if (last !== undefined && compare(name, last) > 0) continue;
+    kept.push(name);
+    if (kept.length < 8 * count) continue;
+    kept = kept.sort(compare).slice(0, count);
+    last = kept.at(-1);
+  }
+  return kept.sort(compare).slice(0, count);
 }

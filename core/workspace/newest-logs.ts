@@ -6,7 +6,7 @@ import { constants } from 'node:fs';
 import { lstat, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LogFile } from '../schemas/block-api.ts';
-import { compareLogNames, isLogName } from './log-lines.ts';
+import { compareLogNames, firstNames, isLogName, newestFirst } from './log-lines.ts';
 
 /** Looked at beyond the limit, for folders where some of the newest names are no files. */
 const SPARE = 200;
@@ -35,30 +35,10 @@ export async function newestLogs(folder: string, limit = 20, tailBytes = 65536):
 /** N2. */
 function newestNames(names: readonly string[], count: number): string[] {
   const fit = names.filter((name) => !UNFIT_NAME.test(name));
-  const ours = last(fit.filter(isLogName), count);
-  return ours.length >= count
-    ? ours
-    : [
-        ...ours,
-        ...last(
-          fit.filter((name) => !isLogName(name)),
-          count - ours.length,
-        ),
-      ];
-}
-
-/** Those that sort last, without sorting them all. */
-function last(names: readonly string[], count: number): string[] {
-  let kept: string[] = [];
-  let least = '';
-  for (const name of names) {
-    if (name < least) continue;
-    kept.push(name);
-    if (kept.length < 8 * count) continue;
-    kept = kept.sort().slice(-count);
-    least = kept[0] ?? '';
-  }
-  return kept.sort().slice(-count);
+  const ours = firstNames(fit.filter(isLogName), count, newestFirst);
+  if (ours.length >= count) return ours;
+  const foreign = fit.filter((name) => !isLogName(name));
+  return [...ours, ...firstNames(foreign, count - ours.length, newestFirst)];
 }
 
 interface Found {

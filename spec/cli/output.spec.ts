@@ -108,3 +108,14 @@ t.test('writing waits for a slow reader', async (t) => {
   stream.resume();
   await writing;
 });
+
+t.test('writing to a reader that is gone neither waits nor fails', async (t) => {
+  const stream = new PassThrough({ highWaterMark: 2 });
+  stream.on('error', () => undefined);
+  const writing = write(stream, 'longer');
+  stream.destroy(new Error('EPIPE'));
+  await writing;
+  await write(stream, 'more');
+  t.ok(stream.destroyed);
+  t.equal(stream.listenerCount('drain'), 0);
+});

@@ -88,6 +88,10 @@ export async function openDesk(t: Test, answer: Answerer = friendlyDaemon): Prom
   const workspace = t.testdir();
   const upstream = await startUpstream(t, answer);
   const server = await serve(t, workspace, { OLLAMA_BASE_URL: upstream.url });
+  t.teardown(async () => {
+    server.child.kill('SIGKILL');
+    await server.ended; // it writes into the folder that is removed next
+  });
   const at = (args: readonly string[]): string[] => [...args, '--workspace', workspace];
   return { workspace, server, upstream, on: (args, options) => run(t, at(args), options), begin: (args, options) => start(t, at(args), options) };
 }

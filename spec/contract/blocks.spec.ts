@@ -32,7 +32,9 @@ t.test('real answers of blocks are what the document says', async (t) => {
   const at = (rest: string): string => `/api/blocks/{name}${rest}`;
   const judge = (...step: Step): Promise<Answer> => judged(t, server, step);
   await judge('GET', '/api/blocks', 200);
-  await judge('POST', '/api/blocks', 200, { body: { name: 'a', config: { adapter: { provider: 'ollama', model: 'm' }, queue: { cap: 1 }, memory: { keepMessages: 0 }, mine: 1 } } });
+  await judge('POST', '/api/blocks', 200, {
+    body: { name: 'a', config: { adapter: { provider: 'ollama', model: 'm' }, queue: { cap: 1 }, memory: { keepMessages: 0 }, mine: 1 } },
+  });
   await judge('POST', '/api/blocks', 409, { body: { name: 'a' } });
   await judge('POST', '/api/blocks', 400, { body: { name: 'A' } });
   await judge('POST', '/api/blocks', 413, { body: Buffer.alloc(1024 * 1024 + 1) });

@@ -23,11 +23,12 @@ export async function historyOf(server: TestServer, name: string): Promise<Entry
   return json['messages'] as Entry[];
 }
 
-/** Posts a message and waits until it has its answer. */
+/** Posts a message and waits until it has its answer, and the monitor waits for the next one. */
 export async function ask(server: TestServer, name: string, message: string): Promise<Entry> {
   const { json } = await server.call('POST', `/api/blocks/${name}/chat`, { body: { message } });
   const answered = async (): Promise<Entry | undefined> => (await historyOf(server, name)).find(({ replyTo }) => replyTo === json['id']);
   await until(async () => (await answered()) !== undefined, `an answer to ${message}`);
+  await until(async () => (await server.call('GET', `/api/blocks/${name}/why`)).json['state'] === 'idle', `${name} to be idle again`);
   return (await answered()) as Entry;
 }
 

@@ -1,19 +1,21 @@
-// A process that races for the lock of a workspace: says `ready`, waits for a line, tries once, and says what came of it.
-import { once } from 'node:events';
+// A process that races for the lock of a workspace: says `ready`, and then for each line that it reads tries once for the lock of the
+// workspace that the line names, or gives back what it has at an empty line. Says what came of it.
+import { createInterface } from 'node:readline';
 import { BlockhouseError } from '../../core/errors.ts';
 import { WorkspaceLock } from '../../core/workspace/lock.ts';
 
-const [, , workspace = ''] = process.argv;
-process.stdout.write('ready\n');
-await once(process.stdin, 'data');
-try {
-  const lock = await WorkspaceLock.acquire(workspace);
-  process.stdout.write('taken\n');
-  // A further line: give it back. The end of the input: die with it.
-  const [line] = (await Promise.race([once(process.stdin, 'data'), once(process.stdin, 'end')])) as [Buffer | undefined];
-  if (line !== undefined) await lock.release();
-} catch (error) {
-  if (!(error instanceof BlockhouseError)) throw error;
-  process.stdout.write(`${error.code} ${error.message}\n`);
+let lock: WorkspaceLock | undefined;
+
+async function obey(workspace: string): Promise<string> {
+  try {
+    if (workspace === '') await lock?.release();
+    else lock = await WorkspaceLock.acquire(workspace);
+    return workspace === '' ? 'released' : 'taken';
+  } catch (error) {
+    if (error instanceof BlockhouseError) return `${error.code} ${error.message}`;
+    throw error;
+  }
 }
-process.exit();
+
+process.stdout.write('ready\n');
+for await (const line of createInterface({ input: process.stdin })) process.stdout.write(`${await obey(line)}\n`);

@@ -26,7 +26,8 @@ t.test('a message is left: its id on stdout, a warning where nobody answers', as
   t.match(await on(['queue', 'one', '--retry', id]), { code: 0 });
   t.match(await on(['queue', 'one', '--retry', id, '--cancel', id]), { code: 2, stderr: /either/ });
   const { messages } = JSON.parse((await on(['queue', 'one', '--json'])).stdout) as { messages: object[] };
-  t.match(messages, [{ id, channel: 'cli', status: 'queued' }, {}, {}]);
+  t.equal(messages.length, 3);
+  t.match(messages.at(-1), { id, channel: 'cli', status: 'queued' }, 'it waits at the end now');
 });
 
 t.test('--wait prints the answer, and --stream prints it while it is written', async (t) => {
@@ -90,7 +91,7 @@ t.test('Ctrl-C in mid-stream ends the command, not the reply', async (t) => {
   child.kill('SIGINT');
   t.match(await ended, { code: 130, stdout: 'half \n', stderr: /^The message stays; `.* queue one --cancel \S+ .*` cancels it\.\n$/ });
   finish();
-  t.match(await desk.on(['send', 'one', '--wait', '--client-id', 'x', 'again']).then(async () => desk.on(['queue', 'one'])), { code: 0 });
+  for (;;) if ((await desk.on(['queue', 'one'])).stderr.includes('Every message has its answer.')) break;
 });
 
 t.test('a server that ends while somebody waits is told, without the token', async (t) => {

@@ -1,8 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { ensureFolder, isTemporaryName, replaceFile, syncFolder } from '../../../core/workspace/atomic-file.ts';
+import {
+  ensureFolder,
+  isTemporaryName,
+  keepCopy,
+  replaceFile,
+  replaceFileIf,
+  setAside,
+  storageFailure,
+  syncFolder,
+  writeNewFile,
+} from '../../../core/workspace/atomic-file.ts';
 
 t.test('the file holds exactly the content', async (t) => {
   const folder = t.testdir({});
@@ -144,3 +154,88 @@ t.test(
     await t.rejects(ensureFolder('/dev/null/here'), { code: 'ENOTDIR' });
   },
 );
+
+t.test('the metadata of what was written is told', async (t) => {
+  const folder = t.testdir({});
+  const written = await replaceFile(join(folder, 'file'), 'é');
+  const { ino, size, mtimeNs } = lstatSync(join(folder, 'file'), { bigint: true });
+  t.same([written.ino, written.size, written.mtimeNs], [ino, size, mtimeNs]);
+});
+
+t.test('a file that somebody else was quicker to write is left alone', async (t) => {
+  const folder = t.testdir({ file: 'old' });
+  const path = join(folder, 'file');
+  t.equal(await replaceFileIf(path, 'new', () => readFileSync(path, 'utf8') === 'other'), undefined);
+  t.equal(readFileSync(path, 'utf8'), 'old');
+  t.same(readdirSync(folder), ['file']);
+  t.ok(await replaceFileIf(path, 'new', () => readFileSync(path, 'utf8') === 'old'));
+  t.equal(readFileSync(path, 'utf8'), 'new');
+  await t.rejects(
+    replaceFileIf(path, 'newer', () => {
+      throw new Error('asked in vain');
+    }),
+    { message: 'asked in vain' },
+  );
+  t.same(readdirSync(folder), ['file']);
+});
+
+t.test('the same content is kept once, other content beside it, and no file is written over', async (t) => {
+  const folder = t.testdir({ file: 'x' });
+  const path = join(folder, 'file');
+  const time = new Date('2026-11-20T14:03:22.123Z');
+  utimesSync(path, time, time);
+  const name = 'file.corrupt-2026-11-20T14-03-22-123Z';
+  t.equal(await keepCopy(path, Buffer.from('x')), name);
+  t.equal(await keepCopy(path, Buffer.from('x')), name);
+  t.equal(await keepCopy(path, Buffer.from('xyz')), `${name}-2`);
+  writeFileSync(join(folder, `${name}-3`), 'cut sh');
+  symlinkSync(path, join(folder, `${name}-4`));
+  t.equal(await keepCopy(path, Buffer.from('cut short')), `${name}-5`);
+  t.same(readFileSync(join(folder, name), 'utf8'), 'x');
+  t.equal(statSync(join(folder, name)).mode & 0o777, 0o600);
+  t.equal(await setAside(path), `${name}-6`);
+  t.same(readdirSync(folder).length, 6);
+});
+
+t.test('there is an end to the copies of one instant', async (t) => {
+  const folder = t.testdir({ file: 'x' });
+  const path = join(folder, 'file');
+  const time = new Date('2026-11-20T14:03:22.123Z');
+  utimesSync(path, time, time);
+  for (let n = 1; n <= 100; n += 1) mkdirSync(join(folder, `file.corrupt-2026-11-20T14-03-22-123Z${n === 1 ? '' : `-${n}`}`));
+  await t.rejects(keepCopy(path, Buffer.from('x')), { message: /too many copies/ });
+  await t.rejects(setAside(path), { message: /too many copies/ });
+  await t.rejects(keepCopy(join(folder, 'missing'), Buffer.from('x')), { code: 'ENOENT' });
+});
+
+t.test('a copy for which there is no room is not kept by half', async (t) => {
+  const folder = t.testdir({});
+  const path = join(folder, 'file');
+  const reason = await withSmallDisk(folder, async () => {
+    writeFileSync(path, 'x');
+    await t.rejects(keepCopy(path, Buffer.alloc(400 * 1024)), { code: 'STORAGE_FULL' });
+    t.same(readdirSync(folder), ['file']);
+  });
+  if (reason !== undefined) t.comment(`not tried: ${reason}`);
+});
+
+t.test('a new file is written once, as text or bytes, closed to others', async (t) => {
+  const folder = t.testdir({ there: 'kept' });
+  await writeNewFile(join(folder, 'text'), 'é');
+  await writeNewFile(join(folder, 'bytes'), new Uint8Array([1, 2, 3]).subarray(1));
+  t.equal(readFileSync(join(folder, 'text'), 'utf8'), 'é');
+  t.same([...readFileSync(join(folder, 'bytes'))], [2, 3]);
+  t.equal(statSync(join(folder, 'text')).mode & 0o777, 0o600);
+  await t.rejects(writeNewFile(join(folder, 'there'), 'x'), { code: 'EEXIST' });
+  t.equal(readFileSync(join(folder, 'there'), 'utf8'), 'kept');
+});
+
+t.test('a failure of the disk has a code that says whether there is no room or another cause', async (t) => {
+  const fault = (code: string) => Object.assign(new Error(`${code}: /secret/place`), { code });
+  t.match(storageFailure("x can't be written", fault('ENOSPC')), { code: 'STORAGE_FULL' });
+  t.match(storageFailure("x can't be written", fault('EDQUOT')), { code: 'STORAGE_FULL' });
+  t.match(storageFailure("x can't be written", fault('EROFS')), { code: 'STORAGE_FAILED', message: "x can't be written (EROFS); nothing was changed." });
+  t.match(storageFailure("x can't be written", new Error('odd')), { code: 'STORAGE_FAILED', message: /\(odd\)/ });
+  const known = storageFailure('x', fault('ENOSPC'));
+  t.equal(storageFailure('y', known), known);
+});

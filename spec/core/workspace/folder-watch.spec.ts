@@ -3,89 +3,62 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, utimesSync, wri
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { replaceFile } from '../../../core/workspace/atomic-file.ts';
-import { FolderWatch } from '../../../core/workspace/folder-watch.ts';
 import { until } from '../../support/until.ts';
+import { openWatch, standing } from '../../support/watched.ts';
 
-interface Watched {
-  readonly watch: FolderWatch;
-  /** Names in the order in which they were told. */
-  readonly told: string[];
-  readonly faults: Error[];
-}
+// Many processes, files or looks: more than a busy machine does in the usual time.
+t.setTimeout(120_000);
 
-function open(t: Test, folder: string, usePolling = false): Watched {
-  const told: string[] = [];
-  const faults: Error[] = [];
-  const watch = new FolderWatch(folder, { onFault: (_folder, error) => faults.push(error), usePolling });
-  watch.listeners.add((name) => told.push(name));
-  t.teardown(() => watch.close());
-  return { watch, told, faults };
-}
-
-/** Touches files until one is told: from then on the watch stands. */
-async function standing(folder: string, { told }: Watched): Promise<void> {
-  for (let n = 0; !told.includes('standing'); n += 1) {
-    writeFileSync(join(folder, 'standing'), String(n));
-    await delay(20);
-  }
+t.test('what is added, changed and removed is told', async (t) => {
+  const folder = t.testdir({ 'old.json': '{}', logs: {} });
+  const watched = openWatch(t, folder);
+  const { told, faults } = watched;
+  await standing(folder, watched);
+  writeFileSync(join(folder, 'old.json'), '{"changed":true}');
+  await until('the change is told', () => told.includes('old.json'));
+  writeFileSync(join(folder, 'new.json'), '{}');
+  await until('the new one is told', () => told.includes('new.json'));
   told.length = 0;
-}
+  await replaceFile(join(folder, 'old.json'), '{"replaced":true}');
+  await until('the replaced one is told', () => told.includes('old.json'));
+  told.length = 0;
+  unlinkSync(join(folder, 'new.json'));
+  await until('the removed one is told', () => told.includes('new.json'));
+  t.notOk(
+    told.some((name) => name.endsWith('.tmp')),
+    'temporary files are nobody’s business',
+  );
+  t.notOk(told.includes(''), 'the folder was there all the time');
+  t.strictSame(faults, []);
+});
 
-for (const usePolling of [false, true]) {
-  const how = usePolling ? 'by looking' : 'by the system';
-
-  t.test(`what is added, changed and removed is told (${how})`, async (t) => {
-    const folder = t.testdir({ 'old.json': '{}', logs: {} });
-    const watched = open(t, folder, usePolling);
-    const { told, faults } = watched;
-    await standing(folder, watched);
-    writeFileSync(join(folder, 'old.json'), '{"changed":true}');
-    await until('the change is told', () => told.includes('old.json'));
-    writeFileSync(join(folder, 'new.json'), '{}');
-    await until('the new one is told', () => told.includes('new.json'));
-    told.length = 0;
-    await replaceFile(join(folder, 'old.json'), '{"replaced":true}');
-    await until('the replaced one is told', () => told.includes('old.json'));
-    told.length = 0;
-    unlinkSync(join(folder, 'new.json'));
-    await until('the removed one is told', () => told.includes('new.json'));
-    t.notOk(
-      told.some((name) => name.endsWith('.tmp')),
-      'temporary files are nobody’s business',
-    );
-    t.notOk(told.includes(''), 'the folder was there all the time');
-    t.strictSame(faults, []);
-  });
-
-  t.test(`a folder that goes away is told, and watched again when it is back (${how})`, async (t) => {
-    const folder = join(t.testdir({}), 'block');
+t.test('a folder that goes away is told, and watched again when it is back', async (t) => {
+  const folder = join(t.testdir({}), 'block');
+  mkdirSync(folder);
+  const watched = openWatch(t, folder);
+  const { told, faults } = watched;
+  await standing(folder, watched);
+  for (let round = 0; round < 2; round += 1) {
+    rmSync(folder, { recursive: true });
+    await until('its end is told', () => told.includes(''));
     mkdirSync(folder);
-    const watched = open(t, folder, usePolling);
-    const { told, faults } = watched;
+    writeFileSync(join(folder, `early-${round}`), '');
+    await until('what came before the watch is told', () => told.includes(`early-${round}`));
+    told.length = 0;
     await standing(folder, watched);
-    for (let round = 0; round < 2; round += 1) {
-      rmSync(folder, { recursive: true });
-      await until('its end is told', () => told.includes(''));
-      mkdirSync(folder);
-      writeFileSync(join(folder, `early-${round}`), '');
-      await until('what came before the watch is told', () => told.includes(`early-${round}`));
-      told.length = 0;
-      await standing(folder, watched);
-      writeFileSync(join(folder, `late-${round}`), '');
-      await until('what came after is told', () => told.includes(`late-${round}`));
-      told.length = 0;
-    }
-    t.strictSame(faults, []);
-  });
-}
-
+    writeFileSync(join(folder, `late-${round}`), '');
+    await until('what came after is told', () => told.includes(`late-${round}`));
+    told.length = 0;
+  }
+  t.strictSame(faults, []);
+});
 t.test('a folder that was replaced by another one is followed at once', async (t) => {
   const parent = t.testdir({});
   const folder = join(parent, 'block');
   mkdirSync(folder);
-  const watched = open(t, folder);
+  const watched = openWatch(t, folder);
   await standing(folder, watched);
   renameSync(folder, join(parent, 'archived'));
   mkdirSync(folder);
@@ -102,7 +75,7 @@ t.test('a folder that was replaced by another one is followed at once', async (t
 t.test('the last of many changes is always told', async (t) => {
   const folder = t.testdir({ 'chat.json': '[]' });
   const path = join(folder, 'chat.json');
-  const watched = open(t, folder);
+  const watched = openWatch(t, folder);
   await standing(folder, watched);
   for (let n = 0; n < 40; n += 1) {
     writeFileSync(path, String(n));
@@ -116,7 +89,7 @@ t.test('the last of many changes is always told', async (t) => {
 t.test('what changes while the watch is being set up is told', async (t) => {
   for (let round = 0; round < 10; round += 1) {
     const folder = t.testdir({ 'changed.json': '{}', 'removed.json': '{}', 'same.json': '{}' });
-    const { told, watch } = open(t, folder);
+    const { told, watch } = openWatch(t, folder);
     writeFileSync(join(folder, 'changed.json'), '{"a":1}');
     unlinkSync(join(folder, 'removed.json'));
     writeFileSync(join(folder, 'added.json'), '{}');
@@ -130,7 +103,7 @@ t.test('a folder that is not there yet is waited for, and a link is none', async
   const parent = t.testdir({ outside: { secret: '' } });
   const folder = join(parent, 'block');
   symlinkSync(join(parent, 'outside'), folder);
-  const { told, faults } = open(t, folder);
+  const { told, faults } = openWatch(t, folder);
   writeFileSync(join(parent, 'outside', 'secret'), 'changed');
   await delay(1500);
   t.strictSame(told, [], 'nothing is told from outside');
@@ -144,7 +117,7 @@ t.test('a folder that is not there yet is waited for, and a link is none', async
 t.test('a file that is called as its folder is told too', async (t) => {
   const folder = join(t.testdir({}), 'block');
   mkdirSync(folder);
-  const watched = open(t, folder);
+  const watched = openWatch(t, folder);
   await standing(folder, watched);
   writeFileSync(join(folder, 'block'), '');
   await until('it is told', () => watched.told.includes('block'));
@@ -155,7 +128,7 @@ t.test('a file that is called as its folder is told too', async (t) => {
 t.test('a link in the folder is told, and what it leads to is not', async (t) => {
   const parent = t.testdir({ outside: 'x', block: {} });
   const folder = join(parent, 'block');
-  const watched = open(t, folder);
+  const watched = openWatch(t, folder);
   await standing(folder, watched);
   symlinkSync(join(parent, 'outside'), join(folder, 'link'));
   await until('the link is told', () => watched.told.includes('link'));
@@ -168,7 +141,7 @@ t.test('a link in the folder is told, and what it leads to is not', async (t) =>
 });
 
 t.test('a name that no folder can have is told once, and not thrown', async (t) => {
-  const { faults, told } = open(t, join(t.testdir({}), 'x'.repeat(300)));
+  const { faults, told } = openWatch(t, join(t.testdir({}), 'x'.repeat(300)));
   await until('the fault is told', () => faults.length > 0);
   await delay(1500);
   t.match(faults, [{ code: 'ENAMETOOLONG' }]);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, createServer, get, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import t, { type Test } from 'tap';
 import { BlockhouseError } from '../../../core/index.ts';
 import { errorReply, ok, Written, writeJson } from '../../../transports/http/reply.ts';
@@ -128,4 +128,24 @@ t.test('a client that leaves a large answer unread is cut off, and one that read
   answers[2]?.socket?.emit('timeout');
   unread.resume();
   t.match(await cut, [{ code: 'ECONNRESET' }]);
+});
+
+t.test('the clock of a large answer does not run for the slow one behind it', async (t) => {
+  const answers: ServerResponse[] = [];
+  const server = createServer((req, res) => {
+    answers.push(res);
+    if (req.url === '/large') writeJson(res, ok(new Written(Buffer.alloc(20_000_000), 'application/gzip')), 'r1');
+  }).listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  t.teardown(() => client.destroy());
+  client.pause();
+  client.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\nGET /slow HTTP/1.1\r\nHost: x\r\n\r\n');
+  await until(() => answers.length === 2, 'both requests');
+  const { socket } = answers[0] as ServerResponse;
+  t.equal(socket?.timeout, 30_000);
+  client.resume();
+  await until(() => answers[0]?.writableFinished === true, 'the large answer to be read');
+  t.equal(socket?.timeout, 0);
 });

@@ -28,7 +28,7 @@ export const CHAT_PATHS: Paths = {
       operationId: 'cancelMessage',
       summary: 'Take a message out of the queue, or end its reply and keep the text so far',
       parameters: [name, messageId],
-      responses: { 200: json('MessageChanged', 'The message as it is now.'), ...errors('MESSAGE_NOT_FOUND', 'WRONG_STATE', ...WRITE) },
+      responses: { 200: json('MessageChanged', 'The message as it is now.'), ...errors('MESSAGE_NOT_FOUND', ...WRITE) },
     },
   },
   '/api/blocks/{name}/chat/{id}/retry': {
@@ -36,7 +36,7 @@ export const CHAT_PATHS: Paths = {
       operationId: 'retryMessage',
       summary: 'Queue a failed, cancelled or expired message again',
       parameters: [name, messageId],
-      responses: { 200: json('MessageChanged', 'The message as it is now.'), ...errors('MESSAGE_NOT_FOUND', 'WRONG_STATE', 'QUEUE_FULL', ...WRITE) },
+      responses: { 200: json('MessageChanged', 'The message as it is now.'), ...errors('MESSAGE_NOT_FOUND', 'QUEUE_FULL', ...WRITE) },
     },
   },
   '/api/blocks/{name}/memory/facts': {
@@ -61,7 +61,7 @@ export const CHAT_PATHS: Paths = {
       operationId: 'compactMemory',
       summary: 'Let the model summarise what lies before the newest messages; nothing is deleted',
       parameters: [name],
-      responses: { 200: json('MemoryAnswer', 'The memory as it is now.'), ...errors('INVALID_REQUEST', 'WRONG_STATE', 'QUEUE_FULL', ...UPSTREAM, ...WRITE) },
+      responses: { 200: json('MemoryAnswer', 'The memory as it is now.'), ...errors('INVALID_REQUEST', 'QUEUE_FULL', ...UPSTREAM, ...WRITE) },
     },
   },
   '/api/blocks/{name}/memory/undo': {
@@ -69,7 +69,7 @@ export const CHAT_PATHS: Paths = {
       operationId: 'undoCompaction',
       summary: 'Bring back summary and window from before the last compaction',
       parameters: [name],
-      responses: { 200: json('MemoryAnswer', 'The memory as it is now.'), ...errors('WRONG_STATE', ...WRITE) },
+      responses: { 200: json('MemoryAnswer', 'The memory as it is now.'), ...errors(...WRITE) },
     },
   },
 };

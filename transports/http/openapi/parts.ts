@@ -58,5 +58,5 @@ export const UPSTREAM = [
 export const READ = ['NOT_FOUND', 'BLOCK_NOT_FOUND', 'BLOCK_DAMAGED', 'SHUTTING_DOWN'] as const;
 /** What can keep the workspace from being written. */
 export const DISK = ['STORAGE_FULL', 'STORAGE_FAILED', 'SHUTTING_DOWN'] as const;
-/** What can keep a block from being changed. */
-export const WRITE = [...READ, ...DISK] as const;
+/** What can keep a block from being changed: also that it is on its way to the archive. */
+export const WRITE = [...READ, 'WRONG_STATE', ...DISK] as const;

@@ -34,9 +34,9 @@ export const WORKSPACE_PATHS: Paths = {
   '/api/blocks/{name}/export': {
     get: {
       operationId: 'exportBlock',
-      summary: 'The files of a block as a tar.gz',
+      summary: 'The files of a block as a tar.gz; a 400 when it is too large for one',
       parameters: [inPath('name', 'Name of the block')],
-      responses: { 200: { description: 'The archive.', ...binary }, ...errors(...READ) },
+      responses: { 200: { description: 'The archive.', ...binary }, ...errors('INVALID_REQUEST', ...READ) },
     },
   },
   '/api/import': {

@@ -152,6 +152,22 @@ t.test('a configuration is merged, checked and kept', async (t) => {
   t.strictSame((await server.call('GET', '/api/blocks/a/config')).json, read.json, 'and nothing of these was written');
 });
 
+t.test('a configuration that is nested without end, or names a prototype, harms nobody', async (t) => {
+  const server = await startServer(t);
+  await createBlock(server, 'a');
+  const before = (await server.call('GET', '/api/blocks/a/config')).text;
+  const arrays = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+  for (const depth of [200, 10_000, 500_000])
+    for (const body of [`{"mine":${arrays(depth)}}`, `{"tags":${arrays(depth)}}`])
+      t.match(await server.call('PUT', '/api/blocks/a/config', { body }), { status: 400, json: { code: 'INVALID_REQUEST' } }, `${body.slice(0, 8)} ${depth}`);
+  t.match(await server.call('POST', '/api/blocks', { body: `{"name":"b","config":{"mine":${arrays(10_000)}}}` }), { status: 400 });
+  t.equal((await server.call('GET', '/api/blocks/a/config')).text, before);
+  for (const body of ['{"__proto__":{"polluted":1}}', '{"constructor":{"prototype":{"polluted":1}}}', '{"memory":{"__proto__":{"keepMessages":1}}}'])
+    t.match(await server.call('PUT', '/api/blocks/a/config', { body }), { status: /^(200|400)$/ }, body);
+  t.equal(({} as { polluted?: unknown }).polluted, undefined);
+  t.match((await server.call('GET', '/api/blocks/a/config')).json, { config: { name: 'a', memory: { keepMessages: 20 } } });
+});
+
 t.test('a configuration carries its revision, and a change may insist on one', async (t) => {
   const server = await startServer(t);
   await createBlock(server, 'a');

@@ -1,0 +1,160 @@
+// The processes that are measured, started and ended, and what the operating system says about them (Linux; elsewhere its figures are 0).
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface Server {
+  readonly name: string;
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  /** The bearer token of the gateway; '' for the others. */
+  readonly token: string;
+  /** What came on stdout so far. */
+  output(): string;
+  stop(): Promise<void>;
+}
+
+export interface Launch {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** For a server that can't tell its URL: where it will be, known once something answers there. */
+  readonly url?: string;
+}
+
+const START_MS = 60_000;
+const BENCH = join(import.meta.dirname, '..');
+/** Another build can be measured: a folder that holds `cli/main.js`. */
+const DIST = process.env['BENCH_DIST'] ?? join(BENCH, '..', 'dist');
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** Starts a process and resolves once it has told its URL on stdout. It inherits nothing of the environment but where programs are. */
+export async function launch({ name, args, env = {}, cwd, url }: Launch): Promise<Server> {
+  const folder = mkdtempSync(join(tmpdir(), 'blockhouse-bench-'));
+  const log = openSync(join(folder, 'stderr'), 'w');
+  const child = spawn(process.execPath, [...args], {
+    env: { PATH: process.env['PATH'], HOME: folder, ...env },
+    stdio: ['ignore', 'pipe', log],
+    ...(cwd !== undefined && { cwd }),
+  });
+  closeSync(log);
+  running.add(child);
+  let output = '';
+  child.stdout?.on('data', (chunk: Buffer) => {
+    output += chunk.toString('latin1');
+  });
+  const found = url === undefined ? await until(child, () => /"url":\s*"([^"]+)"/.exec(output)?.[1]) : await until(child, () => answering(url));
+  if (found === undefined) throw new Error(`${name} did not start: ${readFileSync(join(folder, 'stderr'), 'utf8').slice(0, 2000)}`);
+  return {
+    name,
+    url: found,
+    port: Number(new URL(found).port),
+    pid: child.pid ?? 0,
+    token: '',
+    output: () => output,
+    stop: () => stop(child, folder),
+  };
+}
+
+async function answering(url: string): Promise<string | undefined> {
+  return fetch(url).then(
+    () => url,
+    () => undefined,
+  );
+}
+
+async function until(child: ChildProcess, find: () => string | undefined | Promise<string | undefined>): Promise<string | undefined> {
+  const giveUp = performance.now() + START_MS;
+  while (performance.now() < giveUp && child.exitCode === null) {
+    const found = await find();
+    if (found !== undefined) return found;
+    await sleep(20);
+  }
+  return undefined;
+}
+
+async function stop(child: ChildProcess, folder: string): Promise<void> {
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  if (child.exitCode === null) {
+    child.kill('SIGTERM');
+    const cut = setTimeout(() => child.kill('SIGKILL'), 3000);
+    await ended;
+    clearTimeout(cut);
+  }
+  running.delete(child);
+  rmSync(folder, { recursive: true, force: true });
+}
+
+const typescript = (file: string): string[] => ['--import', 'tsx', join(BENCH, 'servers', file)];
+
+export const startUpstream = (): Promise<Server> => launch({ name: 'direct', args: typescript('upstream.ts'), cwd: BENCH });
+export const startPipe = (upstream: Server): Promise<Server> => launch({ name: 'pipe', args: [...typescript('pipe.ts'), upstream.url], cwd: BENCH });
+
+export interface GatewayOptions {
+  /** The endpoint of OpenAI that is called. */
+  readonly api?: 'chat' | 'responses';
+  /** Flags of Node. */
+  readonly flags?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** The built gateway with its defaults, all five providers at the mock. */
+export async function startGateway(upstream: Server, { api = 'chat', flags = [], env = {} }: GatewayOptions = {}): Promise<Server> {
+  const workspace = mkdtempSync(join(tmpdir(), 'blockhouse-bench-'));
+  writeFileSync(join(workspace, 'auth.json'), JSON.stringify({ openai: { api } }), { mode: 0o600 });
+  const args = [...flags, join(DIST, 'cli', 'main.js'), 'serve', '--port', '0', '--json', '--workspace', workspace];
+  const server = await launch({ name: 'gateway', args, env: { ...providersAt(upstream.url), ...env } });
+  const token = readFileSync(join(workspace, '.api-token'), 'utf8').trim();
+  const end = async (): Promise<void> => {
+    await server.stop();
+    rmSync(workspace, { recursive: true, force: true });
+  };
+  return { ...server, token, stop: end };
+}
+
+function providersAt(url: string): Record<string, string> {
+  return {
+    OPENAI_BASE_URL: `${url}/v1`,
+    OPENAI_API_KEY: 'bench-key-of-openai',
+    ANTHROPIC_BASE_URL: url,
+    ANTHROPIC_API_KEY: 'bench-key-of-anthropic',
+    GOOGLE_GEMINI_BASE_URL: url,
+    GEMINI_API_KEY: 'bench-key-of-google',
+    OLLAMA_BASE_URL: url,
+    AWS_ENDPOINT_URL_BEDROCK_RUNTIME: url,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'AKIDBENCHBENCHBENCH0',
+    AWS_SECRET_ACCESS_KEY: 'bench-secret-of-aws',
+    AWS_EC2_METADATA_DISABLED: 'true',
+  };
+}
+
+/** `utime` and `stime` are counted in these. */
+const TICKS_PER_SECOND = process.platform === 'linux' ? Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' })) : 100;
+
+/** Milliseconds of processor time that a process has used, all its threads, in user and system mode. */
+export function cpuMs(pid: number): number {
+  if (process.platform !== 'linux') return 0;
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
+}
+
+/** Resident memory in MiB: now, or the most there ever was. */
+export function rssMiB(pid: number, which: 'now' | 'peak' = 'now'): number {
+  if (process.platform !== 'linux') return 0;
+  const name = which === 'now' ? 'VmRSS' : 'VmHWM';
+  return Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) / 1024;
+}
+
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}

@@ -1,0 +1,86 @@
+// Who is asked, with what bytes, and what a right answer of theirs is.
+import { MARK_START } from '../servers/marks.ts';
+import { SILENT_MODEL, streamModel, wholeModel } from '../servers/model.ts';
+import { type FramingName, WIRE } from '../servers/wire.ts';
+import type { Server } from './processes.ts';
+
+export interface WholeCall {
+  readonly request: Buffer;
+  /** The text that must stand in the answer. */
+  readonly text: string;
+}
+
+export interface StreamCall {
+  readonly request: Buffer;
+  readonly frames: number;
+  /** Must stand behind the last frame. */
+  readonly endMark: string;
+}
+
+/** A server under load. `pid` is 0 where its processor time is not of interest. */
+export interface Target {
+  readonly name: string;
+  readonly port: number;
+  readonly pid: number;
+  whole(size: number): WholeCall;
+  stream(frames: number, everyMs: number): StreamCall;
+  silent(): StreamCall;
+}
+
+const SHORT_PROMPT = 'Say in one sentence what a gateway is good for, and in another one what it costs.';
+
+function promptOf(size: number): string {
+  return size <= SHORT_PROMPT.length ? SHORT_PROMPT : `${SHORT_PROMPT} `.repeat(Math.ceil(size / SHORT_PROMPT.length)).slice(0, size);
+}
+
+const answerOf = (size: number): string => 'word '.repeat(Math.ceil(size / 5)).slice(0, size);
+
+interface Shape {
+  readonly path: (model: string, stream: boolean) => string;
+  readonly body: (model: string, prompt: string, stream: boolean) => string;
+  readonly endMark: string;
+  readonly headers?: string;
+}
+
+export function targetOf(server: Server, name: string, shape: Shape): Target {
+  const call = (model: string, prompt: string, stream: boolean): Buffer => {
+    const body = shape.body(model, prompt, stream);
+    const head = `POST ${shape.path(model, stream)} HTTP/1.1\r\nhost: 127.0.0.1:${server.port}\r\ncontent-type: application/json\r\n`;
+    return Buffer.from(`${head}${shape.headers ?? ''}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  };
+  const { endMark } = shape;
+  return {
+    name,
+    port: server.port,
+    pid: server.pid,
+    whole: (size) => ({ request: call(wholeModel(size), promptOf(size), false), text: answerOf(size) }),
+    stream: (frames, everyMs) => ({ request: call(streamModel(frames, everyMs), SHORT_PROMPT, true), frames, endMark }),
+    silent: () => ({ request: call(SILENT_MODEL, SHORT_PROMPT, true), frames: 1, endMark }),
+  };
+}
+
+/** The provider's own request: for the direct call, and for the pipe. */
+export function providerTarget(server: Server, framing: FramingName): Target {
+  const wire = WIRE[framing];
+  return targetOf(server, server.name, {
+    path: (model, stream) => wire.path(model, stream),
+    body: (model, prompt, stream) => wire.request(model, prompt, stream),
+    endMark: wire.endMark,
+  });
+}
+
+export function gatewayTarget(server: Server, framing: FramingName): Target {
+  const { adapter } = WIRE[framing];
+  return targetOf(server, 'gateway', {
+    path: () => '/v1/chat',
+    body: (model, prompt, stream) => JSON.stringify({ adapter, model, messages: [{ role: 'user', content: prompt }], ...(stream && { stream }) }),
+    headers: `authorization: Bearer ${server.token}\r\n`,
+    endMark: 'event: done',
+  });
+}
+
+/** Throws unless the answer holds the whole text, and no mark of a stream. */
+export function assertWhole(name: string, status: number, body: string, text: string): void {
+  if (status !== 200 || !body.includes(JSON.stringify(text)) || body.includes(MARK_START))
+    throw new Error(`${name} answered ${status} with something else: ${body.slice(0, 500)}`);
+}

@@ -1,0 +1,144 @@
+// Monitors, as people and the server steer them: started, stopped, and started again with the server.
+//
+// S1 `enabled` in config.json is what is wanted: it is written before a monitor starts, and after it has ended.
+// S2 When the server ends, what is wanted stays as it is.
+import { BlockhouseError, invalidRequest } from '../errors.ts';
+import type { BlockPulse } from '../schemas/block.ts';
+import type { BlockEntry } from '../schemas/block-api.ts';
+import type { Block } from './block.ts';
+import type { OpenBlocks } from './open-blocks.ts';
+import type { World } from './workshop.ts';
+
+/** Between the starts of two monitors at the start of a server: a thousand of them are no herd. */
+const STAGGER_MS = 10;
+/** How long the replies of all blocks may go on when the server ends. */
+const CLOSING_GRACE_MS = 3000;
+
+interface Steered {
+  readonly message: string;
+  readonly pulse: BlockPulse;
+}
+
+export interface MonitorOperationsOptions {
+  readonly world: World;
+  readonly blocks: OpenBlocks;
+  onFault(what: string, error: unknown, block: string): void;
+}
+
+export class MonitorOperations {
+  readonly #options: MonitorOperationsOptions;
+
+  constructor(options: MonitorOperationsOptions) {
+    this.#options = options;
+  }
+
+  async start(name: string): Promise<Steered> {
+    const block = await this.#options.blocks.find(name);
+    const wasRunning = block.isRunning;
+    await this.#assertConfigured(block);
+    await want(block, true);
+    await this.#run(block, 'start', 'user');
+    return { message: wasRunning ? `${name} runs already.` : `${name} is running.`, pulse: await block.pulse() };
+  }
+
+  async stop(name: string): Promise<Steered> {
+    const block = await this.#options.blocks.find(name);
+    const wasRunning = block.isRunning;
+    await block.stop('stop', 'user');
+    await want(block, false);
+    return { message: wasRunning ? `${name} is stopped.` : `${name} was not running.`, pulse: await block.pulse() };
+  }
+
+  async restart(name: string): Promise<Steered> {
+    const block = await this.#options.blocks.find(name);
+    await this.#assertConfigured(block);
+    await block.stop('restart', 'user');
+    const { pulse } = await this.start(name);
+    return { message: `${name} was started again.`, pulse };
+  }
+
+  /** For a message that wants to be answered. Never rejects. */
+  async autoStart({ name }: Block): Promise<void> {
+    try {
+      await this.start(name);
+    } catch (error) {
+      this.#options.onFault('autoStart', error, name);
+    }
+  }
+
+  /** Starts what is wanted running, one after the other. Never rejects. */
+  async resume(entries: readonly BlockEntry[], signal: AbortSignal): Promise<void> {
+    for (const entry of entries) {
+      if (signal.aborted) return;
+      if (entry.config.enabled !== true && entry.configError === undefined) continue;
+      await this.#resumeOne(entry);
+      await pause(STAGGER_MS, signal);
+    }
+  }
+
+  /** S2. */
+  async stopAll(): Promise<void> {
+    let cut: NodeJS.Timeout | undefined;
+    const hurry = new Promise<void>((resolve) => {
+      cut = setTimeout(resolve, CLOSING_GRACE_MS);
+    });
+    await Promise.all(this.#options.blocks.all().map((block) => block.stop('server stops', 'server', hurry)));
+    clearTimeout(cut);
+  }
+
+  /** A damaged block starts as well where that is wanted: its monitor says what is wrong, and goes on when it was repaired. */
+  async #resumeOne({ name, configError }: BlockEntry): Promise<void> {
+    try {
+      const block = await this.#options.blocks.find(name);
+      if (configError === undefined || (await isWanted(block))) await this.#run(block, 'server start', 'server');
+    } catch (error) {
+      this.#options.onFault('resume', error, name);
+    }
+  }
+
+  #run(block: Block, cause: string, actor: 'user' | 'server'): Promise<void> {
+    this.#options.blocks.hold(block);
+    return block.start(cause, actor);
+  }
+
+  async #assertConfigured(block: Block): Promise<void> {
+    const { adapter } = await block.files.config.read();
+    if (adapter === null) throw invalidRequest('config.adapter', `is not set: \`blockhouse config set ${block.name} 'adapter={"provider":"…","model":"…"}'\``);
+    const { provider, baseURL, region } = adapter;
+    const overrides = { ...(baseURL !== undefined && { baseURL }), ...(region !== undefined && { region }) };
+    const { missing } = this.#options.world.gateway.stand(provider, overrides, 'config.adapter.provider');
+    if (missing !== undefined) throw invalidRequest('config.adapter', `can't be used: ${missing.message}`);
+  }
+}
+
+/** S1. */
+async function want(block: Block, enabled: boolean): Promise<void> {
+  await block.files.config.update((config) => ({
+    value: config.enabled === enabled ? config : { ...config, enabled, updatedAt: block.at(), rev: config.rev + 1 },
+    result: undefined,
+  }));
+}
+
+/** False also where config.json can't tell. */
+async function isWanted(block: Block): Promise<boolean> {
+  try {
+    return (await block.files.config.read()).enabled;
+  } catch (error) {
+    if (error instanceof BlockhouseError && error.code === 'BLOCK_DAMAGED') return false;
+    throw error;
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}

@@ -1,0 +1,46 @@
+// What one attempt at a message works with, and when another one follows. Pure: no I/O.
+import { BlockhouseError } from '../errors.ts';
+import type { BlockConfig, ChatEntry } from '../schemas/block.ts';
+import { backoffMs, isStale, judgeFailure } from './backoff.ts';
+import type { Candidate } from './model-call.ts';
+import type { Window } from './window.ts';
+
+export interface Attempt {
+  readonly config: BlockConfig;
+  /** As it was begun: its attempts include this one. */
+  readonly message: ChatEntry;
+  readonly window: Window;
+  readonly candidates: readonly Candidate[];
+}
+
+export interface RetryFacts {
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** Failures of the block since its last answer. */
+  readonly failures: number;
+  random(): number;
+}
+
+/** Epoch milliseconds of the next attempt at the same model; undefined when this was the last. */
+export function retryAt(
+  failure: BlockhouseError,
+  { config: { retry }, message, candidates }: Attempt,
+  { now, failures, random }: RetryFacts,
+): number | undefined {
+  const kind = judgeFailure(failure);
+  if (kind !== 'transient' && kind !== 'network') return undefined;
+  if (isStale(message, retry, now)) return undefined;
+  const attempts = message.attempts ?? 1;
+  if (countsAsAttempt(failure, candidates) && attempts >= retry.maxAttempts) return undefined;
+  return now + (failure.retryAfterMs ?? backoffMs(retry, Math.max(attempts, failures + 1), random));
+}
+
+/** A fault of the network uses up no attempt, unless there are other providers, whose turn must come. */
+export function countsAsAttempt(failure: BlockhouseError, candidates: readonly Candidate[]): boolean {
+  return candidates.length > 1 || judgeFailure(failure) === 'transient';
+}
+
+export const CANCELLED = new BlockhouseError('CANCELLED', 'The reply was cancelled.');
+export const ENDED_EARLY = new BlockhouseError('CANCELLED', 'The reply was ended before it began; the message waits.');
+/** Somebody has removed the message, or given it another outcome by hand. */
+export const GONE = new BlockhouseError('CANCELLED', 'The message was changed while it was being answered; the answer was not kept.');

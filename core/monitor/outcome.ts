@@ -1,0 +1,78 @@
+// The outcome of a reply: the entry that keeps it, and those who are told.
+//
+// U1 Every `start` of the feed is followed by one `done` or `error`.
+import type { BlockWorkshop } from '../block/workshop.ts';
+import type { BlockhouseError } from '../errors.ts';
+import type { ChatEntry, EntryError } from '../schemas/block.ts';
+import type { Bill, Candidate } from './model-call.ts';
+
+export interface AnswerParts {
+  readonly message: ChatEntry;
+  readonly candidate: Candidate;
+  readonly content: string;
+  readonly status: 'done' | 'interrupted';
+  readonly bill: Bill | undefined;
+  readonly stopReason?: ChatEntry['stopReason'];
+}
+
+/** The entry of chat.json for an answer, whole or not. */
+export function answerEntry(shop: Pick<BlockWorkshop, 'ids' | 'at'>, parts: AnswerParts): ChatEntry {
+  const { message, candidate, content, status, bill, stopReason } = parts;
+  const { provider, model } = candidate;
+  return {
+    id: shop.ids.next(),
+    role: 'assistant',
+    content,
+    timestamp: shop.at(),
+    processed: true,
+    status,
+    channel: message.channel,
+    replyTo: message.id,
+    attempts: message.attempts ?? 1,
+    error: null,
+    provider,
+    model,
+    usage: bill?.usage ?? null,
+    costUsd: bill?.costUsd ?? null,
+    latencyMs: bill?.latencyMs ?? null,
+    ttftMs: bill?.ttftMs ?? null,
+    ...(stopReason !== undefined && { stopReason }),
+    startedAt: message.startedAt ?? null,
+    finishedAt: shop.at(),
+  };
+}
+
+export function entryError({ code, message, retryable }: BlockhouseError): EntryError {
+  return { code, message, retryable };
+}
+
+/** U1: the message has its answer. */
+export function tellAnswer({ feed, log, world, name }: BlockWorkshop, answer: ChatEntry, bill: Bill | undefined, isCancelled: boolean): void {
+  const { usage, costUsd, latencyMs, model, replyTo = '' } = answer;
+  const shown = answer.status === 'done' ? 'done' : 'interrupted';
+  const status = isCancelled ? 'cancelled' : shown;
+  feed.emit({ id: replyTo, event: 'done', answerId: answer.id, status: shown, stopReason: answer.stopReason ?? 'unknown' });
+  log.write('INFO', `reply.${status}`, { id: replyTo, model, in: usage?.inputTokens, out: usage?.outputTokens, cost: costUsd, ms: latencyMs });
+  world.bus.emit('message.finished', {
+    block: name,
+    id: replyTo,
+    status,
+    answerId: answer.id,
+    costUsd: bill?.costUsd,
+    latencyMs: bill?.latencyMs,
+    ...(bill?.usage && { usage: bill.usage }),
+  });
+}
+
+/** U1: the message has an outcome without an answer. */
+export function tellOver(shop: BlockWorkshop, id: string, status: 'failed' | 'cancelled', fault: Pick<BlockhouseError, 'code' | 'message'>): void {
+  const { log, world, name } = shop;
+  tellAttemptOver(shop, id, fault, false);
+  log.write(status === 'failed' ? 'ERROR' : 'INFO', `message.${status}`, { id, code: fault.code, error: fault.message });
+  world.bus.emit('message.finished', { block: name, id, status, code: fault.code });
+}
+
+/** U1: what was shown of an attempt is void. With `willRetry` another one follows, now or later. */
+export function tellAttemptOver({ feed }: BlockWorkshop, id: string, { code, message }: Pick<BlockhouseError, 'code' | 'message'>, willRetry: boolean): void {
+  feed.emit({ id, event: 'error', code, error: message, willRetry });
+}

@@ -1,0 +1,106 @@
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import type { DoctorReport } from '../../../core/index.ts';
+import { AT, answerEntry, pair, userEntry } from '../../support/block-files.ts';
+import { type StartedCore, startCore } from '../../support/blocks.ts';
+
+const problems = ({ findings }: DoctorReport, place: string): string[] => findings.filter((one) => one.place === place).map(({ problem }) => problem);
+
+/** What is found in the chat of a block. */
+async function chatProblems({ blocks, write }: StartedCore, entries: unknown): Promise<string[]> {
+  write('ada', 'chat', entries);
+  return problems(await blocks.check(), 'blocks/ada/chat.json');
+}
+
+t.test('a sound workspace has no findings', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  await one.create('bob');
+  await one.blocks.start('ada');
+  await one.ask('ada', 'hello');
+  await one.blocks.stop('ada');
+  await one.blocks.archive('bob');
+  t.same(await one.blocks.check(), { ok: true, checked: { blocks: 1, files: 5, messages: 2 }, findings: [] });
+});
+
+t.test('secrets that others may read', async (t) => {
+  const one = await startCore(t);
+  for (const name of ['.api-token', 'auth.json']) {
+    writeFileSync(join(one.workspace, name), '{}', { mode: 0o600 });
+    t.same(problems(await one.blocks.check(), name), []);
+    chmodSync(join(one.workspace, name), 0o640);
+    const report = await one.blocks.check();
+    t.equal(report.ok, false);
+    t.match(report.findings, [{ severity: 'error', place: name, fix: `chmod 600 ${name}` }]);
+    chmodSync(join(one.workspace, name), 0o600);
+  }
+});
+
+t.test('what is no block and no archive', async (t) => {
+  const one = await startCore(t);
+  for (const name of ['UPPER', 'con', '.hidden']) mkdirSync(one.folder(name));
+  mkdirSync(one.folder('.new.0123456789abcdef.tmp'));
+  writeFileSync(one.folder('file'), '');
+  symlinkSync(one.workspace, one.folder('link'));
+  mkdirSync(join(one.workspace, 'archive', 'ada'));
+  const report = await one.blocks.check();
+  t.equal(report.ok, true, 'warnings alone');
+  t.same(report.findings.map(({ place }) => place).sort(), ['archive/ada', 'blocks/.hidden', 'blocks/UPPER', 'blocks/con', 'blocks/file', 'blocks/link']);
+});
+
+t.test('damaged files, and the copies that were kept of them', async (t) => {
+  const one = await startCore(t);
+  for (const name of ['ada', 'bob']) await one.create(name);
+  one.write('ada', 'memory', '{"half":');
+  const report = await one.blocks.check();
+  t.equal(report.ok, false);
+  t.match(problems(report, 'blocks/ada'), [/memory\.json can't be used/]);
+  one.write('ada', 'memory', one.readText('bob', 'memory'));
+  const later = await one.blocks.check();
+  t.equal(later.ok, true);
+  t.match(later.findings, [{ severity: 'warning', place: /^blocks\/ada\/memory\.json\.corrupt-/ }]);
+  t.equal(later.checked.blocks, 2);
+});
+
+t.test('messages with more or less than one outcome', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  t.same(await chatProblems(one, pair('1')), []);
+  t.same(await chatProblems(one, [...pair('1'), answerEntry('1b', '1')]), ['1: it has 2 answers']);
+  t.same(await chatProblems(one, [...pair('1'), ...pair('1')]), [
+    '1: it has 2 answers',
+    '1: two entries have this id',
+    '1: it has 2 answers',
+    '1a: two entries have this id',
+  ]);
+  t.same(await chatProblems(one, [userEntry('1')]), ['1: it is done, and has no answer']);
+  t.same(await chatProblems(one, [userEntry('1', { status: 'queued', processed: false }), answerEntry('1a', '1')]), ['1: it has an answer, and waits for one']);
+  t.same(await chatProblems(one, [userEntry('1', { status: 'queued', processed: true })]), ['1: processed is true, and its status is queued']);
+  t.same(await chatProblems(one, [userEntry('1', { status: 'failed', processed: false })]), ['1: processed is false, and its status is failed']);
+  t.same(await chatProblems(one, [{ role: 'user', content: 'by hand' }]), [], 'not yet looked at by a monitor');
+});
+
+t.test('an answer in the archive of the chat is one', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  writeFileSync(one.folder('ada', 'chat-archive', '2026-11.jsonl'), `${JSON.stringify(answerEntry('1a', '1'))}\n{"cut sho`);
+  writeFileSync(one.folder('ada', 'chat-archive', 'notes.txt'), '');
+  t.same(await chatProblems(one, [userEntry('1')]), []);
+  const { findings } = await one.blocks.check();
+  t.match(findings, [{ severity: 'warning', place: 'blocks/ada/chat-archive/2026-11.jsonl', problem: 'it has a line that is no message' }]);
+  symlinkSync('/dev/zero', one.folder('ada', 'chat-archive', 'endless.jsonl'));
+  mkdirSync(one.folder('ada', 'chat-archive', 'folder.jsonl'));
+  t.same(problems(await one.blocks.check(), 'blocks/ada/chat-archive/endless.jsonl'), ['it is a link']);
+  t.same(problems(await one.blocks.check(), 'blocks/ada/chat-archive/folder.jsonl'), ['it is not a regular file']);
+});
+
+t.test('it reads only, and looks at the files as they are', async (t) => {
+  const one = await startCore(t, {
+    files: { blocks: { ada: { 'config.json': '{"name":"ada"}', 'chat.json': `[{"role":"user","content":"x","timestamp":"${AT}"}]` } } },
+  });
+  await one.blocks.check();
+  t.equal(one.readText('ada', 'chat'), `[{"role":"user","content":"x","timestamp":"${AT}"}]`);
+  one.write('ada', 'config', '{"name":"ada","tags":5}');
+  t.match(problems(await one.blocks.check(), 'blocks/ada'), [/tags must be an array/]);
+});

@@ -1,0 +1,83 @@
+import t from 'tap';
+import { damagedEntry, entryOf, pulseAtRest, statusOf } from '../../../core/block/entry.ts';
+import { noCosts } from '../../../core/monitor/costs.ts';
+import { STATES } from '../../../core/schemas/block.ts';
+import { BlockEntry } from '../../../core/schemas/block-api.ts';
+import { compile, type Validator } from '../../../core/schemas/validate.ts';
+import { AT, configOf, memoryOf, pair, pulseOf, userEntry } from '../../support/block-files.ts';
+
+const check: Validator<BlockEntry> = compile(BlockEntry);
+const BUCKET = { calls: 1, input: 1, output: 1, cacheRead: 0, cacheWrite: 0, costUsd: 0.5, unpricedCalls: 0 };
+
+t.test('the five words of status for the ten of state', (t) => {
+  t.same(
+    STATES.map((state) => [state, statusOf(state)]),
+    [
+      ['unconfigured', 'SLEEPING'],
+      ['stopped', 'SLEEPING'],
+      ['starting', 'BUSY'],
+      ['idle', 'ACTIVE'],
+      ['working', 'BUSY'],
+      ['compacting', 'BUSY'],
+      ['backoff', 'BUSY'],
+      ['paused', 'SLEEPING'],
+      ['stopping', 'BUSY'],
+      ['failed', 'ERROR'],
+    ],
+  );
+  t.end();
+});
+
+t.test('an entry is a summary of the files, without what is nobody else’s business, and frozen to the bottom', (t) => {
+  const adapter = { provider: 'p', model: 'm', baseURL: 'http://x', maxTokens: 1, cacheControl: false };
+  const entry = entryOf(
+    {
+      config: configOf({ description: 'd', adapter, tags: ['t'], systemPrompt: 'hidden' }),
+      memory: memoryOf(),
+      costs: { ...noCosts(), totalInput: 5, calls: 1, byDay: { '2026-11-20': BUCKET } },
+      pulse: pulseOf({ state: 'idle', status: 'ACTIVE' }),
+      chat: [...pair('1'), userEntry('2', { status: 'queued', processed: false })],
+    },
+    '2026-11-20',
+  );
+  check(entry);
+  t.match(entry, { name: 'a', status: 'ACTIVE', state: 'idle', queue: 1, lastMessageAt: AT });
+  t.same(entry.config, { description: 'd', adapter: { provider: 'p', model: 'm' }, tags: ['t'], enabled: false });
+  t.same(entry.costs, { totalInput: 5, totalOutput: 0, totalCost: null, calls: 1, today: 0.5 });
+  t.throws(() => (entry.config as { tags: string[] }).tags.push('x'));
+  t.throws(() => Object.assign(entry.pulse, { state: 'x' }));
+  t.end();
+});
+
+t.test('what was spent another day is not of today', (t) => {
+  const contents = { config: configOf(), memory: memoryOf(), costs: { ...noCosts(), byDay: { '2026-11-20': BUCKET } }, pulse: pulseOf(), chat: [] };
+  t.match(entryOf(contents, '2026-11-21'), { costs: { today: null }, config: { adapter: null }, lastMessageAt: null, queue: 0 });
+  t.end();
+});
+
+t.test('a damaged block is an entry that says so', (t) => {
+  const entry = damagedEntry('ada', 'chat.json is bad');
+  check(entry);
+  t.match(entry, { name: 'ada', status: 'ERROR', state: 'failed', attention: true, configError: 'chat.json is bad', pulse: { error: 'chat.json is bad' } });
+  t.throws(() => Object.assign(entry.config, { enabled: true }));
+  t.end();
+});
+
+t.test('without a monitor, what another process left in pulse.json is not believed', (t) => {
+  const left = pulseOf({
+    state: 'working',
+    status: 'BUSY',
+    attention: true,
+    error: 'x',
+    reason: { code: 'X', message: 'x', fix: null },
+    nextWakeUp: AT,
+    currentTask: { messageId: '1', startedAt: AT, attempt: 1, phase: 'streaming', outputChars: 1 },
+    restarts: 3,
+    lastRun: AT,
+  });
+  const at = pulseAtRest(left, true, [userEntry('1', { status: 'queued', processed: false })]);
+  t.match(at, { state: 'stopped', status: 'SLEEPING', attention: false, error: null, reason: null, nextWakeUp: null, currentTask: null });
+  t.match(at, { restarts: 3, lastRun: AT, queue: { queued: 1 } }, 'the rest stays');
+  t.equal(pulseAtRest(left, false, []).state, 'unconfigured');
+  t.end();
+});

@@ -1,0 +1,151 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import type { Entries } from '../../../core/block/chat-file.ts';
+import { type BlockFileSet, FILE_NAMES, openFiles } from '../../../core/block/files.ts';
+import { AT, pair, userEntry } from '../../support/block-files.ts';
+
+interface Opened {
+  readonly folder: string;
+  readonly files: BlockFileSet;
+  readonly told: string[];
+}
+
+function open(t: Test, content: Readonly<Record<string, string>> = {}): Opened {
+  const folder = t.testdir({ 'config.json': '{"name":"ada"}', ...content });
+  const told: string[] = [];
+  const listener = {
+    onChanged: (file: string, own: boolean) => void told.push(`${file} ${own ? 'own' : 'by hand'}`),
+    onDamaged: (file: string, reason: string) => void told.push(`${file} damaged: ${reason}`),
+  };
+  return { folder, told, files: openFiles(folder, 'ada', listener, () => AT) };
+}
+
+const add = (entries: Entries) => (old: Entries) => ({ value: [...old, ...entries], result: undefined });
+const many = (count: number, from = 0): Entries => Array.from({ length: count }, (_, n) => userEntry(`${from + n}`));
+const archivedIn = (folder: string): string[] =>
+  readFileSync(join(folder, 'chat-archive', '2026-11.jsonl'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { id: string }).id);
+
+t.test('all files but the configuration may be missing', async (t) => {
+  const { files, folder, told } = open(t);
+  t.match(await files.config.read(), { name: 'ada', enabled: false });
+  t.match(await files.memory.read(), { summary: '', facts: [] });
+  t.match(await files.costs.read(), { calls: 0, totalCost: null });
+  t.match(await files.pulse.read(), { state: 'stopped' });
+  t.same(await files.chat.read(), []);
+  t.same(readdirSync(folder), ['config.json'], 'reading makes none');
+  t.same(told, []);
+  rmSync(join(folder, 'config.json'));
+  await t.rejects(files.config.read(), { code: 'BLOCK_DAMAGED', message: /it is missing/ });
+});
+
+t.test('changes are told with their author, quiet ones not', async (t) => {
+  const { files, folder, told } = open(t);
+  await files.chat.update(add(pair('1')));
+  await files.pulse.update((pulse) => ({ value: { ...pulse, restarts: 1 }, result: undefined }), { quiet: true });
+  writeFileSync(join(folder, 'chat.json'), '[]');
+  await files.chat.refresh();
+  writeFileSync(join(folder, 'costs.json'), '{');
+  await files.costs.refresh();
+  t.match(told, ['chat own', 'chat by hand', /^costs damaged: it is not valid JSON/]);
+});
+
+const CONTENTS: readonly (readonly [string, string])[] = [
+  ['empty', ''],
+  ['half', '{"name":"ada",'],
+  ['null', 'null'],
+  ['of the wrong kind', '"x"'],
+  ['garbage at the end', '{"name":"ada"} x'],
+  ['a byte order mark', '\ufeff{"name":"ada"}'],
+];
+
+t.test('each file, damaged in each way, is flagged, kept and left as it is; the others are served', async (t) => {
+  for (const file of FILE_NAMES) {
+    for (const [name, content] of CONTENTS) {
+      const { files, folder } = open(t, { [`${file}.json`]: content });
+      await t.rejects(files[file].read(), { code: 'BLOCK_DAMAGED', message: new RegExp(`^${file}\\.json can't be used`) }, `${file} ${name}`);
+      t.equal(readFileSync(join(folder, `${file}.json`), 'utf8'), content);
+      t.equal(readdirSync(folder).filter((one) => one.startsWith(`${file}.json.corrupt-`)).length, 1);
+      for (const other of FILE_NAMES) if (other !== file) await files[other].read();
+    }
+  }
+});
+
+t.test('what is no file is flagged at once', { skip: process.platform === 'win32' && 'needs POSIX' }, async (t) => {
+  for (const file of FILE_NAMES) {
+    const path = (folder: string) => join(folder, `${file}.json`);
+    const makers: [string, (folder: string) => void, RegExp][] = [
+      ['a folder', (folder) => mkdirSync(path(folder)), /not a regular file/],
+      ['a pipe', (folder) => void execFileSync('mkfifo', [path(folder)]), /not a regular file/],
+      ['endless', (folder) => symlinkSync('/dev/zero', path(folder)), /it is a link/],
+      ['huge', (folder) => (writeFileSync(path(folder), ''), truncateSync(path(folder), 5 * 1024 ** 3)), /it is larger than/],
+    ];
+    for (const [name, make, reason] of makers) {
+      const { files, folder } = open(t);
+      rmSync(path(folder), { force: true });
+      make(folder);
+      await t.rejects(files[file].read(), { code: 'BLOCK_DAMAGED', message: reason }, `${file} ${name}`);
+      t.notOk(readdirSync(folder).some((one) => one.includes('.corrupt-')));
+    }
+  }
+});
+
+t.test('exactly the newest 500 stay in chat.json, and the others are in the archive before they leave', async (t) => {
+  const { files, folder } = open(t);
+  await files.chat.update(add(many(480)));
+  t.notOk(existsSync(join(folder, 'chat-archive')));
+  await files.chat.update(add(many(50, 480)));
+  const entries = await files.chat.read();
+  t.equal(entries.length, 500);
+  t.equal(entries[0]?.id, '30');
+  t.equal((JSON.parse(readFileSync(join(folder, 'chat.json'), 'utf8')) as Entries).length, 500);
+  await files.chat.update(add(many(1, 530)));
+  t.same(
+    archivedIn(folder),
+    many(31).map(({ id }) => id),
+  );
+});
+
+t.test('a line that a crash has cut short spoils no line after it', async (t) => {
+  const { files, folder } = open(t);
+  mkdirSync(join(folder, 'chat-archive'));
+  writeFileSync(join(folder, 'chat-archive', '2026-11.jsonl'), '{"id":"cut sh');
+  await files.chat.update(add(many(502)));
+  const lines = readFileSync(join(folder, 'chat-archive', '2026-11.jsonl'), 'utf8').split('\n');
+  t.match(lines, ['{"id":"cut sh', /^\{"id":"0",.*\}$/, /^\{"id":"1",.*\}$/, '']);
+});
+
+t.test(
+  'where the archive can not be written, nothing leaves chat.json and the change is refused',
+  { skip: process.platform === 'win32' && 'needs POSIX' },
+  async (t) => {
+    const makers: [string, (archive: string) => void][] = [
+      ['a file in the place of the folder', (archive) => writeFileSync(archive, '')],
+      ['a link', (archive) => (mkdirSync(archive), symlinkSync('/dev/null', join(archive, '2026-11.jsonl')))],
+      ['a folder in the place of the file', (archive) => mkdirSync(join(archive, '2026-11.jsonl'), { recursive: true })],
+      ['a pipe', (archive) => (mkdirSync(archive), void execFileSync('mkfifo', [join(archive, '2026-11.jsonl')]))],
+    ];
+    for (const [name, make] of makers) {
+      const { files, folder } = open(t);
+      await files.chat.update(add(many(500)));
+      make(join(folder, 'chat-archive'));
+      await t.rejects(files.chat.update(add(many(1, 500))), { code: 'STORAGE_FAILED', message: /^chat\.json can't be written/ }, name);
+      t.equal((await files.chat.read()).length, 500);
+      rmSync(join(folder, 'chat-archive'), { recursive: true });
+      await files.chat.update(add(many(1, 500)));
+      t.same(archivedIn(folder), ['0'], 'and the next one works');
+    }
+  },
+);
+
+t.test('a folder that was removed does not come back', async (t) => {
+  const { files, folder } = open(t);
+  await files.chat.update(add(many(500)));
+  rmSync(folder, { recursive: true });
+  await t.rejects(files.chat.update(add(many(501))), { code: 'STORAGE_FAILED' });
+  t.notOk(existsSync(folder));
+});

@@ -1,0 +1,128 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import type { ReplyStep } from '../../../core/block/api.ts';
+import { ReplyFeed, StepCounter } from '../../../core/block/feed.ts';
+import { Followers } from '../../../core/block/followers.ts';
+import { FolderWatches } from '../../../core/workspace/watch.ts';
+import { until } from '../../support/until.ts';
+
+function followersIn(t: Test, folder: string) {
+  const watches = new FolderWatches({ onFault: (_folder, error) => t.fail(error.message) });
+  const feed = new ReplyFeed(new StepCounter(0));
+  const touched: string[] = [];
+  t.teardown(() => watches.close());
+  return { watches, feed, touched, followers: new Followers({ folder, watches, feed, onTouched: (name) => touched.push(name) }) };
+}
+
+t.test('the folder is watched only while the monitor runs or somebody follows', async (t) => {
+  const folder = t.testdir({ 'chat.json': '' });
+  const { followers, watches, touched } = followersIn(t, folder);
+  t.equal(watches.size, 0);
+  followers.needWatch(true);
+  t.equal(watches.size, 1);
+  const leave = followers.add({});
+  followers.needWatch(false);
+  t.equal(watches.size, 1, 'somebody follows');
+  t.equal(followers.size, 1);
+  writeFileSync(join(folder, 'chat.json'), '[]');
+  await until('the edit is seen', () => touched.includes('chat.json'));
+  leave();
+  leave();
+  t.equal(watches.size, 0);
+  t.equal(followers.size, 0);
+});
+
+t.test('a folder that is about to move is not watched, and one that stays is watched again', async (t) => {
+  const { followers, watches } = followersIn(t, t.testdir({}));
+  followers.add({});
+  followers.pause();
+  t.equal(watches.size, 0);
+  followers.resume();
+  t.equal(watches.size, 1);
+});
+
+t.test('each follower is told of changes until it leaves, also when the same one comes twice', async (t) => {
+  const { followers } = followersIn(t, t.testdir({}));
+  let changes = 0;
+  const follower = { onChange: () => void (changes += 1) };
+  const leave = followers.add(follower);
+  followers.add(follower);
+  followers.add({});
+  followers.changed();
+  t.equal(changes, 2);
+  leave();
+  followers.changed();
+  t.equal(changes, 3);
+});
+
+t.test('one that leaves in the middle of a round is not told any more', async (t) => {
+  const { followers } = followersIn(t, t.testdir({}));
+  let told = 0;
+  const leaves: (() => void)[] = [];
+  const onChange = (): void => {
+    told += 1;
+    for (const leave of leaves) leave();
+  };
+  leaves.push(followers.add({ onChange }), followers.add({ onChange }));
+  followers.changed();
+  t.equal(told, 1);
+});
+
+t.test('a reader gets what it has missed of a reply, and then each step', async (t) => {
+  const { followers, feed } = followersIn(t, t.testdir({}));
+  feed.emit({ id: 'm1', event: 'start', provider: 'p', model: 'm', attempt: 1 });
+  feed.emit({ id: 'm1', event: 'content', text: 'a' });
+  feed.emit({ id: 'm1', event: 'content', text: 'b' });
+  const all: ReplyStep[] = [];
+  const rest: ReplyStep[] = [];
+  followers.add({ onReply: (step) => all.push(step) });
+  followers.add({ onReply: (step) => rest.push(step), sinceSeq: 2 });
+  const leave = followers.add({ onReply: () => t.fail('it has left'), sinceSeq: 3 });
+  leave();
+  feed.emit({ id: 'm1', event: 'content', text: 'c' });
+  t.match(all, [
+    { seq: 1, event: 'start' },
+    { seq: 3, text: 'ab' },
+    { seq: 4, text: 'c' },
+  ]);
+  t.match(rest, [
+    { seq: 3, text: 'b' },
+    { seq: 4, text: 'c' },
+  ]);
+});
+
+t.test('after the end nothing is told', async (t) => {
+  const { followers, feed, watches } = followersIn(t, t.testdir({}));
+  const told: string[] = [];
+  const leave = followers.add({ onChange: () => told.push('change'), onGone: () => told.push('gone'), onReply: () => told.push('reply') });
+  followers.add({});
+  followers.needWatch(true);
+  followers.dismiss();
+  followers.changed();
+  feed.emit({ id: 'm1', event: 'content', text: 'late' });
+  followers.dismiss();
+  leave();
+  t.strictSame(told, ['gone']);
+  t.equal(watches.size, 0);
+});
+
+t.test('a follower that throws disturbs nobody, and is reported', async (t) => {
+  const { followers, feed } = followersIn(t, t.testdir({}));
+  const warnings: string[] = [];
+  const note = (warning: Error): void => void warnings.push(warning.message);
+  process.on('warning', note);
+  t.teardown(() => process.off('warning', note));
+  const fail = (what: unknown) => () => {
+    throw what;
+  };
+  let told = 0;
+  followers.add({ onChange: fail(new Error('change')), onReply: fail('reply'), onGone: fail(new Error('gone')) });
+  followers.add({ onChange: () => void (told += 1), onReply: () => void (told += 1), onGone: () => void (told += 1) });
+  followers.changed();
+  feed.emit({ id: 'm1', event: 'content', text: 'a' });
+  followers.dismiss();
+  t.equal(told, 3);
+  await until('the warnings are out', () => warnings.length === 3);
+  t.strictSame(warnings, ['change', 'reply', 'gone']);
+});

@@ -1,0 +1,73 @@
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { HaltSwitch } from '../../../core/block/halt.ts';
+import { createBus } from '../../../core/bus.ts';
+import { AT } from '../../support/block-files.ts';
+
+interface Opened {
+  readonly halt: HaltSwitch;
+  readonly path: string;
+  readonly told: unknown[];
+  /** Lets the time pass after which the file is looked at again. */
+  later(): Promise<void>;
+}
+
+function open(t: Test, files: Parameters<Test['testdir']>[0] = {}): Opened {
+  const workspace = t.testdir(files);
+  const bus = createBus();
+  const told: unknown[] = [];
+  bus.on('workspace.halted', (fact) => void told.push(fact));
+  const halt = new HaltSwitch(workspace, bus, () => Date.parse(AT));
+  return { halt, path: join(workspace, 'halted.json'), told, later: () => delay(250) };
+}
+
+t.test('it is released until it is set, and outlives the process', async (t) => {
+  const { halt, path, told } = open(t);
+  t.same(halt.state(), { halted: false, since: null, reason: null });
+  t.same(await halt.set({ reason: 'too dear' }), { halted: true, since: AT, reason: 'too dear' });
+  t.same(halt.state(), { halted: true, since: AT, reason: 'too dear' });
+  t.equal(statSync(path).mode & 0o777, 0o600);
+  const next = new HaltSwitch(join(path, '..'), createBus(), () => 0);
+  t.same(next.state(), { halted: true, since: AT, reason: 'too dear' });
+  t.same(await halt.set({}), { halted: true, since: AT, reason: null });
+  t.same(await halt.release(), { halted: false, since: null, reason: null });
+  t.same(await halt.release(), { halted: false, since: null, reason: null }, 'again');
+  t.same(told, [
+    { halted: true, reason: 'too dear' },
+    { halted: false, reason: null },
+  ]);
+});
+
+t.test('it is told when it was set before', (t) => {
+  const { halt, told } = open(t, { 'halted.json': '{"reason":"r","since":5}' });
+  t.same(halt.state(), { halted: true, since: null, reason: 'r' });
+  t.same(told, [{ halted: true, reason: 'r' }]);
+  t.end();
+});
+
+t.test('by hand it is set by any file of the name, and released by its end', async (t) => {
+  const { halt, path, told, later } = open(t);
+  t.equal(halt.state().halted, false);
+  for (const content of ['', 'not JSON', 'null', '{"reason":"mine"}']) {
+    writeFileSync(path, content);
+    await later();
+    t.match(halt.state(), { halted: true, reason: content.includes('mine') ? 'mine' : null });
+    rmSync(path);
+    await later();
+    t.equal(halt.state().halted, false);
+  }
+  mkdirSync(path);
+  await later();
+  t.equal(halt.state().halted, true, 'even by a folder');
+  await t.rejects(halt.set({}), { code: 'STORAGE_FAILED' });
+  await t.rejects(halt.release(), { code: 'STORAGE_FAILED', message: /^halted\.json can't be written or removed \(E/ });
+  t.equal(told.length, 9);
+});
+
+t.test('a body of the wrong form changes nothing', async (t) => {
+  const { halt, path } = open(t);
+  for (const body of [null, [], { reason: 5 }, { until: 'x' }, { reason: 'x'.repeat(501) }]) await t.rejects(halt.set(body), { code: 'INVALID_REQUEST' });
+  t.throws(() => readFileSync(path), { code: 'ENOENT' });
+});

@@ -1,0 +1,74 @@
+import t from 'tap';
+import { archiveName, archiveNotFound, assertNewName, blockNotFound, isBlockName, nameInArchive } from '../../../core/block/names.ts';
+
+const BAD_NAMES = [
+  ...[
+    '',
+    '.',
+    '..',
+    'a/b',
+    'a\\b',
+    '%2e%2e%2f',
+    'a\0',
+    'a\n',
+    'x'.repeat(33),
+    'x'.repeat(256),
+    'MyBlock',
+    'A',
+    'a.',
+    'a.b',
+    ' a',
+    'a ',
+    '-a',
+    '_archive',
+    'a_b',
+  ],
+  ...['con', 'nul', 'prn', 'aux', 'com1', 'com0', 'lpt9', 'conin', 'conout', '__proto__', 'Constructor', 'caf\u00e9', 'cafe\u0301', '\u{1f600}', 'a\u202eb'],
+];
+
+t.test('names that any file system and any page can hold are names of blocks', (t) => {
+  for (const name of ['a', '0', 'my-block', 'a-', 'x'.repeat(32), 'constructor', 'con1', 'console', 'com10', 'lpt']) t.equal(isBlockName(name), true, name);
+  for (const name of BAD_NAMES) t.equal(isBlockName(name), false, JSON.stringify(name));
+  t.end();
+});
+
+t.test('a bad new name is refused with the rule', (t) => {
+  assertNewName('ada');
+  for (const name of BAD_NAMES) {
+    t.throws(() => assertNewName(name), { code: 'INVALID_REQUEST', message: /1 to 32 characters a-z, 0-9/, details: [{ path: 'name' }] }, JSON.stringify(name));
+  }
+  t.end();
+});
+
+t.test('what is not found is named in one short line, whatever it is', (t) => {
+  for (const make of [blockNotFound, archiveNotFound]) {
+    for (const bad of ['\u001b', '\n']) t.notOk(make('\u001b[31m\n"').message.includes(bad));
+    t.ok(make('x'.repeat(100_000)).message.length < 120);
+  }
+  t.equal(blockNotFound('a').code, 'BLOCK_NOT_FOUND');
+  t.equal(archiveNotFound('a').code, 'ARCHIVE_NOT_FOUND');
+  t.end();
+});
+
+t.test('the name of an archive holds the name of its block, and nothing else is one', (t) => {
+  const name = archiveName('my-block', new Date('2026-11-20T14:03:22.123Z'));
+  t.equal(name, 'my-block_2026-11-20T14-03-22-123Z');
+  t.equal(nameInArchive(name), 'my-block');
+  const others = [
+    '',
+    '.',
+    '..',
+    '../../auth.json',
+    '/etc/passwd',
+    'a',
+    'a_',
+    `../${name}`,
+    `${name}/..`,
+    `${name}\n`,
+    `x/${name}`,
+    'a_2026-11-20T14:03:22.123Z',
+    `con_${name.slice(9)}`,
+  ];
+  for (const other of [...others, name.toUpperCase(), `${'x'.repeat(33)}${name.slice(8)}`]) t.equal(nameInArchive(other), undefined, JSON.stringify(other));
+  t.end();
+});

@@ -1,0 +1,235 @@
+import t from 'tap';
+import { answerEntry, userEntry } from '../../support/block-files.ts';
+import { endAnswer, RUNNABLE, repeatingDaemon, sendPiece, startCore } from '../../support/blocks.ts';
+import { sendJson } from '../../support/upstream.ts';
+
+t.test('a message is on disk when it is acknowledged, and waits for a monitor', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  const receipt = await one.blocks.post('ada', { message: 'hi' }, 'cli');
+  t.match(receipt, { queued: true, block: 'ada', position: 0, running: false, note: /monitor is stopped.*blockhouse start ada/ });
+  t.match(one.readJson('ada', 'chat'), [{ id: receipt.id, role: 'user', content: 'hi', status: 'queued', processed: false, channel: 'cli', attempts: 0 }]);
+  t.equal((await one.blocks.post('ada', { message: 'more' }, 'web')).position, 1);
+  t.match(one.factsOf('message.queued'), [{ block: 'ada', id: receipt.id, channel: 'cli' }, { channel: 'web' }]);
+  t.match(await one.blocks.list(), [{ queue: 2, pulse: { state: 'stopped' } }]);
+});
+
+t.test('a monitor that runs answers', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  await one.blocks.start('ada');
+  const { id, note } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+  t.match(note, /will be in the chat history/);
+  await one.told('message.finished', { id, status: 'done' });
+  t.match(await one.blocks.history('ada'), [
+    { id, status: 'done', processed: true },
+    { role: 'assistant', replyTo: id, content: 'You said: hi' },
+  ]);
+});
+
+t.test('whatever text is sent comes back exactly', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  const texts = ['\ud800 lone', '\u2028\u2029', 'nul \0', '\u001b[31mred', '\u202eevil', '\n'.repeat(10_000), '\ufeffbom', 'x'.repeat(262_144)];
+  for (const message of texts) await one.blocks.post('ada', { message }, 'api');
+  t.same(
+    (await one.blocks.history('ada')).map(({ content }) => content),
+    texts,
+  );
+  t.same(
+    (one.readJson('ada', 'chat') as { content: string }[]).map(({ content }) => content),
+    texts,
+  );
+});
+
+t.test('blank, too long and malformed messages are refused, and nothing is written', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  const bad: [unknown, string][] = [
+    [{ message: '' }, 'message'],
+    [{ message: ' \n\t\u00a0' }, 'message'],
+    [{ message: 'x'.repeat(262_145) }, 'message'],
+    [{ message: 5 }, 'message'],
+    [{}, 'message'],
+    [{ message: 'x', channel: 'web' }, 'channel'],
+    [{ message: 'x', clientId: '' }, 'clientId'],
+    [null, ''],
+  ];
+  for (const [body, path] of bad) await t.rejects(one.blocks.post('ada', body, 'web'), { code: 'INVALID_REQUEST', status: 400, details: [{ path }] });
+  await t.rejects(one.blocks.post('nobody', { message: 'x' }, 'web'), { code: 'BLOCK_NOT_FOUND' });
+  t.same(one.readJson('ada', 'chat'), []);
+});
+
+t.test('the same clientId is the same message, also at the same moment and after a restart', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  const body = { message: 'hi', clientId: 'mine' };
+  const receipts = await Promise.all(Array.from({ length: 20 }, () => one.blocks.post('ada', body, 'web')));
+  t.equal(new Set(receipts.map(({ id }) => id)).size, 1);
+  t.equal(one.readJson('ada', 'chat').length, 1);
+  t.equal(one.factsOf('message.queued').length, 1);
+  await one.core.close();
+  const next = await startCore(t, { workspace: one.workspace });
+  t.equal((await next.blocks.post('ada', body, 'web')).id, receipts[0]?.id);
+  await next.blocks.start('ada');
+  await next.told('message.finished', { id: receipts[0]?.id });
+  t.match(await next.blocks.post('ada', body, 'web'), { position: 0, note: /was sent before; it is done/ });
+});
+
+t.test('beyond the cap of the block the queue is full, and every acknowledged message is there', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada', { ...RUNNABLE, queue: { cap: 10 } });
+  const results = await Promise.allSettled(Array.from({ length: 50 }, (_, n) => one.blocks.post('ada', { message: `${n}` }, 'web')));
+  const accepted = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value.id] : []));
+  t.equal(accepted.length, 10);
+  for (const result of results) if (result.status === 'rejected') t.match(result.reason, { code: 'QUEUE_FULL', status: 429, retryAfterMs: 5000 });
+  t.same(
+    (one.readJson('ada', 'chat') as { id: string }[]).map(({ id }) => id),
+    accepted,
+  );
+});
+
+t.test('many messages to many blocks at once: each acknowledged one is there', async (t) => {
+  const one = await startCore(t);
+  const names = Array.from({ length: 220 }, (_, n) => `b${n}`);
+  for (const name of names) await one.create(name);
+  const posts = [1, 2, 3].flatMap((round) => names.map((name) => one.blocks.post(name, { message: `${round}` }, 'web')));
+  await Promise.all(posts);
+  t.same(
+    names.filter((name) => one.readJson(name, 'chat').length !== 3),
+    [],
+  );
+});
+
+t.test('a message starts a stopped monitor only where the block wants that', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada', { ...RUNNABLE, autoStart: true });
+  t.match(await one.blocks.post('ada', { message: 'hi' }, 'web'), { running: true });
+  await one.told('message.finished', { block: 'ada', status: 'done' });
+  t.match(await one.blocks.config('ada'), { enabled: true });
+  await one.create('bob', { autoStart: true });
+  t.match(await one.blocks.post('bob', { message: 'hi' }, 'web'), { queued: true, running: false });
+  t.match(await one.told('workspace.fault', { block: 'bob' }), { what: 'autoStart', error: /adapter/ });
+  t.equal(one.readJson('bob', 'chat').length, 1, 'the message waits all the same');
+});
+
+t.test('where the monitor can not answer, the note says so', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  await one.blocks.halt();
+  await one.blocks.start('ada');
+  await one.told('block.transitioned', { block: 'ada', to: 'paused' });
+  t.match(await one.blocks.post('ada', { message: 'hi' }, 'web'), { running: true, note: /is paused, so the message waits: blockhouse why ada/ });
+});
+
+t.test('a waiting message is cancelled; one that has its outcome is not', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+  t.match(await one.blocks.cancel('ada', id), { id, status: 'cancelled', processed: true, finishedAt: /Z$/ });
+  t.match(one.readJson('ada', 'chat'), [{ id, status: 'cancelled' }]);
+  t.same(one.factsOf('message.finished'), [{ block: 'ada', id, status: 'cancelled' }]);
+  await t.rejects(one.blocks.cancel('ada', id), { code: 'WRONG_STATE', message: /is cancelled already/ });
+  await t.rejects(one.blocks.cancel('ada', 'unknown'), { code: 'MESSAGE_NOT_FOUND', status: 404 });
+  t.equal(one.factsOf('message.finished').length, 1);
+});
+
+t.test('a reply that is being made is cancelled, and its text so far kept', async (t) => {
+  const one = await startCore(t, { answer: (_request, res) => sendPiece(res, 'so far') });
+  await one.create('ada');
+  await one.blocks.start('ada');
+  const grown = new Promise<void>((resolve) => {
+    one.blocks.follow('ada', { onReply: ({ event }) => event === 'content' && resolve() });
+  });
+  const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+  await grown;
+  t.match(await one.blocks.cancel('ada', id), { id, status: 'cancelled' });
+  t.match(await one.blocks.history('ada'), [{ id }, { role: 'assistant', replyTo: id, content: 'so far', status: 'interrupted' }]);
+});
+
+t.test('what failed, was cancelled or expired is queued again at the end; nothing else is', async (t) => {
+  let fails = true;
+  const one = await startCore(t, {
+    answer: (request, res, index) => {
+      if (!fails) return repeatingDaemon(request, res, index);
+      return sendJson(res, { error: 'no such model' }, 400);
+    },
+  });
+  await one.create('ada');
+  const entries = (['failed', 'cancelled', 'expired', 'done'] as const).map((status) => userEntry(status, { status, attempts: 4, finishedAt: 'x' }));
+  one.write('ada', 'chat', [...entries, answerEntry('partial', 'cancelled', { status: 'interrupted' }), answerEntry('answer', 'done')]);
+  for (const id of ['failed', 'cancelled', 'expired']) {
+    const entry = await one.blocks.retry('ada', id);
+    t.match(entry, { id, status: 'queued', processed: false, attempts: 0, error: null });
+    t.equal(entry.finishedAt, undefined);
+  }
+  t.same(
+    (one.readJson('ada', 'chat') as { id: string }[]).map(({ id }) => id),
+    ['done', 'answer', 'failed', 'cancelled', 'expired'],
+    'the part of an answer that there was goes',
+  );
+  t.equal(one.factsOf('message.queued').length, 3);
+  for (const id of ['done', 'failed', 'answer']) await t.rejects(one.blocks.retry('ada', id), { code: 'WRONG_STATE', status: 409 });
+  await t.rejects(one.blocks.retry('ada', 'unknown'), { code: 'MESSAGE_NOT_FOUND' });
+  fails = false;
+  await one.blocks.start('ada');
+  for (const id of ['failed', 'cancelled', 'expired']) await one.told('message.finished', { id, status: 'done' });
+});
+
+t.test('nothing is told of a cancelled or repeated message that could not be written', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+  one.write('ada', 'chat', 'damaged');
+  await t.rejects(one.blocks.cancel('ada', id), { code: 'BLOCK_DAMAGED' });
+  await t.rejects(one.blocks.retry('ada', id), { code: 'BLOCK_DAMAGED' });
+  await t.rejects(one.blocks.post('ada', { message: 'x' }, 'web'), { code: 'BLOCK_DAMAGED' });
+  t.equal(one.readText('ada', 'chat'), 'damaged');
+  t.same(one.factsOf('message.finished'), []);
+  t.equal(one.factsOf('message.queued').length, 1);
+});
+
+t.test('a message by hand is answered by a monitor that runs', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  await one.blocks.start('ada');
+  one.write('ada', 'chat', [{ role: 'user', content: 'by hand' }]);
+  await one.told('message.finished', { block: 'ada', status: 'done' });
+  t.match(one.readJson('ada', 'chat'), [{ id: /^m/, status: 'done' }, { content: 'You said: by hand' }]);
+});
+
+t.test('a clock that goes back an hour, or forward ten years, keeps the order', async (t) => {
+  let now = Date.parse('2026-11-20T14:00:00.000Z');
+  const one = await startCore(t, { clock: () => now });
+  await one.create('ada');
+  await one.blocks.start('ada');
+  for (const step of [0, -3_600_000, 10 * 365 * 86_400_000, -10 * 365 * 86_400_000]) {
+    now += step;
+    t.match(await one.ask('ada', `${step}`), { status: 'done' });
+  }
+  const history = await one.blocks.history('ada');
+  t.equal(history.length, 8);
+  const ids = history.map(({ id }) => id);
+  t.same([...ids].sort(), ids);
+  for (const { latencyMs } of history) t.ok((latencyMs ?? 0) >= 0);
+  t.ok((await one.blocks.details('ada')).pulse.uptimeSeconds >= 0);
+});
+
+t.test('the daemon may end its answer late', async (t) => {
+  let end = (): void => undefined;
+  const one = await startCore(t, {
+    answer: (_request, res) => {
+      sendPiece(res, 'a');
+      end = () => endAnswer(res);
+    },
+  });
+  await one.create('ada');
+  await one.blocks.start('ada');
+  const { id } = await one.blocks.post('ada', { message: '1' }, 'web');
+  await one.upstream.arrived(0);
+  t.match(await one.blocks.post('ada', { message: '2' }, 'web'), { position: 1 }, 'one at work counts');
+  end();
+  await one.told('message.finished', { id, status: 'done' });
+  await one.upstream.arrived(1);
+  end();
+});

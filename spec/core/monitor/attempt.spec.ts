@@ -1,0 +1,58 @@
+import t from 'tap';
+import { BlockhouseError } from '../../../core/errors.ts';
+import { type Attempt, countsAsAttempt, retryAt } from '../../../core/monitor/attempt.ts';
+import type { Candidate } from '../../../core/monitor/model-call.ts';
+import { AT, configOf, userEntry } from '../../support/block-files.ts';
+
+const NOW = Date.parse(AT);
+const ONE: Candidate = { provider: 'p', model: 'm', config: {} };
+const passing = new BlockhouseError('UPSTREAM_FAILED', 'x');
+const network = new BlockhouseError('UPSTREAM_UNREACHABLE', 'x');
+
+function attemptOf(attempts: number, candidates: readonly Candidate[] = [ONE]): Attempt {
+  const message = userEntry('1', { status: 'processing', attempts, timestamp: AT });
+  return { config: configOf(), message, candidates, window: { messages: [], tokens: 0, firstId: null, entries: 1, left: 0 } };
+}
+
+const at = (failure: BlockhouseError, attempt: Attempt, failures = 0, now = NOW) => {
+  const next = retryAt(failure, attempt, { now, failures, random: () => 0.5 });
+  return next === undefined ? undefined : next - now;
+};
+
+t.test('a passing fault is tried again with a growing wait, up to maxAttempts', async (t) => {
+  t.strictSame(
+    [1, 2, 3, 4].map((attempts) => at(passing, attemptOf(attempts))),
+    [1000, 2000, 4000, undefined],
+  );
+});
+
+t.test("the provider's own wait wins", async (t) => {
+  t.equal(at(new BlockhouseError('UPSTREAM_RATE_LIMITED', 'x', { retryAfterMs: 30_000 }), attemptOf(1)), 30_000);
+  t.equal(at(new BlockhouseError('UPSTREAM_RATE_LIMITED', 'x', { retryAfterMs: 0 }), attemptOf(3)), 0);
+});
+
+t.test('a fault of the network is tried again until the message is stale, and waits longer each time', async (t) => {
+  t.equal(at(network, attemptOf(1), 5), 32_000);
+  t.equal(at(network, attemptOf(99)), 300_000);
+  t.equal(at(network, attemptOf(1), 0, NOW + 86_400_001), undefined);
+  t.equal(at(network, attemptOf(1), 0, NOW - 3_600_000), 1000, 'a clock that was set back makes nothing stale');
+});
+
+t.test('where there are other providers, the network uses up attempts, so that their turn comes', async (t) => {
+  t.equal(at(network, attemptOf(4, [ONE, ONE])), undefined);
+  t.ok(countsAsAttempt(network, [ONE, ONE]));
+  t.notOk(countsAsAttempt(network, [ONE]));
+  t.ok(countsAsAttempt(passing, [ONE]));
+});
+
+t.test('what will not pass is not tried again', async (t) => {
+  for (const code of ['UPSTREAM_AUTH', 'UPSTREAM_REJECTED', 'INVALID_REQUEST', 'CANCELLED'] as const) {
+    t.equal(at(new BlockhouseError(code, 'x'), attemptOf(1)), undefined, code);
+  }
+});
+
+t.test('a message without a count is at its first attempt', async (t) => {
+  const attempt = attemptOf(1);
+  const { attempts: _none, ...message } = attempt.message;
+  t.equal(at(passing, { ...attempt, message }), 1000);
+});

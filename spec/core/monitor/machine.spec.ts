@@ -1,0 +1,291 @@
+import t from 'tap';
+import { createActor, initialTransition, transition } from 'xstate';
+import { createMonitorMachine, GRACE_MS, MAX_CRASHES, type MonitorContext, SAVING_MS, stateWord } from '../../../core/monitor/machine.ts';
+import { CHAT, EPOCH, MACHINE_STATES, type MonitorRig, monitorRig, REASON, rigIn, SETTINGS, START, STOP } from '../../support/monitor-rig.ts';
+
+const DAY_MS = 86_400_000;
+const WAIT = { kind: 'wait', until: EPOCH + 5000, reason: REASON } as const;
+const PAUSE = { kind: 'pause', until: EPOCH + 5000, reason: REASON, actor: 'budget' } as const;
+const FAIL = { kind: 'fail', reason: REASON } as const;
+const NOTHING = { kind: 'nothing' } as const;
+const REPLY = { kind: 'reply', messageId: 'm1' } as const;
+const HELD = { reason: REASON, wakeUpAt: EPOCH + 5000, cause: 'X' } as const;
+
+type Step = (rig: MonitorRig) => Promise<void> | void;
+const done =
+  (output?: Parameters<MonitorRig['done']>[0]): Step =>
+  (rig) =>
+    rig.done(output);
+const send =
+  (event: Parameters<MonitorRig['send']>[0]): Step =>
+  (rig) =>
+    rig.send(event);
+const pass =
+  (ms: number): Step =>
+  (rig) =>
+    rig.pass(ms);
+const fault: Step = (rig) => rig.fault();
+
+type Row = readonly [from: string, what: string, step: Step, to: string, context?: Partial<MonitorContext>];
+
+const ROWS: readonly Row[] = [
+  ['starting', 'recovered', done(NOTHING), 'choosing', { cause: 'recovered', actor: 'monitor' }],
+  ['starting', 'a damaged file', done(FAIL), 'failed', { reason: REASON }],
+  ['starting', 'a full disk', done(WAIT), 'backoff', { ...HELD, actor: 'monitor' }],
+  ['starting', 'a defect', fault, 'restarting', { restarts: 1, crashes: [EPOCH], wakeUpAt: EPOCH + 1000 }],
+  ['starting', 'a message', send(CHAT), 'starting'],
+  ['starting', 'start', send(START), 'starting'],
+  ['starting', 'stop', send(STOP), 'stopping', { isStopping: true, cause: 'stop', actor: 'user' }],
+  ['choosing', 'a message', done(REPLY), 'working.replying', { messageId: 'm1', cause: 'message', actor: 'monitor', reason: null }],
+  ['choosing', 'none', done(NOTHING), 'idle', { messageId: null, reason: null, wakeUpAt: null }],
+  ['choosing', 'a message whose time has not come', done(WAIT), 'backoff', { ...HELD, actor: 'monitor' }],
+  ['choosing', 'the kill switch', done({ ...PAUSE, until: null, actor: 'user' }), 'paused', { reason: REASON, wakeUpAt: null, actor: 'user' }],
+  ['choosing', 'no model', done(FAIL), 'failed', { reason: REASON }],
+  ['choosing', 'a defect', fault, 'restarting', { restarts: 1 }],
+  ['choosing', 'stop', send(STOP), 'stopping'],
+  ['idle', 'a message', send(CHAT), 'choosing'],
+  ['idle', 'other settings', send(SETTINGS), 'choosing', { cause: 'config changed', actor: 'user' }],
+  ['idle', 'start', send(START), 'idle'],
+  ['idle', 'stop', send(STOP), 'stopping', { isStopping: true }],
+  ['working.replying', 'answered', done({ kind: 'answered', compact: false }), 'choosing', { cause: 'answered', consecutiveFailures: 0 }],
+  ['working.replying', 'answered, and the window is full', done({ kind: 'answered', compact: true }), 'compacting', { cause: 'window is full' }],
+  ['working.replying', 'nothing left to do', done({ kind: 'over', failed: false }), 'choosing', { consecutiveFailures: 0 }],
+  ['working.replying', 'permanent for the message', done({ kind: 'over', failed: true }), 'choosing', { cause: 'message failed', consecutiveFailures: 1 }],
+  ['working.replying', 'transient', done(WAIT), 'backoff', { ...HELD, consecutiveFailures: 1 }],
+  ['working.replying', 'cap reached', done(PAUSE), 'paused', { ...HELD, actor: 'budget', consecutiveFailures: 0 }],
+  ['working.replying', 'permanent for the block', done(FAIL), 'failed', { reason: REASON, consecutiveFailures: 1 }],
+  ['working.replying', 'a defect', fault, 'restarting', { restarts: 1 }],
+  ['working.replying', 'another message', send(CHAT), 'working.replying'],
+  ['working.replying', 'other settings', send(SETTINGS), 'working.replying'],
+  ['working.replying', 'start', send(START), 'working.replying'],
+  ['working.replying', 'stop', send(STOP), 'working.finishing', { isStopping: true, cause: 'stop', actor: 'user' }],
+  ['working.finishing', 'the reply ends in time', done({ kind: 'answered', compact: true }), 'stopping'],
+  ['working.finishing', 'a defect', fault, 'stopping', { restarts: 0 }],
+  ['working.finishing', 'almost the whole grace', pass(GRACE_MS - 1), 'working.finishing'],
+  ['working.finishing', 'the grace is over', pass(GRACE_MS), 'working.aborting'],
+  ['working.finishing', 'a second stop', send(STOP), 'working.aborting'],
+  ['working.aborting', 'what came was saved', done({ kind: 'over', failed: false }), 'stopping'],
+  ['working.aborting', 'a third stop', send(STOP), 'working.aborting'],
+  ['working.aborting', 'it never ends', pass(SAVING_MS), 'stopping'],
+  ['compacting', 'summarised', done(), 'choosing', { cause: 'compacted', actor: 'monitor' }],
+  ['compacting', 'no summary', fault, 'choosing', { cause: 'compaction failed', restarts: 0 }],
+  ['compacting', 'stop', send(STOP), 'stopping'],
+  ['backoff', 'almost its time', pass(4999), 'backoff'],
+  ['backoff', 'its time', pass(5000), 'choosing', { cause: 'time is up', isUrgent: true }],
+  ['backoff', 'a message', send(CHAT), 'choosing', { isUrgent: false }],
+  ['backoff', 'other settings', send(SETTINGS), 'choosing', { cause: 'config changed', isUrgent: true }],
+  ['backoff', 'start', send(START), 'choosing', { cause: 'start', actor: 'user', isUrgent: true }],
+  ['backoff', 'stop', send(STOP), 'stopping', { wakeUpAt: null }],
+  ['paused', 'almost its time', pass(4999), 'paused'],
+  ['paused', 'the day resets', pass(5000), 'choosing', { cause: 'time is up' }],
+  ['paused', 'a message', send(CHAT), 'paused'],
+  ['paused', 'the cap is raised', send(SETTINGS), 'choosing', { cause: 'config changed', actor: 'user' }],
+  ['paused', 'start', send(START), 'choosing', { cause: 'start' }],
+  ['paused', 'stop', send(STOP), 'stopping'],
+  ['failed', 'start', send(START), 'starting', { cause: 'start', reason: null, consecutiveFailures: 0, crashes: [] }],
+  ['failed', 'config or auth.json changed', send(SETTINGS), 'starting', { cause: 'config changed', reason: null }],
+  ['failed', 'a message', send(CHAT), 'failed'],
+  ['failed', 'any time', pass(DAY_MS), 'failed'],
+  ['failed', 'stop', send(STOP), 'stopping'],
+  ['restarting', 'its delay', pass(1000), 'starting', { cause: 'restart', reason: null }],
+  ['restarting', 'start', send(START), 'starting', { cause: 'start' }],
+  ['restarting', 'a message', send(CHAT), 'restarting'],
+  ['restarting', 'stop', send(STOP), 'stopping'],
+  ['stopping', 'all is saved', done(), 'stopped', { reason: null, wakeUpAt: null, messageId: null }],
+  ['stopping', 'the disk refuses', fault, 'stopped'],
+  ['stopping', 'stop', send(STOP), 'stopping'],
+  ['stopping', 'start', send(START), 'stopping'],
+];
+
+t.test('each state and what happens in it lead to the next state', async (t) => {
+  for (const [from, what, step, to, context = {}] of ROWS) {
+    const rig = await rigIn(from);
+    await step(rig);
+    t.equal(rig.state(), to, `${from}: ${what}`);
+    t.match(rig.actor.getSnapshot().context, JSON.parse(JSON.stringify(context)), `${from}: ${what}`);
+    rig.actor.stop();
+  }
+});
+
+t.test('a monitor begins with what its starter said, by a pure function', async (t) => {
+  const machine = createMonitorMachine(() => EPOCH);
+  const [first] = initialTransition(machine, { name: 'ada', cause: 'server start', actor: 'server' });
+  t.equal(first.value, 'starting');
+  t.match(first.context, { name: 'ada', cause: 'server start', actor: 'server', restarts: 0, crashes: [], isStopping: false });
+  const [next] = transition(machine, first, STOP);
+  t.equal(next.value, 'stopping');
+});
+
+t.test('each state has the word that people know', async (t) => {
+  const words = Object.fromEntries(await Promise.all(MACHINE_STATES.map(async (state) => [state, stateWord((await rigIn(state)).actor.getSnapshot().value)])));
+  t.strictSame(words, {
+    starting: 'starting',
+    choosing: undefined,
+    idle: 'idle',
+    'working.replying': 'working',
+    'working.finishing': 'stopping',
+    'working.aborting': 'stopping',
+    compacting: 'compacting',
+    backoff: 'backoff',
+    paused: 'paused',
+    failed: 'failed',
+    restarting: 'backoff',
+    stopping: 'stopping',
+    stopped: 'stopped',
+  });
+});
+
+t.test('stop ends every state, and only by way of settling', async (t) => {
+  for (const state of MACHINE_STATES.filter((name) => name !== 'stopped')) {
+    const rig = await rigIn(state);
+    rig.send(STOP);
+    if (rig.state().startsWith('working')) await rig.done({ kind: 'over', failed: false });
+    t.equal(rig.state(), 'stopping', state);
+    t.equal(rig.task().source, 'settle', state);
+    await rig.done();
+    t.equal(rig.state(), 'stopped', state);
+    t.equal(rig.actor.getSnapshot().status, 'done', state);
+  }
+});
+
+t.test('every state survives JSON, and its context is nothing but JSON', async (t) => {
+  for (const state of MACHINE_STATES) {
+    const rig = await rigIn(state);
+    const { context } = rig.actor.getSnapshot();
+    t.strictSame(JSON.parse(JSON.stringify(context)), context, `${state}: context`);
+    const copy = monitorRig(JSON.parse(JSON.stringify(rig.actor.getPersistedSnapshot())));
+    t.equal(copy.state(), state);
+    t.strictSame(copy.actor.getSnapshot().context, context, state);
+    rig.actor.stop();
+    copy.actor.stop();
+  }
+});
+
+t.test('work that was under way goes on in a restored monitor', async (t) => {
+  const rig = await rigIn('working.replying');
+  const copy = monitorRig(JSON.parse(JSON.stringify(rig.actor.getPersistedSnapshot())));
+  t.match(copy.task(), { source: 'reply', input: { name: 'ada', messageId: 'm1' } });
+  await copy.done({ kind: 'answered', compact: false });
+  t.equal(copy.state(), 'choosing');
+});
+
+t.test('a message that comes while one is being chosen is looked for again', async (t) => {
+  for (const event of [CHAT, SETTINGS]) {
+    for (const outcome of [NOTHING, WAIT, PAUSE, FAIL]) {
+      const rig = await rigIn('choosing');
+      rig.send(event);
+      await rig.done(outcome);
+      t.equal(rig.state(), 'choosing', `${event.type} ${outcome.kind}`);
+      t.equal(rig.started('choose'), 2);
+      await rig.done(NOTHING);
+      t.equal(rig.state(), 'idle', 'and once is enough');
+    }
+  }
+});
+
+t.test('a file that is repaired while it is being read is read again', async (t) => {
+  const rig = await rigIn('starting');
+  rig.send(SETTINGS);
+  await rig.done(FAIL);
+  t.equal(rig.state(), 'starting');
+  await rig.done(FAIL);
+  t.equal(rig.state(), 'failed', 'once');
+});
+
+t.test('a wait that is over is over, whatever the clock says', async (t) => {
+  const rig = await rigIn('backoff');
+  rig.clock.now -= 3_600_000;
+  rig.tick(5000);
+  t.match(rig.task(), { source: 'choose', input: { isUrgent: true } });
+  await rig.done(REPLY);
+  await rig.done({ kind: 'answered', compact: false });
+  t.match(rig.task(), { source: 'choose', input: { isUrgent: false } }, 'which says nothing about the next message');
+});
+
+t.test('a wait longer than a day is cut to a day, and without a time it lasts a day, too', async (t) => {
+  for (const until of [EPOCH + 40 * DAY_MS, null]) {
+    const rig = await rigIn('choosing');
+    await rig.done({ ...PAUSE, until });
+    rig.pass(DAY_MS - 1);
+    t.equal(rig.state(), 'paused');
+    rig.pass(1);
+    t.equal(rig.state(), 'choosing');
+    rig.actor.stop();
+  }
+});
+
+t.test('a time that is over is waited for not at all', async (t) => {
+  const rig = await rigIn('choosing');
+  await rig.done({ ...WAIT, until: EPOCH - 1 });
+  rig.pass(0);
+  t.equal(rig.state(), 'choosing');
+});
+
+t.test('a stop while a reply is made leaves it its grace, then aborts it, then waits no longer', async (t) => {
+  const rig = await rigIn('working.finishing');
+  const { signal } = rig.task();
+  rig.pass(GRACE_MS);
+  t.equal(rig.aborts, 1);
+  t.notOk(signal.aborted, 'the reply saves its text itself');
+  rig.pass(SAVING_MS);
+  t.ok(signal.aborted);
+  t.equal(rig.state(), 'stopping');
+});
+
+t.test('a defect is followed by a wait of 1, 2, 4, 8 seconds; the fifth waits for a person', async (t) => {
+  const rig = await rigIn('starting');
+  for (const seconds of [1, 2, 4, 8]) {
+    await rig.fault();
+    const { context } = rig.actor.getSnapshot();
+    t.equal(rig.state(), 'restarting');
+    t.equal(context.wakeUpAt, rig.clock.now + seconds * 1000);
+    t.match(context.reason, { code: 'CRASHED', message: /TypeError/ });
+    rig.pass(seconds * 1000 - 1);
+    t.equal(rig.state(), 'restarting', `${seconds} s`);
+    rig.pass(1);
+    t.equal(rig.state(), 'starting');
+  }
+  await rig.fault();
+  t.equal(rig.state(), 'failed');
+  t.match(rig.actor.getSnapshot().context, { restarts: MAX_CRASHES, reason: { code: 'CRASH_LOOP', fix: /blockhouse logs ada/ }, wakeUpAt: null });
+  rig.send(START);
+  await rig.fault();
+  t.equal(rig.state(), 'restarting', 'a person begins the count anew');
+});
+
+t.test('faults of more than ten minutes ago are forgotten', async (t) => {
+  const rig = await rigIn('starting');
+  for (let count = 0; count < MAX_CRASHES + 2; count += 1) {
+    await rig.fault();
+    t.equal(rig.state(), 'restarting', `${count}`);
+    rig.pass(150_001);
+  }
+});
+
+t.test('a fault is named by its code, its class, or not at all, and never by its text', async (t) => {
+  const cases: [error: unknown, name: RegExp][] = [
+    [Object.assign(new Error('secret'), { code: 'EBADF' }), /\(EBADF\)/],
+    [new RangeError('secret'), /\(RangeError\)/],
+    ['secret', /\(unknown\)/],
+    [null, /\(unknown\)/],
+  ];
+  for (const [error, name] of cases) {
+    const rig = await rigIn('choosing');
+    await rig.fault(error);
+    const { reason } = rig.actor.getSnapshot().context;
+    t.match(reason?.message, name);
+    t.notMatch(reason?.message, /secret/);
+    rig.actor.stop();
+  }
+});
+
+t.test('a machine without its actors says which one is missing', async (t) => {
+  const actor = createActor(createMonitorMachine(() => EPOCH), { input: { name: 'ada', cause: 'x', actor: 'user' } });
+  const reasons: unknown[] = [];
+  actor.subscribe(({ value, context }) => reasons.push([value, context.reason?.code]));
+  actor.start();
+  await new Promise(setImmediate);
+  t.match(reasons.at(-1), ['restarting', 'CRASHED']);
+  t.equal(stateWord('restarting'), 'backoff');
+  actor.stop();
+});

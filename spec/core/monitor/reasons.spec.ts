@@ -1,0 +1,31 @@
+import t from 'tap';
+import { BlockhouseError, ERROR_TABLE, type ErrorCode } from '../../../core/errors.ts';
+import { faultReason, haltReason, unconfiguredReason } from '../../../core/monitor/reasons.ts';
+
+t.test('a failure that a person can cure says how', async (t) => {
+  const cures: Partial<Record<ErrorCode, RegExp>> = {
+    UPSTREAM_AUTH: /blockhouse auth set .* blockhouse start ada/,
+    ADAPTER_NOT_CONFIGURED: /blockhouse auth set/,
+    UPSTREAM_REJECTED: /blockhouse config edit ada/,
+    INVALID_REQUEST: /blockhouse config edit ada/,
+    BLOCK_DAMAGED: /blockhouse doctor/,
+    STORAGE_FULL: /space/,
+    STORAGE_FAILED: /written/,
+  };
+  for (const code of Object.keys(ERROR_TABLE) as ErrorCode[]) {
+    const reason = faultReason('ada', new BlockhouseError(code, 'What was met.'));
+    t.match(reason, { code, message: 'What was met.' });
+    const cure = cures[code];
+    if (cure === undefined) t.equal(reason.fix, null, code);
+    else t.match(reason.fix, cure, code);
+  }
+});
+
+t.test('a block without a model names the command that sets one', async (t) => {
+  t.match(unconfiguredReason('ada'), { code: 'NOT_CONFIGURED', fix: /blockhouse config set ada/ });
+});
+
+t.test('the kill switch says why it was set, where that is known', async (t) => {
+  t.strictSame(haltReason({ halted: true, since: null, reason: 'Too dear' }), { code: 'HALTED', message: 'The kill switch is set: Too dear.', fix: 'blockhouse unhalt' });
+  t.equal(haltReason({ halted: true, since: null, reason: null }).message, 'The kill switch is set.');
+});

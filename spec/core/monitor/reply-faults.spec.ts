@@ -1,0 +1,275 @@
+// What becomes of a message whose answer fails.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { createOllama } from '../../../adapters/ollama/index.ts';
+import { createOpenAI } from '../../../adapters/openai/index.ts';
+import type { ReplyStep } from '../../../core/block/api.ts';
+import { BlockhouseError } from '../../../core/errors.ts';
+import { RUNNABLE, type StartedCore, startCore } from '../../support/blocks.ts';
+import { type HeldCall, heldDaemon, pulseIn } from '../../support/held-daemon.ts';
+import { HELLO, type Step, steppedAdapter } from '../../support/stepped-adapter.ts';
+import { until } from '../../support/until.ts';
+import { sendJson } from '../../support/upstream.ts';
+
+/** Waits that no test has to sit through. */
+const QUICK = { ...RUNNABLE, retry: { baseMs: 1, maxDelayMs: 4 } };
+
+/** Refuses the first `times` calls. */
+function refusing(times: number, status: number, headers: Record<string, string> = {}) {
+  return heldDaemon((call: HeldCall, index) => (index < times ? call.refuse(status, 'not now', headers) : call.answer('At last.')));
+}
+
+async function running(t: Parameters<typeof startCore>[0], answer: Parameters<typeof startCore>[1], config: object = QUICK): Promise<StartedCore> {
+  const one = await startCore(t, answer);
+  await one.create('ada', config);
+  await one.blocks.start('ada');
+  return one;
+}
+
+t.test('a passing fault is tried again after a wait that pulse.json names', async (t) => {
+  const daemon = refusing(2, 503);
+  const one = await running(t, { answer: daemon.answer });
+  const steps: ReplyStep[] = [];
+  one.blocks.follow('ada', { onReply: (step) => steps.push(step) });
+  const answer = await one.ask('ada', 'hi');
+  t.match(answer, { content: 'At last.', attempts: 3 });
+  t.equal(daemon.calls.length, 3, 'an attempt is one call');
+  const [message] = await one.blocks.history('ada');
+  t.match(message, { status: 'done', attempts: 3, error: null });
+  t.equal(message?.nextAttemptAt, undefined);
+  t.match(steps, [
+    { event: 'start', attempt: 1 },
+    { event: 'error', code: 'UPSTREAM_FAILED', willRetry: true },
+    { event: 'start', attempt: 2 },
+    { event: 'error', willRetry: true },
+    { event: 'start', attempt: 3 },
+    { event: 'content' },
+    { event: 'done' },
+  ]);
+  await one.told('block.transitioned', { from: 'working', to: 'backoff', cause: 'UPSTREAM_FAILED' });
+  await one.told('block.transitioned', { from: 'backoff', to: 'working' });
+});
+
+t.test("the provider's Retry-After is kept to, and start ends the wait", async (t) => {
+  const daemon = refusing(1, 429, { 'retry-after': '30' });
+  const one = await running(t, { answer: daemon.answer });
+  const before = Date.now();
+  const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+  await one.told('block.transitioned', { to: 'backoff' });
+  const pulse = await pulseIn(one, 'ada', 'backoff');
+  t.match(pulse, { state: 'backoff', status: 'BUSY', reason: { code: 'UPSTREAM_RATE_LIMITED' }, error: /not now/, consecutiveFailures: 1 });
+  t.ok(Date.parse(pulse.nextWakeUp ?? '') - before >= 30_000);
+  t.match(await one.blocks.history('ada'), [{ id, status: 'queued', processed: false, nextAttemptAt: pulse.nextWakeUp, error: { retryable: true } }]);
+  await one.blocks.post('ada', { message: 'later' }, 'web');
+  t.equal(daemon.calls.length, 1, 'another message does not end the wait');
+  await one.blocks.start('ada');
+  await one.told('message.finished', { id, status: 'done' });
+});
+
+t.test('when the message that waits is cancelled, the next one has its turn', async (t) => {
+  const daemon = refusing(1, 429, { 'retry-after': '30' });
+  const one = await running(t, { answer: daemon.answer });
+  const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+  await one.told('block.transitioned', { to: 'backoff' });
+  const next = await one.blocks.post('ada', { message: 'later' }, 'web');
+  await one.blocks.cancel('ada', id);
+  await one.told('message.finished', { id: next.id, status: 'done' });
+});
+
+t.test('after maxAttempts the message has failed, and the next one is answered', async (t) => {
+  const daemon = heldDaemon((call) => (call.asked.messages.at(-1)?.content === 'bad' ? call.refuse(500, 'broken') : call.answer('Good.')));
+  const one = await running(t, { answer: daemon.answer }, { ...QUICK, retry: { ...QUICK.retry, maxAttempts: 3 } });
+  const { id } = await one.blocks.post('ada', { message: 'bad' }, 'web');
+  t.match(await one.ask('ada', 'good'), { content: 'Good.' });
+  t.match((await one.blocks.history('ada'))[0], { id, status: 'failed', processed: true, attempts: 3, error: { code: 'UPSTREAM_FAILED', retryable: true } });
+  t.equal(daemon.calls.length, 4);
+  t.match(one.factsOf('message.finished')[0], { id, status: 'failed', code: 'UPSTREAM_FAILED' });
+  t.match(await one.blocks.retry('ada', id), { status: 'queued', attempts: 0 });
+});
+
+t.test('a message that a provider refuses fails at once, and the next one is answered', async (t) => {
+  const daemon = heldDaemon((call) => (call.asked.messages.at(-1)?.content === 'poison' ? call.refuse(400, 'no such thing') : call.answer('Good.')));
+  const one = await running(t, { answer: daemon.answer });
+  const steps: ReplyStep[] = [];
+  one.blocks.follow('ada', { onReply: (step) => steps.push(step) });
+  const { id } = await one.blocks.post('ada', { message: 'poison' }, 'web');
+  t.match(await one.ask('ada', 'good'), { content: 'Good.' });
+  t.match((await one.blocks.history('ada'))[0], { id, status: 'failed', attempts: 1, error: { message: /no such thing/ } });
+  t.equal(daemon.calls.length, 2);
+  t.match(steps.slice(0, 2), [{ event: 'start' }, { id, event: 'error', willRetry: false }]);
+  t.equal(steps.filter(({ event }) => event === 'error').length, 1);
+});
+
+t.test('the network uses up no attempts, and its fault is told', async (t) => {
+  const daemon = heldDaemon((call, index) => (index < 6 ? call.cut() : call.answer('At last.')));
+  const one = await running(t, { answer: daemon.answer }, { ...QUICK, retry: { ...QUICK.retry, maxAttempts: 2 } });
+  t.match(await one.ask('ada', 'hi'), { content: 'At last.', attempts: 1 });
+  t.ok(daemon.calls.length >= 7);
+  t.ok(one.factsOf('block.transitioned').some(({ cause }) => cause === 'UPSTREAM_UNREACHABLE' || cause === 'UPSTREAM_MALFORMED'));
+});
+
+t.test('a network that is gone until the message is stale fails it', async (t) => {
+  let now = Date.now();
+  const daemon = heldDaemon((call) => {
+    now += 86_400_001;
+    call.cut();
+  });
+  const one = await running(t, { answer: daemon.answer, clock: () => now });
+  const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+  await one.told('message.finished', { id, status: 'failed' });
+});
+
+t.test('an unknown model stops the block, keeps the message, and another model answers it', async (t) => {
+  const daemon = heldDaemon((call) => (call.asked.model === 'm' ? call.refuse(404, "model 'm' not found") : call.answer('Here.')));
+  const one = await running(t, { answer: daemon.answer });
+  const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+  await one.told('block.transitioned', { from: 'working', to: 'failed' });
+  t.match(await pulseIn(one, 'ada', 'failed'), { state: 'failed', status: 'ERROR', attention: true, reason: { fix: /blockhouse config edit ada/ } });
+  t.match(await one.blocks.history('ada'), [{ id, status: 'queued', attempts: 0, error: { message: /not found/ } }]);
+  await one.blocks.updateConfig('ada', { adapter: { provider: 'ollama', model: 'other' } });
+  await one.told('message.finished', { id, status: 'done' });
+  t.strictSame(one.factsOf('block.transitioned').map(({ to }) => to).slice(3, 6), ['failed', 'starting', 'working']);
+});
+
+t.test('a bad key stops all calls of the block until auth.json changes', async (t) => {
+  const seen: string[] = [];
+  const adapters = [createOllama(), createOpenAI()];
+  const one = await startCore(t, {
+    adapters,
+    start: false,
+    files: {},
+    answer: (request, res) => {
+      const key = String(request.headers.authorization);
+      seen.push(key);
+      if (key !== 'Bearer good') return sendJson(res, { error: { message: 'Incorrect API key', code: 'invalid_api_key' } }, 401);
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      const chunk = (choice: object, rest: object = {}) => `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices: [choice], ...rest })}\n\n`;
+      res.write(chunk({ index: 0, delta: { content: 'Here.' } }));
+      res.write(chunk({ index: 0, delta: {}, finish_reason: 'stop' }, { usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } }));
+      res.end('data: [DONE]\n\n');
+    },
+  });
+  const writeKey = (apiKey: string): void => writeFileSync(join(one.workspace, 'auth.json'), JSON.stringify({ openai: { apiKey, baseURL: one.upstream.url } }), { mode: 0o600 });
+  writeKey('bad');
+  await one.core.start();
+  await one.create('ada', { ...QUICK, adapter: { provider: 'openai', model: 'gpt-5.1' } });
+  await one.blocks.start('ada');
+  const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+  await one.told('block.transitioned', { to: 'failed', cause: 'UPSTREAM_AUTH' });
+  await one.blocks.post('ada', { message: 'another' }, 'web');
+  t.strictSame(seen, ['Bearer bad'], 'nothing more is sent');
+  writeKey('good');
+  await one.told('message.finished', { id, status: 'done' });
+  await until('both are answered', () => one.factsOf('message.finished').length === 2);
+  t.match(await one.blocks.history('ada'), [{ status: 'done', attempts: 1 }, { status: 'done' }, { content: 'Here.' }, { content: 'Here.' }]);
+});
+
+t.test('fallbacks are asked in their order, and only when the first has failed for good', async (t) => {
+  const daemon = heldDaemon((call, index) => {
+    if (call.asked.model === 'third') return call.answer('Third.');
+    return call.asked.model === 'm' ? call.refuse(index === 0 ? 503 : 400, 'not I') : call.refuse(500, 'nor I');
+  });
+  const fallbacks = [
+    { provider: 'ollama', model: 'second' },
+    { provider: 'ollama', model: 'third' },
+  ];
+  const one = await running(t, { answer: daemon.answer }, { ...QUICK, fallbacks });
+  const steps: ReplyStep[] = [];
+  one.blocks.follow('ada', { onReply: (step) => steps.push(step) });
+  t.match(await one.ask('ada', 'hi'), { content: 'Third.', model: 'third', attempts: 2 });
+  t.strictSame(
+    daemon.calls.map(({ asked }) => asked.model),
+    ['m', 'm', 'second', 'third'],
+  );
+  t.strictSame(
+    steps.map(({ event }) => event),
+    ['start', 'error', 'start', 'error', 'start', 'error', 'start', 'content', 'done'],
+  );
+  t.match(one.factsOf('message.started').at(-1), { model: 'third', attempt: 2 });
+});
+
+t.test('when the fallbacks have failed, too, what the first said decides', async (t) => {
+  const models: string[] = [];
+  const daemon = heldDaemon((call) => {
+    models.push(call.asked.model);
+    call.refuse(call.asked.model === 'm' ? 404 : 400, `${call.asked.model} says no`);
+  });
+  const one = await running(t, { answer: daemon.answer }, { ...QUICK, fallbacks: [{ provider: 'ollama', model: 'second' }] });
+  await one.blocks.post('ada', { message: 'hi' }, 'web');
+  await one.told('block.transitioned', { to: 'failed' });
+  t.strictSame(models, ['m', 'second']);
+  t.match((await pulseIn(one, 'ada', 'failed')).reason, { message: /m says no/ });
+});
+
+t.test('the kill switch that is set while a model fails stops its fallbacks, too', async (t) => {
+  const daemon = heldDaemon();
+  const one = await running(t, { answer: daemon.answer }, { ...QUICK, fallbacks: [{ provider: 'ollama', model: 'second' }] });
+  const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+  const call = await daemon.call(0);
+  await one.blocks.halt({ reason: 'Too dear' });
+  call.refuse(400, 'no');
+  await one.told('block.transitioned', { from: 'working', to: 'paused', cause: 'HALTED' });
+  t.equal(daemon.calls.length, 1);
+  t.match(await one.blocks.history('ada'), [{ id, status: 'queued', attempts: 0 }]);
+  await one.blocks.unhalt();
+  (await daemon.call(1)).answer('Go on.');
+  await one.told('message.finished', { id, status: 'done' });
+});
+
+t.test('what was shown of an attempt that broke off is void', async (t) => {
+  const daemon = heldDaemon((call, index) => {
+    if (index > 0) return call.answer('Whole.');
+    call.say('Ha');
+    setImmediate(() => call.cut());
+  });
+  const one = await running(t, { answer: daemon.answer });
+  const steps: ReplyStep[] = [];
+  one.blocks.follow('ada', { onReply: (step) => steps.push(step) });
+  t.match(await one.ask('ada', 'hi'), { content: 'Whole.' });
+  t.equal((await one.blocks.history('ada')).length, 2);
+  t.match(steps.at(-1), { event: 'done' });
+});
+
+t.test('a failed call that has cost something is in costs.json and in the ledger', async (t) => {
+  const usage = { inputTokens: 10, outputTokens: 1, totalTokens: 11 };
+  const plan: Step[] = [new BlockhouseError('UPSTREAM_REJECTED', 'no', { usage }), HELLO];
+  const adapters = [steppedAdapter(plan, { missingCredential: () => undefined })];
+  const one = await running(t, { adapters }, { adapter: { provider: 'stepped', model: 'model-1' } });
+  await one.blocks.post('ada', { message: 'hi' }, 'web');
+  await one.ask('ada', 'again');
+  t.match(one.readJson('ada', 'costs'), { calls: 2, failedCalls: 1, totalInput: 13, totalOutput: 3, byPurpose: { chat: { calls: 2 } } });
+  t.match((await one.blocks.costs({ by: 'block' })).rows, [{ key: 'ada', calls: 2 }]);
+});
+
+t.test('a file that is damaged while an answer is made stops the block after it, and its repair goes on', async (t) => {
+  const daemon = heldDaemon();
+  const one = await running(t, { answer: daemon.answer });
+  const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+  const call = await daemon.call(0);
+  const memory = one.readText('ada', 'memory');
+  one.write('ada', 'memory', '{');
+  call.answer('Hello.');
+  await one.told('block.transitioned', { to: 'failed', cause: 'BLOCK_DAMAGED' });
+  t.match(await one.blocks.history('ada'), [{ id, status: 'done' }, { content: 'Hello.' }]);
+  one.write('ada', 'memory', memory);
+  await one.told('block.transitioned', { from: 'starting', to: 'idle' });
+});
+
+t.test('a chat that is damaged while an answer is made ends the reply for its readers', async (t) => {
+  const daemon = heldDaemon();
+  const one = await running(t, { answer: daemon.answer });
+  const steps: ReplyStep[] = [];
+  one.blocks.follow('ada', { onReply: (step) => steps.push(step) });
+  const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+  const call = await daemon.call(0);
+  const chat = one.readText('ada', 'chat');
+  one.write('ada', 'chat', '[');
+  call.answer('Hello.');
+  await one.told('block.transitioned', { to: 'failed', cause: 'BLOCK_DAMAGED' });
+  t.match(steps.at(-1), { id, event: 'error', code: 'BLOCK_DAMAGED', willRetry: true });
+  one.write('ada', 'chat', chat);
+  (await daemon.call(1)).answer('Again.');
+  await one.told('message.finished', { id, status: 'done' });
+  t.match(await one.blocks.history('ada'), [{ id, attempts: 2 }, { content: 'Again.' }]);
+});

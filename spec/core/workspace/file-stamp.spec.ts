@@ -1,0 +1,38 @@
+import { renameSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { MISSING, stampOf } from '../../../core/workspace/file-stamp.ts';
+
+t.test('a stamp stays until something changes, and tells of changes that hide', (t) => {
+  const folder = t.testdir({ file: 'one', other: 'one' });
+  const path = join(folder, 'file');
+  const first = stampOf(path);
+  t.equal(stampOf(path), first);
+  const { atime, mtime } = statSync(path);
+  writeFileSync(path, 'two');
+  utimesSync(path, atime, mtime);
+  const second = stampOf(path);
+  t.not(second, first, 'same size, same time of modification');
+  renameSync(join(folder, 'other'), path);
+  t.not(stampOf(path), second);
+  unlinkSync(path);
+  t.equal(stampOf(path), MISSING);
+  t.end();
+});
+
+t.test('a path that can not be looked at has a stamp, too', (t) => {
+  const folder = t.testdir({ file: '' });
+  t.equal(stampOf(join(folder, 'file', 'inner')), MISSING);
+  t.equal(stampOf(join(folder, 'n'.repeat(300))), '!ENAMETOOLONG');
+  t.end();
+});
+
+t.test('a file that is not the one that was written has a stamp that is never found', (t) => {
+  const folder = t.testdir({ file: 'one' });
+  const path = join(folder, 'file');
+  const written = statSync(path, { bigint: true });
+  t.equal(stampOf(path, written), stampOf(path));
+  writeFileSync(path, 'longer');
+  t.not(stampOf(path, written), stampOf(path));
+  t.end();
+});

@@ -1,0 +1,393 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { isObject } from '../../../core/json.ts';
+import { JsonFile, type JsonFileOptions } from '../../../core/workspace/json-file.ts';
+
+interface Content {
+  readonly list: readonly number[];
+  readonly note?: string;
+}
+
+const OPTIONS: JsonFileOptions<Content> = {
+  parse: (value) => {
+    if (!isObject(value) || !Array.isArray(value['list'])) throw new Error('it must hold a list');
+    return value as unknown as Content;
+  },
+  missing: () => ({ list: [] }),
+  format: (value) => JSON.stringify(value),
+  maxBytes: 1_000_000,
+};
+
+interface Seen {
+  readonly path: string;
+  readonly folder: string;
+  readonly file: JsonFile<Content>;
+  readonly changes: { own: boolean; quiet: boolean }[];
+  readonly damages: [string, string | undefined][];
+  disk(): Content;
+  copies(): string[];
+}
+
+/** In a folder of its own that holds `content` as file.json. */
+function open(t: Test, content?: string, options: Partial<JsonFileOptions<Content>> = {}, again?: string): Seen {
+  const folder = again ?? t.testdir(content === undefined ? {} : { 'file.json': content });
+  const path = join(folder, 'file.json');
+  const changes: Seen['changes'] = [];
+  const damages: Seen['damages'] = [];
+  const file = new JsonFile<Content>(path, {
+    ...OPTIONS,
+    onChanged: (_value, change) => void changes.push({ ...change }),
+    onDamaged: (reason, copy) => void damages.push([reason, copy]),
+    ...options,
+  });
+  const copies = () => readdirSync(folder).filter((name) => name.includes('.corrupt-'));
+  return { path, folder, file, changes, damages, copies, disk: () => JSON.parse(readFileSync(path, 'utf8')) as Content };
+}
+
+const append = (n: number) => (value: Content) => ({ value: { ...value, list: [...value.list, n] }, result: n });
+
+/** Resolves when the write of the first round is being prepared, and holds it there until `go` is called. */
+function held(): { beforeWrite: (value: Content) => Promise<Content>; reached: Promise<void>; go: () => void; rounds: () => number } {
+  let go = (): void => undefined;
+  let tell = (): void => undefined;
+  let count = 0;
+  const gate = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  const reached = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  const beforeWrite = async (value: Content): Promise<Content> => {
+    count += 1;
+    if (count === 1) {
+      tell();
+      await gate;
+    }
+    return value;
+  };
+  return { beforeWrite, reached, go, rounds: () => count };
+}
+
+t.test('a missing file has its content, and is made by the first change alone', async (t) => {
+  const { file, folder, disk } = open(t);
+  t.same(await file.read(), { list: [] });
+  await file.update((value) => ({ value, result: undefined }));
+  t.same(readdirSync(folder), [], 'no change is no write');
+  t.equal(await file.update(append(1)), 1);
+  t.same(disk(), { list: [1] });
+  t.equal(statSync(file.path).mode & 0o777, 0o600);
+});
+
+t.test('changes that wait together become one write, in their order', async (t) => {
+  const gate = held();
+  const { file, disk, changes } = open(t, undefined, { beforeWrite: gate.beforeWrite });
+  const results = Array.from({ length: 100 }, (_, n) => file.update(append(n)));
+  await gate.reached;
+  const later = Array.from({ length: 100 }, (_, n) => file.update(append(100 + n)));
+  gate.go();
+  t.same(
+    await Promise.all([...results, ...later]),
+    Array.from({ length: 200 }, (_, n) => n),
+  );
+  t.same(
+    disk().list,
+    Array.from({ length: 200 }, (_, n) => n),
+  );
+  t.equal(gate.rounds(), 2, 'two rounds of a hundred');
+  t.equal(changes.length, 2);
+});
+
+t.test('a change is on disk when it resolves', async (t) => {
+  const { file, disk } = open(t);
+  for (let n = 0; n < 5; n += 1) {
+    await file.update(append(n));
+    t.equal(disk().list.at(-1), n);
+  }
+});
+
+t.test('while a write is under way, what was durable before it is read', async (t) => {
+  const gate = held();
+  const { file } = open(t, '{"list":[1]}', { beforeWrite: gate.beforeWrite });
+  await file.read();
+  const change = file.update(append(2));
+  await gate.reached;
+  t.equal(file.isBusy, true);
+  t.same(await file.read(), { list: [1] });
+  gate.go();
+  await change;
+  t.same(await file.read(), { list: [1, 2] });
+});
+
+t.test('a change that throws concerns its caller alone', async (t) => {
+  const { file, disk } = open(t);
+  const good = [file.update(append(1)), file.update(append(2))];
+  const bad = file.update(() => {
+    throw new Error('mine');
+  });
+  const last = file.update(append(3));
+  await t.rejects(bad, { message: 'mine' });
+  await Promise.all([...good, last]);
+  t.same(disk().list, [1, 2, 3]);
+});
+
+t.test('an edit by hand is read, and is what the next change is applied to', async (t) => {
+  const { file, path, disk, changes } = open(t, '{"list":[1]}');
+  await file.read();
+  writeFileSync(path, '{"list":[1,7],"note":"mine"}');
+  t.same(await file.read(), { list: [1, 7], note: 'mine' });
+  t.same(changes, [{ own: false, quiet: false }]);
+  writeFileSync(path, '{"list":[],"note":"mine again"}');
+  await file.update(append(8));
+  t.same(disk(), { list: [8], note: 'mine again' });
+  rmSync(path);
+  await file.refresh();
+  t.same(await file.read(), { list: [] }, 'removed by hand');
+});
+
+t.test('an edit in place that puts the times back is seen', async (t) => {
+  const { file, path } = open(t, '{"list":[1]}');
+  await file.read();
+  const { atime, mtime } = statSync(path);
+  writeFileSync(path, '{"list":[2]}');
+  utimesSync(path, atime, mtime);
+  t.same(await file.read(), { list: [2] });
+});
+
+t.test('an edit by hand while a write is being prepared is not lost, and neither is the change', async (t) => {
+  const gate = held();
+  const { file, path, disk } = open(t, '{"list":[1]}', { beforeWrite: gate.beforeWrite });
+  let applied = 0;
+  const change = file.update((value) => {
+    applied += 1;
+    return append(2)(value);
+  });
+  const refused = file.update((value) => {
+    if (value.note === undefined) throw new Error('there was no note');
+    return { value, result: undefined };
+  });
+  await Promise.all([t.rejects(refused, { message: 'there was no note' }), gate.reached]);
+  writeFileSync(path, '{"list":[5],"note":"by hand"}');
+  gate.go();
+  t.equal(await change, 2);
+  t.equal(applied, 2);
+  t.same(disk(), { list: [5, 2], note: 'by hand' });
+  t.same(
+    readdirSync(join(path, '..')).filter((name) => name.endsWith('.tmp')),
+    [],
+  );
+});
+
+t.test('hands and changes at the same time: neither loses anything', async (t) => {
+  const { file, path, disk } = open(t, '{"list":[]}');
+  const changes: Promise<number>[] = [];
+  for (let n = 0; n < 40; n += 1) {
+    changes.push(file.update(append(n)));
+    if (n % 4 === 0) {
+      // By hand as editors do: a new file in the place of the old one, made from what is there now.
+      const now = disk();
+      writeFileSync(`${path}.hand`, JSON.stringify({ ...now, note: `${now.note ?? ''}${n};` }));
+      renameSync(`${path}.hand`, path);
+    }
+    await new Promise(setImmediate);
+  }
+  await Promise.all(changes);
+  t.equal(new Set(disk().list).size, disk().list.length, 'nothing twice');
+  t.match(disk().note, /^0;(\d+;)*36;$/);
+});
+
+t.test('somebody who writes without end does not hold up a change without end', async (t) => {
+  const folder = t.testdir({ 'file.json': '{"list":[]}' });
+  const path = join(folder, 'file.json');
+  let n = 0;
+  const { file } = open(
+    t,
+    undefined,
+    {
+      beforeWrite: async (value) => {
+        n += 1;
+        writeFileSync(path, `{"list":[],"note":"${n}"}`);
+        return value;
+      },
+    },
+    folder,
+  );
+  await t.rejects(file.update(append(1)), { code: 'STORAGE_FAILED', message: /changed by somebody else/ });
+});
+
+t.test('a quiet change says so, unless it travels with another one', async (t) => {
+  const { file, changes } = open(t);
+  await file.update(append(1), { quiet: true });
+  await Promise.all([file.update(append(2), { quiet: true }), file.update(append(3))]);
+  t.same(changes, [
+    { own: true, quiet: true },
+    { own: true, quiet: false },
+  ]);
+});
+
+t.test('a write that fails rejects its whole round and leaves nothing of it; the next one works', async (t) => {
+  const gate = held();
+  const { file, folder, disk } = open(t, '{"list":[1]}', { beforeWrite: gate.beforeWrite });
+  const one = file.update(append(2));
+  const two = file.update(append(3));
+  await gate.reached;
+  renameSync(folder, `${folder}.away`);
+  writeFileSync(folder, 'a file where the folder was');
+  gate.go();
+  await t.rejects(one, { code: 'STORAGE_FAILED', message: /^file\.json can't be written \(E/ });
+  await t.rejects(two, { code: 'STORAGE_FAILED' });
+  unlinkSync(folder);
+  renameSync(`${folder}.away`, folder);
+  t.same(await file.read(), { list: [1] });
+  t.equal(await file.update(append(4)), 4);
+  t.same(disk(), { list: [1, 4] });
+});
+
+t.test('what is to be done before a write may fail: then nothing is written', async (t) => {
+  let fails = true;
+  const full = Object.assign(new Error('no space'), { code: 'ENOSPC' });
+  const { file, disk } = open(t, '{"list":[1]}', { beforeWrite: (value) => (fails ? Promise.reject(full) : Promise.resolve({ ...value, note: 'first' })) });
+  await t.rejects(file.update(append(2)), { code: 'STORAGE_FULL', status: 507 });
+  t.same(disk(), { list: [1] });
+  fails = false;
+  await file.update(append(3));
+  t.same(disk(), { list: [1, 3], note: 'first' });
+  t.same(await file.read(), { list: [1, 3], note: 'first' }, 'what was written is what is read');
+});
+
+const DAMAGED: readonly (readonly [string, string | Buffer, RegExp])[] = [
+  ['empty', '', /it is empty/],
+  ['blank', ' \n', /it is empty/],
+  ['half', '{"list":[1,', /not valid JSON/],
+  ['null', 'null', /it must hold a list/],
+  ['an array', '[]', /it must hold a list/],
+  ['garbage at the end', '{"list":[]} x', /not valid JSON/],
+  ['two documents', '{"list":[]}{"list":[]}', /not valid JSON/],
+  ['a byte order mark', '\ufeff{"list":[]}', /byte order mark/],
+  ['bytes that are no text', Buffer.from([0x7b, 0xff, 0x7d]), /not valid UTF-8/],
+];
+
+for (const [name, content, reason] of DAMAGED) {
+  t.test(`damaged, ${name}: every use fails, the content is kept once, and never written over`, async (t) => {
+    const folder = t.testdir({ 'file.json': content as string });
+    const { file, path, copies, damages } = open(t, undefined, {}, folder);
+    await t.rejects(file.read(), { code: 'BLOCK_DAMAGED', message: reason });
+    await t.rejects(file.update(append(1)), { code: 'BLOCK_DAMAGED' });
+    await file.refresh();
+    t.same(damages.length, 1, 'told once');
+    t.match(damages[0], [reason, /^file\.json\.corrupt-\d{4}-/]);
+    t.same(copies(), [damages[0]?.[1]]);
+    t.same(readFileSync(join(folder, copies()[0] as string)), Buffer.from(content as Buffer));
+    t.same(readFileSync(path), Buffer.from(content as Buffer));
+    await t.rejects(open(t, undefined, {}, folder).file.read(), { code: 'BLOCK_DAMAGED' });
+    t.equal(copies().length, 1, 'a new process keeps no second copy');
+    writeFileSync(path, '{"list":[4]}');
+    t.same(await file.read(), { list: [4] }, 'repaired by hand: it works again');
+    await file.update(append(5));
+  });
+}
+
+t.test('the text of a damaged file is in no message', async (t) => {
+  const { file } = open(t, '{"list": sk-secret }');
+  await t.rejects(file.read(), { message: /^(?!.*sk-secret)/ });
+});
+
+t.test('two damages are two copies, also when they bear the same time', async (t) => {
+  const { file, path, copies, folder } = open(t, 'one');
+  await t.rejects(file.read());
+  const { mtime } = statSync(path);
+  writeFileSync(path, 'two');
+  utimesSync(path, mtime, mtime);
+  await t.rejects(file.read());
+  t.same(
+    copies()
+      .map((name) => readFileSync(join(folder, name), 'utf8'))
+      .sort(),
+    ['one', 'two'],
+  );
+});
+
+t.test('replace takes the place of damaged content, whose copy stays', async (t) => {
+  const { file, copies, disk } = open(t, '{"list":[1,');
+  await file.replace((old) => {
+    t.equal(old, undefined);
+    return { list: [9] };
+  });
+  t.same(disk(), { list: [9] });
+  t.equal(copies().length, 1);
+  await file.replace((old) => ({ list: [...(old?.list ?? []), 10] }));
+  t.same(await file.read(), { list: [9, 10] });
+});
+
+t.test('what can not be copied is moved aside by replace, not lost', async (t) => {
+  const { file, path, copies, folder, disk } = open(t, JSON.stringify({ list: [], note: 'x'.repeat(2000) }), { maxBytes: 1000 });
+  await t.rejects(file.read(), { code: 'BLOCK_DAMAGED', message: /larger than 1000 bytes/ });
+  t.same(copies(), [], 'too large to be copied');
+  await file.replace(() => ({ list: [1] }));
+  t.same(disk(), { list: [1] });
+  t.match(readFileSync(join(folder, copies()[0] as string), 'utf8'), /x{2000}/);
+  rmSync(path);
+  mkdirSync(join(path, 'inner'), { recursive: true });
+  await t.rejects(file.read(), { code: 'BLOCK_DAMAGED', message: /not a regular file/ });
+  await file.replace(() => ({ list: [2] }));
+  t.same(disk(), { list: [2] });
+  t.equal(copies().length, 2);
+});
+
+t.test('a missing file is damage where its content is not known, and leaves no copy', async (t) => {
+  const { missing: _content, ...rest } = OPTIONS;
+  const folder = t.testdir({});
+  const file = new JsonFile<Content>(join(folder, 'file.json'), rest);
+  await t.rejects(file.read(), { code: 'BLOCK_DAMAGED', message: /it is missing/ });
+  await t.rejects(file.update(append(1)), { code: 'BLOCK_DAMAGED' });
+  t.same(readdirSync(folder), []);
+  await file.replace(() => ({ list: [1] }));
+  t.same(await file.read(), { list: [1] });
+});
+
+t.test('a copy that can not be kept is told, and the original stands', async (t) => {
+  const folder = t.testdir({ 'file.json': 'x' });
+  const { mtime } = statSync(join(folder, 'file.json'));
+  const name = `file.json.corrupt-${mtime.toISOString().replaceAll(/[:.]/g, '-')}`;
+  for (let n = 1; n <= 100; n += 1) mkdirSync(join(folder, n === 1 ? name : `${name}-${n}`));
+  const { file, damages, path } = open(t, undefined, {}, folder);
+  await t.rejects(file.read(), { code: 'BLOCK_DAMAGED' });
+  t.match(damages, [[/not valid JSON.*no copy of it could be kept/, undefined]]);
+  await t.rejects(
+    file.replace(() => ({ list: [] })),
+    { code: 'STORAGE_FAILED' },
+  );
+  t.equal(readFileSync(path, 'utf8'), 'x');
+});
+
+t.test('after close nothing is written, what waited is; reopen goes on', async (t) => {
+  const { file, disk } = open(t);
+  const waiting = [file.update(append(1)), file.update(append(2))];
+  const closed = file.close();
+  await t.rejects(file.update(append(3)), { code: 'WRONG_STATE' });
+  await t.rejects(
+    file.replace(() => ({ list: [] })),
+    { code: 'WRONG_STATE' },
+  );
+  await closed;
+  await Promise.all(waiting);
+  t.same(disk(), { list: [1, 2] });
+  t.equal(file.isBusy, false);
+  t.same(await file.read(), { list: [1, 2] }, 'reading goes on');
+  writeFileSync(file.path, 'damaged');
+  await t.rejects(file.read(), { code: 'BLOCK_DAMAGED' });
+  t.equal(readdirSync(join(file.path, '..')).length, 1, 'not even a copy is written');
+  writeFileSync(file.path, '{"list":[1,2]}');
+  file.reopen();
+  await file.update(append(4));
+  t.same(disk(), { list: [1, 2, 4] });
+});
+
+t.test('a large file is read whole, and readers share one reading', async (t) => {
+  const list = Array.from({ length: 100_000 }, (_, n) => n);
+  const { file, changes } = open(t, JSON.stringify({ list }));
+  const [one, two] = await Promise.all([file.read(), file.read()]);
+  t.equal(one, two);
+  t.equal(one.list.length, list.length);
+  t.same(changes, [], 'the first look is no change');
+});

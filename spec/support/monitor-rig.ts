@@ -1,0 +1,164 @@
+// A monitor whose actors do what the test says, and whose time passes only when it says so.
+import { type Actor, createActor, fromPromise, SimulatedClock, type Snapshot } from 'xstate';
+import { type Choice, createMonitorMachine, type MonitorEvent, type MonitorMachine, type ReplyOutcome } from '../../core/monitor/machine.ts';
+import { until } from './until.ts';
+
+type Source = 'recover' | 'choose' | 'reply' | 'compact' | 'settle';
+type Output = Choice | ReplyOutcome | undefined;
+
+interface Task {
+  readonly source: Source;
+  readonly input: unknown;
+  readonly signal: AbortSignal;
+  resolve(output: Output): void;
+  reject(error: unknown): void;
+}
+
+export interface MonitorRig {
+  readonly actor: Actor<MonitorMachine>;
+  /** Epoch milliseconds: what the machine takes for the present. */
+  clock: { now: number };
+  readonly aborts: number;
+  /** The state as a path: `working.replying`. */
+  state(): string;
+  /** The work that is under way. */
+  task(): Task;
+  started(source: Source): number;
+  send(event: MonitorEvent): void;
+  /** Ends the work under way and waits until the machine has heard of it. */
+  done(output?: Output): Promise<void>;
+  fault(error?: unknown): Promise<void>;
+  /** Lets time pass for timers and for the present alike. */
+  pass(ms: number): void;
+  /** What `pass` does to timers only: somebody has set the clock back. */
+  tick(ms: number): void;
+}
+
+export const EPOCH = 1_800_000_000_000;
+
+export function monitorRig(snapshot?: Snapshot<unknown>): MonitorRig {
+  const timers = new SimulatedClock();
+  const clock = { now: EPOCH };
+  const tasks: Task[] = [];
+  const started: Source[] = [];
+  let aborts = 0;
+  const work = <I>(source: Source) =>
+    fromPromise<never, I>(
+      ({ input, signal }) =>
+        new Promise<never>((resolve, reject) => {
+          started.push(source);
+          tasks.push({ source, input, signal, resolve: resolve as (output: Output) => void, reject });
+        }),
+    );
+  const machine = createMonitorMachine(() => clock.now).provide({
+    actors: { recover: work('recover'), choose: work('choose'), reply: work('reply'), compact: work('compact'), settle: work('settle') },
+    actions: {
+      abortReply: () => {
+        aborts += 1;
+      },
+    },
+  });
+  const input = { name: 'ada', cause: 'start', actor: 'user' } as const;
+  const actor = createActor(machine, { input, clock: timers, ...(snapshot !== undefined && { snapshot }) });
+  let steps = 0;
+  actor.subscribe(() => {
+    steps += 1;
+  });
+  actor.start();
+  const end = async (settle: (task: Task) => void): Promise<void> => {
+    const task = current();
+    tasks.splice(tasks.indexOf(task), 1);
+    const before = steps;
+    settle(task);
+    await until(`the machine has heard of ${task.source}`, () => steps > before);
+  };
+  const current = (): Task => {
+    const task = tasks.findLast(({ signal }) => !signal.aborted);
+    if (task === undefined) throw new Error(`nothing is under way in ${state()}`);
+    return task;
+  };
+  const state = (): string => {
+    const { value } = actor.getSnapshot();
+    return typeof value === 'string' ? value : Object.entries(value).flat().join('.');
+  };
+  return {
+    actor,
+    clock,
+    get aborts() {
+      return aborts;
+    },
+    state,
+    task: current,
+    started: (source) => started.filter((one) => one === source).length,
+    send: (event) => actor.send(event),
+    done: (output) => end(({ resolve }) => resolve(output)),
+    fault: (error = new TypeError('x is not a function')) => end(({ reject }) => reject(error)),
+    pass(ms) {
+      clock.now += ms;
+      timers.increment(ms);
+    },
+    tick: (ms) => timers.increment(ms),
+  };
+}
+
+export const STOP = { type: 'stop', cause: 'stop', actor: 'user' } as const;
+export const START = { type: 'start', actor: 'user' } as const;
+export const SETTINGS = { type: 'settings.changed', cause: 'config changed', actor: 'user' } as const;
+export const CHAT = { type: 'chat.changed' } as const;
+export const REASON = { code: 'X', message: 'Why.', fix: 'Do this.' } as const;
+
+/** The ways into each state of the machine. */
+const WAYS: Readonly<Record<string, (rig: MonitorRig) => Promise<void>>> = {
+  starting: async () => undefined,
+  choosing: (rig) => rig.done({ kind: 'nothing' }),
+  idle: async (rig) => {
+    await WAYS['choosing']?.(rig);
+    await rig.done({ kind: 'nothing' });
+  },
+  'working.replying': async (rig) => {
+    await WAYS['choosing']?.(rig);
+    await rig.done({ kind: 'reply', messageId: 'm1' });
+  },
+  'working.finishing': async (rig) => {
+    await WAYS['working.replying']?.(rig);
+    rig.send(STOP);
+  },
+  'working.aborting': async (rig) => {
+    await WAYS['working.finishing']?.(rig);
+    rig.send(STOP);
+  },
+  compacting: async (rig) => {
+    await WAYS['working.replying']?.(rig);
+    await rig.done({ kind: 'answered', compact: true });
+  },
+  backoff: async (rig) => {
+    await WAYS['working.replying']?.(rig);
+    await rig.done({ kind: 'wait', until: EPOCH + 5000, reason: REASON });
+  },
+  paused: async (rig) => {
+    await WAYS['working.replying']?.(rig);
+    await rig.done({ kind: 'pause', until: EPOCH + 5000, reason: REASON, actor: 'budget' });
+  },
+  failed: async (rig) => {
+    await WAYS['working.replying']?.(rig);
+    await rig.done({ kind: 'fail', reason: REASON });
+  },
+  restarting: (rig) => rig.fault(),
+  stopping: async (rig) => {
+    await WAYS['idle']?.(rig);
+    rig.send(STOP);
+  },
+  stopped: async (rig) => {
+    await WAYS['stopping']?.(rig);
+    await rig.done();
+  },
+};
+
+export const MACHINE_STATES = Object.keys(WAYS);
+
+export async function rigIn(state: string): Promise<MonitorRig> {
+  const rig = monitorRig();
+  await WAYS[state]?.(rig);
+  if (rig.state() !== state) throw new Error(`meant to reach ${state}, came to ${rig.state()}`);
+  return rig;
+}
