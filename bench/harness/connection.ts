@@ -65,7 +65,7 @@ export class Connection {
   #readHead(): boolean {
     const end = this.#pending.indexOf(HEAD_END);
     if (end === -1) return false;
-    const head = this.#pending.latin1Slice(0, end);
+    const head = this.#pending.toString('latin1', 0, end);
     this.#pending = this.#pending.subarray(end + HEAD_END.length);
     this.#status = Number(head.slice(9, 12));
     const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
@@ -90,7 +90,7 @@ export class Connection {
       if (this.#chunkLeft === 0) {
         const lineEnd = bytes.indexOf(10, from);
         if (lineEnd === -1) break;
-        const size = Number.parseInt(bytes.latin1Slice(from, lineEnd), 16);
+        const size = Number.parseInt(bytes.toString('latin1', from, lineEnd), 16);
         if (size === 0) {
           if (bytes.length < lineEnd + 3) break;
           this.#pending = bytes.subarray(lineEnd + 3);

@@ -112,8 +112,9 @@ export async function loadStreams(target: Target, call: StreamCall, { concurrenc
   await Promise.all(
     open.map(async (connection, index) => {
       if (spreadMs > 0) await sleep((index * spreadMs) / concurrency);
-      do await readStream(connection, target.name, call, times);
-      while (performance.now() < until);
+      do {
+        await readStream(connection, target.name, call, times);
+      } while (performance.now() < until);
     }),
   );
   const elapsed = performance.now() - startedAt;
@@ -153,11 +154,11 @@ export class FrameReader {
   }
 
   take(bytes: Buffer): void {
-    const text = this.rest + bytes.latin1Slice();
+    const text = this.rest + bytes.toString('latin1');
     const arrivedMs = nowMs();
     let from = 0;
-    for (let at = text.indexOf(MARK_START); at !== -1 && at + MARK_LENGTH + 1 <= text.length; at = text.indexOf(MARK_START, from)) {
-      from = at + MARK_LENGTH + 1;
+    for (let at = text.indexOf(MARK_START); at !== -1 && at + MARK_LENGTH <= text.length; at = text.indexOf(MARK_START, from)) {
+      from = at + MARK_LENGTH;
       this.#count(text.slice(at, from), arrivedMs);
     }
     if (!this.ended && this.frames > 0) this.ended = text.includes(this.#endMark, from);

@@ -140,7 +140,7 @@ const TICKS_PER_SECOND = process.platform === 'linux' ? Number(execFileSync('get
 
 /** Milliseconds of processor time that a process has used, all its threads, in user and system mode. */
 export function cpuMs(pid: number): number {
-  if (process.platform !== 'linux') return 0;
+  if (process.platform !== 'linux' || pid === 0) return 0;
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
@@ -148,7 +148,7 @@ export function cpuMs(pid: number): number {
 
 /** Resident memory in MiB: now, or the most there ever was. */
 export function rssMiB(pid: number, which: 'now' | 'peak' = 'now'): number {
-  if (process.platform !== 'linux') return 0;
+  if (process.platform !== 'linux' || pid === 0) return 0;
   const name = which === 'now' ? 'VmRSS' : 'VmHWM';
   return Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) / 1024;
 }

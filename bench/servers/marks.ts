@@ -16,8 +16,8 @@ export function textOf(number: number): string {
 /** Writes the current time and `number` over the mark that begins at `offset`. */
 export function stamp(buffer: Buffer, offset: number, number: number): void {
   const [seconds, nanoseconds] = process.hrtime();
-  buffer.latin1Write(digits(seconds, 9) + digits(nanoseconds, 9), offset + 1);
-  buffer.latin1Write(digits(number, 6), offset + NUMBER_OFFSET);
+  buffer.write(digits(seconds, 9) + digits(nanoseconds, 9), offset + 1, 'latin1');
+  buffer.write(digits(number, 6), offset + NUMBER_OFFSET, 'latin1');
 }
 
 /** Milliseconds of the monotonic clock. */

@@ -28,9 +28,9 @@ process.once('SIGTERM', () => process.exit(0));
 function firstRequest(bytes: Buffer): string | undefined {
   const end = bytes.indexOf(HEAD_END);
   if (end === -1) return undefined;
-  const length = Number(/\r\ncontent-length: *(\d+)/i.exec(bytes.latin1Slice(0, end))?.[1] ?? 0);
+  const length = Number(/\r\ncontent-length: *(\d+)/i.exec(bytes.toString('latin1', 0, end))?.[1] ?? 0);
   const total = end + HEAD_END.length + length;
-  return bytes.length < total ? undefined : bytes.latin1Slice(0, total);
+  return bytes.length < total ? undefined : bytes.toString('latin1', 0, total);
 }
 
 function answer(socket: Socket, request: string): void {

@@ -104,7 +104,8 @@ export class Block implements BlockWorkshop {
       files.chat.read(),
       files.pulse.read(),
     ]);
-    return { config, memory, costs, chat, pulse: this.isRunning ? pulse : pulseAtRest(pulse, this.#isConfigured(config.adapter), chat) };
+    const seen = this.isRunning ? pulse : pulseAtRest(pulse, this.#isConfigured(config.adapter), chat);
+    return { config, memory, costs, chat, pulse: { ...seen, desired: config.enabled ? 'running' : 'stopped' } };
   }
 
   /** After everything that was to be written before. */

@@ -2,12 +2,12 @@
 //
 // Q1 Keys belong in auth.json: a field whose name sounds like one is refused, at any depth, and its value is never repeated.
 // Q2 The merge is shallow: a given field replaces the old one whole, every other one stays as it was.
-import { invalidRequest } from '../errors.ts';
+import { BlockhouseError, invalidRequest } from '../errors.ts';
 import { isDeeperThan, isObject, MAX_JSON_DEPTH } from '../json.ts';
 import { dayStart } from '../monitor/budget.ts';
 import { type BlockConfig, BlockConfigPatch } from '../schemas/block.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import { completeConfig } from './contents.ts';
+import { completeConfig, faultOf } from './contents.ts';
 
 const checkPatch: Validator<object> = compile(BlockConfigPatch);
 const SOUNDS_SECRET =
@@ -42,8 +42,16 @@ function checkedPatch(patch: unknown, name: string, place: string): Record<strin
   if (patch['name'] !== undefined && patch['name'] !== name)
     throw invalidRequest(`${place}name`, "can't change; archive the block and restore it under another name");
   const timezone = isObject(patch['budget']) ? patch['budget']['timezone'] : undefined;
-  if (typeof timezone === 'string') dayStart(0, timezone);
+  if (typeof timezone === 'string') assertTimezone(timezone, place);
   return Object.fromEntries(Object.entries(patch).filter(([field]) => field !== 'name' && !(FIXED as readonly string[]).includes(field)));
+}
+
+function assertTimezone(timezone: string, place: string): void {
+  try {
+    dayStart(0, timezone);
+  } catch (error) {
+    throw error instanceof BlockhouseError ? invalidRequest(`${place}budget.timezone`, faultOf(error).replace(/^\S+ /, '')) : error;
+  }
 }
 
 /** Q1. */

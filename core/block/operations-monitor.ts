@@ -1,6 +1,6 @@
 // Monitors, as people and the server steer them: started, stopped, and started again with the server.
 //
-// S1 `enabled` in config.json is what is wanted: it is written before a monitor starts, and after it has ended.
+// S1 `enabled` in config.json is what is wanted: it is written before a monitor starts or stops.
 // S2 When the server ends, what is wanted stays as it is.
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import type { BlockPulse } from '../schemas/block.ts';
@@ -44,8 +44,12 @@ export class MonitorOperations {
   async stop(name: string): Promise<Steered> {
     const block = await this.#options.blocks.find(name);
     const wasRunning = block.isRunning;
+    let failure: unknown;
+    await want(block, false).catch((error: unknown) => {
+      failure = error; // it is stopped all the same, and then told
+    });
     await block.stop('stop', 'user');
-    await want(block, false);
+    if (failure !== undefined) throw failure;
     return { message: wasRunning ? `${name} is stopped.` : `${name} was not running.`, pulse: await block.pulse() };
   }
 

@@ -124,10 +124,12 @@ export class Recorder {
     const now = world.now();
     // A damaged file is no reason not to say so.
     const queue = await files.chat.read().then(countQueue, () => undefined);
-    const isWanted = await files.config.read().then(
-      (config) => config.enabled,
-      () => to !== 'stopped',
-    );
+    const isWanted =
+      !isSentAway(to, context) &&
+      (await files.config.read().then(
+        ({ enabled }) => enabled,
+        () => to !== 'stopped',
+      ));
     await files.pulse.update((pulse) => {
       const facts = { to, cause, actor, now, reason, wakeUpAt, restarts, consecutiveFailures, isWanted };
       const step = { ...facts, lastRun: this.#lastRun, queue: queue ?? pulse.queue };
@@ -159,4 +161,9 @@ export class Recorder {
       this.#options.onFault('pulse.json', error);
     }
   }
+}
+
+/** A person wants no monitor: config.json says so only when it has ended. */
+function isSentAway(to: BlockState, { cause, actor }: MonitorContext): boolean {
+  return (to === 'stopping' || to === 'stopped') && actor === 'user' && cause !== 'restart';
 }

@@ -5,17 +5,14 @@
 // W3 What has changed while the watch was being set up is told when it stands.
 // W4 A folder that went away, or is another one now, is watched again as soon as it is there. A link is no folder.
 // W5 Where the system has no watches left, the folder is looked at every second instead.
-import { lstatSync, opendirSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { FSWatcher } from 'chokidar';
 import { isTemporaryName } from './atomic-file.ts';
+import { contentsNow, differences, type FolderContents, folderIdentity, readContents } from './folder-contents.ts';
 
 /** Between two looks where the system does not tell, and at a folder that is not there. */
 const LOOK_MS = 1000;
-/** Names compared for W3; a block has about ten. */
-const MAX_COMPARED = 1000;
 const EXHAUSTED: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EMFILE', 'ENFILE']);
-const GONE: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
 
 export interface FolderWatchesOptions {
   onFault(folder: string, error: Error): void;
@@ -25,9 +22,6 @@ export interface FolderWatchesOptions {
 
 /** Called with the base name of what was added, changed or removed; with '' when the folder itself went away. */
 export type OnTouched = (fileName: string) => void;
-
-/** For each name a text that is another one after any change. */
-type Contents = ReadonlyMap<string, string>;
 
 export class FolderWatch {
   readonly listeners = new Set<OnTouched>();
@@ -40,7 +34,7 @@ export class FolderWatch {
   #watcher: FSWatcher | undefined;
   /** Which folder of this name is watched; undefined while there is none. */
   #identity: string | undefined;
-  #contents: Contents | undefined;
+  #contents: FolderContents = new Map();
   #retry: NodeJS.Timeout | undefined;
   #isAboutToBegin = false;
   #isClosed = false;
@@ -52,8 +46,8 @@ export class FolderWatch {
     this.#onFault = onFault;
     this.#usePolling = usePolling;
     this.#attempt(() => {
-      this.#identity = identityOf(folder);
-      this.#contents = contentsOf(folder); // W3: as it is when the caller begins to listen
+      this.#identity = folderIdentity(folder);
+      this.#contents = contentsNow(folder); // W3: as it is when the caller begins to listen
     });
     this.#begin();
   }
@@ -70,12 +64,14 @@ export class FolderWatch {
     if (this.#isAboutToBegin || this.#isClosed) return;
     this.#isAboutToBegin = true;
     clearTimeout(this.#retry);
-    this.#last = this.#last
-      .then(() => this.#beginNow())
-      .catch((error: unknown) => {
-        this.#fault(error);
-        this.#beginLater();
-      });
+    this.#inTurn(() => this.#beginNow());
+  }
+
+  #inTurn(work: () => Promise<void>): void {
+    this.#last = this.#last.then(work).catch((error: unknown) => {
+      this.#fault(error);
+      this.#beginLater();
+    });
   }
 
   #beginLater(): void {
@@ -87,11 +83,16 @@ export class FolderWatch {
     this.#isAboutToBegin = false;
     await this.#end();
     const before = this.#identity;
-    this.#identity = identityOf(this.#folder);
+    this.#identity = folderIdentity(this.#folder);
     if (before !== undefined && before !== this.#identity) this.#touch('');
     if (this.#identity === undefined) {
       this.#contents = new Map();
       return this.#beginLater(); // W4
+    }
+    if (this.#usePolling) {
+      await this.#compare();
+      this.#beginLater(); // W5
+      return;
     }
     const { watch } = await import('chokidar');
     if (this.#isClosed) return;
@@ -100,14 +101,11 @@ export class FolderWatch {
       ignoreInitial: true,
       followSymlinks: false,
       atomic: false,
-      usePolling: this.#usePolling,
-      interval: LOOK_MS,
-      binaryInterval: LOOK_MS,
       // Nor what is above: of a folder that went away the watcher would watch the parent.
       ignored: (path) => isTemporaryName(basename(path)) || (path !== this.#folder && dirname(path) !== this.#folder),
     });
     this.#watcher = watcher;
-    watcher.on('ready', () => this.#attempt(() => this.#compare()));
+    watcher.on('ready', () => this.#inTurn(() => this.#compare())); // W3
     watcher.on('all', (_event, path) => this.#see(path));
     watcher.on('raw', (event, path, details: unknown) => this.#hear(event, path, details)); // W2
     watcher.on('error', (error) => this.#fail(error));
@@ -123,22 +121,20 @@ export class FolderWatch {
     await watcher.close();
   }
 
-  #compare(): void {
-    if (this.#identity !== identityOf(this.#folder)) {
-      this.#begin(); // it went away while the watch was being set up
+  async #compare(): Promise<void> {
+    const contents = await readContents(this.#folder);
+    if (this.#identity !== folderIdentity(this.#folder)) {
+      this.#begin(); // it went away in the meantime
       return;
     }
-    const before = this.#contents ?? new Map<string, string>();
-    const now = contentsOf(this.#folder);
-    this.#contents = now;
-    for (const [name, stamp] of now) if (before.get(name) !== stamp) this.#touch(name);
-    for (const name of before.keys()) if (!now.has(name)) this.#touch(name);
+    for (const name of differences(this.#contents, contents)) this.#touch(name);
+    this.#contents = contents;
   }
 
-  /** Told by the system: the path is a name in what is watched. Seen by looking: it is whole. */
   #hear(event: string, path: string | null, details: unknown): void {
-    const watched = (details as { watchedPath?: string }).watchedPath;
-    if (watched !== this.#folder) this.#see(watched ?? path ?? this.#folder);
+    // Without it the watcher polls, as a variable of its own can tell it to, and the path is whole.
+    const { watchedPath = path ?? this.#folder } = details as { watchedPath?: string };
+    if (watchedPath !== this.#folder) this.#see(watchedPath);
     // The end of a folder is told under its own name, as that of a file in it would be.
     else if (event === 'rename' && path === basename(this.#folder)) this.#begin();
     else if (path !== null) this.#touch(path);
@@ -146,7 +142,7 @@ export class FolderWatch {
 
   #see(path: string): void {
     if (dirname(path) === this.#folder) this.#touch(basename(path));
-    else if (path === this.#folder && this.#identity !== this.#attempt(() => identityOf(this.#folder))) this.#begin(); // W4
+    else if (path === this.#folder && this.#identity !== this.#attempt(() => folderIdentity(this.#folder))) this.#begin(); // W4
   }
 
   #fail(error: unknown): void {
@@ -188,36 +184,5 @@ export class FolderWatch {
     if (this.#isClosed || this.#told.has(kind)) return;
     this.#told.add(kind);
     setImmediate(() => this.#onFault(this.#folder, fault));
-  }
-}
-
-/** Undefined when there is no folder. */
-function identityOf(folder: string): string | undefined {
-  const stats = ifThere(() => lstatSync(folder, { bigint: true }));
-  return stats?.isDirectory() ? `${stats.dev}:${stats.ino}:${stats.birthtimeNs}` : undefined;
-}
-
-function contentsOf(folder: string): Contents {
-  const contents = new Map<string, string>();
-  const entries = ifThere(() => opendirSync(folder));
-  if (entries === undefined) return contents;
-  try {
-    for (let entry = entries.readSync(); entry !== null && contents.size < MAX_COMPARED; entry = entries.readSync()) {
-      const { name } = entry;
-      const stats = ifThere(() => lstatSync(join(folder, name), { bigint: true }));
-      if (stats !== undefined) contents.set(name, `${stats.ino}:${stats.size}:${stats.ctimeNs}`);
-    }
-  } finally {
-    entries.closeSync();
-  }
-  return contents;
-}
-
-function ifThere<T>(look: () => T): T | undefined {
-  try {
-    return look();
-  } catch (error) {
-    if (GONE.has((error as NodeJS.ErrnoException).code)) return undefined;
-    throw error;
   }
 }

@@ -130,7 +130,7 @@ t.test('a token that the server does not take is 3, one that can not be read is 
   t.notMatch(unreadable.stderr, 'canary');
 });
 
-t.test('a reader that leaves (| head -1) is no failure', async (t) => {
+t.test('a reader that leaves (head -1) is no failure', async (t) => {
   const { begin, on } = await openDesk(t);
   await on(['new', 'one', '--provider', 'ollama']);
   const { child, ended } = begin(['ls', '--watch']);

@@ -32,19 +32,19 @@ t.test('a message is left: its id on stdout, a warning where nobody answers', as
 
 t.test('--wait prints the answer, and --stream prints it while it is written', async (t) => {
   let finish = (): void => undefined;
-  const answer: Answerer = (_request, res, index) => {
+  const answer: Answerer = ({ body }, res) => {
     res.writeHead(200, { 'content-type': 'application/x-ndjson' });
     res.write(daemonLine('first '));
     finish = () => void res.end(daemonLine('sec\x1b[31mond') + DAEMON_END);
-    if (index === 0) finish();
+    if (body.includes('at once') && !body.includes('in parts')) finish();
   };
   const { on, begin } = await withBlock(await openDesk(t, answer), '--start');
-  t.same(await on(['send', 'one', '--wait', 'hi']), { code: 0, stdout: 'first second\n', stderr: '' });
-  const streaming = begin(['send', 'one', '--stream', 'hi']);
+  t.same(await on(['send', 'one', '--wait', 'at once']), { code: 0, stdout: 'first second\n', stderr: '' });
+  const streaming = begin(['send', 'one', '--stream', 'in parts']);
   await streaming.printed('first ');
   finish();
   t.match(await streaming.ended, { code: 0, stdout: 'first second\n', stderr: '' });
-  const lines = begin(['send', 'one', '--stream', '--json', 'hi']);
+  const lines = begin(['send', 'one', '--stream', '--json', 'in parts']);
   await lines.printed('content');
   finish();
   const events = (await lines.ended).stdout

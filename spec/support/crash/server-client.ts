@@ -1,5 +1,5 @@
 // Calls to a server that may be killed at any time.
-import { Agent, request } from 'node:http';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 
 export interface Reply {
@@ -12,7 +12,7 @@ export class ServerClient {
   readonly #token: string;
   readonly #agent: Agent;
 
-  constructor(url: string, token: string, maxSockets = 64) {
+  constructor(url: string, token: string, maxSockets: number) {
     this.url = url;
     this.#token = token;
     this.#agent = new Agent({ keepAlive: true, maxSockets });
@@ -45,6 +45,18 @@ export class ServerClient {
       });
       sent.end(bytes);
     });
+  }
+
+  /** The size of an answer, read to its end and not looked at. */
+  async fetchBytes(path: string): Promise<{ readonly status: number; readonly bytes: number }> {
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      request(new URL(path, this.url), { agent: this.#agent, headers: { authorization: `Bearer ${this.#token}` } }, resolve)
+        .on('error', reject)
+        .end();
+    });
+    let bytes = 0;
+    for await (const chunk of response) bytes += (chunk as Buffer).length;
+    return { status: response.statusCode ?? 0, bytes };
   }
 
   close(): void {

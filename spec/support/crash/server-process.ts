@@ -59,10 +59,10 @@ export class ServerProcess {
   }
 
   /** Resolves once it answers as healthy: a client, and the milliseconds since it was started. Undefined when it ended before. */
-  async ready(): Promise<{ readonly client: ServerClient; readonly ms: number } | undefined> {
+  async ready(maxSockets = 64): Promise<{ readonly client: ServerClient; readonly ms: number } | undefined> {
     const url = await this.url;
     if (url === undefined) return undefined;
-    const client = new ServerClient(url, readFileSync(join(this.workspace, '.api-token'), 'utf8').trim());
+    const client = new ServerClient(url, readFileSync(join(this.workspace, '.api-token'), 'utf8').trim(), maxSockets);
     const health = await client.call('GET', '/api/health');
     return health?.status === 200 ? { client, ms: performance.now() - this.#spawnedAt } : undefined;
   }

@@ -1,0 +1,65 @@
+// The small version of the bench for `npm run verify`: fails when the gateway costs much more beside the pipe than when `recorded.json` was
+// written. Ratios of processor time in one run, which a busy machine changes little; a wide margin for what it does change.
+// `--record` writes the ratios of this run down.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadStreams, loadWhole } from './harness/load.ts';
+import { column, interleave } from './harness/rounds.ts';
+import { ratioOf } from './harness/stats.ts';
+import { gatewayTarget, providerTarget, type Target } from './harness/targets.ts';
+import { inWorld, warmStreams, warmWhole } from './harness/world.ts';
+
+const MARGIN = 1.6;
+const ROUNDS = 3;
+const ROUND_MS = 700;
+const WARM_MS = 700;
+const FILE = join(import.meta.dirname, 'recorded.json');
+
+type Ratios = Readonly<Record<string, number>>;
+
+const measures: Readonly<Record<string, (targets: readonly Target[]) => Promise<number>>> = {
+  'CPU per small request at 16': async (targets) => cpuRatio(targets, (target) => loadWhole(target, target.whole(80), { concurrency: 16, ms: ROUND_MS })),
+  'CPU per frame at 16 streams': async (targets) =>
+    cpuRatio(targets, (target) => loadStreams(target, target.stream(140, ROUND_MS / 140), { concurrency: 16, ms: 0 })),
+};
+
+async function cpuRatio(targets: readonly Target[], measure: (target: Target) => Promise<{ readonly cpuUs: number }>): Promise<number> {
+  const rounds = await interleave(targets, ROUNDS, measure);
+  return ratioOf(
+    column(rounds, 'gateway', ({ cpuUs }) => cpuUs),
+    column(rounds, 'pipe', ({ cpuUs }) => cpuUs),
+  ).median;
+}
+
+/** A ratio that is too high is measured once more before it counts. */
+async function measureAll(recorded: Ratios): Promise<Record<string, number>> {
+  return inWorld({}, async ({ pipe, gateway }) => {
+    const targets = [providerTarget(pipe, 'openai-chat'), gatewayTarget(gateway, 'openai-chat')];
+    await warmWhole(targets, 80, WARM_MS);
+    await warmStreams(targets, WARM_MS);
+    const found: Record<string, number> = {};
+    for (const [name, measure] of Object.entries(measures)) {
+      const first = await measure(targets);
+      found[name] = isWorse(first, recorded[name]) ? Math.min(first, await measure(targets)) : first;
+    }
+    return found;
+  });
+}
+
+function isWorse(ratio: number, recorded: number | undefined): boolean {
+  return recorded !== undefined && ratio > recorded * MARGIN;
+}
+
+if (process.argv.includes('--record')) {
+  const found = await measureAll({});
+  writeFileSync(FILE, `${JSON.stringify(Object.fromEntries(Object.entries(found).map(([name, ratio]) => [name, Number(ratio.toFixed(2))])), null, 2)}\n`);
+} else {
+  const recorded = JSON.parse(readFileSync(FILE, 'utf8')) as Ratios;
+  const found = await measureAll(recorded);
+  for (const [name, ratio] of Object.entries(found)) {
+    const was = recorded[name];
+    const isBad = isWorse(ratio, was) || was === undefined;
+    process.stdout.write(`${isBad ? 'WORSE' : 'ok   '}  ${name}: ${ratio.toFixed(2)} × pipe; recorded ${was}, ${MARGIN} times that is the limit\n`);
+    if (isBad) process.exitCode = 1;
+  }
+}

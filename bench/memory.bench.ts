@@ -1,0 +1,124 @@
+// How much memory does the gateway hold: idle, at work, with streams that say nothing, and after very many requests?
+//
+// Resident memory as the operating system counts it, of one process for each question.
+import { Connection } from './harness/connection.ts';
+import { FrameReader, FrameTimes, loadStreams, loadWhole } from './harness/load.ts';
+import { rssMiB, type Server, sleep } from './harness/processes.ts';
+import { type Bar, digits, type Result } from './harness/report.ts';
+import { gatewayTarget, providerTarget, type Target } from './harness/targets.ts';
+import { inWorld, warmStreams } from './harness/world.ts';
+
+const IDLE_MS = 3000;
+const BUSY_MS = 4000;
+const SILENT_STREAMS = 1000;
+const SETTLE_MS = 4000;
+const SAMPLE_MS = 250;
+const MANY = 100_000;
+/** On a slow machine: so long at most, and the count that was reached is told. */
+const MANY_MS = 90_000;
+
+interface Memory {
+  readonly idle: number;
+  readonly busyPeak: number;
+  readonly silentKiB: { readonly gateway: number; readonly pipe: number };
+  /** After each tenth of the requests. */
+  readonly many: { readonly count: number; readonly mib: readonly number[] };
+}
+
+export async function run({ many = MANY, manyMs = MANY_MS } = {}): Promise<Result> {
+  const found: Memory = { ...(await idleAndBusy()), silentKiB: await silentStreams(), many: await manyRequests(many, manyMs) };
+  const growth = (found.many.mib.at(-1) ?? 0) - Math.max(...found.many.mib.slice(0, 3));
+  return {
+    name: 'memory',
+    question: 'How much memory does the gateway hold?',
+    tables: [{ title: 'Resident memory', columns: ['', 'figure'], rows: rowsOf(found) }],
+    bars: barsOf(found, growth),
+    charts: [],
+    notes: [],
+    data: { ...found, growthMiB: growth },
+  };
+}
+
+function rowsOf({ idle, busyPeak, silentKiB, many }: Memory): string[][] {
+  return [
+    ['idle for 3 s', `${digits(idle)} MiB`],
+    ['the most ever, 64 requests and then 16 streams at once', `${digits(busyPeak)} MiB`],
+    [`each of ${SILENT_STREAMS} open streams that say nothing`, `${digits(silentKiB.gateway)} KiB (pipe: ${digits(silentKiB.pipe)} KiB)`],
+    [`after each tenth of ${many.count.toLocaleString('en-US')} requests`, `${many.mib.map(digits).join(' ')} MiB`],
+  ];
+}
+
+function barsOf({ idle, busyPeak, silentKiB }: Memory, growth: number): Bar[] {
+  return [
+    { what: 'idle', value: idle, limit: 90, side: 'most', unit: ' MiB' },
+    { what: 'under load', value: busyPeak, limit: 150, side: 'most', unit: ' MiB' },
+    { what: 'each silent stream', value: silentKiB.gateway, limit: 25, side: 'most', unit: ' KiB' },
+    { what: 'growth from the first 30 % of the requests to the last', value: growth, limit: 10, side: 'most', unit: ' MiB' },
+  ];
+}
+
+async function idleAndBusy(): Promise<Pick<Memory, 'idle' | 'busyPeak'>> {
+  return inWorld({}, async ({ gateway }) => {
+    await sleep(IDLE_MS);
+    const idle = rssMiB(gateway.pid);
+    const target = gatewayTarget(gateway, 'openai-chat');
+    await loadWhole(target, target.whole(80), { concurrency: 64, ms: BUSY_MS });
+    await loadStreams(target, target.stream(200, 5), { concurrency: 16, ms: BUSY_MS });
+    return { idle, busyPeak: rssMiB(gateway.pid, 'peak') };
+  });
+}
+
+async function silentStreams(): Promise<Memory['silentKiB']> {
+  return inWorld({ env: { BLOCKHOUSE_QUEUE_CONCURRENCY: String(SILENT_STREAMS) } }, async ({ gateway, pipe }) => ({
+    gateway: await eachSilent(gateway, gatewayTarget(gateway, 'openai-chat')),
+    pipe: await eachSilent(pipe, providerTarget(pipe, 'openai-chat')),
+  }));
+}
+
+async function eachSilent(server: Server, target: Target): Promise<number> {
+  await warmStreams([target]);
+  const before = await settled(server);
+  const open = await Promise.all(Array.from({ length: SILENT_STREAMS }, () => Connection.open(target.port)));
+  const call = target.silent();
+  await Promise.all(open.map((connection) => firstFrame(connection, call.request, call.endMark)));
+  const after = await settled(server);
+  for (const connection of open) connection.close();
+  return ((after - before) * 1024) / SILENT_STREAMS;
+}
+
+function firstFrame(connection: Connection, request: Buffer, endMark: string): Promise<void> {
+  const reader = new FrameReader(new FrameTimes(), endMark);
+  return new Promise((resolve, reject) => {
+    connection
+      .exchange(request, (bytes) => {
+        reader.take(bytes);
+        if (reader.frames === 1) resolve();
+      })
+      .then(() => reject(new Error('a silent stream has ended')), reject);
+  });
+}
+
+/** The least in a while: what was used once and is not needed any more has been given back by then. */
+async function settled(server: Server): Promise<number> {
+  let least = rssMiB(server.pid);
+  for (let ms = 0; ms < SETTLE_MS; ms += SAMPLE_MS) {
+    await sleep(SAMPLE_MS);
+    least = Math.min(least, rssMiB(server.pid));
+  }
+  return least;
+}
+
+async function manyRequests(wanted: number, maxMs: number): Promise<Memory['many']> {
+  return inWorld({}, async ({ gateway }) => {
+    const target = gatewayTarget(gateway, 'openai-chat');
+    const giveUp = performance.now() + maxMs;
+    const samples: { count: number; mib: number }[] = [];
+    let count = 0;
+    while (count < wanted && performance.now() < giveUp) {
+      count += (await loadWhole(target, target.whole(80), { concurrency: 32, ms: 1000 })).count;
+      samples.push({ count, mib: rssMiB(gateway.pid) });
+    }
+    const mib = Array.from({ length: 10 }, (_, tenth) => samples.find((sample) => sample.count >= ((tenth + 1) * count) / 10)?.mib ?? Number.NaN);
+    return { count, mib };
+  });
+}

@@ -1,0 +1,81 @@
+// `npm run bench`: all questions in order; `npm run bench -- stream` one of them. `--json <file>` keeps the figures, `--record` writes
+// docs/performance.md with its pictures.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { machineText, thisMachine, toPage } from './harness/page.ts';
+import { type Result, toText } from './harness/report.ts';
+import { toSvg } from './harness/svg.ts';
+
+const QUESTIONS: Readonly<Record<string, () => Promise<Result>>> = {
+  start: startQuestion,
+  request: async () => (await import('./request.bench.ts')).run(),
+  stream: async () => (await import('./stream.bench.ts')).run(),
+  frames: async () => (await import('./frames.bench.ts')).run(),
+  memory: async () => (await import('./memory.bench.ts')).run(),
+};
+const DOCS = join(import.meta.dirname, '..', 'docs');
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'string' }, record: { type: 'boolean', default: false } } });
+const unknown = positionals.filter((name) => !(name in QUESTIONS));
+if (unknown.length > 0) {
+  process.stderr.write(`There is no question ${unknown.join(', ')}; there are ${Object.keys(QUESTIONS).join(', ')}.\n`);
+  process.exitCode = 2;
+} else await ask(positionals.length > 0 ? positionals : Object.keys(QUESTIONS));
+
+async function ask(names: readonly string[]): Promise<void> {
+  const machine = thisMachine();
+  const startedAt = performance.now();
+  process.stdout.write(`${machineText(machine)}\n\n`);
+  const results: Result[] = [];
+  for (const name of names) {
+    const result = await QUESTIONS[name]?.();
+    if (result === undefined) continue;
+    results.push(result);
+    process.stdout.write(`${toText(result)}\n\n`);
+  }
+  process.stdout.write(`${Math.round((performance.now() - startedAt) / 1000)} s in all\n`);
+  if (values.json !== undefined)
+    writeFileSync(values.json, `${JSON.stringify({ machine, results: results.map(({ name, bars, data }) => ({ name, bars, data })) }, null, 1)}\n`);
+  if (values.record) record(results);
+
+  function record(found: readonly Result[]): void {
+    mkdirSync(join(DOCS, 'performance'), { recursive: true });
+    for (const chart of found.flatMap(({ charts }) => charts)) writeFileSync(join(DOCS, 'performance', `${chart.file}.svg`), toSvg(chart));
+    writeFileSync(join(DOCS, 'performance.md'), toPage(machine, found));
+  }
+}
+
+interface StartFigures {
+  readonly healthMs: { readonly median: number; readonly worst: number };
+  readonly bareNodeMs: { readonly median: number };
+  readonly idleRssMiB: number;
+}
+
+/** A script of its own: it starts nothing but the server, fifteen times. */
+async function startQuestion(): Promise<Result> {
+  const { stdout, stderr, status } = spawnSync(process.execPath, ['--import', 'tsx', join(import.meta.dirname, 'start.bench.ts')], { encoding: 'utf8' });
+  const last = stdout.trim().split('\n').at(-1) ?? '';
+  if (status !== 0) throw new Error(`start.bench.ts failed: ${stderr}`);
+  const found = JSON.parse(last) as StartFigures;
+  return {
+    name: 'start',
+    question: 'How soon after its start does the server answer?',
+    tables: [
+      {
+        title: 'Start',
+        columns: ['', 'ms'],
+        rows: [
+          ['to the first healthy answer, median of 15', found.healthMs.median.toFixed(0)],
+          ['the slowest of them', found.healthMs.worst.toFixed(0)],
+          ['a bare `node -e 0`, start and exit', found.bareNodeMs.median.toFixed(0)],
+        ],
+      },
+    ],
+    bars: [{ what: 'start to the first healthy answer', value: found.healthMs.median, limit: 500, side: 'most', unit: ' ms' }],
+    charts: [],
+    notes: [],
+    data: found,
+  };
+}

@@ -1,0 +1,77 @@
+// What stands directly in a folder, to be compared with what stood there before.
+import { lstatSync, opendirSync } from 'node:fs';
+import { lstat, opendir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** For each name a text that is another one after any change. */
+export type FolderContents = ReadonlyMap<string, string>;
+
+/** Names looked at; a block has about ten. */
+const MAX_NAMES = 1000;
+const GONE: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
+
+interface Stamp {
+  readonly ino: bigint;
+  readonly size: bigint;
+  readonly ctimeNs: bigint;
+}
+
+/** Another text for another folder of the same name. Undefined when there is no folder; a link is none. Throws the system's own error. */
+export function folderIdentity(folder: string): string | undefined {
+  const stats = ifThere(() => lstatSync(folder, { bigint: true }));
+  return stats?.isDirectory() ? `${stats.dev}:${stats.ino}:${stats.birthtimeNs}` : undefined;
+}
+
+/** As it is at this moment. Empty when there is no folder; throws the system's own error. */
+export function contentsNow(folder: string): FolderContents {
+  const contents = new Map<string, string>();
+  const entries = ifThere(() => opendirSync(folder));
+  if (entries === undefined) return contents;
+  try {
+    for (let entry = entries.readSync(); entry !== null && contents.size < MAX_NAMES; entry = entries.readSync()) {
+      const path = join(folder, entry.name);
+      const stats = ifThere(() => lstatSync(path, { bigint: true }));
+      if (stats !== undefined) contents.set(entry.name, textOf(stats));
+    }
+  } finally {
+    entries.closeSync();
+  }
+  return contents;
+}
+
+/** The same without holding up anything else, however slow the disk is. */
+export async function readContents(folder: string): Promise<FolderContents> {
+  const contents = new Map<string, string>();
+  const entries = await opendir(folder).catch(undefinedIfGone);
+  if (entries === undefined) return contents;
+  // Leaving the loop closes the folder.
+  for await (const { name } of entries) {
+    const stats = await lstat(join(folder, name), { bigint: true }).catch(undefinedIfGone);
+    if (stats !== undefined) contents.set(name, textOf(stats));
+    if (contents.size >= MAX_NAMES) break;
+  }
+  return contents;
+}
+
+/** Names that were added, changed or removed. */
+export function differences(before: FolderContents, after: FolderContents): string[] {
+  const removed = [...before.keys()].filter((name) => !after.has(name));
+  return [...[...after.keys()].filter((name) => before.get(name) !== after.get(name)), ...removed];
+}
+
+function textOf({ ino, size, ctimeNs }: Stamp): string {
+  return `${ino}:${size}:${ctimeNs}`;
+}
+
+function ifThere<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    return undefinedIfGone(error as NodeJS.ErrnoException);
+  }
+}
+
+function undefinedIfGone(error: NodeJS.ErrnoException): undefined {
+  if (!GONE.has(error.code)) throw error;
+  return undefined;
+}

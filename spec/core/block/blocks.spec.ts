@@ -1,0 +1,157 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import type { BlockEntry } from '../../../core/index.ts';
+import { startCore } from '../../support/blocks.ts';
+import { until } from '../../support/until.ts';
+
+t.test('blocks that were made by hand are there, with whatever they have', async (t) => {
+  const one = await startCore(t, { files: { blocks: { ada: { 'config.json': '{"name":"ada"}' } } } });
+  t.match(await one.blocks.list(), [{ name: 'ada', state: 'unconfigured', status: 'SLEEPING' }]);
+  mkdirSync(one.folder('bob'));
+  one.write('bob', 'config', { name: 'bob', description: 'by hand' });
+  t.match(await one.blocks.list(), [{ name: 'ada' }, { name: 'bob', config: { description: 'by hand' } }]);
+  t.same(one.blocks.counts(), { blocks: 2, monitorsRunning: 0 });
+  t.match(await one.blocks.post('bob', { message: 'x' }, 'web'), { queued: true });
+  t.match(await one.blocks.details('ada'), { memory: { summary: '' }, costs: { calls: 0 } });
+});
+
+t.test('a thousand blocks: the same list until something changes, and then one new entry', async (t) => {
+  const blocks = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`b${n}`, { 'config.json': JSON.stringify({ name: `b${n}` }) }]));
+  const one = await startCore(t, { files: { blocks } });
+  const first = await one.blocks.list();
+  t.equal(first.length, 1000);
+  t.equal(await one.blocks.list(), first);
+  await one.blocks.updateConfig('b500', { description: 'new' });
+  const second = await one.blocks.list();
+  t.same(
+    second.filter((entry, index) => entry !== first[index]).map(({ name }) => name),
+    ['b500'],
+  );
+  t.throws(() => Object.assign(first[0] as object, { name: 'x' }));
+});
+
+t.test('an edit by hand of a block that nobody holds is in a later list', async (t) => {
+  let now = Date.now();
+  const one = await startCore(t, { clock: () => now });
+  await one.create('ada');
+  await one.blocks.list();
+  one.write('ada', 'config', { ...one.readJson('ada', 'config'), description: 'by hand' });
+  let found: readonly BlockEntry[] = [];
+  await until('it is listed', () => {
+    now += 2001;
+    void one.blocks.list().then((entries) => {
+      found = entries;
+    });
+    return found[0]?.config.description === 'by hand';
+  });
+});
+
+t.test('damaged blocks are listed, flagged once and kept; the others are served', async (t) => {
+  const one = await startCore(t);
+  for (const name of ['ada', 'bob', 'cyn']) await one.create(name);
+  await one.core.close();
+  one.write('ada', 'chat', '{"half":');
+  one.write('bob', 'config', 'null');
+  const next = await startCore(t, { workspace: one.workspace });
+  for (let n = 0; n < 3; n += 1) {
+    t.match(await next.blocks.list(), [
+      { name: 'ada', status: 'ERROR', state: 'failed', attention: true, configError: /chat\.json can't be used.*kept as chat\.json\.corrupt-/ },
+      { name: 'bob', status: 'ERROR', configError: /config\.json can't be used: it must be an object/ },
+      { name: 'cyn', status: 'SLEEPING' },
+    ]);
+  }
+  t.match(next.factsOf('block.damaged'), [
+    { block: 'ada', file: 'chat', copy: /corrupt/ },
+    { block: 'bob', file: 'config' },
+  ]);
+  for (const name of ['ada', 'bob']) await t.rejects(next.blocks.details(name), { code: 'BLOCK_DAMAGED' });
+  t.equal(one.readText('ada', 'chat'), '{"half":');
+  await next.blocks.start('cyn');
+  t.match(await next.ask('cyn', 'hi'), { content: 'You said: hi' });
+});
+
+t.test('details, the explanation and the logs of a block', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  await one.blocks.start('ada');
+  await one.ask('ada', 'hi');
+  t.match(await one.blocks.explain('ada'), { name: 'ada', why: /./, next: /./, queue: { queued: 0 } });
+  const [log] = await one.blocks.logs('ada');
+  t.match(log, { file: /-monitor\.log$/, truncated: false, content: /monitor\.started[^]*reply\.done/ });
+  t.match(await one.blocks.costs({ by: 'model' }), { rows: [{ key: 'ollama/m', calls: 1 }], total: { calls: 1 } });
+  t.match(await one.blocks.costs({ by: 'block', block: 'bob' }), { rows: [], total: { calls: 0 } });
+  for (const call of [() => one.blocks.explain('nobody'), () => one.blocks.logs('nobody'), () => one.blocks.history('nobody')])
+    await t.rejects(call(), { code: 'BLOCK_NOT_FOUND' });
+});
+
+t.test('those who follow a block hear of its changes, by whomever, until they leave', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  let changes = 0;
+  let gone = 0;
+  const leave = one.blocks.follow('ada', { onChange: () => void (changes += 1), onGone: () => void (gone += 1) });
+  await one.blocks.updateConfig('ada', { description: 'x' });
+  t.equal(changes, 1);
+  one.write('ada', 'memory', { ...one.readJson('ada', 'memory'), summary: 'by hand' });
+  await until('the edit by hand is told', () => changes > 1);
+  const before = changes;
+  leave();
+  leave();
+  await one.blocks.updateConfig('ada', { description: 'y' });
+  t.equal(changes, before);
+  one.blocks.follow('ada', { onGone: () => void (gone += 1) });
+  await one.blocks.archive('ada');
+  t.equal(gone, 1);
+  t.throws(() => one.blocks.follow('ada', {}), { code: 'BLOCK_NOT_FOUND' });
+});
+
+t.test('the kill switch holds every monitor, also when it is set by hand, and survives a restart', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  await one.blocks.start('ada');
+  t.match(await one.blocks.halt({ reason: 'too dear' }), { halted: true, reason: 'too dear' });
+  await one.told('block.transitioned', { block: 'ada', to: 'paused' });
+  await one.blocks.post('ada', { message: 'waits' }, 'web');
+  t.match(await one.blocks.explain('ada'), { state: 'paused', attention: true, why: /too dear/, fix: 'blockhouse unhalt', queue: { queued: 1 } });
+  await one.core.close();
+  const next = await startCore(t, { workspace: one.workspace });
+  await next.told('block.transitioned', { block: 'ada', to: 'paused' });
+  t.same([next.blocks.halted().halted, next.upstream.requests.length], [true, 0]);
+  t.match(await next.blocks.unhalt(), { halted: false });
+  await next.told('message.finished', { block: 'ada', status: 'done' });
+  writeFileSync(join(one.workspace, 'halted.json'), '');
+  await until('the file is seen', () => next.factsOf('block.transitioned').at(-1)?.['to'] === 'paused');
+  t.equal(next.factsOf('workspace.halted').length, 3);
+});
+
+t.test('changed credentials make entries anew, and wake those who wait for them', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  const [first] = await one.blocks.list();
+  await one.core.credentials?.update('ollama', { baseURL: one.upstream.url });
+  await until('auth.json was read', () => {
+    one.core.credentials?.refresh();
+    return one.factsOf('credentials.changed').length > 0;
+  });
+  t.not((await one.blocks.list())[0], first);
+});
+
+t.test('auth.json is looked at while a monitor waits for a person', async (t) => {
+  const one = await startCore(t, {
+    answer: (request, res) => {
+      res.writeHead(request.headers.authorization === undefined ? 401 : 500);
+      res.end('{"error":"no"}');
+    },
+  });
+  await one.create('ada');
+  await one.blocks.start('ada');
+  await one.blocks.post('ada', { message: 'x' }, 'web');
+  await one.told('block.transitioned', { block: 'ada', to: 'failed' });
+  const asked = one.upstream.requests.length;
+  one.core.credentials?.refresh();
+  writeFileSync(join(one.workspace, 'auth.json'), JSON.stringify({ ollama: { baseURL: one.upstream.url } }), { mode: 0o600 });
+  await one.told('credentials.changed');
+  await one.upstream.arrived(asked);
+  t.ok(readFileSync(one.folder('ada', 'chat.json'), 'utf8').includes('"x"'));
+});

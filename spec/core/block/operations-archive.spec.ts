@@ -1,0 +1,285 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import t from 'tap';
+import { endAnswer, RUNNABLE, type StartedCore, sendPiece, startCore } from '../../support/blocks.ts';
+import { until } from '../../support/until.ts';
+
+function archiveJson({ workspace }: StartedCore, archiveName: string): Record<string, unknown> {
+  return JSON.parse(readFileSync(join(workspace, 'archive', archiveName, 'archive.json'), 'utf8')) as Record<string, unknown>;
+}
+
+/** Everything in the files of a block, but what the server itself writes anew. */
+function contentsOf({ readJson }: StartedCore, name: string): unknown {
+  const { updatedAt: _at, rev: _rev, enabled: _enabled, name: _name, ...config } = readJson(name, 'config');
+  return { config, memory: readJson(name, 'memory'), costs: readJson(name, 'costs'), chat: readJson(name, 'chat') };
+}
+
+t.test('a block goes to the archive with everything it has, and comes back with it, stopped', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada', { ...RUNNABLE, description: 'd', mine: 1 });
+  await one.blocks.start('ada');
+  await one.ask('ada', 'hi');
+  await one.blocks.addFact('ada', { text: 'x' });
+  const before = contentsOf(one, 'ada');
+  const { archiveName } = await one.blocks.archive('ada');
+  t.match(archiveName, /^ada_\d{4}-\d{2}-\d{2}T[\d-]+Z$/);
+  t.same(await one.blocks.list(), []);
+  await t.rejects(one.blocks.details('ada'), { code: 'BLOCK_NOT_FOUND' });
+  const info = { archiveName, originalName: 'ada', description: 'd', wasRunning: true, queuedMessages: 0, totals: { calls: 1, totalInput: 3, totalOutput: 2 } };
+  t.match(await one.blocks.archives(), [info]);
+  t.match(archiveJson(one, archiveName), { ...info, sizeBytes: Number, files: Number });
+  t.same(await one.blocks.restore('ada'), { name: 'ada' });
+  t.same(contentsOf(one, 'ada'), before);
+  t.match(await one.blocks.list(), [{ name: 'ada', state: 'stopped', config: { enabled: false } }]);
+  t.same(await one.blocks.archives(), []);
+  t.match(one.factsOf('block.archived'), [{ block: 'ada', archiveName }]);
+  t.match(one.factsOf('block.restored'), [{ block: 'ada', archiveName }]);
+  t.same(one.factsOf('workspace.fault'), []);
+  await one.blocks.start('ada');
+  t.match(await one.ask('ada', 'again'), { content: 'You said: again' });
+});
+
+t.test('what waits is counted, and waits still after the restore', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  for (const message of ['1', '2']) await one.blocks.post('ada', { message }, 'web');
+  const { archiveName } = await one.blocks.archive('ada');
+  t.match(archiveJson(one, archiveName), { queuedMessages: 2, wasRunning: false });
+  await one.blocks.restore(archiveName);
+  t.match(await one.blocks.list(), [{ queue: 2 }]);
+});
+
+t.test('a block comes back under another name, and its spending goes with it', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  await one.blocks.start('ada');
+  await one.ask('ada', 'hi');
+  await one.blocks.archive('ada');
+  await one.create('ada');
+  await t.rejects(one.blocks.restore('ada'), { code: 'NAME_TAKEN', status: 409 });
+  t.same(await one.blocks.restore('ada', { name: 'bob' }), { name: 'bob' });
+  t.equal(one.readJson('bob', 'config').name, 'bob');
+  t.match(await one.blocks.details('bob'), { costs: { calls: 1 } });
+  t.ok(readFileSync(join(one.workspace, 'ledger.jsonl'), 'utf8').includes('bob'));
+  for (const name of ['../x', 'A', 'con', '']) await t.rejects(one.blocks.restore('ada', { name }), { code: 'INVALID_REQUEST' });
+  await t.rejects(one.blocks.restore('ada', { other: 1 }), { code: 'INVALID_REQUEST' });
+});
+
+t.test('an original name that several archives have is ambiguous, and each of them is found by its own', async (t) => {
+  const one = await startCore(t);
+  const names: string[] = [];
+  for (let n = 0; n < 2; n += 1) {
+    await one.create('ada');
+    names.push((await one.blocks.archive('ada')).archiveName);
+  }
+  for (const call of [() => one.blocks.restore('ada'), () => one.blocks.purge('ada')]) {
+    const error = await call().catch((reason: Error & { code: string }) => reason);
+    t.match(error, { code: 'AMBIGUOUS_ARCHIVE', status: 409 });
+    for (const name of names) t.ok((error as Error).message.includes(name));
+  }
+  t.same(await one.blocks.purge(names[0] as string), { archiveName: names[0] });
+  t.same(await one.blocks.purge('ada'), { archiveName: names[1] });
+  t.same(await one.blocks.archives(), []);
+  t.same(readdirSync(join(one.workspace, 'archive')), []);
+  t.equal(one.factsOf('archive.removed').length, 2);
+  await t.rejects(one.blocks.purge('ada'), { code: 'ARCHIVE_NOT_FOUND', status: 404 });
+});
+
+t.test('names that lead elsewhere find nothing and touch nothing', async (t) => {
+  const one = await startCore(t, { files: { 'auth.json': '{"kept":{}}' } });
+  await one.create('ada');
+  for (const name of [
+    '../../auth.json',
+    '../auth.json',
+    '..',
+    '.',
+    '',
+    '/etc',
+    join(one.workspace, 'auth.json'),
+    '../blocks/ada',
+    'ada_1999-01-01T00-00-00-000Z',
+  ]) {
+    await t.rejects(one.blocks.restore(name), { code: 'ARCHIVE_NOT_FOUND' }, name);
+    await t.rejects(one.blocks.purge(name), { code: 'ARCHIVE_NOT_FOUND' }, name);
+  }
+  t.ok(existsSync(join(one.workspace, 'auth.json')));
+  t.match(await one.blocks.list(), [{ name: 'ada' }]);
+});
+
+t.test('a link in the place of a block is no block', async (t) => {
+  const one = await startCore(t);
+  const outside = t.testdir({ target: { 'config.json': '{"name":"evil"}', 'chat.json': '[]' } });
+  symlinkSync(join(outside, 'target'), one.folder('evil'));
+  t.same(await one.blocks.list(), []);
+  for (const call of [() => one.blocks.archive('evil'), () => one.blocks.details('evil'), () => one.blocks.post('evil', { message: 'x' }, 'web')])
+    await t.rejects(call(), { code: 'BLOCK_NOT_FOUND' });
+  await t.rejects(one.blocks.create({ name: 'evil' }), { code: 'NAME_TAKEN' });
+  t.same(readdirSync(join(outside, 'target')).sort(), ['chat.json', 'config.json']);
+});
+
+t.test('a monitor that runs is stopped first, and its reply kept', async (t) => {
+  let end = (): void => undefined;
+  const one = await startCore(t, {
+    answer: (_request, res) => {
+      sendPiece(res, 'so far');
+      end = () => endAnswer(res);
+    },
+  });
+  await one.create('ada');
+  await one.blocks.start('ada');
+  await one.blocks.post('ada', { message: 'hi' }, 'web');
+  await one.upstream.arrived(0);
+  let isGone = 0;
+  one.blocks.follow('ada', { onGone: () => void (isGone += 1) });
+  const archived = one.blocks.archive('ada');
+  await one.told('block.transitioned', { to: 'stopping' });
+  t.ok(existsSync(one.folder('ada')), 'nothing moves while a monitor runs');
+  end();
+  const { archiveName } = await archived;
+  t.match(archiveJson(one, archiveName), { wasRunning: true, queuedMessages: 0 });
+  const chat = JSON.parse(readFileSync(join(one.workspace, 'archive', archiveName, 'chat.json'), 'utf8'));
+  t.match(chat, [{ status: 'done' }, { status: 'done', content: 'so far' }]);
+  t.equal(isGone, 1);
+  await one.core.close();
+  t.notOk(existsSync(one.folder('ada')), 'and no folder is born again');
+});
+
+t.test('messages that come while a block is archived are kept or refused, never lost', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  const posts = Array.from({ length: 50 }, (_, n) => one.blocks.post('ada', { message: `${n}` }, 'web'));
+  const archived = one.blocks.archive('ada');
+  const more: typeof posts = [];
+  while (existsSync(one.folder('ada'))) {
+    more.push(one.blocks.post('ada', { message: 'late' }, 'web'));
+    await new Promise(setImmediate);
+  }
+  const results = await Promise.allSettled([...posts, ...more]);
+  const { archiveName } = await archived;
+  const kept = (JSON.parse(readFileSync(join(one.workspace, 'archive', archiveName, 'chat.json'), 'utf8')) as { id: string }[]).map(({ id }) => id);
+  for (const result of results) {
+    if (result.status === 'rejected') t.match(result.reason.code, /^(WRONG_STATE|BLOCK_NOT_FOUND|QUEUE_FULL)$/);
+    else if (!kept.includes(result.value.id)) t.fail(`${result.value.id} was acknowledged and is lost`);
+  }
+  t.ok(kept.length >= 50);
+  t.notOk(existsSync(one.folder('ada')));
+});
+
+t.test('of many that archive one block at once, all hear the same', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  const results = await Promise.allSettled(Array.from({ length: 5 }, () => one.blocks.archive('ada')));
+  const names = new Set(results.map((result) => (result.status === 'fulfilled' ? result.value.archiveName : result.reason.code)));
+  names.delete('BLOCK_NOT_FOUND');
+  t.equal(names.size, 1);
+  t.equal((await one.blocks.archives()).length, 1);
+  t.equal(one.factsOf('block.archived').length, 1);
+});
+
+t.test('a new block of the name may follow at once', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada', { ...RUNNABLE, description: 'old' });
+  await one.blocks.post('ada', { message: 'old' }, 'web');
+  const archived = one.blocks.archive('ada');
+  await until('the name is free', () => !existsSync(one.folder('ada')));
+  await Promise.all([archived, one.create('ada', { ...RUNNABLE, description: 'new' })]);
+  t.same(await one.blocks.history('ada'), []);
+  t.match(await one.blocks.config('ada'), { description: 'new' });
+  await one.blocks.start('ada');
+  t.match(await one.ask('ada', 'hi'), { content: 'You said: hi' });
+});
+
+t.test('a damaged block is archived like any other; it comes back when it was repaired there', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  const config = one.readText('ada', 'config');
+  one.write('ada', 'config', '{"half":');
+  const { archiveName } = await one.blocks.archive('ada');
+  t.match(await one.blocks.archives(), [{ archiveName, originalName: 'ada', wasRunning: false }]);
+  await t.rejects(one.blocks.restore('ada'), {
+    code: 'BLOCK_DAMAGED',
+    message: new RegExp(`archive/${archiveName}/config\\.json can't be used: it is not valid JSON`),
+  });
+  t.equal((await one.blocks.archives()).length, 1);
+  writeFileSync(join(one.workspace, 'archive', archiveName, 'config.json'), '[]');
+  await t.rejects(one.blocks.restore('ada'), { code: 'BLOCK_DAMAGED', message: /it has no name/ });
+  writeFileSync(join(one.workspace, 'archive', archiveName, 'config.json'), config);
+  await one.blocks.restore('ada');
+  t.match(await one.blocks.list(), [{ name: 'ada', status: 'SLEEPING' }]);
+});
+
+t.test('an archive that can not be moved stays, and so does a block; both work on', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  const archive = join(one.workspace, 'archive');
+  renameSync(archive, `${archive}.away`);
+  await t.rejects(one.blocks.archive('ada'), { code: 'STORAGE_FAILED' });
+  await one.blocks.post('ada', { message: 'x' }, 'web');
+  t.same(one.factsOf('block.archived'), []);
+  renameSync(`${archive}.away`, archive);
+  await one.blocks.archive('ada');
+  const blocks = join(one.workspace, 'blocks');
+  renameSync(blocks, `${blocks}.away`);
+  await t.rejects(one.blocks.restore('ada'), { code: 'STORAGE_FAILED' });
+  renameSync(`${blocks}.away`, blocks);
+  await one.blocks.restore('ada');
+  t.match(await one.blocks.history('ada'), [{ content: 'x' }]);
+});
+
+t.test('what a crash has left half made is swept at the next start', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  await one.core.close();
+  mkdirSync(one.folder('.new.0123456789abcdef.tmp', 'logs'), { recursive: true });
+  mkdirSync(join(one.workspace, 'archive', '.ada_2026-11-20T14-03-22-123Z.0123456789abcdef.tmp'));
+  writeFileSync(one.folder('ada', '.chat.json.0123456789abcdef.tmp'), 'half');
+  const next = await startCore(t, { workspace: one.workspace });
+  await next.blocks.list();
+  t.same(readdirSync(join(one.workspace, 'blocks')), ['ada']);
+  t.same(readdirSync(join(one.workspace, 'archive')), []);
+  t.notOk(readdirSync(one.folder('ada')).some((name) => name.endsWith('.tmp')));
+});
+
+t.test('a block is exported and imported, under its own or another name, stopped', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada', { ...RUNNABLE, mine: 1 });
+  await one.blocks.start('ada');
+  await one.ask('ada', 'hi');
+  const bundle = await one.blocks.export('ada');
+  await one.blocks.stop('ada');
+  await t.rejects(one.blocks.import(bundle), { code: 'NAME_TAKEN' });
+  t.same(await one.blocks.import(bundle, 'bob'), { name: 'bob' });
+  t.same(contentsOf(one, 'bob'), contentsOf(one, 'ada'));
+  t.match(await one.blocks.config('bob'), { name: 'bob', enabled: false });
+  const other = await startCore(t, { workspace: t.testdir({}) });
+  t.same(await other.blocks.import(bundle), { name: 'ada' });
+  t.match(await other.blocks.history('ada'), [{ content: 'hi' }, { content: 'You said: hi' }]);
+  t.match(other.factsOf('block.created'), [{ block: 'ada' }]);
+  await t.rejects(one.blocks.export('nobody'), { code: 'BLOCK_NOT_FOUND' });
+});
+
+t.test('what is no block is not imported, and leaves nothing', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  const good = await one.blocks.export('ada');
+  await one.blocks.archive('ada');
+  const tar = gunzipSync(good).toString('latin1');
+  const changed = (from: string, to: string) => new Uint8Array(gzipSync(Buffer.from(tar.replace(from, to), 'latin1')));
+  t.ok(tar.includes('"name": "ada"'));
+  const bad: [Uint8Array, string | undefined][] = [
+    [new Uint8Array(0), undefined],
+    [new Uint8Array([1, 2, 3]), undefined],
+    [good.subarray(0, good.length / 2), undefined],
+    [changed('"name": "ada"', '"name": "ADA"'), undefined],
+    [changed('"name": "ada"', '"name": "con"'), undefined],
+    [changed('"name": "ada"', '"nome": "ada"'), undefined],
+    [changed('"tags": []', '"tags": {}'), undefined],
+    [changed('"tags": []', '"tags": [['), undefined],
+    [good, '../x'],
+    [good, 'con'],
+  ];
+  for (const [bundle, name] of bad) await t.rejects(one.blocks.import(bundle, name), { code: 'INVALID_REQUEST', status: 400 });
+  t.same(readdirSync(join(one.workspace, 'blocks')), []);
+  t.same(await one.blocks.import(changed('"tags": []', '"tags": []')), { name: 'ada' });
+});

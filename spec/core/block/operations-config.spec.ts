@@ -1,0 +1,152 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { RUNNABLE, startCore } from '../../support/blocks.ts';
+import { scriptedAdapter } from '../../support/scripted-adapter.ts';
+
+t.test('a block is made stopped, whatever its configuration wants', async (t) => {
+  const one = await startCore(t);
+  t.same(await one.blocks.create({ name: 'ada', config: { ...RUNNABLE, description: 'd', enabled: true, rev: 9 } }), { name: 'ada' });
+  t.match(await one.blocks.config('ada'), { name: 'ada', description: 'd', enabled: false, rev: 1, adapter: { provider: 'ollama', maxTokens: 4096 } });
+  t.match(await one.blocks.details('ada'), { name: 'ada', pulse: { state: 'stopped' }, costs: { calls: 0 }, memory: { summary: '' } });
+  t.same(await one.blocks.create({ name: 'bob' }), { name: 'bob' });
+  t.match(await one.blocks.details('bob'), { config: { adapter: null }, pulse: { state: 'unconfigured', status: 'SLEEPING' } });
+  t.same(one.factsOf('block.created'), [{ block: 'ada' }, { block: 'bob' }]);
+  await t.rejects(one.blocks.create({ name: 'ada' }), { code: 'NAME_TAKEN', status: 409 });
+});
+
+t.test('bad names make nothing', async (t) => {
+  const one = await startCore(t);
+  const names = [
+    '',
+    '.',
+    '..',
+    'a/b',
+    'a\\b',
+    '%2e%2e%2f',
+    'a\0',
+    'x'.repeat(33),
+    'x'.repeat(256),
+    'A',
+    'con',
+    'a.',
+    ' a',
+    '-a',
+    '_archive',
+    '__proto__',
+    '\u{1f600}',
+  ];
+  for (const name of names) {
+    await t.rejects(one.blocks.create({ name }), { code: 'INVALID_REQUEST', status: 400, message: /1 to 32 characters/ }, name);
+    for (const call of [() => one.blocks.details(name), () => one.blocks.archive(name), () => one.blocks.start(name)])
+      await t.rejects(call(), { code: 'BLOCK_NOT_FOUND', status: 404 }, name);
+  }
+  for (const body of [null, {}, { name: 5 }, { name: 'x'.repeat(257) }, { name: 'a', other: 1 }])
+    await t.rejects(one.blocks.create(body), { code: 'INVALID_REQUEST' });
+  t.same(readdirSync(join(one.workspace, 'blocks')), []);
+});
+
+t.test('a bad configuration makes no block, and is named as it stands in the body', async (t) => {
+  const one = await startCore(t);
+  const bad: [object, string][] = [
+    [{ tags: 5 }, 'config.tags'],
+    [{ apiKey: 'sk-1' }, 'config.apiKey'],
+    [{ adapter: { provider: 'nobody', model: 'm' } }, 'config.adapter.provider'],
+    [{ name: 'other' }, 'config.name'],
+    [{ budget: { timezone: 'Mars' } }, 'config.budget.timezone'],
+  ];
+  for (const [config, path] of bad) await t.rejects(one.blocks.create({ name: 'ada', config }), { code: 'INVALID_REQUEST', details: [{ path }] });
+  t.same(readdirSync(join(one.workspace, 'blocks')), []);
+});
+
+t.test('of many that create one name at once, one succeeds', async (t) => {
+  const one = await startCore(t);
+  const results = await Promise.allSettled(Array.from({ length: 20 }, () => one.blocks.create({ name: 'ada' })));
+  t.equal(results.filter(({ status }) => status === 'fulfilled').length, 1);
+  for (const result of results) if (result.status === 'rejected') t.equal(result.reason.code, 'NAME_TAKEN');
+});
+
+t.test('a change is on disk when it is acknowledged; unknown fields stay', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  one.write('ada', 'config', { ...one.readJson('ada', 'config'), mine: { kept: true } });
+  const config = await one.blocks.updateConfig('ada', { description: 'new', yours: [1] });
+  t.same(one.readJson('ada', 'config'), config);
+  t.match(config, { description: 'new', mine: { kept: true }, yours: [1], rev: 2, ...RUNNABLE });
+  t.same(await one.blocks.config('ada'), config);
+  t.match(await one.blocks.list(), [{ config: { description: 'new' } }]);
+  await t.rejects(one.blocks.updateConfig('nobody', {}), { code: 'BLOCK_NOT_FOUND' });
+});
+
+t.test('the alias of a provider is stored as its id', async (t) => {
+  const adapter = { ...scriptedAdapter({}, 'real'), aliases: ['alias'] };
+  const one = await startCore(t, { adapters: [adapter] });
+  await one.create('ada', {});
+  await one.blocks.updateConfig('ada', { adapter: { provider: 'alias', model: 'm' }, fallbacks: [{ provider: 'alias', model: 'n' }] });
+  t.match(one.readJson('ada', 'config'), { adapter: { provider: 'real' }, fallbacks: [{ provider: 'real' }] });
+});
+
+t.test('what is refused leaves the file byte for byte as it was', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  writeFileSync(one.folder('ada', 'config.json'), `{ "name":"ada",\n\n"rev" : 4, "mine":"x" }`);
+  const before = readFileSync(one.folder('ada', 'config.json'));
+  const bad = [
+    null,
+    [],
+    { tags: 5 },
+    { adapter: { provider: 'nobody', model: 'm' } },
+    { name: 'bob' },
+    { secret: 1 },
+    { mine: { apiKey: 'k' } },
+    { memory: { keepMessages: 1.5 } },
+  ];
+  for (const patch of bad) await t.rejects(one.blocks.updateConfig('ada', patch), { code: 'INVALID_REQUEST', status: 400 });
+  await t.rejects(one.blocks.updateConfig('ada', { description: 'x' }, { ifMatch: 3 }), { code: 'REVISION_MISMATCH', status: 412 });
+  t.same(readFileSync(one.folder('ada', 'config.json')), before);
+  t.same(one.factsOf('block.changed'), []);
+});
+
+t.test('with the revision that somebody has seen, only the first change is taken', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  const results = await Promise.allSettled([1, 2, 3].map((n) => one.blocks.updateConfig('ada', { description: `${n}` }, { ifMatch: 1 })));
+  t.same(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'rejected'],
+  );
+  t.match(one.readJson('ada', 'config'), { description: '1', rev: 2 });
+  t.match(await one.blocks.updateConfig('ada', { description: '4' }, { ifMatch: 2 }), { rev: 3 });
+});
+
+t.test('two hundred changes of different fields at once are all visible', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  const inode = () => readFileSync(one.folder('ada', 'config.json')).length;
+  t.ok(inode() > 0);
+  await Promise.all(Array.from({ length: 200 }, (_, n) => one.blocks.updateConfig('ada', { [`field${n}`]: n })));
+  const config = one.readJson('ada', 'config');
+  for (let n = 0; n < 200; n += 1) if (config[`field${n}`] !== n) t.fail(`field${n} is lost`);
+  t.equal(config.rev, 201);
+  t.ok(one.factsOf('block.changed').length < 20, 'in few writes');
+});
+
+t.test('__proto__ and constructor are inert', async (t) => {
+  const one = await startCore(t);
+  await one.blocks.create(JSON.parse('{"name":"ada","config":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}}'));
+  await one.blocks.updateConfig('ada', JSON.parse('{"mine":{"__proto__":{"polluted":1}},"__proto__":{"polluted":2}}'));
+  t.equal(({} as Record<string, unknown>)['polluted'], undefined);
+  t.equal(((await one.blocks.config('ada')) as unknown as Record<string, unknown>)['polluted'], undefined);
+  t.match(await one.blocks.list(), [{ name: 'ada' }]);
+});
+
+t.test('a damaged configuration is not changed', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  one.write('ada', 'config', '{"name":');
+  await t.rejects(one.blocks.config('ada'), { code: 'BLOCK_DAMAGED' });
+  await t.rejects(one.blocks.updateConfig('ada', { description: 'x' }), { code: 'BLOCK_DAMAGED' });
+  await t.rejects(one.blocks.start('ada'), { code: 'BLOCK_DAMAGED' });
+  t.equal(one.readText('ada', 'config'), '{"name":');
+  t.match(await one.blocks.list(), [{ status: 'ERROR', configError: /config\.json can't be used/ }]);
+});

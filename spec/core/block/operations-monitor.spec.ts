@@ -1,0 +1,193 @@
+import { renameSync, rmSync } from 'node:fs';
+import t from 'tap';
+import { RUNNABLE, repeatingDaemon, sendPiece, startCore } from '../../support/blocks.ts';
+import { scriptedAdapter } from '../../support/scripted-adapter.ts';
+import { until } from '../../support/until.ts';
+
+t.test('start and stop are idempotent, and write what is wanted', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  t.match(await one.blocks.start('ada'), { message: 'ada is running.', pulse: { state: 'idle', status: 'ACTIVE', desired: 'running' } });
+  t.match(await one.blocks.start('ada'), { message: 'ada runs already.', pulse: { state: 'idle' } });
+  t.same(one.readJson('ada', 'config').enabled, true);
+  t.same(one.blocks.counts(), { blocks: 1, monitorsRunning: 1 });
+  t.match(await one.blocks.stop('ada'), { message: 'ada is stopped.', pulse: { state: 'stopped', status: 'SLEEPING', desired: 'stopped' } });
+  t.match(await one.blocks.stop('ada'), { message: 'ada was not running.', pulse: { state: 'stopped' } });
+  t.same(one.readJson('ada', 'config').enabled, false);
+  t.same(one.blocks.counts(), { blocks: 1, monitorsRunning: 0 });
+  t.same(one.factsOf('workspace.fault'), []);
+});
+
+t.test('fifty starts at once are one monitor, fifty stops end it', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  await Promise.all(Array.from({ length: 50 }, () => one.blocks.start('ada')));
+  t.equal(one.blocks.counts().monitorsRunning, 1);
+  t.equal(one.factsOf('block.transitioned').filter(({ to }) => to === 'starting').length, 1);
+  await Promise.all(Array.from({ length: 50 }, () => one.blocks.stop('ada')));
+  t.equal(one.blocks.counts().monitorsRunning, 0);
+  t.equal(one.factsOf('block.transitioned').filter(({ to }) => to === 'stopped').length, 1);
+});
+
+t.test('many monitors at once run all, and all end with the core', async (t) => {
+  const one = await startCore(t);
+  const names = Array.from({ length: 210 }, (_, n) => `b${n}`);
+  for (const name of names) await one.create(name);
+  await Promise.all(names.map((name) => one.blocks.start(name)));
+  t.equal(one.blocks.counts().monitorsRunning, 210);
+  await one.core.close();
+  t.equal(one.factsOf('block.transitioned').filter(({ to }) => to === 'stopped').length, 210);
+  t.equal(one.readJson('b0', 'config').enabled, true, 'what is wanted stays');
+});
+
+t.test('what can not run is refused with the cure', async (t) => {
+  const one = await startCore(t, { adapters: [scriptedAdapter({ missingCredential: () => 'set SCRIPTED_KEY' })] });
+  await one.create('ada', {});
+  await t.rejects(one.blocks.start('ada'), {
+    code: 'INVALID_REQUEST',
+    status: 400,
+    message: /blockhouse config set ada/,
+    details: [{ path: 'config.adapter' }],
+  });
+  await one.blocks.updateConfig('ada', { adapter: { provider: 'scripted', model: 'm' } });
+  await t.rejects(one.blocks.start('ada'), { code: 'INVALID_REQUEST', message: /SCRIPTED_KEY/ });
+  await t.rejects(one.blocks.restart('ada'), { code: 'INVALID_REQUEST' });
+  t.equal(one.readJson('ada', 'config').enabled, false);
+  one.write('ada', 'config', { name: 'ada', adapter: { provider: 'nobody', model: 'm' } });
+  await t.rejects(one.blocks.start('ada'), { code: 'INVALID_REQUEST' });
+  await t.rejects(one.blocks.start('nobody'), { code: 'BLOCK_NOT_FOUND' });
+});
+
+t.test('an address of the block’s own is part of what is looked at', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada', { adapter: { provider: 'ollama', model: 'm', baseURL: 'http://169.254.169.254' } });
+  await t.rejects(one.blocks.start('ada'), { code: 'INVALID_REQUEST', details: [{ path: 'config.adapter' }] });
+});
+
+t.test('a block whose configuration was damaged is stopped all the same, and the damage is told', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  await one.blocks.start('ada');
+  one.write('ada', 'config', '{');
+  await t.rejects(one.blocks.stop('ada'), { code: 'BLOCK_DAMAGED' });
+  t.equal(one.blocks.counts().monitorsRunning, 0);
+});
+
+t.test('a restart is a stop and a start', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  await one.blocks.start('ada');
+  t.match(await one.blocks.restart('ada'), { message: 'ada was started again.', pulse: { state: 'idle' } });
+  t.same(
+    one.factsOf('block.transitioned').map(({ to }) => to),
+    ['starting', 'idle', 'stopping', 'stopped', 'starting', 'idle'],
+  );
+  t.match(await one.ask('ada', 'hi'), { content: 'You said: hi' });
+});
+
+t.test('with the server, what is wanted starts again, and answers what has waited', async (t) => {
+  const one = await startCore(t);
+  for (const name of ['ada', 'bob']) await one.create(name);
+  await one.blocks.start('ada');
+  await one.core.close();
+  one.write('ada', 'chat', [{ role: 'user', content: 'meanwhile' }]);
+  const next = await startCore(t, { workspace: one.workspace });
+  await next.told('message.finished', { block: 'ada', status: 'done' });
+  t.equal(next.blocks.counts().monitorsRunning, 1);
+  t.match(next.factsOf('block.transitioned')[0], { block: 'ada', cause: 'server start', actor: 'server' });
+});
+
+t.test('a damaged block that is wanted running starts too, says what is wrong, and goes on when it was repaired', async (t) => {
+  const one = await startCore(t);
+  for (const name of ['ada', 'bob', 'cyn']) await one.create(name);
+  for (const name of ['ada', 'cyn']) await one.blocks.start(name);
+  await one.core.close();
+  const memory = one.readText('ada', 'memory');
+  one.write('ada', 'memory', '{"half":');
+  one.write('bob', 'memory', '{"half":');
+  one.write('cyn', 'config', '{"half":');
+  const next = await startCore(t, { workspace: one.workspace });
+  await next.told('block.transitioned', { block: 'ada', to: 'failed' });
+  t.match(await next.blocks.list(), [
+    { name: 'ada', status: 'ERROR', configError: /memory\.json/ },
+    { name: 'bob', status: 'ERROR' },
+    { name: 'cyn', status: 'ERROR' },
+  ]);
+  t.equal(next.blocks.counts().monitorsRunning, 1);
+  next.write('ada', 'memory', memory);
+  await next.told('block.transitioned', { block: 'ada', to: 'idle' });
+  t.match(await next.ask('ada', 'hi'), { content: 'You said: hi' });
+  t.match((await next.blocks.list())[0], { name: 'ada', attention: false, configError: undefined });
+});
+
+t.test('one that can not be started does not keep the others from it', async (t) => {
+  const one = await startCore(t);
+  for (const name of ['ada', 'bob']) await one.create(name);
+  for (const name of ['ada', 'bob']) await one.blocks.start(name);
+  await one.core.close();
+  one.write('ada', 'config', { ...one.readJson('ada', 'config'), adapter: null });
+  const next = await startCore(t, { workspace: one.workspace });
+  await next.told('block.transitioned', { block: 'bob', to: 'idle' });
+  t.match(await next.blocks.explain('ada'), { state: 'failed', status: 'ERROR', attention: true, fix: /blockhouse config set ada/ });
+});
+
+t.test('a folder that is taken away while its monitor runs, and brought back, is served again', async (t) => {
+  const one = await startCore(t);
+  for (const name of ['ada', 'bob']) await one.create(name);
+  await one.blocks.start('ada');
+  renameSync(one.folder('ada'), `${one.workspace}/away`);
+  await one.told('block.transitioned', { block: 'ada', to: 'failed' });
+  await t.rejects(one.blocks.details('ada'), { code: 'BLOCK_NOT_FOUND' });
+  t.same(
+    (await one.blocks.list()).map(({ name }) => name),
+    ['bob'],
+  );
+  renameSync(`${one.workspace}/away`, one.folder('ada'));
+  await one.told('block.transitioned', { block: 'ada', from: 'starting', to: 'idle', actor: 'monitor', cause: 'recovered' });
+  await until('it is idle again', () => one.factsOf('block.transitioned').at(-1)?.['to'] === 'idle');
+  t.match(await one.ask('ada', 'hi'), { content: 'You said: hi' });
+  t.equal(one.blocks.counts().monitorsRunning, 1, 'and there is one monitor');
+});
+
+t.test('a folder that is deleted for good does not come back, and the server lives', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  await one.blocks.start('ada');
+  rmSync(one.folder('ada'), { recursive: true });
+  await one.told('block.transitioned', { block: 'ada', to: 'failed' });
+  t.same(await one.blocks.list(), []);
+  await one.core.close();
+  t.throws(() => one.readText('ada', 'config'), { code: 'ENOENT' });
+  t.throws(() => one.readText('ada', 'pulse'), { code: 'ENOENT' });
+});
+
+t.test('when the server ends, a reply has its text so far kept', async (t) => {
+  const one = await startCore(t, { answer: (_request, res) => sendPiece(res, 'so far') });
+  await one.create('ada', RUNNABLE);
+  await one.blocks.start('ada');
+  const grown = new Promise<void>((resolve) => {
+    one.blocks.follow('ada', { onReply: ({ event }) => event === 'content' && resolve() });
+  });
+  const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+  await grown;
+  await one.core.close();
+  t.match(one.readJson('ada', 'chat'), [
+    { id, status: 'done' },
+    { replyTo: id, content: 'so far', status: 'interrupted' },
+  ]);
+  t.match(one.readJson('ada', 'config'), { enabled: true });
+});
+
+t.test('a core that is closed while blocks are being started starts no more of them', async (t) => {
+  const one = await startCore(t, { answer: repeatingDaemon });
+  const names = Array.from({ length: 30 }, (_, n) => `b${n}`);
+  for (const name of names) await one.create(name);
+  for (const name of names) one.write(name, 'config', { ...one.readJson(name, 'config'), enabled: true });
+  await one.core.close();
+  const next = await startCore(t, { workspace: one.workspace });
+  await next.told('block.transitioned', { to: 'idle' });
+  await next.core.close();
+  const moves = next.factsOf('block.transitioned');
+  t.ok(moves.filter(({ to }) => to === 'starting').length < 30);
+  t.equal(moves.filter(({ to }) => to === 'stopped').length, moves.filter(({ to }) => to === 'starting').length);
+});
