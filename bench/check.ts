@@ -12,7 +12,9 @@ import { inWorld, warmStreams, warmWhole } from './harness/world.ts';
 const MARGIN = 1.6;
 const ROUNDS = 3;
 const ROUND_MS = 700;
-const WARM_MS = 700;
+/** Enough for the compiler, and verify must not wait. */
+const WARM_REQUESTS = 2000;
+const WARM_FRAMES = 4000;
 const FILE = join(import.meta.dirname, 'recorded.json');
 
 type Ratios = Readonly<Record<string, number>>;
@@ -35,8 +37,8 @@ async function cpuRatio(targets: readonly Target[], measure: (target: Target) =>
 async function measureAll(recorded: Ratios): Promise<Record<string, number>> {
   return inWorld({}, async ({ pipe, gateway }) => {
     const targets = [providerTarget(pipe, 'openai-chat'), gatewayTarget(gateway, 'openai-chat')];
-    await warmWhole(targets, 80, WARM_MS);
-    await warmStreams(targets, WARM_MS);
+    await warmWhole(targets, 80, WARM_REQUESTS);
+    await warmStreams(targets, WARM_FRAMES);
     const found: Record<string, number> = {};
     for (const [name, measure] of Object.entries(measures)) {
       const first = await measure(targets);

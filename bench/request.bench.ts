@@ -15,7 +15,7 @@ const SIZES = [
   { label: 'small', size: 80 },
   { label: '16 KiB', size: 16_384 },
 ];
-const CONCURRENCIES = [1, 4, 16, 64, 256];
+const CONCURRENCIES = [1, 16, 64, 256];
 
 export interface RequestOptions {
   readonly rounds: number;
@@ -29,7 +29,7 @@ interface Case {
   readonly rounds: Map<string, WholeRound[]>;
 }
 
-export async function run({ rounds, ms, concurrencies = CONCURRENCIES }: RequestOptions = { rounds: 3, ms: 900 }): Promise<Result> {
+export async function run({ rounds, ms, concurrencies = CONCURRENCIES }: RequestOptions = { rounds: 3, ms: 800 }): Promise<Result> {
   const cases = await inWorld({}, async (world) => {
     const peers = await startPeers(world.upstream);
     try {

@@ -1,5 +1,5 @@
-// `npm run bench`: all questions in order; `npm run bench -- stream` one of them. `--json <file>` keeps the figures, `--record` writes
-// docs/performance.md with its pictures.
+// `npm run bench`: all questions in order, within ten minutes; `npm run bench -- stream` one of them. `--quick` shows that all of it works
+// and nothing else, `--json <file>` keeps the figures, `--record` writes docs/performance.md with its pictures.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,16 +8,20 @@ import { machineText, thisMachine, toPage } from './harness/page.ts';
 import { type Result, toText } from './harness/report.ts';
 import { toSvg } from './harness/svg.ts';
 
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: 'string' }, record: { type: 'boolean', default: false }, quick: { type: 'boolean', default: false } },
+});
+
 const QUESTIONS: Readonly<Record<string, () => Promise<Result>>> = {
   start: startQuestion,
-  request: async () => (await import('./request.bench.ts')).run(),
-  stream: async () => (await import('./stream.bench.ts')).run(),
-  frames: async () => (await import('./frames.bench.ts')).run(),
-  memory: async () => (await import('./memory.bench.ts')).run(),
+  request: async () => (await import('./request.bench.ts')).run(values.quick ? { rounds: 1, ms: 300, concurrencies: [1, 64] } : undefined),
+  stream: async () => (await import('./stream.bench.ts')).run(values.quick ? { rounds: 1, ms: 300, framings: ['openai-chat'] } : undefined),
+  frames: async () => (await import('./frames.bench.ts')).run(values.quick ? { rounds: 1, ms: 500, framings: ['openai-chat'] } : undefined),
+  memory: async () => (await import('./memory.bench.ts')).run(values.quick ? { many: 2000 } : undefined),
 };
 const DOCS = join(import.meta.dirname, '..', 'docs');
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'string' }, record: { type: 'boolean', default: false } } });
 const unknown = positionals.filter((name) => !(name in QUESTIONS));
 if (unknown.length > 0) {
   process.stderr.write(`There is no question ${unknown.join(', ')}; there are ${Object.keys(QUESTIONS).join(', ')}.\n`);

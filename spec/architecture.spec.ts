@@ -81,6 +81,7 @@ const CORE_BUILTINS = [
   'node:util',
   'node:url',
   'node:process',
+  'node:module',
   'node:zlib',
 ];
 const transportOf = (path: string): string => path.split('/')[1] ?? '';

@@ -20,14 +20,26 @@ export async function inWorld<T>(options: GatewayOptions, work: (world: World) =
   }
 }
 
-const WARM_MS = 1200;
+/** So much that the compiler has seen what comes, and so long at most. */
+const WARM_REQUESTS = 4000;
+const WARM_FRAMES = 12_000;
+const WARM_MS = 8000;
+const STEP_MS = 300;
 const WARM_CONCURRENCY = 16;
 
-/** Lets the compiler see what comes. */
-export async function warmWhole(targets: readonly Target[], size: number, ms = WARM_MS): Promise<void> {
-  for (const target of targets) await loadWhole(target, target.whole(size), { concurrency: WARM_CONCURRENCY, ms });
+export async function warmWhole(targets: readonly Target[], size: number, wanted = WARM_REQUESTS): Promise<void> {
+  for (const target of targets) {
+    await repeat(wanted, async () => (await loadWhole(target, target.whole(size), { concurrency: WARM_CONCURRENCY, ms: STEP_MS })).count);
+  }
 }
 
-export async function warmStreams(targets: readonly Target[], ms = WARM_MS): Promise<void> {
-  for (const target of targets) await loadStreams(target, target.stream(40, 2), { concurrency: WARM_CONCURRENCY, ms });
+export async function warmStreams(targets: readonly Target[], wanted = WARM_FRAMES): Promise<void> {
+  for (const target of targets) {
+    await repeat(wanted, async () => (await loadStreams(target, target.stream(40, 2), { concurrency: WARM_CONCURRENCY, ms: STEP_MS })).frames);
+  }
+}
+
+async function repeat(wanted: number, step: () => Promise<number>): Promise<void> {
+  const giveUp = performance.now() + WARM_MS;
+  for (let done = 0; done < wanted && performance.now() < giveUp; ) done += await step();
 }

@@ -3,18 +3,19 @@
 // D1 Whatever changes a file, the list, the followers and the monitor hear of it, in this order.
 import { join } from 'node:path';
 import type { BlockFile } from '../bus.ts';
-import { BlockhouseError, toBlockhouseError } from '../errors.ts';
+import { BlockhouseError } from '../errors.ts';
 import { MonitorActors } from '../monitor/actors.ts';
 import type { MonitorEvent } from '../monitor/machine.ts';
 import type { BlockConfig, BlockPulse, BlockState, CurrentTask, TransitionActor } from '../schemas/block.ts';
 import { BlockLog } from '../workspace/block-log.ts';
 import type { FollowOptions, StopFollowing } from './api.ts';
-import { EntryIds } from './chat-file.ts';
+import { type Entries, EntryIds } from './chat-file.ts';
 import { pulseAtRest } from './entry.ts';
 import { ReplyFeed } from './feed.ts';
 import { type BlockContents, type BlockFileSet, FILE_NAMES, openFiles } from './files.ts';
 import { Followers } from './followers.ts';
 import { Lifecycle } from './lifecycle.ts';
+import { isConfigured, unlessDamaged } from './readiness.ts';
 import { Recorder } from './recorder.ts';
 import type { BlockWorkshop, World } from './workshop.ts';
 
@@ -104,14 +105,20 @@ export class Block implements BlockWorkshop {
       files.chat.read(),
       files.pulse.read(),
     ]);
-    const seen = this.isRunning ? pulse : pulseAtRest(pulse, this.#isConfigured(config.adapter), chat);
-    return { config, memory, costs, chat, pulse: { ...seen, desired: config.enabled ? 'running' : 'stopped' } };
+    return { config, memory, costs, chat, pulse: this.#asItIs(pulse, config, chat) };
   }
 
-  /** After everything that was to be written before. */
+  /** After everything that was to be written before. Other files may be damaged. */
   async pulse(): Promise<BlockPulse> {
     await this.#recorder.written();
-    return (await this.contents()).pulse;
+    const { pulse, config, chat } = this.files;
+    return this.#asItIs(await pulse.read(), await config.read().catch(unlessDamaged), (await chat.read().catch(unlessDamaged)) ?? []);
+  }
+
+  /** What stands in pulse.json of a block that does not run is what the last monitor left there. */
+  #asItIs(pulse: BlockPulse, config: BlockConfig | undefined, chat: Entries): BlockPulse {
+    const seen = this.isRunning ? pulse : pulseAtRest(pulse, config !== undefined && isConfigured(this.world.gateway, config.adapter), chat);
+    return config === undefined ? seen : { ...seen, desired: config.enabled ? 'running' : 'stopped' };
   }
 
   /** Resolves when the monitor has come through its recovery. Wakes up one that runs and waits. */
@@ -229,17 +236,6 @@ export class Block implements BlockWorkshop {
   #touched(fileName: string): void {
     for (const file of FILE_NAMES) {
       if (fileName === '' || fileName === `${file}.json`) void this.files[file].refresh();
-    }
-  }
-
-  #isConfigured(adapter: BlockConfig['adapter']): boolean {
-    if (adapter === null) return false;
-    try {
-      return this.world.gateway.stand(adapter.provider, undefined, 'adapter.provider').missing === undefined;
-    } catch (error) {
-      // A provider that there is not, written by hand.
-      if (toBlockhouseError(error).code === 'INVALID_REQUEST') return false;
-      throw error;
     }
   }
 

@@ -11,6 +11,7 @@ import { newestLogs } from '../workspace/block-log.ts';
 import type { BlockDetails, Blocks, FollowOptions, StopFollowing } from './api.ts';
 import { Block } from './block.ts';
 import { Catalog, sweep } from './catalog.ts';
+import { countQueue } from './chat-file.ts';
 import { examine } from './doctor.ts';
 import type { HaltSwitch } from './halt.ts';
 import { OpenBlocks } from './open-blocks.ts';
@@ -96,8 +97,9 @@ export class WorkspaceBlocks implements Blocks {
   }
 
   async details(name: string): Promise<BlockDetails> {
-    const { config, memory, costs, pulse } = await (await this.#blocks.find(name)).contents();
-    return { name, config, memory, costs, pulse };
+    const { config, memory, costs, pulse, chat } = await (await this.#blocks.find(name)).contents();
+    // A monitor that waits for something else than messages counts them with its next heartbeat only.
+    return { name, config, memory, costs, pulse: { ...pulse, queue: countQueue(chat) } };
   }
 
   async explain(name: string): Promise<Explanation> {

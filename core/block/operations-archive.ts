@@ -42,29 +42,29 @@ export class ArchiveOperations {
     this.#options = options;
   }
 
+  /** Of many that ask at the same time, all get the name that the one move gives. */
   async archive(name: string): Promise<{ readonly archiveName: string }> {
-    const { blocks, world } = this.#options;
-    const block = await blocks.find(name);
-    const archiveName = await block.archive();
-    blocks.forget(name);
-    this.#options.onMoved();
-    world.bus.emit('block.archived', { block: name, archiveName });
-    return { archiveName };
+    return { archiveName: await (await this.#options.blocks.find(name)).archive() };
   }
 
   /** The work behind the actor's `archiving`: the monitor has ended by then (A1). */
   async moveToArchive(block: Block, wasRunning: boolean): Promise<string> {
     const { blocks, vault, world } = this.#options;
-    return blocks.whileMoving(block.name, async () => {
+    const { name } = block;
+    const archiveName = await blocks.whileMoving(name, async () => {
       const facts = await factsOf(block, wasRunning);
       await block.close();
       try {
-        return await vault.store(block.name, facts, new Date(world.now()));
+        return await vault.store(name, facts, new Date(world.now()));
       } catch (error) {
         block.reopen();
         throw error;
       }
     });
+    blocks.forget(name);
+    this.#options.onMoved();
+    world.bus.emit('block.archived', { block: name, archiveName });
+    return archiveName;
   }
 
   async archives(): Promise<readonly ArchiveInfo[]> {

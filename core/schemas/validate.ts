@@ -1,18 +1,28 @@
-// The one Ajv. Compiles schemas once, at start, and turns its findings into a 400 that names the
+// The one Ajv. Compiles each schema once, when it is first used, and turns its findings into a 400 that names the
 // field and the cure. Pure: no I/O.
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { createRequire } from 'node:module';
+import type { Ajv as AjvType, ErrorObject, ValidateFunction } from 'ajv';
 import type { XStatic } from 'typebox/schema';
 import { BlockhouseError } from '../errors.ts';
 
-// First fault only: collecting all of them costs time that a hostile body can choose.
-const ajv = new Ajv({ allErrors: false, strict: true, strictTypes: false, strictRequired: false, verbose: true, messages: true });
+/** Loaded with the first check: a server is healthy before anybody has sent a body, and some never get one. */
+const load = createRequire(import.meta.url);
+let loaded: AjvType | undefined;
+
+function ajv(): AjvType {
+  const { Ajv } = load('ajv') as { readonly Ajv: typeof AjvType };
+  // First fault only: collecting all of them costs time that a hostile body can choose.
+  loaded ??= new Ajv({ allErrors: false, strict: true, strictTypes: false, strictRequired: false, verbose: true, messages: true });
+  return loaded;
+}
 
 export type Validator<T> = (value: unknown) => asserts value is T;
 
-/** Compiles `schema` into a check that throws INVALID_REQUEST naming the first wrong field. */
+/** A check that throws INVALID_REQUEST naming the first wrong field; the schema is compiled when it is first called. */
 export function compile<const S extends object>(schema: S): Validator<XStatic<S>> {
-  const validate: ValidateFunction = ajv.compile(schema);
+  let validate: ValidateFunction | undefined;
   return (value: unknown): asserts value is XStatic<S> => {
+    validate ??= ajv().compile(schema);
     if (validate(value)) return;
     throw describe(mostTelling(validate.errors ?? []));
   };

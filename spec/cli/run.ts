@@ -1,6 +1,9 @@
 // Runs the built command as a user does: a process of its own, a workspace of the test, no keys in its environment.
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
@@ -85,12 +88,14 @@ export interface Desk {
 
 /** A server on a workspace of its own, before a daemon that answers as `answer` says. */
 export async function openDesk(t: Test, answer: Answerer = friendlyDaemon): Promise<Desk> {
-  const workspace = t.testdir();
+  // Not the folder of the test: that one is removed while the server still writes.
+  const workspace = mkdtempSync(join(tmpdir(), 'blockhouse-spec-'));
   const upstream = await startUpstream(t, answer);
   const server = await serve(t, workspace, { OLLAMA_BASE_URL: upstream.url });
   t.teardown(async () => {
     server.child.kill('SIGKILL');
-    await server.ended; // it writes into the folder that is removed next
+    await server.ended;
+    rmSync(workspace, { recursive: true, force: true });
   });
   const at = (args: readonly string[]): string[] => [...args, '--workspace', workspace];
   return { workspace, server, upstream, on: (args, options) => run(t, at(args), options), begin: (args, options) => start(t, at(args), options) };

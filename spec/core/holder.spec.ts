@@ -1,9 +1,98 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
+import { createCore, readLock } from '../../core/index.ts';
 import { startCore } from '../support/blocks.ts';
 
-t.test('smoke', async (t) => {
-  const one = await startCore(t);
+t.test('before start there are no blocks, and the text says what to do', async (t) => {
+  const one = await startCore(t, { start: false });
+  t.equal(one.core.started, false);
+  t.throws(() => one.blocks, { message: /Call start\(\) first/ });
+  await t.rejects(one.core.announce('http://x'), { message: /start\(\) first/ });
+  t.same(readdirSync(one.workspace), [], 'and nothing is written');
+});
+
+t.test('start takes the workspace, and a second start waits for the first', async (t) => {
+  const one = await startCore(t, { start: false });
+  const first = one.core.start();
+  const second = one.core.start();
+  await Promise.all([first, second]);
+  await one.core.start();
+  t.equal(one.core.started, true);
+  t.match(await readLock(one.workspace), { pid: process.pid });
+  await one.core.announce('http://127.0.0.1:8420');
+  t.match(await readLock(one.workspace), { url: 'http://127.0.0.1:8420' });
   await one.create('ada');
-  await one.core.blocks.start('ada');
-  t.match(await one.ask('ada', 'hello'), { content: 'You said: hello' });
+  t.match(await one.blocks.list(), [{ name: 'ada' }]);
+});
+
+t.test('a workspace that another one holds is busy, and can be had when it is given back', async (t) => {
+  const one = await startCore(t);
+  const other = await startCore(t, { workspace: one.workspace, start: false });
+  await t.rejects(other.core.start(), { code: 'WORKSPACE_BUSY' });
+  t.equal(other.core.started, false);
+  t.throws(() => other.blocks, { message: /start\(\) first/ });
+  await one.core.close();
+  t.equal(await readLock(one.workspace), undefined);
+  await other.core.start();
+  t.same(await other.blocks.list(), []);
+});
+
+t.test('what is held when start fails is given back', async (t) => {
+  const one = await startCore(t, { start: false, files: { blocks: 'a file where a folder should be' } });
+  await t.rejects(one.core.start(), { code: 'ENOTDIR' });
+  t.equal(await readLock(one.workspace), undefined);
+});
+
+t.test('after stop the blocks are shutting down, and the gateway goes on', async (t) => {
+  const one = await startCore(t);
+  const { blocks } = one;
+  await one.create('ada');
+  await one.blocks.start('ada');
+  await one.core.stop();
+  t.equal(one.core.started, false);
+  t.throws(() => one.blocks, { code: 'SHUTTING_DOWN', status: 503 });
+  t.equal(blocks.counts().monitorsRunning, 0);
+  t.equal(await readLock(one.workspace), undefined);
+  await t.rejects(one.core.start(), { message: /was closed/ });
+  t.same(await one.core.models('ollama'), { provider: 'ollama', models: ['m'], count: 1 });
+  await one.core.close();
+});
+
+t.test('close while it starts waits for the start, and gives everything back', async (t) => {
+  const one = await startCore(t, { start: false });
+  const starting = one.core.start();
+  await Promise.all([one.core.close(), starting]);
+  t.equal(one.core.started, false);
+  t.equal(await readLock(one.workspace), undefined);
+});
+
+t.test('close after a start that failed is no failure', async (t) => {
+  const one = await startCore(t, { start: false, files: { archive: '' } });
+  const starting = one.core.start();
+  await Promise.all([t.rejects(starting), one.core.close()]);
+  await one.core.close();
+});
+
+t.test('the lock is given back also when something can not be closed', async (t) => {
+  const workspace = t.testdir({});
+  const core = createCore({ workspace, adapters: [], env: {} });
+  await core.start();
+  const { blocks } = core as unknown as { blocks: { close(): Promise<void> } };
+  const closeBlocks = blocks.close.bind(blocks);
+  blocks.close = () => closeBlocks().then(() => Promise.reject(new Error('stuck')));
+  await t.rejects(core.stop(), { message: 'stuck' });
+  t.equal(await readLock(workspace), undefined);
+  await t.rejects(core.close(), { message: 'stuck' }, 'a second call hears the same');
+});
+
+t.test('a workspace that is not there yet is made', async (t) => {
+  const workspace = join(t.testdir({}), 'deep', 'down');
+  const one = await startCore(t, { workspace });
+  t.same(
+    readdirSync(one.workspace)
+      .sort()
+      .filter((name) => name !== '.lock'),
+    ['archive', 'blocks'],
+  );
 });

@@ -13,7 +13,7 @@ t.test('without a workspace no file is touched', async (t) => {
   const core = createCore({ adapters: [steppedAdapter()], env: { STEPPED_API_KEY: 'k', HOME: home, BLOCKHOUSE_WORKSPACE: home } });
   t.equal((await core.chat(REQUEST)).message.content, 'Hello');
   await core.verify('stepped');
-  t.match({ ...core }, { workspace: undefined, token: undefined, credentials: undefined, version: VERSION });
+  t.same([core.workspace, core.token, core.credentials, core.version], [undefined, undefined, undefined, VERSION]);
   await core.close();
   t.same(readdirSync(home), []);
 });
@@ -93,4 +93,31 @@ t.test('a streamed answer is an iterable of the same events', async (t) => {
 t.test('request ids are never alike', async (t) => {
   const core = createCore({ adapters: [], env: {} });
   t.equal(new Set(Array.from({ length: 1000 }, () => core.newRequestId())).size, 1000);
+});
+
+t.test('without a workspace there are no blocks, and the text says why', async (t) => {
+  const core = createCore({ adapters: [steppedAdapter()], env: {} });
+  t.equal(core.started, false);
+  for (const call of [() => core.blocks, () => core.start(), () => core.announce('http://x')]) t.throws(call, { message: /Blocks need a workspace/ });
+  await core.stop();
+  await core.close();
+});
+
+t.test('monitors end before the adapters are closed, which they are in any case', async (t) => {
+  const adapter = steppedAdapter();
+  const core = createCore({ workspace: t.testdir({}), adapters: [adapter], env: { STEPPED_API_KEY: 'k' } });
+  await core.start();
+  await core.blocks.create({ name: 'ada', config: { adapter: { provider: 'stepped', model: 'm' } } });
+  await core.blocks.start('ada');
+  const closed: number[] = [];
+  core.events.on('block.transitioned', ({ to }) => void (to === 'stopped' && closed.push(adapter.closed)));
+  await core.close();
+  t.same([closed, adapter.closed], [[0], 1]);
+  const stuck = createCore({ workspace: t.testdir({}), adapters: [adapter], env: {} });
+  await stuck.start();
+  const { blocks } = stuck as unknown as { blocks: { close(): Promise<void> } };
+  const closeBlocks = blocks.close.bind(blocks);
+  blocks.close = () => closeBlocks().then(() => Promise.reject(new Error('stuck')));
+  await t.rejects(stuck.close(), { message: 'stuck' });
+  t.equal(adapter.closed, 2);
 });

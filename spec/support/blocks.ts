@@ -11,6 +11,11 @@ import { type Answerer, type FakeUpstream, type RecordedRequest, sendJson, start
 /** The part of a configuration that lets a block run before the fake daemon. */
 export const RUNNABLE = { adapter: { provider: 'ollama', model: 'm' } };
 
+/** Folders of blocks as they are made by hand: much quicker than `create` where there are many. */
+export function runnable(names: readonly string[], config: object = {}): Record<string, Record<string, string>> {
+  return Object.fromEntries(names.map((name) => [name, { 'config.json': JSON.stringify({ name, ...RUNNABLE, ...config }) }]));
+}
+
 export interface StartOptions extends Partial<CoreOptions> {
   /** What the daemon does with each request; by default it repeats the last message. */
   readonly answer?: Answerer;

@@ -7,14 +7,18 @@
 // U4 Who offers another protocol than WebSocket (HTTP/2, as some HTTP clients do with every first request) is served by HTTP
 //    as if it had offered nothing.
 import type { IncomingMessage, Server } from 'node:http';
+import { createRequire } from 'node:module';
 import type { Duplex } from 'node:stream';
-import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
+import type { ServerOptions, WebSocket, WebSocketServer } from 'ws';
 import { BlockhouseError, type Core, invalidRequest, toBlockhouseError } from '../../core/index.ts';
 import { assertOwnHost, inboundRequestId, targetPath } from '../guard.ts';
 import type { TransportLog } from '../log.ts';
 import { answerRaw } from '../raw-answer.ts';
 import { withoutUpgrade } from './hand-back.ts';
 import { MAX_MESSAGE_BYTES, MAX_MESSAGE_PIECES, type WsLimits } from './limits.ts';
+
+/** The package is loaded with the first handshake: a server is healthy before anybody has opened a socket. */
+const load = createRequire(import.meta.url);
 
 export const WS_PATH = '/api/ws';
 
@@ -37,27 +41,12 @@ interface FurtherOptions {
 
 export class Door {
   readonly #context: DoorContext;
-  readonly #handshake: WebSocketServer;
+  #handshakes: WebSocketServer | undefined;
   #closing = false;
   readonly #onUpgrade = (req: IncomingMessage, socket: Duplex, head: Buffer): void => this.#take(req, socket, head);
 
   constructor(context: DoorContext) {
     this.#context = context;
-    const options: ServerOptions & FurtherOptions = {
-      noServer: true,
-      clientTracking: false,
-      perMessageDeflate: false,
-      maxPayload: MAX_MESSAGE_BYTES,
-      maxFragments: MAX_MESSAGE_PIECES,
-      maxBufferedChunks: MAX_MESSAGE_PIECES,
-      handleProtocols: () => false,
-      closeTimeout: context.limits.closeMs,
-      // Their rate is limited as that of messages; this is for who sends them and reads nothing.
-      maxPendingAutoPongs: MAX_MESSAGE_PIECES,
-    };
-    this.#handshake = new WebSocketServer(options);
-    // A fault that `ws` finds is answered as those that are found here.
-    this.#handshake.on('wsClientError', (error, socket, req) => this.#refuse(req, socket, invalidRequest('', `${error.message}.`)));
     context.server.on('upgrade', this.#onUpgrade);
   }
 
@@ -69,7 +58,7 @@ export class Door {
   /** Leaves upgrades to whoever else listens for them; without one, HTTP answers them. */
   remove(): void {
     this.#context.server.off('upgrade', this.#onUpgrade);
-    this.#handshake.close();
+    this.#handshakes?.close();
   }
 
   #take(req: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -105,6 +94,31 @@ export class Door {
     if (this.#closing) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
     if (count() >= limits.maxSockets)
       throw new BlockhouseError('TOO_MANY_CONNECTIONS', `There are ${limits.maxSockets} WebSockets, which is the most; try again later.`);
+  }
+
+  get #handshake(): WebSocketServer {
+    this.#handshakes ??= this.#prepare();
+    return this.#handshakes;
+  }
+
+  #prepare(): WebSocketServer {
+    const options: ServerOptions & FurtherOptions = {
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload: MAX_MESSAGE_BYTES,
+      maxFragments: MAX_MESSAGE_PIECES,
+      maxBufferedChunks: MAX_MESSAGE_PIECES,
+      handleProtocols: () => false,
+      closeTimeout: this.#context.limits.closeMs,
+      // Their rate is limited as that of messages; this is for who sends them and reads nothing.
+      maxPendingAutoPongs: MAX_MESSAGE_PIECES,
+    };
+    const { WebSocketServer: Handshakes } = load('ws') as { readonly WebSocketServer: typeof WebSocketServer };
+    const handshakes = new Handshakes(options);
+    // A fault that `ws` finds is answered as those that are found here.
+    handshakes.on('wsClientError', (error, socket, req) => this.#refuse(req, socket, invalidRequest('', `${error.message}.`)));
+    return handshakes;
   }
 
   #idOf(req: IncomingMessage): string {

@@ -197,3 +197,18 @@ t.test('what is wrong with an entry is told without its content', async (t) => {
     t.equal(store.read('google'), undefined);
   }
 });
+
+t.test('a look at the file is enough to be told of a change', (t) => {
+  const { store, told, path, later } = withFile(t, JSON.stringify(STORED));
+  store.refresh();
+  t.same(told, [], 'the first look is none');
+  writeFileSync(path, '{"openai":{"apiKey":"another"}}');
+  later();
+  store.refresh();
+  t.same(told, ['changed']);
+  writeFileSync(path, '{');
+  later();
+  store.refresh();
+  t.match(told, ['changed', /damaged/]);
+  t.end();
+});

@@ -101,8 +101,13 @@ t.test('each wrong field is refused by its path, and its value is not repeated',
   for (const [patch, path] of WRONG) {
     t.throws(() => patched(patch), { code: 'INVALID_REQUEST', status: 400, details: [{ path }], message: /^(?!.*sk-1)/ }, JSON.stringify(patch));
   }
-  t.throws(() => applyPatch(configOf(), { apiKey: 'x' }, { canonical, at: LATER, place: 'config.' }), { details: [{ path: 'config.apiKey' }] });
-  t.throws(() => applyPatch(configOf(), { name: 'x' }, { canonical, at: LATER, place: 'config.' }), { details: [{ path: 'config.name' }] });
+  for (const [patch, path] of [
+    [{ apiKey: 'x' }, 'config.apiKey'],
+    [{ name: 'x' }, 'config.name'],
+    [{ budget: { timezone: 'Mars' } }, 'config.budget.timezone'],
+  ] as const) {
+    t.throws(() => applyPatch(configOf(), patch, { canonical, at: LATER, place: 'config.' }), { code: 'INVALID_REQUEST', details: [{ path }] });
+  }
   t.end();
 });
 

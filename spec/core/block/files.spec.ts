@@ -54,6 +54,17 @@ t.test('changes are told with their author, quiet ones not', async (t) => {
   t.match(told, ['chat own', 'chat by hand', /^costs damaged: it is not valid JSON/]);
 });
 
+function makeSparse(path: string): void {
+  writeFileSync(path, '');
+  truncateSync(path, 5 * 1024 ** 3);
+}
+
+/** The file of the month in a folder made for it. */
+function inside(archive: string): string {
+  mkdirSync(archive);
+  return join(archive, '2026-11.jsonl');
+}
+
 const CONTENTS: readonly (readonly [string, string])[] = [
   ['empty', ''],
   ['half', '{"name":"ada",'],
@@ -67,7 +78,11 @@ t.test('each file, damaged in each way, is flagged, kept and left as it is; the 
   for (const file of FILE_NAMES) {
     for (const [name, content] of CONTENTS) {
       const { files, folder } = open(t, { [`${file}.json`]: content });
-      await t.rejects(files[file].read(), { code: 'BLOCK_DAMAGED', message: new RegExp(`^${file}\\.json can't be used`) }, `${file} ${name}`);
+      await t.rejects(
+        files[file].read() as Promise<unknown>,
+        { code: 'BLOCK_DAMAGED', message: new RegExp(`^${file}\\.json can't be used`) },
+        `${file} ${name}`,
+      );
       t.equal(readFileSync(join(folder, `${file}.json`), 'utf8'), content);
       t.equal(readdirSync(folder).filter((one) => one.startsWith(`${file}.json.corrupt-`)).length, 1);
       for (const other of FILE_NAMES) if (other !== file) await files[other].read();
@@ -82,13 +97,13 @@ t.test('what is no file is flagged at once', { skip: process.platform === 'win32
       ['a folder', (folder) => mkdirSync(path(folder)), /not a regular file/],
       ['a pipe', (folder) => void execFileSync('mkfifo', [path(folder)]), /not a regular file/],
       ['endless', (folder) => symlinkSync('/dev/zero', path(folder)), /it is a link/],
-      ['huge', (folder) => (writeFileSync(path(folder), ''), truncateSync(path(folder), 5 * 1024 ** 3)), /it is larger than/],
+      ['huge', (folder) => makeSparse(path(folder)), /it is larger than/],
     ];
     for (const [name, make, reason] of makers) {
       const { files, folder } = open(t);
       rmSync(path(folder), { force: true });
       make(folder);
-      await t.rejects(files[file].read(), { code: 'BLOCK_DAMAGED', message: reason }, `${file} ${name}`);
+      await t.rejects(files[file].read() as Promise<unknown>, { code: 'BLOCK_DAMAGED', message: reason }, `${file} ${name}`);
       t.notOk(readdirSync(folder).some((one) => one.includes('.corrupt-')));
     }
   }
@@ -125,9 +140,9 @@ t.test(
   async (t) => {
     const makers: [string, (archive: string) => void][] = [
       ['a file in the place of the folder', (archive) => writeFileSync(archive, '')],
-      ['a link', (archive) => (mkdirSync(archive), symlinkSync('/dev/null', join(archive, '2026-11.jsonl')))],
-      ['a folder in the place of the file', (archive) => mkdirSync(join(archive, '2026-11.jsonl'), { recursive: true })],
-      ['a pipe', (archive) => (mkdirSync(archive), void execFileSync('mkfifo', [join(archive, '2026-11.jsonl')]))],
+      ['a link', (archive) => symlinkSync('/dev/null', inside(archive))],
+      ['a folder in the place of the file', (archive) => mkdirSync(inside(archive))],
+      ['a pipe', (archive) => void execFileSync('mkfifo', [inside(archive)])],
     ];
     for (const [name, make] of makers) {
       const { files, folder } = open(t);

@@ -73,7 +73,7 @@ t.test('an original name that several archives have is ambiguous, and each of th
     await one.create('ada');
     names.push((await one.blocks.archive('ada')).archiveName);
   }
-  for (const call of [() => one.blocks.restore('ada'), () => one.blocks.purge('ada')]) {
+  for (const call of [() => one.blocks.restore('ada'), () => one.blocks.purge('ada')] as (() => Promise<unknown>)[]) {
     const error = await call().catch((reason: Error & { code: string }) => reason);
     t.match(error, { code: 'AMBIGUOUS_ARCHIVE', status: 409 });
     for (const name of names) t.ok((error as Error).message.includes(name));
@@ -108,11 +108,15 @@ t.test('names that lead elsewhere find nothing and touch nothing', async (t) => 
 });
 
 t.test('a link in the place of a block is no block', async (t) => {
-  const one = await startCore(t);
-  const outside = t.testdir({ target: { 'config.json': '{"name":"evil"}', 'chat.json': '[]' } });
+  const outside = t.testdir({ target: { 'config.json': '{"name":"evil"}', 'chat.json': '[]' }, workspace: {} });
+  const one = await startCore(t, { workspace: join(outside, 'workspace') });
   symlinkSync(join(outside, 'target'), one.folder('evil'));
   t.same(await one.blocks.list(), []);
-  for (const call of [() => one.blocks.archive('evil'), () => one.blocks.details('evil'), () => one.blocks.post('evil', { message: 'x' }, 'web')])
+  for (const call of [
+    () => one.blocks.archive('evil'),
+    () => one.blocks.details('evil'),
+    () => one.blocks.post('evil', { message: 'x' }, 'web'),
+  ] as (() => Promise<unknown>)[])
     await t.rejects(call(), { code: 'BLOCK_NOT_FOUND' });
   await t.rejects(one.blocks.create({ name: 'evil' }), { code: 'NAME_TAKEN' });
   t.same(readdirSync(join(outside, 'target')).sort(), ['chat.json', 'config.json']);
@@ -130,8 +134,8 @@ t.test('a monitor that runs is stopped first, and its reply kept', async (t) => 
   await one.blocks.start('ada');
   await one.blocks.post('ada', { message: 'hi' }, 'web');
   await one.upstream.arrived(0);
-  let isGone = 0;
-  one.blocks.follow('ada', { onGone: () => void (isGone += 1) });
+  const gone: string[] = [];
+  one.blocks.follow('ada', { onGone: () => void gone.push('ada') });
   const archived = one.blocks.archive('ada');
   await one.told('block.transitioned', { to: 'stopping' });
   t.ok(existsSync(one.folder('ada')), 'nothing moves while a monitor runs');
@@ -140,7 +144,7 @@ t.test('a monitor that runs is stopped first, and its reply kept', async (t) => 
   t.match(archiveJson(one, archiveName), { wasRunning: true, queuedMessages: 0 });
   const chat = JSON.parse(readFileSync(join(one.workspace, 'archive', archiveName, 'chat.json'), 'utf8'));
   t.match(chat, [{ status: 'done' }, { status: 'done', content: 'so far' }]);
-  t.equal(isGone, 1);
+  t.same(gone, ['ada']);
   await one.core.close();
   t.notOk(existsSync(one.folder('ada')), 'and no folder is born again');
 });
@@ -242,17 +246,19 @@ t.test('what a crash has left half made is swept at the next start', async (t) =
 });
 
 t.test('a block is exported and imported, under its own or another name, stopped', async (t) => {
-  const one = await startCore(t);
+  const folders = t.testdir({ one: {}, other: {} });
+  const one = await startCore(t, { workspace: join(folders, 'one') });
   await one.create('ada', { ...RUNNABLE, mine: 1 });
   await one.blocks.start('ada');
   await one.ask('ada', 'hi');
+  await one.told('block.transitioned', { from: 'working', to: 'idle' });
   const bundle = await one.blocks.export('ada');
   await one.blocks.stop('ada');
   await t.rejects(one.blocks.import(bundle), { code: 'NAME_TAKEN' });
   t.same(await one.blocks.import(bundle, 'bob'), { name: 'bob' });
   t.same(contentsOf(one, 'bob'), contentsOf(one, 'ada'));
   t.match(await one.blocks.config('bob'), { name: 'bob', enabled: false });
-  const other = await startCore(t, { workspace: t.testdir({}) });
+  const other = await startCore(t, { workspace: join(folders, 'other') });
   t.same(await other.blocks.import(bundle), { name: 'ada' });
   t.match(await other.blocks.history('ada'), [{ content: 'hi' }, { content: 'You said: hi' }]);
   t.match(other.factsOf('block.created'), [{ block: 'ada' }]);

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { answerEntry, userEntry } from '../../support/block-files.ts';
-import { endAnswer, RUNNABLE, repeatingDaemon, sendPiece, startCore } from '../../support/blocks.ts';
+import { endAnswer, RUNNABLE, repeatingDaemon, runnable, sendPiece, startCore } from '../../support/blocks.ts';
 import { sendJson } from '../../support/upstream.ts';
 
 t.test('a message is on disk when it is acknowledged, and waits for a monitor', async (t) => {
@@ -90,9 +90,8 @@ t.test('beyond the cap of the block the queue is full, and every acknowledged me
 });
 
 t.test('many messages to many blocks at once: each acknowledged one is there', async (t) => {
-  const one = await startCore(t);
   const names = Array.from({ length: 220 }, (_, n) => `b${n}`);
-  for (const name of names) await one.create(name);
+  const one = await startCore(t, { files: { blocks: runnable(names) } });
   const posts = [1, 2, 3].flatMap((round) => names.map((name) => one.blocks.post(name, { message: `${round}` }, 'web')));
   await Promise.all(posts);
   t.same(

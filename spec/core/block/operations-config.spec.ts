@@ -38,7 +38,7 @@ t.test('bad names make nothing', async (t) => {
   ];
   for (const name of names) {
     await t.rejects(one.blocks.create({ name }), { code: 'INVALID_REQUEST', status: 400, message: /1 to 32 characters/ }, name);
-    for (const call of [() => one.blocks.details(name), () => one.blocks.archive(name), () => one.blocks.start(name)])
+    for (const call of [() => one.blocks.details(name), () => one.blocks.archive(name), () => one.blocks.start(name)] as (() => Promise<unknown>)[])
       await t.rejects(call(), { code: 'BLOCK_NOT_FOUND', status: 404 }, name);
   }
   for (const body of [null, {}, { name: 5 }, { name: 'x'.repeat(257) }, { name: 'a', other: 1 }])

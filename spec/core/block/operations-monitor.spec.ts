@@ -1,6 +1,6 @@
 import { renameSync, rmSync } from 'node:fs';
 import t from 'tap';
-import { RUNNABLE, repeatingDaemon, sendPiece, startCore } from '../../support/blocks.ts';
+import { RUNNABLE, runnable, sendPiece, startCore } from '../../support/blocks.ts';
 import { scriptedAdapter } from '../../support/scripted-adapter.ts';
 import { until } from '../../support/until.ts';
 
@@ -30,13 +30,12 @@ t.test('fifty starts at once are one monitor, fifty stops end it', async (t) => 
 });
 
 t.test('many monitors at once run all, and all end with the core', async (t) => {
-  const one = await startCore(t);
-  const names = Array.from({ length: 210 }, (_, n) => `b${n}`);
-  for (const name of names) await one.create(name);
+  const names = Array.from({ length: 30 }, (_, n) => `b${n}`);
+  const one = await startCore(t, { files: { blocks: runnable(names) } });
   await Promise.all(names.map((name) => one.blocks.start(name)));
-  t.equal(one.blocks.counts().monitorsRunning, 210);
+  t.equal(one.blocks.counts().monitorsRunning, 30);
   await one.core.close();
-  t.equal(one.factsOf('block.transitioned').filter(({ to }) => to === 'stopped').length, 210);
+  t.equal(one.factsOf('block.transitioned').filter(({ to }) => to === 'stopped').length, 30);
   t.equal(one.readJson('b0', 'config').enabled, true, 'what is wanted stays');
 });
 
@@ -128,6 +127,8 @@ t.test('one that can not be started does not keep the others from it', async (t)
   one.write('ada', 'config', { ...one.readJson('ada', 'config'), adapter: null });
   const next = await startCore(t, { workspace: one.workspace });
   await next.told('block.transitioned', { block: 'bob', to: 'idle' });
+  await next.told('block.transitioned', { block: 'ada', to: 'failed' });
+  await until('pulse.json says so', () => next.readJson('ada', 'pulse').state === 'failed');
   t.match(await next.blocks.explain('ada'), { state: 'failed', status: 'ERROR', attention: true, fix: /blockhouse config set ada/ });
 });
 
@@ -179,15 +180,11 @@ t.test('when the server ends, a reply has its text so far kept', async (t) => {
 });
 
 t.test('a core that is closed while blocks are being started starts no more of them', async (t) => {
-  const one = await startCore(t, { answer: repeatingDaemon });
-  const names = Array.from({ length: 30 }, (_, n) => `b${n}`);
-  for (const name of names) await one.create(name);
-  for (const name of names) one.write(name, 'config', { ...one.readJson(name, 'config'), enabled: true });
-  await one.core.close();
-  const next = await startCore(t, { workspace: one.workspace });
+  const names = Array.from({ length: 100 }, (_, n) => `b${n}`);
+  const next = await startCore(t, { files: { blocks: runnable(names, { enabled: true }) } });
   await next.told('block.transitioned', { to: 'idle' });
   await next.core.close();
   const moves = next.factsOf('block.transitioned');
-  t.ok(moves.filter(({ to }) => to === 'starting').length < 30);
+  t.ok(moves.filter(({ to }) => to === 'starting').length < 100);
   t.equal(moves.filter(({ to }) => to === 'stopped').length, moves.filter(({ to }) => to === 'starting').length);
 });

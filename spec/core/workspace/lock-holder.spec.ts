@@ -49,3 +49,7 @@ t.test('a process that has ended but was not yet asked for its exit code is gone
   });
   t.doesNotThrow(() => process.kill(holder.pid, 0), 'the system still knows its number');
 });
+
+t.test('of a process that does not exist nothing is known', async (t) => {
+  t.equal(await processStart(2 ** 30), null);
+});

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import fsPromises from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { type LockHolder, readLock, WorkspaceLock } from '../../../core/workspace/lock.ts';
@@ -243,4 +244,28 @@ t.test('a folder that can not be used is an error, not a free workspace', async 
   await t.rejects(WorkspaceLock.acquire(join(folder, 'file')), { code: 'ENOTDIR' });
   await t.rejects(readLock(join(folder, 'file')), { code: 'ENOTDIR' });
   t.equal(await readLock(join(folder, 'missing')), undefined);
+});
+
+t.test('where the file system has no links, a name is still given once', async (t) => {
+  const folder = t.testdir({ stale: { '.lock': JSON.stringify(GONE) }, free: {} });
+  const link = (): Promise<never> => Promise.reject(Object.assign(new Error('no links here'), { code: 'EPERM' }));
+  const { WorkspaceLock: Unlinked } = await t.mockImport<typeof import('../../../core/workspace/lock.ts')>('../../../core/workspace/lock.ts', {
+    'node:fs/promises': { ...fsPromises, link },
+  });
+  for (const name of ['free', 'stale']) {
+    const workspace = join(folder, name);
+    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => Unlinked.acquire(workspace)));
+    const [lock, ...more] = outcomes.filter((outcome) => outcome.status === 'fulfilled').map(({ value }) => value);
+    t.same(more, []);
+    t.equal(holderOf(workspace).pid, process.pid);
+    t.equal(lstatSync(join(workspace, '.lock')).mode & 0o777, 0o600);
+    t.strictSame(readdirSync(workspace), ['.lock']);
+    await lock?.release();
+    t.strictSame(readdirSync(workspace), []);
+  }
+  const broken = await t.mockImport<typeof import('../../../core/workspace/lock.ts')>('../../../core/workspace/lock.ts', {
+    'node:fs/promises': { ...fsPromises, link, copyFile: () => Promise.reject(Object.assign(new Error('bad disk'), { code: 'EIO' })) },
+  });
+  await t.rejects(broken.WorkspaceLock.acquire(join(folder, 'free')), { code: 'EIO' });
+  t.strictSame(readdirSync(join(folder, 'free')), [], 'nothing is left');
 });

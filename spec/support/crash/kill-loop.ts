@@ -19,6 +19,8 @@ export interface KillOptions {
   /** Absolute path of an empty folder. */
   readonly workspace: string;
   readonly kills: number;
+  /** No further kill after this time; a busy machine may come to fewer. */
+  readonly seconds?: number;
   readonly seed: number;
   readonly blocks?: number;
   /** Told after each kill. */
@@ -82,7 +84,8 @@ class KillLoop {
     this.#daemonUrl = await this.#daemon.listen();
     try {
       await this.#prepare();
-      while (this.#kills < this.#options.kills && this.#faults.length === 0) {
+      const isInTime = (): boolean => performance.now() - from < (this.#options.seconds ?? Number.POSITIVE_INFINITY) * 1000;
+      while (this.#kills < this.#options.kills && this.#faults.length === 0 && isInTime()) {
         await this.#liveAndDie();
         this.#look(false);
         this.#options.onKill?.(this.#kills);

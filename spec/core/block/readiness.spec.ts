@@ -1,0 +1,36 @@
+import t from 'tap';
+import { isConfigured, unlessDamaged } from '../../../core/block/readiness.ts';
+import { BlockhouseError, invalidRequest } from '../../../core/errors.ts';
+
+type Stand = Parameters<typeof isConfigured>[0]['stand'];
+const answering = (stand: Stand) => ({ stand });
+
+t.test('a block can run when its model is set and its credentials are there', async (t) => {
+  const asked: unknown[] = [];
+  const stand: Stand = (name, config) => {
+    asked.push([name, config]);
+    return { id: name, missing: config?.region === undefined ? new BlockhouseError('ADAPTER_NOT_CONFIGURED', 'x') : undefined, isOwnHost: true };
+  };
+  t.notOk(isConfigured(answering(stand), null));
+  t.notOk(isConfigured(answering(stand), { provider: 'p', model: 'm', baseURL: 'http://127.0.0.1' }));
+  t.ok(isConfigured(answering(stand), { provider: 'p', model: 'm', region: 'eu-1' }), 'what its own configuration brings counts');
+  t.strictSame(asked, [
+    ['p', { baseURL: 'http://127.0.0.1' }],
+    ['p', { region: 'eu-1' }],
+  ]);
+});
+
+t.test('a provider that there is not leaves it unconfigured; a defect does not', async (t) => {
+  const throwing = (error: Error): Stand => {
+    return () => {
+      throw error;
+    };
+  };
+  t.notOk(isConfigured(answering(throwing(invalidRequest('adapter.provider', 'names no adapter'))), { provider: 'nope', model: 'm' }));
+  t.throws(() => isConfigured(answering(throwing(new TypeError('x'))), { provider: 'p', model: 'm' }), TypeError);
+});
+
+t.test('a damaged file can be done without, and no other failure', async (t) => {
+  t.equal(unlessDamaged(new BlockhouseError('BLOCK_DAMAGED', 'x')), undefined);
+  t.throws(() => unlessDamaged(new TypeError('x')), TypeError);
+});

@@ -1,0 +1,187 @@
+// What a monitor does, made visible.
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { openFiles } from '../../../core/block/files.ts';
+import { type MonitorSnapshot, Recorder } from '../../../core/block/recorder.ts';
+import type { World } from '../../../core/block/workshop.ts';
+import { createBus } from '../../../core/bus.ts';
+import type { MonitorContext } from '../../../core/monitor/machine.ts';
+import type { BlockLog } from '../../../core/workspace/block-log.ts';
+import { AT, configOf, userEntry } from '../../support/block-files.ts';
+import { until } from '../../support/until.ts';
+
+const NOW = Date.parse(AT);
+const REASON = { code: 'X', message: 'Why.', fix: null };
+const TASK = { messageId: 'm1', startedAt: AT, attempt: 1, phase: 'waiting-model', outputChars: 0 } as const;
+
+function recorderIn(t: Test, files: Record<string, unknown> = {}) {
+  const contents = { config: configOf({ enabled: true }), ...files };
+  const folder = t.testdir(Object.fromEntries(Object.entries(contents).map(([name, value]) => [`${name}.json`, typeof value === 'string' ? value : JSON.stringify(value)])));
+  const told: string[] = [];
+  const changes: string[] = [];
+  const faults: string[] = [];
+  const lines: unknown[] = [];
+  let beats = 0;
+  const clock = { now: NOW };
+  const bus = createBus();
+  bus.on('block.transitioned', ({ from, to, cause }) => told.push(`${from} → ${to}: ${cause}`));
+  const set = openFiles(folder, 'a', { onChanged: (file) => changes.push(file), onDamaged: () => undefined }, () => AT);
+  const recorder = new Recorder({
+    name: 'a',
+    files: set,
+    log: { write: (...line: unknown[]) => lines.push(line) } as unknown as BlockLog,
+    world: { bus, now: () => clock.now } as World,
+    onBeat: () => void (beats += 1),
+    onFault: (what, error) => faults.push(`${what}: ${(error as Error).message}`),
+  });
+  t.teardown(() => recorder.endBeat());
+  const pulse = async () => {
+    await recorder.written();
+    return set.pulse.read();
+  };
+  return { recorder, files: set, told, changes, faults, lines, clock, pulse, beats: () => beats, folder: join(folder) };
+}
+
+function at(value: unknown, context: Partial<MonitorContext> = {}): MonitorSnapshot {
+  const plain = { name: 'a', messageId: null, reason: null, wakeUpAt: null, cause: 'c', actor: 'monitor', isStopping: false } as const;
+  return { value, context: { ...plain, chooseAgain: false, isUrgent: false, crashes: [], restarts: 0, consecutiveFailures: 0, ...context } };
+}
+
+t.test('each step is told at once, and written in its order', async (t) => {
+  const { recorder, told, lines, pulse } = recorderIn(t, { chat: [userEntry('m1', { status: 'queued', processed: false })] });
+  t.equal(recorder.state, 'stopped');
+  recorder.begin();
+  for (const value of ['starting', 'choosing', 'idle', 'choosing', { working: 'replying' }]) recorder.step(at(value));
+  recorder.step(at('failed', { reason: REASON, restarts: 1, consecutiveFailures: 2 }));
+  t.strictSame(told, ['stopped → starting: c', 'starting → idle: c', 'idle → working: c', 'working → failed: c']);
+  t.equal(recorder.state, 'failed');
+  const written = await pulse();
+  t.match(written, { state: 'failed', startedAt: AT, desired: 'running', restarts: 1, consecutiveFailures: 2, queue: { queued: 1 } });
+  t.strictSame(
+    written.transitions.map(({ to }) => to),
+    ['starting', 'idle', 'working', 'failed'],
+  );
+  t.match(lines.at(-1), ['ERROR', 'state.failed', { cause: 'c', by: 'monitor', reason: 'Why.' }]);
+});
+
+t.test('the same state is told once, and another reason or time of it is written', async (t) => {
+  const { recorder, told, pulse, changes } = recorderIn(t);
+  recorder.step(at('backoff', { reason: REASON, wakeUpAt: NOW }));
+  await pulse();
+  const before = changes.length;
+  recorder.step(at('choosing'));
+  recorder.step(at('backoff', { reason: REASON, wakeUpAt: NOW }));
+  await pulse();
+  t.equal(changes.length, before);
+  recorder.step(at('backoff', { reason: REASON, wakeUpAt: NOW + 1000 }));
+  t.match(await pulse(), { nextWakeUp: new Date(NOW + 1000).toISOString() });
+  t.equal((await pulse()).transitions.length, 1);
+  t.equal(told.length, 1);
+});
+
+t.test('whether it is wanted follows from config.json, and from who sends it away', async (t) => {
+  const rows = [
+    ['stopped', { actor: 'user', cause: 'stop' }, 'stopped'],
+    ['stopping', { actor: 'user', cause: 'archive' }, 'stopped'],
+    ['stopped', { actor: 'user', cause: 'restart' }, 'running'],
+    ['stopped', { actor: 'server', cause: 'server stops' }, 'running'],
+    ['idle', { actor: 'user' }, 'running'],
+  ] as const;
+  for (const [value, context, desired] of rows) {
+    await t.test(`${value} ${desired}`, async (t) => {
+      const { recorder, pulse } = recorderIn(t);
+      recorder.step(at('starting'));
+      recorder.step(at(value, context));
+      t.equal((await pulse()).desired, desired);
+    });
+  }
+});
+
+t.test('damaged files are no reason not to say so', async (t) => {
+  const { recorder, pulse, faults } = recorderIn(t, { chat: '{', config: '{' });
+  recorder.step(at('failed', { reason: REASON }));
+  t.match(await pulse(), { state: 'failed', desired: 'running', queue: { queued: 0 } });
+  t.strictSame(faults, []);
+});
+
+t.test('a pulse.json that can not be written holds nobody up, and is told', async (t) => {
+  const { recorder, faults, told } = recorderIn(t, { pulse: '{' });
+  recorder.step(at('starting'));
+  recorder.step(at('idle'));
+  await recorder.written();
+  t.equal(told.length, 2);
+  t.equal(faults.length, 2);
+  t.match(faults[0], /pulse\.json: .*can't be used/);
+});
+
+t.test('who waits for a state is told when it comes, once', async (t) => {
+  const { recorder } = recorderIn(t);
+  recorder.step(at('starting'));
+  const asked: string[] = [];
+  const reached = recorder.until((word) => {
+    asked.push(word);
+    return word !== 'backoff';
+  });
+  recorder.step(at('backoff'));
+  recorder.step(at('idle'));
+  await reached;
+  recorder.step(at({ working: 'replying' }));
+  t.strictSame(asked, ['backoff', 'idle']);
+});
+
+t.test('a task is shown when it begins and when its text comes; its growth is for the heartbeat', async (t) => {
+  const { recorder, pulse, changes, clock } = recorderIn(t);
+  recorder.growTask(1);
+  t.equal((await pulse()).currentTask, null, 'without a task nothing grows');
+  recorder.step(at({ working: 'replying' }));
+  recorder.setTask(TASK);
+  t.match(await pulse(), { currentTask: { phase: 'waiting-model' } });
+  recorder.growTask(3);
+  await pulse();
+  const before = changes.length;
+  recorder.growTask(9);
+  t.match(await pulse(), { currentTask: { phase: 'streaming', outputChars: 3 } });
+  t.equal(changes.length, before);
+  recorder.endTask('another');
+  recorder.endTask(null);
+  clock.now += 1000;
+  recorder.endTask('m1');
+  recorder.setTask({ ...TASK, messageId: 'm2' });
+  t.match(await pulse(), { currentTask: { messageId: 'm2' }, lastRun: new Date(NOW + 1000).toISOString() });
+});
+
+t.test('a compaction is over when it is, whatever the state', async (t) => {
+  const { recorder, pulse } = recorderIn(t);
+  recorder.step(at('idle'));
+  recorder.setTask({ ...TASK, messageId: null, phase: 'compacting' });
+  t.match(await pulse(), { currentTask: { phase: 'compacting' } });
+  recorder.endTask(null);
+  t.match(await pulse(), { currentTask: null, lastRun: null });
+});
+
+t.test('a heartbeat is quiet, and says when it was and what is being done', async (t) => {
+  const { recorder, files, changes, clock, beats, pulse } = recorderIn(t);
+  recorder.begin();
+  recorder.step(at({ working: 'replying' }));
+  recorder.setTask(TASK);
+  recorder.growTask(5);
+  await pulse();
+  const before = changes.length;
+  recorder.growTask(50);
+  clock.now += 90_000;
+  recorder.beatEvery(5);
+  await until('it has beaten', () => beats() >= 2);
+  recorder.endBeat();
+  t.match(await pulse(), { lastPulse: new Date(NOW + 90_000).toISOString(), uptimeSeconds: 90, currentTask: { outputChars: 50 } });
+  t.equal(changes.length, before);
+  const count = beats();
+  recorder.beatEvery(100_000);
+  await files.pulse.read();
+  t.equal(beats(), count);
+});
+
+t.test('a heartbeat over a damaged chat is told, and the next one goes on', async (t) => {
+  const { recorder, faults } = recorderIn(t, { chat: '{' });
+  recorder.beatEvery(5);
+  await until('it was told twice', () => faults.length >= 2);
+});

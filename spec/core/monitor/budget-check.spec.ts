@@ -1,0 +1,108 @@
+// Caps of a block against the ledger, call by call.
+import t from 'tap';
+import { endAnswer, RUNNABLE, type StartedCore, startCore } from '../../support/blocks.ts';
+import { heldDaemon, pulseIn } from '../../support/held-daemon.ts';
+import { HELLO, steppedAdapter } from '../../support/stepped-adapter.ts';
+import { until } from '../../support/until.ts';
+
+const PRICED = { provider: 'stepped', model: 'gpt-4o', maxTokens: 1000 };
+
+/** A block whose model has a price, or with RUNNABLE none. */
+async function capped(t: Parameters<typeof startCore>[0], budget: object, adapter: object = PRICED): Promise<StartedCore> {
+  const stepped = steppedAdapter([HELLO], { missingCredential: () => undefined, pricesAs: 'openai' });
+  const daemon = heldDaemon((call) => call.answer('Hello.'));
+  const { createOllama } = await import('../../../adapters/ollama/index.ts');
+  const one = await startCore(t, { adapters: [createOllama(), stepped], answer: daemon.answer });
+  await one.create('ada', { adapter, budget });
+  await one.blocks.start('ada');
+  return one;
+}
+
+t.test('a cap in tokens pauses the block before the call that would pass it', async (t) => {
+  const one = await capped(t, { dailyTokens: 150 }, { ...RUNNABLE.adapter, maxTokens: 140 });
+  t.match(await one.ask('ada', 'hi'), { content: 'Hello.' });
+  const { id } = await one.blocks.post('ada', { message: 'a little more than that' }, 'web');
+  const pulse = await pulseIn(one, 'ada', 'paused');
+  t.match(pulse, { status: 'SLEEPING', attention: true, reason: { code: 'BUDGET_REACHED', message: /dailyTokens.*resets at/s, fix: /blockhouse config set ada budget\.dailyTokens=/ } });
+  t.match(pulse.transitions.at(-1), { to: 'paused', actor: 'budget', cause: 'BUDGET_REACHED' });
+  t.match(pulse.nextWakeUp, /T00:00:00\.000Z$/);
+  t.match((await one.blocks.history('ada'))[2], { id, status: 'queued', attempts: 0 });
+  t.match(one.readJson('ada', 'costs').budget, { state: 'exceeded', day: { tokens: 5 } });
+  t.equal(one.upstream.requests.length, 1);
+  t.match((await one.blocks.logs('ada'))[0]?.content, /WARN budget\.reached cap=dailyTokens/);
+});
+
+t.test('raising the cap lifts it at once', async (t) => {
+  const one = await capped(t, { dailyTokens: 1 }, RUNNABLE.adapter);
+  const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+  await pulseIn(one, 'ada', 'paused');
+  await one.blocks.updateConfig('ada', { budget: { dailyTokens: 1_000_000 } });
+  await one.told('message.finished', { id, status: 'done' });
+});
+
+t.test('a cap in money counts the worst that the next call may cost', async (t) => {
+  const one = await capped(t, { dailyUsd: 1 });
+  t.ok((await one.ask('ada', 'hi')).costUsd ?? 0 > 0);
+  await one.blocks.updateConfig('ada', { budget: { dailyUsd: 0.001 } });
+  await one.blocks.post('ada', { message: 'hi' }, 'web');
+  t.match((await pulseIn(one, 'ada', 'paused')).reason?.message, /dailyUsd/);
+  await one.blocks.updateConfig('ada', { budget: { dailyUsd: 0.001 }, adapter: { ...PRICED, maxTokens: 10 } });
+  await until('a smaller call fits', () => one.factsOf('message.finished').length === 2);
+});
+
+t.test('a model without a price is not held by a cap in money, and its cost is not known', async (t) => {
+  const one = await capped(t, { dailyUsd: 0.000001, monthlyUsd: 1 }, RUNNABLE.adapter);
+  t.match(await one.ask('ada', 'hi'), { costUsd: null });
+  t.match(one.readJson('ada', 'costs'), { totalCost: null, unpricedCalls: 1, budget: { state: 'ok', month: { tokens: 5 } } });
+});
+
+t.test('neither reset, nor archive, nor another name lifts a cap', async (t) => {
+  const one = await capped(t, { dailyTokens: 100 }, { ...RUNNABLE.adapter, maxTokens: 90 });
+  await one.ask('ada', 'hi');
+  await one.blocks.updateConfig('ada', { budget: { dailyTokens: 5 } });
+  await one.blocks.reset('ada');
+  await one.blocks.post('ada', { message: 'a' }, 'web');
+  t.match(await pulseIn(one, 'ada', 'paused'), { reason: { message: /5 tokens spent today/ } });
+  const { archiveName } = await one.blocks.archive('ada');
+  await one.blocks.restore(archiveName, { name: 'bob' });
+  await one.blocks.start('bob');
+  t.match(await pulseIn(one, 'bob', 'paused'), { reason: { message: /5 tokens spent today/ } });
+  t.equal(one.upstream.requests.length, 1);
+});
+
+t.test('a day that resets lifts the cap', async (t) => {
+  let now = Date.parse('2026-11-20T23:59:59.900Z');
+  const daemon = heldDaemon((call) => {
+    call.say('Hello.');
+    endAnswer(call.res, 100, 50);
+  });
+  const one = await startCore(t, { answer: daemon.answer, clock: () => now });
+  await one.create('ada', { adapter: { ...RUNNABLE.adapter, maxTokens: 90 }, budget: { dailyTokens: 200 } });
+  await one.blocks.start('ada');
+  await one.ask('ada', 'hi');
+  const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+  t.match(await pulseIn(one, 'ada', 'paused'), { nextWakeUp: '2026-11-21T00:00:00.000Z' });
+  now += 1000;
+  await one.told('message.finished', { id, status: 'done' });
+  t.match(one.readJson('ada', 'costs').budget, { state: 'ok', day: { key: '2026-11-21', tokens: 150 }, month: { tokens: 300 } });
+});
+
+t.test('a timezone that there is not stops the block with the cure', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  one.write('ada', 'config', { ...one.readJson('ada', 'config'), budget: { dailyTokens: 1, timezone: 'Mars/Olympus' } });
+  await one.blocks.start('ada');
+  await one.blocks.post('ada', { message: 'hi' }, 'web');
+  t.match(await pulseIn(one, 'ada', 'failed'), { reason: { code: 'INVALID_REQUEST', fix: /config edit/ } });
+});
+
+t.test('a provider that there is not is no defect, with a cap or without one', async (t) => {
+  for (const budget of [{}, { dailyTokens: 100_000, dailyUsd: 1 }]) {
+    const one = await startCore(t);
+    await one.create('ada', { ...RUNNABLE, budget });
+    await one.blocks.start('ada');
+    one.write('ada', 'config', { ...one.readJson('ada', 'config'), adapter: { provider: 'nope', model: 'm' } });
+    await one.blocks.post('ada', { message: 'hi' }, 'web');
+    t.match(await pulseIn(one, 'ada', 'failed'), { reason: { code: 'INVALID_REQUEST', message: /nope/ }, restarts: 0 });
+  }
+});

@@ -1,0 +1,164 @@
+// How the window of a block's memory is moved, and moved back.
+import t from 'tap';
+import type { BlockMemory } from '../../../core/schemas/block.ts';
+import { pair } from '../../support/block-files.ts';
+import { RUNNABLE, type StartedCore, startCore } from '../../support/blocks.ts';
+import { type HeldCall, type HeldDaemon, heldDaemon } from '../../support/held-daemon.ts';
+import { until } from '../../support/until.ts';
+
+const isSummary = (call: HeldCall): boolean => call.asked.messages[0]?.content.includes('You keep the memory') === true;
+const FOUR = [...pair('1'), ...pair('2'), ...pair('3'), ...pair('4')];
+/** Keeps one exchange. */
+const KEEP = { ...RUNNABLE, memory: { maxContextTokens: 256, thresholdPercent: 50, keepMessages: 2 } };
+
+/** A stopped block with four exchanges. */
+async function remembering(t: Parameters<typeof startCore>[0], onCall?: Parameters<typeof heldDaemon>[0], config: object = KEEP): Promise<StartedCore & { daemon: HeldDaemon }> {
+  const daemon = heldDaemon(onCall);
+  const one = await startCore(t, { answer: daemon.answer });
+  await one.create('ada', config);
+  one.write('ada', 'chat', FOUR);
+  return Object.assign(one, { daemon });
+}
+
+const memoryIn = (one: StartedCore): BlockMemory => one.readJson('ada', 'memory');
+
+t.test('what leaves the window is summarised; nothing is deleted, and facts stay as they are', async (t) => {
+  const one = await remembering(t, (call) => call.answer(' They counted to three. '));
+  const fact = await one.blocks.addFact('ada', { text: 'The sky is green.' });
+  const memory = await one.blocks.compact('ada');
+  t.match(memory, { summary: 'They counted to three.', summaryUpdatedAt: String, compactionCount: 1, window: { firstKeptId: '4', messages: 2 } });
+  t.match(memory.compactions, [
+    { trigger: 'manual', outcome: 'summarized', messages: 6, model: 'm', costUsd: null, previousSummary: '', previousFirstKeptId: null, tokensBefore: Number, tokensAfter: Number },
+  ]);
+  t.strictSame(memory.facts, [fact]);
+  t.strictSame(memoryIn(one), memory, 'as it stands on disk');
+  t.equal((await one.blocks.history('ada')).length, 8);
+  t.match(one.daemon.calls[0]?.asked.messages[1]?.content, /question 1.*answer 3a/s);
+  t.notMatch(one.daemon.calls[0]?.asked.messages[1]?.content, /question 4/);
+  t.match(one.readJson('ada', 'costs'), { calls: 1, byPurpose: { summary: { calls: 1, input: 3 } }, lastCall: { messageId: null } });
+  t.match(one.factsOf('memory.compacted'), [{ block: 'ada', outcome: 'summarized', trigger: 'manual' }]);
+  t.match(one.factsOf('call.billed'), [{ purpose: 'summary' }]);
+});
+
+t.test('the next summary takes up the one before, and each can be undone', async (t) => {
+  const one = await remembering(t, (_call) => _call.answer(`Summary ${one.daemon.calls.length}.`));
+  await one.blocks.compact('ada');
+  one.write('ada', 'chat', [...FOUR, ...pair('5')]);
+  const second = await one.blocks.compact('ada');
+  t.match(one.daemon.calls[1]?.asked.messages[1]?.content, /Summary 1\..*question 4/s);
+  t.match(second, { summary: 'Summary 2.', window: { firstKeptId: '5' }, compactionCount: 2 });
+  t.match(await one.blocks.undoCompaction('ada'), { summary: 'Summary 1.', window: { firstKeptId: '4', messages: 4 }, compactions: [{}, { undone: true }] });
+  t.match(await one.blocks.undoCompaction('ada'), { summary: '', window: { firstKeptId: null, messages: 10 } });
+  await t.rejects(one.blocks.undoCompaction('ada'), { code: 'WRONG_STATE' });
+});
+
+t.test('a memory that has nothing to leave out is left alone', async (t) => {
+  const one = await remembering(t, undefined, { ...RUNNABLE, memory: { keepMessages: 8 } });
+  t.match(await one.blocks.compact('ada'), { compactionCount: 0, compactions: [] });
+  t.equal(one.daemon.calls.length, 0);
+});
+
+t.test('a summary that fails is written down, and nothing moves', async (t) => {
+  for (const [name, refuse, code] of [
+    ['refused', (call: HeldCall) => call.refuse(400, 'no'), /REJECTED|INVALID/],
+    ['empty', (call: HeldCall) => call.answer('  '), /MALFORMED/],
+  ] as const) {
+    await t.test(name, async (t) => {
+      const one = await remembering(t, refuse);
+      await t.rejects(one.blocks.compact('ada'), { code });
+      t.match(memoryIn(one), { summary: '', compactionCount: 0, window: { firstKeptId: null }, compactions: [{ outcome: 'failed', trigger: 'manual', model: 'm' }] });
+      await t.rejects(one.blocks.undoCompaction('ada'), { code: 'WRONG_STATE' });
+    });
+  }
+});
+
+t.test('a fallback summarises when the first can not', async (t) => {
+  const one = await remembering(t, (call) => (call.asked.model === 'm' ? call.refuse(400, 'no') : call.answer('Short.')), {
+    ...KEEP,
+    fallbacks: [{ provider: 'ollama', model: 'second' }],
+  });
+  t.match((await one.blocks.compact('ada')).compactions, [{ outcome: 'summarized', model: 'second' }]);
+});
+
+t.test('a budget that is used up, and the kill switch, allow no summary', async (t) => {
+  const one = await remembering(t, undefined, { ...KEEP, budget: { dailyTokens: 10 } });
+  await t.rejects(one.blocks.compact('ada'), { code: 'WRONG_STATE', message: /budget/ });
+  await one.blocks.halt({ reason: 'Too dear' });
+  await t.rejects(one.blocks.compact('ada'), { code: 'WRONG_STATE', message: /Too dear/ });
+  t.equal(one.daemon.calls.length, 0);
+  t.equal(memoryIn(one).compactions.length, 1, 'the switch is no failure of the model');
+});
+
+t.test('a block without a model has nobody to summarise', async (t) => {
+  const one = await remembering(t, undefined, { memory: KEEP.memory });
+  await t.rejects(one.blocks.compact('ada'), { code: 'ADAPTER_NOT_CONFIGURED' });
+});
+
+t.test('what a compaction does is shown while it lasts, and no longer', async (t) => {
+  const one = await remembering(t);
+  await one.blocks.start('ada');
+  const compacted = one.blocks.compact('ada');
+  const call = await one.daemon.call(0);
+  await until('it is shown', () => one.readJson('ada', 'pulse').currentTask?.phase === 'compacting');
+  call.answer('Short.');
+  await compacted;
+  await until('it is over', () => one.readJson('ada', 'pulse').currentTask === null);
+});
+
+t.test('a memory that was reset in the meantime is not moved', async (t) => {
+  const one = await remembering(t);
+  const compacted = one.blocks.compact('ada');
+  const call = await one.daemon.call(0);
+  await one.blocks.reset('ada');
+  call.answer('Old things.');
+  await t.rejects(compacted, { code: 'WRONG_STATE', message: /nothing was moved/ });
+  t.match(memoryIn(one), { summary: '', compactions: [] });
+});
+
+t.test('the end of the server ends a summary by hand, and nothing is written', async (t) => {
+  const one = await remembering(t);
+  const compacted = t.rejects(one.blocks.compact('ada'), { code: /CANCELLED|SHUTTING_DOWN/ });
+  await one.daemon.call(0);
+  await one.core.close();
+  await compacted;
+  t.strictSame(memoryIn(one).compactions, []);
+});
+
+t.test('an overfull window moves without a summary where none can be had, and answers go on', async (t) => {
+  const one = await remembering(t, (call) => (isSummary(call) ? call.refuse(500, 'broken') : call.answer('A long answer. '.repeat(80))));
+  await one.blocks.start('ada');
+  await one.blocks.post('ada', { message: 'hi' }, 'web');
+  await one.told('memory.compacted', { outcome: 'evicted', trigger: 'overflow' });
+  t.match(await one.ask('ada', 'and now?'), { status: 'done' });
+  const { compactions, summary, compactionCount } = memoryIn(one);
+  t.match(compactions[0], { trigger: 'overflow', outcome: 'evicted', previousSummary: '' });
+  t.equal(summary, '');
+  t.ok(compactionCount >= 1);
+  t.match(one.factsOf('block.transitioned').map(({ to }) => to), ['starting', 'idle', 'working', 'compacting']);
+});
+
+t.test('a window past its threshold whose summary fails stays as it is, and answers go on', async (t) => {
+  const one = await remembering(t, (call) => (isSummary(call) ? call.refuse(500, 'broken') : call.answer('An answer. '.repeat(30))));
+  await one.blocks.start('ada');
+  await one.blocks.post('ada', { message: 'hi' }, 'web');
+  await one.told('memory.compacted', { outcome: 'failed', trigger: 'threshold' });
+  t.match(await one.ask('ada', 'and now?'), { status: 'done' });
+  t.match(memoryIn(one).compactions[0], { outcome: 'failed', tokensBefore: Number });
+});
+
+t.test('a stop ends a summary, and nothing is written of it', async (t) => {
+  const one = await remembering(t, (call) => (isSummary(call) ? undefined : call.answer('An answer. '.repeat(30))));
+  await one.blocks.start('ada');
+  await one.blocks.post('ada', { message: 'hi' }, 'web');
+  await one.told('block.transitioned', { to: 'compacting' });
+  const call = await one.daemon.call(1);
+  await one.blocks.stop('ada');
+  await until('the provider is left alone', () => call.isClosed);
+  t.strictSame(memoryIn(one).compactions, []);
+});
+
+t.test('the last twenty compactions are kept', async (t) => {
+  const one = await remembering(t, (call) => call.refuse(400, 'no'));
+  for (let count = 0; count < 22; count += 1) await t.rejects(one.blocks.compact('ada'));
+  t.equal(memoryIn(one).compactions.length, 20);
+});

@@ -1,0 +1,168 @@
+// One call of a model on behalf of a block, and what it costs.
+import t from 'tap';
+import { createBus } from '../../../core/bus.ts';
+import { BlockhouseError } from '../../../core/errors.ts';
+import { Gateway } from '../../../core/gateway/gateway.ts';
+import { Prices } from '../../../core/gateway/pricing.ts';
+import { type Candidate, candidatesOf, type ModelCall, ModelCallFailure, ModelCalls } from '../../../core/monitor/model-call.ts';
+import type { Adapter } from '../../../core/ports.ts';
+import type { Ledger, LedgerLine } from '../../../core/workspace/ledger.ts';
+import { configOf } from '../../support/block-files.ts';
+import { gate, HELLO, passingFault, type Step, steppedAdapter, untilAborted } from '../../support/stepped-adapter.ts';
+import { until } from '../../support/until.ts';
+
+const CANDIDATE: Candidate = { provider: 'stepped', model: 'gpt-4o', config: {} };
+const USAGE = { inputTokens: 1000, outputTokens: 100, totalTokens: 1100 };
+
+interface Options {
+  readonly concurrency?: number;
+  readonly adapter?: Partial<Adapter>;
+  append?(line: LedgerLine): Promise<void>;
+}
+
+function callsOf(steps: readonly Step[], { concurrency = 16, adapter = {}, append }: Options = {}) {
+  const stepped = steppedAdapter(steps, { pricesAs: 'openai', missingCredential: () => undefined, ...adapter });
+  const bus = createBus();
+  const lines: LedgerLine[] = [];
+  const billed: unknown[] = [];
+  bus.on('call.billed', (fact) => billed.push(fact));
+  const ledger = { append: append ?? (async (line: LedgerLine) => void lines.push(line)) } as unknown as Ledger;
+  const gateway = new Gateway({
+    adapters: [stepped],
+    credentials: undefined,
+    env: {},
+    bus,
+    timeouts: {},
+    queue: { concurrency: 64, waiting: 64 },
+    allowedOrigins: new Set(['http://127.0.0.1:9']),
+    retries: 2,
+    now: () => performance.now(),
+    random: () => 0,
+    newRequestId: () => 'req_1',
+  });
+  let now = 1_800_000_000_000;
+  const clock = (): number => (now += 10);
+  return { calls: new ModelCalls({ gateway, ledger, prices: new Prices(), bus, now: clock, concurrency }), stepped, lines, billed };
+}
+
+function callOf(fields: Partial<ModelCall> = {}): ModelCall {
+  const messages = [{ role: 'user', content: 'a question' }] as const;
+  return { block: 'ada', candidate: CANDIDATE, messages: [...messages], purpose: 'chat', messageId: 'm1', signal: new AbortController().signal, ...fields };
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<ModelCallFailure> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof ModelCallFailure)) throw new Error(`it did not fail as it should: ${error}`);
+  return error;
+}
+
+t.test('the first candidate has the settings of its place, the others only what is common', async (t) => {
+  t.strictSame(candidatesOf(configOf()), []);
+  const adapter = { provider: 'p', model: 'm', baseURL: 'http://127.0.0.1:1', region: 'eu', temperature: 0, cacheControl: true };
+  t.strictSame(candidatesOf(configOf({ adapter, fallbacks: [{ provider: 'q', model: 'n' }] })), [
+    { provider: 'p', model: 'm', config: { maxTokens: 4096, temperature: 0, cacheControl: true, baseURL: 'http://127.0.0.1:1', region: 'eu' } },
+    { provider: 'q', model: 'n', config: { maxTokens: 4096, temperature: 0, cacheControl: true } },
+  ]);
+});
+
+t.test('an answer comes with its text and its bill, which is in the ledger by then', async (t) => {
+  const { calls, lines, billed } = callsOf([HELLO]);
+  const texts: string[] = [];
+  const { content, done, bill } = await calls.make(callOf({ onText: (text) => texts.push(text) }));
+  t.equal(content, 'Hello');
+  t.equal(texts.join(''), 'Hello');
+  t.equal(done.stopReason, 'end_turn');
+  t.match(bill, { provider: 'stepped', model: 'gpt-4o', usage: { inputTokens: 3, outputTokens: 2 }, failed: false, latencyMs: Number, ttftMs: Number });
+  t.ok((bill.costUsd ?? 0) > 0);
+  t.match(lines, [{ block: 'ada', purpose: 'chat', messageId: 'm1', costUsd: bill.costUsd }]);
+  t.notOk('failed' in (lines[0] ?? {}));
+  t.match(billed, [{ block: 'ada', purpose: 'chat', costUsd: bill.costUsd }]);
+});
+
+t.test('one call is one attempt', async (t) => {
+  const { calls, stepped } = callsOf([passingFault(), HELLO]);
+  const { failure, bill } = await failureOf(calls.make(callOf()));
+  t.match(failure, { code: 'UPSTREAM_FAILED' });
+  t.equal(bill, undefined);
+  t.equal(stepped.calls.length, 1);
+});
+
+t.test('a failed call that was counted has its bill', async (t) => {
+  const { calls, lines } = callsOf([new BlockhouseError('UPSTREAM_MALFORMED', 'cut', { usage: USAGE })]);
+  const { bill } = await failureOf(calls.make(callOf()));
+  t.match(bill, { usage: USAGE, failed: true, ttftMs: null });
+  t.match(lines, [{ failed: true, usage: USAGE }]);
+});
+
+t.test('a call that is ended is billed for what came of it, as an estimate', async (t) => {
+  const { calls, lines } = callsOf([
+    async (call) => {
+      call.sink.emit([{ type: 'text', text: 'Half an answer' }]);
+      await untilAborted(call);
+    },
+  ]);
+  const controller = new AbortController();
+  const { failure, bill } = await failureOf(calls.make(callOf({ signal: controller.signal, onText: () => controller.abort() })));
+  t.equal(failure.code, 'CANCELLED');
+  t.match(bill, { usage: { inputTokens: 3, outputTokens: 4, totalTokens: 7, estimated: true }, failed: true });
+  t.ok((bill?.costUsd ?? 0) > 0);
+  t.equal(lines.length, 1);
+});
+
+t.test('calls beyond the limit wait for their turn, and one that leaves meanwhile is never made', async (t) => {
+  const held = gate();
+  const wait: Step = async (call) => {
+    await held.opened;
+    call.sink.emit(HELLO);
+  };
+  const { calls, stepped } = callsOf([wait], { concurrency: 2 });
+  const controller = new AbortController();
+  const running = [calls.make(callOf()), calls.make(callOf())];
+  const leaving = failureOf(calls.make(callOf({ signal: controller.signal })));
+  const last = calls.make(callOf());
+  await until('two are made', () => stepped.calls.length === 2);
+  controller.abort();
+  t.match(await leaving, { failure: { code: 'CANCELLED' }, bill: undefined });
+  held.open();
+  await Promise.all([...running, last]);
+  t.equal(stepped.calls.length, 3);
+  t.match(await failureOf(calls.make(callOf({ signal: AbortSignal.abort() }))), { failure: { code: 'CANCELLED' } });
+  t.equal(stepped.calls.length, 3);
+});
+
+t.test('an answer whose bill can not be written is not given, and the call is not billed twice', async (t) => {
+  for (const [error, code] of [
+    [Object.assign(new Error('no space'), { code: 'EIO' }), 'STORAGE_FAILED'],
+    [new Error('the ledger is closed'), 'STORAGE_FAILED'],
+    [new BlockhouseError('STORAGE_FULL', 'full'), 'STORAGE_FULL'],
+  ] as const) {
+    let asked = 0;
+    const { calls, billed } = callsOf([HELLO], {
+      append: () => {
+        asked += 1;
+        return Promise.reject(error);
+      },
+    });
+    t.match(await failureOf(calls.make(callOf())), { failure: { code }, bill: undefined });
+    t.equal(asked, 1);
+    t.strictSame(billed, []);
+  }
+});
+
+t.test('a model at another address, or of an unknown provider, has no price', async (t) => {
+  const { calls } = callsOf([HELLO]);
+  const elsewhere = { ...CANDIDATE, config: { baseURL: 'http://127.0.0.1:9', apiKey: 'k' } };
+  t.match(await calls.worstCase(CANDIDATE, 1000), { tokens: 5096, usd: Number });
+  t.strictSame(await calls.worstCase({ ...elsewhere, config: { ...elsewhere.config, maxTokens: 10 } }, 1000), { tokens: 1010, usd: null });
+  t.strictSame(await calls.worstCase({ ...CANDIDATE, provider: 'nope' }, 1), { tokens: 4097, usd: null });
+  t.strictSame(await callsOf([HELLO], { adapter: { pricesAs: undefined as never } }).calls.worstCase(CANDIDATE, 1), { tokens: 4097, usd: null });
+});
+
+t.test('what is wrong with a request fails its call, and a defect is told as one', async (t) => {
+  const { calls } = callsOf([new TypeError('x')]);
+  t.match(await failureOf(calls.make(callOf({ candidate: { ...CANDIDATE, provider: 'nope' } }))), { failure: { code: 'INVALID_REQUEST' } });
+  t.match(await failureOf(calls.make(callOf())), { failure: { code: 'INTERNAL_ERROR' }, message: String });
+});
