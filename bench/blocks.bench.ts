@@ -2,12 +2,14 @@
 //
 // Measured on the built server, from outside, over loopback. `--only list,memory,rest,messages` runs a part. Beside the messages
 // stands what one writer can do on the same disk in the same run: a message is acknowledged when its file was replaced durably.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import type { ServerClient } from '../spec/support/crash/server-client.ts';
+import { ServerClient } from '../spec/support/crash/server-client.ts';
 import { ServerProcess } from '../spec/support/crash/server-process.ts';
 import { cpuSeconds, quantile, replacementsPerSecond, residentKiB, writeBlocks } from './measure.ts';
 
@@ -41,17 +43,36 @@ process.stdout.write(`${JSON.stringify(figures)}\n`);
 
 async function list(): Promise<object> {
   return onServer({ prepare: (workspace) => void writeBlocks(workspace, MANY) }, async ({ client, readyMs }) => {
-    const coldMs = await timeList(client);
+    const from = performance.now();
+    const { bytes } = await client.fetchBytes('/api/blocks');
+    const coldMs = performance.now() - from;
+    const bare = await startBareServer(bytes);
     const warm: number[] = [];
+    const beside: number[] = [];
     for (let count = 0; count < LISTS; count += 1) {
       warm.push(await timeList(client));
+      beside.push(await timeList(bare.client));
       await delay(LIST_PAUSE_MS);
     }
+    bare.end();
     say(`start with ${MANY} blocks, to the first healthy answer`, `${readyMs.toFixed(0)} ms`);
     say(`GET /api/blocks with ${MANY} blocks, the first one`, `${coldMs.toFixed(0)} ms`);
     say(`GET /api/blocks with ${MANY} blocks, warm`, `${ms(warm)}; bar 50 ms`);
-    return { blocks: MANY, readyMs, coldMs, warmMs: { median: quantile(warm, 0.5), p99: quantile(warm, 0.99) } };
+    say(`a bare node:http server with the same ${(bytes / 1024).toFixed(0)} KiB`, ms(beside));
+    const both = (samples: readonly number[]): object => ({ median: quantile(samples, 0.5), p99: quantile(samples, 0.99) });
+    return { blocks: MANY, bytes, readyMs, coldMs, warmMs: both(warm), bareMs: both(beside) };
   });
+}
+
+/** Answers everything with so many bytes that it has: what is left of the time is the way from process to process. */
+async function startBareServer(bytes: number): Promise<{ readonly client: ServerClient; end(): void }> {
+  const script = `const body = Buffer.alloc(${bytes}, 'x'); const server = require('node:http').createServer((req, res) => res.end(body));
+    server.listen(0, '127.0.0.1', () => console.log(server.address().port));`;
+  const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const end = (): void => void child.kill('SIGKILL');
+  process.once('exit', end);
+  const [port] = (await once(child.stdout, 'data')) as [Buffer];
+  return { client: new ServerClient(`http://127.0.0.1:${String(port).trim()}`, 'none', 1), end };
 }
 
 async function timeList(client: ServerClient): Promise<number> {

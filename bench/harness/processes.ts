@@ -27,7 +27,7 @@ export interface Launch {
 
 const START_MS = 60_000;
 const BENCH = join(import.meta.dirname, '..');
-/** Another build can be measured: a folder that holds `cli/main.js`. */
+/** The folder that holds `cli/main.js`; `BENCH_DIST` names another one. */
 const DIST = process.env['BENCH_DIST'] ?? join(BENCH, '..', 'dist');
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
@@ -101,14 +101,16 @@ export interface GatewayOptions {
   readonly api?: 'chat' | 'responses';
   /** Flags of Node. */
   readonly flags?: readonly string[];
+  /** Another build than this one's, to compare the two in one run. */
+  readonly dist?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /** The built gateway with its defaults, all five providers at the mock. */
-export async function startGateway(upstream: Server, { api = 'chat', flags = [], env = {} }: GatewayOptions = {}): Promise<Server> {
+export async function startGateway(upstream: Server, { api = 'chat', flags = [], dist = DIST, env = {} }: GatewayOptions = {}): Promise<Server> {
   const workspace = mkdtempSync(join(tmpdir(), 'blockhouse-bench-'));
   writeFileSync(join(workspace, 'auth.json'), JSON.stringify({ openai: { api } }), { mode: 0o600 });
-  const args = [...flags, join(DIST, 'cli', 'main.js'), 'serve', '--port', '0', '--json', '--workspace', workspace];
+  const args = [...flags, join(dist, 'cli', 'main.js'), 'serve', '--port', '0', '--json', '--workspace', workspace];
   const server = await launch({ name: 'gateway', args, env: { ...providersAt(upstream.url), ...env } });
   const token = readFileSync(join(workspace, '.api-token'), 'utf8').trim();
   const end = async (): Promise<void> => {

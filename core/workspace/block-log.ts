@@ -130,7 +130,7 @@ export class BlockLog {
       await this.#writeTo(file, Buffer.from(`${this.#isTorn ? '\n' : ''}${lines.join('')}`)).finally(() => file.close());
       this.#isFailing = false;
     } catch (error) {
-       this.#options.onFault(error instanceof Error ? error : new Error(String(error)));
+      if (!this.#isFailing) this.#options.onFault(error instanceof Error ? error : new Error(String(error)));
       this.#isFailing = true;
     }
   }

@@ -1,10 +1,11 @@
 // A monitor whose actors do what the test says, and whose time passes only when it says so.
-import { type Actor, createActor, fromPromise, SimulatedClock, type Snapshot } from 'xstate';
+import { type Actor, createActor, fromPromise, type NonReducibleUnknown, SimulatedClock, type Snapshot } from 'xstate';
 import { type Choice, createMonitorMachine, type MonitorEvent, type MonitorMachine, type ReplyOutcome } from '../../core/monitor/machine.ts';
 import { until } from './until.ts';
 
 type Source = 'recover' | 'choose' | 'reply' | 'compact' | 'settle';
 type Output = Choice | ReplyOutcome | undefined;
+type Named = { readonly name: string };
 
 interface Task {
   readonly source: Source;
@@ -42,16 +43,22 @@ export function monitorRig(snapshot?: Snapshot<unknown>): MonitorRig {
   const tasks: Task[] = [];
   const started: Source[] = [];
   let aborts = 0;
-  const work = <I>(source: Source) =>
-    fromPromise<never, I>(
+  const work = <O, I extends NonReducibleUnknown = Named>(source: Source) =>
+    fromPromise<O, I>(
       ({ input, signal }) =>
-        new Promise<never>((resolve, reject) => {
+        new Promise<O>((resolve, reject) => {
           started.push(source);
-          tasks.push({ source, input, signal, resolve: resolve as (output: Output) => void, reject });
+          tasks.push({ source, input, signal, resolve: (output) => resolve(output as O), reject });
         }),
     );
   const machine = createMonitorMachine(() => clock.now).provide({
-    actors: { recover: work('recover'), choose: work('choose'), reply: work('reply'), compact: work('compact'), settle: work('settle') },
+    actors: {
+      recover: work<Choice>('recover'),
+      choose: work<Choice, Named & { readonly isUrgent: boolean }>('choose'),
+      reply: work<ReplyOutcome, Named & { readonly messageId: string }>('reply'),
+      compact: work<void>('compact'),
+      settle: work<void>('settle'),
+    },
     actions: {
       abortReply: () => {
         aborts += 1;

@@ -150,8 +150,12 @@ t.test('a reader that leaves ends it quietly with 0, and the upstream connection
   t.match(await ended, { code: 0, stderr: '' });
 });
 
-t.test('a chat without an adapter says what is missing', async (t) => {
-  const { code, stderr } = await run(t, ['chat', 'hi', '--workspace', t.testdir()]);
-  t.equal(code, 2);
-  t.match(stderr, /--adapter is required; `.* adapters` lists them/);
+t.test('without an adapter a name is a block to talk with, and anything else lacks one', async (t) => {
+  const workspace = t.testdir();
+  t.match(await run(t, ['chat', 'hi', '--workspace', workspace]), { code: 6, stderr: /^blockhouse: no server runs on / });
+  t.match(await run(t, ['chat', 'hi there', '--workspace', workspace]), {
+    code: 2,
+    stderr: /^blockhouse: --adapter is required for a message; `.* ls` .*`.* adapters` .*\n$/,
+  });
+  t.match(await run(t, ['chat', '--workspace', workspace]), { code: 2, stderr: /^blockhouse: name a block to talk with, or an adapter; / });
 });

@@ -12,10 +12,12 @@ t.test('doctor is 0 when all is well, and 1 with what is wrong and its cure othe
   mkdirSync(join(workspace, 'blocks', 'torn'));
   writeFileSync(join(workspace, 'blocks', 'torn', 'config.json'), '{bad');
   const sick = await on(['doctor']);
-  t.match(sick, { code: 1, stdout: /^error +\S*torn\/config\.json: .*\n +fix: .*\n/, stderr: /finding/ });
+  t.match(sick, { code: 1, stdout: /^error +blocks\/torn: config\.json .*\n +fix: .*\n/m, stderr: /finding/ });
   const json = await on(['doctor', '--json']);
   t.equal(json.code, 1);
-  t.match(JSON.parse(json.stdout), { ok: false, findings: [{ severity: 'error' }] });
+  const report = JSON.parse(json.stdout) as { ok: boolean; findings: { severity: string }[] };
+  t.equal(report.ok, false);
+  t.ok(report.findings.some(({ severity }) => severity === 'error'));
 });
 
 t.test('the kill switch is set and released', async (t) => {

@@ -9,7 +9,11 @@ t.test('a change of a file is told to the list, to followers and to the monitor'
   const one = await startCore(t);
   await one.create('ada');
   let changes = 0;
-  const leave = one.blocks.follow('ada', { onChange: () => void (changes += 1) });
+  const leave = one.blocks.follow('ada', {
+    onChange: () => {
+      changes += 1;
+    },
+  });
   await one.blocks.updateConfig('ada', { description: 'new' });
   t.ok(changes > 0);
   t.match(one.factsOf('block.changed'), [{ block: 'ada', file: 'config' }]);
@@ -89,7 +93,11 @@ t.test('a block that can not move stays, and runs again', async (t) => {
   await one.create('ada');
   await one.blocks.start('ada');
   let gone = 0;
-  one.blocks.follow('ada', { onGone: () => void (gone += 1) });
+  one.blocks.follow('ada', {
+    onGone: () => {
+      gone += 1;
+    },
+  });
   rmSync(`${one.workspace}/archive`, { recursive: true });
   writeFileSync(`${one.workspace}/archive`, 'no folder');
   await t.rejects(one.blocks.archive('ada'));

@@ -45,7 +45,11 @@ t.test('a folder that is about to move is not watched, and one that stays is wat
 t.test('each follower is told of changes until it leaves, also when the same one comes twice', async (t) => {
   const { followers } = followersIn(t, t.testdir({}));
   let changes = 0;
-  const follower = { onChange: () => void (changes += 1) };
+  const follower = {
+    onChange: () => {
+      changes += 1;
+    },
+  };
   const leave = followers.add(follower);
   followers.add(follower);
   followers.add({});
@@ -118,7 +122,17 @@ t.test('a follower that throws disturbs nobody, and is reported', async (t) => {
   };
   let told = 0;
   followers.add({ onChange: fail(new Error('change')), onReply: fail('reply'), onGone: fail(new Error('gone')) });
-  followers.add({ onChange: () => void (told += 1), onReply: () => void (told += 1), onGone: () => void (told += 1) });
+  followers.add({
+    onChange: () => {
+      told += 1;
+    },
+    onReply: () => {
+      told += 1;
+    },
+    onGone: () => {
+      told += 1;
+    },
+  });
   followers.changed();
   feed.emit({ id: 'm1', event: 'content', text: 'a' });
   followers.dismiss();

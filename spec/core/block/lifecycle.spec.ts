@@ -18,7 +18,7 @@ function lifeOf({ archive = async () => 'ada_2026' }: { archive?: (wasRunning: b
       actors: {
         recover: fromPromise(nothing),
         choose: fromPromise(nothing),
-        reply: fromPromise<ReplyOutcome>(async () => {
+        reply: fromPromise<ReplyOutcome, { readonly name: string; readonly messageId: string }>(async () => {
           await reply.opened;
           return { kind: 'over', failed: false };
         }),
@@ -57,9 +57,10 @@ t.test('a block that was never steered runs nothing, and has nothing to stop', a
 
 t.test('a monitor is told of from its first step to its last', async (t) => {
   const { life, heard, runs, settle, is } = lifeOf();
-  await life.start('start', 'user');
+  const started = life.start('start', 'user');
   t.ok(life.isRunning);
   t.match(life.context, { name: 'ada', cause: 'start', actor: 'user' });
+  await started;
   await is('idle');
   life.send({ type: 'chat.changed' });
   await is('idle');

@@ -147,7 +147,7 @@ t.test('a block moves only after its monitor has ended', async (t) => {
   const rig = await (WAYS['active.running'] as () => Promise<Rig>)();
   rig.send(ARCHIVE);
   const monitor = rig.actor.getSnapshot().children['monitor'];
-  await until('the monitor is settling', () => monitor?.getSnapshot().value === 'stopping');
+  await until('the monitor is settling', () => (monitor?.getSnapshot() as { value?: unknown } | undefined)?.value === 'stopping');
   t.strictSame(rig.moves, []);
   rig.settle();
   await rig.reaches('archiving');

@@ -16,7 +16,9 @@ const TASK = { messageId: 'm1', startedAt: AT, attempt: 1, phase: 'waiting-model
 
 function recorderIn(t: Test, files: Record<string, unknown> = {}) {
   const contents = { config: configOf({ enabled: true }), ...files };
-  const folder = t.testdir(Object.fromEntries(Object.entries(contents).map(([name, value]) => [`${name}.json`, typeof value === 'string' ? value : JSON.stringify(value)])));
+  const folder = t.testdir(
+    Object.fromEntries(Object.entries(contents).map(([name, value]) => [`${name}.json`, typeof value === 'string' ? value : JSON.stringify(value)])),
+  );
   const told: string[] = [];
   const changes: string[] = [];
   const faults: string[] = [];
@@ -31,7 +33,9 @@ function recorderIn(t: Test, files: Record<string, unknown> = {}) {
     files: set,
     log: { write: (...line: unknown[]) => lines.push(line) } as unknown as BlockLog,
     world: { bus, now: () => clock.now } as World,
-    onBeat: () => void (beats += 1),
+    onBeat: () => {
+      beats += 1;
+    },
     onFault: (what, error) => faults.push(`${what}: ${(error as Error).message}`),
   });
   t.teardown(() => recorder.endBeat());

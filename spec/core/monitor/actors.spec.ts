@@ -1,8 +1,8 @@
 // The monitor's work as the machine calls for it, on real files.
 import t from 'tap';
 import { createActor } from 'xstate';
-import { MonitorActors } from '../../../core/monitor/actors.ts';
 import type { BlockWorkshop } from '../../../core/block/workshop.ts';
+import { MonitorActors } from '../../../core/monitor/actors.ts';
 import { RUNNABLE, startCore } from '../../support/blocks.ts';
 import { heldDaemon } from '../../support/held-daemon.ts';
 import { until } from '../../support/until.ts';

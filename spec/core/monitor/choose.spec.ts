@@ -37,7 +37,11 @@ t.test('while a monitor runs nothing expires, whatever becomes of the clock', as
   await one.blocks.start('ada');
   await one.blocks.halt();
   await one.told('block.transitioned', { to: 'paused' });
-  for (const [message, jump] of [['a', -3_600_000], ['b', 3650 * DAY_MS], ['c', 0]] as const) {
+  for (const [message, jump] of [
+    ['a', -3_600_000],
+    ['b', 3650 * DAY_MS],
+    ['c', 0],
+  ] as const) {
     await one.blocks.post('ada', { message }, 'web');
     now += jump;
   }
@@ -93,7 +97,12 @@ t.test('the kill switch pauses every monitor, and its end wakes them', async (t)
   for (const name of ['ada', 'bob']) await one.create(name);
   await one.blocks.start('ada');
   await one.blocks.halt({ reason: 'Too dear' });
-  t.match(await pulseIn(one, 'ada', 'paused'), { status: 'SLEEPING', attention: true, reason: { code: 'HALTED', message: /Too dear/, fix: 'blockhouse unhalt' }, nextWakeUp: null });
+  t.match(await pulseIn(one, 'ada', 'paused'), {
+    status: 'SLEEPING',
+    attention: true,
+    reason: { code: 'HALTED', message: /Too dear/, fix: 'blockhouse unhalt' },
+    nextWakeUp: null,
+  });
   await one.blocks.start('bob');
   await one.blocks.post('bob', { message: 'hi' }, 'web');
   t.equal((await pulseIn(one, 'bob', 'paused')).transitions.at(-1)?.actor, 'user');

@@ -12,7 +12,11 @@ const FOUR = [...pair('1'), ...pair('2'), ...pair('3'), ...pair('4')];
 const KEEP = { ...RUNNABLE, memory: { maxContextTokens: 256, thresholdPercent: 50, keepMessages: 2 } };
 
 /** A stopped block with four exchanges. */
-async function remembering(t: Parameters<typeof startCore>[0], onCall?: Parameters<typeof heldDaemon>[0], config: object = KEEP): Promise<StartedCore & { daemon: HeldDaemon }> {
+async function remembering(
+  t: Parameters<typeof startCore>[0],
+  onCall?: Parameters<typeof heldDaemon>[0],
+  config: object = KEEP,
+): Promise<StartedCore & { daemon: HeldDaemon }> {
   const daemon = heldDaemon(onCall);
   const one = await startCore(t, { answer: daemon.answer });
   await one.create('ada', config);
@@ -28,7 +32,17 @@ t.test('what leaves the window is summarised; nothing is deleted, and facts stay
   const memory = await one.blocks.compact('ada');
   t.match(memory, { summary: 'They counted to three.', summaryUpdatedAt: String, compactionCount: 1, window: { firstKeptId: '4', messages: 2 } });
   t.match(memory.compactions, [
-    { trigger: 'manual', outcome: 'summarized', messages: 6, model: 'm', costUsd: null, previousSummary: '', previousFirstKeptId: null, tokensBefore: Number, tokensAfter: Number },
+    {
+      trigger: 'manual',
+      outcome: 'summarized',
+      messages: 6,
+      model: 'm',
+      costUsd: null,
+      previousSummary: '',
+      previousFirstKeptId: null,
+      tokensBefore: Number,
+      tokensAfter: Number,
+    },
   ]);
   t.strictSame(memory.facts, [fact]);
   t.strictSame(memoryIn(one), memory, 'as it stands on disk');
@@ -66,7 +80,12 @@ t.test('a summary that fails is written down, and nothing moves', async (t) => {
     await t.test(name, async (t) => {
       const one = await remembering(t, refuse);
       await t.rejects(one.blocks.compact('ada'), { code });
-      t.match(memoryIn(one), { summary: '', compactionCount: 0, window: { firstKeptId: null }, compactions: [{ outcome: 'failed', trigger: 'manual', model: 'm' }] });
+      t.match(memoryIn(one), {
+        summary: '',
+        compactionCount: 0,
+        window: { firstKeptId: null },
+        compactions: [{ outcome: 'failed', trigger: 'manual', model: 'm' }],
+      });
       await t.rejects(one.blocks.undoCompaction('ada'), { code: 'WRONG_STATE' });
     });
   }
@@ -134,7 +153,10 @@ t.test('an overfull window moves without a summary where none can be had, and an
   t.match(compactions[0], { trigger: 'overflow', outcome: 'evicted', previousSummary: '' });
   t.equal(summary, '');
   t.ok(compactionCount >= 1);
-  t.match(one.factsOf('block.transitioned').map(({ to }) => to), ['starting', 'idle', 'working', 'compacting']);
+  t.match(
+    one.factsOf('block.transitioned').map(({ to }) => to),
+    ['starting', 'idle', 'working', 'compacting'],
+  );
 });
 
 t.test('a window past its threshold whose summary fails stays as it is, and answers go on', async (t) => {

@@ -280,7 +280,10 @@ t.test('a fault is named by its code, its class, or not at all, and never by its
 });
 
 t.test('a machine without its actors says which one is missing', async (t) => {
-  const actor = createActor(createMonitorMachine(() => EPOCH), { input: { name: 'ada', cause: 'x', actor: 'user' } });
+  const actor = createActor(
+    createMonitorMachine(() => EPOCH),
+    { input: { name: 'ada', cause: 'x', actor: 'user' } },
+  );
   const reasons: unknown[] = [];
   actor.subscribe(({ value, context }) => reasons.push([value, context.reason?.code]));
   actor.start();

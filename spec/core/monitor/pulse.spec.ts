@@ -37,7 +37,14 @@ t.test('the last fifty transitions are kept, in their order', async (t) => {
 });
 
 t.test('what stands in pulse.json follows from the state', async (t) => {
-  const statuses: Record<string, string> = { paused: 'SLEEPING', failed: 'ERROR', backoff: 'BUSY', idle: 'ACTIVE', stopped: 'SLEEPING', unconfigured: 'SLEEPING' };
+  const statuses: Record<string, string> = {
+    paused: 'SLEEPING',
+    failed: 'ERROR',
+    backoff: 'BUSY',
+    idle: 'ACTIVE',
+    stopped: 'SLEEPING',
+    unconfigured: 'SLEEPING',
+  };
   const before: BlockPulse = pulseOf({ currentTask: TASK, startedAt: AT, stoppedAt: null, lastRun: 'before' });
   for (const state of STATES) {
     const pulse = takeStep(before, stepTo(state, { reason: REASON, isWanted: false, restarts: 2, consecutiveFailures: 3 }));

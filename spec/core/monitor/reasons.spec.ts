@@ -26,6 +26,10 @@ t.test('a block without a model names the command that sets one', async (t) => {
 });
 
 t.test('the kill switch says why it was set, where that is known', async (t) => {
-  t.strictSame(haltReason({ halted: true, since: null, reason: 'Too dear' }), { code: 'HALTED', message: 'The kill switch is set: Too dear.', fix: 'blockhouse unhalt' });
+  t.strictSame(haltReason({ halted: true, since: null, reason: 'Too dear' }), {
+    code: 'HALTED',
+    message: 'The kill switch is set: Too dear.',
+    fix: 'blockhouse unhalt',
+  });
   t.equal(haltReason({ halted: true, since: null, reason: null }).message, 'The kill switch is set.');
 });

@@ -129,7 +129,13 @@ t.test('an unknown model stops the block, keeps the message, and another model a
   t.match(await one.blocks.history('ada'), [{ id, status: 'queued', attempts: 0, error: { message: /not found/ } }]);
   await one.blocks.updateConfig('ada', { adapter: { provider: 'ollama', model: 'other' } });
   await one.told('message.finished', { id, status: 'done' });
-  t.strictSame(one.factsOf('block.transitioned').map(({ to }) => to).slice(3, 6), ['failed', 'starting', 'working']);
+  t.strictSame(
+    one
+      .factsOf('block.transitioned')
+      .map(({ to }) => to)
+      .slice(3, 6),
+    ['failed', 'starting', 'working'],
+  );
 });
 
 t.test('a bad key stops all calls of the block until auth.json changes', async (t) => {
@@ -144,13 +150,15 @@ t.test('a bad key stops all calls of the block until auth.json changes', async (
       seen.push(key);
       if (key !== 'Bearer good') return sendJson(res, { error: { message: 'Incorrect API key', code: 'invalid_api_key' } }, 401);
       res.writeHead(200, { 'content-type': 'text/event-stream' });
-      const chunk = (choice: object, rest: object = {}) => `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices: [choice], ...rest })}\n\n`;
+      const chunk = (choice: object, rest: object = {}) =>
+        `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices: [choice], ...rest })}\n\n`;
       res.write(chunk({ index: 0, delta: { content: 'Here.' } }));
       res.write(chunk({ index: 0, delta: {}, finish_reason: 'stop' }, { usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } }));
       res.end('data: [DONE]\n\n');
     },
   });
-  const writeKey = (apiKey: string): void => writeFileSync(join(one.workspace, 'auth.json'), JSON.stringify({ openai: { apiKey, baseURL: one.upstream.url } }), { mode: 0o600 });
+  const writeKey = (apiKey: string): void =>
+    writeFileSync(join(one.workspace, 'auth.json'), JSON.stringify({ openai: { apiKey, baseURL: one.upstream.url } }), { mode: 0o600 });
   writeKey('bad');
   await one.core.start();
   await one.create('ada', { ...QUICK, adapter: { provider: 'openai', model: 'gpt-5.1' } });

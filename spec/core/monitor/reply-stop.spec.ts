@@ -36,7 +36,11 @@ t.test('a reply may end after a stop, and what waits behind it stays queued', as
   await one.told('block.transitioned', { to: 'stopping' });
   call.answer(' and half.');
   t.match(await stopped, { message: 'ada is stopped.', pulse: { state: 'stopped', desired: 'stopped', currentTask: null, stoppedAt: String } });
-  t.match(await one.blocks.history('ada'), [{ id, status: 'done' }, { content: 'next', status: 'queued' }, { content: 'Half and half.', status: 'done' }]);
+  t.match(await one.blocks.history('ada'), [
+    { id, status: 'done' },
+    { content: 'next', status: 'queued' },
+    { content: 'Half and half.', status: 'done' },
+  ]);
   t.equal(daemon.calls.length, 1);
 });
 
@@ -67,7 +71,10 @@ t.test('a message without any text of an answer waits for the next run', async (
 t.test('the server stops its monitors within its own grace, and goes on after the next start', async (t) => {
   const { one, id } = await streaming(t);
   await one.core.close();
-  t.match(one.readJson('ada', 'chat'), [{ id, status: 'done' }, { content: 'Half', status: 'interrupted' }]);
+  t.match(one.readJson('ada', 'chat'), [
+    { id, status: 'done' },
+    { content: 'Half', status: 'interrupted' },
+  ]);
   t.match(one.readJson('ada', 'pulse'), { state: 'stopped', desired: 'running' });
   const next = await startCore(t, { workspace: one.workspace });
   await next.told('block.transitioned', { block: 'ada', to: 'idle' });
@@ -115,7 +122,10 @@ t.test('a block that is archived in the middle of an answer moves after it', asy
   t.notOk(existsSync(one.folder('ada')));
   t.match((await one.blocks.archives())[0], { archiveName, wasRunning: true, queuedMessages: 0 });
   await one.blocks.restore(archiveName);
-  t.match(await one.blocks.history('ada'), [{ id, status: 'done' }, { content: 'Half and half.', status: 'done' }]);
+  t.match(await one.blocks.history('ada'), [
+    { id, status: 'done' },
+    { content: 'Half and half.', status: 'done' },
+  ]);
   t.match((await one.blocks.details('ada')).pulse, { state: 'stopped', desired: 'stopped' });
 });
 

@@ -85,7 +85,9 @@ t.test('the bus tells of a message in the order in which it happens', async (t) 
   await one.ask('ada', 'hi');
   await one.told('block.transitioned', { from: 'working', to: 'idle' });
   await one.blocks.stop('ada');
-  const told = one.facts.filter(({ type }) => type !== 'block.changed').map(({ type, fact }) => (type === 'block.transitioned' ? `${fact['from']} → ${fact['to']}` : type));
+  const told = one.facts
+    .filter(({ type }) => type !== 'block.changed')
+    .map(({ type, fact }) => (type === 'block.transitioned' ? `${fact['from']} → ${fact['to']}` : type));
   t.strictSame(told, [
     'block.created',
     'stopped → starting',
@@ -122,7 +124,10 @@ t.test('pulse.json shows what is being done, phase by phase', async (t) => {
   call.end();
   await one.told('block.transitioned', { from: 'working', to: 'idle' });
   await until('it is written', () => one.readJson('ada', 'pulse').state === 'idle');
-  t.strictSame(phases.filter((phase) => phase !== 'none'), ['waiting-model', 'streaming', 'saving']);
+  t.strictSame(
+    phases.filter((phase) => phase !== 'none'),
+    ['waiting-model', 'streaming', 'saving'],
+  );
   t.match(one.readJson('ada', 'pulse'), { currentTask: null, lastRun: String, queue: { queued: 0, processing: 0 } });
 });
 
@@ -132,7 +137,10 @@ t.test('a message that a person writes into chat.json is answered while the moni
   await one.blocks.start('ada');
   one.write('ada', 'chat', [{ role: 'user', content: 'hi' }]);
   await one.told('message.finished', { status: 'done' });
-  t.match(await one.blocks.history('ada'), [{ id: String, content: 'hi', status: 'done', channel: 'web' }, { content: 'You said: hi', status: 'done' }]);
+  t.match(await one.blocks.history('ada'), [
+    { id: String, content: 'hi', status: 'done', channel: 'web' },
+    { content: 'You said: hi', status: 'done' },
+  ]);
 });
 
 t.test('an edit by hand while an answer is made is kept, and so is the answer', async (t) => {
@@ -143,11 +151,18 @@ t.test('an edit by hand while an answer is made is kept, and so is the answer', 
   const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
   const call = await daemon.call(0);
   const [entry] = one.readJson('ada', 'chat');
-  one.write('ada', 'chat', [{ role: 'user', content: 'older', processed: true }, { ...entry, content: 'hi there', note: 'mine' }]);
+  one.write('ada', 'chat', [
+    { role: 'user', content: 'older', processed: true },
+    { ...entry, content: 'hi there', note: 'mine' },
+  ]);
   call.answer('Hello.');
   await one.told('message.finished', { id });
   await one.told('block.transitioned', { from: 'working', to: 'idle' });
-  t.match(one.readJson('ada', 'chat'), [{ content: 'older', status: 'done' }, { content: 'hi there', note: 'mine', status: 'done' }, { content: 'Hello.', replyTo: id }]);
+  t.match(one.readJson('ada', 'chat'), [
+    { content: 'older', status: 'done' },
+    { content: 'hi there', note: 'mine', status: 'done' },
+    { content: 'Hello.', replyTo: id },
+  ]);
 });
 
 t.test('the answer to a message that was removed by hand is not kept, and its readers hear of it', async (t) => {

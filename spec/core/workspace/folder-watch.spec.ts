@@ -125,6 +125,21 @@ t.test('a file that is called as its folder is told too', async (t) => {
   t.notOk(watched.told.includes(''));
 });
 
+t.test('a watch that ends while its files go away leaves nothing open', async (t) => {
+  const parent = t.testdir({});
+  for (let round = 0; round < 40; round += 1) {
+    const folder = join(parent, String(round));
+    mkdirSync(folder);
+    for (const name of ['a', 'b', 'c', 'd', 'e']) writeFileSync(join(folder, name), '');
+    const watched = openWatch(t, folder);
+    await standing(folder, watched);
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'standing']) unlinkSync(join(folder, name));
+    for (let turns = 0; turns < round % 8; turns += 1) await new Promise(setImmediate);
+    await watched.watch.close();
+  }
+  await until('nothing is open', () => !process.getActiveResourcesInfo().includes('FSEventWrap'));
+});
+
 t.test('a link in the folder is told, and what it leads to is not', async (t) => {
   const parent = t.testdir({ outside: 'x', block: {} });
   const folder = join(parent, 'block');
