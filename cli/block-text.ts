@@ -48,11 +48,14 @@ export function blockTable(blocks: readonly BlockEntry[], { now, ...view }: View
   return table(LIST, rows, view);
 }
 
-/** A line for each block that a person is needed for, and where to read more. */
-export function attentionLines(blocks: readonly BlockEntry[], width: number, command: (name: string) => string): string[] {
+/** A line for each block that a person is needed for, and where to read more. `command` makes one that can be pasted. */
+export function attentionLines(blocks: readonly BlockEntry[], width: number, command: (...words: string[]) => string): string[] {
   const needy = blocks.filter(({ attention, status }) => attention || status === 'ERROR');
+  if (needy.length === 0) return [];
   const lines = needy.map(({ name, state, configError, pulse }) => fit(oneLine(`! ${name}: ${configError ?? pulse.error ?? state}`), width));
-  return needy.length === 0 ? [] : [...lines, `\`${command(needy.length === 1 ? (needy[0]?.name ?? '') : '<name>')}\` says what helps.`];
+  const isDamaged = needy.some(({ configError }) => configError !== undefined);
+  const more = isDamaged ? command('doctor') : command('why', needy.length === 1 ? (needy[0]?.name ?? '') : '<name>');
+  return [...lines, `\`${more}\` says what helps.`];
 }
 
 function facts(rows: readonly (readonly [label: string, value: string | undefined])[], style: Style): string[] {

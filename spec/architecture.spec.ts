@@ -35,7 +35,7 @@ function withoutComments(text: string): string {
 }
 
 function importsOf(path: string, code: string): Import[] {
-  const statements = code.matchAll(/(?:\bfrom\s*|\bimport\s*\(\s*|^\s*import\s*)'([^']+)'/gm);
+  const statements = code.matchAll(/(?:(?<!')\bfrom\s*|\bimport\s*\(\s*|^\s*import\s*)'([^']+)'/gm);
   return [...statements].map(([, specifier = '']) => {
     const own = specifier.startsWith('.');
     return { own, target: own ? normalize(join(dirname(path), specifier)) : specifier };

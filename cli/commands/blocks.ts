@@ -49,7 +49,7 @@ export class ListCommand extends ServerCommand {
 
   async #remark(blocks: readonly BlockEntry[]): Promise<void> {
     if (blocks.length === 0) await this.say(`There are no blocks yet; \`${this.hint('new', '<name>', '--provider', '<id>')}\` makes one.`);
-    const lines = attentionLines(blocks, this.width, (name) => this.hint('why', name));
+    const lines = attentionLines(blocks, this.width, (...words) => this.hint(...words));
     if (lines.length > 0) await this.say(['', ...lines].join('\n'));
   }
 

@@ -62,9 +62,11 @@ t.test('a state has a mark of its own: running, resting, in between, a person is
 
 t.test('blocks that need a person are named with what helps, made harmless', async (t) => {
   const poor = entry('poor', 'paused', { attention: true });
-  const lines = (blocks: BlockEntry[], width: number) => attentionLines(blocks, width, (name) => `why ${name}`);
-  t.same(lines([entry('one', 'idle'), DAMAGED, poor], 80), ['! torn: config.json is no JSON', '! poor: paused', '`why <name>` says what helps.']);
-  t.same(lines([DAMAGED], 20), ['! torn: config.json…', '`why torn` says what helps.']);
+  const lines = (blocks: BlockEntry[], width: number) => attentionLines(blocks, width, (...words) => words.join(' '));
+  t.same(lines([entry('one', 'idle'), DAMAGED, poor], 80), ['! torn: config.json is no JSON', '! poor: paused', '`doctor` says what helps.']);
+  t.same(lines([DAMAGED], 20), ['! torn: config.json…', '`doctor` says what helps.']);
+  t.same(lines([poor], 80), ['! poor: paused', '`why poor` says what helps.']);
+  t.same(lines([poor, { ...poor, name: 'poorer' }], 80).at(-1), '`why <name>` says what helps.');
   t.same(lines([entry('one', 'idle')], 80), []);
 });
 

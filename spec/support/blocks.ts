@@ -2,9 +2,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { createOllama } from '../../adapters/ollama/index.ts';
-import { type Blocks, type ChatEntry, type Core, type CoreEvents, type CoreOptions, createCore } from '../../core/index.ts';
+import { type BlockState, type Blocks, type ChatEntry, type Core, type CoreEvents, type CoreOptions, createCore } from '../../core/index.ts';
 import { until } from './until.ts';
 import { type Answerer, type FakeUpstream, type RecordedRequest, sendJson, startUpstream } from './upstream.ts';
 
@@ -51,6 +52,8 @@ export interface StartedCore {
   create(name: string, config?: object): Promise<void>;
   /** Posts a message and waits for its answer. */
   ask(name: string, message: string): Promise<ChatEntry>;
+  /** Waits until the block shows this state: the bus tells of it first, and pulse.json is written after it. */
+  inState(name: string, state: BlockState): Promise<void>;
   /** Waits until a fact was told that has these fields; those told before count. */
   told(type: keyof CoreEvents, fields?: Readonly<Record<string, unknown>>): Promise<Fact['fact']>;
 }
@@ -88,7 +91,7 @@ function disk(workspace: string): Pick<StartedCore, 'folder' | 'readText' | 'rea
   };
 }
 
-function calls(core: Core, facts: readonly Fact[]): Pick<StartedCore, 'factsOf' | 'create' | 'ask' | 'told'> {
+function calls(core: Core, facts: readonly Fact[]): Pick<StartedCore, 'factsOf' | 'create' | 'ask' | 'told' | 'inState'> {
   const factsOf = (type: keyof CoreEvents): Fact['fact'][] => facts.filter((one) => one.type === type).map(({ fact }) => fact);
   const told = async (type: keyof CoreEvents, fields: Readonly<Record<string, unknown>> = {}): Promise<Fact['fact']> => {
     const find = (): Fact['fact'] | undefined =>
@@ -99,6 +102,14 @@ function calls(core: Core, facts: readonly Fact[]): Pick<StartedCore, 'factsOf' 
   return {
     factsOf,
     told,
+    inState: async (name, state) => {
+      await told('block.transitioned', { block: name, to: state });
+      const deadline = performance.now() + 20_000;
+      while ((await core.blocks.details(name)).pulse.state !== state) {
+        if (performance.now() > deadline) throw new Error(`${name} is never shown as ${state}`);
+        await delay(2);
+      }
+    },
     create: async (name, config = RUNNABLE) => void (await core.blocks.create({ name, config })),
     ask: async (name, message) => {
       const { id } = await core.blocks.post(name, { message }, 'api');

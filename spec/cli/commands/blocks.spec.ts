@@ -104,7 +104,7 @@ t.test('a damaged block is listed, and named as one that needs a person', async 
   const { on, workspace } = await openDesk(t);
   mkdirSync(join(workspace, 'blocks', 'torn'));
   writeFileSync(join(workspace, 'blocks', 'torn', 'config.json'), '{bad');
-  t.match(await on(['ls']), { code: 0, stdout: /\ntorn +! failed/, stderr: /! torn: config\.json.*\n`.* why torn .*` says what helps\.\n/ });
+  t.match(await on(['ls']), { code: 0, stdout: /\ntorn +! failed/, stderr: /! torn: config\.json.*\n`.* doctor .*` says what helps\.\n/ });
 });
 
 t.test('--watch shows each change until Ctrl-C', async (t) => {

@@ -87,6 +87,30 @@ t.test('details, the explanation and the logs of a block', async (t) => {
     await t.rejects(call(), { code: 'BLOCK_NOT_FOUND' });
 });
 
+t.test('everything that can be done with a block is done on the one that was named', async (t) => {
+  const one = await startCore(t);
+  for (const name of ['ada', 'bob']) await one.create(name);
+  const { blocks } = one;
+  const message = await blocks.post('ada', { message: 'x' }, 'web');
+  await blocks.cancel('ada', message.id);
+  await blocks.retry('ada', message.id);
+  const fact = await blocks.addFact('ada', { text: 'x' });
+  await blocks.removeFact('ada', fact.id);
+  t.match(await blocks.compact('ada'), { compactionCount: 0 });
+  await t.rejects(blocks.undoCompaction('ada'), { code: 'WRONG_STATE' });
+  t.match(await blocks.config('ada'), { name: 'ada' });
+  t.match(await blocks.restart('ada'), { pulse: { desired: 'running' } });
+  await blocks.stop('ada');
+  await blocks.reset('ada', { hard: true });
+  await blocks.import(await blocks.export('ada'), 'cyn');
+  const { archiveName } = await blocks.archive('ada');
+  t.match(await blocks.archives(), [{ archiveName }]);
+  await blocks.restore(archiveName);
+  t.match(await blocks.purge((await blocks.archive('ada')).archiveName), { archiveName: /^ada_/ });
+  t.match(await blocks.check(), { ok: true, checked: { blocks: 2 } });
+  t.match(await blocks.list(), [{ name: 'bob', queue: 0, lastMessageAt: null }, { name: 'cyn' }]);
+});
+
 t.test('those who follow a block hear of its changes, by whomever, until they leave', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
@@ -113,9 +137,8 @@ t.test('the kill switch holds every monitor, also when it is set by hand, and su
   await one.create('ada');
   await one.blocks.start('ada');
   t.match(await one.blocks.halt({ reason: 'too dear' }), { halted: true, reason: 'too dear' });
-  await one.told('block.transitioned', { block: 'ada', to: 'paused' });
+  await one.inState('ada', 'paused');
   await one.blocks.post('ada', { message: 'waits' }, 'web');
-  await until('pulse.json says so', () => one.readJson('ada', 'pulse').state === 'paused');
   t.match(await one.blocks.explain('ada'), { state: 'paused', attention: true, why: /too dear/, fix: 'blockhouse unhalt', queue: { queued: 1 } });
   await one.core.close();
   const next = await startCore(t, { workspace: one.workspace });

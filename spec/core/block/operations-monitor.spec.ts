@@ -127,8 +127,7 @@ t.test('one that can not be started does not keep the others from it', async (t)
   one.write('ada', 'config', { ...one.readJson('ada', 'config'), adapter: null });
   const next = await startCore(t, { workspace: one.workspace });
   await next.told('block.transitioned', { block: 'bob', to: 'idle' });
-  await next.told('block.transitioned', { block: 'ada', to: 'failed' });
-  await until('pulse.json says so', () => next.readJson('ada', 'pulse').state === 'failed');
+  await next.inState('ada', 'failed');
   t.match(await next.blocks.explain('ada'), { state: 'failed', status: 'ERROR', attention: true, fix: /blockhouse config set ada/ });
 });
 

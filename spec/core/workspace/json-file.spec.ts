@@ -145,6 +145,33 @@ t.test('an edit by hand is read, and is what the next change is applied to', asy
   t.same(await file.read(), { list: [] }, 'removed by hand');
 });
 
+t.test('a look that somebody asks for tells of a change, also of a file that nobody has read yet', async (t) => {
+  const { file, path, changes } = open(t, '{"list":[1]}');
+  await file.refresh();
+  await file.refresh();
+  t.same(changes, [{ own: false, quiet: false }], 'once');
+  await file.update(append(2));
+  await file.refresh();
+  t.equal(changes.length, 2, 'what was written here is no news');
+  writeFileSync(path, '{"list":[]}');
+  await Promise.all([file.refresh(), file.refresh(), file.read()]);
+  t.equal(changes.length, 3);
+});
+
+t.test('a look during a write is made after it', async (t) => {
+  const gate = held();
+  const { file, path, changes } = open(t, '{"list":[1]}', { beforeWrite: gate.beforeWrite });
+  await file.read();
+  const change = file.update(append(2));
+  await gate.reached;
+  const looked = file.refresh();
+  gate.go();
+  await change;
+  writeFileSync(path, '{"list":[9]}');
+  await looked;
+  t.same(changes.at(-1), { own: false, quiet: false });
+});
+
 t.test('an edit in place that puts the times back is seen', async (t) => {
   const { file, path } = open(t, '{"list":[1]}');
   await file.read();
