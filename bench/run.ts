@@ -26,6 +26,9 @@ const unknown = positionals.filter((name) => !(name in QUESTIONS));
 if (unknown.length > 0) {
   process.stderr.write(`There is no question ${unknown.join(', ')}; there are ${Object.keys(QUESTIONS).join(', ')}.\n`);
   process.exitCode = 2;
+} else if (values.record && (positionals.length > 0 || values.quick)) {
+  process.stderr.write('--record writes the whole page, and so goes with all questions and without --quick.\n');
+  process.exitCode = 2;
 } else await ask(positionals.length > 0 ? positionals : Object.keys(QUESTIONS));
 
 async function ask(names: readonly string[]): Promise<void> {

@@ -99,14 +99,3 @@ function narrow(columns: readonly Column[], natural: readonly number[], shown: r
   }
   return widths;
 }
-
-/** Words of a text on lines no wider than `width`. */
-export function wrap(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last === undefined || displayWidth(last) + 1 + displayWidth(word) > width) lines.push(word);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines;
-}

@@ -123,6 +123,18 @@ t.test('a message by hand, of a role and a content alone, is queued; an answer b
   t.end();
 });
 
+t.test('what is completed sorts after what is there, whatever the clock says', (t) => {
+  const [there] = [new EntryIds(() => NOW + TEN_YEARS).next()];
+  const ids = new EntryIds(() => NOW);
+  const entries = [userEntry(there), { role: 'user', content: 'by hand' } as ChatEntry];
+  const whole = completeEntries(entries, ids, AT);
+  t.ok((whole[1]?.id ?? '') > there);
+  const others = new EntryIds(() => NOW);
+  completeEntries([userEntry(there)], others, AT);
+  t.ok(others.next() > there, 'also when there was nothing to complete');
+  t.end();
+});
+
 t.test('a new message is queued at the end, and its position counts those that wait', (t) => {
   const first = appendMessage(pair('1'), message());
   t.match(first.result, { position: 0, isNew: true, entry: { id: 'new', status: 'queued', processed: false, attempts: 0 } });

@@ -1,5 +1,8 @@
 import { renameSync, rmSync } from 'node:fs';
 import t from 'tap';
+import type { OpenBlocks } from '../../../core/block/open-blocks.ts';
+import { MonitorOperations } from '../../../core/block/operations-monitor.ts';
+import type { World } from '../../../core/block/workshop.ts';
 import { RUNNABLE, runnable, sendPiece, startCore } from '../../support/blocks.ts';
 import { scriptedAdapter } from '../../support/scripted-adapter.ts';
 import { until } from '../../support/until.ts';
@@ -129,6 +132,36 @@ t.test('one that can not be started does not keep the others from it', async (t)
   await next.told('block.transitioned', { block: 'bob', to: 'idle' });
   await next.inState('ada', 'failed');
   t.match(await next.blocks.explain('ada'), { state: 'failed', status: 'ERROR', attention: true, fix: /blockhouse config set ada/ });
+});
+
+t.test('a message starts the monitor of a block that wants that; what keeps it from it is told', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada', { ...RUNNABLE, autoStart: true });
+  await one.create('bob', { autoStart: true });
+  t.match(await one.ask('ada', 'hi'), { content: 'You said: hi' });
+  t.match(await one.blocks.post('bob', { message: 'hi' }, 'web'), { running: false });
+  t.match(one.factsOf('workspace.fault'), [{ block: 'bob', what: 'autoStart', error: /config\.adapter is not set/ }]);
+});
+
+t.test('a block that went away since it was listed is a fault, and the next one starts', async (t) => {
+  const one = await startCore(t);
+  for (const name of ['ada', 'bob']) await one.create(name, { ...RUNNABLE });
+  const entries = (await one.blocks.list()).map((entry) => ({ ...entry, config: { ...entry.config, enabled: true } }));
+  const faults: string[] = [];
+  const started: string[] = [];
+  const find = (name: string): Promise<unknown> => {
+    if (name === 'ada') return Promise.reject(new Error('gone'));
+    return Promise.resolve({ start: async (cause: string) => void started.push(`${name}: ${cause}`) });
+  };
+  const monitors = new MonitorOperations({
+    world: {} as unknown as World,
+    blocks: { find, hold: () => undefined } as unknown as OpenBlocks,
+    onFault: (what, error, block) => void faults.push(`${what} ${block}: ${(error as Error).message}`),
+  });
+  await monitors.resume(entries, new AbortController().signal);
+  t.same([faults, started], [['resume ada: gone'], ['bob: server start']]);
+  await monitors.resume(entries, AbortSignal.abort());
+  t.equal(started.length, 1, 'nothing is started once it is over');
 });
 
 t.test('a folder that is taken away while its monitor runs, and brought back, is served again', async (t) => {
