@@ -11,7 +11,8 @@ import { inWorld, warmStreams, warmWhole } from './harness/world.ts';
 
 const MARGIN = 1.6;
 const ROUNDS = 3;
-const ROUND_MS = 700;
+const ROUND_MS = 500;
+const EVERY_MS = 5;
 /** Enough for the compiler, and verify must not wait. */
 const WARM_REQUESTS = 2000;
 const WARM_FRAMES = 4000;
@@ -22,7 +23,7 @@ type Ratios = Readonly<Record<string, number>>;
 const measures: Readonly<Record<string, (targets: readonly Target[]) => Promise<number>>> = {
   'CPU per small request at 16': async (targets) => cpuRatio(targets, (target) => loadWhole(target, target.whole(80), { concurrency: 16, ms: ROUND_MS })),
   'CPU per frame at 16 streams': async (targets) =>
-    cpuRatio(targets, (target) => loadStreams(target, target.stream(140, ROUND_MS / 140), { concurrency: 16, ms: 0 })),
+    cpuRatio(targets, (target) => loadStreams(target, target.stream(ROUND_MS / EVERY_MS, EVERY_MS), { concurrency: 16, ms: 0 })),
 };
 
 async function cpuRatio(targets: readonly Target[], measure: (target: Target) => Promise<{ readonly cpuUs: number }>): Promise<number> {
