@@ -82,9 +82,10 @@ export class ArchiveOperations {
       throw new BlockhouseError('BLOCK_DAMAGED', `${place} can't be used: ${readFault(error)}. Repair it by hand.`, { cause: error });
     });
     await this.#steer(info, { type: 'block.restore', name }, async () => {
-      await vault.restore(info, config);
-      // A2: the caps of the new name know what the old one has spent.
+      vault.assertFree(name);
+      // A2: the caps of the new name know what the old one has spent. Before the move: a crash in between must not lift a cap.
       if (name !== info.originalName) await world.ledger.carry(info.originalName, name);
+      await vault.restore(info, config);
     });
     this.#options.onMoved();
     world.bus.emit('block.restored', { block: name, archiveName: info.archiveName });

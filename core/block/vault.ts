@@ -47,7 +47,7 @@ export class Vault {
 
   /** V1. Throws NAME_TAKEN. */
   async create(config: BlockConfig): Promise<void> {
-    this.#assertFree(config.name);
+    this.assertFree(config.name);
     await this.#build(writeFresh, () => Promise.resolve(config));
   }
 
@@ -63,7 +63,7 @@ export class Vault {
       await fill(temporary);
       const config = await configure(temporary);
       await replaceFile(join(temporary, 'config.json'), formatFile(config));
-      await this.#move(temporary, this.folderOf(config.name), () => this.#assertFree(config.name));
+      await this.#move(temporary, this.folderOf(config.name), () => this.assertFree(config.name));
       return config.name;
     } catch (error) {
       await rm(temporary, { recursive: true, force: true });
@@ -116,10 +116,10 @@ export class Vault {
   /** Brings an archived block back under `name`, with this configuration. Throws NAME_TAKEN. */
   async restore(info: ArchiveInfo, config: BlockConfig): Promise<void> {
     const from = join(this.archive, info.archiveName);
-    this.#assertFree(config.name);
+    this.assertFree(config.name);
     try {
       await replaceFile(join(from, 'config.json'), formatFile(config));
-      await this.#move(from, this.folderOf(config.name), () => this.#assertFree(config.name));
+      await this.#move(from, this.folderOf(config.name), () => this.assertFree(config.name));
       await syncFolder(this.archive);
       await rm(join(this.folderOf(config.name), INFO), { force: true });
     } catch (error) {
@@ -162,8 +162,8 @@ export class Vault {
     }
   }
 
-  /** Whatever stands there, a link that leads nowhere too. */
-  #assertFree(name: string): void {
+  /** Throws NAME_TAKEN, whatever stands there: a link that leads nowhere, too. */
+  assertFree(name: string): void {
     let found: unknown;
     try {
       found = lstatSync(this.folderOf(name), { throwIfNoEntry: false });

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { type BlockhouseError, errorBody } from '../../core/index.ts';
 import { COMMON_HEADERS } from '../raw-answer.ts';
 
-const JSON_TYPE = 'application/json; charset=utf-8';
+export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** A body that is written out already and is sent as it is: JSON text that was kept, or bytes of another type. */
 export class Written {

@@ -44,7 +44,7 @@ export interface KillReport {
 }
 
 /** Messages of the first block that are there before all: its oldest entries move to chat-archive/ from the beginning. */
-const OLD_MESSAGES = 245;
+const OLD_MESSAGES = 249;
 /** Of the second block: so small that its memory is compacted again and again. */
 const SMALL_WINDOW = { maxContextTokens: 300, thresholdPercent: 50, keepMessages: 2 };
 /** The kill comes at the latest then, where the moment that it was to come at does not. */

@@ -7,7 +7,7 @@ import type { Reply, ServerClient } from './server-client.ts';
 
 const LONGEST_PAUSE_MS = 25;
 /** So many messages of a block wait at most, so that a run ends soon. */
-const MOST_WAITING = 5;
+const MOST_WAITING = 12;
 
 /** Those that are gone for good are looked for a while. */
 const MOST_TRAVELLERS = 3;
