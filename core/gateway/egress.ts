@@ -70,8 +70,20 @@ export function egressRule(
   return { trustedOrigins: trusted, allowedOrigins: options.allowedOrigins, ownKey };
 }
 
+/** Origins that a rule has let through: it would do so again. */
+const passed = new WeakMap<EgressRule, Set<string>>();
+
 /** G1–G3 for a URL about to be called. Throws INVALID_REQUEST; nothing has been sent by then. */
 export function checkEgress(rule: EgressRule, url: URL): void {
+  const { origin } = url;
+  const known = passed.get(rule);
+  if (known?.has(origin)) return;
+  judge(rule, url);
+  if (known === undefined) passed.set(rule, new Set([origin]));
+  else known.add(origin);
+}
+
+function judge(rule: EgressRule, url: URL): void {
   if (rule.allowedOrigins.has(url.origin)) return;
   const host = url.hostname.replace(/\.$/, '').toLowerCase();
   const address = host.startsWith('[') ? host.slice(1, -1) : host;

@@ -16,12 +16,12 @@ import { type AdapterInfo, type ModelList, VerifyRequest, type VerifyResult } fr
 import { type ChatConfig, type ChatDone, ChatRequest, type ChatResponse } from '../schemas/chat.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import { type AcceptedChat, Attempts, sleep, sumOf } from './attempts.ts';
-import { checkEgress, type EgressRule, egressRule, parseBaseURL } from './egress.ts';
+import { Calls } from './calls.ts';
 import { type Prompt, toPrompt } from './prompt.ts';
 import { AdapterQueue, type QueueLimits } from './queue.ts';
 import { AdapterRegistry, adapterInfo } from './registry.ts';
 import { RetryBudget, retryDelayMs } from './retry.ts';
-import { type Environment, resolveSettings, type SettingSource } from './settings.ts';
+import type { Environment } from './settings.ts';
 
 export interface GatewayOptions {
   readonly adapters: readonly Adapter[];
@@ -38,9 +38,6 @@ export interface GatewayOptions {
   readonly random: () => number;
   readonly newRequestId: () => string;
 }
-
-/** The contract's defaults; an adapter may differ (a local daemon loads its model first). */
-export const DEFAULT_TIMEOUTS: UpstreamTimeouts = { connectMs: 10_000, firstByteMs: 120_000, idleMs: 120_000 };
 
 export interface CallOptions {
   /** Abort it when the caller leaves. */
@@ -62,11 +59,13 @@ export class Gateway {
   readonly #lanes = new Map<string, Lane>();
   readonly #checkChat: Validator<ChatRequest> = compile(ChatRequest);
   readonly #checkVerify: Validator<VerifyRequest> = compile(VerifyRequest);
+  readonly #calls: Calls;
   readonly #closing = new AbortController();
   #closed: Promise<unknown> | undefined;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
+    this.#calls = new Calls(options);
     setMaxListeners(0, this.#closing.signal); // one for each request that waits for a repetition
     this.#registry = new AdapterRegistry(options.adapters);
     for (const adapter of options.adapters) {
@@ -229,38 +228,21 @@ export class Gateway {
     return lane;
   }
 
-  /** A call whose credentials are complete: throws ADAPTER_NOT_CONFIGURED. */
+  /** Throws ADAPTER_NOT_CONFIGURED, and what `#checkedCall` throws. */
   #configuredCall(adapter: Adapter, config: ChatConfig | undefined, signal: AbortSignal): AdapterCall {
-    const call = this.#checkedCall(adapter, config, signal);
-    const missing = adapter.missingCredential(call.settings);
-    if (missing !== undefined) throw new BlockhouseError('ADAPTER_NOT_CONFIGURED', missing);
-    return call;
+    this.#assertOpen();
+    return this.#calls.configured(adapter, config, signal);
   }
 
-  /** A call to a place that it may go to: throws INVALID_REQUEST or, for a bad stored URL, ADAPTER_NOT_CONFIGURED. */
+  /** Throws SHUTTING_DOWN, INVALID_REQUEST or, for a bad stored URL, ADAPTER_NOT_CONFIGURED. */
   #checkedCall(adapter: Adapter, config: ChatConfig | undefined, signal: AbortSignal): AdapterCall {
-    if (this.#closing.signal.aborted) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.', { retryable: false }); // W6
-    if (config?.baseURL !== undefined && adapter.settings['baseURL'] === undefined)
-      throw invalidRequest('config.baseURL', `can't be set for ${adapter.id}; its endpoint follows from the region`);
-    const call = this.#call(adapter, config, signal);
-    const base = call.settings.values['baseURL'];
-    if (base !== undefined) checkBase(base, call.settings.sources['baseURL'], call.egress);
-    return call;
+    this.#assertOpen();
+    return this.#calls.checked(adapter, config, signal);
   }
 
-  #call(adapter: Adapter, config: ChatConfig | undefined, signal: AbortSignal): AdapterCall {
-    const { env, credentials, allowedOrigins, timeouts } = this.#options;
-    const stored = [adapter.id, ...adapter.aliases].map((id) => credentials?.read(id)).find((entry) => entry !== undefined);
-    const settings = resolveSettings(adapter.settings, { config, stored, env });
-    const configured = resolveSettings(adapter.settings, { stored, env });
-    const egress = egressRule(settings, {
-      defaultBaseURL: adapter.settings['baseURL']?.default,
-      configuredBaseURL: configured.values['baseURL'],
-      furtherOrigins: adapter.trustedOrigins?.(settings) ?? [],
-      allowedOrigins,
-      secretNames: Object.keys(adapter.settings).filter((name) => adapter.settings[name]?.secret),
-    });
-    return { settings, egress, timeouts: { ...DEFAULT_TIMEOUTS, ...adapter.timeouts, ...timeouts }, signal };
+  /** W6. */
+  #assertOpen(): void {
+    if (this.#closing.signal.aborted) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.', { retryable: false });
   }
 }
 
@@ -276,15 +258,4 @@ function withUnusedFields(prompt: Prompt, config: ChatConfig | undefined, adapte
       ...unused.map((name) => ({ field: `config.${name}`, message: `${adapter.displayName} has no use for it; it was left out.` })),
     ],
   };
-}
-
-/** A bad address in a request is the caller's fault; in auth.json or the environment it is the operator's. */
-function checkBase(base: string, source: SettingSource | undefined, rule: EgressRule): void {
-  try {
-    checkEgress(rule, parseBaseURL(base));
-  } catch (error) {
-    if (source === 'request') throw error;
-    const { message } = error as Error;
-    throw new BlockhouseError('ADAPTER_NOT_CONFIGURED', `${message.replace('config.baseURL', 'baseURL')} (it comes from ${source}).`, { cause: error });
-  }
 }

@@ -88,7 +88,10 @@ function collect(req: IncomingMessage, limit: number): Promise<Buffer> {
     });
     req.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     req.once('error', (error) => reject(new BlockhouseError('CANCELLED', 'The client left before its body was complete.', { cause: error })));
-    req.once('close', () => reject(new BlockhouseError('CANCELLED', 'The client left before its body was complete.')));
+    req.once('close', () => {
+      // It also comes after the end, and an error has its price.
+      if (!req.readableEnded) reject(new BlockhouseError('CANCELLED', 'The client left before its body was complete.'));
+    });
   });
 }
 
