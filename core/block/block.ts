@@ -19,6 +19,8 @@ import { isConfigured, unlessDamaged } from './readiness.ts';
 import { Recorder } from './recorder.ts';
 import type { BlockWorkshop, World } from './workshop.ts';
 
+/** What is looked at by itself, or is about to be renamed. */
+const OWN_FILE = /^$|^(config|memory|costs|pulse|chat)\.json$|\.tmp$|^logs$|^chat-archive$/;
 /** Whose messages a run will answer is not known when it begins. */
 const LOG_CHANNEL = 'monitor';
 
@@ -117,7 +119,9 @@ export class Block implements BlockWorkshop {
 
   /** What stands in pulse.json of a block that does not run is what the last monitor left there. */
   #asItIs(pulse: BlockPulse, config: BlockConfig | undefined, chat: Entries): BlockPulse {
-    const seen = this.isRunning ? pulse : pulseAtRest(pulse, config !== undefined && isConfigured(this.world.gateway, config.adapter), chat);
+    const seen = this.isRunning
+      ? this.#recorder.present(pulse)
+      : pulseAtRest(pulse, config !== undefined && isConfigured(this.world.gateway, config.adapter), chat);
     return config === undefined ? seen : { ...seen, desired: config.enabled ? 'running' : 'stopped' };
   }
 
@@ -237,6 +241,8 @@ export class Block implements BlockWorkshop {
     for (const file of FILE_NAMES) {
       if (fileName === '' || fileName === `${file}.json`) void this.files[file].refresh();
     }
+    // Whatever else a person puts there is nothing to us, but may be something to whoever follows.
+    if (!OWN_FILE.test(fileName)) this.#followers.changed();
   }
 
   #fault(what: string, error: unknown): void {

@@ -9,7 +9,7 @@ import type { BlockFile } from '../bus.ts';
 import { noCosts } from '../monitor/costs.ts';
 import type { BlockConfig, BlockCosts, BlockMemory, BlockPulse } from '../schemas/block.ts';
 import { syncFolder } from '../workspace/atomic-file.ts';
-import { JsonFile } from '../workspace/json-file.ts';
+import { JsonFile, type JsonFileOptions } from '../workspace/json-file.ts';
 import { type Entries, formatChat, parseChat, splitOld } from './chat-file.ts';
 import { formatFile, freshMemory, freshPulse, parseConfig, parseCosts, parseMemory, parsePulse } from './contents.ts';
 
@@ -40,7 +40,7 @@ export const FILE_NAMES = ['config', 'memory', 'costs', 'pulse', 'chat'] as cons
 export function openFiles(folder: string, name: string, listener: FileListener, now: () => string): BlockFileSet {
   const file = <F extends BlockFile>(
     id: F,
-    parts: { parse(value: unknown): BlockContents[F]; missing?(): BlockContents[F]; format(value: BlockContents[F]): string },
+    parts: Pick<JsonFileOptions<BlockContents[F]>, 'parse' | 'missing' | 'format' | 'onForeign'>,
     beforeWrite?: (value: BlockContents[F]) => Promise<BlockContents[F]>,
   ): JsonFile<BlockContents[F]> =>
     new JsonFile<BlockContents[F]>(join(folder, `${id}.json`), {
@@ -53,12 +53,17 @@ export function openFiles(folder: string, name: string, listener: FileListener, 
       onDamaged: (reason, copy) => listener.onDamaged(id, reason, copy),
     });
   return {
-    config: file('config', { parse: (value) => parseConfig(value, name, now()), format: formatFile }),
+    config: file('config', { parse: (value) => parseConfig(value, name, now()), format: formatFile, onForeign: withNextRevision }),
     memory: file('memory', { parse: parseMemory, missing: freshMemory, format: formatFile }),
     costs: file('costs', { parse: (value) => parseCosts(value, noCosts()), missing: noCosts, format: formatFile }),
     pulse: file('pulse', { parse: parsePulse, missing: freshPulse, format: formatFile }),
     chat: file('chat', { parse: parseChat, missing: () => [], format: formatChat }, (entries) => moveOld(folder, entries, now())),
   };
+}
+
+/** An edit by hand is another revision too, so that nobody who has seen the old one writes over it. */
+function withNextRevision(before: BlockConfig, found: BlockConfig): BlockConfig {
+  return found.rev > before.rev ? found : { ...found, rev: before.rev + 1 };
 }
 
 /** F1. */

@@ -1,6 +1,7 @@
 // What a block remembers, as people change it: facts, a compaction by hand, its undoing, and the reset of everything but configuration and chat.
 import { randomBytes } from 'node:crypto';
 import { BlockhouseError } from '../errors.ts';
+import { budgetStand } from '../monitor/budget-check.ts';
 import { compact, undoCompaction } from '../monitor/compaction.ts';
 import { noCosts } from '../monitor/costs.ts';
 import type { BlockMemory, Fact } from '../schemas/block.ts';
@@ -53,8 +54,10 @@ export class MemoryOperations {
     // Ids sort by time: what is there now lies before this one, so that the model no longer sees it.
     ids.follow(await files.chat.read().catch(() => [])); // a damaged chat shows nothing to the model
     const fresh = freshMemory(memory.maxContextTokens);
-    await files.memory.replace(() => ({ ...fresh, window: { ...fresh.window, firstKeptId: ids.next() } }));
-    await files.costs.replace(() => ({ ...noCosts(), lastReset: block.at() }));
+    await files.memory.replace((old) => ({ ...old, ...fresh, window: { ...fresh.window, firstKeptId: ids.next() } }));
+    // What was spent stays spent: the caps go by the ledger.
+    const budget = await budgetStand(block, await files.config.read());
+    await files.costs.replace((old) => ({ ...old, ...noCosts(), budget, lastReset: block.at() }));
     await files.pulse.replace((old) => ({ ...((block.isRunning && old) || freshPulse()), transitions: [], restarts: 0, consecutiveFailures: 0 }));
     if (hard) await block.log.clear();
     return { message: `${name} was reset; configuration and chat history stay.`, cleared: ['memory', 'costs', 'pulse', ...(hard ? ['logs'] : [])] };

@@ -3,7 +3,7 @@
 // S1 `enabled` in config.json is what is wanted: it is written before a monitor starts or stops.
 // S2 When the server ends, what is wanted stays as it is.
 import { BlockhouseError, invalidRequest } from '../errors.ts';
-import type { BlockPulse } from '../schemas/block.ts';
+import type { BlockPulse, BlockState } from '../schemas/block.ts';
 import type { BlockEntry } from '../schemas/block-api.ts';
 import type { Block } from './block.ts';
 import type { OpenBlocks } from './open-blocks.ts';
@@ -34,11 +34,12 @@ export class MonitorOperations {
 
   async start(name: string): Promise<Steered> {
     const block = await this.#options.blocks.find(name);
-    const wasRunning = block.isRunning;
+    const before = block.isRunning ? block.state : undefined;
     await this.#assertConfigured(block);
+    await block.contents(); // a damaged file is told to whoever starts it
     await want(block, true);
     await this.#run(block, 'start', 'user');
-    return { message: wasRunning ? `${name} runs already.` : `${name} is running.`, pulse: await block.pulse() };
+    return { message: startedMessage(name, before), pulse: await block.pulse() };
   }
 
   async stop(name: string): Promise<Steered> {
@@ -114,6 +115,14 @@ export class MonitorOperations {
     if (missing !== undefined) throw invalidRequest('config.adapter', `can't be used: ${missing.message}`);
   }
 }
+
+/** A start ends the wait of a monitor that waits for something. */
+function startedMessage(name: string, before: BlockState | undefined): string {
+  if (before === undefined) return `${name} is running.`;
+  return WAITS.has(before) ? `${name} was ${before}, and tries again.` : `${name} runs already.`;
+}
+
+const WAITS: ReadonlySet<BlockState> = new Set(['backoff', 'paused', 'failed']);
 
 /** S1. */
 async function want(block: Block, enabled: boolean): Promise<void> {

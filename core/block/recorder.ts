@@ -3,7 +3,7 @@
 // E1 Writing pulse.json never holds the monitor up, and never fails it: a fault is told on the bus. Steps are written in their order.
 // E2 A heartbeat is quiet: it changes nothing that anybody waits for.
 import { type MonitorContext, stateWord } from '../monitor/machine.ts';
-import { beat, beginRun, takeStep } from '../monitor/pulse.ts';
+import { beat, beginRun, takeStep, uptime } from '../monitor/pulse.ts';
 import type { BlockPulse, BlockState, CurrentTask } from '../schemas/block.ts';
 import type { BlockLog } from '../workspace/block-log.ts';
 import { countQueue } from './chat-file.ts';
@@ -78,7 +78,19 @@ export class Recorder {
 
   setTask(task: CurrentTask): void {
     this.#task = task;
-    this.#update((pulse) => ({ ...pulse, currentTask: task, lastRun: this.#lastRun ?? pulse.lastRun }));
+    this.#enqueue(async () => {
+      const { chat, pulse } = this.#options.files;
+      const queue = await chat.read().then(countQueue, () => undefined);
+      await pulse.update((old) => ({
+        value: { ...old, currentTask: task, queue: queue ?? old.queue, lastRun: this.#lastRun ?? old.lastRun },
+        result: undefined,
+      }));
+    });
+  }
+
+  /** What pulse.json says, with what has grown since it was written. */
+  present(pulse: BlockPulse): BlockPulse {
+    return { ...pulse, currentTask: this.#task ?? pulse.currentTask, uptimeSeconds: uptime(pulse, this.#options.world.now()) };
   }
 
   /** Written once, when text begins to come: its growth is for the heartbeat, and every word for the feed. */

@@ -8,7 +8,7 @@ import { needsCompaction, windowStand } from './window.ts';
 
 export async function recordCall(shop: BlockWorkshop, bill: Bill, purpose: CallPurpose, messageId: string | null): Promise<void> {
   const budget = await budgetStand(shop, await shop.files.config.read());
-  const call = { ...bill, purpose, messageId, ...(budget !== undefined && { budget }) };
+  const call = { ...bill, purpose, messageId, budget };
   await shop.files.costs.update((costs) => ({ value: addCall(costs, call), result: undefined }));
 }
 

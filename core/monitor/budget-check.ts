@@ -25,9 +25,8 @@ export async function checkBudget(
   return { kind: 'pause', until: verdict.resetsAt, actor: 'budget', reason: { code: 'BUDGET_REACHED', message: verdict.message, fix } };
 }
 
-/** Where the caps stand, for costs.json; undefined where there are none. */
-export async function budgetStand(shop: BlockWorkshop, config: BlockConfig): Promise<BudgetStand | undefined> {
-  if (!hasCaps(config.budget)) return undefined;
+/** What the ledger says of today and this month, and how the caps stand to it, for costs.json. */
+export async function budgetStand(shop: BlockWorkshop, config: BlockConfig): Promise<BudgetStand> {
   return (await judge(shop, config, { usd: 0, tokens: 0 })).stand;
 }
 

@@ -60,6 +60,7 @@ export function beat(pulse: BlockPulse, now: number, queue: QueueCounts, task: C
   return { ...pulse, lastPulse: new Date(now).toISOString(), uptimeSeconds: uptime(pulse, now), queue, currentTask: task };
 }
 
-function uptime({ startedAt }: BlockPulse, now: number): number {
+/** Seconds since the monitor was started. */
+export function uptime({ startedAt }: BlockPulse, now: number): number {
   return startedAt === null ? 0 : Math.max(0, Math.round((now - Date.parse(startedAt)) / 1000));
 }

@@ -18,3 +18,12 @@ export function stampOf(path: string, written?: BigIntStats): string {
     return code === 'ENOENT' || code === 'ENOTDIR' ? MISSING : `!${code}`;
   }
 }
+
+/** Whoever fills a file that was emptied does so within this time. */
+const FRESH_MS = 1000;
+
+/** True for a file that was written a moment ago, by the clock that gave it its time. */
+export function isFresh(path: string): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  return found !== undefined && Math.abs(Date.now() - found.mtimeMs) < FRESH_MS;
+}

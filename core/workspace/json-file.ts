@@ -9,10 +9,12 @@
 //    What could not be copied is moved there before `replace` takes its place.
 // J5 Only a regular file below a limit is read, never through a link, and never by waiting for it (FIFO, device).
 // J6 After `close` nothing is written.
+// J7 An editor may empty a file before it fills it: what was written a moment ago is damaged only when it still is a little later.
 import { basename } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { BlockhouseError } from '../errors.ts';
 import { keepCopy, replaceFileIf, setAside, storageFailure } from './atomic-file.ts';
-import { MISSING, stampOf } from './file-stamp.ts';
+import { isFresh, MISSING, stampOf } from './file-stamp.ts';
 import { parseBytes } from './json-bytes.ts';
 import { readFault, readRegular } from './regular-file.ts';
 
@@ -22,6 +24,8 @@ export interface JsonFileOptions<T> {
   /** The content of a file that does not exist. Left out: a missing file is a damaged one. */
   missing?(): T;
   format(value: T): string;
+  /** What somebody else has written, as it is to be taken; left out: as it is. */
+  onForeign?(before: T, found: T): T;
   readonly maxBytes: number;
   /** What is to be done first, and what is then written. When it rejects, nothing is. */
   beforeWrite?(value: T): Promise<T>;
@@ -226,20 +230,35 @@ export class JsonFile<T> {
 
   async #load(stamp: string): Promise<void> {
     const first = this.#stamp === undefined;
-    let bytes: Buffer | undefined;
-    try {
-      bytes = stamp === MISSING ? undefined : await readRegular(this.path, this.#options.maxBytes); // J5
-      if (bytes === undefined && this.#options.missing === undefined) throw new Error('it is missing');
-      this.#value = bytes === undefined ? this.#options.missing?.() : this.#options.parse(parseBytes(bytes));
-      this.#damage = undefined;
-      this.#isUnkept = false;
-      this.#stamp = stamp;
-    } catch (error) {
-      this.#stamp = stamp;
+    const before = this.#damage === undefined ? this.#value : undefined;
+    const { bytes, value, error } = await this.#readRested(stamp);
+    this.#stamp = stamp;
+    if (value === undefined) {
       await this.#keepDamaged(bytes, error as Error);
       return;
     }
-    if (!first) this.#options.onChanged?.(this.#value as T, { own: false, quiet: false });
+    // A file that was touched, or written again as it was, has not changed.
+    const isChange = before === undefined || this.#options.format(before) !== this.#options.format(value);
+    this.#value = isChange && before !== undefined ? (this.#options.onForeign?.(before, value) ?? value) : (before ?? value);
+    this.#damage = undefined;
+    this.#isUnkept = false;
+    if (!first && isChange) this.#options.onChanged?.(this.#value, { own: false, quiet: false });
+  }
+
+  /** J7. */
+  async #readRested(stamp: string): Promise<{ bytes?: Buffer | undefined; value?: T; error?: Error }> {
+    for (let look = 1; ; look += 1) {
+      let bytes: Buffer | undefined;
+      try {
+        bytes = stamp === MISSING ? undefined : await readRegular(this.path, this.#options.maxBytes); // J5
+        if (bytes === undefined && this.#options.missing === undefined) throw new Error('it is missing');
+        const value = bytes === undefined ? this.#options.missing?.() : this.#options.parse(parseBytes(bytes));
+        return { bytes, value: value as T };
+      } catch (error) {
+        if (look >= LOOKS || bytes === undefined || !isFresh(this.path)) return { bytes, error: error as Error };
+        await delay(REST_MS);
+      }
+    }
   }
 
   /** J4. */
@@ -261,5 +280,8 @@ export class JsonFile<T> {
 }
 
 const DONE = Promise.resolve();
+/** J7. */
+const LOOKS = 2;
+const REST_MS = 100;
 /** Equal to no stamp that is ever found. */
 const UNREAD = 'unread';

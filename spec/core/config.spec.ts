@@ -12,6 +12,7 @@ t.test('without flags and environment the defaults hold', async (t) => {
     allowedOrigins: new Set(),
     queue: { concurrency: 64, waiting: 256 },
     timeouts: {},
+    monitorCalls: 16,
     logLevel: 'info',
   });
 });
@@ -28,6 +29,7 @@ t.test('every variable sets its setting', async (t) => {
     BLOCKHOUSE_CONNECT_TIMEOUT_MS: '1',
     BLOCKHOUSE_FIRST_BYTE_TIMEOUT_MS: '0',
     BLOCKHOUSE_IDLE_TIMEOUT_MS: '3',
+    BLOCKHOUSE_MONITOR_CALLS: '2',
     BLOCKHOUSE_LOG_LEVEL: 'silent',
   };
   t.same(resolveProcessConfig({}, env), {
@@ -38,6 +40,7 @@ t.test('every variable sets its setting', async (t) => {
     allowedOrigins: new Set(['https://a.example', 'http://10.0.0.5:8000', 'http://[fd00::1]:1']),
     queue: { concurrency: 1, waiting: 0 },
     timeouts: { connectMs: 1, firstByteMs: 0, idleMs: 3 },
+    monitorCalls: 2,
     logLevel: 'silent',
   });
 });

@@ -150,3 +150,12 @@ t.test('a damaged configuration is not changed', async (t) => {
   t.equal(one.readText('ada', 'config'), '{"name":');
   t.match(await one.blocks.list(), [{ status: 'ERROR', configError: /config\.json can't be used/ }]);
 });
+
+t.test('an edit by hand is another revision: whoever has seen the old one does not write over it', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  const { rev } = await one.blocks.config('ada');
+  one.write('ada', 'config', { ...one.readJson('ada', 'config'), description: 'by hand' });
+  await t.rejects(one.blocks.updateConfig('ada', { description: 'by program' }, { ifMatch: rev }), { code: 'REVISION_MISMATCH' });
+  t.match(await one.blocks.config('ada'), { description: 'by hand', rev: rev + 1 });
+});

@@ -109,3 +109,15 @@ t.test('a reset heals the damaged files that it clears, and their content is kep
   await one.blocks.reset('ada');
   t.equal(one.readText('ada', 'chat'), 'damaged', 'chat is not cleared');
 });
+
+t.test('a reset keeps fields that it does not know, and what the ledger says of today', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  await one.blocks.start('ada');
+  await one.ask('ada', 'hi');
+  await one.blocks.stop('ada');
+  for (const file of ['memory', 'costs']) one.write('ada', file, { ...one.readJson('ada', file), mine: 1 });
+  await one.blocks.reset('ada');
+  t.match(one.readJson('ada', 'memory'), { mine: 1, summary: '' });
+  t.match(one.readJson('ada', 'costs'), { mine: 1, calls: 0, totalInput: 0, budget: { day: { tokens: 5 } } });
+});

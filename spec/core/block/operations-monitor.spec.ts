@@ -220,3 +220,21 @@ t.test('a core that is closed while blocks are being started starts no more of t
   t.ok(moves.filter(({ to }) => to === 'starting').length < 100);
   t.equal(moves.filter(({ to }) => to === 'stopped').length, moves.filter(({ to }) => to === 'starting').length);
 });
+
+t.test('a start tells of a damaged file, and that a monitor which waits tries again', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  one.write('ada', 'memory', '{');
+  await t.rejects(one.blocks.start('ada'), { code: 'BLOCK_DAMAGED', message: /memory\.json/ });
+  t.match(await one.blocks.config('ada'), { enabled: false });
+  one.write(
+    'ada',
+    'memory',
+    '{"summary":"","facts":[],"window":{"firstKeptId":null,"messages":0,"tokens":0,"maxTokens":1,"percent":0},"compactions":[],"compactionCount":0}',
+  );
+  t.match(await one.blocks.start('ada'), { message: 'ada is running.' });
+  t.match(await one.blocks.start('ada'), { message: 'ada runs already.' });
+  await one.blocks.halt();
+  await one.inState('ada', 'paused');
+  t.match(await one.blocks.start('ada'), { message: 'ada was paused, and tries again.' });
+});

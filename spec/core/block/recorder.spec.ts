@@ -189,3 +189,16 @@ t.test('a heartbeat over a damaged chat is told, and the next one goes on', asyn
   recorder.beatEvery(5);
   await until('it was told twice', () => faults.length >= 2);
 });
+
+t.test('a task is written with the queue as it is, and shown as it has grown since', async (t) => {
+  const { recorder, pulse, clock } = recorderIn(t, { chat: [userEntry('m1', { status: 'processing', processed: false })] });
+  recorder.begin();
+  recorder.setTask(TASK);
+  t.match(await pulse(), { currentTask: TASK, queue: { queued: 0, processing: 1 } });
+  recorder.growTask(3);
+  recorder.growTask(40);
+  clock.now += 7000;
+  const written = await pulse();
+  t.match(written, { currentTask: { phase: 'streaming', outputChars: 3 }, uptimeSeconds: 0 });
+  t.match(recorder.present(written), { currentTask: { phase: 'streaming', outputChars: 40 }, uptimeSeconds: 7 });
+});

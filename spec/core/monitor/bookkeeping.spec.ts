@@ -20,7 +20,7 @@ t.test('a call is in costs.json by model, day and purpose before its answer is t
   t.match(costs, { calls: 1, totalInput: 3, totalOutput: 2, sessionInput: 3, totalCost: answer.costUsd, unpricedCalls: 0 });
   t.match(costs, { byModel: { 'stepped/gpt-4o': { calls: 1 } }, byDay: { [day]: { calls: 1 } }, byPurpose: { chat: { calls: 1 } } });
   t.match(costs.lastCall, { provider: 'stepped', model: 'gpt-4o', costUsd: answer.costUsd, messageId: answer.replyTo });
-  t.match(costs.budget, { state: 'ok', day: { tokens: 0 } }, 'without a cap nothing is looked up');
+  t.match(costs.budget, { state: 'ok', day: { tokens: 5, usd: answer.costUsd } }, 'known without a cap, too');
   t.match((await one.blocks.costs({ by: 'model' })).rows, [{ key: 'stepped/gpt-4o', calls: 1, costUsd: answer.costUsd }]);
 });
 

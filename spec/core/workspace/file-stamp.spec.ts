@@ -1,7 +1,7 @@
 import { renameSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { MISSING, stampOf } from '../../../core/workspace/file-stamp.ts';
+import { isFresh, MISSING, stampOf } from '../../../core/workspace/file-stamp.ts';
 
 t.test('a stamp stays until something changes, and tells of changes that hide', (t) => {
   const folder = t.testdir({ file: 'one', other: 'one' });
@@ -35,4 +35,12 @@ t.test('a file that is not the one that was written has a stamp that is never fo
   writeFileSync(path, 'longer');
   t.not(stampOf(path, written), stampOf(path));
   t.end();
+});
+
+t.test('a file is fresh a moment after it was written, and no longer', async (t) => {
+  const path = join(t.testdir({ a: '1' }), 'a');
+  t.ok(isFresh(path));
+  utimesSync(path, new Date(), new Date(Date.now() - 60_000));
+  t.notOk(isFresh(path));
+  t.notOk(isFresh(`${path}-missing`));
 });

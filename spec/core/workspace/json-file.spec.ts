@@ -418,3 +418,34 @@ t.test('a large file is read whole, and readers share one reading', async (t) =>
   t.equal(one.list.length, list.length);
   t.same(changes, [], 'the first look is no change');
 });
+
+t.test('a file that is touched, or written again as it was, has not changed', async (t) => {
+  const { file, path, changes } = open(t, '{"list":[1]}');
+  await file.read();
+  utimesSync(path, new Date(), new Date());
+  await file.refresh();
+  writeFileSync(path, '{ "list": [1] }');
+  await file.refresh();
+  t.strictSame(changes, []);
+  writeFileSync(path, '{"list":[2]}');
+  await file.refresh();
+  t.strictSame(changes, [{ own: false, quiet: false }]);
+});
+
+t.test('a file that an editor has emptied is read once it is filled, and was never damaged', async (t) => {
+  const { file, path, damages, copies } = open(t, '{"list":[1]}');
+  await file.read();
+  writeFileSync(path, '');
+  const read = file.read();
+  writeFileSync(path, '{"list":[2]}');
+  t.strictSame(await read, { list: [2] });
+  t.strictSame(damages, []);
+  t.strictSame(copies(), []);
+});
+
+t.test('what somebody else has written is taken as the owner of the file wants', async (t) => {
+  const { file, path } = open(t, '{"list":[1]}', { onForeign: (before, found) => ({ list: [...before.list, ...found.list] }) });
+  t.strictSame(await file.read(), { list: [1] });
+  writeFileSync(path, '{"list":[2]}');
+  t.strictSame(await file.read(), { list: [1, 2] });
+});
