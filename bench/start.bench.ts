@@ -4,14 +4,15 @@
 // process after it has been idle, and whether anything of AWS's libraries was mapped. A bare `node -e 0` beside it says what
 // of the time is Node itself.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const ROUNDS = 15;
 const IDLE_MS = 3000;
-const PORT = 18_420;
 const GIVE_UP_MS = 10_000;
 
 const main = join(import.meta.dirname, '..', 'dist', 'cli', 'main.js');
@@ -49,10 +50,11 @@ process.stdout.write(
 );
 
 async function timeStart(): Promise<{ ms: number; child: ChildProcess }> {
+  const port = await freePort();
   const from = performance.now();
-  const child = spawn(process.execPath, [main, 'serve', '--port', String(PORT), '--workspace', workspace], { stdio: 'ignore' });
+  const child = spawn(process.execPath, [main, 'serve', '--port', String(port), '--workspace', workspace], { stdio: 'ignore' });
   while (performance.now() - from < GIVE_UP_MS) {
-    const answered = await fetch(`http://127.0.0.1:${PORT}/v1/health`).then(
+    const answered = await fetch(`http://127.0.0.1:${port}/v1/health`).then(
       (response) => response.ok,
       () => false,
     );
@@ -61,6 +63,16 @@ async function timeStart(): Promise<{ ms: number; child: ChildProcess }> {
   }
   child.kill('SIGKILL');
   throw new Error(`the server did not answer within ${GIVE_UP_MS} ms`);
+}
+
+/** One that somebody else holds would answer in our place. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }
 
 async function timeBareNode(): Promise<number> {
