@@ -1,0 +1,20 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import t from 'tap';
+import { PATIENCE_MS, ROOT } from '../../cli/run.ts';
+import { friendlyDaemon } from '../../support/server.ts';
+import { startUpstream } from '../../support/upstream.ts';
+
+t.setTimeout(PATIENCE_MS);
+
+t.test('the example runs a block in its own process, and shows its reply', async (t) => {
+  const upstream = await startUpstream(t, friendlyDaemon);
+  const folder = t.testdir();
+  const env = { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, OLLAMA_BASE_URL: upstream.url };
+  const child = spawn(process.execPath, ['--import=tsx', 'docs/examples/blocks.ts'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  t.teardown(() => child.kill('SIGKILL'));
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  t.equal(stderr, '');
+  t.equal(stdout, 'Hello, you\n(done, 5 tokens)\n');
+});
