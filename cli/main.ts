@@ -71,13 +71,24 @@ const cli = new ReadableCli({
 });
 for (const command of COMMANDS) cli.register(command);
 
+/** `send ada --help` asks about `send`; clipanion knows the option only right behind the words of a command. */
+function withHelpFirst(argv: readonly string[]): string[] {
+  const end = argv.indexOf('--');
+  if (!argv.slice(0, end === -1 ? argv.length : end).some((word) => word === '--help' || word === '-h')) return [...argv];
+  const paths = COMMANDS.flatMap(({ paths = [] }) => paths).filter(
+    (path) => path.length > 0 && path.every((word, index) => !word.startsWith('-') && argv[index] === word),
+  );
+  const longest = paths.reduce<readonly string[]>((best, path) => (path.length > best.length ? path : best), []);
+  return longest.length === 0 ? [...argv] : [...longest, '--help'];
+}
+
 async function main(argv: string[]): Promise<number> {
   if (argv.length === 0) {
     await writeLines(context.stderr, [cli.usage().trimEnd()]);
     return EXIT_CODES.usage.code;
   }
   try {
-    return await cli.run(cli.process(argv, context), context);
+    return await cli.run(cli.process(withHelpFirst(argv), context), context);
   } catch (error) {
     const lines = usageLines(error, argv);
     if (argv.includes('--json')) await writeLines(context.stdout, [toJson({ error: lines[0]?.replace(/^blockhouse: /, '') })]);

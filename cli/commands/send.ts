@@ -46,8 +46,9 @@ export class SendCommand extends ServerCommand {
     });
   }
 
-  async #remark({ running, position }: ChatReceipt): Promise<void> {
-    if (!running) await this.say(`note: the monitor of ${this.name} does not run; \`${this.hint('start', this.name)}\` starts it.`);
+  async #remark({ running, position, note }: ChatReceipt): Promise<void> {
+    if (running && note.includes('waits')) await this.say(`note: ${oneLine(note)}`);
+    else if (!running) await this.say(`note: the monitor of ${this.name} does not run; \`${this.hint('start', this.name)}\` starts it.`);
     else if (position > 0) await this.say(`note: ${position} before it.`);
   }
 

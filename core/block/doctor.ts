@@ -41,7 +41,7 @@ export async function examine({ workspace, vault, read }: Examined): Promise<Doc
       findings.push(...unread, ...outcomes(chat, ids, `blocks/${item.name}/chat.json`));
     } catch (error) {
       const problem = error instanceof BlockhouseError ? error.message : readFault(error as Error);
-      findings.push({ severity: 'error', place: `blocks/${item.name}`, problem, fix: 'Repair the file, or put its kept copy back.' });
+      findings.push({ severity: 'error', place: `blocks/${item.name}`, problem, fix: 'Repair the file by hand; the copy beside it keeps what stood there.' });
     }
     await nextTurn();
   }

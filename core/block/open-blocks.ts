@@ -91,6 +91,15 @@ export class OpenBlocks {
     this.#swept.delete(name);
   }
 
+  /** Before a block of this name is made: a monitor whose folder was taken away by hand must not become that of the new one. */
+  async dismiss(name: string): Promise<void> {
+    const left = this.#options.catalog.has(name) ? undefined : (this.#open.get(name) ?? this.#lent.get(name)?.deref());
+    if (left === undefined) return;
+    await left.stop('its folder is gone', 'server', Promise.resolve());
+    await left.close();
+    this.forget(name);
+  }
+
   /** O3. */
   prepare(name: string): void {
     if (this.#swept.has(name)) return;

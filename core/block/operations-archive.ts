@@ -83,6 +83,7 @@ export class ArchiveOperations {
     });
     await this.#steer(info, { type: 'block.restore', name }, async () => {
       vault.assertFree(name);
+      await this.#options.blocks.dismiss(name);
       // A2: the caps of the new name know what the old one has spent. Before the move: a crash in between must not lift a cap.
       if (name !== info.originalName) await world.ledger.carry(info.originalName, name);
       await vault.restore(info, config);
@@ -116,6 +117,7 @@ export class ArchiveOperations {
           throw invalidRequest('', `The config.json of the archive can't be used: ${readFault(error)}.`);
         });
         assertNewName(config.name);
+        await this.#options.blocks.dismiss(config.name);
         return config;
       },
     );

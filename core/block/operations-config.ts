@@ -35,7 +35,10 @@ export class ConfigOperations {
     const { blocks, vault, world } = this.#options;
     const fresh = completeConfig({}, name, this.#at());
     const config = body.config === undefined ? fresh : { ...this.#patched(fresh, body.config, 'config.'), rev: 1 };
-    await blocks.whileMoving(name, () => vault.create({ ...config, enabled: false }));
+    await blocks.whileMoving(name, async () => {
+      await blocks.dismiss(name);
+      await vault.create({ ...config, enabled: false });
+    });
     this.#options.onMoved();
     world.bus.emit('block.created', { block: name });
     return { name };

@@ -11,6 +11,17 @@ t.test('--help goes to stdout with 0; no command at all shows the same on stderr
   t.match(own, { code: 0, stderr: '', stdout: /--max-tokens <value>/ });
 });
 
+t.test('--help behind the arguments of a command is about that command', async (t) => {
+  for (const args of [
+    ['send', 'ada', '--help'],
+    ['config', 'set', 'ada', '-h'],
+  ]) {
+    const { code, stdout } = await run(t, args);
+    t.equal(code, 0);
+    t.match(stdout, args[0] === 'send' ? /Send a message to a block/ : /Change values of the configuration/);
+  }
+});
+
 t.test('an unknown command or option is 2, on stderr', async (t) => {
   for (const args of [['srve'], ['token', '--nope'], ['models']]) {
     const { code, stdout, stderr } = await run(t, args);

@@ -238,3 +238,16 @@ t.test('a start tells of a damaged file, and that a monitor which waits tries ag
   await one.inState('ada', 'paused');
   t.match(await one.blocks.start('ada'), { message: 'ada was paused, and tries again.' });
 });
+
+t.test('a monitor whose folder was deleted is not that of a new block of the name', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  await one.blocks.start('ada');
+  rmSync(one.folder('ada'), { recursive: true });
+  await one.create('ada');
+  t.match(await one.blocks.details('ada'), { config: { enabled: false }, pulse: { state: 'stopped' } });
+  t.equal(one.blocks.counts().monitorsRunning, 0);
+  t.match(await one.blocks.post('ada', { message: 'hi' }, 'web'), { running: false });
+  await one.blocks.start('ada');
+  await one.told('message.finished', { block: 'ada', status: 'done' });
+});
