@@ -3,8 +3,8 @@
 // Y1 Whoever waits starts in the order of coming, as soon as a place is free.
 // Y2 A caller that leaves frees its place at once, also when the work that was begun for it doesn't notice.
 //
-// By hand and not by `p-queue`, which the monitors use: every request passes here, and the package costs each of them several
-// microseconds of processor time also where nobody waits; see docs/decisions.
+// By hand and not by `p-queue`, which the monitors use: every request passes here, also where nobody waits. The figure is in
+// docs/decisions.
 import { BlockhouseError } from '../errors.ts';
 
 export interface QueueLimits {
