@@ -1,4 +1,5 @@
 // Base URLs as people paste them. Pure: no I/O.
+import type { ResolvedSettings } from '../core/index.ts';
 
 /** The absolute URL of `path` below `base`, whatever slashes stand between them. `strip` removes an API version that people paste along. */
 export function joinURL(base: string, path: string, strip?: RegExp): URL {
@@ -6,6 +7,19 @@ export function joinURL(base: string, path: string, strip?: RegExp): URL {
   let prefix = url.pathname.replace(/\/+$/, '');
   if (strip !== undefined) prefix = prefix.replace(strip, '');
   return new URL(`${url.origin}${prefix}${path}`);
+}
+
+/** Works out what follows from settings once for each object of them: the gateway hands over the same one until something changes. */
+export function perSettings<T>(work: (settings: ResolvedSettings) => T): (settings: ResolvedSettings) => T {
+  const known = new WeakMap<ResolvedSettings, { readonly result: T }>();
+  return (settings) => {
+    let kept = known.get(settings);
+    if (kept === undefined) {
+      kept = { result: work(settings) };
+      known.set(settings, kept);
+    }
+    return kept.result;
+  };
 }
 
 /** The token limit that the contract sets where a request names none. */

@@ -6,7 +6,7 @@
 import { type Adapter, type AdapterCall, BlockhouseError, type ChatCall, tryParseJson } from '../core/index.ts';
 import { Upstream, type UpstreamHandler, type UpstreamRequest } from './http.ts';
 import { type AdapterParts, type ChatContext, type Get, malformed } from './parts.ts';
-import { BodyCollector, StreamHandler, toError, untilOversized, withFaults } from './receive.ts';
+import { BodyCollector, OversizedError, StreamHandler, toError, withFaults } from './receive.ts';
 
 export function defineAdapter(parts: AdapterParts): Adapter {
   const upstream = new Upstream();
@@ -41,12 +41,9 @@ export function defineAdapter(parts: AdapterParts): Adapter {
 async function chat(upstream: Upstream, parts: AdapterParts, call: ChatCall): Promise<void> {
   const context: ChatContext = { model: call.model, prompt: call.prompt, settings: call.settings, stream: call.stream };
   const wire = parts.buildChat(context);
-  const request: UpstreamRequest = {
-    method: 'POST',
-    url: wire.url,
-    headers: { 'content-type': 'application/json', accept: wire.stream ? 'text/event-stream' : 'application/json', ...wire.headers },
-    body: Buffer.from(JSON.stringify(wire.body)),
-  };
+  const headers: Record<string, string> = { 'content-type': 'application/json', accept: wire.stream ? 'text/event-stream' : 'application/json' };
+  if (wire.headers !== undefined) Object.assign(headers, wire.headers);
+  const request: UpstreamRequest = { method: 'POST', url: wire.url, headers, body: Buffer.from(JSON.stringify(wire.body)) };
   if (wire.warnings.length > 0) call.sink.emit(wire.warnings.map((warning) => ({ type: 'warning', warning })));
   if (!wire.stream) {
     const json = parseAnswer(await exchangeWhole(upstream, parts, call, request));
@@ -61,12 +58,13 @@ async function chat(upstream: Upstream, parts: AdapterParts, call: ChatCall): Pr
 
 /** Signs and sends. */
 async function send(upstream: Upstream, parts: AdapterParts, call: AdapterCall, request: UpstreamRequest, handler: UpstreamHandler): Promise<void> {
-  const authorization = await untilAborted(parts.authorize(request, call.settings), call.signal);
-  const headers = { ...request.headers, ...authorization };
+  const found = parts.authorize(request, call.settings);
+  const authorization = found instanceof Promise ? await untilAborted(found, call.signal) : found;
+  const { method, url, body } = request;
   try {
-    await untilOversized(upstream.send(call, { ...request, headers }, handler));
+    await upstream.send(call, { method, url, headers: Object.assign(request.headers, authorization), body }, handler);
   } catch (error) {
-    throw withHint(error, parts.unreachableHint);
+    if (!(error instanceof OversizedError)) throw withHint(error, parts.unreachableHint);
   }
 }
 
@@ -76,8 +74,7 @@ function withHint(error: unknown, hint: string | undefined): unknown {
 }
 
 /** Finding a credential may hang (a helper process, a metadata service), and a caller who leaves must not wait for it. */
-async function untilAborted<T>(work: T | Promise<T>, signal: AbortSignal): Promise<T> {
-  if (!(work instanceof Promise)) return work;
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let leave = (): void => undefined;
   const left = new Promise<never>((_resolve, reject) => {
     leave = () => reject(new BlockhouseError('CANCELLED', 'The caller left.', { cause: signal.reason }));

@@ -31,8 +31,10 @@ export interface UpstreamHandler {
 const STALE_WITHIN_MS = 300;
 /** A provider that has said all closes within a round trip, or keeps the connection for the next request. */
 const LINGER_MS = 1000;
+const ONCE = { once: true } as const;
 
 export interface OriginPool {
+  readonly origin: string;
   readonly pool: Pool;
   /** Local port → when the connection was opened; tells a reused connection from a fresh one (X3). */
   readonly births: Map<number, number>;
@@ -55,6 +57,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #status = 0;
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
+  #timerMs = 0;
+  /** What the provider does while the timer runs, for the error. */
+  #silence = '';
   #settled = false;
   #resolve!: () => void;
   #reject!: (error: unknown) => void;
@@ -68,17 +73,22 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   run(isReplay = false): Promise<void> {
     this.#isReplay = isReplay;
-    const { url, method, headers, body } = this.#request;
+    const { url, method, body } = this.#request;
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
-      this.#call.signal.addEventListener('abort', this.#onAbort, { once: true });
+      this.#call.signal.addEventListener('abort', this.#onAbort, ONCE);
       this.#dispatchedAt = performance.now();
-      this.#origin.pool.dispatch(
-        { origin: url.origin, path: url.pathname + url.search, method, headers: { ...headers, 'accept-encoding': 'identity' }, body: body ?? null },
-        this,
-      );
+      this.#origin.pool.dispatch({ origin: this.#origin.origin, path: url.pathname + url.search, method, headers: this.#headers(), body: body ?? null }, this);
     });
+  }
+
+  /** A flat list, which undici takes as it is. */
+  #headers(): string[] {
+    const { headers } = this.#request;
+    const list = ['accept-encoding', 'identity'];
+    for (const name in headers) list.push(name, headers[name] ?? '');
+    return list;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -178,10 +188,19 @@ export class Exchange implements Dispatcher.DispatchHandler {
     how();
   }
 
-  #startTimer(ms: number, what: string): void {
+  /** One timer after the other: as long as they are equally long, it is the same one. */
+  #startTimer(ms: number, silence: string): void {
+    this.#silence = silence;
+    if (this.#timer !== undefined && this.#timerMs === ms) {
+      this.#timer.refresh();
+      return;
+    }
     this.#stopTimer();
     if (ms === 0) return;
-    this.#timer = setTimeout(() => this.#fail(new BlockhouseError('UPSTREAM_TIMEOUT', `The provider ${what} for ${ms / 1000} s.`, { mayHaveRun: true })), ms);
+    this.#timerMs = ms;
+    this.#timer = setTimeout(() => {
+      this.#fail(new BlockhouseError('UPSTREAM_TIMEOUT', `The provider ${this.#silence} for ${ms / 1000} s.`, { mayHaveRun: true }));
+    }, ms);
   }
 
   #stopTimer(): void {

@@ -8,7 +8,7 @@
 import { type LookupAddress, lookup as resolveName } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import type { buildConnector } from 'undici';
-import { type AdapterCall, checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress, type UpstreamTimeouts } from '../core/index.ts';
+import { type AdapterCall, checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress } from '../core/index.ts';
 import { birthOfError, cancelled, Exchange, type OriginPool, StaleConnection, type UpstreamHandler, type UpstreamRequest } from './exchange.ts';
 
 export type { UpstreamHandler, UpstreamRequest } from './exchange.ts';
@@ -24,34 +24,37 @@ const MAX_POOLS = 64;
 export class Upstream {
   /** In the order of their last use. */
   readonly #pools = new Map<string, OriginPool>();
+  /** The last of them. */
+  #newest: OriginPool | undefined;
   #undici: Undici | undefined;
 
   /** Resolves when the answer is complete and handed over. Rejects with a BlockhouseError, or with what the handler threw. */
   async send(call: AdapterCall, request: UpstreamRequest, handler: UpstreamHandler): Promise<void> {
-    checkEgress(call.egress, request.url); // H1
+    const origin = checkEgress(call.egress, request.url); // H1
     this.#undici ??= await import('undici');
-    const undici = this.#undici;
     if (call.signal.aborted) throw cancelled(call.signal.reason);
-    const exchange = (): Exchange => new Exchange(call, request, handler, this.#pool(undici, request.url.origin, call.egress, call.timeouts));
     try {
-      await exchange().run();
+      await new Exchange(call, request, handler, this.#pool(this.#undici, origin, call)).run();
     } catch (error) {
       if (!(error instanceof StaleConnection)) throw error;
-      await exchange().run(true); // H3; the pool of the first one may have been evicted since
+      await new Exchange(call, request, handler, this.#pool(this.#undici, origin, call)).run(true); // H3; the first pool may have been evicted since
     }
   }
 
   async close(): Promise<void> {
     const pools = [...this.#pools.values()];
     this.#pools.clear();
+    this.#newest = undefined;
     await Promise.all(pools.map(({ pool }) => pool.destroy()));
   }
 
-  #pool(undici: Undici, origin: string, egress: EgressRule, timeouts: UpstreamTimeouts): OriginPool {
+  #pool(undici: Undici, origin: string, { egress, timeouts }: AdapterCall): OriginPool {
+    if (this.#newest?.origin === origin) return this.#newest;
     const known = this.#pools.get(origin);
     if (known !== undefined) {
       this.#pools.delete(origin);
       this.#pools.set(origin, known);
+      this.#newest = known;
       return known;
     }
     const births = new Map<number, number>();
@@ -64,8 +67,9 @@ export class Upstream {
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
     });
-    const created = { pool, births };
+    const created = { origin, pool, births };
     this.#pools.set(origin, created);
+    this.#newest = created;
     this.#evict();
     return created;
   }

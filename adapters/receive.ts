@@ -63,7 +63,8 @@ export class BodyCollector implements UpstreamHandler {
   }
 
   text(): string {
-    return Buffer.concat(this.#chunks).toString('utf8');
+    const [first] = this.#chunks;
+    return (this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks)).toString('utf8');
   }
 
   answer(): ErrorAnswer {
@@ -71,17 +72,8 @@ export class BodyCollector implements UpstreamHandler {
   }
 }
 
-/** Ends the reading of an error body that is larger than any message (R1). */
-class OversizedError extends Error {}
-
-/** Runs an exchange; an error body that was broken off counts as read. */
-export async function untilOversized(exchange: Promise<void>): Promise<void> {
-  try {
-    await exchange;
-  } catch (error) {
-    if (!(error instanceof OversizedError)) throw error;
-  }
-}
+/** Ends the reading of an error body that is larger than any message (R1): what came of it counts as all of it. */
+export class OversizedError extends Error {}
 
 /** Feeds a decoder, or collects the error where the status says so. */
 export class StreamHandler implements UpstreamHandler {

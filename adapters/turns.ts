@@ -37,9 +37,12 @@ export function mergeTurns(turns: readonly Turn[]): { readonly turns: MergedTurn
 
 /** Maps foreign tool-call ids to ids that the provider takes; the same id always to the same one. */
 export function idMapper(allowed: RegExp): (id: string) => string {
-  const mapped = new Map<string, string>();
-  const taken = new Set<string>();
+  // Most conversations have no calls.
+  let mapped: Map<string, string> | undefined;
+  let taken: Set<string> | undefined;
   return (id) => {
+    mapped ??= new Map();
+    taken ??= new Set();
     const known = mapped.get(id);
     if (known !== undefined) return known;
     let candidate = allowed.test(id) ? id : `call_${id.replace(/[^a-zA-Z0-9_-]/g, '_').slice(-48)}`;

@@ -82,7 +82,8 @@ export async function createConfiguredCore(config: ProcessConfig): Promise<Core>
   return createCore({
     workspace: config.workspace,
     adapters: createAdapters(),
-    env: process.env,
+    // A copy: reading the live one asks the system each time, and nothing outside can change it.
+    env: { ...process.env },
     allowedOrigins: config.allowedOrigins,
     queue: config.queue,
     timeouts: config.timeouts,

@@ -96,8 +96,11 @@ const mitt = mittModule as unknown as typeof mittModule.default;
 export function createBus(): CoreBus {
   const bus = mitt<CoreEvents>();
   const emit = (type: keyof CoreEvents, fact?: unknown): void => {
-    for (const listener of [...(bus.all.get(type) ?? [])]) tell(() => (listener as (fact: unknown) => void)(fact));
-    for (const listener of [...(bus.all.get('*') ?? [])]) tell(() => (listener as (type: string, fact: unknown) => void)(type, fact));
+    const listeners = bus.all.get(type);
+    // A copy, since a listener may add or remove one. Most facts have no listener or one, and every request tells two.
+    if (listeners !== undefined && listeners.length > 0) for (const listener of [...listeners]) tell(() => (listener as (fact: unknown) => void)(fact));
+    const ofAll = bus.all.get('*');
+    if (ofAll !== undefined && ofAll.length > 0) for (const listener of [...ofAll]) tell(() => (listener as (type: string, fact: unknown) => void)(type, fact));
   };
   return { ...bus, emit };
 }

@@ -48,6 +48,8 @@ export function targetPath(req: IncomingMessage): string {
 }
 
 function isOwnHost(host: string, port: number | undefined): boolean {
+  // As nearly everybody names it.
+  if (host === `127.0.0.1:${port}` || host === `localhost:${port}`) return true;
   const match = /^(\[[0-9a-f:]+\]|[^:]*)(?::(\d+))?$/.exec(host);
   if (match === null || !isLoopbackHost(match[1] ?? '')) return false;
   return Number(match[2] ?? 80) === port;
@@ -60,9 +62,12 @@ export function bearerToken(req: IncomingMessage): string | undefined {
   return /^Bearer +(\S+)$/i.exec(header)?.[1];
 }
 
-function countHeader(req: IncomingMessage, name: string): number {
+function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
   let count = 0;
-  for (let i = 0; i < req.rawHeaders.length; i += 2) if (req.rawHeaders[i]?.toLowerCase() === name) count += 1;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const given = rawHeaders[i];
+    if (given?.length === name.length && given.toLowerCase() === name) count += 1;
+  }
   return count;
 }
 

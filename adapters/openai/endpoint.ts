@@ -1,6 +1,6 @@
 // Which of OpenAI's endpoints is called, and where. Pure: no I/O.
 import { isLoopbackHost, type ResolvedSettings } from '../../core/index.ts';
-import { joinURL } from '../base-url.ts';
+import { joinURL, perSettings } from '../base-url.ts';
 
 export const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
 /** `us.api.openai.com` and its like keep data in a region. */
@@ -18,22 +18,28 @@ export function apiOf(settings: ResolvedSettings): Api {
 }
 
 export function isOwnHost(settings: ResolvedSettings): boolean {
-  const host = baseOf(settings)?.hostname ?? '';
+  const host = hostOf(settings);
   return host === OWN_HOST || host.endsWith(`.${OWN_HOST}`);
 }
 
 export function isLoopback(settings: ResolvedSettings): boolean {
-  return isLoopbackHost(baseOf(settings)?.hostname ?? '');
+  return isLoopbackHost(hostOf(settings));
 }
 
 /** The URL of an endpoint. The base holds the version, as the official client has it; OpenAI serves nothing without one. */
 export function endpointURL(settings: ResolvedSettings, path: '/responses' | '/chat/completions' | '/models'): URL {
-  const root = joinURL(settings.values['baseURL'] ?? DEFAULT_BASE_URL, '', ENDPOINT_SUFFIX);
-  const version = isOwnHost(settings) && root.pathname === '/' ? '/v1' : '';
-  return joinURL(root.href, `${version}${path}`);
+  return endpointsOf(settings)[path];
 }
 
-function baseOf(settings: ResolvedSettings): URL | undefined {
+const endpointsOf = perSettings((settings) => {
+  const root = joinURL(settings.values['baseURL'] ?? DEFAULT_BASE_URL, '', ENDPOINT_SUFFIX);
+  const version = isOwnHost(settings) && root.pathname === '/' ? '/v1' : '';
+  const at = (path: string): URL => joinURL(root.href, `${version}${path}`);
+  return { '/responses': at('/responses'), '/chat/completions': at('/chat/completions'), '/models': at('/models') };
+});
+
+/** '' for a base that is no URL. */
+const hostOf = perSettings((settings): string => {
   const base = settings.values['baseURL'] ?? DEFAULT_BASE_URL;
-  return URL.canParse(base) ? new URL(base) : undefined;
-}
+  return URL.canParse(base) ? new URL(base).hostname : '';
+});

@@ -1,8 +1,8 @@
 // A prompt as a Chat Completions request, for OpenAI itself and for the servers that are compatible with it. Pure: no I/O.
-import type { Tool, Turn } from '../../core/index.ts';
+import type { Prompt, Tool } from '../../core/index.ts';
 import { DEFAULT_MAX_TOKENS } from '../base-url.ts';
 import type { ChatContext, WireRequest } from '../parts.ts';
-import { idMapper, objectSchema, outputText } from '../turns.ts';
+import { type AssistantTurn, idMapper, objectSchema, outputText } from '../turns.ts';
 import { endpointURL, isOwnHost } from './endpoint.ts';
 import { isReasoningModel } from './models.ts';
 import { CALL_ID, warningsFor } from './request-parts.ts';
@@ -12,7 +12,7 @@ export function buildChatRequest({ model, prompt, settings, stream }: ChatContex
   const limit = prompt.maxTokens ?? DEFAULT_MAX_TOKENS;
   const body: ChatCompletionsRequest = {
     model,
-    messages: [...(prompt.system === undefined ? [] : [{ role: 'system' as const, content: prompt.system }]), ...toMessages(prompt.turns)],
+    messages: toMessages(prompt),
     ...(prompt.tools.length > 0 && { tools: prompt.tools.map(toTool) }),
     // OpenAI's reasoning models refuse the old name, and many other servers don't know the new one. `store` is OpenAI's alone.
     ...(isOwnHost(settings) ? { max_completion_tokens: limit, store: false } : { max_tokens: limit }),
@@ -27,17 +27,24 @@ function toTool({ name, description, parameters }: Tool): ChatTool {
 }
 
 /** Role `tool` is one message for each result, in call order. */
-function toMessages(turns: readonly Turn[]): ChatMessage[] {
+function toMessages({ system, turns }: Prompt): ChatMessage[] {
   const idOf = idMapper(CALL_ID);
-  return turns.flatMap((turn): ChatMessage[] => {
-    if (turn.role === 'user') return [{ role: 'user', content: turn.text }];
-    if (turn.role === 'tool') return turn.results.map((result) => ({ role: 'tool', tool_call_id: idOf(result.toolCallId), content: outputText(result) }));
-    if (turn.toolCalls.length === 0) return [{ role: 'assistant', content: turn.text }];
-    const calls = turn.toolCalls.map((call) => ({
-      id: idOf(call.id),
-      type: 'function' as const,
-      function: { name: call.name, arguments: JSON.stringify(call.arguments) },
-    }));
-    return [{ role: 'assistant', content: turn.text === '' ? null : turn.text, tool_calls: calls }];
-  });
+  const messages: ChatMessage[] = system === undefined ? [] : [{ role: 'system', content: system }];
+  for (const turn of turns) {
+    if (turn.role === 'user') messages.push({ role: 'user', content: turn.text });
+    else if (turn.role === 'tool') {
+      for (const result of turn.results) messages.push({ role: 'tool', tool_call_id: idOf(result.toolCallId), content: outputText(result) });
+    } else messages.push(toAssistantMessage(turn, idOf));
+  }
+  return messages;
+}
+
+function toAssistantMessage({ text, toolCalls }: AssistantTurn, idOf: (id: string) => string): ChatMessage {
+  if (toolCalls.length === 0) return { role: 'assistant', content: text };
+  const calls = toolCalls.map((call) => ({
+    id: idOf(call.id),
+    type: 'function' as const,
+    function: { name: call.name, arguments: JSON.stringify(call.arguments) },
+  }));
+  return { role: 'assistant', content: text === '' ? null : text, tool_calls: calls };
 }

@@ -22,6 +22,8 @@ export class CredentialStore {
   readonly #bus: CoreBus;
   readonly #workspace: string;
   #good: Stored | undefined;
+  /** Entries that were found to have the right form: each is asked for with every request. */
+  readonly #sound = new WeakSet<object>();
   #fault: string | undefined;
   #content: string | undefined;
   #lastRewrite: Promise<void> = Promise.resolve();
@@ -89,9 +91,13 @@ export class CredentialStore {
   /** C2. */
   #entry(all: Stored, id: string): StoredSettings | undefined {
     const entry = all.get(id);
-    const fault = entry === undefined ? undefined : faultOfEntry(id, entry);
-    if (fault !== undefined) throw this.#damage(fault);
-    return entry as StoredSettings | undefined;
+    if (entry === undefined) return undefined;
+    if (!this.#sound.has(entry as object)) {
+      const fault = faultOfEntry(id, entry);
+      if (fault !== undefined) throw this.#damage(fault);
+      this.#sound.add(entry as StoredSettings);
+    }
+    return entry as StoredSettings;
   }
 
   #damage(fault = this.#fault): BlockhouseError {

@@ -11,6 +11,10 @@ import type { ChatEvent, ReportedUsage } from '../ports.ts';
 import type { ChatDone, StopReason, ToolCall, Usage, Warning } from '../schemas/chat.ts';
 import type { Prompt } from './prompt.ts';
 
+const FURTHER_COUNTS = ['cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const;
+const COUNTS = ['inputTokens', 'outputTokens', ...FURTHER_COUNTS] as const;
+type Counts = { -readonly [K in keyof ReportedUsage]: ReportedUsage[K] };
+
 /** Rule of thumb of the providers' own documents for English text. */
 const CHARACTERS_PER_TOKEN = 4;
 
@@ -18,7 +22,7 @@ export class Answer {
   readonly #toolCalls: ToolCall[] = [];
   readonly #ids = new Set<string>();
   readonly #warnings: Warning[] = [];
-  #usage: ReportedUsage = {};
+  readonly #usage: Counts = {};
   #providerMetadata: Record<string, unknown> | undefined;
   #stopReason: StopReason | undefined;
   #characters = 0;
@@ -39,7 +43,7 @@ export class Answer {
           this.#toolCalls.push(this.#withUniqueId(event.toolCall));
           break;
         case 'usage':
-          this.#usage = { ...this.#usage, ...known(event.usage) };
+          for (const name of COUNTS) this.#usage[name] = event.usage[name] ?? this.#usage[name];
           if (event.usage.outputTokens !== undefined) this.#countedCharacters = this.#characters;
           break;
         case 'providerMetadata':
@@ -59,20 +63,18 @@ export class Answer {
   /** The end of the answer. Throws when an adapter broke the law of events: it ended without a stop. */
   finish(prompt: Prompt): ChatDone {
     if (this.#stopReason === undefined) throw new BlockhouseError('INTERNAL_ERROR', 'The adapter ended an answer without a stop reason.');
-    const warnings = [...prompt.warnings, ...this.#warnings];
-    return {
-      usage: this.#finishUsage(prompt),
-      stopReason: this.#toolCalls.length > 0 ? 'tool_use' : this.#stopReason, // F1
-      ...(this.#toolCalls.length > 0 && { toolCalls: this.#toolCalls }),
-      ...(this.#providerMetadata !== undefined && { providerMetadata: this.#providerMetadata }),
-      ...(warnings.length > 0 && { warnings }),
-    };
+    const hasCalls = this.#toolCalls.length > 0;
+    const done: ChatDone = { usage: this.#finishUsage(prompt), stopReason: hasCalls ? 'tool_use' : this.#stopReason }; // F1
+    if (hasCalls) done.toolCalls = this.#toolCalls;
+    if (this.#providerMetadata !== undefined) done.providerMetadata = this.#providerMetadata;
+    if (prompt.warnings.length + this.#warnings.length > 0) done.warnings = [...prompt.warnings, ...this.#warnings];
+    return done;
   }
 
   /** F4: what an attempt that failed has used so far; undefined when nothing is known of it. Text since the last report is estimated on top of it. */
   usageSoFar(prompt: Prompt): Usage | undefined {
     const { outputTokens } = this.#usage;
-    if (this.#characters === 0 && this.#toolCalls.length === 0 && Object.keys(this.#usage).length === 0) return undefined;
+    if (this.#characters === 0 && this.#toolCalls.length === 0 && COUNTS.every((name) => this.#usage[name] === undefined)) return undefined;
     const usage = this.#finishUsage(prompt);
     const uncounted = outputTokens === undefined ? 0 : estimateTokens(this.#characters - this.#countedCharacters);
     return uncounted === 0 ? usage : addUsage(usage, { inputTokens: 0, outputTokens: uncounted, totalTokens: uncounted, estimated: true });
@@ -87,11 +89,16 @@ export class Answer {
 
   /** F3. */
   #finishUsage(prompt: Prompt): Usage {
-    const { inputTokens, outputTokens, ...rest } = this.#usage;
+    const { inputTokens, outputTokens } = this.#usage;
     const input = inputTokens ?? estimateTokens(promptCharacters(prompt));
     const output = outputTokens ?? estimateTokens(this.#characters + JSON.stringify(this.#toolCalls).length - 2);
-    const estimated = inputTokens === undefined || outputTokens === undefined;
-    return { inputTokens: input, outputTokens: output, totalTokens: input + output, ...(rest as Partial<Usage>), ...(estimated && { estimated: true }) };
+    const usage: Usage = { inputTokens: input, outputTokens: output, totalTokens: input + output };
+    for (const name of FURTHER_COUNTS) {
+      const count = this.#usage[name];
+      if (count !== undefined) usage[name] = count;
+    }
+    if (inputTokens === undefined || outputTokens === undefined) usage.estimated = true;
+    return usage;
   }
 }
 
@@ -102,10 +109,6 @@ export function addUsage(a: Usage, b: Usage): Usage {
     if (b[key] !== undefined) sum[key] = (a[key] ?? 0) + b[key];
   }
   return b.estimated === true ? { ...sum, estimated: true } : sum;
-}
-
-function known(usage: ReportedUsage): ReportedUsage {
-  return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== undefined));
 }
 
 function estimateTokens(characters: number): number {

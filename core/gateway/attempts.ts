@@ -19,7 +19,14 @@ export interface AcceptedChat {
   readonly sink: StreamSink | undefined;
 }
 
+export interface AnsweredChat {
+  readonly done: ChatDone;
+  /** '' where a sink took the text. */
+  readonly content: string;
+}
+
 export class Attempts {
+  readonly startedAt: number;
   count = 0;
   firstTextAt: number | undefined;
   /** Of the attempts that failed, as far as it is known. */
@@ -30,45 +37,72 @@ export class Attempts {
   constructor(accepted: AcceptedChat, now: () => number) {
     this.#accepted = accepted;
     this.#now = now;
+    this.startedAt = now();
   }
 
-  async make(call: AdapterCall): Promise<{ done: ChatDone; content: string }> {
+  async make({ settings, egress, timeouts, signal }: AdapterCall): Promise<AnsweredChat> {
     this.count += 1;
     const { adapter, prompt, request, sink: streamSink } = this.#accepted;
-    const answer = new Answer();
-    let content = '';
-    let started = false;
-    const start = (): void => {
-      if (started || streamSink === undefined) return;
-      started = true;
-      streamSink.start({ provider: adapter.id, model: request.model }); // M1
-    };
-    const sink: EventSink = {
-      emit: (events: readonly ChatEvent[]): boolean => {
-        const fragments = answer.add(events);
-        if (fragments.length === 0) return true;
-        this.firstTextAt ??= this.#now();
-        if (streamSink === undefined) {
-          for (const fragment of fragments) content += fragment;
-          return true;
-        }
-        start();
-        return streamSink.content(fragments);
-      },
-      onceWritable: (resume) => {
-        if (streamSink === undefined) resume();
-        else streamSink.onceWritable(resume);
-      },
-    };
+    const sink = new AttemptSink(this.#accepted, this);
     try {
-      await adapter.chat({ ...call, model: request.model, prompt, stream: streamSink !== undefined, sink });
-      const done = answer.finish(prompt);
-      start();
-      return { done, content };
+      await adapter.chat({ settings, egress, timeouts, signal, model: request.model, prompt, stream: streamSink !== undefined, sink });
+      return sink.finish();
     } catch (error) {
-      this.lostUsage = sumOf(this.lostUsage, answer.usageSoFar(prompt));
+      this.lostUsage = sumOf(this.lostUsage, sink.answer.usageSoFar(prompt));
       throw error;
     }
+  }
+
+  noteText(): void {
+    this.firstTextAt ??= this.#now();
+  }
+}
+
+/** Takes the events of one attempt: into the caller's sink, or together. */
+class AttemptSink implements EventSink {
+  readonly answer = new Answer();
+  readonly #accepted: AcceptedChat;
+  readonly #attempts: Attempts;
+  #content = '';
+  #started = false;
+
+  constructor(accepted: AcceptedChat, attempts: Attempts) {
+    this.#accepted = accepted;
+    this.#attempts = attempts;
+  }
+
+  emit(events: readonly ChatEvent[]): boolean {
+    const fragments = this.answer.add(events);
+    if (fragments.length === 0) return true;
+    this.#attempts.noteText();
+    const { sink } = this.#accepted;
+    if (sink === undefined) {
+      for (const fragment of fragments) this.#content += fragment;
+      return true;
+    }
+    this.#start(sink);
+    return sink.content(fragments);
+  }
+
+  onceWritable(resume: () => void): void {
+    const { sink } = this.#accepted;
+    if (sink === undefined) resume();
+    else sink.onceWritable(resume);
+  }
+
+  /** Throws what `Answer.finish` throws. */
+  finish(): AnsweredChat {
+    const { prompt, sink } = this.#accepted;
+    const done = this.answer.finish(prompt);
+    if (sink !== undefined) this.#start(sink);
+    return { done, content: this.#content };
+  }
+
+  /** M1. */
+  #start(sink: StreamSink): void {
+    if (this.#started) return;
+    this.#started = true;
+    sink.start({ provider: this.#accepted.adapter.id, model: this.#accepted.request.model });
   }
 }
 

@@ -26,7 +26,7 @@ type Prepared = Omit<AdapterCall, 'signal'>;
 interface Standing {
   readonly stored: StoredSettings | undefined;
   /** Of the variables that the adapter reads. */
-  readonly environment: readonly (string | undefined)[];
+  readonly environment: Environment;
   readonly prepared: Prepared;
   readonly missing: string | undefined;
 }
@@ -34,7 +34,6 @@ interface Standing {
 export class Calls {
   readonly #options: CallsOptions;
   readonly #standing = new Map<Adapter, Standing>();
-  readonly #variables = new Map<Adapter, readonly string[]>();
 
   constructor(options: CallsOptions) {
     this.#options = options;
@@ -42,23 +41,31 @@ export class Calls {
 
   /** A call whose credentials are complete. Throws ADAPTER_NOT_CONFIGURED, and what `checked` throws. */
   configured(adapter: Adapter, config: ChatConfig | undefined, signal: AbortSignal): AdapterCall {
-    const { prepared, missing } = this.#stand(adapter, config);
-    if (missing !== undefined) throw new BlockhouseError('ADAPTER_NOT_CONFIGURED', missing);
-    return { ...prepared, signal };
+    return withCaller(this.#configured(adapter, config), signal);
+  }
+
+  /** Throws what `configured` throws. */
+  assertConfigured(adapter: Adapter, config: ChatConfig | undefined): void {
+    this.#configured(adapter, config);
   }
 
   /** A call to a place that it may go to. Throws INVALID_REQUEST or, for a bad stored URL, ADAPTER_NOT_CONFIGURED. */
   checked(adapter: Adapter, config: ChatConfig | undefined, signal: AbortSignal): AdapterCall {
-    return { ...this.#stand(adapter, config).prepared, signal };
+    return withCaller(this.#stand(adapter, config).prepared, signal);
+  }
+
+  #configured(adapter: Adapter, config: ChatConfig | undefined): Prepared {
+    const { prepared, missing } = this.#stand(adapter, config);
+    if (missing !== undefined) throw new BlockhouseError('ADAPTER_NOT_CONFIGURED', missing);
+    return prepared;
   }
 
   #stand(adapter: Adapter, config: ChatConfig | undefined): Standing {
     const stored = this.#stored(adapter);
-    const environment = this.#environment(adapter);
-    if (hasSettings(adapter, config)) return this.#workOut(adapter, config, stored, environment); // N2
+    if (hasSettings(adapter, config)) return this.#workOut(adapter, config, stored); // N2
     const known = this.#standing.get(adapter);
-    if (known !== undefined && known.stored === stored && isSame(known.environment, environment)) return known; // N1
-    const standing = this.#workOut(adapter, undefined, stored, environment);
+    if (known !== undefined && known.stored === stored && this.#isSameEnvironment(known.environment)) return known; // N1
+    const standing = this.#workOut(adapter, undefined, stored);
     this.#standing.set(adapter, standing);
     return standing;
   }
@@ -75,16 +82,18 @@ export class Calls {
     return undefined;
   }
 
-  #environment(adapter: Adapter): readonly (string | undefined)[] {
-    let variables = this.#variables.get(adapter);
-    if (variables === undefined) {
-      variables = Object.values(adapter.settings).flatMap((setting) => setting.env ?? []);
-      this.#variables.set(adapter, variables);
-    }
-    return variables.map((name) => this.#options.env[name]);
+  #environment(adapter: Adapter): Environment {
+    const names = Object.values(adapter.settings).flatMap((setting) => setting.env ?? []);
+    return Object.fromEntries(names.map((name) => [name, this.#options.env[name]]));
   }
 
-  #workOut(adapter: Adapter, config: ChatConfig | undefined, stored: StoredSettings | undefined, environment: readonly (string | undefined)[]): Standing {
+  #isSameEnvironment(known: Environment): boolean {
+    const { env } = this.#options;
+    for (const name in known) if (known[name] !== env[name]) return false;
+    return true;
+  }
+
+  #workOut(adapter: Adapter, config: ChatConfig | undefined, stored: StoredSettings | undefined): Standing {
     const { env, allowedOrigins, timeouts } = this.#options;
     if (config?.baseURL !== undefined && adapter.settings['baseURL'] === undefined)
       throw invalidRequest('config.baseURL', `can't be set for ${adapter.id}; its endpoint follows from the region`);
@@ -100,8 +109,13 @@ export class Calls {
     const base = settings.values['baseURL'];
     if (base !== undefined) checkBase(base, settings.sources['baseURL'], egress);
     const prepared = { settings, egress, timeouts: { ...DEFAULT_TIMEOUTS, ...adapter.timeouts, ...timeouts } };
-    return { stored, environment, prepared, missing: adapter.missingCredential(settings) };
+    return { stored, environment: this.#environment(adapter), prepared, missing: adapter.missingCredential(settings) };
   }
+}
+
+/** Named one by one, for a spread costs several times as much, and every request passes here. */
+function withCaller({ settings, egress, timeouts }: Prepared, signal: AbortSignal): AdapterCall {
+  return { settings, egress, timeouts, signal };
 }
 
 /** True when a request sets anything that the adapter looks up elsewhere, or a base URL that it can't have. */
@@ -109,11 +123,8 @@ function hasSettings(adapter: Adapter, config: ChatConfig | undefined): boolean 
   if (config === undefined) return false;
   if (config.baseURL !== undefined) return true;
   const values = config as Readonly<Record<string, unknown>>;
-  return Object.keys(adapter.settings).some((name) => values[name] !== undefined);
-}
-
-function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
-  return one.every((value, index) => value === other[index]);
+  for (const name in adapter.settings) if (values[name] !== undefined) return true;
+  return false;
 }
 
 /** A bad address in a request is the caller's fault; in auth.json or the environment it is the operator's. */

@@ -73,14 +73,15 @@ export function egressRule(
 /** Origins that a rule has let through: it would do so again. */
 const passed = new WeakMap<EgressRule, Set<string>>();
 
-/** G1–G3 for a URL about to be called. Throws INVALID_REQUEST; nothing has been sent by then. */
-export function checkEgress(rule: EgressRule, url: URL): void {
+/** G1–G3 for a URL about to be called; returns its origin. Throws INVALID_REQUEST; nothing has been sent by then. */
+export function checkEgress(rule: EgressRule, url: URL): string {
   const { origin } = url;
   const known = passed.get(rule);
-  if (known?.has(origin)) return;
+  if (known?.has(origin)) return origin;
   judge(rule, url);
   if (known === undefined) passed.set(rule, new Set([origin]));
   else known.add(origin);
+  return origin;
 }
 
 function judge(rule: EgressRule, url: URL): void {

@@ -13,9 +13,9 @@ import type { CoreBus } from '../bus.ts';
 import { BlockhouseError, invalidRequest, toBlockhouseError, withUsage } from '../errors.ts';
 import type { Adapter, AdapterCall, StreamSink, UpstreamTimeouts } from '../ports.ts';
 import { type AdapterInfo, type ModelList, VerifyRequest, type VerifyResult } from '../schemas/adapter.ts';
-import { type ChatConfig, type ChatDone, ChatRequest, type ChatResponse } from '../schemas/chat.ts';
+import { type ChatConfig, type ChatDone, ChatRequest, type ChatResponse, type Usage } from '../schemas/chat.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import { type AcceptedChat, Attempts, sleep, sumOf } from './attempts.ts';
+import { type AcceptedChat, type AnsweredChat, Attempts, sleep, sumOf } from './attempts.ts';
 import { Calls } from './calls.ts';
 import { type Prompt, toPrompt } from './prompt.ts';
 import { AdapterQueue, type QueueLimits } from './queue.ts';
@@ -108,15 +108,7 @@ export class Gateway {
   async chat(request: unknown, options: CallOptions = {}): Promise<ChatResponse> {
     const accepted = this.#accept(request, undefined, options);
     const { done, content } = await this.#run(accepted);
-    const { usage, stopReason, warnings, ...message } = done;
-    return {
-      provider: accepted.adapter.id,
-      model: accepted.request.model,
-      message: { role: 'assistant', content, ...message },
-      usage,
-      stopReason,
-      ...(warnings !== undefined && { warnings }),
-    };
+    return toResponse(accepted, done, content);
   }
 
   /** Writes an answer into `sink` while it comes and resolves with its end. Rejects with a BlockhouseError. */
@@ -162,38 +154,41 @@ export class Gateway {
     const adapter = this.#registry.inBody(body.adapter, 'adapter');
     const prompt = withUnusedFields(toPrompt(body), body.config, adapter);
     const signal = options.signal ?? never();
-    this.#configuredCall(adapter, body.config, signal);
+    this.#assertOpen();
+    this.#calls.assertConfigured(adapter, body.config);
     return { request: body, adapter, prompt, signal, requestId: options.requestId ?? this.#options.newRequestId(), sink };
   }
 
-  async #run(accepted: AcceptedChat): Promise<{ done: ChatDone; content: string }> {
+  async #run(accepted: AcceptedChat): Promise<AnsweredChat> {
     const { adapter, request, requestId, signal } = accepted;
-    const { bus, now } = this.#options;
-    const fact = { requestId, adapter: adapter.id, model: request.model };
-    const startedAt = now();
-    const attempts = new Attempts(accepted, now);
-    bus.emit('chat.started', { ...fact, stream: accepted.sink !== undefined });
-    const finished = (usage: ChatDone['usage'] | undefined, code?: BlockhouseError['code']) =>
-      bus.emit('chat.finished', {
-        ...fact,
-        ...(usage !== undefined && { usage }),
-        ...(code !== undefined && { code }),
-        attempts: attempts.count,
-        durationMs: now() - startedAt,
-        firstTextMs: attempts.firstTextAt === undefined ? undefined : attempts.firstTextAt - startedAt,
-      });
+    const attempts = new Attempts(accepted, this.#options.now);
+    this.#options.bus.emit('chat.started', { requestId, adapter: adapter.id, model: request.model, stream: accepted.sink !== undefined });
     try {
       const result = await this.#lane(adapter).queue.run(() => this.#attemptUntilDone(accepted, attempts), signal);
-      finished(sumOf(attempts.lostUsage, result.done.usage));
+      this.#tellEnd(accepted, attempts, sumOf(attempts.lostUsage, result.done.usage), undefined);
       return result;
     } catch (error) {
       const failure = withUsage(toBlockhouseError(error), attempts.lostUsage);
-      finished(failure.usage, failure.code);
+      this.#tellEnd(accepted, attempts, failure.usage, failure.code);
       throw failure;
     }
   }
 
-  async #attemptUntilDone(accepted: AcceptedChat, attempts: Attempts): Promise<{ done: ChatDone; content: string }> {
+  #tellEnd({ adapter, request, requestId }: AcceptedChat, attempts: Attempts, usage: Usage | undefined, code: BlockhouseError['code'] | undefined): void {
+    const { startedAt, firstTextAt } = attempts;
+    this.#options.bus.emit('chat.finished', {
+      requestId,
+      adapter: adapter.id,
+      model: request.model,
+      usage,
+      code,
+      attempts: attempts.count,
+      durationMs: this.#options.now() - startedAt,
+      firstTextMs: firstTextAt === undefined ? undefined : firstTextAt - startedAt,
+    });
+  }
+
+  async #attemptUntilDone(accepted: AcceptedChat, attempts: Attempts): Promise<AnsweredChat> {
     const { adapter, request, requestId, signal } = accepted;
     const lane = this.#lane(adapter);
     lane.budget.deposit();
@@ -246,10 +241,22 @@ export class Gateway {
   }
 }
 
+/** Field by field: this runs for every answer, and taking the rest of an object costs as much as all of the others. */
+function toResponse({ adapter, request }: AcceptedChat, done: ChatDone, content: string): ChatResponse {
+  const message: ChatResponse['message'] = { role: 'assistant', content };
+  if (done.toolCalls !== undefined) message.toolCalls = done.toolCalls;
+  if (done.providerMetadata !== undefined) message.providerMetadata = done.providerMetadata;
+  const response: ChatResponse = { provider: adapter.id, model: request.model, message, usage: done.usage, stopReason: done.stopReason };
+  if (done.warnings !== undefined) response.warnings = done.warnings;
+  return response;
+}
+
+const UNUSED_FIELDS = ['region', 'apiKey', 'accessKeyId', 'secretAccessKey', 'sessionToken'] as const;
+
 /** Fields that mean nothing to this adapter are named, not dropped silently. `baseURL` is refused instead: it says where data goes. */
 function withUnusedFields(prompt: Prompt, config: ChatConfig | undefined, adapter: Adapter): Prompt {
-  const names = ['region', 'apiKey', 'accessKeyId', 'secretAccessKey', 'sessionToken'] as const;
-  const unused = names.filter((name) => config?.[name] !== undefined && adapter.settings[name] === undefined);
+  if (config === undefined) return prompt;
+  const unused = UNUSED_FIELDS.filter((name) => config[name] !== undefined && adapter.settings[name] === undefined);
   if (unused.length === 0) return prompt;
   return {
     ...prompt,

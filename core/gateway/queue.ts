@@ -16,6 +16,7 @@ export interface QueueLimits {
 
 /** What a client that was turned away is told to wait: long enough for some places to come free. */
 const RETRY_AFTER_MS = 2000;
+const ONCE = { once: true } as const;
 
 export class AdapterQueue {
   readonly #limits: QueueLimits;
@@ -29,14 +30,33 @@ export class AdapterQueue {
 
   /** Runs `task` when its turn comes. Throws QUEUE_FULL at once, or CANCELLED when `signal` fires while it waits. */
   async run<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    if (signal.aborted) throw new BlockhouseError('CANCELLED', 'The caller left.', { cause: signal.reason });
+    if (signal.aborted) throw left(signal);
     if (this.#atWork >= this.#limits.concurrency) await this.#turn(signal);
     else this.#atWork += 1;
-    try {
-      return await untilAborted(task, signal);
-    } finally {
-      this.#pass();
-    }
+    return this.#work(task, signal);
+  }
+
+  /** Y2. Work that does notice says how far it came, so it is left a turn to end by itself. */
+  #work<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      let isAtWork = true;
+      const end = (): void => {
+        if (!isAtWork) return;
+        isAtWork = false;
+        signal.removeEventListener('abort', leave);
+        this.#pass();
+      };
+      const fail = (error: unknown): void => {
+        end();
+        reject(error);
+      };
+      const leave = (): void => void setImmediate(() => fail(left(signal)));
+      signal.addEventListener('abort', leave, ONCE);
+      task().then((result) => {
+        end();
+        resolve(result);
+      }, fail);
+    });
   }
 
   /** Resolves with the place of somebody who has ended. */
@@ -49,10 +69,10 @@ export class AdapterQueue {
       };
       const leave = (): void => {
         this.#waiting.delete(start); // Y2
-        reject(new BlockhouseError('CANCELLED', 'The caller left.', { cause: signal.reason }));
+        reject(left(signal));
       };
       this.#waiting.add(start);
-      signal.addEventListener('abort', leave, { once: true });
+      signal.addEventListener('abort', leave, ONCE);
     });
   }
 
@@ -75,13 +95,6 @@ export class AdapterQueue {
   }
 }
 
-/** Y2. Work that does notice says how far it came, so it is left a turn to end by itself. */
-function untilAborted<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const leave = (): void => void setImmediate(() => reject(new BlockhouseError('CANCELLED', 'The caller left.', { cause: signal.reason })));
-    signal.addEventListener('abort', leave, { once: true });
-    task()
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener('abort', leave));
-  });
+function left(signal: AbortSignal): BlockhouseError {
+  return new BlockhouseError('CANCELLED', 'The caller left.', { cause: signal.reason });
 }

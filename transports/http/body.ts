@@ -3,6 +3,7 @@
 // B1 Reading stops at the limit; nothing beyond it is kept.
 // B2 A client that asked (Expect: 100-continue) is told to go on only when its headers promise an acceptable body.
 // B3 Only the type that the route takes is taken, JSON in plain UTF-8: no other type, charset or content-encoding.
+import { isAscii } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BlockhouseError, invalidRequest, parseJson } from '../../core/index.ts';
 
@@ -20,10 +21,14 @@ interface Exchange {
 
 /** An empty body is `undefined` where `optional`, a 400 elsewhere. */
 export async function readJsonBody(exchange: Exchange, limit: number, optional: boolean): Promise<unknown> {
-  assertLength(exchange.req, limit);
-  if (!hasBody(exchange.req) && optional) return undefined;
-  if (!hasBody(exchange.req)) throw invalidRequest('', 'The body is empty; send a JSON object.');
-  assertCharset(assertType(exchange.req, 'application/json')); // B3
+  const { req } = exchange;
+  assertLength(req, limit);
+  if (!hasBody(req) && optional) return undefined;
+  if (!hasBody(req)) throw invalidRequest('', 'The body is empty; send a JSON object.');
+  // As nearly every client writes it.
+  if (req.headers['content-type'] !== 'application/json' || req.headers['content-encoding'] !== undefined) {
+    assertCharset(assertType(req, 'application/json')); // B3
+  }
   const bytes = await receive(exchange, limit);
   if (bytes.length === 0 && optional) return undefined;
   return parse(bytes);
@@ -86,11 +91,10 @@ function collect(req: IncomingMessage, limit: number): Promise<Buffer> {
       }
       chunks.push(chunk);
     });
-    req.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
-    req.once('error', (error) => reject(new BlockhouseError('CANCELLED', 'The client left before its body was complete.', { cause: error })));
-    req.once('close', () => {
+    req.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    req.on('close', () => {
       // It also comes after the end, and an error has its price.
-      if (!req.readableEnded) reject(new BlockhouseError('CANCELLED', 'The client left before its body was complete.'));
+      if (!req.readableEnded) reject(new BlockhouseError('CANCELLED', 'The client left before its body was complete.', { cause: req.errored }));
     });
   });
 }
@@ -98,7 +102,7 @@ function collect(req: IncomingMessage, limit: number): Promise<Buffer> {
 function parse(bytes: Buffer): unknown {
   let text: string;
   try {
-    text = utf8.decode(bytes);
+    text = isAscii(bytes) ? bytes.toString('latin1') : utf8.decode(bytes); // three times as fast, and most bodies are plain ASCII
   } catch (error) {
     throw new BlockhouseError('INVALID_REQUEST', 'The body is not valid UTF-8.', { cause: error, details: [{ path: '', message: 'is not valid UTF-8' }] });
   }

@@ -10,35 +10,38 @@ import { BlockhouseError } from '../../core/index.ts';
 
 export const MAX_HEADER_BYTES = 16 * 1024;
 
-export class OpenAnswers {
-  readonly #bySocket = new WeakMap<Duplex, Map<ServerResponse, AbortController>>();
+interface Open {
+  readonly answers: Set<ServerResponse>;
+  readonly leaving: AbortController;
+}
 
-  /** The signal of one answer; aborted when the client leaves before it is complete. */
+export class OpenAnswers {
+  readonly #bySocket = new WeakMap<Duplex, Open>();
+
+  /**
+   * Aborted when the client leaves: one signal for all answers of a connection, which end with it. A signal of its own for each would be the
+   * dearest object of a request. Whoever listens stops listening when its work ends.
+   */
   add(socket: Duplex, res: ServerResponse): AbortSignal {
-    const controller = new AbortController();
-    this.#of(socket).set(res, controller);
-    res.once('close', () => {
-      this.#of(socket).delete(res);
-      // 'close' also comes after a complete answer; then there is nothing left to abort.
-      if (!res.writableFinished) controller.abort();
-    });
-    if (socket.destroyed) controller.abort();
-    return controller.signal;
+    const open = this.#of(socket);
+    open.answers.add(res);
+    res.on('close', () => open.answers.delete(res));
+    if (socket.destroyed) open.leaving.abort();
+    return open.leaving.signal;
   }
 
   /** True when an answer has begun and not ended (C2). */
   hasBegun(socket: Duplex): boolean {
-    return [...this.#of(socket).keys()].some((res) => res.headersSent);
+    for (const res of this.#of(socket).answers) if (res.headersSent) return true;
+    return false;
   }
 
-  #of(socket: Duplex): Map<ServerResponse, AbortController> {
+  #of(socket: Duplex): Open {
     const known = this.#bySocket.get(socket);
     if (known !== undefined) return known;
-    const open = new Map<ServerResponse, AbortController>();
+    const open: Open = { answers: new Set(), leaving: new AbortController() };
     this.#bySocket.set(socket, open);
-    socket.once('close', () => {
-      for (const controller of open.values()) controller.abort(); // C1
-    });
+    socket.once('close', () => open.leaving.abort()); // C1
     return open;
   }
 }

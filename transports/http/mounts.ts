@@ -24,8 +24,13 @@ export function checkMounts(mounts: readonly Mount[]): void {
   }
 }
 
+export interface FoundMount {
+  readonly handler: Mount['handler'];
+  readonly public: boolean;
+}
+
 /** The mount of a path, the longest prefix first. A path counts as public only as it is written: no decoding, no dot segments. */
-export function findMount(mounts: readonly Mount[], path: string): { readonly handler: Mount['handler']; readonly public: boolean } | undefined {
+export function findMount(mounts: readonly Mount[], path: string): FoundMount | undefined {
   const fitting = mounts.filter(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
   const mount = fitting.sort((a, b) => b.prefix.length - a.prefix.length)[0];
   if (mount === undefined) return undefined;

@@ -42,21 +42,25 @@ export function errorReply(error: BlockhouseError, requestId: string): JsonReply
 /** All of the answer leaves at once; `hold` only delays its end, for Node closes a connection that is not kept at that point. */
 export function writeJson(res: ServerResponse, reply: JsonReply, requestId: string, hold?: Promise<void>): void {
   if (res.headersSent || res.destroyed) return;
-  const body = writtenOut(reply.body);
-  res.writeHead(reply.status, {
-    ...COMMON_HEADERS,
-    'cache-control': 'no-store',
-    'x-request-id': requestId,
-    ...(body !== undefined && { 'content-type': body.type, 'content-length': body.bytes.length }),
-    ...reply.headers,
-  });
-  if (hold === undefined) res.end(body?.bytes);
+  const body = reply.body === undefined || reply.body instanceof Written ? reply.body : new Written(JSON.stringify(reply.body));
+  res.writeHead(reply.status, headersOf(body, reply.headers, requestId));
+  if (hold === undefined) res.end(body?.content);
   else {
     if (body === undefined) res.flushHeaders();
-    else res.write(body.bytes);
+    else res.write(body.content);
     void hold.then(() => res.end());
   }
   cutOffWhenStalled(res);
+}
+
+const FIXED_HEADERS = [...Object.entries(COMMON_HEADERS).flat(), 'cache-control', 'no-store'];
+
+/** Names and values in turn, which Node takes as they are. */
+function headersOf(body: Written | undefined, further: JsonReply['headers'], requestId: string): string[] {
+  const list = [...FIXED_HEADERS, 'x-request-id', requestId];
+  if (body !== undefined) list.push('content-type', body.type, 'content-length', String(Buffer.byteLength(body.content)));
+  if (further !== undefined) for (const name in further) list.push(name, further[name] ?? '');
+  return list;
 }
 
 /** How long a client may leave an answer unread that the system's buffers don't hold: all of it stands in memory. */
@@ -68,10 +72,4 @@ function cutOffWhenStalled(res: ServerResponse): void {
   socket.setTimeout(STALL_MS); // counts from the last byte that was taken; Node then destroys the connection
   // Before Node's own listener, which sets the time that a kept connection may be idle.
   res.prependOnceListener('finish', () => socket.setTimeout(0));
-}
-
-function writtenOut(body: unknown): { readonly type: string; readonly bytes: Uint8Array } | undefined {
-  if (body === undefined) return undefined;
-  const { content, type } = body instanceof Written ? body : new Written(JSON.stringify(body));
-  return { type, bytes: typeof content === 'string' ? Buffer.from(content) : content };
 }

@@ -13,7 +13,7 @@ import { assertOwnHost, bearerToken, inboundRequestId, targetPath } from '../gua
 import { QUIET, type TransportLog } from '../log.ts';
 import { answerRaw, COMMON_HEADERS } from '../raw-answer.ts';
 import { MAX_HEADER_BYTES, OpenAnswers, parserFailure } from './connection.ts';
-import { checkMounts, findMount, type Mount } from './mounts.ts';
+import { checkMounts, type FoundMount, findMount, type Mount } from './mounts.ts';
 import { errorReply, type JsonReply, type Reply, STREAMED, writeJson } from './reply.ts';
 import { Router } from './router.ts';
 import { routes } from './routes.ts';
@@ -114,15 +114,10 @@ class Front {
     answerRaw(socket, failure, requestId);
   }
 
-  async #answer(req: IncomingMessage, res: ServerResponse, requestId: string, signal: AbortSignal): Promise<Reply> {
+  #answer(req: IncomingMessage, res: ServerResponse, requestId: string, signal: AbortSignal): Reply | Promise<Reply> {
     const path = targetPath(req);
-    const mount = findMount(this.#mounts, path);
-    if (mount !== undefined) {
-      if (!mount.public) this.#assertToken(req);
-      for (const [name, value] of Object.entries({ ...COMMON_HEADERS, 'x-request-id': requestId })) res.setHeader(name, value);
-      await mount.handler(req, res);
-      return STREAMED;
-    }
+    const mount = this.#mounts.length === 0 ? undefined : findMount(this.#mounts, path);
+    if (mount !== undefined) return this.#mounted(mount, req, res, requestId);
     const found = this.#router.find(req.method ?? '', path);
     if (found !== undefined && 'allow' in found && req.method === 'OPTIONS')
       return { status: 204, body: undefined, headers: { allow: found.allow.join(', ') } };
@@ -130,6 +125,13 @@ class Front {
     if (found === undefined) throw new BlockhouseError('NOT_FOUND', `There is no ${path.slice(0, 200)}; GET /openapi.json lists the routes.`);
     if ('allow' in found) return notAllowed(req.method, found.allow, requestId);
     return found.route.handler({ core: this.#core, req, res, params: found.params, requestId, signal });
+  }
+
+  async #mounted(mount: FoundMount, req: IncomingMessage, res: ServerResponse, requestId: string): Promise<Reply> {
+    if (!mount.public) this.#assertToken(req);
+    for (const [name, value] of Object.entries({ ...COMMON_HEADERS, 'x-request-id': requestId })) res.setHeader(name, value);
+    await mount.handler(req, res);
+    return STREAMED;
   }
 
   /** Who speaks to a wrong name, or to none, has nothing more to say on this connection. */
@@ -161,6 +163,7 @@ class Front {
 
   #record(req: IncomingMessage, res: ServerResponse, requestId: string, ms: number, failure: BlockhouseError | undefined): void {
     const status = failure?.status ?? res.statusCode;
+    if (status < 400 && this.#log.isLevelEnabled?.('debug') === false) return;
     const fields = {
       requestId,
       method: req.method,
