@@ -40,32 +40,33 @@ export function defineAdapter(parts: AdapterParts): Adapter {
 
 async function chat(upstream: Upstream, parts: AdapterParts, call: ChatCall): Promise<void> {
   const context: ChatContext = { model: call.model, prompt: call.prompt, settings: call.settings, stream: call.stream };
-  const wire = parts.buildChat(context);
-  const headers: Record<string, string> = { 'content-type': 'application/json', accept: wire.stream ? 'text/event-stream' : 'application/json' };
-  if (wire.headers !== undefined) Object.assign(headers, wire.headers);
-  const request: UpstreamRequest = { method: 'POST', url: wire.url, headers, body: Buffer.from(JSON.stringify(wire.body)) };
-  if (wire.warnings.length > 0) call.sink.emit(wire.warnings.map((warning) => ({ type: 'warning', warning })));
-  if (!wire.stream) {
+  const { request, isStream } = toRequest(parts, call, context);
+  if (!isStream) {
     const json = parseAnswer(await exchangeWhole(upstream, parts, call, request));
     call.sink.emit(withFaults(parts, call, () => parts.readAnswer(json, context)));
     return;
   }
-  const decoder = parts.createDecoder(context);
-  const handler = new StreamHandler(parts, call, decoder);
+  const handler = new StreamHandler(parts, call, parts.createDecoder(context));
   await send(upstream, parts, call, request, handler);
   handler.finish();
+}
+
+/** A function of its own, so that nothing but the bytes is kept while the answer is awaited. */
+function toRequest(parts: AdapterParts, { sink }: ChatCall, context: ChatContext): { readonly request: UpstreamRequest; readonly isStream: boolean } {
+  const wire = parts.buildChat(context);
+  const headers: Record<string, string> = { 'content-type': 'application/json', accept: wire.stream ? 'text/event-stream' : 'application/json' };
+  if (wire.headers !== undefined) Object.assign(headers, wire.headers);
+  if (wire.warnings.length > 0) sink.emit(wire.warnings.map((warning) => ({ type: 'warning', warning })));
+  return { request: { method: 'POST', url: wire.url, headers, body: Buffer.from(JSON.stringify(wire.body)) }, isStream: wire.stream };
 }
 
 /** Signs and sends. */
 async function send(upstream: Upstream, parts: AdapterParts, call: AdapterCall, request: UpstreamRequest, handler: UpstreamHandler): Promise<void> {
   const found = parts.authorize(request, call.settings);
-  const authorization = found instanceof Promise ? await untilAborted(found, call.signal) : found;
-  const { method, url, body } = request;
-  try {
-    await upstream.send(call, { method, url, headers: Object.assign(request.headers, authorization), body }, handler);
-  } catch (error) {
+  Object.assign(request.headers, found instanceof Promise ? await untilAborted(found, call.signal) : found);
+  return upstream.send(call, request, handler).catch((error: unknown) => {
     if (!(error instanceof OversizedError)) throw withHint(error, parts.unreachableHint);
-  }
+  });
 }
 
 function withHint(error: unknown, hint: string | undefined): unknown {

@@ -87,7 +87,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #headers(): string[] {
     const { headers } = this.#request;
     const list = ['accept-encoding', 'identity'];
-    for (const name in headers) list.push(name, headers[name] ?? '');
+    for (const name in headers) if (name.toLowerCase() !== 'accept-encoding') list.push(name, headers[name] ?? '');
     return list;
   }
 
@@ -100,8 +100,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#startTimer(this.#call.timeouts.firstByteMs, 'sent nothing');
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (this.#settled || status < 200) return;
+    controller.rawHeaders = null; // views of the first bytes, which they would keep for as long as a stream lasts
     this.#status = status;
     this.#guard(() => {
       const encoding = String(headers['content-encoding'] ?? '').toLowerCase();

@@ -32,13 +32,15 @@ export class Upstream {
   async send(call: AdapterCall, request: UpstreamRequest, handler: UpstreamHandler): Promise<void> {
     const origin = checkEgress(call.egress, request.url); // H1
     this.#undici ??= await import('undici');
+    const undici = this.#undici;
     if (call.signal.aborted) throw cancelled(call.signal.reason);
-    try {
-      await new Exchange(call, request, handler, this.#pool(this.#undici, origin, call)).run();
-    } catch (error) {
-      if (!(error instanceof StaleConnection)) throw error;
-      await new Exchange(call, request, handler, this.#pool(this.#undici, origin, call)).run(true); // H3; the first pool may have been evicted since
-    }
+    const exchange = (): Exchange => new Exchange(call, request, handler, this.#pool(undici, origin, call));
+    return exchange()
+      .run()
+      .catch((error: unknown) => {
+        if (!(error instanceof StaleConnection)) throw error;
+        return exchange().run(true); // H3; the pool of the first one may have been evicted since
+      });
   }
 
   async close(): Promise<void> {

@@ -24,7 +24,8 @@ interface Fragment {
 
 export class CallSlots {
   readonly #slots: CallSlot[] = [];
-  readonly #byIndex = new Map<number, CallSlot>();
+  /** There is none as long as there is no call. */
+  #byIndex: Map<number, CallSlot> | undefined;
 
   list(): readonly CallSlot[] {
     return this.#slots;
@@ -46,7 +47,7 @@ export class CallSlots {
   #slotFor(fragment: Fragment): CallSlot {
     const { index, id, name } = fragment;
     const key = typeof index === 'number' && index >= 0 ? index : undefined;
-    const known = key === undefined ? this.#slots.at(-1) : this.#byIndex.get(key); // T1
+    const known = key === undefined ? this.#slots.at(-1) : this.#byIndex?.get(key); // T1
     if (known === undefined) return this.#open(key);
     const isOther = name !== '' && known.name !== '' && (id === '' ? key === undefined : id !== known.id);
     return isOther ? this.#open(key) : known; // T2
@@ -55,7 +56,10 @@ export class CallSlots {
   #open(index: number | undefined): CallSlot {
     const slot: CallSlot = { id: '', name: '', text: '', object: undefined };
     this.#slots.push(slot);
-    if (index !== undefined) this.#byIndex.set(index, slot);
+    if (index !== undefined) {
+      this.#byIndex ??= new Map();
+      this.#byIndex.set(index, slot);
+    }
     return slot;
   }
 }

@@ -20,7 +20,8 @@ const CHARACTERS_PER_TOKEN = 4;
 
 export class Answer {
   readonly #toolCalls: ToolCall[] = [];
-  readonly #ids = new Set<string>();
+  /** Of tool calls; there is none as long as there is no call. */
+  #ids: Set<string> | undefined;
   readonly #warnings: Warning[] = [];
   readonly #usage: Counts = {};
   #providerMetadata: Record<string, unknown> | undefined;
@@ -82,6 +83,7 @@ export class Answer {
 
   /** F2. A provider that gives no ids, or the same one twice, gets ids of ours. */
   #withUniqueId(call: ToolCall): ToolCall {
+    this.#ids ??= new Set();
     const id = call.id !== '' && !this.#ids.has(call.id) ? call.id : `call_${randomBytes(12).toString('hex')}`;
     this.#ids.add(id);
     return id === call.id ? call : { ...call, id };

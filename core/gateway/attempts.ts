@@ -40,17 +40,17 @@ export class Attempts {
     this.startedAt = now();
   }
 
-  async make({ settings, egress, timeouts, signal }: AdapterCall): Promise<AnsweredChat> {
+  make({ settings, egress, timeouts, signal }: AdapterCall): Promise<AnsweredChat> {
     this.count += 1;
     const { adapter, prompt, request, sink: streamSink } = this.#accepted;
     const sink = new AttemptSink(this.#accepted, this);
-    try {
-      await adapter.chat({ settings, egress, timeouts, signal, model: request.model, prompt, stream: streamSink !== undefined, sink });
-      return sink.finish();
-    } catch (error) {
-      this.lostUsage = sumOf(this.lostUsage, sink.answer.usageSoFar(prompt));
-      throw error;
-    }
+    return adapter
+      .chat({ settings, egress, timeouts, signal, model: request.model, prompt, stream: streamSink !== undefined, sink })
+      .then(() => sink.finish())
+      .catch((error: unknown) => {
+        this.lostUsage = sumOf(this.lostUsage, sink.answer.usageSoFar(prompt));
+        throw error;
+      });
   }
 
   noteText(): void {

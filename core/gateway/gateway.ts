@@ -113,8 +113,7 @@ export class Gateway {
 
   /** Writes an answer into `sink` while it comes and resolves with its end. Rejects with a BlockhouseError. */
   async pipe(request: unknown, sink: StreamSink, options: CallOptions = {}): Promise<ChatDone> {
-    const { done } = await this.#run(this.#accept(request, sink, options));
-    return done;
+    return this.#run(this.#accept(request, sink, options)).then(doneOf);
   }
 
   /** Model ids of an adapter. */
@@ -159,19 +158,23 @@ export class Gateway {
     return { request: body, adapter, prompt, signal, requestId: options.requestId ?? this.#options.newRequestId(), sink };
   }
 
-  async #run(accepted: AcceptedChat): Promise<AnsweredChat> {
+  #run(accepted: AcceptedChat): Promise<AnsweredChat> {
     const { adapter, request, requestId, signal } = accepted;
     const attempts = new Attempts(accepted, this.#options.now);
     this.#options.bus.emit('chat.started', { requestId, adapter: adapter.id, model: request.model, stream: accepted.sink !== undefined });
-    try {
-      const result = await this.#lane(adapter).queue.run(() => this.#attemptUntilDone(accepted, attempts), signal);
-      this.#tellEnd(accepted, attempts, sumOf(attempts.lostUsage, result.done.usage), undefined);
-      return result;
-    } catch (error) {
-      const failure = withUsage(toBlockhouseError(error), attempts.lostUsage);
-      this.#tellEnd(accepted, attempts, failure.usage, failure.code);
-      throw failure;
-    }
+    return this.#lane(adapter)
+      .queue.run(() => this.#attemptUntilDone(accepted, attempts), signal)
+      .then(
+        (result) => {
+          this.#tellEnd(accepted, attempts, sumOf(attempts.lostUsage, result.done.usage), undefined);
+          return result;
+        },
+        (error: unknown) => {
+          const failure = withUsage(toBlockhouseError(error), attempts.lostUsage);
+          this.#tellEnd(accepted, attempts, failure.usage, failure.code);
+          throw failure;
+        },
+      );
   }
 
   #tellEnd({ adapter, request, requestId }: AcceptedChat, attempts: Attempts, usage: Usage | undefined, code: BlockhouseError['code'] | undefined): void {
@@ -240,6 +243,8 @@ export class Gateway {
     if (this.#closing.signal.aborted) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.', { retryable: false });
   }
 }
+
+const doneOf = ({ done }: AnsweredChat): ChatDone => done;
 
 /** Field by field: this runs for every answer, and taking the rest of an object costs as much as all of the others. */
 function toResponse({ adapter, request }: AcceptedChat, done: ChatDone, content: string): ChatResponse {

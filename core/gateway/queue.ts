@@ -52,10 +52,14 @@ export class AdapterQueue {
       };
       const leave = (): void => void setImmediate(() => fail(left(signal)));
       signal.addEventListener('abort', leave, ONCE);
-      task().then((result) => {
-        end();
-        resolve(result);
-      }, fail);
+      try {
+        task().then((result) => {
+          end();
+          resolve(result);
+        }, fail);
+      } catch (error) {
+        fail(error);
+      }
     });
   }
 

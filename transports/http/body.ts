@@ -81,21 +81,33 @@ function collect(req: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    req.on('data', (chunk: Buffer) => {
+    const take = (chunk: Buffer): void => {
       bytes += chunk.length;
       if (bytes > limit) {
         req.pause();
-        req.removeAllListeners('data');
+        forget();
         reject(tooLarge(limit)); // B1
         return;
       }
       chunks.push(chunk);
-    });
-    req.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
-    req.on('close', () => {
-      // It also comes after the end, and an error has its price.
-      if (!req.readableEnded) reject(new BlockhouseError('CANCELLED', 'The client left before its body was complete.', { cause: req.errored }));
-    });
+    };
+    const finish = (): void => {
+      forget();
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+    };
+    const leave = (): void => {
+      forget();
+      reject(new BlockhouseError('CANCELLED', 'The client left before its body was complete.', { cause: req.errored }));
+    };
+    /** The request lives as long as its answer, which may be a stream: listeners would keep the body for as long. */
+    const forget = (): void => {
+      req.off('data', take);
+      req.off('end', finish);
+      req.off('close', leave);
+    };
+    req.on('data', take);
+    req.on('end', finish);
+    req.on('close', leave);
   });
 }
 

@@ -114,7 +114,7 @@ class Front {
     answerRaw(socket, failure, requestId);
   }
 
-  #answer(req: IncomingMessage, res: ServerResponse, requestId: string, signal: AbortSignal): Reply | Promise<Reply> {
+  async #answer(req: IncomingMessage, res: ServerResponse, requestId: string, signal: AbortSignal): Promise<Reply> {
     const path = targetPath(req);
     const mount = this.#mounts.length === 0 ? undefined : findMount(this.#mounts, path);
     if (mount !== undefined) return this.#mounted(mount, req, res, requestId);

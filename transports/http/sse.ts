@@ -103,6 +103,10 @@ export class SseWriter implements StreamSink {
       'x-accel-buffering': 'no',
       'x-request-id': this.#requestId,
     });
+    // Written by itself, though in one packet with what follows: Node keeps it in the small pieces that it was put together from otherwise.
+    this.#res.cork();
+    this.#res.flushHeaders();
+    process.nextTick(() => this.#res.uncork());
     clearTimeout(this.#timer);
     this.#timer = setInterval(() => this.#keepAlive(), this.#timing.keepAliveMs);
   }

@@ -1,5 +1,5 @@
 // `/v1`: the public gateway.
-import { type ChatRequest, isObject, toBlockhouseError } from '../../../core/index.ts';
+import { type ChatDone, type ChatRequest, isObject, toBlockhouseError } from '../../../core/index.ts';
 import { CHAT_BODY_BYTES, OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
 import { ok, type Reply, STREAMED } from '../reply.ts';
 import type { Handler, RouteContext } from '../router.ts';
@@ -28,14 +28,19 @@ export function chat(timing: SseTiming): Handler {
   };
 }
 
-async function streamChat({ core, res, signal, requestId }: RouteContext, body: unknown, timing: SseTiming): Promise<Reply> {
+/** Not an async function: one that waits costs more memory than all the rest that a silent stream needs here. */
+function streamChat({ core, res, signal, requestId }: RouteContext, body: unknown, timing: SseTiming): Promise<Reply> {
   const writer = new SseWriter(res, requestId, timing);
-  try {
-    writer.done(await core.pipe(body, writer, { signal, requestId }));
+  const finish = (done: ChatDone): Reply => {
+    writer.done(done);
     return STREAMED;
-  } catch (error) {
-    const failure = toBlockhouseError(error);
-    writer.fail(failure);
-    throw failure; // where the stream is open, for the log only
-  }
+  };
+  return core
+    .pipe(body, writer, { signal, requestId })
+    .then(finish)
+    .catch((error: unknown) => {
+      const failure = toBlockhouseError(error);
+      writer.fail(failure);
+      throw failure; // where the stream is open, for the log only
+    });
 }
