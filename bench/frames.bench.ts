@@ -32,7 +32,7 @@ interface Case {
   readonly bytesPerFrame: number;
 }
 
-export async function run({ rounds, ms, framings = FRAMINGS, allocation = true }: FramesOptions = { rounds: 3, ms: 1000 }): Promise<Result> {
+export async function run({ rounds, ms, framings = FRAMINGS, allocation = true }: FramesOptions = { rounds: 3, ms: 700 }): Promise<Result> {
   const cases: Case[] = [];
   for (const framing of framings) {
     const api = framing === 'openai-responses' ? 'responses' : 'chat';

@@ -22,7 +22,7 @@ interface Pace {
 const PACES: readonly Pace[] = [
   { streams: 1, frames: 12, everyMs: 2 },
   { streams: 16, frames: 20, everyMs: 5 },
-  { streams: 256, frames: 20, everyMs: 50 },
+  { streams: 256, frames: 12, everyMs: 50 },
 ];
 /** The one setting that is not the default: with 64 places, 192 of 256 streams would wait for one, and that wait would be measured. */
 const PLACES = { BLOCKHOUSE_QUEUE_CONCURRENCY: '256' };
@@ -39,7 +39,7 @@ interface Case {
   readonly rounds: Map<string, StreamRound[]>;
 }
 
-export async function run({ rounds, ms, framings = FRAMINGS }: StreamOptions = { rounds: 3, ms: 900 }): Promise<Result> {
+export async function run({ rounds, ms, framings = FRAMINGS }: StreamOptions = { rounds: 3, ms: 600 }): Promise<Result> {
   const cases: Case[] = [];
   for (const framing of framings) {
     const api = framing === 'openai-responses' ? 'responses' : 'chat';

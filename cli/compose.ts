@@ -38,7 +38,7 @@ export async function startServer(flags: Flags): Promise<RunningServer> {
   await inWorkspace(config, () => core.start());
   try {
     await inWorkspace(config, async () => core.token?.ensure(config.workspace));
-    const transport = createHttpTransport(core, { allowRemote: config.allowRemote, log });
+    const transport = createHttpTransport(core, { allowRemote: config.allowRemote, log, maxConnections: config.maxConnections });
     const sockets = createWsTransport(core, transport.server, { allowRemote: config.allowRemote, log });
     const url = await transport.listen(config.port, config.host).catch((error: unknown) => {
       throw new CliError('place', listenFault(config, error as NodeJS.ErrnoException), error);
@@ -91,13 +91,11 @@ export async function createConfiguredCore(config: ProcessConfig): Promise<Core>
   });
 }
 
-/** How long open answers may go on after the first signal. */
-const DRAIN_MS = 5000;
 /** How long the error that ends them then may take to leave. */
 const FAREWELL_MS = 1000;
 
 /**
- * Serves until SIGINT or SIGTERM; open answers get DRAIN_MS and then an error, a second signal ends the process at once.
+ * Serves until SIGINT or SIGTERM; open answers get `drainMs` and then an error, a second signal ends the process at once.
  * `announce` tells a person or a program that the server listens, before the log does.
  */
 export async function serveUntilSignal(flags: Flags, announce?: (server: RunningServer) => Promise<void>): Promise<void> {
@@ -111,8 +109,8 @@ export async function serveUntilSignal(flags: Flags, announce?: (server: Running
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   server.log.info({}, 'shutting down');
   const cuts = [
-    setTimeout(() => void server.core.close(), DRAIN_MS),
-    setTimeout(() => process.exit(0), DRAIN_MS + FAREWELL_MS), // for clients that do not read
+    setTimeout(() => void server.core.close(), server.config.drainMs),
+    setTimeout(() => process.exit(0), server.config.drainMs + FAREWELL_MS), // for clients that do not read
   ];
   await server.close();
   for (const cut of cuts) clearTimeout(cut);

@@ -37,6 +37,10 @@ export type CoreEvents = {
     readonly usage?: Usage | undefined;
     readonly code?: ErrorCode | undefined;
   };
+  /** A provider has failed so often in a row that it is not called for `openMs`. */
+  'adapter.paused': { readonly adapter: string; readonly openMs: number; readonly failures: number; readonly code: ErrorCode; readonly error: string };
+  /** A provider that was not called for a while answers again. */
+  'adapter.recovered': { readonly adapter: string };
   /** auth.json was read again after a change. */
   'credentials.changed': { readonly file: string };
   /** auth.json can't be read; the last good content stays in use. */

@@ -20,6 +20,10 @@ export interface ProcessConfig {
   readonly timeouts: Partial<UpstreamTimeouts>;
   /** Model calls of all monitors together at the same time. */
   readonly monitorCalls: number;
+  /** Open connections at most. */
+  readonly maxConnections: number;
+  /** How long open answers may go on once the server is told to end. */
+  readonly drainMs: number;
   readonly logLevel: LogLevel;
 }
 
@@ -32,6 +36,10 @@ export interface Flags {
 
 /** More, and monitors would crowd out those who wait for the gateway themselves. */
 export const DEFAULT_MONITOR_CALLS = 16;
+/** Systems give a process 1,024 file descriptors or more; a developer's machine has some tens of connections. */
+export const DEFAULT_MAX_CONNECTIONS = 2000;
+/** With what follows it, a server is gone within five seconds. */
+export const DEFAULT_DRAIN_MS = 3500;
 export const DEFAULT_QUEUE: QueueLimits = { concurrency: 64, waiting: 256 };
 
 /** Throws an Error that names the setting and both ways to give it. */
@@ -58,6 +66,8 @@ export function resolveProcessConfig(flags: Flags, env: Environment): ProcessCon
     }),
     timeouts: readTimeouts(text),
     monitorCalls: integer('BLOCKHOUSE_MONITOR_CALLS', text('BLOCKHOUSE_MONITOR_CALLS'), 1, 10_000) ?? DEFAULT_MONITOR_CALLS,
+    maxConnections: integer('BLOCKHOUSE_MAX_CONNECTIONS', text('BLOCKHOUSE_MAX_CONNECTIONS'), 1, 1_000_000) ?? DEFAULT_MAX_CONNECTIONS,
+    drainMs: integer('BLOCKHOUSE_DRAIN_MS', text('BLOCKHOUSE_DRAIN_MS'), 0, 3_600_000) ?? DEFAULT_DRAIN_MS,
     logLevel: level as LogLevel,
   });
 }

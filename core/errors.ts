@@ -43,6 +43,11 @@ export const ERROR_TABLE = {
   UNSUPPORTED_MEDIA_TYPE: { status: 415, retryable: false, meaning: 'The body is not plain UTF-8 application/json.' },
   EXPECTATION_FAILED: { status: 417, retryable: false, meaning: 'The Expect header asks for something other than 100-continue.' },
   QUEUE_FULL: { status: 429, retryable: true, meaning: "The adapter's waiting room, or the queue of the block, is full; Retry-After says when to come back." },
+  TOO_MANY_ATTEMPTS: {
+    status: 429,
+    retryable: false,
+    meaning: 'More than 60 wrong tokens came from this address within a minute. The right one is always taken.',
+  },
   UPSTREAM_RATE_LIMITED: { status: 429, retryable: true, meaning: "The provider limits the rate; Retry-After is the provider's, where it gave one." },
   HEADERS_TOO_LARGE: { status: 431, retryable: false, meaning: 'The request headers are larger than 16 KiB.' },
   CANCELLED: { status: 499, retryable: false, meaning: 'The caller left or aborted. Never sent on the wire; seen in logs and by library callers.' },

@@ -1,13 +1,11 @@
 // Amazon Bedrock: the Converse API, binary event streams, requests signed with AWS keys or carrying a bearer token.
 import { type Adapter, BlockhouseError, type ResolvedSettings } from '../../core/index.ts';
 import { defineAdapter } from '../define.ts';
-import type { UpstreamRequest } from '../http.ts';
 import type { Get } from '../parts.ts';
 import { asArray, asObject } from '../read.ts';
 import { Authorizer, CREDENTIAL_SETTINGS, keyProblem } from './credentials.ts';
 import { controlURL, endpointProblem, regionOf, trustedOrigins } from './endpoints.ts';
 import { readFault } from './errors.ts';
-import { EVENT_STREAM, loadFrameCodec } from './frames.ts';
 import { DEFAULT_MODEL, MODELS } from './models.ts';
 import { buildRequest } from './request.ts';
 import { readAnswer } from './response.ts';
@@ -30,7 +28,7 @@ export function createBedrock(): Adapter {
     },
     trustedOrigins,
     missingCredential: (settings) => keyProblem(settings) ?? endpointProblem(settings),
-    authorize: (request, settings) => authorize(authorizer, request, settings),
+    authorize: (request, settings) => authorizer.authorize(request, settings),
     buildChat: buildRequest,
     readAnswer,
     createDecoder: (context) => new BedrockDecoder(context),
@@ -38,12 +36,6 @@ export function createBedrock(): Adapter {
     curatedModels: MODELS,
     verify,
   });
-}
-
-/** The last stop before sending, and an asynchronous one: what the decoder of the answer needs is loaded here. */
-async function authorize(authorizer: Authorizer, request: UpstreamRequest, settings: ResolvedSettings): Promise<Record<string, string>> {
-  if (request.headers['accept'] === EVENT_STREAM) await loadFrameCodec();
-  return authorizer.authorize(request, settings);
 }
 
 async function verify(get: Get, settings: ResolvedSettings): Promise<string> {

@@ -8,7 +8,6 @@ import { frameFault } from './errors.ts';
 import { decodeFrame, type Frame, FrameSplitter } from './frames.ts';
 import { readStopReason, usageEvent } from './response.ts';
 
-/** `loadFrameCodec` must have resolved before the first chunk. */
 export class BedrockDecoder implements StreamDecoder {
   readonly #frames = new FrameSplitter();
   readonly #blocks: AnswerBlocks;

@@ -21,9 +21,9 @@ export async function inWorld<T>(options: GatewayOptions, work: (world: World) =
 }
 
 /** So much that the compiler has seen what comes, and so long at most. */
-const WARM_REQUESTS = 4000;
+const WARM_REQUESTS = 10_000;
 const WARM_FRAMES = 12_000;
-const WARM_MS = 8000;
+const WARM_MS = 5000;
 const STEP_MS = 300;
 const WARM_CONCURRENCY = 16;
 

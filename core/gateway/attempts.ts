@@ -29,6 +29,8 @@ export class Attempts {
   readonly startedAt: number;
   count = 0;
   firstTextAt: number | undefined;
+  /** Called once, with the first text that comes after it was set. */
+  onFirstText: (() => void) | undefined;
   /** Of the attempts that failed, as far as it is known. */
   lostUsage: Usage | undefined;
   readonly #accepted: AcceptedChat;
@@ -54,7 +56,10 @@ export class Attempts {
   }
 
   noteText(): void {
-    this.firstTextAt ??= this.#now();
+    if (this.firstTextAt === undefined) this.firstTextAt = this.#now();
+    if (this.onFirstText === undefined) return;
+    this.onFirstText();
+    this.onFirstText = undefined;
   }
 }
 

@@ -7,6 +7,8 @@
 // W4 An aborted signal ends every phase: waiting, attempt, backoff.
 // W5 Keys are resolved for each attempt, so that a rotated key serves the next one.
 // W6 After `close` every request ends in SHUTTING_DOWN, those too that wait for a place or for a repetition.
+// W7 A provider that fails call after call is left alone for a while (breaker.ts). A request that names an address of its own neither counts
+//    there nor is held up by it: it says nothing of the provider.
 import { setMaxListeners } from 'node:events';
 import type { CredentialStore } from '../auth/credentials.ts';
 import type { CoreBus } from '../bus.ts';
@@ -16,6 +18,7 @@ import { type AdapterInfo, type ModelList, VerifyRequest, type VerifyResult } fr
 import { type ChatConfig, type ChatDone, ChatRequest, type ChatResponse, type Usage } from '../schemas/chat.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import { type AcceptedChat, type AnsweredChat, Attempts, sleep, sumOf } from './attempts.ts';
+import { Breaker } from './breaker.ts';
 import { Calls } from './calls.ts';
 import { type Prompt, toPrompt } from './prompt.ts';
 import { AdapterQueue, type QueueLimits } from './queue.ts';
@@ -47,6 +50,7 @@ export interface CallOptions {
 
 interface Lane {
   readonly queue: AdapterQueue;
+  readonly breaker: Breaker;
   readonly budget: RetryBudget;
 }
 
@@ -69,7 +73,11 @@ export class Gateway {
     setMaxListeners(0, this.#closing.signal); // one for each request that waits for a repetition
     this.#registry = new AdapterRegistry(options.adapters);
     for (const adapter of options.adapters) {
-      this.#lanes.set(adapter.id, { queue: new AdapterQueue(options.queue), budget: new RetryBudget(options.now) });
+      const breaker = new Breaker(adapter.displayName, options.now, {
+        opened: (fact) => options.bus.emit('adapter.paused', { adapter: adapter.id, ...fact }),
+        closed: () => options.bus.emit('adapter.recovered', { adapter: adapter.id }),
+      });
+      this.#lanes.set(adapter.id, { queue: new AdapterQueue(options.queue), breaker, budget: new RetryBudget(options.now) });
     }
   }
 
@@ -197,10 +205,11 @@ export class Gateway {
     lane.budget.deposit();
     for (let retry = 0; ; retry += 1) {
       try {
-        return await attempts.make(this.#configuredCall(adapter, request.config, signal));
+        return await this.#attempt(accepted, attempts, lane.breaker);
       } catch (error) {
         const failure = signal.aborted ? new BlockhouseError('CANCELLED', 'The caller left.', { cause: error }) : toBlockhouseError(error);
-        const final = accepted.sink?.opened === true || retry >= this.#options.retries; // W3
+        const isLeftAlone = request.config?.baseURL === undefined && lane.breaker.isOpen; // W7
+        const final = accepted.sink?.opened === true || retry >= this.#options.retries || isLeftAlone; // W3
         const wanted = final ? undefined : retryDelayMs(failure, retry, this.#options.random);
         const delayMs = wanted !== undefined && wanted < (accepted.sink?.opensInMs ?? Number.POSITIVE_INFINITY) ? wanted : undefined; // W2
         if (delayMs === undefined || failure.code === 'CANCELLED' || !lane.budget.withdraw()) throw failure;
@@ -218,6 +227,24 @@ export class Gateway {
         if (accepted.sink?.opened) throw failure;
       }
     }
+  }
+
+  /** W7. */
+  #attempt({ adapter, request, signal }: AcceptedChat, attempts: Attempts, breaker: Breaker): Promise<AnsweredChat> {
+    const call = this.#configuredCall(adapter, request.config, signal);
+    if (request.config?.baseURL !== undefined) return attempts.make(call);
+    const isProbe = breaker.admit();
+    attempts.onFirstText = () => breaker.succeed();
+    return attempts.make(call).then(
+      (answered) => {
+        breaker.succeed();
+        return answered;
+      },
+      (error: unknown) => {
+        breaker.judge(signal.aborted ? new BlockhouseError('CANCELLED', 'The caller left.') : toBlockhouseError(error), isProbe);
+        throw error;
+      },
+    );
   }
 
   #lane(adapter: Adapter): Lane {

@@ -54,7 +54,7 @@ function signal(server: Running, name: NodeJS.Signals): Promise<void> {
 
 const STREAM = { ...CHAT, stream: true };
 
-t.test('SIGTERM takes no new connection, and a stream that ends soon ends whole', async (t) => {
+t.test('SIGTERM takes nothing new and says so, health too, and a stream that ends soon ends whole', async (t) => {
   let finish = (): void => undefined;
   const server = await running(t, (_request, res) => {
     res.write(daemonLine('Hello'));
@@ -62,23 +62,28 @@ t.test('SIGTERM takes no new connection, and a stream that ends soon ends whole'
   });
   const response = await responseOf(server.chat(STREAM));
   await signal(server, 'SIGTERM');
-  await until(
-    () =>
-      new Promise((resolve) => {
-        const late = get(`${server.url}/v1/health`, { agent: false });
-        late.on('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ECONNREFUSED'));
-        late.on('response', (answer) => {
-          answer.resume();
-          resolve(false);
-        });
-      }),
-    'new connections to be refused',
-  );
+  for (const path of ['/v1/health', '/v1/adapters', '/nowhere']) {
+    const late = await readAnswer(await responseOf(get(`${server.url}${path}`, { agent: false })));
+    t.match(late, { status: 503, json: { code: 'SHUTTING_DOWN' }, headers: { connection: 'close' } }, path);
+  }
+  const refused = await readAnswer(await responseOf(server.chat(STREAM)));
+  t.match(refused, { status: 503, json: { code: 'SHUTTING_DOWN' } });
+  t.equal(server.upstream.requests.length, 1, 'and nothing was begun for it');
   finish();
   t.same(
     framesOf((await readAnswer(response)).text).map(({ event }) => event),
     ['start', 'content', 'done'],
   );
+  t.equal((await server.ended).code, 0);
+});
+
+t.test('the time of grace can be set: without any, open streams end at once in an error', async (t) => {
+  const server = await running(t, (_request, res) => void res.write(daemonLine('Hello')), { BLOCKHOUSE_DRAIN_MS: '0' });
+  const begun = await responseOf(server.chat(STREAM));
+  await firstBytes(begun);
+  const text = readWhole(begun);
+  await signal(server, 'SIGTERM');
+  t.match(framesOf(await text).at(-1), { event: 'error', data: { code: 'SHUTTING_DOWN' } });
   t.equal((await server.ended).code, 0);
 });
 

@@ -7,6 +7,8 @@ const FIELDS: { readonly [E in keyof CoreEvents]: { readonly [F in keyof Require
   'chat.started': { requestId: true, adapter: true, model: true, stream: true },
   'chat.retried': { requestId: true, adapter: true, model: true, attempt: true, delayMs: true, code: true, error: true },
   'chat.finished': { requestId: true, adapter: true, model: true, attempts: true, durationMs: true, firstTextMs: true, usage: true, code: true },
+  'adapter.paused': { adapter: true, openMs: true, failures: true, code: true, error: true },
+  'adapter.recovered': { adapter: true },
   'credentials.changed': { file: true },
   'credentials.damaged': { file: true, reason: true },
   'token.rotated': { file: true },

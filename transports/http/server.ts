@@ -5,13 +5,15 @@
 // P3 A request whose body was not read to its end takes its connection with it, so that leftover bytes are
 //    never taken for a next request.
 // P4 A client that leaves aborts what was begun for it.
+// P5 A server that ends finishes what it has begun and takes nothing new: it says so, so that a load balancer sees it before the port is closed.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { BlockhouseError, type Core, toBlockhouseError } from '../../core/index.ts';
+import { BlockhouseError, type Core, DEFAULT_MAX_CONNECTIONS, toBlockhouseError } from '../../core/index.ts';
 import { assertOwnHost, bearerToken, inboundRequestId, targetPath } from '../guard.ts';
 import { QUIET, type TransportLog } from '../log.ts';
 import { answerRaw, COMMON_HEADERS } from '../raw-answer.ts';
+import { wrongTokensOf } from '../wrong-tokens.ts';
 import { MAX_HEADER_BYTES, OpenAnswers, parserFailure } from './connection.ts';
 import { checkMounts, type FoundMount, findMount, type Mount } from './mounts.ts';
 import { errorReply, type JsonReply, type Reply, STREAMED, writeJson } from './reply.ts';
@@ -25,19 +27,25 @@ export interface HttpTransportOptions {
   readonly allowRemote?: boolean;
   readonly log?: TransportLog;
   readonly sse?: Partial<SseTiming>;
+  /** Open connections at most; further ones are closed as they come. The default is 2,000. */
+  readonly maxConnections?: number;
 }
 
 export interface HttpTransport {
   readonly server: Server;
   /** Binds and resolves with the URL. Rejects as `server.listen` does (EADDRINUSE, …). */
   listen(port: number, host: string): Promise<string>;
-  /** Stops accepting, closes idle connections, and resolves when the others have ended. */
+  /** From now on whatever comes anew is answered 503 SHUTTING_DOWN, health too, and its connection closed; what is under way goes on. */
+  drain(): void;
+  /** `drain`, then stops accepting as soon as nothing is under way; resolves when everything has ended. */
   close(): Promise<void>;
 }
 
 /** A request's headers, and the whole of it, must have arrived by then. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
+/** Between two log lines about connections that were turned away. */
+const DROP_LOG_MS = 10_000;
 
 /** Throws when the core has no workspace, and so no token to check. */
 export function createHttpTransport(core: Core, options: HttpTransportOptions = {}): HttpTransport {
@@ -58,6 +66,8 @@ export function createHttpTransport(core: Core, options: HttpTransportOptions = 
   );
   // MAX_HEADER_BYTES is the limit. A limit on their number would drop the rest silently, an Authorization among them.
   server.maxHeadersCount = 0;
+  server.maxConnections = options.maxConnections ?? DEFAULT_MAX_CONNECTIONS;
+  server.on('drop', () => front.noteDrop(server.maxConnections));
   server.on('checkContinue', (req, res) => void front.serve(req, res));
   server.on(
     'checkExpectation',
@@ -70,7 +80,16 @@ export function createHttpTransport(core: Core, options: HttpTransportOptions = 
     if (!socket.writable || error.code === 'ECONNRESET' || front.answers.hasBegun(socket)) socket.destroy();
     else front.refuseRaw(socket, parserFailure(error.code));
   });
-  return { server, listen: (port, host) => listen(server, port, host), close: () => close(server) };
+  return {
+    server,
+    listen: (port, host) => listen(server, port, host),
+    drain: () => front.drain(),
+    close: async () => {
+      front.drain();
+      await front.idle();
+      await close(server);
+    },
+  };
 }
 
 class Front {
@@ -80,6 +99,10 @@ class Front {
   readonly #mounts: readonly Mount[];
   readonly #allowRemote: boolean;
   readonly #router: Router;
+  readonly #onIdle: (() => void)[] = [];
+  #isDraining = false;
+  #underWay = 0;
+  #dropToldAt = Number.NEGATIVE_INFINITY;
 
   constructor(core: Core, options: HttpTransportOptions) {
     this.#core = core;
@@ -89,6 +112,23 @@ class Front {
     this.#router = new Router(routes({ ...DEFAULT_SSE_TIMING, ...options.sse }));
   }
 
+  drain(): void {
+    this.#isDraining = true;
+    this.#tellIfIdle();
+  }
+
+  /** Resolves once no request is under way. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onIdle.push(resolve);
+      this.#tellIfIdle();
+    });
+  }
+
+  #tellIfIdle(): void {
+    if (this.#underWay === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
+  }
+
   /** Never rejects. With `refusal`, that is the answer for whoever may speak to this server at all. */
   async serve(req: IncomingMessage, res: ServerResponse, refusal?: BlockhouseError): Promise<void> {
     const startedAt = performance.now();
@@ -96,8 +136,12 @@ class Front {
     const signal = this.answers.add(req.socket, res); // P4
     res.on('error', (error) => this.#log.debug({ requestId, error: error.message }, 'the connection broke while it was written to'));
     let failure: BlockhouseError | undefined;
+    let isUnderWay = false;
     try {
       this.#assertOwnHost(req, res); // P1
+      this.#assertOpen(res); // P5
+      this.#underWay += 1;
+      isUnderWay = true;
       if (refusal !== undefined) throw refusal;
       const reply = await this.#answer(req, res, requestId, signal);
       if (reply !== STREAMED) this.#write(req, res, reply, requestId);
@@ -105,7 +149,17 @@ class Front {
       failure = toBlockhouseError(error);
       this.#write(req, res, errorReply(failure, requestId), requestId);
     }
+    if (isUnderWay) this.#underWay -= 1;
+    if (this.#isDraining) this.#tellIfIdle();
     this.#record(req, res, requestId, performance.now() - startedAt, failure);
+  }
+
+  /** One line for all of a while: whoever opens connections by the thousand must not fill the log. */
+  noteDrop(most: number): void {
+    const now = performance.now();
+    if (now - this.#dropToldAt < DROP_LOG_MS) return;
+    this.#dropToldAt = now;
+    this.#log.error({ most }, 'as many connections as may be are open; further ones are closed (BLOCKHOUSE_MAX_CONNECTIONS)');
   }
 
   /** For what never became a request that could be answered as one. */
@@ -144,11 +198,15 @@ class Front {
     }
   }
 
+  /** P5. */
+  #assertOpen(res: ServerResponse): void {
+    if (!this.#isDraining) return;
+    res.setHeader('connection', 'close');
+    throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
+  }
+
   #assertToken(req: IncomingMessage): void {
-    const token = bearerToken(req);
-    if (token === undefined || !this.#core.token?.matches(token)) {
-      throw new BlockhouseError('UNAUTHORIZED', 'Send the header Authorization: Bearer <token>; `blockhouse token` prints it.');
-    }
+    wrongTokensOf(this.#core).assertRight(this.#core, req, bearerToken(req), 'Send the header Authorization: Bearer <token>; `blockhouse token` prints it.');
   }
 
   #write(req: IncomingMessage, res: ServerResponse, reply: JsonReply, requestId: string): void {

@@ -14,6 +14,7 @@ import { BlockhouseError, type Core, invalidRequest, toBlockhouseError } from '.
 import { assertOwnHost, inboundRequestId, targetPath } from '../guard.ts';
 import type { TransportLog } from '../log.ts';
 import { answerRaw } from '../raw-answer.ts';
+import { wrongTokensOf } from '../wrong-tokens.ts';
 import { withoutUpgrade } from './hand-back.ts';
 import { MAX_MESSAGE_BYTES, MAX_MESSAGE_PIECES, type WsLimits } from './limits.ts';
 
@@ -87,9 +88,7 @@ export class Door {
     assertOwnHost(req, { allowRemote });
     const path = targetPath(req);
     if (path !== WS_PATH) throw new BlockhouseError('NOT_FOUND', `There is no WebSocket at ${path.slice(0, 200)}; there is one at ${WS_PATH}.`);
-    const token = tokenOf(req);
-    if (token === undefined || !core.token?.matches(token))
-      throw new BlockhouseError('UNAUTHORIZED', `Connect to ${WS_PATH}?token=<token>; \`blockhouse token\` prints it.`);
+    wrongTokensOf(core).assertRight(core, req, tokenOf(req), `Connect to ${WS_PATH}?token=<token>; \`blockhouse token\` prints it.`);
     assertHandshake(req);
     if (this.#closing) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
     if (count() >= limits.maxSockets)

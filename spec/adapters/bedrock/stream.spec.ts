@@ -1,13 +1,10 @@
 import t from 'tap';
-import { loadFrameCodec } from '../../../adapters/bedrock/frames.ts';
 import { readAnswer } from '../../../adapters/bedrock/response.ts';
 import { BedrockDecoder } from '../../../adapters/bedrock/stream.ts';
 import type { ProviderFault } from '../../../adapters/faults.ts';
 import { StreamFault } from '../../../adapters/parts.ts';
 import { BlockhouseError, type ChatEvent } from '../../../core/index.ts';
 import { contextOf, eventFrame, frameOf, HEX_EXCEPTION_FRAME, HEX_TEXT_FRAME, streamOf, textOf } from './help.ts';
-
-await loadFrameCodec();
 
 const USAGE = { inputTokens: 10, outputTokens: 5, totalTokens: 15, cacheReadInputTokens: 3, cacheWriteInputTokens: 0 };
 const STOP = eventFrame('messageStop', { stopReason: 'end_turn' });

@@ -1,0 +1,86 @@
+import t from 'tap';
+import { Breaker } from '../../../core/gateway/breaker.ts';
+import { BlockhouseError, type ErrorCode } from '../../../core/index.ts';
+
+function breakerAt() {
+  const facts: object[] = [];
+  const clock = { now: 0 };
+  const breaker = new Breaker('Anthropic', () => clock.now, { opened: (fact) => facts.push(fact), closed: () => facts.push({ closed: true }) });
+  const fail = (code: ErrorCode = 'UPSTREAM_FAILED'): void => breaker.judge(new BlockhouseError(code, 'overloaded'), breaker.admit());
+  const failTimes = (count: number): void => {
+    for (let i = 0; i < count; i += 1) fail();
+  };
+  return { breaker, facts, clock, fail, failTimes };
+}
+
+t.test('twenty failures in a row open it, and it says why and for how long', async (t) => {
+  const { breaker, facts, failTimes } = breakerAt();
+  failTimes(19);
+  t.equal(breaker.isOpen, false);
+  failTimes(1);
+  t.equal(breaker.isOpen, true);
+  t.strictSame(facts, [{ openMs: 5000, failures: 20, code: 'UPSTREAM_FAILED', error: 'overloaded' }]);
+  t.throws(() => breaker.admit(), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: 5000, message: /Anthropic has failed 20 times in a row.*in 5 s.*overloaded/ });
+});
+
+t.test('a success, or a refusal that shows the provider at work, begins the count anew', async (t) => {
+  const { breaker, fail, failTimes } = breakerAt();
+  failTimes(19);
+  breaker.succeed();
+  failTimes(19);
+  fail('UPSTREAM_REJECTED');
+  failTimes(19);
+  fail('UPSTREAM_AUTH');
+  failTimes(19);
+  t.equal(breaker.isOpen, false);
+});
+
+t.test('rate limits, callers who left and defects of ours are neither failure nor success', async (t) => {
+  const { breaker, fail, failTimes } = breakerAt();
+  for (const code of ['UPSTREAM_RATE_LIMITED', 'CANCELLED', 'INTERNAL_ERROR', 'QUEUE_FULL'] as const) for (let i = 0; i < 50; i += 1) fail(code);
+  t.equal(breaker.isOpen, false);
+  failTimes(19);
+  fail('UPSTREAM_RATE_LIMITED');
+  failTimes(1);
+  t.equal(breaker.isOpen, true, 'the count went on');
+});
+
+t.test('after its time one call tries; its failure doubles the time, up to a minute, its success ends it', async (t) => {
+  const { breaker, facts, clock, failTimes } = breakerAt();
+  failTimes(20);
+  for (const openMs of [5000, 10_000, 20_000, 40_000, 60_000, 60_000]) {
+    t.match(facts.at(-1), { openMs });
+    clock.now += openMs - 1;
+    t.throws(() => breaker.admit(), { code: 'UPSTREAM_UNREACHABLE' });
+    clock.now += 1;
+    t.equal(breaker.admit(), true, 'one tries');
+    t.throws(() => breaker.admit(), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: 1000 }, 'the others wait');
+    breaker.judge(new BlockhouseError('UPSTREAM_TIMEOUT', 'silent'), true);
+  }
+  clock.now += 60_000;
+  breaker.admit();
+  breaker.succeed();
+  t.strictSame(facts.at(-1), { closed: true });
+  t.equal(breaker.admit(), false);
+  failTimes(19);
+  t.match(breaker.isOpen, false);
+});
+
+t.test('calls that were under way when it opened neither open it again nor end the trial', async (t) => {
+  const { breaker, facts, clock, failTimes } = breakerAt();
+  failTimes(20);
+  breaker.judge(new BlockhouseError('UPSTREAM_FAILED', 'late'), false);
+  t.equal(facts.length, 1);
+  clock.now += 5000;
+  breaker.admit();
+  breaker.judge(new BlockhouseError('UPSTREAM_FAILED', 'later'), false);
+  t.throws(() => breaker.admit(), 'the trial goes on');
+});
+
+t.test('a trial whose caller left makes room for the next one', async (t) => {
+  const { breaker, clock, failTimes } = breakerAt();
+  failTimes(20);
+  clock.now += 5000;
+  breaker.judge(new BlockhouseError('CANCELLED', 'left'), breaker.admit());
+  t.equal(breaker.admit(), true);
+});

@@ -1,0 +1,67 @@
+// How many wrong tokens one address may present: a program that tries some is told to stop, and the log is not filled by it.
+//
+// W1 The right token is always taken, from the same address too: nobody can lock its owner out.
+// W2 A request without any token is no attempt.
+// W3 Memory is bounded, however many addresses there are.
+import type { IncomingMessage } from 'node:http';
+import { BlockhouseError, type Core } from '../core/index.ts';
+
+const MOST_A_MINUTE = 60;
+const MINUTE_MS = 60_000;
+const MOST_ADDRESSES = 1000;
+
+interface Attempts {
+  count: number;
+  readonly since: number;
+}
+
+const byCore = new WeakMap<object, WrongTokens>();
+
+/** The count of a server: its HTTP and its WebSocket share it. */
+export function wrongTokensOf(core: object): WrongTokens {
+  const known = byCore.get(core) ?? new WrongTokens();
+  byCore.set(core, known);
+  return known;
+}
+
+export class WrongTokens {
+  readonly #now: () => number;
+  /** In the order of their first attempts. */
+  readonly #attempts = new Map<string, Attempts>();
+
+  /** Monotonic milliseconds. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** Throws UNAUTHORIZED with `cure` unless `token` is the right one, or TOO_MANY_ATTEMPTS for an address that has presented too many wrong ones. */
+  assertRight(core: Pick<Core, 'token'>, req: IncomingMessage, token: string | undefined, cure: string): void {
+    if (token !== undefined && core.token?.matches(token)) return;
+    if (token !== undefined) this.#count(req.socket.remoteAddress ?? '');
+    throw new BlockhouseError('UNAUTHORIZED', cure);
+  }
+
+  #count(address: string): void {
+    const now = this.#now();
+    let attempts = this.#attempts.get(address);
+    if (attempts === undefined || now - attempts.since >= MINUTE_MS) {
+      attempts = { count: 0, since: now };
+      this.#attempts.delete(address);
+      this.#attempts.set(address, attempts);
+      this.#forget();
+    }
+    attempts.count += 1;
+    if (attempts.count <= MOST_A_MINUTE) return;
+    throw new BlockhouseError('TOO_MANY_ATTEMPTS', `More than ${MOST_A_MINUTE} wrong tokens within a minute; \`blockhouse token\` prints the right one.`, {
+      retryAfterMs: attempts.since + MINUTE_MS - now,
+    });
+  }
+
+  /** W3: the oldest goes first. */
+  #forget(): void {
+    for (const address of this.#attempts.keys()) {
+      if (this.#attempts.size <= MOST_ADDRESSES) return;
+      this.#attempts.delete(address);
+    }
+  }
+}
