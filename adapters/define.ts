@@ -34,6 +34,7 @@ export function defineAdapter(parts: AdapterParts): Adapter {
     ...(parts.curatedModels !== undefined && { curatedModels: parts.curatedModels }),
     listModels: async (call) => parts.curatedModels ?? (await parts.listModels?.(get(call), call.settings)) ?? [],
     verify: async (call) => parts.verify(get(call), call.settings),
+    prepare: () => upstream.prepare(),
     close: () => upstream.close(),
   };
 }

@@ -43,6 +43,10 @@ export class Upstream {
       });
   }
 
+  async prepare(): Promise<void> {
+    this.#undici ??= await import('undici');
+  }
+
   async close(): Promise<void> {
     const pools = [...this.#pools.values()];
     this.#pools.clear();

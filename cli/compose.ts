@@ -44,6 +44,7 @@ export async function startServer(flags: Flags): Promise<RunningServer> {
       throw new CliError('place', listenFault(config, error as NodeJS.ErrnoException), error);
     });
     await core.announce(url);
+    setTimeout(() => void core.prepare(), PREPARE_AFTER_MS).unref();
     const close = async (): Promise<void> => {
       await Promise.all([transport.close(), sockets.close(), core.stop()]);
       await core.close();
@@ -91,6 +92,8 @@ export async function createConfiguredCore(config: ProcessConfig): Promise<Core>
   });
 }
 
+/** After the first answers of those who waited for the start. */
+const PREPARE_AFTER_MS = 100;
 /** How long the error that ends them then may take to leave. */
 const FAREWELL_MS = 1000;
 

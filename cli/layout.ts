@@ -16,7 +16,14 @@ export interface Column {
 /** A text, and how it is painted once it has been cut and padded. */
 export type Cell = string | { readonly text: string; readonly paint: Paint };
 
-const SEGMENTER = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+let segmenter: Intl.Segmenter | undefined;
+
+/** Made when it is first used: it takes longer than most commands. */
+function segmentsOf(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+  return segmenter.segment(text);
+}
+
 /** Drawn over two columns by every terminal that knows these scripts. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\ufe0f/u;
@@ -26,7 +33,7 @@ const INVISIBLE = /^[\p{M}\p{Cf}]+$/u;
 export function displayWidth(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of SEGMENTER.segment(text)) width += segmentWidth(segment);
+  for (const { segment } of segmentsOf(text)) width += segmentWidth(segment);
   return width;
 }
 
@@ -40,7 +47,7 @@ export function fit(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   let kept = '';
   let room = Math.max(width - 1, 0);
-  for (const { segment } of SEGMENTER.segment(text)) {
+  for (const { segment } of segmentsOf(text)) {
     room -= segmentWidth(segment);
     if (room < 0) break;
     kept += segment;

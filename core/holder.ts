@@ -9,6 +9,7 @@ import type { CoreBus } from './bus.ts';
 import { DEFAULT_MONITOR_CALLS } from './config.ts';
 import { BlockhouseError } from './errors.ts';
 import type { Gateway } from './gateway/gateway.ts';
+import type { Prices } from './gateway/pricing.ts';
 import type { CoreOptions } from './runtime.ts';
 import { ensureFolder } from './workspace/atomic-file.ts';
 import type { Ledger } from './workspace/ledger.ts';
@@ -28,6 +29,7 @@ interface Held {
   readonly blocks: WorkspaceBlocks;
   readonly ledger: Ledger;
   readonly watches: FolderWatches;
+  readonly prices: Prices;
 }
 
 export class WorkspaceHolder {
@@ -68,6 +70,25 @@ export class WorkspaceHolder {
     await this.#held.lock.announce(url);
   }
 
+  /** The price data, where there are blocks that will need it; else with the first block. */
+  async prepare(): Promise<void> {
+    if ((this.#held?.blocks.counts().blocks ?? 0) > 0) return this.#loadPrices();
+    const { bus } = this.#options;
+    const load = (): void => {
+      bus.off('block.created', load);
+      void this.#loadPrices();
+    };
+    bus.on('block.created', load);
+  }
+
+  async #loadPrices(): Promise<void> {
+    try {
+      await this.#held?.prices.prepare();
+    } catch (error) {
+      process.emitWarning(error as Error); // the first call that needs them meets the same failure
+    }
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -79,9 +100,9 @@ export class WorkspaceHolder {
     await ensureFolder(workspace);
     const lock = await WorkspaceLock.acquire(workspace);
     try {
-      const { ledger, watches, blocks } = await this.#build();
+      const { blocks, ...rest } = await this.#build();
       await blocks.open();
-      return { lock, blocks, ledger, watches };
+      return { lock, blocks, ...rest };
     } catch (error) {
       await lock.release();
       throw error;
@@ -103,7 +124,8 @@ export class WorkspaceHolder {
     const ledger = new Ledger(workspace, bus, now);
     const watches = new FolderWatches({ onFault: (folder, error) => bus.emit('workspace.fault', { what: `watch ${folder}`, error: error.message }) });
     const halt = new HaltSwitch(workspace, bus, now);
-    const calls = new ModelCalls({ gateway, ledger, prices: new Prices(), bus, now, concurrency: options.monitorCalls ?? DEFAULT_MONITOR_CALLS });
+    const prices = new Prices();
+    const calls = new ModelCalls({ gateway, ledger, prices, bus, now, concurrency: options.monitorCalls ?? DEFAULT_MONITOR_CALLS });
     const world = {
       workspace,
       bus,
@@ -117,7 +139,7 @@ export class WorkspaceHolder {
       halted: () => halt.state(),
       refreshCredentials: () => credentials?.refresh(),
     };
-    return { blocks: new WorkspaceBlocks(world, halt), ledger, watches };
+    return { blocks: new WorkspaceBlocks(world, halt), ledger, watches, prices };
   }
 
   async #close(): Promise<void> {

@@ -84,6 +84,8 @@ export interface Adapter {
   listModels(call: AdapterCall): Promise<readonly string[]>;
   /** The cheapest authenticated probe, never an inference. Resolves with a sentence for people; rejects with a BlockhouseError. */
   verify(call: AdapterCall): Promise<string>;
+  /** Loads what the first call needs, so that it needs no time for that. May be left out. */
+  prepare?(): Promise<void>;
   /** Closes idle connections. Called once, at shutdown; may be slow, must not throw. */
   close(): Promise<void>;
 }

@@ -71,6 +71,8 @@ export interface Core {
   /** The same for a transport that keeps its own back-pressure. */
   pipe(request: unknown, sink: StreamSink, options?: CallOptions): Promise<ChatDone>;
   newRequestId(): string;
+  /** Loads in the background, a piece a turn, what the first requests would otherwise hold up the others with. Never needed, and never rejects. */
+  prepare(): Promise<void>;
   /** Stops the monitors and gives the workspace back; the gateway goes on. `blocks` throws SHUTTING_DOWN from now on. */
   stop(): Promise<void>;
   /** Stops the monitors, ends what is open, gives the workspace back. A second call waits for the first. */
@@ -119,6 +121,15 @@ export function createCore(options: CoreOptions): Core {
     stream: (request, call) => new ChatStream((sink, signal) => gateway.pipe(request, sink, { ...call, signal }), call?.signal),
     pipe: (request, sink, call) => gateway.pipe(request, sink, call),
     newRequestId,
+    prepare: async () => {
+      try {
+        await gateway.prepare();
+        await holder?.prepare();
+      } catch (error) {
+        // Whoever needs it meets the same failure, and can say for what.
+        process.emitWarning(error instanceof Error ? error : String(error));
+      }
+    },
     stop: async () => holder?.close(),
     close: async () => {
       // Monitors first: their last words go through the gateway.

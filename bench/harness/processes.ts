@@ -28,7 +28,7 @@ export interface Launch {
 const START_MS = 60_000;
 const BENCH = join(import.meta.dirname, '..');
 /** The folder that holds `cli/main.js`; `BENCH_DIST` names another one. */
-const DIST = process.env['BENCH_DIST'] ?? join(BENCH, '..', 'dist');
+export const DIST = process.env['BENCH_DIST'] ?? join(BENCH, '..', 'dist');
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');

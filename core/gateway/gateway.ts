@@ -16,7 +16,7 @@ import { BlockhouseError, invalidRequest, toBlockhouseError, withUsage } from '.
 import type { Adapter, AdapterCall, StreamSink, UpstreamTimeouts } from '../ports.ts';
 import { type AdapterInfo, type ModelList, VerifyRequest, type VerifyResult } from '../schemas/adapter.ts';
 import { type ChatConfig, type ChatDone, ChatRequest, type ChatResponse, type Usage } from '../schemas/chat.ts';
-import { compile, type Validator } from '../schemas/validate.ts';
+import { compile, compileAhead, type Validator } from '../schemas/validate.ts';
 import { type AcceptedChat, type AnsweredChat, Attempts, sleep, sumOf } from './attempts.ts';
 import { Breaker } from './breaker.ts';
 import { Calls } from './calls.ts';
@@ -146,6 +146,12 @@ export class Gateway {
       if (failure.code === 'INVALID_REQUEST' || failure.code === 'INTERNAL_ERROR' || failure.code === 'CANCELLED') throw failure;
       return { provider: adapter.id, ok: false, detail: failure.message };
     }
+  }
+
+  /** Loads what the first requests need, a piece a turn. */
+  async prepare(): Promise<void> {
+    await compileAhead();
+    for (const adapter of this.#registry.list()) await adapter.prepare?.();
   }
 
   /** W6. A second call waits for the first. */

@@ -1,6 +1,7 @@
 // The one Ajv. Compiles each schema once, when it is first used, and turns its findings into a 400 that names the
 // field and the cure. Pure: no I/O.
 import { createRequire } from 'node:module';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Ajv as AjvType, ErrorObject, ValidateFunction } from 'ajv';
 import type { XStatic } from 'typebox/schema';
 import { BlockhouseError } from '../errors.ts';
@@ -18,14 +19,31 @@ function ajv(): AjvType {
 
 export type Validator<T> = (value: unknown) => asserts value is T;
 
-/** A check that throws INVALID_REQUEST naming the first wrong field; the schema is compiled when it is first called. */
+/** Schemas that nobody has needed yet. */
+const waiting = new Set<() => unknown>();
+
+/** A check that throws INVALID_REQUEST naming the first wrong field; the schema is compiled when it is first called, or by `compileAhead`. */
 export function compile<const S extends object>(schema: S): Validator<XStatic<S>> {
-  let validate: ValidateFunction | undefined;
+  let known: ValidateFunction | undefined;
+  const made = (): ValidateFunction => {
+    waiting.delete(made);
+    known ??= ajv().compile(schema);
+    return known;
+  };
+  waiting.add(made);
   return (value: unknown): asserts value is XStatic<S> => {
-    validate ??= ajv().compile(schema);
+    const validate = known ?? made();
     if (validate(value)) return;
     throw describe(mostTelling(validate.errors ?? []));
   };
+}
+
+/** Compiles what is not compiled yet, one schema a turn: all of them at once, with the first body, would hold up every open stream. */
+export async function compileAhead(): Promise<void> {
+  for (const make of waiting) {
+    await turn();
+    make();
+  }
 }
 
 /**
