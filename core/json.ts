@@ -28,6 +28,24 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Values inside a tool's schema: real ones have some hundreds, and every provider's form of it is made anew for each request. */
+export const MAX_SCHEMA_VALUES = 10_000;
+
+/** True when there are more than `limit` values inside arrays and objects. Ends as soon as it is known; `value` must not nest too deep. */
+export function hasMoreThan(value: unknown, limit: number): boolean {
+  return countUpTo(value, limit) > limit;
+}
+
+function countUpTo(value: unknown, limit: number): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let count = 0;
+  for (const inner of Object.values(value)) {
+    count += 1 + countUpTo(inner, limit - count);
+    if (count > limit) break;
+  }
+  return count;
+}
+
 /** True when arrays and objects nest deeper than `limit`. Recursion is bounded by the limit. */
 export function isDeeperThan(value: unknown, limit: number): boolean {
   if (typeof value !== 'object' || value === null) return false;

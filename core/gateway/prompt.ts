@@ -8,7 +8,7 @@
 // N4 Tool-call ids are unique in the whole conversation: some providers count from call_0 in every turn.
 // N5 There is at least one user or tool turn.
 import { invalidRequest } from '../errors.ts';
-import { isDeeperThan, isObject, MAX_JSON_DEPTH } from '../json.ts';
+import { hasMoreThan, isDeeperThan, isObject, MAX_JSON_DEPTH, MAX_SCHEMA_VALUES } from '../json.ts';
 import type { ChatRequest, Message, Tool, ToolCall, Warning } from '../schemas/chat.ts';
 
 export interface PromptToolResult {
@@ -182,6 +182,7 @@ function flattenTools(tools: NonNullable<ChatRequest['tools']>, warnings: Warnin
     if (tool.parameters?.['properties'] !== undefined && !isObject(tool.parameters['properties']))
       throw invalidRequest(`${path}.parameters.properties`, 'must be an object');
     assertShallow(tool.parameters, `${path}.parameters`);
+    if (hasMoreThan(tool.parameters, MAX_SCHEMA_VALUES)) throw invalidRequest(`${path}.parameters`, `has more than ${MAX_SCHEMA_VALUES} values`);
     return tool;
   });
 }

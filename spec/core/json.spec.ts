@@ -1,5 +1,5 @@
 import t from 'tap';
-import { isDeeperThan, isObject, parseJson, tryParseJson } from '../../core/json.ts';
+import { hasMoreThan, isDeeperThan, isObject, parseJson, tryParseJson } from '../../core/json.ts';
 
 function nested(levels: number): unknown {
   let value: unknown = 1;
@@ -43,6 +43,20 @@ t.test('depth counts arrays and objects, wherever they are', async (t) => {
   ] as const) {
     t.equal(isDeeperThan(value, limit), deeper, `${JSON.stringify(value)?.slice(0, 30)} against ${limit}`);
   }
+});
+
+t.test('values are counted inside arrays and objects, up to what is asked', async (t) => {
+  for (const [value, limit, more] of [
+    [1, 0, false],
+    [{}, 0, false],
+    [[1], 0, true],
+    [[1, [2, { a: 3 }]], 5, false],
+    [[1, [2, { a: 3 }]], 4, true],
+    [{ a: { b: { c: 1 } } }, 3, false],
+    [{ a: { b: { c: 1 } } }, 2, true],
+    [new Array(1_000_000).fill(0), 10, true],
+  ] as const)
+    t.equal(hasMoreThan(value, limit), more, `${JSON.stringify(value).slice(0, 30)} against ${limit}`);
 });
 
 t.test('text nested a million deep neither overflows the parser nor the depth check', async (t) => {

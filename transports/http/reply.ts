@@ -63,12 +63,20 @@ function headersOf(body: Written | undefined, further: JsonReply['headers'], req
   return list;
 }
 
-/** How long a client may leave an answer unread that the system's buffers don't hold: all of it stands in memory. */
-const STALL_MS = 30_000;
+/**
+ * A client that leaves an answer unread which the system's buffers don't hold is cut off after 15 to 30 s: all of it stands in memory. Node looks
+ * a second time where anything has moved since the first.
+ */
+const STALL_MS = 15_000;
 
 function cutOffWhenStalled(res: ServerResponse): void {
   const { socket } = res;
-  if (socket === null || socket.writableLength === 0) return;
+  if (socket === null) {
+    // It waits behind another answer (pipelining), and is written as soon as the connection is its own.
+    res.once('socket', () => process.nextTick(() => cutOffWhenStalled(res)));
+    return;
+  }
+  if (socket.writableLength === 0) return;
   socket.setTimeout(STALL_MS); // counts from the last byte that was taken; Node then destroys the connection
   // Before Node's own listener, which sets the time that a kept connection may be idle.
   res.prependOnceListener('finish', () => socket.setTimeout(0));
