@@ -51,16 +51,25 @@ const provider: Provider = (asked, res) => {
 const statuses = new Map<number, number>();
 const faults: Fault[] = [];
 let sent = 0;
+let tellAt = TELL_EVERY;
 let next = 0;
 /** Connections that were open when the server ended. */
 let openAtTheEnd: readonly number[] = [];
 const open = new Set<number>();
+/** Lines of the log. */
+const ownFailures: string[] = [];
 /** Connections since the last look at the stalls. */
 let recent: number[] = [];
 
 const targets = new WeakMap<World, Target>();
 
 const world = await startFuzzWorld();
+let restOfLog = '';
+world.child.stderr?.on('data', (bytes: Buffer) => {
+  const lines = (restOfLog + bytes.toString()).split('\n');
+  restOfLog = lines.pop() ?? '';
+  ownFailures.push(...lines.filter((line) => /INTERNAL_ERROR|uncaught|UnhandledPromise/i.test(line)));
+});
 world.child.once('exit', () => {
   openAtTheEnd = [...open];
 });
@@ -125,7 +134,10 @@ async function lane(): Promise<void> {
     const marks = await run(script, world, number);
     open.delete(number);
     for (const what of marks) note({ what, connections: [number] });
-    if (Math.floor(sent / TELL_EVERY) > Math.floor((sent - count) / TELL_EVERY)) print(`${sent} requests`);
+    if (sent >= tellAt) {
+      print(`${sent} requests`);
+      tellAt += TELL_EVERY;
+    }
   }
 }
 
@@ -192,7 +204,7 @@ function exchange(groups: readonly (readonly Buffer[])[], broken: Buffer | undef
         const code = Number(status);
         statuses.set(code, (statuses.get(code) ?? 0) + 1);
         if (code >= 200) due -= 1;
-        if (code === 500) wrong.push(`an answer of 500 in group ${taken}`);
+        if (code === 500) wrong.push(`an answer of 500 to one of ${shown(Buffer.concat(groups[taken - 1] ?? []), to.token)}`);
       }
       tail = text.slice(-'HTTP/1.1 200'.length);
       if (isBroken) timer.refresh();
@@ -221,8 +233,8 @@ async function sayFigures(figures: { readonly seconds: number; readonly worstSta
   verdict.say('longest stall of the event loop', `${worstStall.toFixed(0)} ms`, `below ${STALL_MS} ms`, worstStall < STALL_MS);
   const { found } = world.canaries;
   verdict.say('secrets seen', found.length === 0 ? '0' : `${found.length}: ${found.slice(0, 3).join(', ')}`, '0', found.length === 0);
-  const loud = /INTERNAL_ERROR|uncaught|UnhandledPromise/i.exec(world.output)?.[0];
-  verdict.say('failures of its own in the log', loud ?? '0', '0', loud === undefined);
+  verdict.say('failures of its own in the log', `${ownFailures.length}`, '0', ownFailures.length === 0);
+  for (const line of ownFailures.slice(0, MOST_FAULTS)) print(`        ${line.slice(0, SHOWN_BYTES)}`);
   if (!world.hasEnded) {
     await delay(2000);
     verdict.tell('descriptors', `${before.fds} before, ${openFiles(world.pid)} after`);
@@ -269,8 +281,11 @@ function show(number: number, to: Target): void {
   const file = join(mkdtempSync(join(tmpdir(), 'blockhouse-fuzz-')), `${seed}-${number}.bin`);
   writeFileSync(file, bytes);
   print(`--seed ${seed} --connection ${number}: ${whole.length + 1} requests, ${bytes.length} bytes, whole in ${file}`);
-  for (const [index, one] of [...whole, broken].entries())
-    print(`  ${index + 1}: ${JSON.stringify(one.toString('latin1').replaceAll(to.token, '<token>')).slice(0, SHOWN_BYTES / (whole.length + 1) + 200)}`);
+  for (const [index, one] of [...whole, broken].entries()) print(`  ${index + 1}: ${shown(one, to.token).slice(0, SHOWN_BYTES / (whole.length + 1) + 200)}`);
+}
+
+function shown(bytes: Buffer, token: string): string {
+  return JSON.stringify(bytes.toString('latin1').replaceAll(token, '<token>')).slice(0, SHOWN_BYTES);
 }
 
 async function replayOne(number: number): Promise<void> {

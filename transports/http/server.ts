@@ -44,6 +44,8 @@ export interface HttpTransport {
 /** A request's headers, and the whole of it, must have arrived by then. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
+/** Often, so that those who are late are refused a few at a time: a thousand refusals in one turn would hold up everybody else. */
+const CHECK_MS = 100;
 /** Between two log lines about connections that were turned away. */
 const DROP_LOG_MS = 10_000;
 
@@ -57,7 +59,7 @@ export function createHttpTransport(core: Core, options: HttpTransportOptions = 
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
-      connectionsCheckingInterval: 1000,
+      connectionsCheckingInterval: CHECK_MS,
       requireHostHeader: false, // the guard does it, with an error body
       noDelay: true,
       keepAliveTimeout: 65_000,
