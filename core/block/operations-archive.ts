@@ -2,7 +2,7 @@
 //
 // A1 Each move is an event to the block's actor, whose order it is: nothing moves while a monitor runs.
 // A2 A restored block is stopped, under whatever name; its spending goes with it.
-
+// A3 Restores and deletions are made one after the other: of two for the same archive the second finds that it has gone.
 import { join } from 'node:path';
 import { createActor, fromPromise, waitFor } from 'xstate';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
@@ -37,6 +37,7 @@ export interface ArchiveOperationsOptions {
 
 export class ArchiveOperations {
   readonly #options: ArchiveOperationsOptions;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: ArchiveOperationsOptions) {
     this.#options = options;
@@ -73,10 +74,26 @@ export class ArchiveOperations {
 
   async restore(given: string, body: unknown = {}): Promise<{ readonly name: string }> {
     checkRestore(body);
-    if (body.name !== undefined) assertNewName(body.name);
+    const { name } = body;
+    if (name !== undefined) assertNewName(name);
+    return this.#inTurn(() => this.#restore(given, name));
+  }
+
+  purge(given: string): Promise<{ readonly archiveName: string }> {
+    return this.#inTurn(() => this.#purge(given));
+  }
+
+  /** A3. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work);
+    this.#last = result.catch(() => undefined); // its caller has the failure; the next one is not concerned
+    return result;
+  }
+
+  async #restore(given: string, wanted: string | undefined): Promise<{ readonly name: string }> {
     const { vault, world } = this.#options;
     const info = await vault.find(given);
-    const name = body.name ?? info.originalName;
+    const name = wanted ?? info.originalName;
     const config = await this.#configIn(vault.archivedFolder(info), name).catch((error: Error) => {
       const place = `archive/${info.archiveName}/config.json`;
       throw new BlockhouseError('BLOCK_DAMAGED', `${place} can't be used: ${readFault(error)}. Repair it by hand.`, { cause: error });
@@ -93,7 +110,7 @@ export class ArchiveOperations {
     return { name };
   }
 
-  async purge(given: string): Promise<{ readonly archiveName: string }> {
+  async #purge(given: string): Promise<{ readonly archiveName: string }> {
     const { vault, world } = this.#options;
     const info = await vault.find(given);
     await this.#steer(info, { type: 'block.remove' }, () => vault.remove(info));

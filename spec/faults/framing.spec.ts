@@ -680,6 +680,18 @@ t.test('A30 a body that is no JSON object is a 400 of one shape, on every route'
   await world.check(t, 'A30');
 });
 
+t.test('A24 a reset behind requests with bodies that wait in line ends their connection and nothing else', async (t) => {
+  const lines = ['PUT /v1/health', 'GET /v1/health', 'POST /v1/chat', 'DELETE /nowhere'];
+  for (let round = 0; round < 60; round += 1) {
+    const client = await RawClient.connect(t, world.port);
+    const request = `${lines[round % lines.length]} HTTP/1.1\r\nHost: 127.0.0.1:${world.port}\r\nContent-Length: 5\r\n\r\nhello`;
+    await new Promise((resolve) => client.socket.write(request.repeat(2 + (round % 7)), resolve));
+    client.socket.resetAndDestroy();
+    await client.untilClosed();
+  }
+  await world.check(t, 'A24');
+});
+
 t.test('A20 sockets that drip their headers are closed with 408, and keep nobody from being served', async (t) => {
   const { clients, refusedAfterMs, healthMs } = await slowCase;
   t.strictSame(

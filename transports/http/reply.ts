@@ -48,7 +48,10 @@ export function writeJson(res: ServerResponse, reply: JsonReply, requestId: stri
   else {
     if (body === undefined) res.flushHeaders();
     else res.write(body.content);
-    void hold.then(() => res.end());
+    // Node stumbles over the end of an answer whose connection has gone while others waited behind it, and the process with it.
+    void hold.then(() => {
+      if (!res.req.socket.destroyed) res.end();
+    });
   }
   cutOffWhenStalled(res);
 }

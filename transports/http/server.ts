@@ -133,6 +133,8 @@ class Front {
 
   /** Never rejects. With `refusal`, that is the answer for whoever may speak to this server at all. */
   async serve(req: IncomingMessage, res: ServerResponse, refusal?: BlockhouseError): Promise<void> {
+    // The parser goes on with what it has, also behind a reset: nobody is there for an answer, and nothing may be done for nobody.
+    if (req.socket.destroyed) return;
     const startedAt = performance.now();
     const requestId = inboundRequestId(req) ?? this.#core.newRequestId();
     const signal = this.answers.add(req.socket, res); // P4

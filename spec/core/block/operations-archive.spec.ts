@@ -231,6 +231,23 @@ t.test('an archive that can not be moved stays, and so does a block; both work o
   t.match(await one.blocks.history('ada'), [{ content: 'x' }]);
 });
 
+t.test('of many that delete or restore one archive at once, one does, and the others hear that it has gone', async (t) => {
+  const one = await startCore(t);
+  for (let round = 0; round < 5; round += 1) {
+    await one.create('ada', RUNNABLE);
+    await one.blocks.archive('ada');
+    const outcomes = await Promise.allSettled([
+      one.blocks.purge('ada'),
+      one.blocks.restore('ada'),
+      one.blocks.purge('ada'),
+      one.blocks.restore('ada', { name: 'bob' }),
+    ]);
+    t.equal(outcomes[0]?.status, 'fulfilled');
+    for (const outcome of outcomes.slice(1)) t.match(outcome, { status: 'rejected', reason: { code: 'ARCHIVE_NOT_FOUND' } });
+    t.same(await one.blocks.list(), []);
+  }
+});
+
 t.test('what a crash has left half made is swept at the next start', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
