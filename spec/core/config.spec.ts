@@ -13,6 +13,8 @@ t.test('without flags and environment the defaults hold', async (t) => {
     queue: { concurrency: 64, waiting: 256 },
     timeouts: {},
     monitorCalls: 16,
+    maxConnections: 2000,
+    drainMs: 3500,
     logLevel: 'info',
   });
 });
@@ -30,6 +32,8 @@ t.test('every variable sets its setting', async (t) => {
     BLOCKHOUSE_FIRST_BYTE_TIMEOUT_MS: '0',
     BLOCKHOUSE_IDLE_TIMEOUT_MS: '3',
     BLOCKHOUSE_MONITOR_CALLS: '2',
+    BLOCKHOUSE_MAX_CONNECTIONS: '50',
+    BLOCKHOUSE_DRAIN_MS: '0',
     BLOCKHOUSE_LOG_LEVEL: 'silent',
   };
   t.same(resolveProcessConfig({}, env), {
@@ -41,6 +45,8 @@ t.test('every variable sets its setting', async (t) => {
     queue: { concurrency: 1, waiting: 0 },
     timeouts: { connectMs: 1, firstByteMs: 0, idleMs: 3 },
     monitorCalls: 2,
+    maxConnections: 50,
+    drainMs: 0,
     logLevel: 'silent',
   });
 });
