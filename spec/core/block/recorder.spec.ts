@@ -38,7 +38,10 @@ function recorderIn(t: Test, files: Record<string, unknown> = {}) {
     },
     onFault: (what, error) => faults.push(`${what}: ${(error as Error).message}`),
   });
-  t.teardown(() => recorder.endBeat());
+  t.teardown(async () => {
+    recorder.endBeat();
+    await recorder.written(); // or the folder is removed while it still writes
+  });
   const pulse = async () => {
     await recorder.written();
     return set.pulse.read();
