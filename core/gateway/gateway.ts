@@ -16,7 +16,7 @@ import { BlockhouseError, invalidRequest, toBlockhouseError, withUsage } from '.
 import type { Adapter, AdapterCall, StreamSink, UpstreamTimeouts } from '../ports.ts';
 import { type AdapterInfo, type ModelList, VerifyRequest, type VerifyResult } from '../schemas/adapter.ts';
 import { type ChatConfig, type ChatDone, ChatRequest, type ChatResponse, type Usage } from '../schemas/chat.ts';
-import { compile, compileAhead, type Validator } from '../schemas/validate.ts';
+import { compile, type Validator } from '../schemas/validate.ts';
 import { type AcceptedChat, type AnsweredChat, Attempts, sleep, sumOf } from './attempts.ts';
 import { Breaker } from './breaker.ts';
 import { Calls } from './calls.ts';
@@ -148,9 +148,9 @@ export class Gateway {
     }
   }
 
-  /** Loads what the first requests need, a piece a turn. */
+  /** Loads what the first requests need, a piece a turn: all at once, with the first body, it would hold up every open stream. */
   async prepare(): Promise<void> {
-    await compileAhead();
+    this.#checkChat.prepare();
     for (const adapter of this.#registry.list()) await adapter.prepare?.();
   }
 

@@ -22,17 +22,17 @@ export interface RetryFacts {
 }
 
 /** Epoch milliseconds of the next attempt at the same model; undefined when this was the last. */
-export function retryAt(
-  failure: BlockhouseError,
-  { config: { retry }, message, candidates }: Attempt,
-  { now, failures, random }: RetryFacts,
-): number | undefined {
+export function retryAt(failure: BlockhouseError, attempt: Attempt, { now, failures, random }: RetryFacts): number | undefined {
+  const { config, message, candidates } = attempt;
   const kind = judgeFailure(failure);
   if (kind !== 'transient' && kind !== 'network') return undefined;
-  if (isStale(message, retry, now)) return undefined;
-  const attempts = message.attempts ?? 1;
-  if (countsAsAttempt(failure, candidates) && attempts >= retry.maxAttempts) return undefined;
-  return now + (failure.retryAfterMs ?? backoffMs(retry, Math.max(attempts, failures + 1), random));
+  if (isStale(message, config.retry, now)) return undefined;
+  if (countsAsAttempt(failure, candidates) && isLastAttempt(attempt)) return undefined;
+  return now + (failure.retryAfterMs ?? backoffMs(config.retry, Math.max(message.attempts ?? 1, failures + 1), random));
+}
+
+export function isLastAttempt({ config, message }: Attempt): boolean {
+  return (message.attempts ?? 1) >= config.retry.maxAttempts;
 }
 
 /** A fault of the network uses up no attempt, unless there are other providers, whose turn must come. */

@@ -1,7 +1,7 @@
 // What a failed attempt means for its message and its block, and how long to wait before the next one. Pure: no I/O.
 //
 // O1 What a change of the configuration or of a credential would cure stops the block: every other message would meet it, too.
-// O2 What the network or the disk did says nothing about the message: it uses up no attempt until the message is stale.
+// O2 What the network did says nothing about the message: it uses up no attempt until the message is stale.
 import type { BlockhouseError, ErrorCode } from '../errors.ts';
 import type { BlockConfig, ChatEntry } from '../schemas/block.ts';
 
@@ -40,8 +40,6 @@ const KIND_OF: Partial<Readonly<Record<ErrorCode, FailureKind>>> = {
   UPSTREAM_UNREACHABLE: 'network',
   UPSTREAM_TIMEOUT: 'network',
   QUEUE_FULL: 'network',
-  STORAGE_FULL: 'network',
-  STORAGE_FAILED: 'network',
 };
 
 export function judgeFailure(error: BlockhouseError): FailureKind {

@@ -4,6 +4,7 @@
 //    Of one that was ended, what came of it is estimated: the provider bills that as well.
 // B2 Monitors together make so many calls at a time: a start with a thousand waiting blocks is no herd.
 // B3 One call is one attempt. The monitor repeats it, where people see that it waits; the gateway does not.
+// B4 An answer whose bill can't be written is not given: it would lift the caps. No model failed then, and another one would fare no better.
 import PQueue from 'p-queue';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
@@ -99,7 +100,10 @@ export class ModelCalls {
     this.#queue = new PQueue({ concurrency: options.concurrency }); // B2
   }
 
-  /** Rejects with a ModelCallFailure. What `onText` was told of a call that fails is void. */
+  /**
+   * Rejects with a ModelCallFailure, or with STORAGE_FULL or STORAGE_FAILED where the bill could not be written (B4).
+   * What `onText` was told of a call that fails is void.
+   */
   async make(call: ModelCall): Promise<ModelAnswer> {
     // The queue would not wait for the end, and the bill, of a call that is ended while it runs.
     const waiting = new AbortController();
@@ -113,7 +117,7 @@ export class ModelCalls {
     try {
       return await this.#queue.add(begin, { signal: waiting.signal });
     } catch (error) {
-      if (error instanceof ModelCallFailure) throw error;
+      if (error instanceof ModelCallFailure || error instanceof BlockhouseError) throw error;
       const failure = call.signal.aborted ? new BlockhouseError('CANCELLED', 'It was ended while it waited.', { cause: error }) : toBlockhouseError(error);
       throw new ModelCallFailure(failure, undefined);
     } finally {
@@ -146,17 +150,16 @@ export class ModelCalls {
       latencyMs: Math.max(0, now() - startedAt),
       ttftMs: firstTextAt === undefined ? null : Math.max(0, firstTextAt - startedAt),
     });
+    let done: ChatDone;
     try {
       const request = { adapter: provider, model, messages: [...call.messages], stream: true, config };
-      const done = await gateway.pipe(request, sink, { signal: call.signal });
-      return { content, done, bill: await this.#bill(call, done.usage, { ...facts(), failed: false }) };
+      done = await gateway.pipe(request, sink, { signal: call.signal });
     } catch (error) {
-      // A bill that could not be written.
-      if (error instanceof ModelCallFailure) throw error;
       const failure = toBlockhouseError(error);
       const usage = failure.usage ?? (content === '' ? undefined : estimate(call.messages, content)); // B1
       throw new ModelCallFailure(failure, usage === undefined ? undefined : await this.#bill(call, usage, { ...facts(), failed: true }));
     }
+    return { content, done, bill: await this.#bill(call, done.usage, { ...facts(), failed: false }) };
   }
 
   /** B1. */
@@ -189,12 +192,11 @@ export class ModelCalls {
   }
 }
 
-/** An answer whose bill can't be written is not given: it would lift the caps. */
+/** B4. */
 function ledgerFault(error: unknown): never {
-  if (error instanceof BlockhouseError) throw new ModelCallFailure(error, undefined);
+  if (error instanceof BlockhouseError) throw error;
   const { code, message } = error as NodeJS.ErrnoException;
-  const failure = new BlockhouseError('STORAGE_FAILED', `ledger.jsonl can't be written (${code ?? message}).`, { cause: error });
-  throw new ModelCallFailure(failure, undefined);
+  throw new BlockhouseError('STORAGE_FAILED', `ledger.jsonl can't be written (${code ?? message}).`, { cause: error });
 }
 
 function estimate(messages: readonly Message[], content: string): Usage {

@@ -7,11 +7,12 @@
 // R4 A fallback is asked only after the first has failed for good.
 // R5 An attempt that a stop ended keeps the text so far as an interrupted answer; without any text the message waits for the next run.
 // R6 While the kill switch is set no model is called, nor a fallback.
+// R7 An attempt that has asked a model counts, also when its answer could not be kept: it may have been paid for.
 import { begin, type Entries, requeue, settle } from '../block/chat-file.ts';
 import type { BlockWorkshop } from '../block/workshop.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { ChatEntry, TaskPhase } from '../schemas/block.ts';
-import { type Attempt, CANCELLED, countsAsAttempt, ENDED_EARLY, GONE, retryAt } from './attempt.ts';
+import { type Attempt, CANCELLED, countsAsAttempt, ENDED_EARLY, GONE, isLastAttempt, retryAt } from './attempt.ts';
 import { judgeFailure } from './backoff.ts';
 import { recordCall, updateWindow } from './bookkeeping.ts';
 import { checkBudget } from './budget-check.ts';
@@ -35,6 +36,8 @@ export class Reply {
   #isOpen = false;
   #end: (() => void) | undefined;
   #text = '';
+  /** Once a model is asked. */
+  #asked: Attempt | undefined;
 
   constructor(shop: BlockWorkshop, messageId: string) {
     this.#shop = shop;
@@ -116,15 +119,17 @@ export class Reply {
     return this.#failed(first ?? new BlockhouseError('ADAPTER_NOT_CONFIGURED', 'No model is set.'));
   }
 
-  #call(candidate: Candidate, { message, window }: Attempt): Promise<ModelAnswer> {
+  #call(candidate: Candidate, attempt: Attempt): Promise<ModelAnswer> {
+    const { message, window } = attempt;
     const { feed, world, name, log } = this.#shop;
     const { provider, model } = candidate;
-    const attempt = message.attempts ?? 1;
+    const number = message.attempts ?? 1;
+    this.#asked = attempt;
     this.#text = '';
     this.#show('waiting-model', message);
-    world.bus.emit('message.started', { block: name, id: this.messageId, attempt, provider, model });
-    log.write('INFO', 'reply.started', { id: this.messageId, model, attempt, entries: window.entries, tokens: window.tokens });
-    feed.emit({ id: this.messageId, event: 'start', provider, model, attempt });
+    world.bus.emit('message.started', { block: name, id: this.messageId, attempt: number, provider, model });
+    log.write('INFO', 'reply.started', { id: this.messageId, model, attempt: number, entries: window.entries, tokens: window.tokens });
+    feed.emit({ id: this.messageId, event: 'start', provider, model, attempt: number });
     this.#isOpen = true;
     return world.calls.make({
       block: name,
@@ -195,11 +200,15 @@ export class Reply {
   /** Every candidate has failed for good; what the first one said decides. */
   async #failed(fault: BlockhouseError): Promise<ReplyOutcome> {
     if (judgeFailure(fault) === 'block') return this.#again({ kind: 'fail', reason: faultReason(this.#shop.name, fault) }, { countsAsAttempt: false, fault });
+    await this.#giveUp(fault);
+    return { kind: 'over', failed: true };
+  }
+
+  async #giveUp(fault: BlockhouseError): Promise<void> {
     const outcome = { status: 'failed', error: entryError(fault), finishedAt: this.#shop.at() } as const;
     const isKept = await this.#change((entries) => settle(entries, this.messageId, outcome, undefined));
     if (isKept) this.#finish('failed', fault);
     else this.#over(GONE, false);
-    return { kind: 'over', failed: true };
   }
 
   /** The message goes back into the queue. */
@@ -214,13 +223,22 @@ export class Reply {
     return outcome;
   }
 
-  /** The disk, or a defect, was in the way: nobody waits for the rest, and the attempt does not count where that can be written. */
+  /** The disk, or a defect, was in the way: nobody waits for the rest, and the message goes back into the queue where that can be written. */
   async #brokeOff(error: unknown): Promise<void> {
-    if (this.#isOpen) this.#over(toBlockhouseError(error), true);
-    if (!(error instanceof BlockhouseError)) return;
-    await this.#change((entries) => requeue(entries, this.messageId, { countsAsAttempt: false })).catch((fault: unknown) => {
-      this.#shop.log.write('ERROR', 'reply.not-requeued', { id: this.messageId, error: toBlockhouseError(fault).message });
+    const fault = toBlockhouseError(error);
+    const isDefect = !(error instanceof BlockhouseError);
+    const isLast = !isDefect && this.#isOpen && this.#asked !== undefined && isLastAttempt(this.#asked);
+    if (this.#isOpen && !isLast) this.#over(fault, true);
+    if (isDefect) return;
+    await (isLast ? this.#giveUp(fault) : this.#putBack()).catch((unwritten: unknown) => {
+      if (this.#isOpen) this.#over(fault, true);
+      this.#shop.log.write('ERROR', 'reply.not-requeued', { id: this.messageId, error: toBlockhouseError(unwritten).message });
     });
+  }
+
+  /** R7. */
+  async #putBack(): Promise<void> {
+    await this.#change((entries) => requeue(entries, this.messageId, { countsAsAttempt: this.#asked !== undefined }));
   }
 
   #change(change: (entries: Entries) => { value: Entries; result: boolean }): Promise<boolean> {

@@ -1,7 +1,6 @@
 // The one Ajv. Compiles each schema once, when it is first used, and turns its findings into a 400 that names the
 // field and the cure. Pure: no I/O.
 import { createRequire } from 'node:module';
-import { setImmediate as turn } from 'node:timers/promises';
 import type { Ajv as AjvType, ErrorObject, ValidateFunction } from 'ajv';
 import type { XStatic } from 'typebox/schema';
 import { BlockhouseError } from '../errors.ts';
@@ -13,37 +12,40 @@ let loaded: AjvType | undefined;
 function ajv(): AjvType {
   const { Ajv } = load('ajv') as { readonly Ajv: typeof AjvType };
   // First fault only: collecting all of them costs time that a hostile body can choose.
-  loaded ??= new Ajv({ allErrors: false, strict: true, strictTypes: false, strictRequired: false, verbose: true, messages: true });
+  // The schemas are our own constants: to check them against the metaschema at each start would double the first check's time.
+  loaded ??= new Ajv({
+    allErrors: false,
+    strict: true,
+    strictTypes: false,
+    strictRequired: false,
+    verbose: true,
+    messages: true,
+    validateSchema: false,
+    meta: false,
+  });
   return loaded;
 }
 
-export type Validator<T> = (value: unknown) => asserts value is T;
+export interface Validator<T> {
+  /** Throws INVALID_REQUEST naming the first wrong field. */
+  (value: unknown): asserts value is T;
+  /** Compiles the schema now, where the first value to be checked must not wait for it. */
+  prepare(): void;
+}
 
-/** Schemas that nobody has needed yet. */
-const waiting = new Set<() => unknown>();
-
-/** A check that throws INVALID_REQUEST naming the first wrong field; the schema is compiled when it is first called, or by `compileAhead`. */
+/** The schema is compiled with the first value, or by `prepare`: those that are never met cost neither time nor memory. */
 export function compile<const S extends object>(schema: S): Validator<XStatic<S>> {
   let known: ValidateFunction | undefined;
-  const made = (): ValidateFunction => {
-    waiting.delete(made);
+  const compiled = (): ValidateFunction => {
     known ??= ajv().compile(schema);
     return known;
   };
-  waiting.add(made);
-  return (value: unknown): asserts value is XStatic<S> => {
-    const validate = known ?? made();
+  const check = (value: unknown): asserts value is XStatic<S> => {
+    const validate = known ?? compiled();
     if (validate(value)) return;
     throw describe(mostTelling(validate.errors ?? []));
   };
-}
-
-/** Compiles what is not compiled yet, one schema a turn: all of them at once, with the first body, would hold up every open stream. */
-export async function compileAhead(): Promise<void> {
-  for (const make of waiting) {
-    await turn();
-    make();
-  }
+  return Object.assign(check, { prepare: () => void compiled() });
 }
 
 /**

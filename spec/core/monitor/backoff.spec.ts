@@ -60,8 +60,6 @@ t.test('a failure is judged by its code', async (t) => {
     UPSTREAM_UNREACHABLE: 'network',
     UPSTREAM_TIMEOUT: 'network',
     QUEUE_FULL: 'network',
-    STORAGE_FULL: 'network',
-    STORAGE_FAILED: 'network',
   };
   for (const code of Object.keys(ERROR_TABLE) as ErrorCode[])
     t.equal(judge(code), kinds[code] ?? (ERROR_TABLE[code].retryable ? 'transient' : 'message'), code);

@@ -1,5 +1,5 @@
 // What becomes of a message whose answer fails.
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { createOllama } from '../../../adapters/ollama/index.ts';
@@ -280,4 +280,34 @@ t.test('a chat that is damaged while an answer is made ends the reply for its re
   (await daemon.call(1)).answer('Again.');
   await one.told('message.finished', { id, status: 'done' });
   t.match(await one.blocks.history('ada'), [{ id, attempts: 2 }, { content: 'Again.' }]);
+});
+
+t.test('an answer that cost something and could not be kept has used up its attempt, and no fallback is asked', async (t) => {
+  const daemon = heldDaemon((call) => call.answer('Paid for.'));
+  const one = await startCore(t, { answer: daemon.answer });
+  await one.create('ada', { ...QUICK, retry: { ...QUICK.retry, maxAttempts: 2 }, fallbacks: [{ provider: 'ollama', model: 'other' }] });
+  // A folder in the place of the file can't be written.
+  const ledger = join(one.workspace, 'ledger.jsonl');
+  mkdirSync(ledger);
+  const steps: ReplyStep[] = [];
+  one.blocks.follow('ada', { onReply: (step) => steps.push(step) });
+  const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+  await one.blocks.start('ada');
+  t.match((await pulseIn(one, 'ada', 'backoff')).reason, { code: 'STORAGE_FAILED' });
+  t.match(one.readJson('ada', 'chat'), [{ id, status: 'queued', attempts: 1 }]);
+  await one.blocks.start('ada');
+  await one.told('message.finished', { id, status: 'failed' });
+  t.match(await one.blocks.history('ada'), [{ id, status: 'failed', attempts: 2, error: { code: 'STORAGE_FAILED', retryable: true } }]);
+  t.equal(daemon.calls.length, 2, 'one call for each attempt');
+  t.match(steps, [
+    { event: 'start', attempt: 1 },
+    { event: 'content' },
+    { event: 'error', willRetry: true },
+    { event: 'start', attempt: 2 },
+    { event: 'content' },
+    { event: 'error', willRetry: false },
+  ]);
+  rmdirSync(ledger);
+  await one.blocks.retry('ada', id);
+  await one.told('message.finished', { id, status: 'done' });
 });
