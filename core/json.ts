@@ -28,6 +28,37 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/**
+ * Values in one body: beyond that, V8 is busy with parsing for longer than open streams can wait (100,000 keys or forms of objects take it a
+ * tenth of a second). More than ten thousand messages fit in.
+ */
+export const MAX_JSON_VALUES = 50_000;
+/** A value and what stands before it. */
+const LEAST_VALUE_BYTES = 2;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_ARRAY = 0x5b;
+const OPEN_OBJECT = 0x7b;
+
+/** True for JSON text, UTF-8, with more than `limit` values, before it is parsed: commas and opening brackets outside of strings are counted. */
+export function holdsMoreThan(bytes: Uint8Array, limit: number): boolean {
+  if (bytes.length < limit * LEAST_VALUE_BYTES) return false;
+  let count = 0;
+  let isInString = false;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) isInString = !isInString;
+    else if (isInString) at += byte === BACKSLASH ? 1 : 0;
+    else if (byte === COMMA || byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
+      count += 1;
+      if (count > limit) return true;
+    }
+  }
+  return false;
+}
+
 /** Values inside a tool's schema: real ones have some hundreds, and every provider's form of it is made anew for each request. */
 export const MAX_SCHEMA_VALUES = 10_000;
 

@@ -176,7 +176,12 @@ export class Vault {
   /** V2. */
   async #move(from: string, to: string, assertFree: () => void = () => undefined): Promise<void> {
     assertFree();
-    await rename(from, to);
+    try {
+      await rename(from, to);
+    } catch (error) {
+      assertFree(); // somebody else may have been faster
+      throw error;
+    }
     await syncFolder(join(to, '..'));
   }
 }

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { hasMoreThan, isDeeperThan, isObject, parseJson, tryParseJson } from '../../core/json.ts';
+import { hasMoreThan, holdsMoreThan, isDeeperThan, isObject, parseJson, tryParseJson } from '../../core/json.ts';
 
 function nested(levels: number): unknown {
   let value: unknown = 1;
@@ -62,4 +62,15 @@ t.test('values are counted inside arrays and objects, up to what is asked', asyn
 t.test('text nested a million deep neither overflows the parser nor the depth check', async (t) => {
   const text = '['.repeat(1_000_000) + ']'.repeat(1_000_000);
   t.equal(isDeeperThan(tryParseJson(text), 100), true);
+});
+
+t.test('values are counted before text is parsed, and what strings hold is not', async (t) => {
+  const holds = (text: string, limit: number): boolean => holdsMoreThan(Buffer.from(text), limit);
+  t.ok(holds('[1,2,3]', 2));
+  t.notOk(holds('[1,2,3]', 3));
+  t.ok(holds('{"a":1,"b":{"c":[]}}', 3));
+  t.notOk(holds('{"a":1,"b":{"c":[]}}', 4));
+  for (const text of ['",,,[[[{{{"', '"\\",,,,,,"', '"\\\\\\",,,,,"', '["é,,,,,,🙂,,"]']) t.notOk(holds(text, 1), text);
+  t.ok(holds('["\\\\",0,0]', 2), 'an escaped backslash does not hide the end of its string');
+  t.ok(holds(',,,,,,"unfinished', 3), 'it need not be JSON');
 });

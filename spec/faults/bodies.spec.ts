@@ -290,12 +290,15 @@ t.test('B36 numbers that are none, or too large, are a 400, and no total is ever
   await world.check(t, 'B36');
 });
 
-t.test('B37 many keys, many escapes and many elements within the limit are answered', async (t) => {
+t.test('B37 many keys, many escapes and many elements are answered without holding anybody up', async (t) => {
   world = large;
   await createBlock('wide');
   const before = fileOf('wide');
   const keys = `{${Array.from({ length: 200_000 }, (_, n) => `"k${n}":1`).join()}}`;
   const fewKeys = `{${Array.from({ length: 80_000 }, (_, n) => `"k${n}":1`).join()}}`;
+  const mostKeys = `{${Array.from({ length: 40_000 }, (_, n) => `"k${n}":1`).join()}}`;
+  const forms = `[${Array.from({ length: 15_000 }, (_, n) => `{"k${n}":1}`).join()}]`;
+  const fewMessages = `[${'{"role":"user","content":"hi"},'.repeat(9_999)}{"role":"user","content":"hi"}]`;
   const nuls = '\\u0000'.repeat(170_000);
   const elements = `[${'0,'.repeat(99_999)}0]`;
   const messages = `[${'{"role":"user","content":"hi"},'.repeat(99_999)}{"role":"user","content":"hi"}]`;
@@ -303,12 +306,15 @@ t.test('B37 many keys, many escapes and many elements within the limit are answe
   const cases: [title: string, method: string, path: string, body: string, statuses: number[]][] = [
     ['200,000 keys', 'POST', '/v1/chat', keys, [400]],
     ['200,000 keys in the config', 'POST', '/v1/chat', withRaw(`"config":${keys}`), [400]],
-    ['200,000 keys in the parameters of a tool', 'POST', '/v1/chat', withRaw(`"tools":[{"name":"f","parameters":${keys}}]`), [200, 400]],
+    ['200,000 keys in the parameters of a tool', 'POST', '/v1/chat', withRaw(`"tools":[{"name":"f","parameters":${keys}}]`), [400]],
     ['a megabyte of escapes', 'POST', '/v1/chat', `{"adapter":"ollama","model":"m","messages":[{"role":"user","content":"${nuls}"}]}`, [200]],
     ['a megabyte of escapes as a key', 'POST', '/v1/chat', withRaw(`"${nuls}":1`), [400]],
     ['100,000 numbers as messages', 'POST', '/v1/chat', `{"adapter":"ollama","model":"m","messages":${elements}}`, [400]],
     ['100,000 empty messages', 'POST', '/v1/chat', `{"adapter":"ollama","model":"m","messages":${emptyMessages}}`, [400]],
-    ['100,000 messages', 'POST', '/v1/chat', `{"adapter":"ollama","model":"m","messages":${messages}}`, [200, 400]],
+    ['100,000 messages', 'POST', '/v1/chat', `{"adapter":"ollama","model":"m","messages":${messages}}`, [400]],
+    ['10,000 messages', 'POST', '/v1/chat', `{"adapter":"ollama","model":"m","messages":${fewMessages}}`, [200]],
+    ['40,000 keys in the config', 'POST', '/v1/chat', withRaw(`"config":${mostKeys}`), [400]],
+    ['15,000 objects of as many forms', 'POST', '/v1/chat', withRaw(`"tools":${forms}`), [400]],
     ['100,000 numbers as tools', 'POST', '/v1/chat', withRaw(`"tools":${elements}`), [400]],
     ['80,000 keys in a configuration', 'PUT', '/api/blocks/wide/config', `{"memory":${fewKeys},"tags":5}`, [400]],
     ['100,000 tags', 'PUT', '/api/blocks/wide/config', `{"tags":${elements}}`, [400]],
@@ -320,7 +326,7 @@ t.test('B37 many keys, many escapes and many elements within the limit are answe
     const stallMs = await world.worstStallMs();
     t.comment(`${title}: ${status}, the event loop was held up for ${stallMs.toFixed(0)} ms`);
     t.ok(statuses.includes(status), `${title}: ${status}`);
-    t.ok(stallMs < 1000, `${title}: less than a second`);
+    t.ok(stallMs < 100, `${title}: less than a tenth of a second`);
   }
   t.equal(fileOf('wide'), before, 'the configuration is as it was');
   await world.check(t, 'B37');

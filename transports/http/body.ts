@@ -3,9 +3,10 @@
 // B1 Reading stops at the limit; nothing beyond it is kept.
 // B2 A client that asked (Expect: 100-continue) is told to go on only when its headers promise an acceptable body.
 // B3 Only the type that the route takes is taken, JSON in plain UTF-8: no other type, charset or content-encoding.
+// B4 What would take long to parse is refused before it is parsed.
 import { isAscii } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { BlockhouseError, invalidRequest, parseJson } from '../../core/index.ts';
+import { BlockhouseError, holdsMoreThan, invalidRequest, MAX_JSON_VALUES, parseJson } from '../../core/index.ts';
 
 const MIB = 1024 * 1024;
 export const CHAT_BODY_BYTES = 10 * MIB;
@@ -112,6 +113,7 @@ function collect(req: IncomingMessage, limit: number): Promise<Buffer> {
 }
 
 function parse(bytes: Buffer): unknown {
+  if (holdsMoreThan(bytes, MAX_JSON_VALUES)) throw invalidRequest('', `The body holds more than ${MAX_JSON_VALUES} JSON values; send fewer.`); // B4
   let text: string;
   try {
     text = isAscii(bytes) ? bytes.toString('latin1') : utf8.decode(bytes); // three times as fast, and most bodies are plain ASCII

@@ -43,9 +43,17 @@ t.test('a new block is there whole, or not at all', async (t) => {
 
 t.test('of many that want one name, one gets it', async (t) => {
   const vault = await open(t);
-  const results = await Promise.allSettled(Array.from({ length: 10 }, (_, n) => vault.create(config('ada', { description: `${n}` }))));
-  t.equal(results.filter(({ status }) => status === 'fulfilled').length, 1);
-  t.same(readdirSync(vault.blocks), ['ada']);
+  const empty = (): Promise<void> => Promise.resolve();
+  for (let round = 0; round < 20; round += 1) {
+    const name = `ada-${round}`;
+    // Imports of nothing come to their last step at nearly the same time.
+    const imports = Array.from({ length: 20 }, (_, n) => vault.import(empty, async () => config(name, { description: `${n}` })));
+    const results = await Promise.allSettled([vault.create(config(name)), ...imports]);
+    const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as { code: string }] : []));
+    t.strictSame([...new Set(refused.map(({ code }) => code))], ['NAME_TAKEN']);
+    t.equal(refused.length, results.length - 1);
+    t.same(readdirSync(vault.blocks).length, round + 1, 'and nothing is left half made');
+  }
 });
 
 t.test('what is imported is filled and named before it is there', async (t) => {
