@@ -73,6 +73,11 @@ export class SocketDouble extends EventEmitter {
     this.said.push(`close ${code} ${reason}`);
   }
 
+  /** Nothing is heard any more. */
+  pause(): void {
+    this.removeAllListeners('message');
+  }
+
   terminate(): void {
     this.said.push('terminate');
     this.emit('close', 1006, Buffer.alloc(0));

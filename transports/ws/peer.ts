@@ -99,6 +99,12 @@ export class Peer {
     this.#socket.terminate();
   }
 
+  /** What is on its way would hold the others up, and nobody wants it any more: so the farewell is not waited for either (`closeMs`). */
+  #stopReading(reason: string): void {
+    this.close(CLOSE.policyViolation, reason);
+    this.#socket.pause();
+  }
+
   #receive(data: Buffer, isBinary: boolean): void {
     if (!this.#mayGoOn()) return;
     if (isBinary) {
@@ -117,7 +123,7 @@ export class Peer {
   #mayGoOn(): boolean {
     if (this.#ending) return false;
     if (this.#messages.take()) return true;
-    this.close(CLOSE.policyViolation, 'Too many messages.');
+    this.#stopReading('Too many messages.');
     return false;
   }
 
@@ -134,7 +140,7 @@ export class Peer {
     const block = blockIn(text);
     const { error, code } = errorBody(failure);
     this.#outbox.send({ type: 'error', code, error, ...(block !== undefined && { block }) });
-    if (!this.#refusals.take()) this.close(CLOSE.policyViolation, 'Too many messages that had to be refused.');
+    if (!this.#refusals.take()) this.#stopReading('Too many messages that had to be refused.');
   }
 
   #subscribe({ block, stream, sinceSeq }: SubscribeFrame): void {
