@@ -7,6 +7,7 @@
 //    closed when the request met it.
 // X4 Once the handler has all it needs, the connection has LINGER_MS to end properly; how it ends changes nothing any more.
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Dispatcher, Pool } from 'undici';
 import { type AdapterCall, BlockhouseError } from '../core/index.ts';
 
@@ -38,6 +39,8 @@ export interface OriginPool {
   readonly pool: Pool;
   /** Local port → when the connection was opened; tells a reused connection from a fresh one (X3). */
   readonly births: Map<number, number>;
+  /** The connection that is being opened for the last request that was dispatched; undefined when it got one that stood. */
+  opening: Socket | undefined;
 }
 
 /** When the connection that an error came from was opened. */
@@ -54,6 +57,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #isReplay = false;
   #dispatchedAt = 0;
   #controller: Dispatcher.DispatchController | undefined;
+  /** Until the request is on its way. undici opens a connection for one request, and begins with it at once. */
+  #opening: Socket | undefined;
   #status = 0;
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -79,7 +84,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#reject = reject;
       this.#call.signal.addEventListener('abort', this.#onAbort, ONCE);
       this.#dispatchedAt = performance.now();
+      this.#origin.opening = undefined;
       this.#origin.pool.dispatch({ origin: this.#origin.origin, path: url.pathname + url.search, method, headers: this.#headers(), body: body ?? null }, this);
+      if (this.#controller === undefined) this.#opening = this.#origin.opening;
     });
   }
 
@@ -93,6 +100,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
+    this.#opening = undefined;
     if (this.#settled) {
       controller.abort(new Error('aborted while connecting'));
       return;
@@ -177,7 +185,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #fail(error: unknown): void {
     this.#settle(() => {
       this.#reject(error);
-      this.#controller?.abort(error instanceof Error ? error : new Error(String(error)));
+      const cause = error instanceof Error ? error : new Error(String(error));
+      this.#opening?.destroy(cause);
+      this.#controller?.abort(cause);
     });
   }
 

@@ -6,7 +6,7 @@
 //
 // undici is loaded at the first call: a server that has nothing to send does without its memory.
 import { type LookupAddress, lookup as resolveName } from 'node:dns';
-import type { LookupFunction } from 'node:net';
+import type { LookupFunction, Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import { type AdapterCall, checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress } from '../core/index.ts';
 import { birthOfError, cancelled, Exchange, type OriginPool, StaleConnection, type UpstreamHandler, type UpstreamRequest } from './exchange.ts';
@@ -64,8 +64,11 @@ export class Upstream {
       return known;
     }
     const births = new Map<number, number>();
+    const open = connector(undici, origin, egress, timeouts.connectMs, births);
     const pool = new undici.Pool(origin, {
-      connect: connector(undici, origin, egress, timeouts.connectMs, births),
+      connect: (options, callback) => {
+        created.opening = open(options, callback);
+      },
       pipelining: 1,
       headersTimeout: 0, // exchange.ts has the limits: undici's own limits would end a reasoning model's silence after 300 s
       bodyTimeout: 0,
@@ -73,7 +76,7 @@ export class Upstream {
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
     });
-    const created = { origin, pool, births };
+    const created: OriginPool = { origin, pool, births, opening: undefined };
     this.#pools.set(origin, created);
     this.#newest = created;
     this.#evict();
@@ -89,11 +92,18 @@ export class Upstream {
   }
 }
 
+/** As it is at run time: undici's types leave the socket out. */
+type Connect = (...args: Parameters<buildConnector.connector>) => Socket;
+
 /** Opens connections and remembers when; the lookup pins the address that was checked (H1). */
-function connector(undici: Undici, origin: string, egress: EgressRule, timeoutMs: number, births: Map<number, number>): buildConnector.connector {
+function connector(undici: Undici, origin: string, egress: EgressRule, timeoutMs: number, births: Map<number, number>): Connect {
   const listed = egress.allowedOrigins.has(origin);
-  const connect = undici.buildConnector({ timeout: timeoutMs, lookup: checkedLookup(origin, listed), autoSelectFamily: true } as buildConnector.BuildOptions);
-  return (options, callback) => {
+  const connect = undici.buildConnector({
+    timeout: timeoutMs,
+    lookup: checkedLookup(origin, listed),
+    autoSelectFamily: true,
+  } as buildConnector.BuildOptions) as Connect;
+  return (options, callback) =>
     connect(options, (...result) => {
       // Declared as null on failure, but left out at run time.
       const socket = result[1] ?? undefined;
@@ -107,7 +117,6 @@ function connector(undici: Undici, origin: string, egress: EgressRule, timeoutMs
       }
       callback(...result);
     });
-  };
 }
 
 function checkedLookup(origin: string, listed: boolean): LookupFunction {

@@ -32,6 +32,23 @@ t.test('X1: an aborted signal', async (t) => {
     t.same(server.requests, []);
   });
 
+  t.test('aborted while the connection is made: it is given up at once, and the next call opens its own', async (t) => {
+    const upstream = newUpstream(t);
+    // The first byte of a TLS handshake is never answered.
+    const server = await startRawUpstream(t, () => undefined);
+    const connecting = get(`https://127.0.0.1:${server.url.port}/`);
+    for (let call = 1; call <= 3; call += 1) {
+      const abort = new AbortController();
+      const ended = upstream.send(adapterCall({ signal: abort.signal, timeouts: { connectMs: 3_600_000 } }), connecting, new Collector());
+      await until('the connection is there', () => server.connections.length === call);
+      abort.abort();
+      await refused(t, ended, 'CANCELLED');
+      await until('and is gone', () => server.connections.every(({ closed }) => closed));
+    }
+    const answering = await startRawUpstream(t, (socket) => socket.end(OK));
+    await upstream.send(adapterCall({}), get(answering.url), new Collector());
+  });
+
   const phases: [string, string][] = [
     ['before the headers', ''],
     ['after half of the headers', 'HTTP/1.1 200 OK\r\ncontent-'],
