@@ -5,7 +5,7 @@
 // V2 A rename never replaces anything: the place is looked at first, and one process holds the workspace.
 import { randomBytes } from 'node:crypto';
 import { lstatSync } from 'node:fs';
-import { lstat, mkdir, opendir, readdir, rename, rm } from 'node:fs/promises';
+import { lstat, mkdir, opendir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BlockhouseError } from '../errors.ts';
@@ -13,7 +13,7 @@ import { tryParseJson } from '../json.ts';
 import { noCosts } from '../monitor/costs.ts';
 import { ArchiveInfo, type BlockConfig } from '../schemas/block.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import { ensureFolder, isTemporaryName, replaceFile, storageFailure, syncFolder, writeNewFile } from '../workspace/atomic-file.ts';
+import { ensureFolder, isTemporaryName, renameDurably, replaceFile, storageFailure, syncFolder, writeNewFile } from '../workspace/atomic-file.ts';
 import { readRegular } from '../workspace/regular-file.ts';
 import { formatFile, freshMemory, freshPulse } from './contents.ts';
 import { archiveName, archiveNotFound, nameInArchive } from './names.ts';
@@ -175,14 +175,14 @@ export class Vault {
 
   /** V2. */
   async #move(from: string, to: string, assertFree: () => void = () => undefined): Promise<void> {
-    assertFree();
-    try {
-      await rename(from, to);
-    } catch (error) {
-      assertFree(); // somebody else may have been faster
+    const isFree = (): boolean => {
+      assertFree();
+      return true;
+    };
+    await renameDurably(from, to, isFree).catch((error: unknown) => {
+      if (!(error instanceof BlockhouseError)) assertFree(); // somebody else may have been faster
       throw error;
-    }
-    await syncFolder(join(to, '..'));
+    });
   }
 }
 

@@ -27,26 +27,42 @@ export async function replaceFile(path: string, content: string): Promise<BigInt
 
 /** The same, unless `isStill` says no when everything is ready for the rename: then nothing is changed, and it resolves with undefined. */
 export async function replaceFileIf(path: string, content: string, isStill: () => boolean): Promise<BigIntStats | undefined> {
-  const folder = dirname(path);
-  const temporary = join(folder, `.${basename(path)}.${randomBytes(8).toString('hex')}.tmp`);
+  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(8).toString('hex')}.tmp`);
   const bytes = Buffer.from(content, 'utf8');
   const file = await open(temporary, WRITE_NEW, 0o600).catch(storageFault);
-  let written: BigIntStats;
   try {
-    written = await writeAll(file, bytes);
-    if (!isStill()) {
-      await unlink(temporary);
-      return undefined;
-    }
-    await rename(temporary, path);
+    const written = await writeAll(file, bytes);
+    if (await renameDurably(temporary, path, isStill)) return written;
+    await unlink(temporary);
+    return undefined;
   } catch (error) {
+    if (error instanceof BlockhouseError) throw error; // it was renamed
     await unlink(temporary).catch((unlinkError: unknown) => {
       throw new AggregateError([error, unlinkError], `could not replace ${basename(path)}, and its temporary file remains`);
     });
     return storageFault(error);
   }
-  await syncFolder(folder);
-  return written;
+}
+
+/**
+ * Renames, durably. `isStill` is asked just before: when it says no, nothing is changed, and it resolves with false. The folder is opened first,
+ * so that only its flush can fail once the change is made: STORAGE_FAILED then says so. Everything else that is thrown is the system's own error.
+ */
+export async function renameDurably(from: string, to: string, isStill: () => boolean): Promise<boolean> {
+  const folder = await open(dirname(to), constants.O_RDONLY);
+  try {
+    if (!isStill()) return false;
+    await rename(from, to);
+    await folder.sync().catch(unflushed);
+    return true;
+  } finally {
+    await folder.close();
+  }
+}
+
+function unflushed(error: NodeJS.ErrnoException): never {
+  const message = `The change was made, but the disk did not confirm it (${error.code ?? error.message}): it may be gone after a loss of power. Look, and repeat it then.`;
+  throw new BlockhouseError('STORAGE_FAILED', message, { cause: error });
 }
 
 /** A new file beside `path` with what was found there, named after the time of that content. Resolves with its name; the same content is kept once. */
@@ -129,7 +145,7 @@ async function mkdirOnce(path: string): Promise<boolean> {
   }
 }
 
-/** Makes a rename in `folder` durable. */
+/** Makes what was created in `folder`, or removed from it, durable. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, constants.O_RDONLY).catch(storageFault);
   try {

@@ -1,11 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import {
   ensureFolder,
   isTemporaryName,
   keepCopy,
+  renameDurably,
   replaceFile,
   replaceFileIf,
   setAside,
@@ -238,4 +240,34 @@ t.test('a failure of the disk has a code that says whether there is no room or a
   t.match(storageFailure("x can't be written", new Error('odd')), { code: 'STORAGE_FAILED', message: /\(odd\)/ });
   const known = storageFailure('x', fault('ENOSPC'));
   t.equal(storageFailure('y', known), known);
+});
+
+t.test('a change that was made and that the disk does not confirm is told as made', async (t) => {
+  const folder = t.testdir({ 'a.json': 'old' });
+  const handle = await open(folder);
+  const { prototype } = handle.constructor as { prototype: { sync: typeof handle.sync } };
+  const { sync } = prototype;
+  t.teardown(async () => {
+    prototype.sync = sync;
+    await handle.close();
+  });
+  prototype.sync = async function (this: typeof handle) {
+    if ((await this.stat()).isDirectory()) throw Object.assign(new Error('EIO: i/o error, fsync'), { code: 'EIO' });
+    return sync.call(this);
+  };
+  const told = { code: 'STORAGE_FAILED', message: /^The change was made, but the disk did not confirm it \(EIO\)/ };
+  await t.rejects(replaceFile(join(folder, 'a.json'), 'new'), told);
+  t.equal(readFileSync(join(folder, 'a.json'), 'utf8'), 'new');
+  await t.rejects(
+    renameDurably(join(folder, 'a.json'), join(folder, 'b.json'), () => true),
+    told,
+  );
+  t.strictSame(readdirSync(folder), ['b.json'], 'and no temporary file is left');
+});
+
+t.test('a rename that is not wanted any more is not made', async (t) => {
+  const folder = t.testdir({ a: 'a' });
+  t.equal(await renameDurably(join(folder, 'a'), join(folder, 'b'), () => false), false);
+  t.equal(await renameDurably(join(folder, 'a'), join(folder, 'c'), () => true), true);
+  t.strictSame(readdirSync(folder), ['c']);
 });
