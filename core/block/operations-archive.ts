@@ -13,7 +13,7 @@ import { RestoreArchive } from '../schemas/block-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import { packFolder, unpackInto } from '../workspace/bundle.ts';
 import { parseBytes } from '../workspace/json-bytes.ts';
-import { readFault, readRegular } from '../workspace/regular-file.ts';
+import { isPassingFault, readFault, readRegular } from '../workspace/regular-file.ts';
 import type { Block } from './block.ts';
 import { countQueue } from './chat-file.ts';
 import { parseConfig } from './contents.ts';
@@ -95,6 +95,7 @@ export class ArchiveOperations {
     const info = await vault.find(given);
     const name = wanted ?? info.originalName;
     const config = await this.#configIn(vault.archivedFolder(info), name).catch((error: Error) => {
+      if (isPassingFault(error)) throw error;
       const place = `archive/${info.archiveName}/config.json`;
       throw new BlockhouseError('BLOCK_DAMAGED', `${place} can't be used: ${readFault(error)}. Repair it by hand.`, { cause: error });
     });
@@ -131,6 +132,7 @@ export class ArchiveOperations {
       (folder) => unpackInto(bundle, folder),
       async (folder) => {
         const config = await this.#configIn(folder, wanted).catch((error: Error) => {
+          if (isPassingFault(error)) throw error;
           throw invalidRequest('', `The config.json of the archive can't be used: ${readFault(error)}.`);
         });
         assertNewName(config.name);

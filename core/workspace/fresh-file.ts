@@ -33,8 +33,12 @@ export class FreshFile {
     this.#checkedAt = now;
     const { stamp, read } = this.#look();
     if (stamp === this.#stamp) return;
-    this.#stamp = stamp;
-    this.#onChange(read());
+    const state = read();
+    // What could not be read is tried again at each look, and told of once: the system may have been short of descriptors.
+    const seen = state.kind === 'unreadable' ? `!${state.reason}` : stamp;
+    if (seen === this.#stamp) return;
+    this.#stamp = seen;
+    this.#onChange(state);
   }
 
   #look(): { stamp: string; read: () => FileState } {

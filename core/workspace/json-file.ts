@@ -10,13 +10,14 @@
 // J5 Only a regular file below a limit is read, never through a link, and never by waiting for it (FIFO, device).
 // J6 After `close` nothing is written.
 // J7 An editor may empty a file before it fills it: what was written a moment ago is damaged only when it still is a little later.
+// J8 A fault of the system that may pass says nothing about the content: it is told, and the file is read again at the next use.
 import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BlockhouseError } from '../errors.ts';
 import { keepCopy, replaceFileIf, setAside, storageFailure } from './atomic-file.ts';
 import { isFresh, MISSING, stampOf } from './file-stamp.ts';
 import { parseBytes } from './json-bytes.ts';
-import { readFault, readRegular } from './regular-file.ts';
+import { isPassingFault, readFault, readRegular } from './regular-file.ts';
 
 export interface JsonFileOptions<T> {
   /** Checks and completes what was read. Throws an Error whose text says what is wrong. */
@@ -79,7 +80,7 @@ export class JsonFile<T> {
     this.#options = options;
   }
 
-  /** The content as it is on disk now. Throws BLOCK_DAMAGED. The value must not be changed. */
+  /** The content as it is on disk now. Throws BLOCK_DAMAGED, STORAGE_FAILED (J8). The value must not be changed. */
   async read(): Promise<T> {
     // While a write is under way, what was durable before it is the truth.
     if (!this.#isWriting || this.#value === undefined) await this.#refresh();
@@ -111,7 +112,9 @@ export class JsonFile<T> {
   async refresh(): Promise<void> {
     if (this.#isWriting) await this.#writing;
     this.#stamp ??= UNREAD;
-    await this.#refresh();
+    await this.#refresh().catch((error: unknown) => {
+      if (!isPassingFault(error)) throw error; // J8: the next use meets it, or finds the change
+    });
   }
 
   /** True while something is being read or written. */
@@ -232,6 +235,7 @@ export class JsonFile<T> {
     const first = this.#stamp === undefined;
     const before = this.#damage === undefined ? this.#value : undefined;
     const { bytes, value, error } = await this.#readRested(stamp);
+    if (isPassingFault(error)) throw error; // J8
     this.#stamp = stamp;
     if (value === undefined) {
       await this.#keepDamaged(bytes, error as Error);

@@ -1,13 +1,31 @@
 // Reads a file that may be anything: only a regular one below a limit is read, never through a link, and never by waiting for it (FIFO, device).
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { BlockhouseError } from '../errors.ts';
 
 /** Larger files are read without holding up everything else. */
 const SYNC_BYTES = 262_144;
 const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Undefined when there is no such file. Throws an Error whose text, by `readFault`, says what is wrong. */
+/** What the system says when it is short of something, or the disk is: it tells nothing of the file. */
+const PASSING = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EAGAIN', 'EBUSY', 'EINTR', 'EIO', 'ESTALE', 'ETIMEDOUT']);
+
+/**
+ * Undefined when there is no such file. Throws STORAGE_FAILED where another try may find it, and otherwise an Error whose text, by `readFault`,
+ * says what is wrong with it.
+ */
 export async function readRegular(path: string, maxBytes: number): Promise<Buffer | undefined> {
+  try {
+    return await read(path, maxBytes);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (!PASSING.has(code)) throw error;
+    throw new BlockhouseError('STORAGE_FAILED', `${basename(path)} can't be read now (${code}); try again.`, { cause: error });
+  }
+}
+
+async function read(path: string, maxBytes: number): Promise<Buffer | undefined> {
   let descriptor: number;
   try {
     descriptor = openSync(path, READ_FLAGS);
@@ -44,6 +62,11 @@ function readSmall(descriptor: number, size: number): Buffer {
     length += read;
     if (read === 0 || length === size) return bytes.subarray(0, length);
   }
+}
+
+/** True for what `readRegular` throws where another try may succeed. */
+export function isPassingFault(error: unknown): error is BlockhouseError {
+  return error instanceof BlockhouseError && error.code === 'STORAGE_FAILED';
 }
 
 /** What is wrong, without the path: the system's own errors name the whole of it, which is for nobody but this machine. */

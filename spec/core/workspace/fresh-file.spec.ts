@@ -3,6 +3,7 @@ import { appendFileSync, chmodSync, mkdirSync, renameSync, rmSync, statSync, sym
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type FileState, FreshFile } from '../../../core/workspace/fresh-file.ts';
+import { withFewDescriptors } from '../../support/few-descriptors.ts';
 
 /** A file watched under a clock that the test moves. */
 function watched(t: Test, content?: string) {
@@ -117,4 +118,27 @@ t.test('a file that may not be read is unreadable', { skip: process.getuid?.() =
   chmodSync(path, 0);
   file.refresh();
   t.match(seen, [{ kind: 'unreadable', reason: 'EACCES' }]);
+});
+
+t.test('a file that could not be read for want of a descriptor is read at a later look', { skip: process.platform === 'win32' && 'needs POSIX' }, async (t) => {
+  const path = join(t.testdir({ a: 'secret' }), 'a');
+  const told = withFewDescriptors(
+    ['core/workspace/fresh-file.js'],
+    [path],
+    `
+    const states = [];
+    const file = new modules[0].FreshFile(args[0], ({ kind, reason }) => states.push([kind, reason]));
+    const giveBack = exhaust();
+    file.refresh(true);
+    file.refresh(true);
+    giveBack();
+    file.refresh(true);
+    file.refresh(true);
+    return states;
+  `,
+  );
+  t.strictSame(told, [
+    ['unreadable', 'EMFILE'],
+    ['text', null],
+  ]);
 });

@@ -1,8 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { isObject } from '../../../core/json.ts';
 import { JsonFile, type JsonFileOptions } from '../../../core/workspace/json-file.ts';
+import { withFewDescriptors } from '../../support/few-descriptors.ts';
 
 interface Content {
   readonly list: readonly number[];
@@ -448,4 +449,25 @@ t.test('what somebody else has written is taken as the owner of the file wants',
   t.strictSame(await file.read(), { list: [1] });
   writeFileSync(path, '{"list":[2]}');
   t.strictSame(await file.read(), { list: [1, 2] });
+});
+
+t.test('J8: without a descriptor a file is not damaged, and is read at the next use', { skip: process.platform === 'win32' && 'needs POSIX' }, async (t) => {
+  const path = join(t.testdir({ 'a.json': '{"n":1}' }), 'a.json');
+  const told = withFewDescriptors(
+    ['core/workspace/json-file.js'],
+    [path],
+    `
+    const damaged = [];
+    const file = new modules[0].JsonFile(args[0], { parse: (value) => value, format: JSON.stringify, maxBytes: 1000, onDamaged: (reason) => damaged.push(reason) });
+    const codeOf = (work) => work.then(() => 'done', ({ code, message }) => code + ': ' + message);
+    const giveBack = exhaust();
+    await file.refresh();
+    const refused = [await codeOf(file.read()), await codeOf(file.update((value) => ({ value: { n: 2 }, result: undefined })))];
+    giveBack();
+    return { refused, found: await file.read(), damaged };
+  `,
+  );
+  const refusal = "STORAGE_FAILED: a.json can't be read now (EMFILE); try again.";
+  t.strictSame(told, { refused: [refusal, refusal], found: { n: 1 }, damaged: [] });
+  t.strictSame(readdirSync(dirname(path)), ['a.json']);
 });

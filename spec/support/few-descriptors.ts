@@ -1,0 +1,32 @@
+// Code of the build in a process that has run out of file descriptors.
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+
+const DIST = join(import.meta.dirname, '..', '..', 'dist');
+const DESCRIPTORS = 64;
+
+/**
+ * Runs `body`, the inside of an async function, and resolves with what it returns as JSON. It is given the `modules` of the build, and `exhaust`,
+ * which takes all descriptors and returns what gives them back. POSIX.
+ */
+export function withFewDescriptors(modules: readonly string[], args: readonly string[], body: string): unknown {
+  const script = `
+    import { closeSync, openSync } from 'node:fs';
+    const modules = [${modules.map((name) => `await import(${JSON.stringify(join(DIST, name))})`).join(', ')}];
+    const args = ${JSON.stringify(args)};
+    function exhaust() {
+      const taken = [];
+      for (;;) {
+        try {
+          taken.push(openSync(process.execPath));
+        } catch (error) {
+          if (error.code !== 'EMFILE') throw error;
+          return () => taken.forEach((descriptor) => closeSync(descriptor));
+        }
+      }
+    }
+    console.log(JSON.stringify(await (async () => { ${body} })()));
+  `;
+  const command = `ulimit -n ${DESCRIPTORS} && exec "$0" --input-type=module --eval "$1"`;
+  return JSON.parse(execFileSync('sh', ['-c', command, process.execPath, script], { encoding: 'utf8' })) as unknown;
+}
