@@ -55,7 +55,7 @@ export const UPSTREAM = [
   'ADAPTER_NOT_CONFIGURED',
 ] as const;
 /** What can keep a block from being read. */
-export const READ = ['NOT_FOUND', 'BLOCK_NOT_FOUND', 'BLOCK_DAMAGED', 'SHUTTING_DOWN'] as const;
+export const READ = ['NOT_FOUND', 'BLOCK_NOT_FOUND', 'BLOCK_DAMAGED', 'STORAGE_FAILED', 'SHUTTING_DOWN'] as const;
 /** What can keep the workspace from being written. */
 export const DISK = ['STORAGE_FULL', 'STORAGE_FAILED', 'SHUTTING_DOWN'] as const;
 /** What can keep a block from being changed: also that it is on its way to the archive. */
