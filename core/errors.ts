@@ -70,7 +70,11 @@ export const ERROR_TABLE = {
     retryable: false,
     meaning: 'Another server holds the workspace; the text names its process and address. Never sent on the wire: a server that meets it does not start.',
   },
-  STORAGE_FAILED: { status: 500, retryable: true, meaning: 'The disk refused for another reason than want of space; nothing was changed, unless the message says otherwise.' },
+  STORAGE_FAILED: {
+    status: 500,
+    retryable: true,
+    meaning: 'The disk refused for another reason than want of space; nothing was changed, unless the message says otherwise.',
+  },
   STORAGE_FULL: { status: 507, retryable: true, meaning: 'The disk is full; nothing was changed.' },
 } as const satisfies Record<string, ErrorKind>;
 

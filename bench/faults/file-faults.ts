@@ -81,6 +81,7 @@ async function main(): Promise<void> {
 
 async function start(): Promise<Life> {
   const server = new ServerProcess({ workspace, daemonUrl, env: { UV_THREADPOOL_SIZE: '1' } });
+  await daemon.judgeBreaks(() => server.isDying); // the fault kills it at a moment of its own
   const ready = await server.ready();
   if (ready === undefined) throw new Error(`the server did not start: ${server.stderr}`);
   life = { server, client: ready.client };
@@ -159,7 +160,7 @@ function look(round: FaultRound, isGone: boolean): string[] {
     blocks: round.isMade ? round.promised.blocks.filter(({ name }) => !isGone || snapshot.blocks.has(name) || !snapshot.archived.has(name)) : [],
   };
   const left = isGone ? [] : readdirSync(workspace, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.tmp'));
-  return [...judge(promised, snapshot, { calls: daemon.calls, isDone: false }), ...left.map((path) => `${path} is left behind`)];
+  return [...judge(promised, snapshot, { calls: daemon.calls, leftEarly: daemon.leftEarly, isDone: false }), ...left.map((path) => `${path} is left behind`)];
 }
 
 /** A write is only worth a fault where it goes to a file. */

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { whyNoDisk } from './cut-disk.ts';
-import { CutLoop, type CutReport } from './cut-loop.ts';
+import { type CutReport, cutAgainAndAgain } from './cut-loop.ts';
 
 const MOST = 100_000;
 const NO_SYNC = `import fs from 'node:fs'; import { open } from 'node:fs/promises';
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
     done += 1;
     if (done % 50 === 0) say(`${done} cuts`);
   };
-  const report = await new CutLoop({ cuts, seconds, seed, nodeFlags, onCut, keep }).run();
+  const report = await cutAgainAndAgain({ cuts, seconds, seed, nodeFlags, onCut, keep });
   show(report);
   const isFound = report.faults.length > 0;
   if (isFound && isWithoutSync) rmSync(keep, { recursive: true, force: true });

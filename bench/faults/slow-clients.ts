@@ -20,6 +20,7 @@ const BYTE_EVERY_MS = 500;
 /** More of them than wait for the system's queue of new connections would try again after a second only. */
 const OPENED_AT_ONCE = 20;
 const HEALTH_P99_MS = 50;
+const HEALTH_EVERY_MS = 100;
 const GROWN_MIB = 64;
 const CUT_OFF_MS = 30_000;
 /** Until the system's buffers are full the silence has not begun; the sockets are looked at now and then. */
@@ -166,7 +167,8 @@ async function neverRead(what: 'streams' | 'lists'): Promise<void> {
   if (what === 'streams') await until('all streams have begun', () => openStreams === readers);
   let isOver = false;
   let most = 0;
-  const health = watchHealth(world, () => isOver);
+  // Not so often that the garbage of the checks is a part of the memory.
+  const health = watchHealth(world, () => isOver, HEALTH_EVERY_MS);
   const limit = from + 3 * CUT_OFF_MS;
   /** A descriptor of the health check, and what the system needs for a moment. */
   const slack = 5;

@@ -2,30 +2,24 @@
 // what the operating system and the event loop say about it.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { CANARIES, canaryCredentials, canaryEnvironment } from '../../spec/support/canaries.ts';
+import { stallEnvironment, stallFileOf, worstStallMs } from '../../spec/support/process-watch.ts';
 import { until } from '../../spec/support/until.ts';
 import { type Framing, WIRE } from '../servers/wire.ts';
 
+export { CANARIES } from '../../spec/support/canaries.ts';
+export { openFiles } from '../../spec/support/process-watch.ts';
+
 const ROOT = join(import.meta.dirname, '..', '..');
-const STALL_WATCH = join(ROOT, 'spec', 'support', 'stall-watch.cjs');
 const START_LIMIT_MS = 60_000;
 /** Of what the server has said, for the message about its death. */
 const KEPT_OUTPUT = 64 * 1024;
-
-/** One secret each; none of them may be seen anywhere but in its file and at its provider. */
-export const CANARIES = {
-  openai: 'sk-canary-openai-4c1f0a7e9b',
-  anthropic: 'sk-ant-canary-anthropic-77d2e1',
-  google: 'AIza-canary-google-5e8b30c9f4',
-  ollama: 'canary-ollama-91c6d0aa72f3',
-  accessKeyId: 'AKIACANARYBEDROCK0001',
-  secretAccessKey: 'canary/bedrock/secret/c0ffee2417',
-} as const;
 
 export interface Asked {
   readonly framing: Framing;
@@ -134,16 +128,7 @@ export class World {
 
   /** The longest time that work held up the event loop since the last call, in milliseconds; 0 for a server that has ended. Linux only. */
   async worstStallMs(): Promise<number> {
-    if (process.platform !== 'linux') return 0;
-    rmSync(stallFile(this.#home), { force: true });
-    this.child.kill('SIGUSR2');
-    let text = '';
-    const isTold = (): boolean => {
-      text = readIfThere(stallFile(this.#home));
-      return text.endsWith('}') || this.hasEnded;
-    };
-    await until('the server has told its stalls', isTold, START_LIMIT_MS);
-    return text === '' ? 0 : (JSON.parse(text) as { worstMs: number }).worstMs;
+    return (await worstStallMs(this.child, this.#home, START_LIMIT_MS)) ?? 0;
   }
 
   /** Ends what was started and removes what was written. */
@@ -153,7 +138,7 @@ export class World {
     this.upstream.closeAllConnections();
     this.upstream.close();
     rmSync(this.#home, { recursive: true, force: true, maxRetries: 3 });
-    rmSync(stallFile(this.#home), { force: true });
+    rmSync(stallFileOf(this.#home), { force: true });
   }
 }
 
@@ -165,16 +150,14 @@ export async function startWorld({ provider = friendly, env = {}, baseURLs = {},
   prepare?.(workspace);
   const upstream = await listen(provider);
   const upstreamUrl = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
-  writeFileSync(join(workspace, 'auth.json'), JSON.stringify(credentials(upstreamUrl, baseURLs)), { mode: 0o600 });
+  writeFileSync(join(workspace, 'auth.json'), JSON.stringify(canaryCredentials(upstreamUrl, baseURLs)), { mode: 0o600 });
   const child = spawn(process.execPath, [join(ROOT, 'dist', 'cli', 'main.js'), 'serve', '--json', '--port', '0', '--workspace', workspace], {
     env: {
       PATH: process.env['PATH'],
       HOME: home,
       NO_COLOR: '1',
-      AWS_EC2_METADATA_DISABLED: 'true',
-      AWS_ENDPOINT_URL_BEDROCK_RUNTIME: upstreamUrl,
-      NODE_OPTIONS: `--require ${STALL_WATCH}`,
-      STALL_FILE: stallFile(home),
+      ...canaryEnvironment(upstreamUrl),
+      ...stallEnvironment(home),
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -260,53 +243,15 @@ export const friendly: Provider = ({ framing, stream }, res) => {
   res.end(Buffer.concat([framing.opening('m'), framing.piece('m', 'Hello, you'), framing.ending('m')]));
 };
 
-function credentials(url: string, baseURLs: Readonly<Record<string, string>>): Record<string, Record<string, string>> {
-  const { openai, anthropic, google, ollama, accessKeyId, secretAccessKey } = CANARIES;
-  return {
-    openai: { apiKey: openai, baseURL: baseURLs['openai'] ?? `${url}/v1` },
-    anthropic: { apiKey: anthropic, baseURL: baseURLs['anthropic'] ?? url },
-    google: { apiKey: google, baseURL: baseURLs['google'] ?? url },
-    ollama: { apiKey: ollama, baseURL: baseURLs['ollama'] ?? url },
-    bedrock: { region: 'us-east-1', accessKeyId, secretAccessKey },
-  };
-}
-
-/** Outside the folder that a rig may look at, as it is no writing of the server's. */
-const stallFile = (home: string): string => `${home}.stall.json`;
-
-function readIfThere(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw error;
-  }
-}
-
-/** Sockets, pipes and files of a process; Linux only, elsewhere 0. */
-export function openFiles(pid: number): number {
-  if (process.platform !== 'linux') return 0;
-  return readdirSync(`/proc/${pid}/fd`).filter((fd) => isThere(`/proc/${pid}/fd/${fd}`)).length;
-}
-
-function isThere(path: string): boolean {
-  try {
-    readlinkSync(path);
-    return true;
-  } catch {
-    return false; // closed since it was listed
-  }
-}
-
 /** Asks for health again and again on one connection until `isOver`; the times it took, in milliseconds. */
-export async function watchHealth(world: World, isOver: () => boolean): Promise<number[]> {
+export async function watchHealth(world: World, isOver: () => boolean, everyMs = 10): Promise<number[]> {
   const times: number[] = [];
   while (!isOver()) {
     const from = performance.now();
     const response = await fetch(`${world.url}/v1/health`);
     await response.text();
     times.push(response.status === 200 ? performance.now() - from : Number.POSITIVE_INFINITY);
-    await delay(10);
+    await delay(everyMs);
   }
   return times;
 }

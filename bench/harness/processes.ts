@@ -1,6 +1,6 @@
 // The processes that are measured, started and ended, and what the operating system says about them (Linux; elsewhere its figures are 0).
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -137,15 +137,15 @@ function providersAt(url: string): Record<string, string> {
   };
 }
 
-/** `utime` and `stime` are counted in these. */
-const TICKS_PER_SECOND = process.platform === 'linux' ? Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' })) : 100;
-
-/** Milliseconds of processor time that a process has used, all its threads, in user and system mode. */
+/**
+ * Milliseconds of processor time that a process has used, all threads that it has, in user and system mode. From the scheduler's own count, in
+ * nanoseconds: `/proc/<pid>/stat` counts in hundredths of a second, which is some microseconds a frame.
+ */
 export function cpuMs(pid: number): number {
   if (process.platform !== 'linux' || pid === 0) return 0;
-  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const nanoseconds = threads.map((thread) => Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')[0]));
+  return nanoseconds.reduce((sum, each) => sum + each, 0) / 1e6;
 }
 
 /** Resident memory in MiB: now, or the most there ever was. */

@@ -1,11 +1,18 @@
 // kill -9 at random points of mixed work: what was acknowledged is there, and every message has its one answer.
+import { once } from 'node:events';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import t from 'tap';
 import { createActor, waitFor } from 'xstate';
 import type { Entries } from '../../core/block/chat-file.ts';
 import type { BlockWorkshop } from '../../core/block/workshop.ts';
 import { MonitorActors } from '../../core/monitor/actors.ts';
 import { PATIENCE_MS } from '../cli/run.ts';
+import type { EntryOnDisk, Snapshot } from '../support/crash/disk.ts';
+import { EchoDaemon, echoOf } from '../support/crash/echo-daemon.ts';
 import { type KillReport, killAgainAndAgain } from '../support/crash/kill-loop.ts';
+import { BlockPromises } from '../support/crash/promises.ts';
+import { judge } from '../support/crash/verdict.ts';
+import { until } from '../support/until.ts';
 
 t.setTimeout(PATIENCE_MS * 2);
 
@@ -58,4 +65,54 @@ t.test('a stop before the recovery gives no attempt back that a crash has cut of
   monitor.send({ type: 'stop', cause: 'stop', actor: 'user' });
   await waitFor(monitor, ({ status }) => status === 'done');
   t.match(entries, [{ status: 'queued', attempts: 1 }]);
+});
+
+const TEXT = 'msg ada/1';
+
+/** What is wrong with a message that was asked twice, in one attempt, with this answer. */
+function faultsOf(leftEarly: number, answer: Pick<EntryOnDisk, 'status' | 'content'>): string[] {
+  const block = new BlockPromises('ada');
+  block.messages.push({ text: TEXT, clientId: 'c1', id: 'm1' });
+  const config = { description: '', systemPrompt: '', tags: [], enabled: false };
+  const entries = [
+    { id: 'm1', role: 'user', content: TEXT, status: 'done', clientId: 'c1', attempts: 1 },
+    { id: 'm2', role: 'assistant', replyTo: 'm1', ...answer },
+  ];
+  const snapshot: Snapshot = { blocks: new Map([['ada', { config, facts: [], entries }]]), archived: new Map(), ledger: new Map([['m1', 1]]), faults: [] };
+  const asked = { calls: new Map([[TEXT, 2]]), leftEarly: new Map([[TEXT, leftEarly]]), isDone: true };
+  return judge({ blocks: [block], travellers: [], counts: {} }, snapshot, asked);
+}
+
+t.test('a call beyond the attempts, or half an answer, is a fault unless the server has left a call of its own accord', async (t) => {
+  const whole = { status: 'done', content: echoOf(TEXT) };
+  const half = { status: 'interrupted', content: echoOf(TEXT).slice(0, 5) };
+  t.match(faultsOf(0, whole), [/asked 2 times in 1 attempts/]);
+  t.strictSame(faultsOf(1, whole), []);
+  t.equal(faultsOf(0, half).length, 3);
+  t.strictSame(faultsOf(1, half), []);
+  t.match(faultsOf(1, { ...half, content: 'You lied' }), [/answered with You lied/]);
+  t.match(faultsOf(1, { ...half, status: 'done' }), [/answered with You s/]);
+});
+
+t.test('the daemon knows a call that was left from one that broke by a kill', async (t) => {
+  const daemon = new EchoDaemon(1);
+  t.teardown(() => daemon.close());
+  const url = await daemon.listen();
+  const ask = async (): Promise<[ClientRequest, IncomingMessage]> => {
+    const sent = request(url, { method: 'POST' });
+    sent.end(JSON.stringify({ messages: [{ content: TEXT }] }));
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    response.on('error', () => undefined); // it is left
+    return [sent, response];
+  };
+  const [left] = await ask();
+  left.destroy();
+  await until('it is known to be left', () => daemon.leftEarly.get(TEXT) === 1);
+  const [killed] = await ask();
+  await daemon.judgeBreaks('killed');
+  const broke = once(killed, 'close');
+  killed.destroy();
+  await broke;
+  await daemon.judgeBreaks('left');
+  t.strictSame([daemon.calls.get(TEXT), daemon.leftEarly.get(TEXT)], [2, 1]);
 });

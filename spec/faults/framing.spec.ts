@@ -14,8 +14,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { PATIENCE_MS } from '../cli/run.ts';
-import { forgetPeak, openFiles, peakRssMiB, rssMiB, startFaultWorld } from '../support/fault-world.ts';
-import { exchange, RawClient, type RawResponse } from '../support/raw.ts';
+import { assertErrorShape, assertRefused, exchangeWith, type RawCase } from '../support/fault-calls.ts';
+import { startFaultWorld } from '../support/fault-world.ts';
+import { forgetPeak, openFiles, peakRssMiB, rssMiB } from '../support/process-watch.ts';
+import { RawClient, type RawResponse } from '../support/raw.ts';
 import { CHAT, daemonLine, friendlyDaemon } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import type { Answerer } from '../support/upstream.ts';
@@ -69,28 +71,7 @@ const get = (headers: string, path = '/v1/health', version = 'HTTP/1.1'): string
 const hex = (text: string): string => text.length.toString(16);
 const oneChunk = (text: string): string => `${hex(text)}\r\n${text}\r\n0\r\n\r\n`;
 
-type Case = readonly [title: string, bytes: string | Buffer];
-
-/** One answer of this status, with the error body of this server, and the end of the connection. */
-async function refused(t: Test, [title, bytes]: Case, statuses: readonly number[] = [400]): Promise<RawResponse | undefined> {
-  const { responses, received } = await exchange(t, world.port, bytes);
-  world.heard(received);
-  t.equal(responses.length, 1, `${title}: one answer`);
-  const [response] = responses;
-  t.ok(statuses.includes(response?.status ?? 0), `${title}: ${response?.status} is ${statuses.join(' or ')}`);
-  assertErrorShape(t, title, response);
-  return response;
-}
-
-function assertErrorShape(t: Test, title: string, response: RawResponse | undefined): void {
-  const body = JSON.parse(response?.body || '{}') as Record<string, unknown>;
-  t.strictSame(
-    Object.keys(body).filter((field) => field !== 'details'),
-    ['error', 'status', 'code', 'requestId'],
-    `${title}: the error body`,
-  );
-  t.equal(body['status'], response?.status, `${title}: with the status of the answer`);
-}
+const refused = (t: Test, one: RawCase, statuses: readonly number[] = [400]): Promise<RawResponse | undefined> => assertRefused(t, world, one, statuses);
 
 /** Sends all of it, and leaves once there is an answer; at once where the request is `half`. */
 async function speak(t: Test, bytes: string | Buffer, half = false): Promise<RawResponse[]> {
@@ -179,7 +160,7 @@ t.test('A4 a chunk whose size is no hexadecimal number, or not that of its data,
 });
 
 t.test('A5 a line that does not end in CR LF, a folded line, a NUL and a space before the colon are a 400', async (t) => {
-  const cases: Case[] = [
+  const cases: RawCase[] = [
     ['a bare LF behind the request line', `GET /v1/health HTTP/1.1\n${HEAD}\r\n${hidden()}`],
     ['bare LFs only', `GET /v1/health HTTP/1.1\n${HEAD.replaceAll('\r', '')}\n${hidden()}`],
     ['a bare LF behind a header', get('X: y\nZ: z\r\n') + hidden()],
@@ -280,7 +261,7 @@ t.test('A6 none of our smuggling payloads makes two requests out of one', async 
   for (const [title, bytes, half] of payloads) {
     // A HEAD has no body behind its Content-Length.
     const responses = title.endsWith('HEAD') ? [] : await speak(t, bytes, half !== undefined);
-    if (title.endsWith('HEAD')) await exchange(t, world.port, bytes.replace('\r\n', `\r\n${CLOSE}`));
+    if (title.endsWith('HEAD')) await exchangeWith(t, world, bytes.replace('\r\n', `\r\n${CLOSE}`));
     t.ok(responses.filter(({ status }) => status !== 400).length <= 1, `${title}: ${responses.map(({ status }) => status).join()}`);
   }
   t.notMatch(world.output(), /"path":"\/hidden/, 'no hidden request was routed');
@@ -312,7 +293,7 @@ t.test('A9 a request without exactly one Host, or without a version, is a 400', 
 
 t.test('A10 a target with a foreign authority, or a foreign Host, is a 403', async (t) => {
   const own = `http://127.0.0.1:${world.port}`;
-  const cases: Case[] = [
+  const cases: RawCase[] = [
     ['a foreign authority', `GET http://evil.example/v1/adapters HTTP/1.1\r\n${HEAD}${CLOSE}\r\n`],
     ['a foreign port', `GET http://127.0.0.1:1/v1/adapters HTTP/1.1\r\n${HEAD}${CLOSE}\r\n`],
     ['an authority behind our name', `GET http://127.0.0.1:${world.port}@evil.example/v1/adapters HTTP/1.1\r\n${HEAD}${CLOSE}\r\n`],
@@ -419,7 +400,7 @@ t.test('A14 every method has an answer', async (t) => {
     t.ok(statuses.includes(responses[0]?.status ?? 0), `${line}: ${responses[0]?.status}`);
     if (responses[0]?.status === 405 && !line.startsWith('CONNECT')) t.match(responses[0].headers.get('allow'), /OPTIONS/, `${line}: says what is allowed`);
   }
-  const { received } = await exchange(t, world.port, `HEAD /v1/health HTTP/1.1\r\n${HEAD}${CLOSE}\r\n`);
+  const { received } = await exchangeWith(t, world, `HEAD /v1/health HTTP/1.1\r\n${HEAD}${CLOSE}\r\n`);
   t.match(received, /^HTTP\/1\.1 200 [\s\S]*\r\n\r\n$/, 'a HEAD is answered without a body');
   await world.check(t, 'A14');
 });
@@ -549,19 +530,18 @@ t.test('A24 a client that resets its stream ends the request to the provider', a
 });
 
 t.test('A25 bytes of another protocol are a 400 or a closed connection, and one line in the log at most', async (t) => {
-  const cases: Case[] = [
+  const cases: RawCase[] = [
     ['a TLS hello', Buffer.concat([Buffer.from('16030102000100' + '01fc0303', 'hex'), randomBytes(500)])],
     ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\x12\x04\0\0\0\0\0'],
     ['an SSH banner', 'SSH-2.0-OpenSSH_9.6\r\n'],
     ['a SOCKS greeting', '\x05\x01\x00\r\n\r\n'],
     ['a PROXY line', `PROXY TCP4 10.0.0.1 10.0.0.2 1 2\r\n${get(CLOSE)}`],
     ['a megabyte of noise', Buffer.concat([randomBytes(1_000_000), Buffer.from('\r\n\r\n')])],
-    ...Array.from({ length: 10 }, (_, n): Case => [`noise ${n}`, Buffer.concat([randomBytes(1000), Buffer.from('\r\n\r\n')])]),
+    ...Array.from({ length: 10 }, (_, n): RawCase => [`noise ${n}`, Buffer.concat([randomBytes(1000), Buffer.from('\r\n\r\n')])]),
   ];
   for (const [title, bytes] of cases) {
     const from = world.output().length;
-    const { responses, received } = await exchange(t, world.port, bytes);
-    world.heard(received);
+    const { responses } = await exchangeWith(t, world, bytes);
     t.ok(responses.length <= 1 && (responses[0]?.status ?? 400) === 400, `${title}: ${responses[0]?.status ?? 'closed'}`);
     await (await fetch(`${world.url}/v1/health`)).text(); // behind which the lines are written
     const lines = linesSince(from);

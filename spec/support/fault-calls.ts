@@ -1,6 +1,7 @@
 // Calls of the API into the world of a fault; whatever comes back is searched for canaries.
 import type { Test } from 'tap';
 import type { FaultWorld } from './fault-world.ts';
+import { exchange, type RawResponse } from './raw.ts';
 import { until } from './until.ts';
 
 export interface Reply {
@@ -25,6 +26,35 @@ export function callsOf(world: FaultWorld): Ask {
     world.heard(`HTTP/1.1 ${response.status}\n${text}`);
     return { status: response.status, headers: response.headers, text, json: text.startsWith('{') ? JSON.parse(text) : undefined };
   };
+}
+
+/** Bytes as they are on a connection of their own, read until the server closes it. */
+export async function exchangeWith(t: Test, world: FaultWorld, bytes: string | Buffer): ReturnType<typeof exchange> {
+  const exchanged = await exchange(t, world.port, bytes);
+  world.heard(exchanged.received);
+  return exchanged;
+}
+
+export type RawCase = readonly [title: string, bytes: string | Buffer];
+
+/** Asserts that these bytes have one answer of such a status, with the error body of this server, and end the connection: what stands behind is no request. */
+export async function assertRefused(t: Test, world: FaultWorld, [title, bytes]: RawCase, statuses: readonly number[]): Promise<RawResponse | undefined> {
+  const { responses } = await exchangeWith(t, world, bytes);
+  t.equal(responses.length, 1, `${title}: one answer`);
+  const [response] = responses;
+  t.ok(statuses.includes(response?.status ?? 0), `${title}: ${response?.status} is ${statuses.join(' or ')}`);
+  assertErrorShape(t, title, response);
+  return response;
+}
+
+export function assertErrorShape(t: Test, title: string, response: RawResponse | undefined): void {
+  const body = JSON.parse(response?.body || '{}') as Record<string, unknown>;
+  t.strictSame(
+    Object.keys(body).filter((field) => field !== 'details'),
+    ['error', 'status', 'code', 'requestId'],
+    `${title}: the error body`,
+  );
+  t.equal(body['status'], response?.status, `${title}: with the status of the answer`);
 }
 
 export interface Entry {

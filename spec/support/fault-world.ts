@@ -1,23 +1,18 @@
 // The world of a fault: the built server as a process, all five providers at one that a test commands, a canary in each secret, and the
 // invariants that hold after every fault.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { type Serving, serve } from '../cli/run.ts';
+import { CANARIES, canaryCredentials, canaryEnvironment } from './canaries.ts';
+import { openFiles, readIfThere, rssMiB, stallEnvironment, stallFileOf, worstStallMs } from './process-watch.ts';
 import { friendlyDaemon } from './server.ts';
 import { until } from './until.ts';
 import { type Answerer, type FakeUpstream, startUpstream } from './upstream.ts';
 
-/** One secret each; none of them may be seen anywhere but in its file and at its provider. */
-export const CANARIES = {
-  openai: 'sk-canary-openai-4c1f0a7e9b',
-  anthropic: 'sk-ant-canary-anthropic-77d2e1',
-  google: 'AIza-canary-google-5e8b30c9f4',
-  ollama: 'canary-ollama-91c6d0aa72f3',
-  accessKeyId: 'AKIACANARYBEDROCK0001',
-  secretAccessKey: 'canary/bedrock/secret/c0ffee2417',
-} as const;
+export { CANARIES } from './canaries.ts';
+export { forgetPeak, openFiles, peakRssMiB, rssMiB } from './process-watch.ts';
 
 export interface FaultWorld {
   readonly workspace: string;
@@ -47,7 +42,6 @@ export interface FaultWorldOptions {
   readonly memoryLimitMiB?: number;
 }
 
-const MIB = 1024 * 1024;
 const SECRET_MODE = 0o600;
 /** The 20 MB that a fault may cost, and what V8 keeps once it was used. */
 const RSS_LIMIT_MIB = 20 + 24;
@@ -59,25 +53,17 @@ export async function startFaultWorld(t: Test, options: FaultWorldOptions = {}):
   const { answer = friendlyDaemon, env = {}, stallLimitMs = 100, memoryLimitMiB = RSS_LIMIT_MIB } = options;
   const home = mkdtempSync(join(tmpdir(), 'blockhouse-fault-'));
   const workspace = join(home, 'workspace');
-  const stallFile = join(tmpdir(), `${home.split('/').at(-1)}.stall.json`);
   mkdirSync(workspace, { mode: 0o700 });
   const upstream = await startUpstream(t, answer);
-  writeFileSync(join(workspace, 'auth.json'), JSON.stringify(credentials(upstream.url)), { mode: SECRET_MODE });
-  const serving = await serve(t, workspace, {
-    HOME: home,
-    AWS_EC2_METADATA_DISABLED: 'true',
-    AWS_ENDPOINT_URL_BEDROCK_RUNTIME: upstream.url,
-    NODE_OPTIONS: `--require ${join(import.meta.dirname, 'stall-watch.cjs')}`,
-    STALL_FILE: stallFile,
-    ...env,
-  });
+  writeFileSync(join(workspace, 'auth.json'), JSON.stringify(canaryCredentials(upstream.url)), { mode: SECRET_MODE });
+  const serving = await serve(t, workspace, { HOME: home, ...canaryEnvironment(upstream.url), ...stallEnvironment(home), ...env });
   const { child } = serving;
   const pid = child.pid ?? 0;
   t.teardown(async () => {
     child.kill('SIGKILL');
     await serving.ended;
     rmSync(home, { recursive: true, force: true });
-    rmSync(stallFile, { force: true });
+    rmSync(stallFileOf(home), { force: true });
   });
   const spoken: string[] = [];
   const keep = (bytes: Buffer): void => void spoken.push(bytes.toString('latin1'));
@@ -89,17 +75,8 @@ export async function startFaultWorld(t: Test, options: FaultWorldOptions = {}):
   await warmUp(serving.url, token);
   const baseline = { fds: openFiles(pid), rssMiB: rssMiB(pid) };
 
-  async function worstStallMs(): Promise<number> {
-    if (process.platform !== 'linux') return 0;
-    rmSync(stallFile, { force: true });
-    child.kill('SIGUSR2');
-    let text = '';
-    await until('the server has told its stalls', () => {
-      text = readIfThere(stallFile);
-      return text.endsWith('}') || child.exitCode !== null;
-    });
-    return text === '' ? Number.POSITIVE_INFINITY : (JSON.parse(text) as { worstMs: number }).worstMs;
-  }
+  // A server that has ended is held up for ever.
+  const stalledMs = async (): Promise<number> => (await worstStallMs(child, home)) ?? Number.POSITIVE_INFINITY;
 
   async function check(t: Test, name: string): Promise<void> {
     t.equal(child.exitCode ?? child.signalCode, null, `${name}: I1 the same process lives`);
@@ -117,7 +94,7 @@ export async function startFaultWorld(t: Test, options: FaultWorldOptions = {}):
       until('the descriptors are given back', () => openFiles(pid) <= baseline.fds + FD_SLACK),
       `${name}: I4 descriptors`,
     );
-    const stallMs = await worstStallMs(); // which collects garbage, too
+    const stallMs = await stalledMs(); // which collects garbage, too
     const grownMiB = (): number => rssMiB(pid) - baseline.rssMiB;
     await until('the memory is given back', () => grownMiB() < memoryLimitMiB, GIVE_BACK_MS).catch(() => undefined); // the next line tells how much is not
     t.ok(grownMiB() < memoryLimitMiB, `${name}: I4 memory, grown by ${grownMiB().toFixed(1)} MiB`);
@@ -126,7 +103,7 @@ export async function startFaultWorld(t: Test, options: FaultWorldOptions = {}):
     t.notMatch(everything, /HTTP\/1\.1 500|INTERNAL_ERROR|uncaught|UnhandledPromise/, `${name}: I7 no 500 for an input`);
   }
 
-  await worstStallMs(); // of the start
+  await stalledMs(); // of the start
   return {
     workspace,
     url: serving.url,
@@ -137,19 +114,8 @@ export async function startFaultWorld(t: Test, options: FaultWorldOptions = {}):
     upstream,
     output: () => spoken.join(''),
     heard: (text) => void heardTexts.push(typeof text === 'string' ? text : text.toString('latin1')),
-    worstStallMs,
+    worstStallMs: stalledMs,
     check,
-  };
-}
-
-function credentials(url: string): Record<string, Record<string, string>> {
-  const { openai, anthropic, google, ollama, accessKeyId, secretAccessKey } = CANARIES;
-  return {
-    openai: { apiKey: openai, baseURL: `${url}/v1` },
-    anthropic: { apiKey: anthropic, baseURL: url },
-    google: { apiKey: google, baseURL: url },
-    ollama: { apiKey: ollama, baseURL: url },
-    bedrock: { region: 'us-east-1', accessKeyId, secretAccessKey },
   };
 }
 
@@ -197,45 +163,4 @@ function isJson(text: string): boolean {
   } catch {
     return text === ''; // removed since
   }
-}
-
-function readIfThere(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw error;
-  }
-}
-
-/** Sockets, pipes and files of a process; Linux only, elsewhere 0. */
-export function openFiles(pid: number): number {
-  if (process.platform !== 'linux') return 0;
-  return readdirSync(`/proc/${pid}/fd`).filter((fd) => linkOf(`/proc/${pid}/fd/${fd}`) !== '').length;
-}
-
-function linkOf(path: string): string {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return ''; // closed since it was listed
-  }
-}
-
-/** Resident memory of a process; Linux only, elsewhere 0. */
-export function rssMiB(pid: number): number {
-  if (process.platform !== 'linux') return 0;
-  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
-  return (Number(kib) * 1024) / MIB;
-}
-
-/** The most resident memory since the start, or since `forgetPeak`; Linux only, elsewhere 0. */
-export function peakRssMiB(pid: number): number {
-  if (process.platform !== 'linux') return 0;
-  const kib = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
-  return (Number(kib) * 1024) / MIB;
-}
-
-export function forgetPeak(pid: number): void {
-  if (process.platform === 'linux') writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }

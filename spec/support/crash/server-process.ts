@@ -7,6 +7,9 @@ import { ServerClient } from './server-client.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../../dist/cli/main.js');
 
+/** In the seventh field of /proc/<pid>/stat behind the name; the kernel sets it before it closes what the process had open. */
+const PF_EXITING = 0x4;
+
 export interface SpawnOptions {
   readonly workspace: string;
   readonly daemonUrl: string;
@@ -48,6 +51,12 @@ export class ServerProcess {
     return this.#stderr;
   }
 
+  /** True once it is on its way out, by whatever: from before its connections break. Linux only, elsewhere once it is gone. */
+  get isDying(): boolean {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return true;
+    return process.platform === 'linux' && isExiting(this.pid);
+  }
+
   async #readUrl(): Promise<string | undefined> {
     let text = '';
     for await (const bytes of this.child.stdout ?? []) {
@@ -70,5 +79,16 @@ export class ServerProcess {
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     this.child.kill(signal);
     await this.ended;
+  }
+}
+
+function isExiting(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const flags = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[6];
+    return (Number(flags) & PF_EXITING) !== 0;
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return true; // gone
+    throw error;
   }
 }

@@ -11,6 +11,9 @@ const MOST_WAITING = 12;
 
 /** Those that are gone for good are looked for a while. */
 const MOST_TRAVELLERS = 3;
+/** Of the second block: so small that its memory is compacted again and again. */
+const SMALL_WINDOW = { maxContextTokens: 300, thresholdPercent: 50, keepMessages: 2 };
+const DRAIN_LIMIT_MS = 120_000;
 
 /** One life of the server. */
 export interface Session {
@@ -26,6 +29,17 @@ export interface Session {
   readonly onAcknowledged: () => void;
   /** True once it is about to be killed, or told to end. */
   isOver: boolean;
+}
+
+/** Makes all blocks and starts their monitors. */
+export async function makeBlocks(session: Session): Promise<void> {
+  for (const [index, block] of session.promised.blocks.entries()) {
+    // Each end of a server may cost an attempt; more ends at one message than this are no accident.
+    const config = { adapter: { provider: 'ollama', model: 'm' }, retry: { maxAttempts: 100 }, ...(index === 1 && { memory: SMALL_WINDOW }) };
+    const reply = await session.client.call('POST', '/api/blocks', { name: block.name, config });
+    if (reply?.status !== 200) session.faults.push(`${block.name} was not created: ${JSON.stringify(reply)}`);
+    await turn(session, block, true);
+  }
 }
 
 /** Resolves when the server is gone. */
@@ -156,4 +170,36 @@ function requestOf(name: string, from: Place, to: Place): [method: string, path:
   if (from === 'nowhere') return ['POST', '/api/blocks', { name, config: { description: name } }];
   if (to === 'archive') return ['DELETE', `/api/blocks/${name}`];
   return to === 'blocks' ? ['POST', `/api/archive/${name}/restore`] : ['DELETE', `/api/archive/${name}`];
+}
+
+/** Sends what was not acknowledged, starts all monitors, and waits until they have nothing left to do. */
+export async function drain(session: Session): Promise<void> {
+  for (const block of session.promised.blocks) {
+    while (block.messages.some(({ id }) => id === undefined)) if (!(await post(session, block))) return;
+    if (!(await turn(session, block, true))) return;
+  }
+  const deadline = performance.now() + DRAIN_LIMIT_MS;
+  for (const { name } of session.promised.blocks) {
+    while (await isWaiting(session.client, name)) {
+      const stuck = await whyStuck(session.client, name, performance.now() > deadline);
+      if (stuck !== undefined) {
+        session.faults.push(stuck);
+        return;
+      }
+      await delay(20);
+    }
+  }
+}
+
+async function isWaiting(client: ServerClient, name: string): Promise<boolean> {
+  const reply = await client.call('GET', `/api/blocks/${name}/chat`);
+  const messages = (reply?.json['messages'] ?? []) as { status: string }[];
+  return reply?.status !== 200 || messages.some(({ status }) => status === 'queued' || status === 'processing');
+}
+
+/** A monitor that waits for a person, or takes too long; undefined while it works. */
+async function whyStuck(client: ServerClient, name: string, isLate: boolean): Promise<string | undefined> {
+  const why = (await client.call('GET', `/api/blocks/${name}/why`))?.json;
+  if (!isLate && why?.['state'] !== 'failed' && why?.['state'] !== 'paused') return undefined;
+  return `${name} has messages without an outcome: ${JSON.stringify(why)}`;
 }

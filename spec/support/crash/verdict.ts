@@ -1,7 +1,8 @@
 // Whether a workspace holds what was promised. Pure: no I/O.
 //
 // D1 What was acknowledged is there; what was asked for and not acknowledged is there whole or not at all.
-// D2 A message is there once, at most one answer of it is, and it was asked no more often than its attempts say.
+// D2 A message is there once, at most one answer of it is, and it was asked no more often than its attempts say. A call that the server left
+//    of its own accord may have given its attempt back; or what had come of it by then is the answer, as an interrupted one.
 // D3 When all is done, each message has its answer, and the answer its call in the ledger.
 import type { BlockOnDisk, EntryOnDisk, Snapshot } from './disk.ts';
 import { echoOf } from './echo-daemon.ts';
@@ -10,6 +11,8 @@ import type { Acknowledged, BlockPromises, Place, Posted, Traveller } from './pr
 export interface Asked {
   /** How often the daemon was asked for each message. */
   readonly calls: ReadonlyMap<string, number>;
+  /** How many of these calls the server has left of its own accord, and not because it was killed. */
+  readonly leftEarly: ReadonlyMap<string, number>;
   /** D3. */
   readonly isDone: boolean;
 }
@@ -63,19 +66,26 @@ function judgeMessages(messages: readonly Posted[], found: BlockOnDisk, snapshot
 }
 
 /** D2, D3. */
-function judgeAnswers({ text }: Posted, entry: EntryOnDisk, answers: readonly EntryOnDisk[], snapshot: Snapshot, { calls, isDone }: Asked): string[] {
+function judgeAnswers({ text }: Posted, entry: EntryOnDisk, answers: readonly EntryOnDisk[], snapshot: Snapshot, asked: Asked): string[] {
   const faults: string[] = [];
-  const asked = calls.get(text) ?? 0;
-  const [answer] = answers;
-  if (asked > (entry.attempts ?? 0)) faults.push(`${text} was asked ${asked} times in ${entry.attempts ?? 0} attempts`);
+  const calls = asked.calls.get(text) ?? 0;
+  const left = asked.leftEarly.get(text) ?? 0;
+  const attempts = entry.attempts ?? 0;
+  if (calls - left > attempts) faults.push(`${text} was asked ${calls} times in ${attempts} attempts${left > 0 ? `, and left early ${left} times` : ''}`);
   if (answers.length > 1) faults.push(`${text} has ${answers.length} answers`);
-  if (answer !== undefined) {
-    if (entry.status !== 'done' || answer.status !== 'done') faults.push(`${text} is ${entry.status}, its answer ${answer.status}`);
-    if (answer.content !== echoOf(text)) faults.push(`${text} was answered with ${answer.content}`);
-    const billed = snapshot.ledger.get(entry.id) ?? 0;
-    if (billed === 0 || billed > asked) faults.push(`${text} was asked ${asked} times and is ${billed} times in the ledger`);
-  } else if (isDone) faults.push(`${text} is ${entry.status} and has no answer`);
+  const [answer] = answers;
+  if (answer === undefined) return asked.isDone ? [...faults, `${text} is ${entry.status} and has no answer`] : faults;
+  const isPart = answer.status === 'interrupted' && left > 0;
+  if (entry.status !== 'done' || !(answer.status === 'done' || isPart)) faults.push(`${text} is ${entry.status}, its answer ${answer.status}`);
+  if (!(isPart ? isBeginning(answer.content, echoOf(text)) : answer.content === echoOf(text))) faults.push(`${text} was answered with ${answer.content}`);
+  const billed = snapshot.ledger.get(entry.id) ?? 0;
+  if (billed === 0 || billed > calls) faults.push(`${text} was asked ${calls} times and is ${billed} times in the ledger`);
   return faults;
+}
+
+/** The whole text, too: what comes behind it says that it was all, and may not have been read. */
+function isBeginning(content: string, whole: string): boolean {
+  return content !== '' && whole.startsWith(content);
 }
 
 /** D1: in one place, never in two and never in none. */

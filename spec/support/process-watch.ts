@@ -1,0 +1,74 @@
+// What the operating system and the event loop say of a server that is a process of its own.
+import type { ChildProcess } from 'node:child_process';
+import { readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { until } from './until.ts';
+
+const MIB = 1024 * 1024;
+
+/** Where a server with this home tells its stalls: outside, for it is no writing of the server's own. */
+export const stallFileOf = (home: string): string => `${home}.stall.json`;
+
+/** For a server whose stalls shall be watched. */
+export function stallEnvironment(home: string): Record<string, string> {
+  return { NODE_OPTIONS: `--require ${join(import.meta.dirname, 'stall-watch.cjs')}`, STALL_FILE: stallFileOf(home) };
+}
+
+/**
+ * The longest time that work held up the event loop since the last call, in milliseconds; undefined for a server that has ended. Collects garbage,
+ * too. Linux only, elsewhere 0.
+ */
+export async function worstStallMs(child: ChildProcess, home: string, limitMs?: number): Promise<number | undefined> {
+  if (process.platform !== 'linux') return 0;
+  const file = stallFileOf(home);
+  rmSync(file, { force: true });
+  child.kill('SIGUSR2');
+  let text = '';
+  const isTold = (): boolean => {
+    text = readIfThere(file);
+    return text.endsWith('}') || child.exitCode !== null || child.signalCode !== null;
+  };
+  await until('the server has told its stalls', isTold, limitMs);
+  return text === '' ? undefined : (JSON.parse(text) as { worstMs: number }).worstMs;
+}
+
+/** Sockets, pipes and files of a process; Linux only, elsewhere 0. */
+export function openFiles(pid: number): number {
+  if (process.platform !== 'linux') return 0;
+  return readdirSync(`/proc/${pid}/fd`).filter((fd) => isThere(`/proc/${pid}/fd/${fd}`)).length;
+}
+
+function isThere(path: string): boolean {
+  try {
+    readlinkSync(path);
+    return true;
+  } catch {
+    return false; // closed since it was listed
+  }
+}
+
+/** Resident memory of a process; Linux only, elsewhere 0. */
+export const rssMiB = (pid: number): number => statusMiB(pid, 'VmRSS');
+
+/** The most resident memory since the start, or since `forgetPeak`; Linux only, elsewhere 0. */
+export const peakRssMiB = (pid: number): number => statusMiB(pid, 'VmHWM');
+
+function statusMiB(pid: number, name: string): number {
+  if (process.platform !== 'linux') return 0;
+  const kib = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
+  return (Number(kib) * 1024) / MIB;
+}
+
+export function forgetPeak(pid: number): void {
+  if (process.platform === 'linux') writeFileSync(`/proc/${pid}/clear_refs`, '5');
+}
+
+/** The text of a file; empty where there is none. */
+export function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error;
+  }
+}
