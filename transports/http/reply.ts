@@ -44,16 +44,27 @@ export function writeJson(res: ServerResponse, reply: JsonReply, requestId: stri
   if (res.headersSent || res.destroyed) return;
   const body = reply.body === undefined || reply.body instanceof Written ? reply.body : new Written(JSON.stringify(reply.body));
   res.writeHead(reply.status, headersOf(body, reply.headers, requestId));
-  if (hold === undefined) res.end(body?.content);
+  const content = body === undefined ? undefined : asWritten(body.content);
+  if (hold === undefined) res.end(content);
   else {
-    if (body === undefined) res.flushHeaders();
-    else res.write(body.content);
+    if (content === undefined) res.flushHeaders();
+    else res.write(content);
     // Node stumbles over the end of an answer whose connection has gone while others waited behind it, and the process with it.
     void hold.then(() => {
       if (!res.req.socket.destroyed) res.end();
     });
   }
   cutOffWhenStalled(res);
+}
+
+const LONG_TEXT = 8192;
+
+/**
+ * Long text as bytes: of a string that the system does not take at once, Node keeps the string and three bytes for each of its characters,
+ * until the client has read it. Short text leaves together with its head.
+ */
+export function asWritten(content: string | Uint8Array): string | Uint8Array {
+  return typeof content === 'string' && content.length > LONG_TEXT ? Buffer.from(content) : content;
 }
 
 const FIXED_HEADERS = [...Object.entries(COMMON_HEADERS).flat(), 'cache-control', 'no-store'];

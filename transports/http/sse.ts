@@ -8,6 +8,7 @@ import type { ServerResponse } from 'node:http';
 import type { BlockhouseError, ChatDone, ChatStart, StreamSink } from '../../core/index.ts';
 import { errorBody } from '../../core/index.ts';
 import { COMMON_HEADERS } from '../raw-answer.ts';
+import { asWritten } from './reply.ts';
 
 export interface SseTiming {
   readonly openAfterMs: number;
@@ -91,7 +92,7 @@ export class SseWriter implements StreamSink {
   #write(text: string): boolean {
     this.#open();
     this.#timer?.refresh();
-    return this.#res.write(text);
+    return this.#res.write(asWritten(text));
   }
 
   #open(): void {
