@@ -145,9 +145,20 @@ export function invalidRequest(path: string, message: string): BlockhouseError {
 
 const INTERNAL_TEXT = 'Something went wrong inside the server; its log has the cause.';
 
-/** The only door for foreign errors: what is not ours becomes an INTERNAL_ERROR with its cause kept. */
+/** What the system says when it is short of something, or the disk is: no defect, and it may pass. */
+const PASSING = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EAGAIN', 'EBUSY', 'EINTR', 'EIO', 'ESTALE', 'ETIMEDOUT']);
+
+/** The code of a fault of the system that may pass, as EMFILE; undefined for any other error. */
+export function passingFault(error: unknown): string | undefined {
+  const { code, syscall } = (error ?? {}) as NodeJS.ErrnoException;
+  return code !== undefined && syscall !== undefined && PASSING.has(code) ? code : undefined;
+}
+
+/** The only door for foreign errors: what is not ours becomes an INTERNAL_ERROR with its cause kept; a fault of the system that may pass says so. */
 export function toBlockhouseError(error: unknown): BlockhouseError {
   if (error instanceof BlockhouseError) return error;
+  const fault = passingFault(error);
+  if (fault !== undefined) return new BlockhouseError('STORAGE_FAILED', `The system refused to read or write (${fault}); try again.`, { cause: error });
   return new BlockhouseError('INTERNAL_ERROR', INTERNAL_TEXT, { cause: error });
 }
 

@@ -139,6 +139,8 @@ export class Vault {
       await this.#move(join(this.archive, info.archiveName), hidden);
       await rm(hidden, { recursive: true, force: true });
     } catch (error) {
+      // The rename may have been made and only its confirmation failed. What can't be removed now is swept at the next start.
+      await rm(hidden, { recursive: true, force: true }).catch(() => undefined);
       throw storageFault(error);
     }
   }

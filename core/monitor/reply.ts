@@ -226,7 +226,7 @@ export class Reply {
   /** The disk, or a defect, was in the way: nobody waits for the rest, and the message goes back into the queue where that can be written. */
   async #brokeOff(error: unknown): Promise<void> {
     const fault = toBlockhouseError(error);
-    const isDefect = !(error instanceof BlockhouseError);
+    const isDefect = fault.code === 'INTERNAL_ERROR';
     const isLast = !isDefect && this.#isOpen && this.#asked !== undefined && isLastAttempt(this.#asked);
     if (this.#isOpen && !isLast) this.#over(fault, true);
     if (isDefect) return;

@@ -2,14 +2,11 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { BlockhouseError } from '../errors.ts';
+import { BlockhouseError, passingFault } from '../errors.ts';
 
 /** Larger files are read without holding up everything else. */
 const SYNC_BYTES = 262_144;
 const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-
-/** What the system says when it is short of something, or the disk is: it tells nothing of the file. */
-const PASSING = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EAGAIN', 'EBUSY', 'EINTR', 'EIO', 'ESTALE', 'ETIMEDOUT']);
 
 /**
  * Undefined when there is no such file. Throws STORAGE_FAILED where another try may find it, and otherwise an Error whose text, by `readFault`,
@@ -19,9 +16,9 @@ export async function readRegular(path: string, maxBytes: number): Promise<Buffe
   try {
     return await read(path, maxBytes);
   } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    if (!PASSING.has(code)) throw error;
-    throw new BlockhouseError('STORAGE_FAILED', `${basename(path)} can't be read now (${code}); try again.`, { cause: error });
+    const fault = passingFault(error);
+    if (fault === undefined) throw error;
+    throw new BlockhouseError('STORAGE_FAILED', `${basename(path)} can't be read now (${fault}); try again.`, { cause: error });
   }
 }
 

@@ -79,3 +79,15 @@ t.test('an error gains the usage of its call and keeps all else; the caller is n
   t.match(full, { ...extras, usage });
   t.notOk('usage' in errorBody(full));
 });
+
+t.test('a fault of the system that may pass is no defect', async (t) => {
+  const fault = Object.assign(new Error('EMFILE: too many open files, scandir /home/somebody'), { code: 'EMFILE', syscall: 'scandir' });
+  t.match(toBlockhouseError(fault), {
+    code: 'STORAGE_FAILED',
+    message: 'The system refused to read or write (EMFILE); try again.',
+    retryable: true,
+    cause: fault,
+  });
+  for (const other of [{ code: 'EACCES', syscall: 'open' }, { code: 'EMFILE' }, { syscall: 'open' }, null, undefined, 'EMFILE'])
+    t.equal(toBlockhouseError(other instanceof Object ? Object.assign(new Error('x'), other) : other).code, 'INTERNAL_ERROR', JSON.stringify(other));
+});

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import { completeConfig } from '../../../core/block/contents.ts';
 import { measure, Vault } from '../../../core/block/vault.ts';
 import { AT } from '../../support/block-files.ts';
+import { refuseToSyncFolders } from '../../support/unconfirmed-folders.ts';
 
 const config = (name: string, fields: object = {}) => completeConfig({ ...fields }, name, AT);
 const NOON = new Date('2026-11-20T12:00:00.000Z');
@@ -210,6 +211,15 @@ t.test('a removed archive is gone', async (t) => {
   await vault.store('ada', {}, NOON);
   await vault.remove(await vault.find('ada'));
   t.same(readdirSync(vault.archive), []);
+});
+
+t.test('an archive whose removal the disk does not confirm has gone all the same, with nothing left', async (t) => {
+  const vault = await open(t);
+  await vault.create(config('ada'));
+  const archived = await vault.store('ada', {}, NOON);
+  await refuseToSyncFolders(t);
+  await t.rejects(vault.remove(await vault.find(archived)), { code: 'STORAGE_FAILED', message: /^The change was made/ });
+  t.strictSame(readdirSync(vault.archive), []);
 });
 
 t.test('the size of a block counts its files, and follows no link', async (t) => {

@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import {
@@ -15,6 +14,7 @@ import {
   syncFolder,
   writeNewFile,
 } from '../../../core/workspace/atomic-file.ts';
+import { refuseToSyncFolders } from '../../support/unconfirmed-folders.ts';
 
 t.test('the file holds exactly the content', async (t) => {
   const folder = t.testdir({});
@@ -244,17 +244,7 @@ t.test('a failure of the disk has a code that says whether there is no room or a
 
 t.test('a change that was made and that the disk does not confirm is told as made', async (t) => {
   const folder = t.testdir({ 'a.json': 'old' });
-  const handle = await open(folder);
-  const { prototype } = handle.constructor as { prototype: { sync: typeof handle.sync } };
-  const { sync } = prototype;
-  t.teardown(async () => {
-    prototype.sync = sync;
-    await handle.close();
-  });
-  prototype.sync = async function (this: typeof handle) {
-    if ((await this.stat()).isDirectory()) throw Object.assign(new Error('EIO: i/o error, fsync'), { code: 'EIO' });
-    return sync.call(this);
-  };
+  await refuseToSyncFolders(t);
   const told = { code: 'STORAGE_FAILED', message: /^The change was made, but the disk did not confirm it \(EIO\)/ };
   await t.rejects(replaceFile(join(folder, 'a.json'), 'new'), told);
   t.equal(readFileSync(join(folder, 'a.json'), 'utf8'), 'new');
