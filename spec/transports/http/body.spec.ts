@@ -31,8 +31,10 @@ const MALFORMED: [title: string, body: string | Buffer, telling: RegExp][] = [
   ['bytes that are no UTF-8', Buffer.concat([Buffer.from('{"adapter":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')]), /not valid UTF-8/],
   ['an encoded surrogate', Buffer.concat([Buffer.from('{"adapter":"'), Buffer.from([0xed, 0xa0, 0x80]), Buffer.from('"}')]), /not valid UTF-8/],
   ['a raw control character in a string', '{"adapter":"a\nb"}', /not valid JSON/],
-  ['a nesting of arrays', '['.repeat(1_000_000) + ']'.repeat(1_000_000), /The body must be an object/],
-  ['an unclosed nesting', '{"a":'.repeat(1_000_000), /not valid JSON/],
+  ['a nesting of arrays', '['.repeat(50_000) + ']'.repeat(50_000), /The body must be an object/],
+  ['an unclosed nesting', '{"a":'.repeat(50_000), /not valid JSON/],
+  ['a nesting of a million arrays', '['.repeat(1_000_000) + ']'.repeat(1_000_000), /more than 50000 JSON values; send fewer/],
+  ['more values than can be read at once', chat({ tools: Array.from({ length: 50_000 }, () => 0) }), /more than 50000 JSON values; send fewer/],
 ];
 
 const WRONG: [title: string, body: string, path: string][] = [
@@ -111,12 +113,15 @@ t.test('a wrong field is a 400 that names it, streamed or not, and nothing reach
   t.match(await server.call('POST', '/v1/chat', { body: CHAT }), { status: 200 });
 });
 
-t.test('a tool schema of a million levels is a 400', async (t) => {
-  // 10 MiB hold it only in the shortest spelling.
-  const depth = 1_000_000;
-  const body = `{"adapter":"ollama","model":"m","messages":[{"role":"user","content":"hi"}],"tools":[{"name":"f","parameters":{"x":${'['.repeat(depth)}${']'.repeat(depth)}}}]}`;
+t.test('a tool schema of very many levels is a 400', async (t) => {
   const server = await startServer(t);
-  t.match(await server.call('POST', '/v1/chat', { body }), { status: 400, json: { details: [{ path: 'tools[0].parameters' }] } });
+  for (const [depth, path] of [
+    [40_000, 'tools[0].parameters'],
+    [1_000_000, ''],
+  ] as const) {
+    const body = `{"adapter":"ollama","model":"m","messages":[{"role":"user","content":"hi"}],"tools":[{"name":"f","parameters":{"x":${'['.repeat(depth)}${']'.repeat(depth)}}}]}`;
+    t.match(await server.call('POST', '/v1/chat', { body }), { status: 400, json: { details: [{ path }] } }, `${depth} levels`);
+  }
   t.match(await server.call('GET', '/v1/health'), { status: 200 });
 });
 
