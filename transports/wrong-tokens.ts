@@ -36,9 +36,15 @@ export class WrongTokens {
 
   /** Throws UNAUTHORIZED with `cure` unless `token` is the right one, or TOO_MANY_ATTEMPTS for an address that has presented too many wrong ones. */
   assertRight(core: Pick<Core, 'token'>, req: IncomingMessage, token: string | undefined, cure: string): void {
-    if (token !== undefined && core.token?.matches(token)) return;
-    if (token !== undefined) this.#count(req.socket.remoteAddress ?? '');
-    throw new BlockhouseError('UNAUTHORIZED', cure);
+    if (!this.isRight(core, req, token)) throw new BlockhouseError('UNAUTHORIZED', cure);
+  }
+
+  /** Whether `token` is the right one. A wrong one is an attempt, whoever asks: throws TOO_MANY_ATTEMPTS. */
+  isRight(core: Pick<Core, 'token'>, req: IncomingMessage, token: string | undefined): boolean {
+    if (token === undefined) return false;
+    if (core.token?.matches(token)) return true;
+    this.#count(req.socket.remoteAddress ?? '');
+    return false;
   }
 
   #count(address: string): void {

@@ -2,13 +2,18 @@
 //
 // Q1 Keys belong in auth.json: a field whose name sounds like one is refused, at any depth, and its value is never repeated.
 // Q2 The merge is shallow: a given field replaces the old one whole, every other one stays as it was.
+// Q3 What is merged has an end: fields that nobody knows are kept, and would otherwise add up without one.
 import { BlockhouseError, invalidRequest } from '../errors.ts';
-import { isDeeperThan, isObject, MAX_JSON_DEPTH } from '../json.ts';
+import { hasMoreThan, isDeeperThan, isObject, MAX_JSON_DEPTH } from '../json.ts';
 import { dayStart } from '../monitor/budget.ts';
 import { type BlockConfig, BlockConfigPatch } from '../schemas/block.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import { completeConfig, faultOf } from './contents.ts';
 
+/** Fields and elements: a configuration is read and checked as a whole, in one piece of work. */
+const MAX_CONFIG_VALUES = 2000;
+/** One change holds less than half of it. */
+const MAX_CONFIG_CHARACTERS = 2 * 1024 * 1024;
 const checkPatch: Validator<object> = compile(BlockConfigPatch);
 const SOUNDS_SECRET =
   /api[-_ ]?key|secret|passw(or)?d|passphrase|credential|authorization|private[-_ ]?key|access[-_ ]?key|bearer|(?:auth|session|access|refresh|api)[-_ ]?token|^(?:key|token)$/i;
@@ -30,12 +35,14 @@ export function applyPatch(
 ): BlockConfig {
   const checked = checkedPatch(patch, config.name, place);
   const merged = { ...config, ...withCanonical(checked, canonical) };
+  assertSize(merged);
   return { ...completeConfig(merged, config.name, at), createdAt: config.createdAt, updatedAt: at, rev: config.rev + 1 };
 }
 
 function checkedPatch(patch: unknown, name: string, place: string): Record<string, unknown> {
   if (!isObject(patch)) throw invalidRequest('', 'The body must be a JSON object of the fields to change.');
   if (isDeeperThan(patch, MAX_JSON_DEPTH)) throw invalidRequest('', `The configuration nests deeper than ${MAX_JSON_DEPTH} levels.`);
+  assertSize(patch);
   const secret = secretField(patch, '');
   if (secret !== undefined) throw invalidRequest(`${place}${secret}`, 'looks like a key; keys belong in auth.json (`blockhouse auth set <provider>`)');
   checkPatch(patch);
@@ -44,6 +51,14 @@ function checkedPatch(patch: unknown, name: string, place: string): Record<strin
   const timezone = isObject(patch['budget']) ? patch['budget']['timezone'] : undefined;
   if (typeof timezone === 'string') assertTimezone(timezone, place);
   return Object.fromEntries(Object.entries(patch).filter(([field]) => field !== 'name' && !(FIXED as readonly string[]).includes(field)));
+}
+
+/** Q3. */
+function assertSize(config: object): void {
+  if (hasMoreThan(config, MAX_CONFIG_VALUES))
+    throw invalidRequest('', `The configuration would hold more than ${MAX_CONFIG_VALUES} fields and elements; leave some out.`);
+  if (JSON.stringify(config).length > MAX_CONFIG_CHARACTERS)
+    throw invalidRequest('', `The configuration would be longer than ${MAX_CONFIG_CHARACTERS} characters; leave something out.`);
 }
 
 function assertTimezone(timezone: string, place: string): void {

@@ -44,8 +44,13 @@ t.test('a server says 429 with Retry-After, on both of its doors, and goes on se
   const ask = (token: string, headers: Record<string, string> = {}): Promise<Response> =>
     fetch(`http://127.0.0.1:${server.port}/v1/adapters`, { headers: { authorization: `Bearer ${token}`, ...headers } });
   const statuses = [];
-  for (let i = 0; i < 61; i += 1) statuses.push((await ask('wrong')).status);
-  t.strictSame(statuses, [...new Array(60).fill(401), 429]);
+  const status = async (token?: string): Promise<Response> =>
+    fetch(`http://127.0.0.1:${server.port}/api/auth/status`, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } });
+  for (let i = 0; i < 100; i += 1) t.equal((await status()).status, 200, 'no token is no attempt');
+  for (let i = 0; i < 30; i += 1) statuses.push((await status('wrong')).status);
+  for (let i = 0; i < 31; i += 1) statuses.push((await ask('wrong')).status);
+  t.strictSame(statuses, [...new Array(30).fill(200), ...new Array(30).fill(401), 429]);
+  t.equal((await status('wrong')).status, 429, 'who asks whether it is right has tried it');
   const refused = await ask('wrong');
   t.match(await refused.json(), { code: 'TOO_MANY_ATTEMPTS', status: 429 });
   t.ok(Number(refused.headers.get('retry-after')) > 0);

@@ -22,7 +22,7 @@ const SERVER_PATHS: Paths = {
       operationId: 'authStatus',
       summary: 'Whether the presented token is valid',
       security: [],
-      responses: { 200: json('AuthStatus', 'The verdict; also without a token.') },
+      responses: { 200: json('AuthStatus', 'The verdict; also without a token.'), 429: errors()['429'] },
     },
   },
   '/openapi.json': {

@@ -133,3 +133,15 @@ t.test('deep nesting is refused before anything walks down into it', (t) => {
   }
   t.end();
 });
+
+t.test('fields that nobody knows do not add up without end', (t) => {
+  const fields = (from: number, count: number): object => Object.fromEntries(Array.from({ length: count }, (_, n) => [`field${from + n}`, n]));
+  const refusal = { code: 'INVALID_REQUEST', message: /more than 2000 fields and elements/ };
+  t.throws(() => patched(fields(0, 2001)), refusal);
+  const half = patched(fields(0, 1500));
+  t.throws(() => patched(fields(5000, 1500), half), refusal, 'together with those that are there');
+  t.match(patched(fields(0, 1500), half), { field7: 7 }, 'the same ones again are no more');
+  const long = patched({ mine: 'x'.repeat(1_000_000) });
+  t.throws(() => patched({ yours: 'x'.repeat(1_200_000) }, long), { code: 'INVALID_REQUEST', message: /longer than 2097152 characters/ });
+  t.end();
+});

@@ -1,6 +1,7 @@
 // `/api/health`, `/api/auth/status` and the published contract.
 import type { Core } from '../../../core/index.ts';
 import { bearerToken } from '../../guard.ts';
+import { wrongTokensOf } from '../../wrong-tokens.ts';
 import { openApiDocument } from '../openapi.ts';
 import { ok } from '../reply.ts';
 import type { Handler } from '../router.ts';
@@ -17,6 +18,6 @@ function countsOf(core: Core): { readonly blocks: number; readonly monitorsRunni
   return { blocks, monitorsRunning };
 }
 
-export const authStatus: Handler = ({ core, req }) => ok({ authenticated: core.token?.matches(bearerToken(req) ?? '') ?? false });
+export const authStatus: Handler = ({ core, req }) => ok({ authenticated: wrongTokensOf(core).isRight(core, req, bearerToken(req)) });
 
 export const openApi: Handler = () => ok(openApiDocument());

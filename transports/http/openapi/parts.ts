@@ -27,10 +27,10 @@ export const optional = (place: 'query' | 'header', name: string, schema: object
   description,
 });
 
-/** One response for each status that these codes have; `UNAUTHORIZED`, `FORBIDDEN_ORIGIN` and `INTERNAL_ERROR` may come everywhere. */
+/** One response for each status that these codes have; `UNAUTHORIZED`, `TOO_MANY_ATTEMPTS`, `FORBIDDEN_ORIGIN` and `INTERNAL_ERROR` may come everywhere. */
 export function errors(...codes: ErrorCode[]): Record<string, unknown> {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of new Set<ErrorCode>([...codes, 'UNAUTHORIZED', 'FORBIDDEN_ORIGIN', 'INTERNAL_ERROR'])) {
+  for (const code of new Set<ErrorCode>([...codes, 'UNAUTHORIZED', 'TOO_MANY_ATTEMPTS', 'FORBIDDEN_ORIGIN', 'INTERNAL_ERROR'])) {
     const { status } = ERROR_TABLE[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }

@@ -18,9 +18,9 @@ t.test('a parameter of the path is required, any other is not', async (t) => {
 });
 
 t.test('errors are one response for each status, in order, each code once', async (t) => {
-  t.strictSame(Object.keys(errors()), ['401', '403', '500']);
+  t.strictSame(Object.keys(errors()), ['401', '403', '429', '500']);
   const all = errors('BLOCK_NOT_FOUND', 'STORAGE_FULL', 'NOT_FOUND', 'BLOCK_NOT_FOUND', 'STORAGE_FAILED') as Record<string, { description: string }>;
-  t.strictSame(Object.keys(all), ['401', '403', '404', '500', '507']);
+  t.strictSame(Object.keys(all), ['401', '403', '404', '429', '500', '507']);
   const { meaning } = ERROR_TABLE.BLOCK_NOT_FOUND;
   t.equal(all['404']?.description, `\`BLOCK_NOT_FOUND\`: ${meaning}\n\`NOT_FOUND\`: ${ERROR_TABLE.NOT_FOUND.meaning}`);
   t.match(all['500']?.description, /^`STORAGE_FAILED`.*\n`INTERNAL_ERROR`/);
