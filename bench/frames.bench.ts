@@ -53,6 +53,7 @@ export async function run({ rounds, ms, framings = FRAMINGS, allocation = true }
     notes: [
       'Median of the rounds (lowest–highest), 16 streams. One by one: each frame is a packet of its own, 3,200 a second in all. Flood: the pipe hands on whole network reads without looking, so its figure is the cost of copying.',
       'Allocated: bytes of the JavaScript heap for each frame, from the collector’s own log; buffers outside of it are not in it.',
+      'OpenAI’s framings have the closest bar, since most servers speak them. Bedrock’s binary frames, each with two checksums of its own, have none.',
     ],
     data: cases.map(({ framing, paced, flood, bytesPerFrame }) => ({
       framing,

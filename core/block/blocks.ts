@@ -198,7 +198,7 @@ export class WorkspaceBlocks implements Blocks {
   }
 
   check(): Promise<DoctorReport> {
-    return examine({ workspace: this.#world.workspace, vault: this.#vault, read: (name) => this.#read(name) });
+    return examine({ workspace: this.#world.workspace, vault: this.#vault, ledger: this.#world.ledger, read: (name) => this.#read(name) });
   }
 
   halted(): HaltState {

@@ -35,14 +35,14 @@ export function applyPatch(
 ): BlockConfig {
   const checked = checkedPatch(patch, config.name, place);
   const merged = { ...config, ...withCanonical(checked, canonical) };
-  assertSize(merged);
+  assertConfigSize(merged);
   return { ...completeConfig(merged, config.name, at), createdAt: config.createdAt, updatedAt: at, rev: config.rev + 1 };
 }
 
 function checkedPatch(patch: unknown, name: string, place: string): Record<string, unknown> {
   if (!isObject(patch)) throw invalidRequest('', 'The body must be a JSON object of the fields to change.');
   if (isDeeperThan(patch, MAX_JSON_DEPTH)) throw invalidRequest('', `The configuration nests deeper than ${MAX_JSON_DEPTH} levels.`);
-  assertSize(patch);
+  assertConfigSize(patch);
   const secret = secretField(patch, '');
   if (secret !== undefined) throw invalidRequest(`${place}${secret}`, 'looks like a key; keys belong in auth.json (`blockhouse auth set <provider>`)');
   checkPatch(patch);
@@ -53,8 +53,8 @@ function checkedPatch(patch: unknown, name: string, place: string): Record<strin
   return Object.fromEntries(Object.entries(patch).filter(([field]) => field !== 'name' && !(FIXED as readonly string[]).includes(field)));
 }
 
-/** Q3. */
-function assertSize(config: object): void {
+/** Q3. Throws INVALID_REQUEST. */
+export function assertConfigSize(config: object): void {
   if (hasMoreThan(config, MAX_CONFIG_VALUES))
     throw invalidRequest('', `The configuration would hold more than ${MAX_CONFIG_VALUES} fields and elements; leave some out.`);
   if (JSON.stringify(config).length > MAX_CONFIG_CHARACTERS)

@@ -6,23 +6,24 @@ import { BlockhouseError } from '../errors.ts';
 import { isObject, tryParseJson } from '../json.ts';
 import type { DoctorReport, Finding } from '../schemas/block-api.ts';
 import { isTemporaryName } from '../workspace/atomic-file.ts';
+import type { Ledger } from '../workspace/ledger.ts';
 import { readFault, readRegular } from '../workspace/regular-file.ts';
 import type { Entries } from './chat-file.ts';
+import { examineArchives, examineWorkspace, warning } from './doctor-workspace.ts';
 import { type BlockContents, FILE_NAMES } from './files.ts';
-import { isBlockName, nameInArchive } from './names.ts';
+import { isBlockName } from './names.ts';
 import type { Vault } from './vault.ts';
 
 export interface Examined {
   readonly workspace: string;
   readonly vault: Vault;
+  readonly ledger: Ledger;
   /** What is on disk of a block. Throws BLOCK_DAMAGED. */
   read(name: string): Promise<BlockContents>;
 }
 
-const SECRET_FILES = ['.api-token', 'auth.json'] as const;
-
-export async function examine({ workspace, vault, read }: Examined): Promise<DoctorReport> {
-  const findings: Finding[] = secretFiles(workspace);
+export async function examine({ workspace, vault, ledger, read }: Examined): Promise<DoctorReport> {
+  const findings = await examineWorkspace(workspace, ledger);
   const checked = { blocks: 0, files: 0, messages: 0 };
   for (const item of readdirSync(vault.blocks, { withFileTypes: true })) {
     if (isTemporaryName(item.name)) continue;
@@ -41,24 +42,12 @@ export async function examine({ workspace, vault, read }: Examined): Promise<Doc
       findings.push(...unread, ...outcomes(chat, ids, `blocks/${item.name}/chat.json`));
     } catch (error) {
       const problem = error instanceof BlockhouseError ? error.message : readFault(error as Error);
-      findings.push({ severity: 'error', place: `blocks/${item.name}`, problem, fix: 'Repair the file by hand; the copy beside it keeps what stood there.' });
+      findings.push({ severity: 'error', place: `blocks/${item.name}`, problem, fix: 'Repair the file by hand, or archive the block.' });
     }
     await nextTurn();
   }
-  findings.push(...archives(vault));
+  findings.push(...(await examineArchives(vault)));
   return { ok: !findings.some(({ severity }) => severity === 'error'), checked, findings };
-}
-
-function warning(place: string, problem: string, fix: string): Finding {
-  return { severity: 'warning', place, problem, fix };
-}
-
-function secretFiles(workspace: string): Finding[] {
-  return SECRET_FILES.flatMap((name) => {
-    const stats = lstatSync(join(workspace, name), { throwIfNoEntry: false });
-    if (stats === undefined || (stats.mode & 0o077) === 0) return [];
-    return [{ severity: 'error' as const, place: name, problem: 'others on this machine can read or write it', fix: `chmod 600 ${name}` }];
-  });
 }
 
 function strayFiles(folder: string, place: string): Finding[] {
@@ -112,10 +101,4 @@ function outcomes(chat: Entries, archived: ReadonlySet<string>, place: string): 
     if (processed === (status === 'queued' || status === 'processing')) fault(`processed is ${processed}, and its status is ${status}`);
     return found;
   });
-}
-
-function archives({ archive }: Vault): Finding[] {
-  return readdirSync(archive, { withFileTypes: true })
-    .filter((item) => !isTemporaryName(item.name) && !(item.isDirectory() && nameInArchive(item.name) !== undefined))
-    .map(({ name }) => warning(`archive/${name}`, 'it is no archived block, so it is ignored', 'Move it elsewhere.'));
 }

@@ -1,8 +1,12 @@
-// The kill switch of a workspace: while it is set, no monitor calls a model. It is a file, so that it outlives the process and can
-// be set by hand: an empty `halted.json` halts as well.
+// The kill switch of a workspace: while it is set, no monitor calls a model.
+//
+// H1 It is a file, so that it outlives the process and can be set by hand: an empty `halted.json` halts as well.
+// H2 A disk that takes no file keeps nobody from halting: the switch is then set for as long as the server runs, and whoever set it is told.
+import { existsSync } from 'node:fs';
 import { unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { CoreBus } from '../bus.ts';
+import { BlockhouseError } from '../errors.ts';
 import { isObject, tryParseJson } from '../json.ts';
 import { type HaltState, SetHalt } from '../schemas/block-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
@@ -37,8 +41,14 @@ export class HaltSwitch {
 
   async set(body: unknown): Promise<HaltState> {
     checkBody(body);
-    const content = formatFile({ since: new Date(this.#now()).toISOString(), reason: body.reason ?? null });
-    await replaceFile(this.#file.path, content).catch(failed);
+    const note = { since: new Date(this.#now()).toISOString(), reason: body.reason ?? null };
+    this.#file.refresh();
+    await replaceFile(this.#file.path, formatFile(note)).catch((error: unknown) => {
+      const failure = storageFailure("halted.json can't be written", error);
+      if (existsSync(this.#file.path)) throw failure; // the file that stands there halts already
+      this.#take({ halted: true, ...note }); // H2
+      throw new BlockhouseError(failure.code, UNWRITTEN, { cause: failure });
+    });
     this.#file.refresh(true);
     return this.#state;
   }
@@ -49,6 +59,7 @@ export class HaltSwitch {
       (error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? undefined : failed(error)),
     );
     this.#file.refresh(true);
+    if (!existsSync(this.#file.path)) this.#take(RELEASED); // H2
     return this.#state;
   }
 
@@ -59,6 +70,9 @@ export class HaltSwitch {
     this.#isFirst = false;
   }
 }
+
+const UNWRITTEN =
+  "All blocks are halted, but halted.json can't be written, so that the switch ends with the server. See that the disk takes files, and set it once more.";
 
 function failed(error: unknown): never {
   throw storageFailure("halted.json can't be written or removed", error);

@@ -16,6 +16,7 @@ import { parseBytes } from '../workspace/json-bytes.ts';
 import { isPassingFault, readFault, readRegular } from '../workspace/regular-file.ts';
 import type { Block } from './block.ts';
 import { countQueue } from './chat-file.ts';
+import { assertConfigSize } from './config-rules.ts';
 import { parseConfig } from './contents.ts';
 import { type BlockContext, createBlockMachine } from './machine.ts';
 import { assertNewName } from './names.ts';
@@ -136,6 +137,7 @@ export class ArchiveOperations {
           throw invalidRequest('', `The config.json of the archive can't be used: ${readFault(error)}.`);
         });
         assertNewName(config.name);
+        assertConfigSize(config);
         await this.#options.blocks.dismiss(config.name);
         return config;
       },

@@ -2,7 +2,7 @@
 //
 // S1 `enabled` in config.json is what is wanted: it is written before a monitor starts or stops.
 // S2 When the server ends, what is wanted stays as it is.
-import { BlockhouseError, invalidRequest } from '../errors.ts';
+import { BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
 import type { BlockPulse, BlockState } from '../schemas/block.ts';
 import type { BlockEntry } from '../schemas/block-api.ts';
 import type { Block } from './block.ts';
@@ -39,7 +39,10 @@ export class MonitorOperations {
     await block.contents(); // a damaged file is told to whoever starts it
     await want(block, true);
     await this.#run(block, 'start', 'user');
-    return { message: startedMessage(name, before), pulse: await block.pulse() };
+    const message = this.#options.world.halted().halted
+      ? `${name} is to run, and waits: all blocks are halted (\`blockhouse unhalt\`).`
+      : startedMessage(name, before);
+    return { message, pulse: await block.pulse() };
   }
 
   async stop(name: string): Promise<Steered> {
@@ -50,7 +53,7 @@ export class MonitorOperations {
       failure = error; // it is stopped all the same, and then told
     });
     await block.stop('stop', 'user');
-    if (failure !== undefined) throw failure;
+    if (failure !== undefined) throw stoppedForNow(name, toBlockhouseError(failure));
     return { message: wasRunning ? `${name} is stopped.` : `${name} was not running.`, pulse: await block.pulse() };
   }
 
@@ -114,6 +117,13 @@ export class MonitorOperations {
     const { missing } = this.#options.world.gateway.stand(provider, overrides, 'config.adapter.provider');
     if (missing !== undefined) throw invalidRequest('config.adapter', `can't be used: ${missing.message}`);
   }
+}
+
+/** A disk that refuses kept the monitor from nothing, but it takes no note of it. */
+function stoppedForNow(name: string, failure: BlockhouseError): BlockhouseError {
+  if (failure.code !== 'STORAGE_FULL' && failure.code !== 'STORAGE_FAILED') return failure;
+  const message = `${name} is stopped, but config.json can't be written, so that it would start again with the server. Free some space, and stop it once more.`;
+  return new BlockhouseError(failure.code, message, { cause: failure });
 }
 
 /** A start ends the wait of a monitor that waits for something. */

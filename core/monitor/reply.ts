@@ -7,7 +7,7 @@
 // R4 A fallback is asked only after the first has failed for good.
 // R5 An attempt that a stop ended keeps the text so far as an interrupted answer; without any text the message waits for the next run.
 // R6 While the kill switch is set no model is called, nor a fallback.
-// R7 An attempt that has asked a model counts, also when its answer could not be kept: it may have been paid for.
+// R7 An attempt whose answer, or its bill, the disk would not take counts: it may have been paid for.
 import { begin, type Entries, requeue, settle } from '../block/chat-file.ts';
 import type { BlockWorkshop } from '../block/workshop.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';

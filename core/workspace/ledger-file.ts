@@ -5,7 +5,7 @@
 // F3 A line that a crash has torn is closed with a newline before the next one.
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { storageFault, syncFolder } from './atomic-file.ts';
 
 /** Read at once: parsing this much takes about a millisecond. */
@@ -65,7 +65,7 @@ async function sizeOf(file: FileHandle, path: string): Promise<number> {
   const stats = await file.stat();
   if (stats.isFile()) return stats.size;
   await file.close();
-  throw new Error(`${path} is not a regular file`);
+  throw new Error(`${basename(path)} is not a regular file`);
 }
 
 async function isTorn(file: FileHandle, size: number): Promise<boolean> {

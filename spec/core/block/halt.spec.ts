@@ -14,8 +14,9 @@ interface Opened {
   later(): Promise<void>;
 }
 
-function open(t: Test, files: Parameters<Test['testdir']>[0] = {}): Opened {
-  const workspace = t.testdir(files);
+/** In a `folder` that isn't there no file can be written. */
+function open(t: Test, files: Parameters<Test['testdir']>[0] = {}, folder = '.'): Opened {
+  const workspace = join(t.testdir(files), folder);
   const bus = createBus();
   const told: unknown[] = [];
   bus.on('workspace.halted', (fact) => void told.push(fact));
@@ -64,6 +65,17 @@ t.test('by hand it is set by any file of the name, and released by its end', asy
   await t.rejects(halt.set({}), { code: 'STORAGE_FAILED' });
   await t.rejects(halt.release(), { code: 'STORAGE_FAILED', message: /^halted\.json can't be written or removed \(E/ });
   t.equal(told.length, 9);
+});
+
+t.test('a disk that takes no file halts the blocks all the same, until the switch is released', async (t) => {
+  const { halt, told, later } = open(t, {}, 'gone');
+  await t.rejects(halt.set({ reason: 'runaway' }), { code: 'STORAGE_FAILED', message: /^All blocks are halted, but halted\.json can't be written/ });
+  t.same(halt.state(), { halted: true, since: AT, reason: 'runaway' });
+  await later();
+  t.equal(halt.state().halted, true, 'it stays, though there is no file');
+  t.same(await halt.release(), { halted: false, since: null, reason: null });
+  t.equal(halt.state().halted, false);
+  t.equal(told.length, 2);
 });
 
 t.test('a body of the wrong form changes nothing', async (t) => {

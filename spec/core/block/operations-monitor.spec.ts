@@ -236,7 +236,7 @@ t.test('a start tells of a damaged file, and that a monitor which waits tries ag
   t.match(await one.blocks.start('ada'), { message: 'ada runs already.' });
   await one.blocks.halt();
   await one.inState('ada', 'paused');
-  t.match(await one.blocks.start('ada'), { message: 'ada was paused, and tries again.' });
+  t.match(await one.blocks.start('ada'), { message: 'ada is to run, and waits: all blocks are halted (`blockhouse unhalt`).' });
 });
 
 t.test('a monitor whose folder was deleted is not that of a new block of the name', async (t) => {

@@ -1,8 +1,18 @@
+import { Ajv } from 'ajv';
 import t from 'tap';
 import { BlockhouseError } from '../../../core/errors.ts';
-import { VerifyRequest } from '../../../core/schemas/adapter.ts';
-import { ChatRequest } from '../../../core/schemas/chat.ts';
+import * as adapterSchemas from '../../../core/schemas/adapter.ts';
+import * as blockSchemas from '../../../core/schemas/block.ts';
+import * as blockApiSchemas from '../../../core/schemas/block-api.ts';
+import * as chatSchemas from '../../../core/schemas/chat.ts';
+import * as errorSchemas from '../../../core/schemas/error.ts';
 import { compile, type Validator } from '../../../core/schemas/validate.ts';
+import * as wsSchemas from '../../../core/schemas/ws.ts';
+
+const { VerifyRequest } = adapterSchemas;
+const { ChatRequest } = chatSchemas;
+type ChatRequest = chatSchemas.ChatRequest;
+type VerifyRequest = adapterSchemas.VerifyRequest;
 
 const check: Validator<ChatRequest> = compile(ChatRequest);
 const user = { role: 'user', content: 'hi' };
@@ -196,4 +206,15 @@ t.test('a known word in the wrong place, or in snake case, is answered with the 
   ];
   for (const [extra, meant] of cases) t.match(refusal({ ...request, ...extra }), { message: `did you mean ${meant}?` });
   t.notMatch(refusal({ ...request, nonsense: 1 }), { message: 'did you mean' });
+});
+
+t.test('every schema is a schema: at the start none is checked, for the time that takes', (t) => {
+  const judge = new Ajv({ strict: true, strictTypes: false, strictRequired: false });
+  const all = [adapterSchemas, blockSchemas, blockApiSchemas, chatSchemas, errorSchemas, wsSchemas].flatMap((module) =>
+    Object.entries(module).filter(([, value]) => typeof value === 'object' && value !== null && ('type' in value || 'anyOf' in value)),
+  );
+  t.ok(all.length > 40, `${all.length} schemas`);
+  for (const [name, schema] of all) t.ok(judge.validateSchema(schema), name);
+  t.notOk(judge.validateSchema({ type: 'text' }), 'the judge says no');
+  t.end();
 });

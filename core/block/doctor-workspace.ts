@@ -1,0 +1,97 @@
+// What the doctor looks at beside the blocks: the files of the workspace itself, and the archive. Reads only.
+import { lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { isObject } from '../json.ts';
+import type { Finding } from '../schemas/block-api.ts';
+import { isTemporaryName } from '../workspace/atomic-file.ts';
+import { parseBytes } from '../workspace/json-bytes.ts';
+import type { Ledger } from '../workspace/ledger.ts';
+import { readFault, readRegular } from '../workspace/regular-file.ts';
+import { parseConfig } from './contents.ts';
+import { nameInArchive } from './names.ts';
+import type { Vault } from './vault.ts';
+
+const SECRET_FILES = ['.api-token', 'auth.json'] as const;
+const MAX_FILE_BYTES = 4 * 1024 * 1024;
+
+export function warning(place: string, problem: string, fix: string): Finding {
+  return { severity: 'warning', place, problem, fix };
+}
+
+function error(place: string, problem: string, fix: string): Finding {
+  return { severity: 'error', place, problem, fix };
+}
+
+export async function examineWorkspace(workspace: string, ledger: Ledger): Promise<Finding[]> {
+  return [...secretFiles(workspace), ...(await credentials(workspace)), ...killSwitch(workspace), ...(await spending(ledger))];
+}
+
+function secretFiles(workspace: string): Finding[] {
+  return SECRET_FILES.flatMap((name) => {
+    const stats = lstatSync(join(workspace, name), { throwIfNoEntry: false });
+    if (stats?.isFile() !== true || (stats.mode & 0o077) === 0) return [];
+    return [error(name, 'others on this machine can read or write it', `chmod 600 ${name}`)];
+  });
+}
+
+async function credentials(workspace: string): Promise<Finding[]> {
+  const fix = 'Repair it, or remove it and store the keys again (`blockhouse auth set`).';
+  try {
+    const bytes = await readRegular(join(workspace, 'auth.json'), MAX_FILE_BYTES);
+    if (bytes === undefined) return [];
+    const stored = parseBytes(bytes);
+    if (!isObject(stored)) return [error('auth.json', 'it is no JSON object with one entry for each adapter', fix)];
+    return Object.entries(stored)
+      .filter(([, entry]) => !isObject(entry) || Object.values(entry).some((value) => typeof value !== 'string'))
+      .map(([adapter]) => error('auth.json', `the entry ${adapter} is no object of strings`, fix));
+  } catch (fault) {
+    return [error('auth.json', readFault(fault as Error), fix)];
+  }
+}
+
+/** It may have been set long ago, or by a file of the name that means something else. */
+function killSwitch(workspace: string): Finding[] {
+  if (lstatSync(join(workspace, 'halted.json'), { throwIfNoEntry: false }) === undefined) return [];
+  return [warning('halted.json', 'all blocks are halted', 'Let them go on with `blockhouse unhalt`, when it is time.')];
+}
+
+/** Spending that can't be read lifts a cap. */
+async function spending(ledger: Ledger): Promise<Finding[]> {
+  const place = 'ledger.jsonl';
+  const lines = ledger.lines();
+  try {
+    for await (const _ of lines);
+  } catch (fault) {
+    return [error(place, readFault(fault as Error), 'See that it is a file that can be read: until then no block with a budget calls a model.')];
+  }
+  const { damagedLines } = lines;
+  if (damagedLines === 0) return [];
+  const lost =
+    damagedLines === 1 ? 'a line of it can not be read, and what it spent is' : `${damagedLines} lines of it can not be read, and what they spent is`;
+  return [error(place, `${lost} not held against the budgets`, 'Repair or remove them by hand while the server is stopped.')];
+}
+
+export async function examineArchives(vault: Vault): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const item of readdirSync(vault.archive, { withFileTypes: true })) {
+    if (isTemporaryName(item.name)) continue;
+    const place = `archive/${item.name}`;
+    const name = item.isDirectory() ? nameInArchive(item.name) : undefined;
+    if (name === undefined) findings.push(warning(place, 'it is no archived block, so it is ignored', 'Move it elsewhere.'));
+    else findings.push(...(await archivedConfig(join(vault.archive, item.name), name, place)));
+  }
+  return findings;
+}
+
+/** Without it a block can't be restored. */
+async function archivedConfig(folder: string, name: string, place: string): Promise<Finding[]> {
+  try {
+    const bytes = await readRegular(join(folder, 'config.json'), MAX_FILE_BYTES);
+    if (bytes === undefined) throw new Error('it is missing');
+    const value = parseBytes(bytes);
+    parseConfig(isObject(value) ? { ...value, name } : value, name, '');
+    return [];
+  } catch (fault) {
+    return [error(`${place}/config.json`, readFault(fault as Error), 'Repair it by hand; until then the block can not be restored.')];
+  }
+}

@@ -1,0 +1,74 @@
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import type { DoctorReport } from '../../../core/index.ts';
+import { AT } from '../../support/block-files.ts';
+import { startCore } from '../../support/blocks.ts';
+
+const problems = ({ findings }: DoctorReport, place: string): string[] => findings.filter((one) => one.place === place).map(({ problem }) => problem);
+
+t.test('stored credentials that no adapter can use, without a word of what stands there', async (t) => {
+  const { blocks, workspace } = await startCore(t);
+  for (const [content, expected] of [
+    ['{}', []],
+    ['{"ollama":{"baseUrl":"http://127.0.0.1:1"}}', []],
+    ['{"openai":{"apiKey":"canary', ['it is not valid JSON (at position 27)']],
+    ['["canary"]', ['it is no JSON object with one entry for each adapter']],
+    ['{"openai":"canary","google":{"apiKey":5}}', ['the entry openai is no object of strings', 'the entry google is no object of strings']],
+  ] as const) {
+    writeFileSync(join(workspace, 'auth.json'), content, { mode: 0o600 });
+    const report = await blocks.check();
+    t.same(problems(report, 'auth.json'), expected, content);
+    t.equal(report.ok, expected.length === 0);
+    t.notMatch(JSON.stringify(report), 'canary');
+  }
+  rmSync(join(workspace, 'auth.json'));
+  symlinkSync('/dev/zero', join(workspace, 'auth.json'));
+  t.same(problems(await blocks.check(), 'auth.json'), ['it is a link']);
+});
+
+t.test('a kill switch that is set', async (t) => {
+  const { blocks } = await startCore(t);
+  await blocks.halt();
+  const report = await blocks.check();
+  t.same(problems(report, 'halted.json'), ['all blocks are halted']);
+  t.equal(report.ok, true, 'somebody wanted it');
+});
+
+t.test('a ledger with lines that can not be read, since what they spent is held against nobody', async (t) => {
+  const { blocks, workspace } = await startCore(t);
+  const path = join(workspace, 'ledger.jsonl');
+  const line = JSON.stringify({ at: AT, block: 'ada', provider: 'ollama', model: 'm', purpose: 'reply', usage: null, costUsd: 1, messageId: null });
+  writeFileSync(path, `${line}\n`);
+  t.same(problems(await blocks.check(), 'ledger.jsonl'), []);
+  writeFileSync(path, `${line}\n{"half\n`);
+  t.match(problems(await blocks.check(), 'ledger.jsonl'), [/^a line of it can not be read, and what it spent is not held against the budgets$/]);
+  writeFileSync(path, `x\ny\n${line}\n`);
+  const report = await blocks.check();
+  t.match(problems(report, 'ledger.jsonl'), [/^2 lines/]);
+  t.equal(report.ok, false);
+  rmSync(path);
+  mkdirSync(path);
+  t.match(problems(await blocks.check(), 'ledger.jsonl'), ['ledger.jsonl is not a regular file']);
+});
+
+t.test('an archived block that could not be restored', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  const { archiveName } = await one.blocks.archive('ada');
+  t.same((await one.blocks.check()).findings, []);
+  const path = join(one.workspace, 'archive', archiveName, 'config.json');
+  for (const [content, expected] of [
+    ['{"name":"ada","tags":5}', /tags must be an array/],
+    ['{', /it is not valid JSON/],
+    ['[]', /must be an object/],
+  ] as const) {
+    writeFileSync(path, content);
+    const report = await one.blocks.check();
+    t.match(problems(report, `archive/${archiveName}/config.json`), [expected]);
+    t.equal(report.ok, false);
+    await t.rejects(one.blocks.restore(archiveName), { code: 'BLOCK_DAMAGED' });
+  }
+  rmSync(path);
+  t.same(problems(await one.blocks.check(), `archive/${archiveName}/config.json`), ['it is missing']);
+});
