@@ -3,20 +3,17 @@
 // D1 An error status becomes the fault that the folder reads in it.
 // D2 A whole answer is turned into the same events as a streamed one.
 // D3 A stream that ends without its provider's end mark is an error, never a short answer.
-import { type Adapter, type AdapterCall, BlockhouseError, type ChatCall, tryParseJson } from '../core/index.ts';
+import { type Adapter, type AdapterCall, BlockhouseError, type ChatCall } from '../core/index.ts';
 import { Upstream, type UpstreamHandler, type UpstreamRequest } from './http.ts';
-import { type AdapterParts, type ChatContext, type Get, malformed } from './parts.ts';
-import { BodyCollector, OversizedError, StreamHandler, toError, withFaults } from './receive.ts';
+import type { AdapterParts, ChatContext, Get } from './parts.ts';
+import { BodyCollector, parseAnswer, StreamHandler, toError, WholeHandler } from './receive.ts';
 
 export function defineAdapter(parts: AdapterParts): Adapter {
-  const upstream = new Upstream();
+  const upstream = new Upstream(parts.unreachableHint);
   const get =
     (call: AdapterCall): Get =>
-    async (url) => {
-      const request: UpstreamRequest = { method: 'GET', url, headers: { accept: 'application/json' } };
-      const answer = await exchangeWhole(upstream, parts, call, request);
-      return parseAnswer(answer);
-    };
+    (url) =>
+      getJson(upstream, parts, call, { method: 'GET', url, headers: { accept: 'application/json' } });
   return {
     id: parts.id,
     aliases: parts.aliases ?? [],
@@ -42,14 +39,8 @@ export function defineAdapter(parts: AdapterParts): Adapter {
 async function chat(upstream: Upstream, parts: AdapterParts, call: ChatCall): Promise<void> {
   const context: ChatContext = { model: call.model, prompt: call.prompt, settings: call.settings, stream: call.stream };
   const { request, isStream } = toRequest(parts, call, context);
-  if (!isStream) {
-    const json = parseAnswer(await exchangeWhole(upstream, parts, call, request));
-    call.sink.emit(withFaults(parts, call, () => parts.readAnswer(json, context)));
-    return;
-  }
-  const handler = new StreamHandler(parts, call, parts.createDecoder(context));
-  await send(upstream, parts, call, request, handler);
-  handler.finish();
+  const handler = isStream ? new StreamHandler(parts, call, parts.createDecoder(context)) : new WholeHandler(parts, call, context);
+  return send(upstream, parts, call, request, handler);
 }
 
 /** A function of its own, so that nothing but the bytes is kept while the answer is awaited. */
@@ -62,17 +53,13 @@ function toRequest(parts: AdapterParts, { sink }: ChatCall, context: ChatContext
 }
 
 /** Signs and sends. */
-async function send(upstream: Upstream, parts: AdapterParts, call: AdapterCall, request: UpstreamRequest, handler: UpstreamHandler): Promise<void> {
+function send(upstream: Upstream, parts: AdapterParts, call: AdapterCall, request: UpstreamRequest, handler: UpstreamHandler): Promise<void> {
   const found = parts.authorize(request, call.settings);
-  Object.assign(request.headers, found instanceof Promise ? await untilAborted(found, call.signal) : found);
-  return upstream.send(call, request, handler).catch((error: unknown) => {
-    if (!(error instanceof OversizedError)) throw withHint(error, parts.unreachableHint);
-  });
-}
-
-function withHint(error: unknown, hint: string | undefined): unknown {
-  if (hint === undefined || !(error instanceof BlockhouseError) || error.code !== 'UPSTREAM_UNREACHABLE' || error.mayHaveRun) return error;
-  return new BlockhouseError(error.code, `${error.message} ${hint}`, { cause: error.cause });
+  const sendWith = (headers: Record<string, string>): Promise<void> => {
+    Object.assign(request.headers, headers);
+    return upstream.send(call, request, handler);
+  };
+  return found instanceof Promise ? untilAborted(found, call.signal).then(sendWith) : sendWith(found);
 }
 
 /** Finding a credential may hang (a helper process, a metadata service), and a caller who leaves must not wait for it. */
@@ -89,16 +76,10 @@ async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T
   }
 }
 
-/** Reads a whole answer into memory, up to a cap. Rejects for an error status. */
-async function exchangeWhole(upstream: Upstream, parts: AdapterParts, call: AdapterCall, request: UpstreamRequest): Promise<string> {
+/** Rejects for an error status, and for what is not JSON. */
+async function getJson(upstream: Upstream, parts: AdapterParts, call: AdapterCall, request: UpstreamRequest): Promise<unknown> {
   const body = new BodyCollector();
   await send(upstream, parts, call, request, body);
   if (body.isError) throw toError(parts, call, body.answer());
-  return body.text();
-}
-
-function parseAnswer(text: string): unknown {
-  const json = tryParseJson(text);
-  if (json === undefined) throw malformed(text.trim() === '' ? 'it is empty' : 'it is not JSON');
-  return json;
+  return parseAnswer(body.text());
 }

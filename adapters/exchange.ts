@@ -4,7 +4,7 @@
 // X2 Limits are ours alone: silence before the first byte, silence between bytes; a pause that the reader asked for doesn't
 //    count as silence.
 // X3 A break after sending is reported with `mayHaveRun`, but for a kept-alive connection that the provider had already
-//    closed when the request met it.
+//    closed when the request met it: then the request is sent again, once.
 // X4 Once the handler has all it needs, the connection has LINGER_MS to end properly; how it ends changes nothing any more.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
@@ -24,9 +24,14 @@ export interface UpstreamHandler {
   /** False asks for a pause until `onceWritable` calls back. */
   data(chunk: Buffer): boolean;
   onceWritable(resume: () => void): void;
+  /** Everything has been handed over. */
+  end(): void;
   /** True once what came suffices: the end mark of an answer, the status of an error (X4). */
   readonly complete: boolean;
 }
+
+/** Thrown by a handler that wants nothing more: the call ends as if the answer had. */
+export class EnoughRead extends Error {}
 
 /** News of a connection that was closed before the request came needs a round trip around the world; what breaks later broke at work (X3). */
 const STALE_WITHIN_MS = 300;
@@ -46,14 +51,21 @@ export interface OriginPool {
 /** When the connection that an error came from was opened. */
 export const birthOfError = new WeakMap<Error, number>();
 
-/** The connection was dead before the request met it: the request may be sent again. */
-export class StaleConnection extends Error {}
+/** Where the connections come from. */
+export interface PoolSource {
+  /** Throws INVALID_REQUEST for an address that the egress rule refuses. */
+  poolFor(call: AdapterCall, url: URL): OriginPool;
+  /** What to try when nobody answers. */
+  readonly unreachableHint: string | undefined;
+}
 
+/** All of it settles one promise: each link of a chain of them would be kept for as long as a stream lasts. */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #call: AdapterCall;
   readonly #request: UpstreamRequest;
   readonly #handler: UpstreamHandler;
-  readonly #origin: OriginPool;
+  readonly #source: PoolSource;
+  #origin: OriginPool | undefined;
   #isReplay = false;
   #dispatchedAt = 0;
   #controller: Dispatcher.DispatchController | undefined;
@@ -69,25 +81,33 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #resolve!: () => void;
   #reject!: (error: unknown) => void;
 
-  constructor(call: AdapterCall, request: UpstreamRequest, handler: UpstreamHandler, origin: OriginPool) {
+  constructor(call: AdapterCall, request: UpstreamRequest, handler: UpstreamHandler, source: PoolSource) {
     this.#call = call;
     this.#request = request;
     this.#handler = handler;
-    this.#origin = origin;
+    this.#source = source;
   }
 
-  run(isReplay = false): Promise<void> {
-    this.#isReplay = isReplay;
-    const { url, method, body } = this.#request;
+  /** Resolves when the answer is complete and handed over. Rejects with a BlockhouseError, or with what the handler threw. */
+  run(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
-      this.#call.signal.addEventListener('abort', this.#onAbort, ONCE);
-      this.#dispatchedAt = performance.now();
-      this.#origin.opening = undefined;
-      this.#origin.pool.dispatch({ origin: this.#origin.origin, path: url.pathname + url.search, method, headers: this.#headers(), body: body ?? null }, this);
-      if (this.#controller === undefined) this.#opening = this.#origin.opening;
+      const { signal } = this.#call;
+      if (signal.aborted) return reject(cancelled(signal.reason));
+      signal.addEventListener('abort', this.#onAbort, ONCE);
+      this.#guard(() => this.#dispatch());
     });
+  }
+
+  #dispatch(): void {
+    const { url, method, body } = this.#request;
+    const source = this.#source.poolFor(this.#call, url);
+    this.#origin = source;
+    this.#dispatchedAt = performance.now();
+    source.opening = undefined;
+    source.pool.dispatch({ origin: source.origin, path: url.pathname + url.search, method, headers: this.#headers(), body: body ?? null }, this);
+    if (this.#controller === undefined) this.#opening = source.opening;
   }
 
   /** A flat list, which undici takes as it is. */
@@ -140,11 +160,23 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#settle(() => this.#resolve());
+    this.#finish();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    this.#settle(() => (this.#handler.complete ? this.#resolve() : this.#reject(this.#diagnose(error)))); // X4
+    if (this.#settled) return;
+    if (this.#handler.complete)
+      this.#finish(); // X4
+    else if (this.#metStaleConnection(error)) this.#replay();
+    else this.#settle(() => this.#reject(this.#diagnose(error)));
+  }
+
+  /** X3. */
+  #replay(): void {
+    this.#isReplay = true;
+    this.#controller = undefined;
+    this.#stopTimer();
+    this.#guard(() => this.#dispatch());
   }
 
   #pause(controller: Dispatcher.DispatchController): void {
@@ -164,10 +196,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** X4. */
   #linger(): void {
     this.#stopTimer();
-    this.#timer = setTimeout(() => {
-      this.#settle(() => this.#resolve());
-      this.#controller?.abort(new Error('the answer is complete'));
-    }, LINGER_MS);
+    this.#timer = setTimeout(() => this.#finishEarly(), LINGER_MS);
+  }
+
+  #finishEarly(): void {
+    this.#finish();
+    this.#controller?.abort(new Error('the answer is complete'));
   }
 
   readonly #onAbort = (): void => {
@@ -178,8 +212,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
     try {
       step();
     } catch (error) {
-      this.#fail(error);
+      if (error instanceof EnoughRead) this.#finishEarly();
+      else this.#fail(error);
     }
+  }
+
+  #finish(): void {
+    this.#settle(() => {
+      try {
+        this.#handler.end();
+        this.#resolve();
+      } catch (error) {
+        this.#reject(error);
+      }
+    });
   }
 
   #fail(error: unknown): void {
@@ -231,7 +277,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     const { host } = this.#request.url;
     if (this.#controller === undefined) {
-      return new BlockhouseError('UPSTREAM_UNREACHABLE', `No connection to ${host}: ${reasonOf(error)}.`, { cause: error });
+      const { unreachableHint } = this.#source;
+      const hint = unreachableHint === undefined ? '' : ` ${unreachableHint}`;
+      return new BlockhouseError('UPSTREAM_UNREACHABLE', `No connection to ${host}: ${reasonOf(error)}.${hint}`, { cause: error });
     }
     if (this.#status !== 0) {
       return new BlockhouseError('UPSTREAM_MALFORMED', `The answer of ${host} was cut short (${reasonOf(error)}).`, { cause: error, mayHaveRun: true });
@@ -239,17 +287,18 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (isUnreadable(error)) {
       return new BlockhouseError('UPSTREAM_MALFORMED', `${host} does not speak HTTP as it should (${reasonOf(error)}).`, { cause: error, mayHaveRun: true });
     }
-    if (!this.#isReplay && this.#metStaleConnection(error)) return new StaleConnection(); // X3
     return new BlockhouseError('UPSTREAM_UNREACHABLE', `${host} closed the connection before it answered (${reasonOf(error)}).`, {
       cause: error,
       mayHaveRun: true,
     });
   }
 
+  /** The connection was dead before the request met it (X3). */
   #metStaleConnection(error: Error): boolean {
-    if (performance.now() - this.#dispatchedAt > STALE_WITHIN_MS) return false;
+    if (this.#isReplay || this.#controller === undefined || this.#status !== 0 || performance.now() - this.#dispatchedAt > STALE_WITHIN_MS) return false;
+    if (error instanceof BlockhouseError || (error as NodeJS.ErrnoException).code === 'UND_ERR_DESTROYED' || isUnreadable(error)) return false;
     const port = (error as { socket?: { localPort?: number } }).socket?.localPort;
-    const born = birthOfError.get(error) ?? (port === undefined ? undefined : this.#origin.births.get(port));
+    const born = birthOfError.get(error) ?? (port === undefined ? undefined : this.#origin?.births.get(port));
     return born !== undefined && born < this.#dispatchedAt;
   }
 }

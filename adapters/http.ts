@@ -2,45 +2,41 @@
 //
 // H1 No call leaves that the egress rule refuses; no connection opens to an address it refuses, whatever name led there.
 // H2 Redirects are not followed, and no content-encoding is accepted: both would carry keys or memory elsewhere.
-// H3 A request that met a kept-alive connection which the provider had already closed is sent again, once.
 //
 // undici is loaded at the first call: a server that has nothing to send does without its memory.
 import { type LookupAddress, lookup as resolveName } from 'node:dns';
 import type { LookupFunction, Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import { type AdapterCall, checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress } from '../core/index.ts';
-import { birthOfError, cancelled, Exchange, type OriginPool, StaleConnection, type UpstreamHandler, type UpstreamRequest } from './exchange.ts';
+import { birthOfError, Exchange, type OriginPool, type PoolSource, type UpstreamHandler, type UpstreamRequest } from './exchange.ts';
 
 export type { UpstreamHandler, UpstreamRequest } from './exchange.ts';
 
 type Undici = typeof import('undici');
 
-/** Longer than the 4 s of undici: model calls come in bursts with thinking in between, and H3 covers the stale ones. */
+/** Longer than the 4 s of undici: model calls come in bursts with thinking in between, and a stale one costs nothing (X3 in exchange.ts). */
 const KEEP_ALIVE_MS = 30_000;
 const MAX_HEADER_BYTES = 64 * 1024;
 /** Pools kept, as requests may name base URLs; the one unused for longest is closed, once its requests have ended. */
 const MAX_POOLS = 64;
 
-export class Upstream {
+export class Upstream implements PoolSource {
+  readonly unreachableHint: string | undefined;
   /** In the order of their last use. */
   readonly #pools = new Map<string, OriginPool>();
   /** The last of them. */
   #newest: OriginPool | undefined;
   #undici: Undici | undefined;
 
+  /** `unreachableHint` stands in the error when nobody answers. */
+  constructor(unreachableHint?: string) {
+    this.unreachableHint = unreachableHint;
+  }
+
   /** Resolves when the answer is complete and handed over. Rejects with a BlockhouseError, or with what the handler threw. */
-  async send(call: AdapterCall, request: UpstreamRequest, handler: UpstreamHandler): Promise<void> {
-    const origin = checkEgress(call.egress, request.url); // H1
-    this.#undici ??= await import('undici');
-    const undici = this.#undici;
-    if (call.signal.aborted) throw cancelled(call.signal.reason);
-    const exchange = (): Exchange => new Exchange(call, request, handler, this.#pool(undici, origin, call));
-    return exchange()
-      .run()
-      .catch((error: unknown) => {
-        if (!(error instanceof StaleConnection)) throw error;
-        return exchange().run(true); // H3; the pool of the first one may have been evicted since
-      });
+  send(call: AdapterCall, request: UpstreamRequest, handler: UpstreamHandler): Promise<void> {
+    if (this.#undici === undefined) return this.prepare().then(() => this.send(call, request, handler));
+    return new Exchange(call, request, handler, this).run();
   }
 
   async prepare(): Promise<void> {
@@ -54,7 +50,11 @@ export class Upstream {
     await Promise.all(pools.map(({ pool }) => pool.destroy()));
   }
 
-  #pool(undici: Undici, origin: string, { egress, timeouts }: AdapterCall): OriginPool {
+  /** Throws INVALID_REQUEST for an address that the egress rule refuses (H1). */
+  poolFor({ egress, timeouts }: AdapterCall, url: URL): OriginPool {
+    const origin = checkEgress(egress, url);
+    const undici = this.#undici;
+    if (undici === undefined) throw new Error('the client is asked for before it was loaded');
     if (this.#newest?.origin === origin) return this.#newest;
     const known = this.#pools.get(origin);
     if (known !== undefined) {

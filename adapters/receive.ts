@@ -3,10 +3,11 @@
 // R1 Of an error's body at most ERROR_BODY_BYTES are read; its status and what came of it suffice.
 // R2 What was read before a fault is handed over, and then the fault.
 import type { IncomingHttpHeaders } from 'node:http';
-import { type AdapterCall, type BlockhouseError, type ChatCall, type ChatEvent, secretsOf } from '../core/index.ts';
+import { type AdapterCall, type BlockhouseError, type ChatCall, type ChatEvent, secretsOf, tryParseJson } from '../core/index.ts';
+import { EnoughRead } from './exchange.ts';
 import { type ErrorAnswer, errorAnswer, faultToError } from './faults.ts';
 import type { UpstreamHandler } from './http.ts';
-import { type AdapterParts, malformed, type StreamDecoder, StreamFault } from './parts.ts';
+import { type AdapterParts, type ChatContext, malformed, type StreamDecoder, StreamFault } from './parts.ts';
 
 const ERROR_BODY_BYTES = 64 * 1024;
 /** A whole answer of 128 K tokens stays below 1 MiB; some providers echo the request's 10 MiB beside it. */
@@ -51,11 +52,13 @@ export class BodyCollector implements UpstreamHandler {
     this.#bytes += chunk.length;
     if (!this.isError && this.#bytes > ANSWER_BYTES) throw malformed(`it is larger than ${ANSWER_BYTES} bytes`);
     this.#chunks.push(chunk);
-    if (this.isError && this.#bytes > ERROR_BODY_BYTES) throw new OversizedError();
+    if (this.isError && this.#bytes > ERROR_BODY_BYTES) throw new EnoughRead();
     return true;
   }
 
   onceWritable(): void {}
+
+  end(): void {}
 
   /** A status and some of its text say enough of an error, however its connection ends. */
   get complete(): boolean {
@@ -72,8 +75,32 @@ export class BodyCollector implements UpstreamHandler {
   }
 }
 
-/** Ends the reading of an error body that is larger than any message (R1): what came of it counts as all of it. */
-export class OversizedError extends Error {}
+/** Throws UPSTREAM_MALFORMED. */
+export function parseAnswer(text: string): unknown {
+  const json = tryParseJson(text);
+  if (json === undefined) throw malformed(text.trim() === '' ? 'it is empty' : 'it is not JSON');
+  return json;
+}
+
+/** Collects an answer and reads it when it has ended. */
+export class WholeHandler extends BodyCollector {
+  readonly #parts: AdapterParts;
+  readonly #call: ChatCall;
+  readonly #context: ChatContext;
+
+  constructor(parts: AdapterParts, call: ChatCall, context: ChatContext) {
+    super();
+    this.#parts = parts;
+    this.#call = call;
+    this.#context = context;
+  }
+
+  override end(): void {
+    if (this.isError) throw toError(this.#parts, this.#call, this.answer());
+    const json = parseAnswer(this.text());
+    this.#call.sink.emit(withFaults(this.#parts, this.#call, () => this.#parts.readAnswer(json, this.#context)));
+  }
+}
 
 /** Feeds a decoder, or collects the error where the status says so. */
 export class StreamHandler implements UpstreamHandler {
@@ -107,7 +134,7 @@ export class StreamHandler implements UpstreamHandler {
     return this.#error?.complete ?? this.#decoder.complete;
   }
 
-  finish(): void {
+  end(): void {
     if (this.#error !== undefined) throw toError(this.#parts, this.#call, this.#error.answer());
     this.#emit((events) => this.#decoder.end(events));
   }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
+import { EnoughRead } from '../../adapters/exchange.ts';
 import type { UpstreamHandler } from '../../adapters/http.ts';
 import { adapterCall, type CallParts, Collector, resolveNames, startRawUpstream } from '../support/adapter-call.ts';
 import { until } from '../support/until.ts';
@@ -322,15 +323,19 @@ t.test('back-pressure: a pause that ends at once loses nothing', async (t) => {
       return false;
     },
     onceWritable: (resume) => resume(),
+    end: () => undefined,
   };
   await newUpstream(t).send(adapterCall(), get(server.url), eager);
   t.equal(bytes, 400_000);
 });
 
 t.test('what a handler throws ends the call with that error, and the connection', async (t) => {
-  for (const where of ['head', 'data'] as const) {
+  for (const where of ['head', 'data', 'end'] as const) {
     t.test(`in ${where}`, async (t) => {
-      const server = await startRawUpstream(t, (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'));
+      const server = await startRawUpstream(
+        t,
+        (socket) => void socket.write(`HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: ${where === 'end' ? 3 : 10}\r\n\r\nabc`),
+      );
       const thrown = new Error('enough');
       const handler = new Collector();
       handler[where] = () => {
@@ -340,6 +345,17 @@ t.test('what a handler throws ends the call with that error, and the connection'
       await until('the connection is closed', () => server.connections[0]?.closed === true);
     });
   }
+});
+
+t.test('a handler that wants nothing more is served at once, and the connection is closed', async (t) => {
+  const server = await startRawUpstream(t, (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'));
+  const handler = new Collector();
+  handler.data = () => {
+    throw new EnoughRead();
+  };
+  await newUpstream(t).send(adapterCall(), get(server.url), handler);
+  t.equal(handler.ended, true);
+  await until('the connection is closed', () => server.connections[0]?.closed === true);
 });
 
 t.test('X4: a handler that has all it needs', async (t) => {
@@ -357,6 +373,7 @@ t.test('X4: a handler that has all it needs', async (t) => {
       handler.completeAfter = 3;
       await newUpstream(t).send(adapterCall(), get(upstream.url), handler);
       t.equal(handler.text, 'all');
+      t.equal(handler.ended, true);
       await upstream.requests[0]?.closed;
     });
   }

@@ -133,7 +133,7 @@ t.test('H2: what is not accepted', async (t) => {
   });
 });
 
-t.test('H3, X3: connections that break', async (t) => {
+t.test('X3: connections that break', async (t) => {
   t.test('a refused connection is retryable, and nothing has run', async (t) => {
     const port = await closedPort();
     const error = await refused(t, newUpstream(t).send(adapterCall(), post(`http://127.0.0.1:${port}/`), new Collector()), 'UPSTREAM_UNREACHABLE');

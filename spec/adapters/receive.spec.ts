@@ -1,6 +1,7 @@
 import t from 'tap';
+import { EnoughRead } from '../../adapters/exchange.ts';
 import { type AdapterParts, malformed, type StreamDecoder, StreamFault } from '../../adapters/parts.ts';
-import { BodyCollector, OversizedError, StreamHandler, toError } from '../../adapters/receive.ts';
+import { BodyCollector, StreamHandler, toError } from '../../adapters/receive.ts';
 import type { ChatEvent } from '../../core/index.ts';
 import { chatCall } from '../support/adapter-call.ts';
 
@@ -47,7 +48,7 @@ t.test('R1: an error is complete with its status, and its body is read up to a c
   t.throws(() => body.data(Buffer.alloc(64 * 1024)));
   t.type(
     errorOf(() => body.data(Buffer.alloc(1))),
-    OversizedError,
+    EnoughRead,
   );
 });
 
@@ -79,7 +80,7 @@ t.test('a stream is complete with its end mark, and ends with what the end bring
   t.equal(handler.complete, false);
   handler.data(Buffer.from('.'));
   t.equal(handler.complete, true);
-  handler.finish();
+  handler.end();
   t.same(events.at(-1), { type: 'stop', stopReason: 'end_turn' });
 });
 
@@ -87,7 +88,7 @@ t.test('an error status of a stream is collected, not decoded', async (t) => {
   const { handler, events } = handlerWith();
   handler.head(500, {});
   t.equal(handler.data(Buffer.from('ab')), true);
-  t.throws(() => handler.finish(), { code: 'UPSTREAM_FAILED', upstreamStatus: 500, message: 'Acme (HTTP 500): ab' });
+  t.throws(() => handler.end(), { code: 'UPSTREAM_FAILED', upstreamStatus: 500, message: 'Acme (HTTP 500): ab' });
   t.same(events, []);
 });
 

@@ -12,6 +12,7 @@ import { EchoDaemon, echoOf } from '../support/crash/echo-daemon.ts';
 import { type KillReport, killAgainAndAgain } from '../support/crash/kill-loop.ts';
 import { BlockPromises } from '../support/crash/promises.ts';
 import { judge } from '../support/crash/verdict.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { until } from '../support/until.ts';
 
 t.setTimeout(PATIENCE_MS * 2);
@@ -38,7 +39,7 @@ function median(sorted: readonly number[]): number {
 t.test('kill -9 again and again loses nothing that was acknowledged, and doubles nothing', async (t) => {
   const seed = Math.floor(Math.random() * 2 ** 31);
   t.comment(`seed ${seed}`);
-  const folders = t.testdir(Object.fromEntries(Array.from({ length: LOOPS }, (_, index) => [`loop-${index}`, {}])));
+  const folders = testFolder(t, Object.fromEntries(Array.from({ length: LOOPS }, (_, index) => [`loop-${index}`, {}])));
   const reports = await Promise.all(
     Array.from({ length: LOOPS }, (_, index) =>
       killAgainAndAgain({ workspace: `${folders}/loop-${index}`, kills: KILLS / LOOPS, seconds: SECONDS, seed: seed + 2 * index }),

@@ -5,9 +5,10 @@ import { CliError } from '../../cli/exit-codes.ts';
 import { writeNewToken } from '../../core/index.ts';
 import { WorkspaceLock } from '../../core/workspace/lock.ts';
 import { answer, refusal, startFakeBlockServer } from '../support/fake-block-server.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 t.test('a workspace without a server says how to start one', async (t) => {
-  const workspace = t.testdir();
+  const workspace = testFolder(t);
   await t.rejects(findServer(workspace, 'blockhouse serve'), { kind: 'server', message: /^no server runs on .*; start one with `blockhouse serve`\.$/ });
   await t.rejects(findServer(`${workspace}/none`, 'blockhouse serve'), {
     kind: 'place',
@@ -16,7 +17,7 @@ t.test('a workspace without a server says how to start one', async (t) => {
 });
 
 t.test('the server is the one that the lock names, with the token of the workspace', async (t) => {
-  const workspace = t.testdir();
+  const workspace = testFolder(t);
   const lock = await WorkspaceLock.acquire(workspace);
   t.teardown(() => lock.release());
   await lock.announce('http://0.0.0.0:8421');
@@ -29,7 +30,7 @@ t.test('the server is the one that the lock names, with the token of the workspa
 });
 
 t.test('a server that still starts is waited for', async (t) => {
-  const workspace = t.testdir();
+  const workspace = testFolder(t);
   await writeNewToken(workspace);
   const lock = await WorkspaceLock.acquire(workspace);
   t.teardown(() => lock.release());

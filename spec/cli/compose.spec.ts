@@ -2,13 +2,14 @@ import t from 'tap';
 import { createConfiguredCore, inWorkspace, readConfig, startServer } from '../../cli/compose.ts';
 import { CliError } from '../../cli/exit-codes.ts';
 import { BlockhouseError } from '../../core/index.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 t.test('a setting that is out of range is bad usage', async (t) => {
   t.throws(() => readConfig({ port: 'many' }), { message: /--port or BLOCKHOUSE_PORT/ });
 });
 
 t.test('a core of the CLI has every adapter and the workspace', async (t) => {
-  const workspace = t.testdir();
+  const workspace = testFolder(t);
   const core = await createConfiguredCore(readConfig({ workspace }));
   t.teardown(() => core.close());
   t.equal(core.workspace, workspace);
@@ -16,7 +17,7 @@ t.test('a core of the CLI has every adapter and the workspace', async (t) => {
 });
 
 t.test('failures of the file system name the workspace; failures of the core stay as they are', async (t) => {
-  const config = readConfig({ workspace: t.testdir() });
+  const config = readConfig({ workspace: testFolder(t) });
   const system = Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' });
   await t.rejects(
     inWorkspace(config, () => Promise.reject(system)),
@@ -30,7 +31,7 @@ t.test('failures of the file system name the workspace; failures of the core sta
 });
 
 t.test('a server starts, serves and closes', async (t) => {
-  const server = await startServer({ port: '0', workspace: t.testdir() });
+  const server = await startServer({ port: '0', workspace: testFolder(t) });
   t.equal((await fetch(`${server.url}/v1/health`)).status, 200);
   await server.close();
   await t.rejects(fetch(`${server.url}/v1/health`));

@@ -4,9 +4,10 @@ import t from 'tap';
 import { createAdapters } from '../../adapters/index.ts';
 import { readinessOf, shownSettings } from '../../cli/readiness.ts';
 import { createCore } from '../../core/index.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 t.test('auth.json wins over the environment, and only what somebody has set is shown', async (t) => {
-  const workspace = t.testdir({ 'auth.json': JSON.stringify({ ollama: { apiKey: 'stored-0123456789-abcd', typo: 'mistyped-0123456789' } }) });
+  const workspace = testFolder(t, { 'auth.json': JSON.stringify({ ollama: { apiKey: 'stored-0123456789-abcd', typo: 'mistyped-0123456789' } }) });
   const core = createCore({ workspace, adapters: createAdapters() });
   t.teardown(() => core.close());
   const settings = shownSettings(core, { OLLAMA_API_KEY: 'environment-0123456789', OLLAMA_HOST: ':77' });
@@ -22,14 +23,14 @@ t.test('auth.json wins over the environment, and only what somebody has set is s
 });
 
 t.test('what is missing is told for each adapter', async (t) => {
-  const core = createCore({ workspace: t.testdir(), adapters: createAdapters() });
+  const core = createCore({ workspace: testFolder(t), adapters: createAdapters() });
   t.teardown(() => core.close());
   const local = readinessOf(core, { OLLAMA_BASE_URL: 'https://ollama.com' }).find(({ id }) => id === 'ollama');
   t.match(local, { ready: false, hasSecret: false, missing: /OLLAMA_API_KEY/ });
 });
 
 t.test('a damaged auth.json makes adapters not ready instead of hiding them', async (t) => {
-  const workspace = t.testdir();
+  const workspace = testFolder(t);
   writeFileSync(join(workspace, 'auth.json'), '{');
   const core = createCore({ workspace, adapters: createAdapters() });
   t.teardown(() => core.close());

@@ -6,6 +6,7 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { BlockhouseError, type ChatRequest, type ChatStreamEvent, type Core, type CoreOptions, createCore } from '../../core/index.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { type Answerer, type FakeUpstream, type RecordedRequest, startUpstream } from '../support/upstream.ts';
 import type { Meaning, Wire } from './wire.ts';
 
@@ -25,7 +26,7 @@ interface Rig {
 
 async function rig(t: Test, wire: Wire, answer: Answerer, options: Partial<CoreOptions> = {}): Promise<Rig> {
   const upstream = await startUpstream(t, answer);
-  const workspace = t.testdir();
+  const workspace = testFolder(t);
   if (wire.stored !== undefined) writeFileSync(join(workspace, 'auth.json'), JSON.stringify(wire.stored));
   const core = createCore({ workspace, adapters: [wire.create()], env: wire.env(upstream.url), retries: 0, ...options });
   t.teardown(() => core.close());

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { type Adapter, type ChatRequest, createCore, type Environment, parseJson } from '../../core/index.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { type FakeUpstream, type RecordedRequest, sendJson, startUpstream } from '../support/upstream.ts';
 
 /** A path of the request (`body.tools[0].strict`, `headers.accept`) → why it differs. */
@@ -34,7 +35,7 @@ export interface Ours {
 
 /** What our adapter sends for a request. */
 export async function ours(t: Test, recorder: FakeUpstream, { create, env, stored }: Ours, request: ChatRequest): Promise<RecordedRequest> {
-  const workspace = t.testdir();
+  const workspace = testFolder(t);
   if (stored !== undefined) writeFileSync(join(workspace, 'auth.json'), JSON.stringify(stored));
   const core = createCore({ workspace, adapters: [create()], env, retries: 0 });
   t.teardown(() => core.close());

@@ -115,6 +115,7 @@ export class Collector implements UpstreamHandler {
   headers: IncomingHttpHeaders = {};
   bytes = 0;
   writable = true;
+  ended = false;
   /** The bytes after which it has all it needs. */
   completeAfter = Number.POSITIVE_INFINITY;
   readonly chunks: Buffer[] = [];
@@ -133,6 +134,10 @@ export class Collector implements UpstreamHandler {
 
   onceWritable(resume: () => void): void {
     this.#resume = resume;
+  }
+
+  end(): void {
+    this.ended = true;
   }
 
   get complete(): boolean {

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { createOllama } from '../../adapters/ollama/index.ts';
 import { type BlockState, type Blocks, type ChatEntry, type Core, type CoreEvents, type CoreOptions, createCore } from '../../core/index.ts';
+import { testFolder } from './test-folder.ts';
 import { until } from './until.ts';
 import { type Answerer, type FakeUpstream, type RecordedRequest, sendJson, startUpstream } from './upstream.ts';
 
@@ -61,7 +62,7 @@ export interface StartedCore {
 /** Closes the core when the test ends. A second one on the same folder is made with `workspace`. */
 export async function startCore(t: Test, { answer = repeatingDaemon, files = {}, start, ...options }: StartOptions = {}): Promise<StartedCore> {
   const upstream = await startUpstream(t, answer);
-  const workspace = options.workspace ?? t.testdir(files);
+  const workspace = options.workspace ?? testFolder(t, files);
   const core = createCore({ adapters: [createOllama()], env: { OLLAMA_BASE_URL: upstream.url }, ...options, workspace });
   const facts: Fact[] = [];
   core.events.on('*', (type, fact) => void facts.push({ type, fact: fact as unknown as Fact['fact'] }));

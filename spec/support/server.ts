@@ -8,6 +8,7 @@ import type { Test } from 'tap';
 import { createOllama } from '../../adapters/ollama/index.ts';
 import { type Adapter, type Core, type CoreOptions, createCore } from '../../core/index.ts';
 import { createHttpTransport, type HttpTransport, type HttpTransportOptions } from '../../transports/http/index.ts';
+import { testFolder } from './test-folder.ts';
 import { type Answerer, type FakeUpstream, sendJson, startUpstream } from './upstream.ts';
 
 export interface LogLine {
@@ -54,7 +55,7 @@ export interface TestServerOptions extends Partial<Omit<CoreOptions, 'workspace'
 export async function startServer(t: Test, options: TestServerOptions = {}): Promise<TestServer> {
   const { answer, http, ...coreOptions } = options;
   const upstream = await startUpstream(t, answer ?? friendlyDaemon);
-  const workspace = t.testdir();
+  const workspace = testFolder(t);
   const log: LogLine[] = [];
   const adapters: readonly Adapter[] = [createOllama()];
   const core = createCore({ workspace, adapters, env: { OLLAMA_BASE_URL: upstream.url }, ...coreOptions });

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap';
 import { createOllama } from '../../../adapters/ollama/index.ts';
 import { type ChatStreamEvent, createCore, type Environment } from '../../../core/index.ts';
 import { coreWith, resolveNames, settingsFor } from '../../support/adapter-call.ts';
+import { testFolder } from '../../support/test-folder.ts';
 import { type Answerer, type FakeUpstream, sendInPieces, sendJson, startUpstream } from '../../support/upstream.ts';
 
 const DONE = { message: { role: 'assistant', content: 'hello' }, done: true, done_reason: 'stop', prompt_eval_count: 2, eval_count: 1 };
@@ -171,7 +172,7 @@ t.test('a key in auth.json goes to the address that stands beside it there', asy
     [{ apiKey: 'stored-key', baseURL: upstream.url }, {}, 'Bearer stored-key'],
     [{ apiKey: 'stored-key' }, { OLLAMA_BASE_URL: upstream.url }, undefined],
   ] as const) {
-    const workspace = t.testdir({ 'auth.json': JSON.stringify({ ollama: entry }) });
+    const workspace = testFolder(t, { 'auth.json': JSON.stringify({ ollama: entry }) });
     const core = createCore({ workspace, adapters: [createOllama()], env });
     t.teardown(() => core.close());
     await core.chat(REQUEST);

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { createOpenAI } from '../../../adapters/openai/index.ts';
 import { type ChatRequest, type Core, createCore, type Environment, tryParseJson } from '../../../core/index.ts';
+import { testFolder } from '../../support/test-folder.ts';
 import { type Answerer, type FakeUpstream, sendInPieces, sendJson, startUpstream } from '../../support/upstream.ts';
 import { ANSWER, chunk, chunks, STREAM, settingsOf } from './support.ts';
 
@@ -14,7 +15,7 @@ interface Bench {
 /** The real adapter before a provider of ours. `stored` is its entry in auth.json. */
 async function bench(t: Test, answer: Answerer, stored: Record<string, string> = {}, env: Environment = { OPENAI_API_KEY: KEY }): Promise<Bench> {
   const upstream = await startUpstream(t, answer);
-  const workspace = t.testdir({ 'auth.json': JSON.stringify({ openai: { baseURL: `${upstream.url}/v1`, ...stored } }) });
+  const workspace = testFolder(t, { 'auth.json': JSON.stringify({ openai: { baseURL: `${upstream.url}/v1`, ...stored } }) });
   const core = createCore({ workspace, adapters: [createOpenAI()], env, random: () => 0 });
   t.teardown(() => core.close());
   return { core, upstream };

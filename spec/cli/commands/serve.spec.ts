@@ -5,12 +5,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
 import t from 'tap';
+import { testFolder } from '../../support/test-folder.ts';
 import { CLI, PATIENCE_MS, run, serve, start } from '../run.ts';
 
 t.setTimeout(PATIENCE_MS);
 
 t.test('--json prints where it listens, the log is JSON lines on stderr, and SIGTERM ends it with 0', async (t) => {
-  const workspace = t.testdir();
+  const workspace = testFolder(t);
   const { url, child, ended, printed } = await serve(t, workspace);
   t.match(JSON.parse(await printed('\n')), { url, workspace, version: /^\d/, pid: child.pid });
   t.equal((await fetch(`${url}/v1/health`)).status, 200);
@@ -23,7 +24,7 @@ t.test('--json prints where it listens, the log is JSON lines on stderr, and SIG
 });
 
 t.test('SIGINT ends it with 0, too', async (t) => {
-  const { child, ended } = await serve(t, t.testdir());
+  const { child, ended } = await serve(t, testFolder(t));
   child.kill('SIGINT');
   t.equal((await ended).code, 0);
 });
@@ -33,14 +34,14 @@ t.test('a used port is exit code 5, with the cure', async (t) => {
   await once(other, 'listening');
   t.teardown(() => other.close());
   const { port } = other.address() as AddressInfo;
-  const { code, stderr, stdout } = await run(t, ['serve', '--port', String(port), '--workspace', t.testdir()]);
+  const { code, stderr, stdout } = await run(t, ['serve', '--port', String(port), '--workspace', testFolder(t)]);
   t.equal(code, 5);
   t.match(stderr, `127.0.0.1:${port} is in use; choose another port with --port or BLOCKHOUSE_PORT`);
   t.equal(stdout, '');
 });
 
 t.test('an address beyond loopback needs --allow-remote, and a port must be one', async (t) => {
-  const workspace = t.testdir();
+  const workspace = testFolder(t);
   const remote = await run(t, ['serve', '--host', '0.0.0.0', '--port', '0', '--workspace', workspace]);
   t.equal(remote.code, 2);
   t.match(remote.stderr, '--allow-remote');
@@ -49,7 +50,7 @@ t.test('an address beyond loopback needs --allow-remote, and a port must be one'
 });
 
 t.test('without --json nothing goes to stdout', async (t) => {
-  const { child, ended } = start(t, ['serve', '--port', '0', '--workspace', t.testdir()]);
+  const { child, ended } = start(t, ['serve', '--port', '0', '--workspace', testFolder(t)]);
   let log = '';
   for await (const chunk of child.stderr) {
     log += String(chunk);
@@ -62,7 +63,7 @@ t.test('without --json nothing goes to stdout', async (t) => {
 t.test('a person at a terminal sees how to call it, and a log to read', async (t) => {
   // A terminal for the process, as far as it can tell.
   const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent('process.stderr.isTTY = true;')}` };
-  const workspace = t.testdir();
+  const workspace = testFolder(t);
   const { child, ended } = start(t, ['serve', '--port', '0', '--workspace', workspace], { env });
   let seen = '';
   for await (const chunk of child.stderr) {
@@ -80,7 +81,7 @@ t.test('a log that can not be written stops nothing', { skip: process.platform !
   const full = openSync('/dev/full', 'w');
   t.teardown(() => closeSync(full));
   const env = { PATH: process.env['PATH'], HOME: t.testdirName, BLOCKHOUSE_LOG_LEVEL: 'trace' };
-  const child = spawn(process.execPath, [CLI, 'serve', '--json', '--port', '0', '--workspace', t.testdir()], { env, stdio: ['ignore', 'pipe', full] });
+  const child = spawn(process.execPath, [CLI, 'serve', '--json', '--port', '0', '--workspace', testFolder(t)], { env, stdio: ['ignore', 'pipe', full] });
   t.teardown(() => child.kill('SIGKILL'));
   const [line] = (await once(child.stdout as Readable, 'data')) as [Buffer];
   const { url } = JSON.parse(String(line)) as { url: string };

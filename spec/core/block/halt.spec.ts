@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import { HaltSwitch } from '../../../core/block/halt.ts';
 import { createBus } from '../../../core/bus.ts';
 import { AT } from '../../support/block-files.ts';
+import { testFolder } from '../../support/test-folder.ts';
 
 interface Opened {
   readonly halt: HaltSwitch;
@@ -16,7 +17,7 @@ interface Opened {
 
 /** In a `folder` that isn't there no file can be written. */
 function open(t: Test, files: Parameters<Test['testdir']>[0] = {}, folder = '.'): Opened {
-  const workspace = join(t.testdir(files), folder);
+  const workspace = join(testFolder(t, files), folder);
   const bus = createBus();
   const told: unknown[] = [];
   bus.on('workspace.halted', (fact) => void told.push(fact));

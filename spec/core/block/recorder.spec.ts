@@ -8,6 +8,7 @@ import { createBus } from '../../../core/bus.ts';
 import type { MonitorContext } from '../../../core/monitor/machine.ts';
 import type { BlockLog } from '../../../core/workspace/block-log.ts';
 import { AT, configOf, userEntry } from '../../support/block-files.ts';
+import { testFolder } from '../../support/test-folder.ts';
 import { until } from '../../support/until.ts';
 
 const NOW = Date.parse(AT);
@@ -16,7 +17,8 @@ const TASK = { messageId: 'm1', startedAt: AT, attempt: 1, phase: 'waiting-model
 
 function recorderIn(t: Test, files: Record<string, unknown> = {}) {
   const contents = { config: configOf({ enabled: true }), ...files };
-  const folder = t.testdir(
+  const folder = testFolder(
+    t,
     Object.fromEntries(Object.entries(contents).map(([name, value]) => [`${name}.json`, typeof value === 'string' ? value : JSON.stringify(value)])),
   );
   const told: string[] = [];

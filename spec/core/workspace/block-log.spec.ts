@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { BlockLog, newestLogs } from '../../../core/workspace/block-log.ts';
 import { withSmallDisk } from '../../support/small-disk.ts';
+import { testFolder } from '../../support/test-folder.ts';
 
 const NOW = Date.parse('2026-11-20T14:03:22.123Z');
 const FIRST = '2026-11-20T14-03-22Z-monitor.log';
@@ -15,7 +16,7 @@ interface Opened {
   readonly clock: { now: number };
 }
 
-function open(t: Test, block = t.testdir({})): Opened {
+function open(t: Test, block = testFolder(t, {})): Opened {
   const folder = join(block, 'logs');
   const faults: Error[] = [];
   const limits = { maxFileBytes: 5_000_000, maxFiles: 50 };
@@ -130,7 +131,7 @@ t.test('a file or a folder that was removed begins again', async (t) => {
 });
 
 t.test('a block that was moved away does not come back by a late line', async (t) => {
-  const block = join(t.testdir({}), 'block');
+  const block = join(testFolder(t, {}), 'block');
   mkdirSync(block);
   const { log, faults } = open(t, block);
   log.write('INFO', 'one');
@@ -155,7 +156,7 @@ t.test('a block that was moved away does not come back by a late line', async (t
 });
 
 t.test('nothing is written through a link', async (t) => {
-  const block = t.testdir({ victim: 'untouched', logs: {} });
+  const block = testFolder(t, { victim: 'untouched', logs: {} });
   symlinkSync(join(block, 'victim'), join(block, 'logs', FIRST));
   const { log, folder, faults } = open(t, block);
   log.open('monitor');
@@ -171,7 +172,7 @@ t.test('nothing is written through a link', async (t) => {
 });
 
 t.test('a full disk costs lines and nothing else', async (t) => {
-  const block = t.testdir({});
+  const block = testFolder(t, {});
   const reason = await withSmallDisk(block, async () => {
     const { log, folder, faults } = open(t, block);
     log.open('monitor');

@@ -4,13 +4,14 @@ import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { PATIENCE_MS, ROOT } from '../../cli/run.ts';
 import { friendlyDaemon } from '../../support/server.ts';
+import { testFolder } from '../../support/test-folder.ts';
 import { startUpstream } from '../../support/upstream.ts';
 
 t.setTimeout(PATIENCE_MS);
 
 t.test('the example runs a block in its own process, and shows its reply', async (t) => {
   const upstream = await startUpstream(t, friendlyDaemon);
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const env = { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, OLLAMA_BASE_URL: upstream.url };
   const child = spawn(process.execPath, ['--import=tsx', 'docs/examples/blocks.ts'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
   t.teardown(() => child.kill('SIGKILL'));

@@ -4,11 +4,12 @@ import { readdirSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { PATIENCE_MS, ROOT } from '../../cli/run.ts';
+import { testFolder } from '../../support/test-folder.ts';
 
 t.setTimeout(PATIENCE_MS);
 
 function startDemo(t: Test, args: string[]) {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const env = { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder };
   const child = spawn(process.execPath, ['--import=tsx', 'docs/examples/demo.ts', ...args], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
   t.teardown(() => child.kill('SIGKILL'));

@@ -5,13 +5,14 @@ import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { PATIENCE_MS, ROOT } from '../../cli/run.ts';
 import { friendlyDaemon } from '../../support/server.ts';
+import { testFolder } from '../../support/test-folder.ts';
 import { startUpstream } from '../../support/upstream.ts';
 
 t.setTimeout(PATIENCE_MS);
 
 t.test('the example chats and streams through the core, without a server', async (t) => {
   const upstream = await startUpstream(t, friendlyDaemon);
-  const env = { PATH: process.env['PATH'], HOME: t.testdir(), OLLAMA_BASE_URL: upstream.url };
+  const env = { PATH: process.env['PATH'], HOME: testFolder(t), OLLAMA_BASE_URL: upstream.url };
   const child = spawn(process.execPath, ['--import=tsx', 'docs/examples/library.ts'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
   t.teardown(() => child.kill('SIGKILL'));
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);

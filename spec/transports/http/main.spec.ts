@@ -5,13 +5,14 @@ import { get } from 'node:http';
 import { resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import { readAnswer, responseOf, until } from '../../support/server.ts';
+import { testFolder } from '../../support/test-folder.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 
 function run(t: Test, env: Record<string, string>): { child: ChildProcess; output(): string } {
   const child = spawn(process.execPath, ['--import=tsx', 'transports/http/main.ts'], {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'], HOME: t.testdir(), ...env },
+    env: { PATH: process.env['PATH'], HOME: testFolder(t), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';
@@ -26,7 +27,7 @@ function run(t: Test, env: Record<string, string>): { child: ChildProcess; outpu
 }
 
 t.test('node transports/http starts a server from its environment, and a signal ends it', async (t) => {
-  const workspace = t.testdir();
+  const workspace = testFolder(t);
   const { child, output } = run(t, { BLOCKHOUSE_WORKSPACE: workspace, BLOCKHOUSE_PORT: '0' });
   await until(() => /"url":"http/.test(output()) || child.exitCode !== null, 'the server to listen', 60_000);
   const url = /"url":"(http:\/\/127\.0\.0\.1:\d+)"/.exec(output())?.[1];
@@ -41,7 +42,7 @@ t.test('node transports/http starts a server from its environment, and a signal 
 });
 
 t.test('a setting that cannot be ends it with an error that names the setting', async (t) => {
-  const { child, output } = run(t, { BLOCKHOUSE_WORKSPACE: t.testdir(), BLOCKHOUSE_PORT: 'x' });
+  const { child, output } = run(t, { BLOCKHOUSE_WORKSPACE: testFolder(t), BLOCKHOUSE_PORT: 'x' });
   const [code] = (await once(child, 'close')) as [number];
   t.not(code, 0);
   t.match(output(), 'BLOCKHOUSE_PORT');

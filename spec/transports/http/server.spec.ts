@@ -7,6 +7,7 @@ import { createHttpTransport } from '../../../transports/http/index.ts';
 import { RawClient } from '../../support/raw.ts';
 import { scriptedAdapter } from '../../support/scripted-adapter.ts';
 import { CHAT, framesOf, friendlyDaemon, readAnswer, responseOf, startServer, until } from '../../support/server.ts';
+import { testFolder } from '../../support/test-folder.ts';
 
 const PROTECTED: [method: string, path: string][] = [
   ['GET', '/v1/adapters'],
@@ -256,7 +257,7 @@ t.test('a log line tells the path without its query, and the level follows the s
 });
 
 t.test('a transport without a log is quiet', async (t) => {
-  const workspace = t.testdir();
+  const workspace = testFolder(t);
   const core = createCore({ workspace, adapters: [], env: {} });
   const transport = createHttpTransport(core);
   const url = await transport.listen(0, '127.0.0.1');
