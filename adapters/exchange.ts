@@ -42,14 +42,11 @@ const ONCE = { once: true } as const;
 export interface OriginPool {
   readonly origin: string;
   readonly pool: Pool;
-  /** Local port → when the connection was opened; tells a reused connection from a fresh one (X3). */
-  readonly births: Map<number, number>;
   /** The connection that is being opened for the last request that was dispatched; undefined when it got one that stood. */
   opening: Socket | undefined;
+  /** True while a connection that has just been opened begins with its first request. */
+  isFresh: boolean;
 }
-
-/** When the connection that an error came from was opened. */
-export const birthOfError = new WeakMap<Error, number>();
 
 /** Where the connections come from. */
 export interface PoolSource {
@@ -65,9 +62,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: UpstreamRequest;
   readonly #handler: UpstreamHandler;
   readonly #source: PoolSource;
-  #origin: OriginPool | undefined;
   #isReplay = false;
   #dispatchedAt = 0;
+  #origin: OriginPool | undefined;
+  /** The connection had served another request before (X3). */
+  #isReused = false;
   #controller: Dispatcher.DispatchController | undefined;
   /** Until the request is on its way. undici opens a connection for one request, and begins with it at once. */
   #opening: Socket | undefined;
@@ -120,6 +119,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
+    this.#isReused = this.#origin?.isFresh === false;
     this.#opening = undefined;
     if (this.#settled) {
       controller.abort(new Error('aborted while connecting'));
@@ -295,11 +295,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** The connection was dead before the request met it (X3). */
   #metStaleConnection(error: Error): boolean {
-    if (this.#isReplay || this.#controller === undefined || this.#status !== 0 || performance.now() - this.#dispatchedAt > STALE_WITHIN_MS) return false;
-    if (error instanceof BlockhouseError || (error as NodeJS.ErrnoException).code === 'UND_ERR_DESTROYED' || isUnreadable(error)) return false;
-    const port = (error as { socket?: { localPort?: number } }).socket?.localPort;
-    const born = birthOfError.get(error) ?? (port === undefined ? undefined : this.#origin?.births.get(port));
-    return born !== undefined && born < this.#dispatchedAt;
+    if (this.#isReplay || !this.#isReused || this.#status !== 0 || performance.now() - this.#dispatchedAt > STALE_WITHIN_MS) return false;
+    return !(error instanceof BlockhouseError) && (error as NodeJS.ErrnoException).code !== 'UND_ERR_DESTROYED' && !isUnreadable(error);
   }
 }
 

@@ -8,7 +8,7 @@ import { type LookupAddress, lookup as resolveName } from 'node:dns';
 import type { LookupFunction, Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import { type AdapterCall, checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress } from '../core/index.ts';
-import { birthOfError, Exchange, type OriginPool, type PoolSource, type UpstreamHandler, type UpstreamRequest } from './exchange.ts';
+import { Exchange, type OriginPool, type PoolSource, type UpstreamHandler, type UpstreamRequest } from './exchange.ts';
 
 export type { UpstreamHandler, UpstreamRequest } from './exchange.ts';
 
@@ -63,11 +63,14 @@ export class Upstream implements PoolSource {
       this.#newest = known;
       return known;
     }
-    const births = new Map<number, number>();
-    const open = connector(undici, origin, egress, timeouts.connectMs, births);
+    const open = connector(undici, origin, egress, timeouts.connectMs);
     const pool = new undici.Pool(origin, {
       connect: (options, callback) => {
-        created.opening = open(options, callback);
+        created.opening = open(options, (...result) => {
+          created.isFresh = true; // undici begins with the request within the callback
+          callback(...result);
+          created.isFresh = false;
+        });
       },
       pipelining: 1,
       headersTimeout: 0, // exchange.ts has the limits: undici's own limits would end a reasoning model's silence after 300 s
@@ -76,7 +79,7 @@ export class Upstream implements PoolSource {
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
     });
-    const created: OriginPool = { origin, pool, births, opening: undefined };
+    const created: OriginPool = { origin, pool, opening: undefined, isFresh: false };
     this.#pools.set(origin, created);
     this.#newest = created;
     this.#evict();
@@ -95,28 +98,10 @@ export class Upstream implements PoolSource {
 /** As it is at run time: undici's types leave the socket out. */
 type Connect = (...args: Parameters<buildConnector.connector>) => Socket;
 
-/** Opens connections and remembers when; the lookup pins the address that was checked (H1). */
-function connector(undici: Undici, origin: string, egress: EgressRule, timeoutMs: number, births: Map<number, number>): Connect {
-  const listed = egress.allowedOrigins.has(origin);
-  const connect = undici.buildConnector({
-    timeout: timeoutMs,
-    lookup: checkedLookup(origin, listed),
-    autoSelectFamily: true,
-  } as buildConnector.BuildOptions) as Connect;
-  return (options, callback) =>
-    connect(options, (...result) => {
-      // Declared as null on failure, but left out at run time.
-      const socket = result[1] ?? undefined;
-      if (socket !== undefined) {
-        const born = performance.now();
-        const port = socket.localPort ?? 0;
-        births.set(port, born);
-        socket.once('error', (error) => birthOfError.set(error, born));
-        // undici reports the break from its own close listener, so the entry outlives this tick.
-        socket.once('close', () => setImmediate(() => births.delete(port)));
-      }
-      callback(...result);
-    });
+/** The lookup pins the address that was checked (H1). */
+function connector(undici: Undici, origin: string, egress: EgressRule, timeoutMs: number): Connect {
+  const lookup = checkedLookup(origin, egress.allowedOrigins.has(origin));
+  return undici.buildConnector({ timeout: timeoutMs, lookup, autoSelectFamily: true } as buildConnector.BuildOptions) as Connect;
 }
 
 function checkedLookup(origin: string, listed: boolean): LookupFunction {

@@ -3,10 +3,11 @@
 //
 // M1 `start` reaches the sink exactly once, at the first text or right before the end; nothing before that.
 // M2 A wait ends as soon as the caller leaves or the gateway closes.
-import { BlockhouseError } from '../errors.ts';
+import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { Adapter, AdapterCall, ChatEvent, EventSink, StreamSink } from '../ports.ts';
 import type { ChatDone, ChatRequest, Usage } from '../schemas/chat.ts';
 import { Answer, addUsage } from './answer.ts';
+import type { Trial } from './breaker.ts';
 import type { Prompt } from './prompt.ts';
 
 export interface AcceptedChat {
@@ -29,12 +30,12 @@ export class Attempts {
   readonly startedAt: number;
   count = 0;
   firstTextAt: number | undefined;
-  /** Called once, with the first text that comes after it was set. */
-  onFirstText: (() => void) | undefined;
   /** Of the attempts that failed, as far as it is known. */
   lostUsage: Usage | undefined;
   readonly #accepted: AcceptedChat;
   readonly #now: () => number;
+  /** Of the attempt that is being made, until its first text. */
+  #trial: Trial | undefined;
 
   constructor(accepted: AcceptedChat, now: () => number) {
     this.#accepted = accepted;
@@ -42,24 +43,33 @@ export class Attempts {
     this.startedAt = now();
   }
 
-  make({ settings, egress, timeouts, signal }: AdapterCall): Promise<AnsweredChat> {
+  /** `trial` hears of the first text, and of the end. One promise after the call's own: a stream keeps each link of a chain for as long as it lasts. */
+  make({ settings, egress, timeouts, signal }: AdapterCall, trial: Trial | undefined): Promise<AnsweredChat> {
     this.count += 1;
+    this.#trial = trial;
     const { adapter, prompt, request, sink: streamSink } = this.#accepted;
     const sink = new AttemptSink(this.#accepted, this);
-    return adapter
-      .chat({ settings, egress, timeouts, signal, model: request.model, prompt, stream: streamSink !== undefined, sink })
-      .then(() => sink.finish())
-      .catch((error: unknown) => {
-        this.lostUsage = sumOf(this.lostUsage, sink.answer.usageSoFar(prompt));
-        throw error;
-      });
+    const fail = (error: unknown): never => {
+      this.lostUsage = sumOf(this.lostUsage, sink.answer.usageSoFar(prompt));
+      trial?.fail(signal.aborted ? new BlockhouseError('CANCELLED', 'The caller left.') : toBlockhouseError(error));
+      throw error;
+    };
+    const finish = (): AnsweredChat => {
+      try {
+        const answered = sink.finish();
+        trial?.succeed();
+        return answered;
+      } catch (error) {
+        return fail(error);
+      }
+    };
+    return adapter.chat({ settings, egress, timeouts, signal, model: request.model, prompt, stream: streamSink !== undefined, sink }).then(finish, fail);
   }
 
   noteText(): void {
     if (this.firstTextAt === undefined) this.firstTextAt = this.#now();
-    if (this.onFirstText === undefined) return;
-    this.onFirstText();
-    this.onFirstText = undefined;
+    this.#trial?.succeed();
+    this.#trial = undefined;
   }
 }
 

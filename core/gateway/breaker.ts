@@ -42,13 +42,13 @@ export class Breaker {
     return this.#openUntil !== undefined;
   }
 
-  /** Before a call. True when it is the one that tries (B2). Throws UPSTREAM_UNREACHABLE with the time until the next try while it is open. */
-  admit(): boolean {
-    if (this.#openUntil === undefined) return false;
+  /** Before a call. Throws UPSTREAM_UNREACHABLE with the time until the next try while it is open. */
+  admit(): Trial {
+    if (this.#openUntil === undefined) return new Trial(this, false);
     const leftMs = this.#openUntil - this.#now();
     if (leftMs <= 0 && !this.#isProbing) {
       this.#isProbing = true;
-      return true;
+      return new Trial(this, true); // B2
     }
     const retryAfterMs = Math.max(leftMs, 1000);
     throw new BlockhouseError(
@@ -83,5 +83,25 @@ export class Breaker {
     this.#openMs = Math.min(Math.max(this.#openMs * 2, FIRST_OPEN_MS), LONGEST_OPEN_MS);
     this.#openUntil = this.#now() + this.#openMs;
     this.#facts.opened({ openMs: this.#openMs, failures: this.#failures, code, error: message });
+  }
+}
+
+/** One call that the breaker has admitted, and that tells it how it went. */
+export class Trial {
+  readonly #breaker: Breaker;
+  readonly #isProbe: boolean;
+
+  constructor(breaker: Breaker, isProbe: boolean) {
+    this.#breaker = breaker;
+    this.#isProbe = isProbe;
+  }
+
+  /** The provider has begun to answer, or has answered. */
+  succeed(): void {
+    this.#breaker.succeed();
+  }
+
+  fail(error: BlockhouseError): void {
+    this.#breaker.judge(error, this.#isProbe);
   }
 }

@@ -115,13 +115,12 @@ export class Gateway {
   /** A whole answer. Rejects with a BlockhouseError. */
   async chat(request: unknown, options: CallOptions = {}): Promise<ChatResponse> {
     const accepted = this.#accept(request, undefined, options);
-    const { done, content } = await this.#run(accepted);
-    return toResponse(accepted, done, content);
+    return this.#run(accepted, (answered) => toResponse(accepted, answered));
   }
 
   /** Writes an answer into `sink` while it comes and resolves with its end. Rejects with a BlockhouseError. */
   async pipe(request: unknown, sink: StreamSink, options: CallOptions = {}): Promise<ChatDone> {
-    return this.#run(this.#accept(request, sink, options)).then(doneOf);
+    return this.#run(this.#accept(request, sink, options), doneOf);
   }
 
   /** Model ids of an adapter. */
@@ -172,23 +171,26 @@ export class Gateway {
     return { request: body, adapter, prompt, signal, requestId: options.requestId ?? this.#options.newRequestId(), sink };
   }
 
-  #run(accepted: AcceptedChat): Promise<AnsweredChat> {
+  #run<T>(accepted: AcceptedChat, resultOf: (answered: AnsweredChat) => T): Promise<T> {
     const { adapter, request, requestId, signal } = accepted;
     const attempts = new Attempts(accepted, this.#options.now);
+    const lane = this.#lane(adapter);
     this.#options.bus.emit('chat.started', { requestId, adapter: adapter.id, model: request.model, stream: accepted.sink !== undefined });
-    return this.#lane(adapter)
-      .queue.run(() => this.#attemptUntilDone(accepted, attempts), signal)
-      .then(
-        (result) => {
-          this.#tellEnd(accepted, attempts, sumOf(attempts.lostUsage, result.done.usage), undefined);
-          return result;
-        },
-        (error: unknown) => {
-          const failure = withUsage(toBlockhouseError(error), attempts.lostUsage);
-          this.#tellEnd(accepted, attempts, failure.usage, failure.code);
-          throw failure;
-        },
-      );
+    const begin = (): Promise<AnsweredChat> => {
+      lane.budget.deposit();
+      return this.#attemptUntilDone(accepted, attempts, lane, 0);
+    };
+    return lane.queue.run(begin, signal).then(
+      (answered) => {
+        this.#tellEnd(accepted, attempts, sumOf(attempts.lostUsage, answered.done.usage), undefined);
+        return resultOf(answered);
+      },
+      (error: unknown) => {
+        const failure = withUsage(toBlockhouseError(error), attempts.lostUsage);
+        this.#tellEnd(accepted, attempts, failure.usage, failure.code);
+        throw failure;
+      },
+    );
   }
 
   #tellEnd({ adapter, request, requestId }: AcceptedChat, attempts: Attempts, usage: Usage | undefined, code: BlockhouseError['code'] | undefined): void {
@@ -205,52 +207,40 @@ export class Gateway {
     });
   }
 
-  async #attemptUntilDone(accepted: AcceptedChat, attempts: Attempts): Promise<AnsweredChat> {
-    const { adapter, request, requestId, signal } = accepted;
-    const lane = this.#lane(adapter);
-    lane.budget.deposit();
-    for (let retry = 0; ; retry += 1) {
-      try {
-        return await this.#attempt(accepted, attempts, lane.breaker);
-      } catch (error) {
-        const failure = signal.aborted ? new BlockhouseError('CANCELLED', 'The caller left.', { cause: error }) : toBlockhouseError(error);
-        const isLeftAlone = request.config?.baseURL === undefined && lane.breaker.isOpen; // W7
-        const final = accepted.sink?.opened === true || retry >= this.#options.retries || isLeftAlone; // W3
-        const wanted = final ? undefined : retryDelayMs(failure, retry, this.#options.random);
-        const delayMs = wanted !== undefined && wanted < (accepted.sink?.opensInMs ?? Number.POSITIVE_INFINITY) ? wanted : undefined; // W2
-        if (delayMs === undefined || failure.code === 'CANCELLED' || !lane.budget.withdraw()) throw failure;
-        this.#options.bus.emit('chat.retried', {
-          requestId,
-          adapter: adapter.id,
-          model: request.model,
-          attempt: retry + 1,
-          delayMs,
-          code: failure.code,
-          error: failure.message,
-        });
-        await sleep(delayMs, signal, this.#closing.signal);
-        // A keep-alive comment may have opened the stream in the meantime.
-        if (accepted.sink?.opened) throw failure;
-      }
-    }
+  /** Not a loop that waits: a function that waits costs a stream more memory than a promise does. */
+  #attemptUntilDone(accepted: AcceptedChat, attempts: Attempts, lane: Lane, retry: number): Promise<AnsweredChat> {
+    return this.#attempt(accepted, attempts, lane.breaker).catch(async (error: unknown) => {
+      await this.#untilRepeated(accepted, error, lane, retry);
+      return this.#attemptUntilDone(accepted, attempts, lane, retry + 1);
+    });
+  }
+
+  /** Resolves when the time for another attempt has come. Rejects with the failure where there is to be none. */
+  async #untilRepeated({ adapter, request, requestId, signal, sink }: AcceptedChat, error: unknown, lane: Lane, retry: number): Promise<void> {
+    const failure = signal.aborted ? new BlockhouseError('CANCELLED', 'The caller left.', { cause: error }) : toBlockhouseError(error);
+    const isLeftAlone = request.config?.baseURL === undefined && lane.breaker.isOpen; // W7
+    const final = sink?.opened === true || retry >= this.#options.retries || isLeftAlone; // W3
+    const wanted = final ? undefined : retryDelayMs(failure, retry, this.#options.random);
+    const delayMs = wanted !== undefined && wanted < (sink?.opensInMs ?? Number.POSITIVE_INFINITY) ? wanted : undefined; // W2
+    if (delayMs === undefined || failure.code === 'CANCELLED' || !lane.budget.withdraw()) throw failure;
+    this.#options.bus.emit('chat.retried', {
+      requestId,
+      adapter: adapter.id,
+      model: request.model,
+      attempt: retry + 1,
+      delayMs,
+      code: failure.code,
+      error: failure.message,
+    });
+    await sleep(delayMs, signal, this.#closing.signal);
+    // A keep-alive comment may have opened the stream in the meantime.
+    if (sink?.opened) throw failure;
   }
 
   /** W7. */
-  #attempt({ adapter, request, signal }: AcceptedChat, attempts: Attempts, breaker: Breaker): Promise<AnsweredChat> {
+  async #attempt({ adapter, request, signal }: AcceptedChat, attempts: Attempts, breaker: Breaker): Promise<AnsweredChat> {
     const call = this.#configuredCall(adapter, request.config, signal);
-    if (request.config?.baseURL !== undefined) return attempts.make(call);
-    const isProbe = breaker.admit();
-    attempts.onFirstText = () => breaker.succeed();
-    return attempts.make(call).then(
-      (answered) => {
-        breaker.succeed();
-        return answered;
-      },
-      (error: unknown) => {
-        breaker.judge(signal.aborted ? new BlockhouseError('CANCELLED', 'The caller left.') : toBlockhouseError(error), isProbe);
-        throw error;
-      },
-    );
+    return attempts.make(call, request.config?.baseURL === undefined ? breaker.admit() : undefined);
   }
 
   #lane(adapter: Adapter): Lane {
@@ -280,7 +270,7 @@ export class Gateway {
 const doneOf = ({ done }: AnsweredChat): ChatDone => done;
 
 /** Field by field: this runs for every answer, and taking the rest of an object costs as much as all of the others. */
-function toResponse({ adapter, request }: AcceptedChat, done: ChatDone, content: string): ChatResponse {
+function toResponse({ adapter, request }: AcceptedChat, { done, content }: AnsweredChat): ChatResponse {
   const message: ChatResponse['message'] = { role: 'assistant', content };
   if (done.toolCalls !== undefined) message.toolCalls = done.toolCalls;
   if (done.providerMetadata !== undefined) message.providerMetadata = done.providerMetadata;

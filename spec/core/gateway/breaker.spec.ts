@@ -6,7 +6,7 @@ function breakerAt() {
   const facts: object[] = [];
   const clock = { now: 0 };
   const breaker = new Breaker('Anthropic', () => clock.now, { opened: (fact) => facts.push(fact), closed: () => facts.push({ closed: true }) });
-  const fail = (code: ErrorCode = 'UPSTREAM_FAILED'): void => breaker.judge(new BlockhouseError(code, 'overloaded'), breaker.admit());
+  const fail = (code: ErrorCode = 'UPSTREAM_FAILED'): void => breaker.admit().fail(new BlockhouseError(code, 'overloaded'));
   const failTimes = (count: number): void => {
     for (let i = 0; i < count; i += 1) fail();
   };
@@ -26,7 +26,7 @@ t.test('twenty failures in a row open it, and it says why and for how long', asy
 t.test('a success, or a refusal that shows the provider at work, begins the count anew', async (t) => {
   const { breaker, fail, failTimes } = breakerAt();
   failTimes(19);
-  breaker.succeed();
+  breaker.admit().succeed();
   failTimes(19);
   fail('UPSTREAM_REJECTED');
   failTimes(19);
@@ -53,27 +53,26 @@ t.test('after its time one call tries; its failure doubles the time, up to a min
     clock.now += openMs - 1;
     t.throws(() => breaker.admit(), { code: 'UPSTREAM_UNREACHABLE' });
     clock.now += 1;
-    t.equal(breaker.admit(), true, 'one tries');
+    const trial = breaker.admit();
     t.throws(() => breaker.admit(), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: 1000 }, 'the others wait');
-    breaker.judge(new BlockhouseError('UPSTREAM_TIMEOUT', 'silent'), true);
+    trial.fail(new BlockhouseError('UPSTREAM_TIMEOUT', 'silent'));
   }
   clock.now += 60_000;
-  breaker.admit();
-  breaker.succeed();
+  breaker.admit().succeed();
   t.strictSame(facts.at(-1), { closed: true });
-  t.equal(breaker.admit(), false);
   failTimes(19);
-  t.match(breaker.isOpen, false);
+  t.equal(breaker.isOpen, false);
 });
 
 t.test('calls that were under way when it opened neither open it again nor end the trial', async (t) => {
   const { breaker, facts, clock, failTimes } = breakerAt();
+  const underWay = breaker.admit();
   failTimes(20);
-  breaker.judge(new BlockhouseError('UPSTREAM_FAILED', 'late'), false);
+  underWay.fail(new BlockhouseError('UPSTREAM_FAILED', 'late'));
   t.equal(facts.length, 1);
   clock.now += 5000;
   breaker.admit();
-  breaker.judge(new BlockhouseError('UPSTREAM_FAILED', 'later'), false);
+  underWay.fail(new BlockhouseError('UPSTREAM_FAILED', 'later'));
   t.throws(() => breaker.admit(), 'the trial goes on');
 });
 
@@ -81,6 +80,7 @@ t.test('a trial whose caller left makes room for the next one', async (t) => {
   const { breaker, clock, failTimes } = breakerAt();
   failTimes(20);
   clock.now += 5000;
-  breaker.judge(new BlockhouseError('CANCELLED', 'left'), breaker.admit());
-  t.equal(breaker.admit(), true);
+  breaker.admit().fail(new BlockhouseError('CANCELLED', 'left'));
+  t.doesNotThrow(() => breaker.admit());
+  t.throws(() => breaker.admit(), 'one at a time');
 });

@@ -35,12 +35,10 @@ function streamChat({ core, res, signal, requestId }: RouteContext, body: unknow
     writer.done(done);
     return STREAMED;
   };
-  return core
-    .pipe(body, writer, { signal, requestId })
-    .then(finish)
-    .catch((error: unknown) => {
-      const failure = toBlockhouseError(error);
-      writer.fail(failure);
-      throw failure; // where the stream is open, for the log only
-    });
+  const fail = (error: unknown): never => {
+    const failure = toBlockhouseError(error);
+    writer.fail(failure);
+    throw failure; // where the stream is open, for the log only
+  };
+  return core.pipe(body, writer, { signal, requestId }).then(finish, fail);
 }
