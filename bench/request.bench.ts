@@ -16,6 +16,8 @@ const SIZES = [
   { label: '16 KiB', size: 16_384 },
 ];
 const CONCURRENCIES = [1, 16, 64, 256];
+/** More rounds for a lone request: its p50 is a few hundredths of a millisecond, which a shared machine doubles for seconds at a time. */
+const LONE_ROUNDS = 3;
 
 export interface RequestOptions {
   readonly rounds: number;
@@ -62,7 +64,8 @@ async function measureAll(targets: readonly Target[], options: Required<RequestO
     await warmWhole(targets, size);
     for (const concurrency of options.concurrencies) {
       const load: Load = { concurrency, ms: options.ms };
-      cases.push({ label, concurrency, rounds: await interleave(targets, options.rounds, (target) => loadWhole(target, target.whole(size), load)) });
+      const rounds = concurrency === 1 ? LONE_ROUNDS * options.rounds : options.rounds;
+      cases.push({ label, concurrency, rounds: await interleave(targets, rounds, (target) => loadWhole(target, target.whole(size), load)) });
     }
   }
   return cases;
