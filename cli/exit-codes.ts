@@ -77,3 +77,9 @@ export function errorCodeOf(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : undefined;
 }
+
+/** For commands that can give a block another name: says so where the name is taken. */
+export function suggestAnotherName(error: unknown): never {
+  if (!(error instanceof CliError) || error.body?.code !== 'NAME_TAKEN') throw error;
+  throw new CliError(error.kind, `${error.message.replace(/\.$/, '')} with \`--as\`.`, error, error.body);
+}

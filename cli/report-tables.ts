@@ -63,7 +63,11 @@ export function queueTable(entries: readonly ChatEntry[], { now, ...view }: View
     { text: status, paint: status === 'failed' ? view.style.bad : (text) => text },
     String(attempts ?? 0),
     relative(timestamp, now),
-    [error == null ? '' : `[${error.message}]`, nextAttemptAt === undefined ? '' : `[again ${relative(nextAttemptAt, now)}]`, content]
+    [
+      error == null ? '' : `[${error.message}]`,
+      nextAttemptAt === undefined ? '' : Date.parse(nextAttemptAt) > now ? `[again ${relative(nextAttemptAt, now)}]` : '[again when it runs]',
+      content,
+    ]
       .filter(Boolean)
       .join(' '),
   ]);

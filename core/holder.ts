@@ -2,6 +2,7 @@
 // program that only wants the gateway does not pay for it.
 //
 // H1 Nothing of a workspace is written before the lock is ours, and the lock is given back when everything is written, or can't be.
+// H2 A lock that names somebody else, for it was deleted by hand and another server came: the monitors end, before two answer one message.
 import type { CredentialStore } from './auth/credentials.ts';
 import type { Blocks } from './block/api.ts';
 import type { WorkspaceBlocks } from './block/blocks.ts';
@@ -24,8 +25,11 @@ export interface HolderOptions {
   readonly options: Pick<CoreOptions, 'clock' | 'random' | 'monitorCalls'>;
 }
 
+const LOCK_CHECK_MS = 1000;
+
 interface Held {
   readonly lock: WorkspaceLock;
+  readonly lockCheck: NodeJS.Timeout;
   readonly blocks: WorkspaceBlocks;
   readonly ledger: Ledger;
   readonly watches: FolderWatches;
@@ -37,6 +41,7 @@ export class WorkspaceHolder {
   #starting: Promise<Held> | undefined;
   #held: Held | undefined;
   #closing: Promise<void> | undefined;
+  #lockFault: string | undefined;
 
   constructor(options: HolderOptions) {
     this.#options = options;
@@ -102,14 +107,35 @@ export class WorkspaceHolder {
     try {
       const { blocks, ...rest } = await this.#build();
       await blocks.open();
-      return { lock, blocks, ...rest };
+      const lockCheck = setInterval(() => void this.#keepLock(lock), LOCK_CHECK_MS).unref();
+      return { lock, lockCheck, blocks, ...rest };
     } catch (error) {
       await lock.release();
       throw error;
     }
   }
 
-  async #build(): Promise<Omit<Held, 'lock'>> {
+  /** H2. */
+  async #keepLock(lock: WorkspaceLock): Promise<void> {
+    try {
+      const other = await lock.keep();
+      this.#lockFault = undefined;
+      if (other === undefined || this.#closing !== undefined) return;
+      this.#tellLockFault(`it names another server by now (process ${other.pid}): the monitors of this one are stopped`);
+      await this.close();
+    } catch (error) {
+      this.#tellLockFault((error as NodeJS.ErrnoException).code ?? (error as Error).message);
+    }
+  }
+
+  /** Once, for as long as it is the same. */
+  #tellLockFault(error: string): void {
+    if (error === this.#lockFault) return;
+    this.#lockFault = error;
+    this.#options.bus.emit('workspace.fault', { what: '.lock', error });
+  }
+
+  async #build(): Promise<Omit<Held, 'lock' | 'lockCheck'>> {
     const { workspace, bus, gateway, credentials, options } = this.#options;
     const now = options.clock ?? Date.now;
     const [{ WorkspaceBlocks }, { HaltSwitch }, { StepCounter }, { ModelCalls }, { Prices }, { Ledger }, { FolderWatches }] = await Promise.all([
@@ -146,6 +172,7 @@ export class WorkspaceHolder {
     const held = this.#held ?? (await this.#starting?.catch(() => undefined)); // whoever called `start` has the failure
     this.#held = undefined;
     if (held === undefined) return;
+    clearInterval(held.lockCheck);
     try {
       await held.blocks.close();
       await held.watches.close();

@@ -1,6 +1,6 @@
 // `blockhouse rm`, `archive ls`, `restore` and `purge`: blocks that are put away.
 import { Command, Option } from 'clipanion';
-import { CliError, type ExitKind } from '../exit-codes.ts';
+import { CliError, type ExitKind, suggestAnotherName } from '../exit-codes.ts';
 import { oneLine, writeLines } from '../output.ts';
 import { archiveTable } from '../report-tables.ts';
 import { ServerCommand } from '../server-command.ts';
@@ -83,7 +83,7 @@ export class RestoreCommand extends ServerCommand {
 
   protected override async run(): Promise<ExitKind> {
     return this.withServer(async (api) => {
-      const restored = await api.restore(this.archive, this.as);
+      const restored = await api.restore(this.archive, this.as).catch(suggestAnotherName);
       await this.print(restored, [oneLine(restored.name)]);
       await this.say(`Restored. \`${this.hint('start', restored.name)}\` starts it.`);
       return 'ok';

@@ -91,6 +91,7 @@ export class CostsCommand extends ServerCommand {
     if (!WAYS.includes(by)) throw new CliError('usage', `--by is one of ${WAYS.join(', ')}.`);
     return this.withServer(async (api) => {
       const report = await api.costs(by, this.name);
+      if (this.name !== undefined && report.total.calls === 0) await api.config(this.name); // tells of a name that was misspelt
       if (this.csv) {
         const { toCsv } = await import('../csv.ts');
         const head = [by, 'calls', 'input', 'output', 'cacheRead', 'cacheWrite', 'costUsd', 'unpricedCalls'];

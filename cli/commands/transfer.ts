@@ -1,7 +1,7 @@
 // `blockhouse export` and `import`: a block as one file.
 import { open, readFile, unlink } from 'node:fs/promises';
 import { Command, Option } from 'clipanion';
-import { CliError, type ExitKind } from '../exit-codes.ts';
+import { CliError, type ExitKind, suggestAnotherName } from '../exit-codes.ts';
 import { bytes } from '../format.ts';
 import { readBytes } from '../input.ts';
 import { oneLine, toJson, writeLines } from '../output.ts';
@@ -85,7 +85,7 @@ export class ImportCommand extends ServerCommand {
 
   protected override async run(): Promise<ExitKind> {
     return this.withServer(async (api, signal) => {
-      const imported = await api.import(await this.#content(signal), this.as);
+      const imported = await api.import(await this.#content(signal), this.as).catch(suggestAnotherName);
       await this.print(imported, [oneLine(imported.name)]);
       await this.say(`Made. \`${this.hint('start', imported.name)}\` starts it.`);
       return 'ok';

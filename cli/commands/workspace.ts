@@ -78,5 +78,5 @@ export class UnhaltCommand extends ServerCommand {
 
 function describe({ halted, since, reason }: HaltState): string {
   if (!halted) return 'Released: monitors that are started go on.';
-  return `Halted${since == null ? '' : ` (${relative(since, Date.now())})`}${reason == null || reason === '' ? '' : `: ${oneLine(reason)}`}; no monitor calls a model.`;
+  return `Halted${since == null ? '' : ` (${relative(since, Date.now())})`}${reason == null || reason === '' ? '' : `: ${oneLine(reason)}`}; no monitor calls a model, and replies that are being written end.`;
 }

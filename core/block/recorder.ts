@@ -2,8 +2,9 @@
 //
 // E1 Writing pulse.json never holds the monitor up, and never fails it: a fault is told on the bus. Steps are written in their order.
 // E2 A heartbeat is quiet: it changes nothing that anybody waits for.
+// E3 Steps that the disk did not take are shown all the same, for as long as the process lives: nobody is told of a state that has ended.
 import { type MonitorContext, stateWord } from '../monitor/machine.ts';
-import { beat, beginRun, takeStep, uptime } from '../monitor/pulse.ts';
+import { beat, beginRun, type Step, takeStep, uptime } from '../monitor/pulse.ts';
 import type { BlockPulse, BlockState, CurrentTask } from '../schemas/block.ts';
 import type { BlockLog } from '../workspace/block-log.ts';
 import { countQueue } from './chat-file.ts';
@@ -15,10 +16,13 @@ export interface RecorderOptions {
   readonly files: BlockFileSet;
   readonly log: BlockLog;
   readonly world: World;
-  /** A heartbeat was written: the list may show it. */
-  onBeat(): void;
+  /** There is something else to show, though no file has changed that anybody waits for. */
+  onShown(): void;
   onFault(what: string, error: unknown): void;
 }
+
+/** Steps that wait for the disk at most: what is shown follows from the last ones. */
+const KEPT_STEPS = 50;
 
 /** What the recorder reads of a snapshot of the monitor. */
 export interface MonitorSnapshot {
@@ -36,6 +40,8 @@ export class Recorder {
   #lastRun: string | null = null;
   #heartbeat: NodeJS.Timeout | undefined;
   #last: Promise<void> = Promise.resolve();
+  /** E3. */
+  #unwritten: Step[] = [];
 
   constructor(options: RecorderOptions) {
     this.#options = options;
@@ -89,7 +95,8 @@ export class Recorder {
   }
 
   /** What pulse.json says, with what has grown since it was written. */
-  present(pulse: BlockPulse): BlockPulse {
+  present(written: BlockPulse): BlockPulse {
+    const pulse = this.#unwritten.reduce(takeStep, written); // E3
     return { ...pulse, currentTask: this.#task ?? pulse.currentTask, uptimeSeconds: uptime(pulse, this.#options.world.now()) };
   }
 
@@ -131,7 +138,7 @@ export class Recorder {
   }
 
   async #writeStep(to: BlockState, context: MonitorContext): Promise<void> {
-    const { files, world } = this.#options;
+    const { files, world, onShown } = this.#options;
     const { cause, actor, reason, wakeUpAt, restarts, consecutiveFailures } = context;
     const now = world.now();
     // A damaged file is no reason not to say so.
@@ -142,19 +149,25 @@ export class Recorder {
         ({ enabled }) => enabled,
         () => to !== 'stopped',
       ));
-    await files.pulse.update((pulse) => {
-      const facts = { to, cause, actor, now, reason, wakeUpAt, restarts, consecutiveFailures, isWanted };
-      const step = { ...facts, lastRun: this.#lastRun, queue: queue ?? pulse.queue };
-      return { value: takeStep(pulse, step), result: undefined };
-    });
+    const step = { to, cause, actor, now, reason, wakeUpAt, restarts, consecutiveFailures, isWanted, lastRun: this.#lastRun, queue };
+    this.#unwritten = [...this.#unwritten, step].slice(-KEPT_STEPS);
+    try {
+      await files.pulse.update((pulse) => ({ value: this.#unwritten.reduce(takeStep, pulse), result: undefined }));
+      this.#unwritten = [];
+    } catch (error) {
+      onShown();
+      throw error;
+    }
   }
 
   /** E2. */
   async #beat(): Promise<void> {
-    const { files, world, onBeat } = this.#options;
+    const { files, world, onShown } = this.#options;
     const queue = countQueue(await files.chat.read());
-    await files.pulse.update((pulse) => ({ value: beat(pulse, world.now(), queue, this.#task), result: undefined }), { quiet: true });
-    onBeat();
+    const change = (pulse: BlockPulse): BlockPulse => beat(this.#unwritten.reduce(takeStep, pulse), world.now(), queue, this.#task);
+    await files.pulse.update((pulse) => ({ value: change(pulse), result: undefined }), { quiet: true });
+    this.#unwritten = [];
+    onShown();
   }
 
   #update(change: (pulse: BlockPulse) => BlockPulse): void {

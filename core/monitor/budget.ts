@@ -87,16 +87,20 @@ function isExceeded({ limit, spent, next }: CapStand): boolean {
 const PERIOD: Readonly<Record<BudgetCap, string>> = { dailyUsd: 'today', dailyTokens: 'today', monthlyUsd: 'this month' };
 
 function messageOf({ cap, limit, spent, next }: CapStand, resetsAt: number): string {
+  if (limit > 0 && next > limit) {
+    return `budget.${cap} (${amount(cap, limit)}) is less than one call may need (${amount(cap, next)}): no call is made until the cap is raised or adapter.maxTokens is lowered.`;
+  }
   const used = `budget.${cap} (${amount(cap, limit)}) is reached: ${amount(cap, spent)} spent ${PERIOD[cap]}`;
   const needed = spent < limit ? `, and the next call may need ${amount(cap, next)}` : '';
   return `${used}${needed}. It resets at ${new Date(resetsAt).toISOString()}; raising the cap lifts it at once.`;
 }
 
 /** The next cent or token above the need, so that doing it is enough. */
-function fixOf({ cap, spent, next }: CapStand): string {
+function fixOf({ cap, limit, spent, next }: CapStand): string {
   const enough = spent + next;
   const shown = cap === 'dailyTokens' ? String(Math.floor(enough) + 1) : ((Math.floor(enough * 100 + 1e-6) + 1) / 100).toFixed(2);
-  return `Raise budget.${cap} to ${shown} or more, set it to null, or wait until it resets.`;
+  const other = next > limit ? 'or lower adapter.maxTokens' : 'or wait until it resets';
+  return `Raise budget.${cap} to ${shown} or more, set it to null, ${other}.`;
 }
 
 /** Small sums keep their digits: a call may cost a hundredth of a cent. */

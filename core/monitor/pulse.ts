@@ -17,7 +17,8 @@ export interface Step {
   /** When the last reply ended, ISO 8601; null when there was none in this run. */
   readonly lastRun: string | null;
   readonly isWanted: boolean;
-  readonly queue: QueueCounts;
+  /** Undefined where the chat can't be read: the counts stay as they were. */
+  readonly queue: QueueCounts | undefined;
 }
 
 /** States that wait for a person. */
@@ -46,7 +47,7 @@ export function takeStep(pulse: BlockPulse, step: Step): BlockPulse {
     uptimeSeconds: uptime(pulse, now),
     restarts: step.restarts,
     consecutiveFailures: step.consecutiveFailures,
-    queue: step.queue,
+    queue: step.queue ?? pulse.queue,
     transitions: moved,
   };
 }

@@ -5,6 +5,7 @@
 // L3 Only who holds the claim on one stale lock may replace that one, and only after having seen it again under the claim. The claim is
 //    itself such a lock, named after the file that it is about, so a process that died in between stops nobody.
 // L4 A lock is rewritten and removed only by whom it names.
+// L5 A lock that somebody has deleted is put back for as long as its process lives: no second server may come.
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, link, open, rename, unlink, writeFile } from 'node:fs/promises';
@@ -79,6 +80,17 @@ export class WorkspaceLock {
       await replaceFile(join(this.#workspace, NAME), textOf(holder));
       this.#holder = holder;
     });
+  }
+
+  /** Takes the lock again where it is gone (L5). Resolves with whom it names instead, where that process lives. Throws the system's own error. */
+  async keep(): Promise<LockHolder | undefined> {
+    let other: LockHolder | undefined;
+    await this.#inOrder(async () => {
+      if (this.#released || (await this.#isOurs())) return;
+      const outcome = await take(this.#workspace, NAME, this.#holder, Date.now, 0);
+      if (typeof outcome !== 'string') other = outcome;
+    });
+    return other;
   }
 
   /** Gives the workspace back; nothing where the lock is no longer ours (L4), and at a second call. */

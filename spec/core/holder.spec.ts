@@ -1,8 +1,10 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { createCore, readLock } from '../../core/index.ts';
 import { startCore } from '../support/blocks.ts';
+import { until } from '../support/until.ts';
 
 t.test('before start there are no blocks, and the text says what to do', async (t) => {
   const one = await startCore(t, { start: false });
@@ -95,4 +97,39 @@ t.test('a workspace that is not there yet is made', async (t) => {
       .filter((name) => name !== '.lock'),
     ['archive', 'blocks'],
   );
+});
+
+t.test('a lock that was deleted by hand is put back', async (t) => {
+  const one = await startCore(t);
+  const path = join(one.workspace, '.lock');
+  const before = readFileSync(path, 'utf8');
+  rmSync(path);
+  await until('it is there again', () => existsSync(path));
+  t.equal(readFileSync(path, 'utf8'), before);
+  await t.rejects((await startCore(t, { workspace: one.workspace, start: false })).core.start(), { code: 'WORKSPACE_BUSY' });
+});
+
+t.test('of two that hold one workspace, since its lock was deleted, the first one stops its monitors', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  await one.blocks.start('ada');
+  const { blocks } = one;
+  rmSync(join(one.workspace, '.lock'));
+  const other = await startCore(t, { workspace: one.workspace });
+  t.match(await one.told('workspace.fault', { what: '.lock' }), { error: /names another server by now \(process \d+\): the monitors of this one are stopped/ });
+  await one.core.stop();
+  t.equal(blocks.counts().monitorsRunning, 0);
+  t.throws(() => one.blocks, { code: 'SHUTTING_DOWN' });
+  t.match(await readLock(one.workspace), { pid: process.pid }, 'the lock of the other one stays');
+  await other.ask('ada', 'hello');
+});
+
+t.test('a workspace that can not be looked at is told once', async (t) => {
+  const one = await startCore(t);
+  rmSync(join(one.workspace, '.lock'));
+  mkdirSync(join(one.workspace, '.lock'));
+  await one.told('workspace.fault', { what: '.lock' });
+  await delay(2500);
+  t.equal(one.factsOf('workspace.fault').filter(({ what }) => what === '.lock').length, 1);
+  rmSync(join(one.workspace, '.lock'), { recursive: true });
 });

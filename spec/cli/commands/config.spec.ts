@@ -30,6 +30,18 @@ t.test('a nested value is changed, and the rest of its field stays', async (t) =
   t.match(await on(['config', 'set', 'one', 'no-sign-canary']), { code: 2, stderr: /^blockhouse: write <path>=<value>, (?!.*canary).*\n$/ });
 });
 
+t.test('what the server sets by itself is refused, and a field that it does not know is kept and told', async (t) => {
+  const { on } = await openDesk(t);
+  await on(['new', 'one']);
+  t.match(await on(['config', 'set', 'one', 'rev=3', 'description=x']), { code: 2, stderr: /^blockhouse: rev can't be set; the server does that\.\n$/ });
+  t.equal((await on(['config', 'get', 'one', 'description'])).stdout, '\n');
+  t.match(await on(['config', 'set', 'one', 'systmPrompt=x', 'description=y']), {
+    code: 0,
+    stderr: /revision 2 now\.\nnote: systmPrompt means nothing to this version; it was kept as it is\.\n$/,
+  });
+  t.notMatch((await on(['config', 'set', 'one', 'description=z'])).stderr, 'note');
+});
+
 t.test('the editor: a change is sent, no change is not, and a refused text is kept', async (t) => {
   const { on, workspace } = await openDesk(t);
   await on(['new', 'one', '--provider', 'ollama', '--model', 'm']);

@@ -25,7 +25,7 @@ t.test('the kill switch is set and released', async (t) => {
   t.match(await on(['halt', 'wrong\x1b[2J prompt']), {
     code: 0,
     stdout: '',
-    stderr: /^Halted .*: wrong prompt; no monitor calls a model\. `.* unhalt .*` releases it\.\n$/,
+    stderr: /^Halted .*: wrong prompt; no monitor calls a model, and replies that are being written end\. `.* unhalt .*` releases it\.\n$/,
   });
   t.match(JSON.parse((await on(['halt', '--json'])).stdout), { halted: true });
   t.match(await on(['unhalt']), { code: 0, stderr: /^Released/ });

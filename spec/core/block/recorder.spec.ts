@@ -1,4 +1,5 @@
 // What a monitor does, made visible.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { openFiles } from '../../../core/block/files.ts';
@@ -35,7 +36,7 @@ function recorderIn(t: Test, files: Record<string, unknown> = {}) {
     files: set,
     log: { write: (...line: unknown[]) => lines.push(line) } as unknown as BlockLog,
     world: { bus, now: () => clock.now } as World,
-    onBeat: () => {
+    onShown: () => {
       beats += 1;
     },
     onFault: (what, error) => faults.push(`${what}: ${(error as Error).message}`),
@@ -121,6 +122,25 @@ t.test('a pulse.json that can not be written holds nobody up, and is told', asyn
   t.equal(told.length, 2);
   t.equal(faults.length, 2);
   t.match(faults[0], /pulse\.json: .*can't be used/);
+});
+
+t.test('steps that the disk did not take are shown, and written with the next one that it takes', async (t) => {
+  const { recorder, faults, pulse, folder } = recorderIn(t);
+  recorder.step(at('starting'));
+  const written = await pulse();
+  rmSync(join(folder, 'pulse.json'));
+  mkdirSync(join(folder, 'pulse.json'));
+  recorder.step(at({ working: 'replying' }));
+  recorder.step(at('backoff', { reason: REASON }));
+  await recorder.written();
+  t.equal(faults.length, 2);
+  t.match(recorder.present(written), { state: 'backoff', reason: REASON, transitions: [{ to: 'starting' }, { to: 'working' }, { to: 'backoff' }] });
+  rmSync(join(folder, 'pulse.json'), { recursive: true });
+  writeFileSync(join(folder, 'pulse.json'), JSON.stringify(written));
+  recorder.step(at('idle'));
+  const later = await pulse();
+  t.match(later, { state: 'idle', transitions: [{ to: 'starting' }, { to: 'working' }, { to: 'backoff' }, { to: 'idle' }] });
+  t.equal(recorder.present(later).transitions.length, 4, 'once');
 });
 
 t.test('who waits for a state is told when it comes, once', async (t) => {

@@ -127,8 +127,8 @@ t.test('the message says which cap, how much is spent, when it resets and what l
   ]);
   t.same(texts({ budget: { monthlyUsd: 0.00012 }, day: [0.00013, 0] }), [
     '2026-12-01T00:00:00.000Z',
-    'budget.monthlyUsd ($0.00012) is reached: $0.00013 spent this month. It resets at 2026-12-01T00:00:00.000Z; raising the cap lifts it at once.',
-    'Raise budget.monthlyUsd to 0.11 or more, set it to null, or wait until it resets.',
+    'budget.monthlyUsd ($0.00012) is less than one call may need ($0.10): no call is made until the cap is raised or adapter.maxTokens is lowered.',
+    'Raise budget.monthlyUsd to 0.11 or more, set it to null, or lower adapter.maxTokens.',
   ]);
   t.same(texts({ budget: { dailyTokens: 1000, timezone: 'Europe/Berlin' }, day: [0, 1200] }), [
     '2026-11-20T23:00:00.000Z',
