@@ -176,7 +176,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#isReplay = true;
     this.#controller = undefined;
     this.#stopTimer();
-    this.#guard(() => this.#dispatch());
+    // Not within undici's own callback: it is still clearing up behind the connection that broke.
+    queueMicrotask(() => {
+      if (!this.#settled) this.#guard(() => this.#dispatch());
+    });
   }
 
   #pause(controller: Dispatcher.DispatchController): void {
