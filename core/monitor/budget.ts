@@ -88,7 +88,8 @@ const PERIOD: Readonly<Record<BudgetCap, string>> = { dailyUsd: 'today', dailyTo
 
 function messageOf({ cap, limit, spent, next }: CapStand, resetsAt: number): string {
   if (limit > 0 && next > limit) {
-    return `budget.${cap} (${amount(cap, limit)}) is less than one call may need (${amount(cap, next)}): no call is made until the cap is raised or adapter.maxTokens is lowered.`;
+    const stand = `budget.${cap} (${amount(cap, limit)}) is less than one call may need (${amount(cap, next)}); ${amount(cap, spent)} spent ${PERIOD[cap]}`;
+    return `${stand}. No call is made until the cap is raised or adapter.maxTokens is lowered.`;
   }
   const used = `budget.${cap} (${amount(cap, limit)}) is reached: ${amount(cap, spent)} spent ${PERIOD[cap]}`;
   const needed = spent < limit ? `, and the next call may need ${amount(cap, next)}` : '';

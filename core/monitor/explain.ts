@@ -71,7 +71,7 @@ const NEXT: Teller<string> = {
   compacting: ({ pulse }) => (pulse.queue.queued > 0 ? 'It answers the next message then.' : 'It waits for messages then.'),
   backoff: (input) => (input.pulse.nextWakeUp === null ? 'It retries soon.' : `It retries ${moment(input)}.`),
   paused: (input) => {
-    const until = input.pulse.nextWakeUp === null ? 'Nothing by itself' : `It goes on ${moment(input)}`;
+    const until = input.pulse.nextWakeUp === null ? 'Nothing by itself' : `It looks again ${moment(input)}`;
     return `${until}; ${waiting(input.pulse)}, and no model is called.`;
   },
   stopping: () => 'It is stopped within seconds; a reply that does not end by then is kept as interrupted.',

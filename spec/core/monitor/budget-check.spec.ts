@@ -26,7 +26,7 @@ t.test('a cap in tokens pauses the block before the call that would pass it', as
   t.match(pulse, {
     status: 'SLEEPING',
     attention: true,
-    reason: { code: 'BUDGET_REACHED', message: /dailyTokens.*resets at/s, fix: /blockhouse config set ada budget\.dailyTokens=/ },
+    reason: { code: 'BUDGET_REACHED', message: /dailyTokens.*5 tokens spent today/s, fix: /blockhouse config set ada budget\.dailyTokens=/ },
   });
   t.match(pulse.transitions.at(-1), { to: 'paused', actor: 'budget', cause: 'BUDGET_REACHED' });
   t.match(pulse.nextWakeUp, /T00:00:00\.000Z$/);

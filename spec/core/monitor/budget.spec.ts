@@ -127,7 +127,7 @@ t.test('the message says which cap, how much is spent, when it resets and what l
   ]);
   t.same(texts({ budget: { monthlyUsd: 0.00012 }, day: [0.00013, 0] }), [
     '2026-12-01T00:00:00.000Z',
-    'budget.monthlyUsd ($0.00012) is less than one call may need ($0.10): no call is made until the cap is raised or adapter.maxTokens is lowered.',
+    'budget.monthlyUsd ($0.00012) is less than one call may need ($0.10); $0.00013 spent this month. No call is made until the cap is raised or adapter.maxTokens is lowered.',
     'Raise budget.monthlyUsd to 0.11 or more, set it to null, or lower adapter.maxTokens.',
   ]);
   t.same(texts({ budget: { dailyTokens: 1000, timezone: 'Europe/Berlin' }, day: [0, 1200] }), [

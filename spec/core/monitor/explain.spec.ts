@@ -57,7 +57,11 @@ t.test('each state has its reason, what comes next, and a cure where a person is
     [
       'budget',
       told('paused', { nextWakeUp: '2026-11-21T00:00:00.000Z', ...queued(3), ...reason('BUDGET_REACHED', 'budget.dailyUsd ($1.00) is reached.', 'Raise it.') }),
-      ['budget.dailyUsd ($1.00) is reached.', 'It goes on at 2026-11-21 00:00:00 UTC, in 9 h 56 min; 3 messages wait, and no model is called.', 'Raise it.'],
+      [
+        'budget.dailyUsd ($1.00) is reached.',
+        'It looks again at 2026-11-21 00:00:00 UTC, in 9 h 56 min; 3 messages wait, and no model is called.',
+        'Raise it.',
+      ],
     ],
     [
       'kill switch',
