@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { createOllama } from '../../../adapters/ollama/index.ts';
 import { type ChatStreamEvent, createCore, type Environment } from '../../../core/index.ts';
@@ -172,7 +174,8 @@ t.test('a key in auth.json goes to the address that stands beside it there', asy
     [{ apiKey: 'stored-key', baseURL: upstream.url }, {}, 'Bearer stored-key'],
     [{ apiKey: 'stored-key' }, { OLLAMA_BASE_URL: upstream.url }, undefined],
   ] as const) {
-    const workspace = testFolder(t, { 'auth.json': JSON.stringify({ ollama: entry }) });
+    const workspace = testFolder(t);
+    writeFileSync(join(workspace, 'auth.json'), JSON.stringify({ ollama: entry }), { mode: 0o600 });
     const core = createCore({ workspace, adapters: [createOllama()], env });
     t.teardown(() => core.close());
     await core.chat(REQUEST);
