@@ -8,7 +8,7 @@ import { ServerCommand } from '../server-command.ts';
 
 const category = 'Blocks';
 const INDENT = 2;
-const SERVERS_OWN = ['name', 'createdAt', 'updatedAt', 'rev'] as const;
+const SERVERS_OWN = ['createdAt', 'updatedAt', 'rev'] as const;
 
 export class ConfigGetCommand extends ServerCommand {
   static override readonly paths = [['config', 'get']];

@@ -59,7 +59,11 @@ export class Block implements BlockWorkshop {
     const onFault = (what: string, error: unknown): void => this.#fault(what, error);
     this.files = openFiles(folder, name, { onChanged, onDamaged }, () => this.at());
     this.log = new BlockLog(join(folder, 'logs'), { limits: () => this.#logLimits, onFault: (error) => onFault('log', error), now: () => world.now() });
-    this.#recorder = new Recorder({ name, files: this.files, log: this.log, world, onShown: () => keeper.onStale(name), onFault });
+    const onUnwritten = (): void => {
+      keeper.onStale(name);
+      this.#followers.changed();
+    };
+    this.#recorder = new Recorder({ name, files: this.files, log: this.log, world, onBeat: () => keeper.onStale(name), onUnwritten, onFault });
     this.#followers = new Followers({ folder, watches: world.watches, feed: this.feed, onTouched: (fileName) => this.#touched(fileName) });
     this.#actors = new MonitorActors(this, {
       onBegin: () => this.#begin(),

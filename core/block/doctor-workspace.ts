@@ -1,9 +1,10 @@
 // What the doctor looks at beside the blocks: the files of the workspace itself, and the archive. Reads only.
-import { lstatSync, readdirSync } from 'node:fs';
+import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../json.ts';
 import type { Finding } from '../schemas/block-api.ts';
 import { isTemporaryName } from '../workspace/atomic-file.ts';
+import { readState } from '../workspace/fresh-file.ts';
 import { parseBytes } from '../workspace/json-bytes.ts';
 import type { Ledger } from '../workspace/ledger.ts';
 import { readFault, readRegular } from '../workspace/regular-file.ts';
@@ -23,30 +24,33 @@ function error(place: string, problem: string, fix: string): Finding {
 }
 
 export async function examineWorkspace(workspace: string, ledger: Ledger): Promise<Finding[]> {
-  return [...secretFiles(workspace), ...(await credentials(workspace)), ...killSwitch(workspace), ...(await spending(ledger))];
+  return [...secretFiles(workspace), ...credentials(workspace), ...killSwitch(workspace), ...(await spending(ledger))];
 }
 
+/** Links are followed, as the server does that. */
 function secretFiles(workspace: string): Finding[] {
   return SECRET_FILES.flatMap((name) => {
-    const stats = lstatSync(join(workspace, name), { throwIfNoEntry: false });
+    const stats = statSync(join(workspace, name), { throwIfNoEntry: false });
     if (stats?.isFile() !== true || (stats.mode & 0o077) === 0) return [];
     return [error(name, 'others on this machine can read or write it', `chmod 600 ${name}`)];
   });
 }
 
-async function credentials(workspace: string): Promise<Finding[]> {
-  const fix = 'Repair it, or remove it and store the keys again (`blockhouse auth set`).';
+function credentials(workspace: string): Finding[] {
+  const found = (problem: string): Finding => error('auth.json', problem, 'Repair it, or remove it and store the keys again (`blockhouse auth set`).');
+  const state = readState(join(workspace, 'auth.json'));
+  if (state.kind === 'missing') return [];
+  if (state.kind === 'unreadable') return [found(state.reason)];
+  let stored: unknown;
   try {
-    const bytes = await readRegular(join(workspace, 'auth.json'), MAX_FILE_BYTES);
-    if (bytes === undefined) return [];
-    const stored = parseBytes(bytes);
-    if (!isObject(stored)) return [error('auth.json', 'it is no JSON object with one entry for each adapter', fix)];
-    return Object.entries(stored)
-      .filter(([, entry]) => !isObject(entry) || Object.values(entry).some((value) => typeof value !== 'string'))
-      .map(([adapter]) => error('auth.json', `the entry ${adapter} is no object of strings`, fix));
+    stored = parseBytes(Buffer.from(state.text));
   } catch (fault) {
-    return [error('auth.json', readFault(fault as Error), fix)];
+    return [found((fault as Error).message)];
   }
+  if (!isObject(stored)) return [found('it is no JSON object with one entry for each adapter')];
+  return Object.entries(stored)
+    .filter(([, entry]) => !isObject(entry) || Object.values(entry).some((value) => typeof value !== 'string'))
+    .map(([adapter]) => found(`the entry ${adapter} is no object of strings`));
 }
 
 /** It may have been set long ago, or by a file of the name that means something else. */

@@ -56,7 +56,7 @@ export class HaltSwitch {
   async release(): Promise<HaltState> {
     await unlink(this.#file.path).then(
       () => syncFolder(dirname(this.#file.path)),
-      (error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? undefined : failed(error)),
+      (error: unknown) => (existsSync(this.#file.path) ? failed(error) : undefined), // a disk that can't be written says so of what isn't there, too
     );
     this.#file.refresh(true);
     if (!existsSync(this.#file.path)) this.#take(RELEASED); // H2

@@ -61,8 +61,8 @@ export class MonitorOperations {
     const block = await this.#options.blocks.find(name);
     await this.#assertConfigured(block);
     await block.stop('restart', 'user');
-    const { pulse } = await this.start(name);
-    return { message: `${name} was started again.`, pulse };
+    const { message, pulse } = await this.start(name);
+    return { message: this.#options.world.halted().halted ? message : `${name} was started again.`, pulse };
   }
 
   /** For a message that wants to be answered. Never rejects. */
@@ -122,7 +122,11 @@ export class MonitorOperations {
 /** A disk that refuses kept the monitor from nothing, but it takes no note of it. */
 function stoppedForNow(name: string, failure: BlockhouseError): BlockhouseError {
   if (failure.code !== 'STORAGE_FULL' && failure.code !== 'STORAGE_FAILED') return failure;
-  const message = `${name} is stopped, but config.json can't be written, so that it would start again with the server. Free some space, and stop it once more.`;
+  const why =
+    failure.code === 'STORAGE_FULL'
+      ? "config.json can't be written, so that it would start again with the server. Free some space, and stop it once more."
+      : `that may not be noted: ${failure.message} Stop it once more, or it may start again with the server.`;
+  const message = `${name} is stopped, but ${why}`;
   return new BlockhouseError(failure.code, message, { cause: failure });
 }
 

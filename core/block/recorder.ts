@@ -16,8 +16,10 @@ export interface RecorderOptions {
   readonly files: BlockFileSet;
   readonly log: BlockLog;
   readonly world: World;
-  /** There is something else to show, though no file has changed that anybody waits for. */
-  onShown(): void;
+  /** A heartbeat was written: the list may show it. */
+  onBeat(): void;
+  /** A step is shown that the disk did not take (E3). */
+  onUnwritten(): void;
   onFault(what: string, error: unknown): void;
 }
 
@@ -96,7 +98,7 @@ export class Recorder {
 
   /** What pulse.json says, with what has grown since it was written. */
   present(written: BlockPulse): BlockPulse {
-    const pulse = this.#unwritten.reduce(takeStep, written); // E3
+    const pulse = this.#withUnwritten(written);
     return { ...pulse, currentTask: this.#task ?? pulse.currentTask, uptimeSeconds: uptime(pulse, this.#options.world.now()) };
   }
 
@@ -138,7 +140,7 @@ export class Recorder {
   }
 
   async #writeStep(to: BlockState, context: MonitorContext): Promise<void> {
-    const { files, world, onShown } = this.#options;
+    const { files, world, onUnwritten } = this.#options;
     const { cause, actor, reason, wakeUpAt, restarts, consecutiveFailures } = context;
     const now = world.now();
     // A damaged file is no reason not to say so.
@@ -150,24 +152,30 @@ export class Recorder {
         () => to !== 'stopped',
       ));
     const step = { to, cause, actor, now, reason, wakeUpAt, restarts, consecutiveFailures, isWanted, lastRun: this.#lastRun, queue };
-    this.#unwritten = [...this.#unwritten, step].slice(-KEPT_STEPS);
     try {
-      await files.pulse.update((pulse) => ({ value: this.#unwritten.reduce(takeStep, pulse), result: undefined }));
+      await files.pulse.update((pulse) => ({ value: takeStep(this.#withUnwritten(pulse), step), result: undefined }));
       this.#unwritten = [];
     } catch (error) {
-      onShown();
+      this.#unwritten = [...this.#unwritten, step].slice(-KEPT_STEPS);
+      onUnwritten();
       throw error;
     }
   }
 
   /** E2. */
   async #beat(): Promise<void> {
-    const { files, world, onShown } = this.#options;
+    const { files, world, onBeat } = this.#options;
     const queue = countQueue(await files.chat.read());
-    const change = (pulse: BlockPulse): BlockPulse => beat(this.#unwritten.reduce(takeStep, pulse), world.now(), queue, this.#task);
-    await files.pulse.update((pulse) => ({ value: change(pulse), result: undefined }), { quiet: true });
+    const quiet = this.#unwritten.length === 0;
+    await files.pulse.update((pulse) => ({ value: beat(this.#withUnwritten(pulse), world.now(), queue, this.#task), result: undefined }), { quiet });
     this.#unwritten = [];
-    onShown();
+    onBeat();
+  }
+
+  /** E3. A step may be there although its writing failed: the disk took it, and did not confirm it. */
+  #withUnwritten(pulse: BlockPulse): BlockPulse {
+    const isThere = ({ now, to }: Step): boolean => pulse.transitions.some((one) => one.to === to && Date.parse(one.at) === now);
+    return this.#unwritten.filter((step) => !isThere(step)).reduce(takeStep, pulse);
   }
 
   #update(change: (pulse: BlockPulse) => BlockPulse): void {

@@ -31,7 +31,7 @@ export class FreshFile {
     const now = this.#now();
     if (!force && now - this.#checkedAt < CHECK_EVERY_MS) return;
     this.#checkedAt = now;
-    const { stamp, read } = this.#look();
+    const { stamp, read } = look(this.path);
     if (stamp === this.#stamp) return;
     const state = read();
     // What could not be read is tried again at each look, and told of once: the system may have been short of descriptors.
@@ -40,20 +40,25 @@ export class FreshFile {
     this.#stamp = seen;
     this.#onChange(state);
   }
+}
 
-  #look(): { stamp: string; read: () => FileState } {
-    let found: BigIntStats;
-    try {
-      found = statSync(this.path, { bigint: true });
-    } catch (error) {
-      // Not left to `throwIfNoEntry`: newer Nodes call a file that stands where a folder should be missing, too.
-      const reason = (error as NodeJS.ErrnoException).code ?? String(error);
-      if (reason === 'ENOENT') return { stamp: 'missing', read: () => ({ kind: 'missing' }) };
-      return { stamp: `!${reason}`, read: () => ({ kind: 'unreadable', reason }) };
-    }
-    // ctime: an edit may put the modification time back (rsync, cp -p), but this one no program can set.
-    return { stamp: `${found.ino}:${found.size}:${found.ctimeNs}`, read: () => readText(this.path, found) };
+/** What is there now. */
+export function readState(path: string): FileState {
+  return look(path).read();
+}
+
+function look(path: string): { stamp: string; read: () => FileState } {
+  let found: BigIntStats;
+  try {
+    found = statSync(path, { bigint: true });
+  } catch (error) {
+    // Not left to `throwIfNoEntry`: newer Nodes call a file that stands where a folder should be missing, too.
+    const reason = (error as NodeJS.ErrnoException).code ?? String(error);
+    if (reason === 'ENOENT') return { stamp: 'missing', read: () => ({ kind: 'missing' }) };
+    return { stamp: `!${reason}`, read: () => ({ kind: 'unreadable', reason }) };
   }
+  // ctime: an edit may put the modification time back (rsync, cp -p), but this one no program can set.
+  return { stamp: `${found.ino}:${found.size}:${found.ctimeNs}`, read: () => readText(path, found) };
 }
 
 function readText(path: string, stats: BigIntStats): FileState {

@@ -87,6 +87,7 @@ export class WorkspaceLock {
     let other: LockHolder | undefined;
     await this.#inOrder(async () => {
       if (this.#released || (await this.#isOurs())) return;
+      if (await this.#namesUs()) return void (await replaceFile(join(this.#workspace, NAME), textOf(this.#holder)));
       const outcome = await take(this.#workspace, NAME, this.#holder, Date.now, 0);
       if (typeof outcome !== 'string') other = outcome;
     });
@@ -104,6 +105,14 @@ export class WorkspaceLock {
 
   async #isOurs(): Promise<boolean> {
     return !this.#released && (await find(join(this.#workspace, NAME)))?.text === textOf(this.#holder);
+  }
+
+  /** In other words than ours: an older copy of it, or one that somebody has edited. */
+  async #namesUs(): Promise<boolean> {
+    const found = await find(join(this.#workspace, NAME));
+    const holder = found === undefined ? undefined : holderIn(found.text);
+    const { pid, startedAt, processStart } = this.#holder;
+    return holder?.pid === pid && holder.startedAt === startedAt && holder.processStart === processStart;
   }
 
   #inOrder(work: () => Promise<void>): Promise<void> {

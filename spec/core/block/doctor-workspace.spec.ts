@@ -24,7 +24,11 @@ t.test('stored credentials that no adapter can use, without a word of what stand
   }
   rmSync(join(workspace, 'auth.json'));
   symlinkSync('/dev/zero', join(workspace, 'auth.json'));
-  t.same(problems(await blocks.check(), 'auth.json'), ['it is a link']);
+  t.same(problems(await blocks.check(), 'auth.json'), ['it is not a regular file']);
+  rmSync(join(workspace, 'auth.json'));
+  writeFileSync(join(workspace, 'elsewhere.json'), '{}', { mode: 0o644 });
+  symlinkSync(join(workspace, 'elsewhere.json'), join(workspace, 'auth.json'));
+  t.same(problems(await blocks.check(), 'auth.json'), ['others on this machine can read or write it'], 'a link is followed, as the server does');
 });
 
 t.test('a kill switch that is set', async (t) => {

@@ -237,6 +237,7 @@ t.test('a start tells of a damaged file, and that a monitor which waits tries ag
   await one.blocks.halt();
   await one.inState('ada', 'paused');
   t.match(await one.blocks.start('ada'), { message: 'ada is to run, and waits: all blocks are halted (`blockhouse unhalt`).' });
+  t.match(await one.blocks.restart('ada'), { message: /waits: all blocks are halted/ });
 });
 
 t.test('a monitor whose folder was deleted is not that of a new block of the name', async (t) => {

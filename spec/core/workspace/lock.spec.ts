@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import fsPromises from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
@@ -268,4 +268,23 @@ t.test('where the file system has no links, a name is still given once', async (
   });
   await t.rejects(broken.WorkspaceLock.acquire(join(folder, 'free')), { code: 'EIO' });
   t.strictSame(readdirSync(join(folder, 'free')), [], 'nothing is left');
+});
+
+t.test('a lock that names us in other words is written as ours again', async (t) => {
+  const workspace = t.testdir({});
+  const lock = await WorkspaceLock.acquire(workspace);
+  const before = readFileSync(join(workspace, '.lock'), 'utf8');
+  await lock.announce('http://127.0.0.1:8420');
+  const ours = readFileSync(join(workspace, '.lock'), 'utf8');
+  for (const text of [before, JSON.stringify(JSON.parse(ours), undefined, 2)]) {
+    writeFileSync(join(workspace, '.lock'), text);
+    t.equal(await lock.keep(), undefined);
+    t.equal(readFileSync(join(workspace, '.lock'), 'utf8'), ours);
+  }
+  rmSync(join(workspace, '.lock'));
+  t.equal(await lock.keep(), undefined);
+  t.equal(readFileSync(join(workspace, '.lock'), 'utf8'), ours);
+  await lock.release();
+  t.equal(await lock.keep(), undefined);
+  t.strictSame(readdirSync(workspace), [], 'what was given back is not taken again');
 });
