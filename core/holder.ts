@@ -42,6 +42,7 @@ export class WorkspaceHolder {
   #held: Held | undefined;
   #closing: Promise<void> | undefined;
   #lockFault: string | undefined;
+  #isKeeping = false;
 
   constructor(options: HolderOptions) {
     this.#options = options;
@@ -117,6 +118,8 @@ export class WorkspaceHolder {
 
   /** H2. */
   async #keepLock(lock: WorkspaceLock): Promise<void> {
+    if (this.#isKeeping) return; // a disk that hangs gets no second question
+    this.#isKeeping = true;
     try {
       const other = await lock.keep();
       this.#lockFault = undefined;
@@ -125,6 +128,8 @@ export class WorkspaceHolder {
       await this.close();
     } catch (error) {
       this.#tellLockFault((error as NodeJS.ErrnoException).code ?? (error as Error).message);
+    } finally {
+      this.#isKeeping = false;
     }
   }
 
