@@ -78,6 +78,8 @@ export function blockText({ name, config, memory, costs, pulse }: BlockDetails, 
     ['tokens a day', count(budget.dailyTokens ?? 0), budget.dailyTokens],
   ].filter(([, , cap]) => cap !== null);
   const { queue } = pulse;
+  const isInMoney = budget.dailyUsd !== null || budget.monthlyUsd !== null;
+  const unheld = isInMoney && costs.unpricedCalls > 0 ? `; the price of ${plural(costs.unpricedCalls, 'call')} is not known, so no sum in USD holds them` : '';
   return [
     `${style.bold(oneLine(name))}  ${state.paint(state.text)}`,
     ...(config.description === '' ? [] : [oneLine(config.description)]),
@@ -88,11 +90,11 @@ export function blockText({ name, config, memory, costs, pulse }: BlockDetails, 
         ['Fix', pulse.reason?.fix ?? undefined],
         ['Model', modelOf(config.adapter) + config.fallbacks.map((other) => `, else ${modelOf(other)}`).join('')],
         ['Queue', `${count(queue.queued + queue.processing)} waiting, ${count(queue.failed)} failed`],
-        ['Last', pulse.lastRun === null ? undefined : `reply ${relative(pulse.lastRun, now)}`],
+        ['Last', pulse.lastRun === null ? undefined : `at work ${relative(pulse.lastRun, now)}`],
         ['Next', pulse.nextWakeUp === null ? undefined : relative(pulse.nextWakeUp, now)],
         ['Memory', `${memory.window.percent} % of ${count(memory.window.maxTokens)} tokens, ${plural(memory.facts.length, 'fact')}`],
         ['Cost', costText(costs)],
-        ['Budget', caps.length === 0 ? undefined : `${caps.map(([unit, text]) => `${text} ${unit}`).join(', ')} (${costs.budget.state})`],
+        ['Budget', caps.length === 0 ? undefined : `${caps.map(([unit, text]) => `${text} ${unit}`).join(', ')} (${costs.budget.state}${unheld})`],
         ['Goals', config.goals.join('; ')],
         ['Tags', config.tags.join(', ')],
         ['Config', `revision ${config.rev}, changed ${relative(config.updatedAt, now)}`],

@@ -98,7 +98,8 @@ const PREPARE_AFTER_MS = 100;
 const FAREWELL_MS = 1000;
 
 /**
- * Serves until SIGINT or SIGTERM; open answers get `drainMs` and then an error, a second signal ends the process at once.
+ * Serves until SIGINT or SIGTERM, or until another server holds the workspace, and then throws a CliError. Open answers get `drainMs` and then an
+ * error, a second signal ends the process at once.
  * `announce` tells a person or a program that the server listens, before the log does.
  */
 export async function serveUntilSignal(flags: Flags, announce?: (server: RunningServer) => Promise<void>): Promise<void> {
@@ -106,17 +107,20 @@ export async function serveUntilSignal(flags: Flags, announce?: (server: Running
   const signalled = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
   });
+  const lost = new Promise<number>((resolve) => server.core.events.on('workspace.lost', ({ pid }) => resolve(pid)));
   await announce?.(server);
   logStart(server);
-  await signalled;
+  const holder = await Promise.race([signalled, lost]);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   server.log.info({}, 'shutting down');
   const cuts = [
     setTimeout(() => void server.core.close(), server.config.drainMs),
-    setTimeout(() => process.exit(0), server.config.drainMs + FAREWELL_MS), // for clients that do not read
+    setTimeout(() => process.exit(holder === undefined ? EXIT_CODES.ok.code : EXIT_CODES.place.code), server.config.drainMs + FAREWELL_MS), // for clients that do not read
   ];
   await server.close();
   for (const cut of cuts) clearTimeout(cut);
+  if (holder !== undefined)
+    throw new CliError('place', `process ${holder} holds the workspace ${server.config.workspace} by now, since .lock was deleted; this server has ended.`);
 }
 
 /** The same as a whole process with the flags of `blockhouse serve`: a failure is one line on stderr and an exit code. */

@@ -50,5 +50,6 @@ function logBlockFacts({ events }: Core, log: Logger): void {
   events.on('block.damaged', (fact) => log.error(fact, 'a file of a block is damaged'));
   events.on('message.finished', (fact) => (fact.status === 'failed' ? log.warn(fact, 'message failed') : log.debug(fact, 'message finished')));
   events.on('workspace.halted', (fact) => log.warn(fact, fact.halted ? 'the kill switch is set' : 'the kill switch is released'));
+  events.on('workspace.lost', (fact) => log.error(fact, 'another server holds the workspace, since its lock was deleted'));
   events.on('workspace.fault', (fact) => log.error(fact, 'something in the workspace could not be done'));
 }

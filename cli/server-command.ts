@@ -39,6 +39,13 @@ export abstract class ServerCommand extends BaseCommand {
     return worstOf(kinds);
   }
 
+  /** Asks at a terminal; elsewhere, `otherwise` decides. */
+  protected async agreed(question: string, otherwise: () => boolean): Promise<boolean> {
+    if (!process.stdin.isTTY || !process.stderr.isTTY) return otherwise();
+    const { confirm } = await import('./confirm.ts');
+    return confirm(question, { input: process.stdin, output: process.stderr });
+  }
+
   /** A command that this person can paste. */
   protected hint(...words: string[]): string {
     const flag = this.workspace === undefined ? [] : ['--workspace', this.workspace];

@@ -88,6 +88,8 @@ export type CoreEvents = {
   /** The kill switch was set (`halted`) or released. */
   'workspace.halted': { readonly halted: boolean; readonly reason: string | null };
   /** Something of the workspace could not be written or watched in the background; the work goes on. */
+  /** Another process holds the workspace now: the monitors of this one have been stopped, and there are no blocks any more. */
+  'workspace.lost': { readonly pid: number };
   'workspace.fault': { readonly block?: string | undefined; readonly what: string; readonly error: string };
 };
 

@@ -124,8 +124,8 @@ export class WorkspaceHolder {
       const other = await lock.keep();
       this.#lockFault = undefined;
       if (other === undefined || this.#closing !== undefined) return;
-      this.#tellLockFault(`it names another server by now (process ${other.pid}): the monitors of this one are stopped`);
       await this.close();
+      this.#options.bus.emit('workspace.lost', { pid: other.pid });
     } catch (error) {
       this.#tellLockFault((error as NodeJS.ErrnoException).code ?? (error as Error).message);
     } finally {

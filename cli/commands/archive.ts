@@ -7,13 +7,6 @@ import { ServerCommand } from '../server-command.ts';
 
 const category = 'Archive';
 
-/** Asks at a terminal; elsewhere, `otherwise` decides. */
-async function agreed(question: string, otherwise: () => boolean): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return otherwise();
-  const { confirm } = await import('../confirm.ts');
-  return confirm(question, { input: process.stdin, output: process.stderr });
-}
-
 export class RemoveCommand extends ServerCommand {
   static override readonly paths = [['rm']];
   static override readonly usage = Command.Usage({
@@ -29,7 +22,7 @@ export class RemoveCommand extends ServerCommand {
   protected override async run(): Promise<ExitKind> {
     const question = `Move ${this.names.map(oneLine).join(', ')} to the archive?`;
     return this.withServer(async (api) => {
-      if (!this.yes && !(await agreed(question, () => true))) return this.#declined();
+      if (!this.yes && !(await this.agreed(question, () => true))) return this.#declined();
       return this.forEach(this.names, async (name) => {
         const { archiveName, success } = await api.archive(name);
         if (!this.json) await writeLines(this.stdout, [oneLine(archiveName)]);
@@ -111,7 +104,7 @@ export class PurgeCommand extends ServerCommand {
         const refuse = (): never => {
           throw new CliError('usage', 'this deletes for good; add --yes to say that it is meant.');
         };
-        return (await agreed(question, refuse)) ? 'ok' : 'unexpected';
+        return (await this.agreed(question, refuse)) ? 'ok' : 'unexpected';
       })) === 'ok';
     if (!isAgreed) {
       await this.say('Nothing was done.');

@@ -36,7 +36,7 @@ export class ListCommand extends ServerCommand {
       if (this.watch) return this.#follow(api, signal);
       const { blocks } = await api.list();
       await writeLines(this.stdout, this.#lines(blocks));
-      if (!this.json && !this.quiet) await this.#remark(blocks);
+      if (!this.json && !this.quiet) await this.#remark(blocks, blocks.some(({ state }) => state === 'paused') && (await api.halted()).halted);
       return 'ok';
     });
   }
@@ -47,9 +47,10 @@ export class ListCommand extends ServerCommand {
     return blocks.length === 0 ? [] : blockTable(blocks, { now: Date.now(), width: this.width, style: this.style });
   }
 
-  async #remark(blocks: readonly BlockEntry[]): Promise<void> {
+  async #remark(blocks: readonly BlockEntry[], isHalted: boolean): Promise<void> {
     if (blocks.length === 0) await this.say(`There are no blocks yet; \`${this.hint('new', '<name>', '--provider', '<id>')}\` makes one.`);
     const lines = attentionLines(blocks, this.width, (...words) => this.hint(...words));
+    if (isHalted) lines.unshift(`All blocks are halted; \`${this.hint('unhalt')}\` lets them go on.`);
     if (lines.length > 0) await this.say(['', ...lines].join('\n'));
   }
 

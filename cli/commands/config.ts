@@ -58,22 +58,21 @@ export class ConfigSetCommand extends ServerCommand {
   changes = Option.Rest({ name: 'path=value', required: 1 });
 
   protected override async run(): Promise<ExitKind> {
-    const { parseAssignment, patchOf } = await import('../config-path.ts');
+    const { parseAssignment, patchOf, unknownFields } = await import('../config-path.ts');
     const assignments = this.changes.map(parseAssignment);
     const isNested = assignments.some(({ path }) => path.length > 1);
     const fields = new Set(assignments.flatMap(({ path }) => path.slice(0, 1)));
     const own = SERVERS_OWN.filter((field) => fields.has(field));
     if (own.length > 0) throw new CliError('usage', `${own.join(', ')} can't be set; the server does that.`);
-    let unknown: string[] = [];
+    const unknown = assignments.flatMap(unknownFields);
     return this.withServer(async (api) => {
       const config = await repeatedOnce(async () => {
         const before = await api.config(this.name);
-        unknown = [...fields].filter((field) => !Object.hasOwn(before, field));
         return api.updateConfig(this.name, patchOf({ ...before }, assignments), isNested ? before.rev : undefined);
       });
       await this.print({ success: true, config }, []);
       await this.say(`Changed; the configuration of ${this.name} has revision ${config.rev} now.`);
-      if (unknown.length > 0) await this.say(`note: ${unknown.join(', ')} means nothing to this version; it was kept as it is.`);
+      if (unknown.length > 0) await this.say(`note: ${unknown.join(', ')} means nothing to this version; kept as it is.`);
       return 'ok';
     });
   }

@@ -2,6 +2,7 @@
 import { Command, Option } from 'clipanion';
 import type { MonitorAction } from '../api.ts';
 import type { ExitKind } from '../exit-codes.ts';
+import { oneLine } from '../output.ts';
 import { ServerCommand } from '../server-command.ts';
 
 const category = 'Blocks';
@@ -66,7 +67,7 @@ export class ResetCommand extends ServerCommand {
     description: 'Clear the memory, costs and pulse of a block',
     details: `
       Configuration and chat history stay, but the model does not see the old messages any more. A monitor that runs, runs on.
-      Spending caps still count what was spent.
+      Spending caps still count what was spent. Asks at a terminal.
     `,
     examples: [
       ['Begin anew', '$0 reset my-block'],
@@ -75,9 +76,15 @@ export class ResetCommand extends ServerCommand {
   });
 
   hard = Option.Boolean('--hard', false, { description: 'Delete the logs, too' });
+  yes = Option.Boolean('-y,--yes', false, { description: 'Do not ask' });
   names = Option.Rest({ name: 'names', required: 1 });
 
   protected override async run(): Promise<ExitKind> {
-    return this.withServer((api) => this.forEach(this.names, (name) => api.reset(name, this.hard)));
+    const question = `Clear what ${this.names.map(oneLine).join(', ')} remembers, and its costs${this.hard ? ' and logs' : ''}?`;
+    return this.withServer(async (api) => {
+      if (this.yes || (await this.agreed(question, () => true))) return this.forEach(this.names, (name) => api.reset(name, this.hard));
+      await this.say('Nothing was done.');
+      return 'unexpected';
+    });
   }
 }

@@ -10,6 +10,8 @@ import { queueTable } from '../report-tables.ts';
 import { ServerCommand } from '../server-command.ts';
 
 const category = 'Messages';
+/** Of a timer. */
+const LONGEST_MS = 2_147_483_647;
 
 export class SendCommand extends ServerCommand {
   static override readonly paths = [['send']];
@@ -19,6 +21,8 @@ export class SendCommand extends ServerCommand {
     details: `
       The message is the argument, or standard input when it is \`-\` or when nothing is given and input is piped. It is on disk before
       the command ends. Prints the id of the message; with \`--wait\` the answer, with \`--stream\` the answer while it is written.
+
+      The wait ends with the answer, when the message fails, or after \`--timeout\`: a block that is stopped may be started meanwhile.
 
       The same \`--client-id\` again sends nothing twice. With \`--json --stream\`, each step is a JSON line, and the outcome is the last.
     `,
@@ -31,14 +35,18 @@ export class SendCommand extends ServerCommand {
 
   wait = Option.Boolean('--wait', false, { description: 'Wait for the answer and print it' });
   stream = Option.Boolean('--stream', false, { description: 'Print the answer while it is written' });
+  timeout = Option.String('--timeout', { description: 'Seconds to wait for the answer at most; the message stays queued' });
   clientId = Option.String('--client-id', { description: 'Your own id of this message: with the same one again, it is not sent twice' });
   name = Option.String({ name: 'name' });
   message = Option.String({ required: false, name: 'message' });
 
   protected override async run(): Promise<ExitKind> {
+    const timeoutMs = this.timeout === undefined ? undefined : Number(this.timeout) * 1000;
+    if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= LONGEST_MS)) throw new CliError('usage', '--timeout takes a number of seconds.');
+    if (timeoutMs !== undefined && !this.wait && !this.stream) throw new CliError('usage', '--timeout goes with --wait or --stream.');
     return this.withServer(async (api, signal) => {
       const message = await readMessage(this.message, process.stdin.isTTY === true, this.context.stdin, signal);
-      if (this.wait || this.stream) return this.#converse(api, message, signal);
+      if (this.wait || this.stream) return this.#converse(api, message, signal, timeoutMs);
       const receipt = await api.post(this.name, message, this.clientId);
       await this.print(receipt, [oneLine(receipt.id)]);
       await this.#remark(receipt);
@@ -52,7 +60,7 @@ export class SendCommand extends ServerCommand {
     else if (position > 0) await this.say(`note: ${position} before it.`);
   }
 
-  async #converse(api: Api, message: string, signal: AbortSignal): Promise<ExitKind> {
+  async #converse(api: Api, message: string, signal: AbortSignal, timeoutMs: number | undefined): Promise<ExitKind> {
     const { Conversation, faultOf } = await import('../conversation.ts');
     const { ReplyPrinter } = await import('../reply-printer.ts');
     const conversation = await Conversation.open(api, this.name);
@@ -61,11 +69,17 @@ export class SendCommand extends ServerCommand {
       const receipt = await conversation.send(message, this.clientId);
       await this.#remark(receipt);
       signal.addEventListener('abort', () => void this.say(`The message stays; \`${this.hint('queue', this.name, '--cancel', receipt.id)}\` cancels it.`));
-      const outcome = await conversation.outcome(
-        receipt.id,
-        this.#watcher(api, (step) => printer.step(step)),
-        signal,
-      );
+      const tooLong = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
+      const outcome = await conversation
+        .outcome(
+          receipt.id,
+          this.#watcher(api, (step) => printer.step(step)),
+          tooLong === undefined ? signal : AbortSignal.any([signal, tooLong]),
+        )
+        .catch((error: unknown) => {
+          if (tooLong?.aborted !== true || signal.aborted) throw error;
+          throw new CliError('provider', `no answer within ${this.timeout} s; the message stays, and \`${this.hint('queue', this.name)}\` shows it.`, error);
+        });
       const fault = faultOf(outcome);
       if (this.json) await this.#printOutcome(outcome, fault);
       else await printer.finish(outcome);

@@ -112,7 +112,7 @@ t.test('a block is described in labelled lines', async (t) => {
     'Fix       raise budget.dailyUsd',
     'Model     vendor/m, else other/n',
     'Queue     3 waiting, 4 failed',
-    'Last      reply 1m ago',
+    'Last      at work 1m ago',
     'Next      in 10h',
     'Memory    1.2 % of 100,000 tokens, 2 facts',
     'Cost      $1.25 in 2 calls; today $0.50',
@@ -128,6 +128,17 @@ t.test('what is not known is not told as nothing', async (t) => {
     blockText({ ...DETAILS, costs: { ...DETAILS.costs, ...costs } }, { now, style }).find((line) => line.startsWith('Cost'));
   t.equal(cost({ totalCost: null }), 'Cost      2 calls, price not known');
   t.equal(cost({ totalCost: null, calls: 0 }), 'Cost      no calls yet');
+});
+
+t.test('a budget in USD that does not hold a call without a price says so', async (t) => {
+  const budget = (unpricedCalls: number, caps: object = {}): string | undefined =>
+    blockText(
+      { ...DETAILS, config: { ...DETAILS.config, budget: { ...DETAILS.config.budget, ...caps } }, costs: { ...DETAILS.costs, unpricedCalls } },
+      { now, style },
+    ).find((line) => line.startsWith('Budget'));
+  t.equal(budget(2), 'Budget    $5.00 a day, 1,000 tokens a day (ok; the price of 2 calls is not known, so no sum in USD holds them)');
+  t.equal(budget(2, { dailyUsd: null }), 'Budget    1,000 tokens a day (ok)');
+  t.equal(budget(0), 'Budget    $5.00 a day, 1,000 tokens a day (ok)');
 });
 
 t.test('why has the reason, what comes next, what helps, and how it came to this', async (t) => {

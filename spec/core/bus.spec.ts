@@ -25,6 +25,7 @@ const FIELDS: { readonly [E in keyof CoreEvents]: { readonly [F in keyof Require
   'call.billed': { block: true, provider: true, model: true, purpose: true, usage: true, costUsd: true },
   'memory.compacted': { block: true, outcome: true, trigger: true },
   'workspace.halted': { halted: true, reason: true },
+  'workspace.lost': { pid: true },
   'workspace.fault': { block: true, what: true, error: true },
 };
 

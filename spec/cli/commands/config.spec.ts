@@ -37,7 +37,7 @@ t.test('what the server sets by itself is refused, and a field that it does not 
   t.equal((await on(['config', 'get', 'one', 'description'])).stdout, '\n');
   t.match(await on(['config', 'set', 'one', 'systmPrompt=x', 'description=y']), {
     code: 0,
-    stderr: /revision 2 now\.\nnote: systmPrompt means nothing to this version; it was kept as it is\.\n$/,
+    stderr: /revision 2 now\.\nnote: systmPrompt means nothing to this version; kept as it is\.\n$/,
   });
   t.notMatch((await on(['config', 'set', 'one', 'description=z'])).stderr, 'note');
 });

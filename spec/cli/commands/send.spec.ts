@@ -104,3 +104,16 @@ t.test('a server that ends while somebody waits is told, without the token', asy
   t.match(stderr, /^blockhouse: the connection to the server was lost.*\n$/);
   t.notMatch(stderr, 'bh_');
 });
+
+t.test('who waits for a block that does not run waits no longer than was said, and the message stays', async (t) => {
+  const { on } = await openDesk(t);
+  await on(['new', 'idle', '--provider', 'ollama', '--model', 'm']);
+  t.match(await on(['send', 'idle', '--wait', '--timeout', '0.5', 'hello']), {
+    code: 4,
+    stdout: '',
+    stderr: /no answer within 0\.5 s; the message stays, and `.* queue idle.*` shows it/,
+  });
+  t.match((await on(['queue', 'idle'])).stdout, 'hello');
+  t.match(await on(['send', 'idle', '--wait', '--timeout', 'soon', 'x']), { code: 2, stderr: /--timeout takes a number of seconds/ });
+  t.match(await on(['send', 'idle', '--timeout', '1', 'x']), { code: 2, stderr: /--timeout goes with --wait/ });
+});

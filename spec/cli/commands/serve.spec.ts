@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import t from 'tap';
+import { processStart } from '../../../core/workspace/lock-holder.ts';
 import { testFolder } from '../../support/test-folder.ts';
 import { CLI, PATIENCE_MS, run, serve, start } from '../run.ts';
 
@@ -27,6 +29,15 @@ t.test('SIGINT ends it with 0, too', async (t) => {
   const { child, ended } = await serve(t, testFolder(t));
   child.kill('SIGINT');
   t.equal((await ended).code, 0);
+});
+
+t.test('a server whose workspace another process holds, since its lock was deleted, ends with 5 and says who', async (t) => {
+  const workspace = testFolder(t);
+  const { ended } = await serve(t, workspace);
+  const other = { pid: process.pid, startedAt: new Date().toISOString(), processStart: await processStart(process.pid), url: null, version: '1' };
+  writeFileSync(join(workspace, '.lock'), JSON.stringify(other));
+  t.match(await ended, { code: 5, stderr: new RegExp(`process ${process.pid} holds the workspace .* since \\.lock was deleted`) });
+  t.match(JSON.parse(readFileSync(join(workspace, '.lock'), 'utf8')), other, 'whose lock stays');
 });
 
 t.test('a used port is exit code 5, with the cure', async (t) => {

@@ -31,3 +31,13 @@ t.test('the kill switch is set and released', async (t) => {
   t.match(await on(['unhalt']), { code: 0, stderr: /^Released/ });
   t.same(JSON.parse((await on(['unhalt', '--json'])).stdout).halted, false);
 });
+
+t.test('while it is set, the list says so beside the blocks that wait for it', async (t) => {
+  const { on } = await openDesk(t);
+  await on(['new', 'one', '--provider', 'ollama', '--model', 'm', '--start']);
+  t.notMatch((await on(['ls'])).stderr, 'halted');
+  await on(['halt']);
+  let seen = '';
+  for (let tries = 0; tries < 20 && !seen.includes('paused'); tries += 1) seen = (await on(['ls'])).stderr;
+  t.match(seen, /All blocks are halted; `.* unhalt.*` lets them go on\.\n! one: paused/);
+});
