@@ -1,7 +1,8 @@
 // A person talks with a block: a line is a message, its reply is shown while it is written.
 //
 // A1 Ctrl-C ends the reply that is being waited for; where there is none, it leaves. Leaving ends no reply.
-// A2 Without a terminal, each line of the input is a message, and the end of input leaves.
+// A2 While a block waits for a person, the person has the line again: the message waits, and its reply is shown when it comes after /start.
+// A3 Without a terminal, each line of the input is a message, and the end of input leaves.
 import type { Writable } from 'node:stream';
 import type { Api } from './api.ts';
 import { memoryText, stateCell, whyText } from './block-text.ts';
@@ -44,6 +45,12 @@ export async function attach(options: AttachOptions): Promise<ExitKind> {
     conversation.close();
   }
 }
+
+/** Nothing happens by itself in these. */
+const WAITS_FOR_A_PERSON: ReadonlySet<string> = new Set(['unconfigured', 'stopped', 'paused', 'failed']);
+
+/** Ends the wait for a reply that does not come by itself (A2). */
+class Stuck extends Error {}
 
 class Session {
   readonly #options: AttachOptions;
@@ -145,6 +152,10 @@ class Session {
         const fault = faultOf(outcome);
         // What there is of an answer that was ended has been shown, and that it was ended has been told.
         if (fault !== undefined && outcome.answer === undefined) throw fault;
+      } catch (error) {
+        if (!(error instanceof Stuck)) throw error;
+        this.#unanswered.unshift(id);
+        return;
       } finally {
         this.#current = undefined;
         this.#toldState = undefined;
@@ -157,6 +168,9 @@ class Session {
     const { state, why, next } = await this.#options.api.explain(this.#options.block);
     if (state !== this.#toldState && state !== 'working' && state !== 'idle') await this.say(`note: ${oneLine(`${why} ${next}`)}`);
     this.#toldState = state;
+    if (!this.#options.terminal || !WAITS_FOR_A_PERSON.has(state)) return;
+    await this.say('note: the message waits; /start tries again, /why says more.');
+    throw new Stuck();
   }
 
   /** A1. */

@@ -1,4 +1,5 @@
 // `blockhouse ls`, `show`, `why` and `new`: what there is, how it is, and one more of it.
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'clipanion';
 import type { BlockEntry } from '../../core/index.ts';
@@ -104,10 +105,18 @@ export class WhyCommand extends ServerCommand {
 
   protected override async run(): Promise<ExitKind> {
     return this.withServer(async (api) => {
-      const explanation = await api.explain(this.name);
+      const explanation = await api.explain(this.name).catch((error: unknown) => this.#whereToRepair(error));
       await this.print(explanation, this.json ? [] : whyText(explanation, { now: Date.now(), style: this.style }));
       return 'ok';
     });
+  }
+
+  /** A damaged block has no state to explain; its file is for a person to repair. */
+  async #whereToRepair(error: unknown): Promise<never> {
+    if (!(error instanceof CliError) || error.body?.code !== 'BLOCK_DAMAGED') throw error;
+    const { workspace } = await this.config();
+    const where = `It is in ${join(workspace, 'blocks', this.name)}; \`${this.hint('doctor')}\` looks at all files.`;
+    throw new CliError(error.kind, `${error.message} ${where}`, error, error.body);
   }
 }
 

@@ -27,15 +27,16 @@ interface Entry {
 }
 
 /** A person at a block, whose answers the test gives. */
-async function desk(t: Test, { terminal = true, running = true } = {}): Promise<Desk> {
+async function desk(t: Test, { terminal = true, running = true, state }: { terminal?: boolean; running?: boolean; state?: string } = {}): Promise<Desk> {
   const history: Entry[] = [];
+  let now = state ?? (running ? 'working' : 'stopped');
   const pulse = { state: running ? 'idle' : 'stopped', attention: false };
   const server = await startFakeBlockServer(t, ({ method, path, body }, res) => {
     const [, , , , part, id] = path.split('/');
     if (part === 'why')
       return answer(res, {
         name: 'b',
-        state: 'stopped',
+        state: now,
         why: 'It is stopped.',
         next: 'Nothing.',
         fix: null,
@@ -44,6 +45,7 @@ async function desk(t: Test, { terminal = true, running = true } = {}): Promise<
         lastTransitions: [],
       });
     if (part === undefined) return answer(res, { name: 'b', config: { adapter: { provider: 'p', model: 'mo\x1bdel' } }, pulse, memory: MEMORY });
+    if (part === 'start') now = 'working';
     if (part === 'start' || part === 'stop') return answer(res, { success: true, message: `b: ${part}.`, pulse });
     if (id !== undefined) return answer(res, cancel(history, id));
     if (method === 'GET') return answer(res, { messages: history });
@@ -130,6 +132,20 @@ t.test('a message to a stopped block waits, and its reply comes after /start', a
   session.reply(0, 'At last.');
   await until('the reply shows', () => session.stdout() === 'At last.\n');
   session.input.write('/quit\r');
+  t.equal(await session.ended, 'ok');
+});
+
+t.test('a block that waits for a person gives the line back, and the reply comes after /start', async (t) => {
+  const session = await desk(t, { state: 'failed' });
+  session.input.write('hello\r');
+  await until('it is told', () => session.stderr().includes('note: the message waits; /start tries again'));
+  session.input.write('/memory\r');
+  await until('commands are taken', () => session.stdout().includes('They met.'));
+  session.input.write('/start\r');
+  await until('it was started', () => session.stderr().includes('b: start.'));
+  session.reply(0, 'At last.');
+  await until('the reply shows', () => session.stdout().includes('At last.\n'));
+  session.input.write('\x04');
   t.equal(await session.ended, 'ok');
 });
 

@@ -33,7 +33,7 @@ t.test('without a server each command says so in one line, with the cure, and en
 });
 
 t.test('a block is made, listed, shown and explained', async (t) => {
-  const { on } = await openDesk(t);
+  const { on, workspace } = await openDesk(t);
   t.match(await on(['ls']), { code: 0, stdout: '', stderr: /^There are no blocks yet; `.* new <name> .*`/ });
   const made = await on([
     'new',
@@ -69,6 +69,8 @@ t.test('a block is made, listed, shown and explained', async (t) => {
   t.match(config, { systemPrompt: 'Be brief.', goals: ['g1', 'g2'], adapter: { provider: 'ollama', model: 'm' } });
   t.match(await on(['why', 'one']), { code: 0, stdout: /Why +\S[\s\S]*Fix +.*start one/ });
   t.match(JSON.parse((await on(['why', 'one', '--json'])).stdout), { name: 'one', state: 'stopped' });
+  writeFileSync(join(workspace, 'blocks', 'one', 'memory.json'), '{');
+  t.match(await on(['why', 'one']), { code: 5, stderr: `It is in ${join(workspace, 'blocks', 'one')}; \`` });
 });
 
 t.test('a configuration is taken from a file or a pipe, and options change it', async (t) => {
