@@ -36,7 +36,7 @@ export function logFacts(core: Core, log: Logger): void {
   core.events.on('adapter.paused', (fact) => log.warn(fact, 'a provider fails call after call and is left alone for a while'));
   core.events.on('adapter.recovered', (fact) => log.info(fact, 'the provider answers again'));
   core.events.on('credentials.changed', (fact) => log.info(fact, 'auth.json was read again'));
-  core.events.on('credentials.damaged', (fact) => log.error(fact, 'auth.json is damaged; the last good content stays in use'));
+  core.events.on('credentials.damaged', (fact) => log.error(fact, 'auth.json is damaged; what was read of it before, if anything, stays in use'));
   core.events.on('token.rotated', (fact) => log.info(fact, 'the API token has changed'));
   logBlockFacts(core, log);
 }

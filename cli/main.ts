@@ -71,8 +71,9 @@ const cli = new ReadableCli({
 });
 for (const command of COMMANDS) cli.register(command);
 
-/** `send ada --help` asks about `send`; clipanion knows the option only right behind the words of a command. */
+/** `send ada --help` and `help send` ask about `send`; clipanion knows the option only right behind the words of a command. */
 function withHelpFirst(argv: readonly string[]): string[] {
+  if (argv[0] === 'help') return withHelpFirst([...argv.slice(1), '--help']);
   const end = argv.indexOf('--');
   if (!argv.slice(0, end === -1 ? argv.length : end).some((word) => word === '--help' || word === '-h')) return [...argv];
   const paths = COMMANDS.flatMap(({ paths = [] }) => paths).filter(

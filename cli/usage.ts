@@ -58,7 +58,7 @@ const SEE_HELP = 'See blockhouse --help.';
 export function usageLines(error: unknown, argv: readonly string[]): string[] {
   if (!isSyntaxFault(error)) return [`blockhouse: ${valueFault(error)}`, SEE_HELP];
   const meant = [...new Set(error.candidates.map(({ usage }) => usage))].filter((usage) => usage.split(' ')[1] === argv[0]);
-  if (meant.length === 0) return [`blockhouse: ${unknownCommand(argv)}`, SEE_HELP];
+  if (meant.length === 0) return [`blockhouse: ${unknownCommand(argv, commandWords(error))}`, SEE_HELP];
   const reason = error.candidates.find((candidate) => candidate.reason !== null)?.reason;
   const hint = meant.length > FEW ? [SEE_HELP] : meant.map((usage) => `Usage: ${readable(usage)}`);
   return [`blockhouse: ${reason == null ? 'something is missing.' : wording(reason)}`, ...hint];
@@ -68,9 +68,27 @@ function isSyntaxFault(error: unknown): error is SyntaxFault {
   return error instanceof Error && 'candidates' in error && Array.isArray(error.candidates);
 }
 
-function unknownCommand(argv: readonly string[]): string {
+function commandWords({ candidates }: SyntaxFault): string[] {
+  return [...new Set(candidates.flatMap(({ usage }) => usage.split(' ')[1] ?? []))];
+}
+
+function unknownCommand(argv: readonly string[], words: readonly string[]): string {
   const word = argv[0] ?? '';
-  return /^[a-z-]{1,20}$/.test(word) ? `there is no command ${word}.` : 'there is no such command.';
+  if (!/^[a-z-]{1,20}$/.test(word)) return 'there is no such command.';
+  const near = words.find((known) => isSlipOf(word, known));
+  return near === undefined ? `there is no command ${word}.` : `there is no command ${word}; did you mean ${near}?`;
+}
+
+/** One letter too many, too few or another one, or two that changed places. */
+function isSlipOf(word: string, meant: string): boolean {
+  const [longer, shorter] = word.length >= meant.length ? [word, meant] : [meant, word];
+  if (shorter.length < 2 || longer.length - shorter.length > 1) return false;
+  let same = 0;
+  while (same < shorter.length && longer[same] === shorter[same]) same += 1;
+  const rest = (text: string, skipped: number): string => text.slice(same + skipped);
+  if (longer.length > shorter.length) return rest(longer, 1) === rest(shorter, 0);
+  const isSwapped = longer[same] === shorter[same + 1] && longer[same + 1] === shorter[same] && rest(longer, 2) === rest(shorter, 2);
+  return isSwapped || rest(longer, 1) === rest(shorter, 1);
 }
 
 /** Clipanion puts the offending word in brackets and quotes behind its reason. */

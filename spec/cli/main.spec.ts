@@ -11,10 +11,16 @@ t.test('--help goes to stdout with 0; no command at all shows the same on stderr
   t.match(own, { code: 0, stderr: '', stdout: /--max-tokens <value>/ });
 });
 
+t.test('help is --help', async (t) => {
+  const [word, option] = await Promise.all([run(t, ['help']), run(t, ['--help'])]);
+  t.same(word, option);
+});
+
 t.test('--help behind the arguments of a command is about that command', async (t) => {
   for (const args of [
     ['send', 'ada', '--help'],
     ['config', 'set', 'ada', '-h'],
+    ['help', 'config', 'set'],
   ]) {
     const { code, stdout } = await run(t, args);
     t.equal(code, 0);

@@ -72,8 +72,13 @@ t.test('each mistake is named in one line, with a hint', async (t) => {
 });
 
 t.test('an unknown command is named only where it looks like one', async (t) => {
-  t.same(refusal('aks'), ['blockhouse: there is no command aks.', 'See blockhouse --help.']);
+  t.same(refusal('query'), ['blockhouse: there is no command query.', 'See blockhouse --help.']);
   t.same(refusal('sk-Canary123'), ['blockhouse: there is no such command.', 'See blockhouse --help.']);
+});
+
+t.test('a slip of the fingers is recognised', async (t) => {
+  for (const word of ['aks', 'akk', 'as', 'sk', 'aask', 'askk']) t.equal(refusal(word)[0], `blockhouse: there is no command ${word}; did you mean ask?`);
+  for (const word of ['a', 'xs', 'akks', 'kas']) t.equal(refusal(word)[0], `blockhouse: there is no command ${word}.`);
 });
 
 t.test('what was typed is never repeated', async (t) => {
