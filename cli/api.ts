@@ -17,6 +17,7 @@ import type {
 } from '../core/index.ts';
 import type { Client } from './client.ts';
 import { CliError } from './exit-codes.ts';
+import { oneLine } from './output.ts';
 
 export interface Told {
   readonly success: true;
@@ -147,9 +148,12 @@ export class Api {
     return this.client.json('DELETE', '/api/halt');
   }
 
-  /** The model that an adapter takes where none is named. */
-  async defaultModel(provider: string): Promise<string | undefined> {
+  /** The model that an adapter takes where none is named. Throws for a provider that is not listed by this name, with those that are. */
+  async defaultModel(provider: string): Promise<string> {
     const { adapters } = await this.client.json<{ adapters: { id: string; defaultModel: string }[] }>('GET', '/v1/adapters');
-    return adapters.find(({ id }) => id === provider)?.defaultModel;
+    const found = adapters.find(({ id }) => id === provider);
+    if (found !== undefined) return found.defaultModel;
+    const ids = adapters.map(({ id }) => id).join(', ');
+    throw new CliError('usage', `${oneLine(provider)} is none of the providers (${ids}); name one of them, or its model with --model, too.`);
   }
 }
