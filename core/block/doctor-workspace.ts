@@ -68,10 +68,12 @@ async function spending(ledger: Ledger): Promise<Finding[]> {
   } catch (fault) {
     return [error(place, readFault(fault as Error), 'See that it is a file that can be read: until then no block with a budget calls a model.')];
   }
-  const { damagedLines } = lines;
+  const { damagedLines, firstDamaged } = lines;
   if (damagedLines === 0) return [];
   const lost =
-    damagedLines === 1 ? 'a line of it can not be read, and what it spent is' : `${damagedLines} lines of it can not be read, and what they spent is`;
+    damagedLines === 1
+      ? `line ${firstDamaged} can not be read, and what it spent is`
+      : `${damagedLines} lines can not be read, the first of them line ${firstDamaged}, and what they spent is`;
   return [error(place, `${lost} not held against the budgets`, 'Repair or remove them by hand while the server is stopped.')];
 }
 

@@ -118,6 +118,7 @@ export class Ledger {
 export class LedgerReading implements AsyncIterable<LedgerLine> {
   readonly #open: () => Promise<OpenedLedger | undefined>;
   #damagedLines = 0;
+  #firstDamaged: number | undefined;
 
   constructor(open: () => Promise<OpenedLedger | undefined>) {
     this.#open = open;
@@ -128,16 +129,26 @@ export class LedgerReading implements AsyncIterable<LedgerLine> {
     return this.#damagedLines;
   }
 
+  /** Which of the lines that are not empty was the first one to be skipped, from 1. */
+  get firstDamaged(): number | undefined {
+    return this.#firstDamaged;
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<LedgerLine> {
     this.#damagedLines = 0;
+    this.#firstDamaged = undefined;
+    let number = 0;
     const opened = await this.#open();
     if (opened === undefined) return;
     try {
       for await (const texts of readForward(opened)) {
         for (const text of texts) {
           const line = parseLine(text);
-          if (line === undefined) this.#damagedLines += 1;
-          else if (!('type' in line)) yield line;
+          number += 1;
+          if (line === undefined) {
+            this.#damagedLines += 1;
+            this.#firstDamaged ??= number;
+          } else if (!('type' in line)) yield line;
         }
       }
     } finally {
