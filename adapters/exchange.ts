@@ -1,4 +1,4 @@
-// One request on one connection: its limits, its end, and what a break in it means.
+// One request on one connection: its limits, its end, and whether a break in it is met by another try. What a break means: breaks.ts.
 //
 // X1 An aborted signal destroys the connection at once, in every phase.
 // X2 Limits are ours alone: silence before the first byte, silence between bytes; a pause that the reader asked for doesn't
@@ -10,6 +10,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Dispatcher, Pool } from 'undici';
 import { type AdapterCall, BlockhouseError } from '../core/index.ts';
+import { brokenCall, isBreakOfConnection } from './breaks.ts';
 
 export interface UpstreamRequest {
   readonly method: 'GET' | 'POST';
@@ -65,7 +66,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #isReplay = false;
   #dispatchedAt = 0;
   #origin: OriginPool | undefined;
-  /** The connection had served another request before (X3). */
+  /** The connection stood before the request came (X3). */
   #isReused = false;
   #controller: Dispatcher.DispatchController | undefined;
   /** Until the request is on its way. undici opens a connection for one request, and begins with it at once. */
@@ -268,54 +269,18 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#timer = undefined;
   }
 
-  #diagnose(error: Error): unknown {
-    if (error instanceof BlockhouseError) return error;
-    if ((error as NodeJS.ErrnoException).code === 'UND_ERR_DESTROYED') {
-      // Our own doing in close(), so neither a stale connection nor one to try again here.
-      return new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.', {
-        cause: error,
-        retryable: false,
-        mayHaveRun: this.#controller !== undefined,
-      });
-    }
-    const { host } = this.#request.url;
-    if (this.#controller === undefined) {
-      const { unreachableHint } = this.#source;
-      const hint = unreachableHint === undefined ? '' : ` ${unreachableHint}`;
-      return new BlockhouseError('UPSTREAM_UNREACHABLE', `No connection to ${host}: ${reasonOf(error)}.${hint}`, { cause: error });
-    }
-    if (this.#status !== 0) {
-      return new BlockhouseError('UPSTREAM_MALFORMED', `The answer of ${host} was cut short (${reasonOf(error)}).`, { cause: error, mayHaveRun: true });
-    }
-    if (isUnreadable(error)) {
-      return new BlockhouseError('UPSTREAM_MALFORMED', `${host} does not speak HTTP as it should (${reasonOf(error)}).`, { cause: error, mayHaveRun: true });
-    }
-    return new BlockhouseError('UPSTREAM_UNREACHABLE', `${host} closed the connection before it answered (${reasonOf(error)}).`, {
-      cause: error,
-      mayHaveRun: true,
-    });
+  #diagnose(error: Error): BlockhouseError {
+    const phase = this.#controller === undefined ? 'connecting' : this.#status === 0 ? 'waiting' : 'answering';
+    return brokenCall(error, { host: this.#request.url.host, phase, unreachableHint: this.#source.unreachableHint });
   }
 
   /** The connection was dead before the request met it (X3). */
   #metStaleConnection(error: Error): boolean {
     if (this.#isReplay || !this.#isReused || this.#status !== 0 || performance.now() - this.#dispatchedAt > STALE_WITHIN_MS) return false;
-    return !(error instanceof BlockhouseError) && (error as NodeJS.ErrnoException).code !== 'UND_ERR_DESTROYED' && !isUnreadable(error);
+    return isBreakOfConnection(error);
   }
 }
 
 export function cancelled(cause: unknown): BlockhouseError {
   return new BlockhouseError('CANCELLED', 'The caller left.', { cause });
-}
-
-/** undici tells some of these by name or text alone; the last two are its words for a 1xx that it takes for an answer. */
-function isUnreadable(error: Error): boolean {
-  const marks = [error.name, (error as NodeJS.ErrnoException).code, error.message];
-  return ['HTTPParserError', 'UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'bad response', 'bad upgrade'].some((mark) =>
-    marks.includes(mark),
-  );
-}
-
-function reasonOf(error: Error): string {
-  const inner = error instanceof AggregateError ? (error.errors[0] as Error | undefined) : undefined;
-  return (inner ?? error).message || ((inner ?? error) as NodeJS.ErrnoException).code || error.name;
 }

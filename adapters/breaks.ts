@@ -1,0 +1,49 @@
+// What it means that a call of a provider broke, by what undici says and by how far the call had come. Pure: no I/O.
+import { BlockhouseError } from '../core/index.ts';
+
+export interface BrokenAt {
+  readonly host: string;
+  /** No request was sent yet; it was sent, and no answer has begun; the answer had begun. */
+  readonly phase: 'connecting' | 'waiting' | 'answering';
+  /** What to try when nobody answers. */
+  readonly unreachableHint: string | undefined;
+}
+
+export function brokenCall(error: Error, { host, phase, unreachableHint }: BrokenAt): BlockhouseError {
+  if (error instanceof BlockhouseError) return error;
+  const mayHaveRun = phase !== 'connecting';
+  // Our own doing in close(), so nothing to try again here.
+  if (isOurClosing(error)) return new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.', { cause: error, retryable: false, mayHaveRun });
+  const why = reasonOf(error);
+  if (phase === 'connecting') {
+    const hint = unreachableHint === undefined ? '' : ` ${unreachableHint}`;
+    return new BlockhouseError('UPSTREAM_UNREACHABLE', `No connection to ${host}: ${why}.${hint}`, { cause: error });
+  }
+  if (phase === 'answering') return new BlockhouseError('UPSTREAM_MALFORMED', `The answer of ${host} was cut short (${why}).`, { cause: error, mayHaveRun });
+  if (isUnreadable(error)) {
+    return new BlockhouseError('UPSTREAM_MALFORMED', `${host} does not speak HTTP as it should (${why}).`, { cause: error, mayHaveRun });
+  }
+  return new BlockhouseError('UPSTREAM_UNREACHABLE', `${host} closed the connection before it answered (${why}).`, { cause: error, mayHaveRun });
+}
+
+/** Neither a decision of ours nor something that was answered: the connection itself broke. */
+export function isBreakOfConnection(error: Error): boolean {
+  return !(error instanceof BlockhouseError) && !isOurClosing(error) && !isUnreadable(error);
+}
+
+function isOurClosing(error: Error): boolean {
+  return (error as NodeJS.ErrnoException).code === 'UND_ERR_DESTROYED';
+}
+
+/** undici tells some of these by name or text alone; the last two are its words for a 1xx that it takes for an answer. */
+function isUnreadable(error: Error): boolean {
+  const marks = [error.name, (error as NodeJS.ErrnoException).code, error.message];
+  return ['HTTPParserError', 'UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'bad response', 'bad upgrade'].some((mark) =>
+    marks.includes(mark),
+  );
+}
+
+function reasonOf(error: Error): string {
+  const inner = error instanceof AggregateError ? (error.errors[0] as Error | undefined) : undefined;
+  return (inner ?? error).message || ((inner ?? error) as NodeJS.ErrnoException).code || error.name;
+}
