@@ -14,7 +14,7 @@ import type { Prices } from './gateway/pricing.ts';
 import type { CoreOptions } from './runtime.ts';
 import { ensureFolder } from './workspace/atomic-file.ts';
 import type { Ledger } from './workspace/ledger.ts';
-import { WorkspaceLock } from './workspace/lock.ts';
+import { type LockHolder, WorkspaceLock } from './workspace/lock.ts';
 import type { FolderWatches } from './workspace/watch.ts';
 
 export interface HolderOptions {
@@ -43,6 +43,8 @@ export class WorkspaceHolder {
   #closing: Promise<void> | undefined;
   #lockFault: string | undefined;
   #isKeeping = false;
+  /** Whom the lock named at the last look that found another one. */
+  #seen: number | undefined;
 
   constructor(options: HolderOptions) {
     this.#options = options;
@@ -123,14 +125,24 @@ export class WorkspaceHolder {
     try {
       const other = await lock.keep();
       this.#lockFault = undefined;
-      if (other === undefined || this.#closing !== undefined) return;
-      await this.close();
-      this.#options.bus.emit('workspace.lost', { pid: other.pid });
+      if (other === undefined || this.#closing !== undefined || this.#mayPass(other)) return;
+      try {
+        await this.close();
+      } finally {
+        this.#options.bus.emit('workspace.lost', { pid: other.pid });
+      }
     } catch (error) {
       this.#tellLockFault((error as NodeJS.ErrnoException).code ?? (error as Error).message);
     } finally {
       this.#isKeeping = false;
     }
+  }
+
+  /** One that can't be reached yet may fail to listen, on the port of this one, and be gone at the next look. */
+  #mayPass({ pid, url }: LockHolder): boolean {
+    const isNew = url === null && this.#seen !== pid;
+    this.#seen = pid;
+    return isNew;
   }
 
   /** Once, for as long as it is the same. */

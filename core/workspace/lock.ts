@@ -5,7 +5,8 @@
 // L3 Only who holds the claim on one stale lock may replace that one, and only after having seen it again under the claim. The claim is
 //    itself such a lock, named after the file that it is about, so a process that died in between stops nobody.
 // L4 A lock is rewritten and removed only by whom it names.
-// L5 A lock that somebody has deleted is put back for as long as its process lives: no second server may come.
+// L5 A lock that somebody has deleted is put back for as long as its process lives: no second server may come. One that names a process which
+//    began later is that one's, also where it does not seem to live: a container sees no processes of another.
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, link, open, rename, unlink, writeFile } from 'node:fs/promises';
@@ -82,14 +83,23 @@ export class WorkspaceLock {
     });
   }
 
-  /** Takes the lock again where it is gone (L5). Resolves with whom it names instead, where that process lives. Throws the system's own error. */
+  /** Takes the lock again where it is gone, or an old one. Resolves with whom it names instead (L5). Throws the system's own error. */
   async keep(): Promise<LockHolder | undefined> {
     let other: LockHolder | undefined;
     await this.#inOrder(async () => {
-      if (this.#released || (await this.#isOurs())) return;
-      if (await this.#namesUs()) return void (await replaceFile(join(this.#workspace, NAME), textOf(this.#holder)));
-      const outcome = await take(this.#workspace, NAME, this.#holder, Date.now, 0);
-      if (typeof outcome !== 'string') other = outcome;
+      if (this.#released) return;
+      const path = join(this.#workspace, NAME);
+      const found = await find(path);
+      if (found?.text === textOf(this.#holder)) return;
+      const named = found === undefined ? undefined : holderIn(found.text);
+      if (named !== undefined && isSame(named, this.#holder)) {
+        await replaceFile(path, textOf(this.#holder)); // an older copy of ours, or one that somebody has edited
+      } else if (named !== undefined && named.startedAt > this.#holder.startedAt) {
+        other = named;
+      } else {
+        const outcome = await take(this.#workspace, NAME, this.#holder, Date.now, 0);
+        if (typeof outcome !== 'string') other = outcome;
+      }
     });
     return other;
   }
@@ -107,19 +117,15 @@ export class WorkspaceLock {
     return !this.#released && (await find(join(this.#workspace, NAME)))?.text === textOf(this.#holder);
   }
 
-  /** In other words than ours: an older copy of it, or one that somebody has edited. */
-  async #namesUs(): Promise<boolean> {
-    const found = await find(join(this.#workspace, NAME));
-    const holder = found === undefined ? undefined : holderIn(found.text);
-    const { pid, startedAt, processStart } = this.#holder;
-    return holder?.pid === pid && holder.startedAt === startedAt && holder.processStart === processStart;
-  }
-
   #inOrder(work: () => Promise<void>): Promise<void> {
     const turn = this.#last.then(work);
     this.#last = turn.catch((): void => undefined); // the caller has the failure; the next one only needs the turn
     return turn;
   }
+}
+
+function isSame(one: LockHolder, other: LockHolder): boolean {
+  return one.pid === other.pid && one.startedAt === other.startedAt && one.processStart === other.processStart;
 }
 
 /** Who holds the workspace; undefined when nobody does: no lock, a damaged one, or one whose process is gone. */

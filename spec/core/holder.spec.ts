@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
@@ -121,6 +121,18 @@ t.test('of two that hold one workspace, since its lock was deleted, the first on
   t.throws(() => one.blocks, { code: 'SHUTTING_DOWN' });
   t.match(await readLock(one.workspace), { pid: process.pid }, 'the lock of the other one stays');
   await other.ask('ada', 'hello');
+});
+
+t.test('a second server that is gone again at the next look, since it could not listen, ends nobody', async (t) => {
+  const one = await startCore(t);
+  const path = join(one.workspace, '.lock');
+  const before = readFileSync(path, 'utf8');
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(before), startedAt: '9999-01-01T00:00:00.000Z', url: null }));
+  await delay(1200);
+  rmSync(path);
+  await until('the lock is ours again', () => existsSync(path) && readFileSync(path, 'utf8') === before);
+  t.equal(one.factsOf('workspace.lost').length, 0);
+  t.same(await one.blocks.list(), []);
 });
 
 t.test('a workspace that can not be looked at is told once', async (t) => {

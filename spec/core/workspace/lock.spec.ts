@@ -288,3 +288,21 @@ t.test('a lock that names us in other words is written as ours again', async (t)
   t.equal(await lock.keep(), undefined);
   t.strictSame(readdirSync(workspace), [], 'what was given back is not taken again');
 });
+
+t.test('a lock of a process that began later is its own, though it does not seem to live; an older one is taken back', async (t) => {
+  const workspace = t.testdir({});
+  const path = join(workspace, '.lock');
+  const lock = await WorkspaceLock.acquire(workspace, { now: () => Date.parse('2026-11-20T15:00:00.000Z') });
+  const ours = readFileSync(path, 'utf8');
+  for (const old of [JSON.stringify(GONE), 'no lock']) {
+    writeFileSync(path, old);
+    utimesSync(path, 0, 0);
+    t.equal(await lock.keep(), undefined);
+    t.equal(readFileSync(path, 'utf8'), ours);
+  }
+  const later = { ...GONE, startedAt: '2026-11-20T15:00:00.001Z' };
+  writeFileSync(path, JSON.stringify(later));
+  t.match(await lock.keep(), later);
+  await lock.release();
+  t.match(JSON.parse(readFileSync(path, 'utf8')), later, 'and stays');
+});
