@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { holderIn, isAlive, type LockHolder, processStart } from '../../../core/workspace/lock-holder.ts';
 import { until } from '../../support/until.ts';
@@ -36,10 +37,13 @@ t.test('another process with the same number is told by when it was started', { 
 
 t.test('a process that has ended but was not yet asked for its exit code is gone', { skip: !hasProc && 'needs /proc' }, async (t) => {
   // The shell starts a child and becomes a program that never asks for its exit code.
-  const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 1000'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const parent = spawn('sh', ['-c', 'sleep 1000 & echo $!; exec sleep 1000'], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.teardown(() => parent.kill('SIGKILL'));
   const [chunk] = (await once(parent.stdout, 'data')) as [Buffer];
   const holder = { ...HOLDER, pid: Number(chunk.toString()) };
+  // A child that ends while its parent still is the shell is asked for its exit code.
+  await until('the parent is no shell any more', () => readFileSync(`/proc/${parent.pid}/comm`, 'utf8') === 'sleep\n');
+  process.kill(holder.pid, 'SIGKILL');
   let alive = true;
   await until('the child has ended', () => {
     void isAlive(holder).then((answer) => {
