@@ -3,11 +3,8 @@ import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import { PATIENCE_MS } from '../cli/run.ts';
 import { CHAT, DAEMON_END, daemonLine, friendlyDaemon, responseOf, startServer, type TestServerOptions, until } from '../support/server.ts';
 import type { Answerer } from '../support/upstream.ts';
-
-t.setTimeout(PATIENCE_MS);
 
 const STREAM = { ...CHAT, stream: true };
 

@@ -4,12 +4,9 @@ import { PassThrough } from 'node:stream';
 import t from 'tap';
 import { createLogger, logFacts } from '../../cli/logging.ts';
 import type { CoreEvents } from '../../core/bus.ts';
-import { PATIENCE_MS } from '../cli/run.ts';
 import { RawClient } from '../support/raw.ts';
 import { CHAT, daemonLine, friendlyDaemon, responseOf, startServer, type TestServer, until } from '../support/server.ts';
 import { type Answerer, sendJson } from '../support/upstream.ts';
-
-t.setTimeout(PATIENCE_MS);
 
 const STREAM = { ...CHAT, stream: true };
 

@@ -5,14 +5,11 @@ import { PassThrough } from 'node:stream';
 import t, { type Test } from 'tap';
 import { createLogger, logFacts } from '../../cli/logging.ts';
 import { createCore } from '../../core/index.ts';
-import { PATIENCE_MS } from '../cli/run.ts';
 import { anthropic } from '../conformance/wires/anthropic.ts';
 import { resolveNames } from '../support/adapter-call.ts';
 import { framesOf, readAnswer, responseOf } from '../support/server.ts';
 import { startUpstream } from '../support/upstream.ts';
 import { answerWith, PLAIN, startWireServer, WIRES } from '../support/wire-server.ts';
-
-t.setTimeout(PATIENCE_MS);
 
 const ENV_KEY = 'sk-ant-canary-0123456789';
 const LOOPBACK = [{ address: '127.0.0.1', family: 4 }];

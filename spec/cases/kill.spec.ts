@@ -6,7 +6,6 @@ import { createActor, waitFor } from 'xstate';
 import type { Entries } from '../../core/block/chat-file.ts';
 import type { BlockWorkshop } from '../../core/block/workshop.ts';
 import { MonitorActors } from '../../core/monitor/actors.ts';
-import { PATIENCE_MS } from '../cli/run.ts';
 import type { EntryOnDisk, Snapshot } from '../support/crash/disk.ts';
 import { EchoDaemon, echoOf } from '../support/crash/echo-daemon.ts';
 import { type KillReport, killAgainAndAgain } from '../support/crash/kill-loop.ts';
@@ -15,7 +14,7 @@ import { judge } from '../support/crash/verdict.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { until } from '../support/until.ts';
 
-t.setTimeout(PATIENCE_MS * 2);
+t.setTimeout(480_000);
 
 const KILLS = 50;
 /** A machine that does much else comes to fewer kills; bench/faults/kill.ts takes the time that it needs. */

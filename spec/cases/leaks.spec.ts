@@ -6,11 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
-import { PATIENCE_MS } from '../cli/run.ts';
 import { CHAT, DAEMON_END, daemonLine, responseOf, startServer, type TestServer, until } from '../support/server.ts';
 import type { Answerer } from '../support/upstream.ts';
-
-t.setTimeout(PATIENCE_MS);
 
 const STREAM = { ...CHAT, stream: true };
 /** Requests at the same time: as many connections may stay open to the provider, for the next ones. */

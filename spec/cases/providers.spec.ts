@@ -1,7 +1,6 @@
 // What has to be the same before and behind each of the five providers.
 import t from 'tap';
 import { ERROR_TABLE } from '../../core/errors.ts';
-import { PATIENCE_MS } from '../cli/run.ts';
 import type { Meaning } from '../conformance/wire.ts';
 import { sse } from '../conformance/wire.ts';
 import { bedrock } from '../conformance/wires/bedrock.ts';
@@ -10,8 +9,6 @@ import { openaiChat } from '../conformance/wires/openai-chat.ts';
 import { framesOf } from '../support/server.ts';
 import type { RecordedRequest } from '../support/upstream.ts';
 import { answerWith, bodyOf, PLAIN, startWireServer, stringsNamed, WIRES, type WireServer } from '../support/wire-server.ts';
-
-t.setTimeout(PATIENCE_MS);
 
 const ALWAYS = ['inputTokens', 'outputTokens', 'totalTokens'];
 const SOMETIMES = ['cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'];

@@ -4,11 +4,9 @@ import { readFileSync } from 'node:fs';
 import { type ClientRequest, get, request as httpRequest, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { PATIENCE_MS, type Serving, serve } from '../cli/run.ts';
+import { type Serving, serve } from '../cli/run.ts';
 import { CHAT, DAEMON_END, daemonLine, framesOf, readAnswer, responseOf, until } from '../support/server.ts';
 import { type Answerer, type FakeUpstream, startUpstream } from '../support/upstream.ts';
-
-t.setTimeout(PATIENCE_MS);
 
 interface Running extends Serving {
   readonly upstream: FakeUpstream;

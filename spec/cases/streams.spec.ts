@@ -1,12 +1,9 @@
 // What a client sees of a stream: its status, its comments, its one end.
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import { PATIENCE_MS } from '../cli/run.ts';
 import { CHAT, DAEMON_END, daemonLine, framesOf, readAnswer, responseOf, startServer } from '../support/server.ts';
 import { type Answerer, sendJson } from '../support/upstream.ts';
 import { answerWith, PLAIN, startWireServer, WIRES } from '../support/wire-server.ts';
-
-t.setTimeout(PATIENCE_MS);
 
 const STREAM = { ...CHAT, stream: true };
 const COMMENT = ': keep-alive\n\n';

@@ -1,8 +1,6 @@
 import { once } from 'node:events';
 import t from 'tap';
-import { PATIENCE_MS, run, start } from './run.ts';
-
-t.setTimeout(PATIENCE_MS);
+import { run, start } from './run.ts';
 
 t.test('--help goes to stdout with 0; no command at all shows the same on stderr with 2', async (t) => {
   const [help, bare, own] = await Promise.all([run(t, ['--help']), run(t, []), run(t, ['chat', '--help'])]);

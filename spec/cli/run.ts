@@ -13,9 +13,6 @@ import { type Answerer, type FakeUpstream, startUpstream } from '../support/upst
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const CLI = `${ROOT}dist/cli/main.js`;
 
-/** For files that start many processes: a limit that only a hang reaches, also on a busy machine. */
-export const PATIENCE_MS = 240_000;
-
 export interface RunOptions {
   readonly input?: string;
   readonly env?: Record<string, string>;

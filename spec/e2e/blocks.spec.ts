@@ -3,12 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
-import { PATIENCE_MS } from '../cli/run.ts';
 import { until } from '../support/until.ts';
 import type { Received, WsClient } from '../support/ws.ts';
 import { frameFaults, type Service, startService } from './service.ts';
-
-t.setTimeout(PATIENCE_MS);
 
 const WORDS = 'Grüße from a stand-in, in more than one piece: ✓ 🙂 and so on.';
 const BLOCK = '/api/blocks/{name}';

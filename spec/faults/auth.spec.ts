@@ -12,13 +12,11 @@ import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { CLI, PATIENCE_MS, run } from '../cli/run.ts';
+import { CLI, run } from '../cli/run.ts';
 import { CANARIES, type FaultWorld, startFaultWorld } from '../support/fault-world.ts';
 import { exchange } from '../support/raw.ts';
 import { type Answer, CHAT, DAEMON_END, daemonLine, framesOf, friendlyDaemon, readAnswer, responseOf, until } from '../support/server.ts';
 import { handshake, WsClient } from '../support/ws.ts';
-
-t.setTimeout(PATIENCE_MS);
 
 interface Asked {
   readonly headers?: Record<string, string | string[]>;

@@ -7,12 +7,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { PATIENCE_MS, run } from '../cli/run.ts';
+import { run } from '../cli/run.ts';
 import { type FaultWorld, forgetPeak, peakRssMiB, rssMiB, startFaultWorld } from '../support/fault-world.ts';
 import { RawClient, type RawResponse } from '../support/raw.ts';
 import { CHAT } from '../support/server.ts';
-
-t.setTimeout(PATIENCE_MS);
 
 const MIB = 1024 * 1024;
 /** What the server itself needs while it reads, on top of the bytes of the body. */

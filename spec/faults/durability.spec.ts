@@ -10,12 +10,11 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { PATIENCE_MS, run } from '../cli/run.ts';
+import { run } from '../cli/run.ts';
 import { callsOf, history, makeBlock } from '../support/fault-calls.ts';
 import { startFaultWorld } from '../support/fault-world.ts';
 import { withSmallDisk } from '../support/small-disk.ts';
 
-t.setTimeout(PATIENCE_MS);
 const world = await startFaultWorld(t);
 const ask = callsOf(world);
 

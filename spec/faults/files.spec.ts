@@ -9,12 +9,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { PATIENCE_MS } from '../cli/run.ts';
 import { callsOf, makeBlock, untilHistory } from '../support/fault-calls.ts';
 import { startFaultWorld } from '../support/fault-world.ts';
 import { until } from '../support/until.ts';
 
-t.setTimeout(PATIENCE_MS);
 const world = await startFaultWorld(t);
 const ask = callsOf(world);
 const blocksFolder = join(world.workspace, 'blocks');

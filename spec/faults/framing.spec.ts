@@ -13,7 +13,6 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { PATIENCE_MS } from '../cli/run.ts';
 import { assertErrorShape, assertRefused, exchangeWith, type RawCase } from '../support/fault-calls.ts';
 import { startFaultWorld } from '../support/fault-world.ts';
 import { forgetPeak, openFiles, peakRssMiB, rssMiB } from '../support/process-watch.ts';
@@ -21,8 +20,6 @@ import { RawClient, type RawResponse } from '../support/raw.ts';
 import { CHAT, daemonLine, friendlyDaemon } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import type { Answerer } from '../support/upstream.ts';
-
-t.setTimeout(PATIENCE_MS);
 
 const SLOW_SOCKETS = 300;
 const UNREAD_CLIENTS = 5;

@@ -8,13 +8,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { PATIENCE_MS, run } from '../cli/run.ts';
+import { run } from '../cli/run.ts';
 import { callsOf, history, makeBlock, untilHistory } from '../support/fault-calls.ts';
 import { startFaultWorld } from '../support/fault-world.ts';
 import { daemonLine, friendlyDaemon } from '../support/server.ts';
 import { type Answerer, sendJson } from '../support/upstream.ts';
-
-t.setTimeout(PATIENCE_MS);
 
 /** Begins an answer and leaves it open, refuses, or is friendly, as the last message asks. */
 const moody: Answerer = (request, res, index) => {

@@ -6,14 +6,11 @@ import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { PATIENCE_MS } from '../cli/run.ts';
 import { assertRefused, callsOf, makeBlock } from '../support/fault-calls.ts';
 import { type FaultWorld, startFaultWorld } from '../support/fault-world.ts';
 import { RawClient } from '../support/raw.ts';
 import { until } from '../support/until.ts';
 import { ACCEPT, type FrameParts, frame, handshake, RawWs, type Received, WsClient } from '../support/ws.ts';
-
-t.setTimeout(PATIENCE_MS);
 
 const TEXT = 1;
 const BINARY = 2;

@@ -1,10 +1,8 @@
 import t from 'tap';
 import { sendJson, startUpstream } from '../../support/upstream.ts';
-import { PATIENCE_MS, run, start } from '../run.ts';
+import { run, start } from '../run.ts';
 
 const tags = { models: [{ name: 'a:1b' }, { name: 'b\x1b[31m:7b' }] };
-
-t.setTimeout(PATIENCE_MS);
 
 t.test('adapters lists each one with how it stands', async (t) => {
   const workspace = t.testdir();

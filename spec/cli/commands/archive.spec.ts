@@ -1,7 +1,5 @@
 import t from 'tap';
-import { openDesk, PATIENCE_MS, run } from '../run.ts';
-
-t.setTimeout(PATIENCE_MS);
+import { openDesk, run } from '../run.ts';
 
 t.test('a block goes to the archive and comes back', async (t) => {
   const { on } = await openDesk(t);

@@ -1,7 +1,5 @@
 import t from 'tap';
-import { openDesk, PATIENCE_MS } from '../run.ts';
-
-t.setTimeout(PATIENCE_MS);
+import { openDesk } from '../run.ts';
 
 t.test('piped lines are answered one after the other; chat <name> is the same', async (t) => {
   const { on } = await openDesk(t);

@@ -1,11 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { PATIENCE_MS, run } from '../run.ts';
+import { run } from '../run.ts';
 
 const KEY = 'sk-canary-0123456789-wxyz';
-
-t.setTimeout(PATIENCE_MS);
 
 t.test('set takes a key from standard input, stores it for its owner alone, and list masks it', async (t) => {
   const workspace = t.testdir();

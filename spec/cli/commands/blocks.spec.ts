@@ -1,9 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { openDesk, PATIENCE_MS, run } from '../run.ts';
-
-t.setTimeout(PATIENCE_MS);
+import { openDesk, run } from '../run.ts';
 
 t.test('without a server each command says so in one line, with the cure, and ends with 6', async (t) => {
   const workspace = t.testdir();

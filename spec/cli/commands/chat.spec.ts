@@ -3,9 +3,7 @@ import type { ServerResponse } from 'node:http';
 import t, { type Test } from 'tap';
 import { CHAT, DAEMON_END, daemonLine, friendlyDaemon } from '../../support/server.ts';
 import { type Answerer, type FakeUpstream, sendJson, startUpstream } from '../../support/upstream.ts';
-import { PATIENCE_MS, type RunOptions, run, start } from '../run.ts';
-
-t.setTimeout(PATIENCE_MS);
+import { type RunOptions, run, start } from '../run.ts';
 
 async function daemon(t: Test, answer: Answerer): Promise<{ upstream: FakeUpstream; env: Record<string, string>; args: string[] }> {
   const upstream = await startUpstream(t, answer);

@@ -1,9 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
-import { openDesk, PATIENCE_MS } from '../run.ts';
-
-t.setTimeout(PATIENCE_MS);
+import { openDesk } from '../run.ts';
 
 t.test('a value is read by its path, a string as it is', async (t) => {
   const { on } = await openDesk(t);

@@ -1,9 +1,7 @@
 import { appendFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { openDesk, PATIENCE_MS } from '../run.ts';
-
-t.setTimeout(PATIENCE_MS);
+import { openDesk } from '../run.ts';
 
 t.test('the last lines are printed, by level too, made harmless', async (t) => {
   const { on, workspace } = await openDesk(t);

@@ -1,7 +1,5 @@
 import t from 'tap';
-import { openDesk, PATIENCE_MS } from '../run.ts';
-
-t.setTimeout(PATIENCE_MS);
+import { openDesk } from '../run.ts';
 
 t.test('facts are added, shown and forgotten', async (t) => {
   const { on } = await openDesk(t);

@@ -1,9 +1,7 @@
 import t from 'tap';
 import { DAEMON_END, daemonLine } from '../../support/server.ts';
 import { type Answerer, sendJson } from '../../support/upstream.ts';
-import { type Desk, openDesk, PATIENCE_MS } from '../run.ts';
-
-t.setTimeout(PATIENCE_MS);
+import { type Desk, openDesk } from '../run.ts';
 
 async function withBlock(desk: Desk, ...args: string[]): Promise<Desk> {
   await desk.on(['new', 'one', '--provider', 'ollama', '--model', 'm', ...args]);

@@ -8,9 +8,7 @@ import type { Readable } from 'node:stream';
 import t from 'tap';
 import { processStart } from '../../../core/workspace/lock-holder.ts';
 import { testFolder } from '../../support/test-folder.ts';
-import { CLI, PATIENCE_MS, run, serve, start } from '../run.ts';
-
-t.setTimeout(PATIENCE_MS);
+import { CLI, run, serve, start } from '../run.ts';
 
 t.test('--json prints where it listens, the log is JSON lines on stderr, and SIGTERM ends it with 0', async (t) => {
   const workspace = testFolder(t);

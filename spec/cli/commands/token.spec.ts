@@ -2,11 +2,9 @@ import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { until } from '../../support/until.ts';
-import { PATIENCE_MS, run, serve } from '../run.ts';
+import { run, serve } from '../run.ts';
 
 const TOKEN_LINE = /^bh_[A-Za-z0-9_-]{43}\n$/;
-
-t.setTimeout(PATIENCE_MS);
 
 t.test('stdout is the token and a newline, and the file is for its owner alone', async (t) => {
   const workspace = join(t.testdir(), 'new', 'place');

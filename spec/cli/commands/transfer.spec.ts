@@ -1,9 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { openDesk, PATIENCE_MS } from '../run.ts';
-
-t.setTimeout(PATIENCE_MS);
+import { openDesk } from '../run.ts';
 
 t.test('a block is written to a file that only its owner can read, and made anew from it', async (t) => {
   const { on, workspace } = await openDesk(t);

@@ -1,8 +1,6 @@
 import t from 'tap';
 import { VERSION } from '../../../core/index.ts';
-import { PATIENCE_MS, run } from '../run.ts';
-
-t.setTimeout(PATIENCE_MS);
+import { run } from '../run.ts';
 
 t.test('--version prints the version of the package', async (t) => {
   t.same(await run(t, ['--version']), { code: 0, stdout: `${VERSION}\n`, stderr: '' });

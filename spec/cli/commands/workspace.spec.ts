@@ -1,9 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { openDesk, PATIENCE_MS } from '../run.ts';
-
-t.setTimeout(PATIENCE_MS);
+import { openDesk } from '../run.ts';
 
 t.test('doctor is 0 when all is well, and 1 with what is wrong and its cure otherwise', async (t) => {
   const { on, workspace } = await openDesk(t);

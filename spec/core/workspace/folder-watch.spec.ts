@@ -9,8 +9,6 @@ import { until } from '../../support/until.ts';
 import { openWatch, standing } from '../../support/watched.ts';
 
 // Many processes, files or looks: more than a busy machine does in the usual time.
-t.setTimeout(120_000);
-
 t.test('what is added, changed and removed is told', async (t) => {
   const folder = t.testdir({ 'old.json': '{}', logs: {} });
   const watched = openWatch(t, folder);

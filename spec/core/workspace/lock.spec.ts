@@ -10,8 +10,6 @@ import { processStart } from '../../../core/workspace/lock-holder.ts';
 import { until } from '../../support/until.ts';
 
 // Many processes, files or looks: more than a busy machine does in the usual time.
-t.setTimeout(120_000);
-
 const RACER = join(import.meta.dirname, '..', '..', 'support', 'lock-racer.ts');
 const hasProc = (await processStart(process.pid)) !== null;
 

@@ -6,8 +6,6 @@ import { logName } from '../../../core/workspace/log-lines.ts';
 import { newestLogs } from '../../../core/workspace/newest-logs.ts';
 
 // Many processes, files or looks: more than a busy machine does in the usual time.
-t.setTimeout(120_000);
-
 const NOW = Date.parse('2026-11-20T14:03:22.123Z');
 
 function write(folder: string, name: string | Buffer, content: string | Buffer, seconds: number): void {

@@ -2,12 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
-import { PATIENCE_MS, ROOT } from '../../cli/run.ts';
+import { ROOT } from '../../cli/run.ts';
 import { friendlyDaemon } from '../../support/server.ts';
 import { testFolder } from '../../support/test-folder.ts';
 import { startUpstream } from '../../support/upstream.ts';
-
-t.setTimeout(PATIENCE_MS);
 
 t.test('the example runs a block in its own process, and shows its reply', async (t) => {
   const upstream = await startUpstream(t, friendlyDaemon);

@@ -3,10 +3,8 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
-import { PATIENCE_MS, ROOT } from '../../cli/run.ts';
+import { ROOT } from '../../cli/run.ts';
 import { testFolder } from '../../support/test-folder.ts';
-
-t.setTimeout(PATIENCE_MS);
 
 function startDemo(t: Test, args: string[]) {
   const folder = testFolder(t);

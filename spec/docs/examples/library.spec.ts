@@ -3,12 +3,10 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
-import { PATIENCE_MS, ROOT } from '../../cli/run.ts';
+import { ROOT } from '../../cli/run.ts';
 import { friendlyDaemon } from '../../support/server.ts';
 import { testFolder } from '../../support/test-folder.ts';
 import { startUpstream } from '../../support/upstream.ts';
-
-t.setTimeout(PATIENCE_MS);
 
 t.test('the example chats and streams through the core, without a server', async (t) => {
   const upstream = await startUpstream(t, friendlyDaemon);
