@@ -12,10 +12,18 @@ export interface BrokenAt {
 export function brokenCall(error: Error, { host, phase, unreachableHint }: BrokenAt): BlockhouseError {
   if (error instanceof BlockhouseError) return error;
   const mayHaveRun = phase !== 'connecting';
-  // Our own doing in close(), so nothing to try again here.
-  if (isOurClosing(error)) return new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.', { cause: error, retryable: false, mayHaveRun });
+  if (isOurClosing(error)) return closing({ cause: error, mayHaveRun });
   const why = reasonOf(error);
   if (phase === 'connecting') {
+    if (isOurWant(error)) {
+      return new BlockhouseError(
+        'TOO_MANY_CONNECTIONS',
+        `No connection to ${host}: this machine has none left (${codeOf(error)}); raise its limit of open files.`,
+        {
+          cause: error,
+        },
+      );
+    }
     const hint = unreachableHint === undefined ? '' : ` ${unreachableHint}`;
     return new BlockhouseError('UPSTREAM_UNREACHABLE', `No connection to ${host}: ${why}.${hint}`, { cause: error });
   }
@@ -24,6 +32,11 @@ export function brokenCall(error: Error, { host, phase, unreachableHint }: Broke
     return new BlockhouseError('UPSTREAM_MALFORMED', `${host} does not speak HTTP as it should (${why}).`, { cause: error, mayHaveRun });
   }
   return new BlockhouseError('UPSTREAM_UNREACHABLE', `${host} closed the connection before it answered (${why}).`, { cause: error, mayHaveRun });
+}
+
+/** Our own doing in `close`, so nothing to try again here. */
+export function closing(more: { readonly cause?: Error; readonly mayHaveRun?: boolean } = {}): BlockhouseError {
+  return new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.', { ...more, retryable: false });
 }
 
 /** Neither a decision of ours nor something that was answered: the connection itself broke. */
@@ -35,6 +48,11 @@ function isOurClosing(error: Error): boolean {
   return (error as NodeJS.ErrnoException).code === 'UND_ERR_DESTROYED';
 }
 
+/** Says nothing of the provider: files, ports or memory of this machine are used up. */
+function isOurWant(error: Error): boolean {
+  return ['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOBUFS'].includes(codeOf(error) ?? '');
+}
+
 /** undici tells some of these by name or text alone; the last two are its words for a 1xx that it takes for an answer. */
 function isUnreadable(error: Error): boolean {
   const marks = [error.name, (error as NodeJS.ErrnoException).code, error.message];
@@ -44,6 +62,13 @@ function isUnreadable(error: Error): boolean {
 }
 
 function reasonOf(error: Error): string {
-  const inner = error instanceof AggregateError ? (error.errors[0] as Error | undefined) : undefined;
-  return (inner ?? error).message || ((inner ?? error) as NodeJS.ErrnoException).code || error.name;
+  const first = firstOf(error);
+  return first.message || codeOf(error) || error.name;
 }
+
+/** Of the tries at the addresses of a name. */
+function firstOf(error: Error): Error {
+  return error instanceof AggregateError ? ((error.errors[0] as Error | undefined) ?? error) : error;
+}
+
+const codeOf = (error: Error): string | undefined => (firstOf(error) as NodeJS.ErrnoException).code;

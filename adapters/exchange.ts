@@ -4,8 +4,10 @@
 // X2 Limits are ours alone: silence before the first byte, silence between bytes; a pause that the reader asked for doesn't
 //    count as silence.
 // X3 A break after sending is reported with `mayHaveRun`, but for a kept-alive connection that the provider had already
-//    closed when the request met it: then the request is sent again, once.
+//    closed when the request met it: then the request is sent again, once. Nothing of an answer may have come, not even half a head.
 // X4 Once the handler has all it needs, the connection has LINGER_MS to end properly; how it ends changes nothing any more.
+// X5 Where a connection ends, its reader is paused no longer: what has come is handed over first. undici 7 throws in the socket's own
+//    event when a paused answer ends, which nobody can catch.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Dispatcher, Pool } from 'undici';
@@ -38,20 +40,30 @@ export class EnoughRead extends Error {}
 const STALE_WITHIN_MS = 300;
 /** A provider that has said all closes within a round trip, or keeps the connection for the next request. */
 const LINGER_MS = 1000;
+/** The body of an error may come later than its head, and says whether another try is worth it. */
+const ERROR_LINGER_MS = 5000;
 const ONCE = { once: true } as const;
+
+/** What undici keeps for one request at a time: a connection, and after it the next. */
+export interface Connection {
+  /** While it is being opened. */
+  opening: Socket | undefined;
+  /** True while a connection that has just been opened begins with its first request. */
+  isFresh: boolean;
+  /** Set while the reader is paused; called before undici hears that the connection ends (X5). */
+  release: (() => void) | undefined;
+}
 
 export interface OriginPool {
   readonly origin: string;
   readonly pool: Pool;
-  /** The connection that is being opened for the last request that was dispatched; undefined when it got one that stood. */
-  opening: Socket | undefined;
-  /** True while a connection that has just been opened begins with its first request. */
-  isFresh: boolean;
+  /** Where the last request that was dispatched went. */
+  chosen: Connection | undefined;
 }
 
 /** Where the connections come from. */
 export interface PoolSource {
-  /** Throws INVALID_REQUEST for an address that the egress rule refuses. */
+  /** Throws INVALID_REQUEST for an address that the egress rule refuses, SHUTTING_DOWN when it is closed. */
   poolFor(call: AdapterCall, url: URL): OriginPool;
   /** What to try when nobody answers. */
   readonly unreachableHint: string | undefined;
@@ -65,12 +77,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #source: PoolSource;
   #isReplay = false;
   #dispatchedAt = 0;
+  #connection: Connection | undefined;
   #origin: OriginPool | undefined;
   /** The connection stood before the request came (X3). */
   #isReused = false;
   #controller: Dispatcher.DispatchController | undefined;
-  /** Until the request is on its way. undici opens a connection for one request, and begins with it at once. */
-  #opening: Socket | undefined;
+  /** The first bytes of an answer have come, of whatever kind. */
+  #isAnswered = false;
+  #isEnding = false;
   #status = 0;
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -105,9 +119,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const source = this.#source.poolFor(this.#call, url);
     this.#origin = source;
     this.#dispatchedAt = performance.now();
-    source.opening = undefined;
     source.pool.dispatch({ origin: source.origin, path: url.pathname + url.search, method, headers: this.#headers(), body: body ?? null }, this);
-    if (this.#controller === undefined) this.#opening = source.opening;
+    this.#connection ??= source.chosen;
   }
 
   /** A flat list, which undici takes as it is. */
@@ -120,13 +133,18 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    this.#isReused = this.#origin?.isFresh === false;
-    this.#opening = undefined;
+    this.#connection ??= this.#origin?.chosen; // undici may begin before `dispatch` returns
+    this.#isReused = this.#connection?.isFresh === false;
     if (this.#settled) {
       controller.abort(new Error('aborted while connecting'));
       return;
     }
     this.#startTimer(this.#call.timeouts.firstByteMs, 'sent nothing');
+  }
+
+  /** Not among undici's types: the first bytes of an answer, be it a 1xx. */
+  onResponseStarted(): void {
+    this.#isAnswered = true;
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -135,14 +153,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#guard(() => {
       const encoding = String(headers['content-encoding'] ?? '').toLowerCase();
-      if (encoding !== '' && encoding !== 'identity') {
+      const isCompressed = encoding !== '' && encoding !== 'identity';
+      if (isCompressed && status < 300) {
         throw new BlockhouseError('UPSTREAM_MALFORMED', `The provider compressed its answer (${encoding.slice(0, 64)}) though it was asked not to.`, {
           upstreamStatus: status,
           mayHaveRun: true,
         });
       }
       this.#handler.head(status, headers);
-      if (this.#handler.complete) this.#linger();
+      if (isCompressed) throw new EnoughRead(); // of an error the status and the headers say most
+      if (this.#handler.complete) this.#linger(Math.min(ERROR_LINGER_MS, this.#call.timeouts.idleMs || ERROR_LINGER_MS));
     });
   }
 
@@ -155,8 +175,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#guard(() => {
       const more = this.#handler.data(chunk);
       if (this.#handler.complete) {
-        if (!wasComplete) this.#linger();
-      } else if (!more) this.#pause(controller);
+        if (!wasComplete) this.#linger(LINGER_MS);
+      } else if (!more && !this.#isEnding) this.#pause(controller);
     });
   }
 
@@ -176,6 +196,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #replay(): void {
     this.#isReplay = true;
     this.#controller = undefined;
+    this.#connection = undefined;
     this.#stopTimer();
     // Not within undici's own callback: it is still clearing up behind the connection that broke.
     queueMicrotask(() => {
@@ -186,11 +207,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #pause(controller: Dispatcher.DispatchController): void {
     controller.pause();
     this.#stopTimer(); // X2: the reader is slow, not the provider
-    this.#handler.onceWritable(() => {
-      if (this.#settled) return;
+    const connection = this.#connection as Connection;
+    let isPaused = true;
+    const goOn = (): void => {
+      if (this.#settled || !isPaused) return;
+      isPaused = false;
+      connection.release = undefined;
       this.#watchForSilence();
       controller.resume();
-    });
+    };
+    connection.release = () => {
+      this.#isEnding = true; // X5
+      goOn();
+    };
+    this.#handler.onceWritable(goOn);
   }
 
   #watchForSilence(): void {
@@ -198,9 +228,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** X4. */
-  #linger(): void {
+  #linger(ms: number): void {
     this.#stopTimer();
-    this.#timer = setTimeout(() => this.#finishEarly(), LINGER_MS);
+    this.#timer = setTimeout(() => this.#finishEarly(), ms);
   }
 
   #finishEarly(): void {
@@ -236,8 +266,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#settle(() => {
       this.#reject(error);
       const cause = error instanceof Error ? error : new Error(String(error));
-      this.#opening?.destroy(cause);
-      this.#controller?.abort(cause);
+      if (this.#controller === undefined) this.#connection?.opening?.destroy(cause);
+      else this.#controller.abort(cause);
     });
   }
 
@@ -246,6 +276,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#settled = true;
     this.#stopTimer();
     this.#call.signal.removeEventListener('abort', this.#onAbort);
+    if (this.#connection !== undefined) this.#connection.release = undefined;
     how();
   }
 
@@ -276,7 +307,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** The connection was dead before the request met it (X3). */
   #metStaleConnection(error: Error): boolean {
-    if (this.#isReplay || !this.#isReused || this.#status !== 0 || performance.now() - this.#dispatchedAt > STALE_WITHIN_MS) return false;
+    if (this.#isReplay || !this.#isReused || this.#isAnswered || performance.now() - this.#dispatchedAt > STALE_WITHIN_MS) return false;
     return isBreakOfConnection(error);
   }
 }

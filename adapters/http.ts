@@ -2,13 +2,15 @@
 //
 // H1 No call leaves that the egress rule refuses; no connection opens to an address it refuses, whatever name led there.
 // H2 Redirects are not followed, and no content-encoding is accepted: both would carry keys or memory elsewhere.
+// H3 After `close` nothing is sent, and no connection is left, be it one that is only being opened.
 //
 // undici is loaded at the first call: a server that has nothing to send does without its memory.
 import { type LookupAddress, lookup as resolveName } from 'node:dns';
 import type { LookupFunction, Socket } from 'node:net';
-import type { buildConnector } from 'undici';
+import type { buildConnector, Client, Pool } from 'undici';
 import { type AdapterCall, checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress } from '../core/index.ts';
-import { Exchange, type OriginPool, type PoolSource, type UpstreamHandler, type UpstreamRequest } from './exchange.ts';
+import { closing } from './breaks.ts';
+import { type Connection, Exchange, type OriginPool, type PoolSource, type UpstreamHandler, type UpstreamRequest } from './exchange.ts';
 
 export type { UpstreamHandler, UpstreamRequest } from './exchange.ts';
 
@@ -26,7 +28,11 @@ export class Upstream implements PoolSource {
   readonly #pools = new Map<string, OriginPool>();
   /** The last of them. */
   #newest: OriginPool | undefined;
+  /** Evicted ones, until their last request has ended. */
+  readonly #leaving = new Set<Pool>();
+  readonly #opening = new Set<Socket>();
   #undici: Undici | undefined;
+  #isClosed = false;
 
   /** `unreachableHint` stands in the error when nobody answers. */
   constructor(unreachableHint?: string) {
@@ -44,14 +50,18 @@ export class Upstream implements PoolSource {
   }
 
   async close(): Promise<void> {
-    const pools = [...this.#pools.values()];
+    this.#isClosed = true; // H3
+    const pools = [...this.#leaving, ...[...this.#pools.values()].map(({ pool }) => pool)];
     this.#pools.clear();
     this.#newest = undefined;
-    await Promise.all(pools.map(({ pool }) => pool.destroy()));
+    const closed = Promise.all(pools.map((pool) => pool.destroy()));
+    for (const socket of this.#opening) socket.destroy(closing()); // undici waits for them
+    await closed;
   }
 
-  /** Throws INVALID_REQUEST for an address that the egress rule refuses (H1). */
+  /** Throws INVALID_REQUEST for an address that the egress rule refuses (H1), SHUTTING_DOWN after `close` (H3). */
   poolFor({ egress, timeouts }: AdapterCall, url: URL): OriginPool {
+    if (this.#isClosed) throw closing();
     const origin = checkEgress(egress, url);
     const undici = this.#undici;
     if (undici === undefined) throw new Error('the client is asked for before it was loaded');
@@ -65,12 +75,15 @@ export class Upstream implements PoolSource {
     }
     const open = connector(undici, origin, egress, timeouts.connectMs);
     const pool = new undici.Pool(origin, {
-      connect: (options, callback) => {
-        created.opening = open(options, (...result) => {
-          created.isFresh = true; // undici begins with the request within the callback
-          callback(...result);
-          created.isFresh = false;
-        });
+      factory: (address, options: Client.Options) => {
+        const connection: Connection = { opening: undefined, isFresh: false, release: undefined };
+        const client = new undici.Client(address, { ...options, connect: (target, callback) => this.#connect(open, connection, target, callback) });
+        const dispatch = client.dispatch.bind(client);
+        client.dispatch = (request, handler) => {
+          created.chosen = connection;
+          return dispatch(request, handler);
+        };
+        return client;
       },
       pipelining: 1,
       headersTimeout: 0, // exchange.ts has the limits: undici's own limits would end a reasoning model's silence after 300 s
@@ -79,20 +92,49 @@ export class Upstream implements PoolSource {
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
     });
-    const created: OriginPool = { origin, pool, opening: undefined, isFresh: false };
+    const created: OriginPool = { origin, pool, chosen: undefined };
     this.#pools.set(origin, created);
     this.#newest = created;
     this.#evict();
     return created;
   }
 
+  #connect(open: Connect, connection: Connection, ...[target, callback]: Parameters<Connect>): void {
+    const socket = open(target, (...result) => {
+      this.#opening.delete(socket);
+      connection.opening = undefined;
+      if (result[0] === null && result[1] !== null) releaseAtEnd(result[1], connection);
+      connection.isFresh = true; // undici begins with the request within the callback
+      try {
+        callback(...result);
+      } finally {
+        connection.isFresh = false;
+      }
+    });
+    connection.opening = socket;
+    this.#opening.add(socket);
+  }
+
   #evict(): void {
     const oldest = this.#pools.size > MAX_POOLS ? this.#pools.entries().next().value : undefined;
     if (oldest === undefined) return;
-    this.#pools.delete(oldest[0]);
+    const [origin, { pool }] = oldest;
+    this.#pools.delete(origin);
+    this.#leaving.add(pool);
     // Waits for its requests. What may fail is the closing of idle sockets, which matters to nobody any more.
-    oldest[1].pool.close().catch(() => oldest[1].pool.destroy());
+    const left = pool.close().catch(() => pool.destroy());
+    void left.finally(() => this.#leaving.delete(pool));
   }
+}
+
+/** X5 in exchange.ts: however the connection ends, its reader hears of it before undici does. */
+function releaseAtEnd(socket: Socket, connection: Connection): void {
+  const destroy = socket.destroy.bind(socket);
+  socket.destroy = (error) => {
+    connection.release?.();
+    return destroy(error);
+  };
+  socket.on('end', () => connection.release?.());
 }
 
 /** As it is at run time: undici's types leave the socket out. */

@@ -64,7 +64,11 @@ export const ERROR_TABLE = {
   UPSTREAM_MALFORMED: { status: 502, retryable: true, meaning: "The provider's answer could not be read, or was cut short." },
   ADAPTER_NOT_CONFIGURED: { status: 503, retryable: false, meaning: 'The adapter lacks credentials; the text names each way to give them.' },
   SHUTTING_DOWN: { status: 503, retryable: true, meaning: 'The server is shutting down.' },
-  TOO_MANY_CONNECTIONS: { status: 503, retryable: true, meaning: 'The server holds as many open WebSockets as it may.' },
+  TOO_MANY_CONNECTIONS: {
+    status: 503,
+    retryable: true,
+    meaning: 'The server holds as many open WebSockets as it may, or the machine has no connection left for a call.',
+  },
   WORKSPACE_BUSY: {
     status: 503,
     retryable: false,

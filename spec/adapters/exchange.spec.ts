@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { EnoughRead } from '../../adapters/exchange.ts';
 import type { UpstreamHandler } from '../../adapters/http.ts';
+import { BodyCollector } from '../../adapters/receive.ts';
 import { adapterCall, type CallParts, Collector, resolveNames, startRawUpstream } from '../support/adapter-call.ts';
 import { until } from '../support/until.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -329,6 +330,54 @@ t.test('back-pressure: a pause that ends at once loses nothing', async (t) => {
   t.equal(bytes, 400_000);
 });
 
+t.test('X5: an answer whose connection ends while its reader pauses is handed over first', async (t) => {
+  const CLOSE = 'connection: close\r\n';
+  const answers: [what: string, head: string, body: string, whole: 'whole' | 'cut'][] = [
+    ['without a length', `HTTP/1.1 200 OK\r\n${CLOSE}\r\n`, 'hello', 'whole'],
+    ['of HTTP/1.0', 'HTTP/1.0 200 OK\r\n\r\n', 'hello', 'whole'],
+    ['in chunks, whole', `HTTP/1.1 200 OK\r\n${CLOSE}transfer-encoding: chunked\r\n\r\n`, '5\r\nhello\r\n0\r\n\r\n', 'whole'],
+    ['in chunks, cut', `HTTP/1.1 200 OK\r\n${CLOSE}transfer-encoding: chunked\r\n\r\n`, '5\r\nhello\r\n', 'cut'],
+    ['shorter than its length', `HTTP/1.1 200 OK\r\n${CLOSE}content-length: 10\r\n\r\n`, 'hello', 'cut'],
+    ['in chunks, cut, of a connection that was to be kept', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '5\r\nhello\r\n', 'cut'],
+  ];
+  for (const [what, head, body, end] of answers) {
+    for (const how of ['end', 'resetAndDestroy'] as const) {
+      t.test(`${what}, by ${how === 'end' ? 'its end' : 'a reset'}`, async (t) => {
+        const answer = new Collector();
+        answer.writable = false;
+        const server = await startRawUpstream(t, (socket) => socket.write(head + body));
+        const ended = newUpstream(t).send(adapterCall(), get(server.url), answer);
+        ended.catch(() => undefined); // looked at below
+        await until('the reader has paused', () => answer.paused);
+        server.connections[0]?.socket[how]();
+        await delay(50);
+        answer.resume();
+        if (end === 'whole') await ended;
+        else await refused(t, ended, 'UPSTREAM_MALFORMED', { mayHaveRun: true });
+        t.equal(answer.text, 'hello');
+        t.equal(answer.ended, end === 'whole');
+      });
+    }
+  }
+
+  t.test('the pause of an earlier answer is not that of a later one', async (t) => {
+    const server = await startRawUpstream(t, (socket, index) => {
+      if (index === 0) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello');
+      else socket.end(`HTTP/1.1 200 OK\r\n${CLOSE}\r\nworld`);
+    });
+    const upstream = newUpstream(t);
+    for (const expected of ['hello', 'world']) {
+      const answer = new Collector();
+      answer.writable = false;
+      const ended = upstream.send(adapterCall(), get(server.url), answer);
+      await until('the reader has paused', () => answer.paused);
+      answer.resume();
+      await ended;
+      t.equal(answer.text, expected);
+    }
+  });
+});
+
 t.test('what a handler throws ends the call with that error, and the connection', async (t) => {
   for (const where of ['head', 'data', 'end'] as const) {
     t.test(`in ${where}`, async (t) => {
@@ -377,4 +426,23 @@ t.test('X4: a handler that has all it needs', async (t) => {
       await upstream.requests[0]?.closed;
     });
   }
+});
+
+t.test('the body of an error may come a while after its head', async (t) => {
+  const server = await startRawUpstream(t, (socket) => {
+    socket.write('HTTP/1.1 429 Too Many Requests\r\ncontent-length: 5\r\n\r\n', () => setTimeout(() => socket.write('quota'), 1500));
+  });
+  const handler = new BodyCollector();
+  await newUpstream(t).send(adapterCall(), get(server.url), handler);
+  t.match(handler.answer(), { status: 429, text: 'quota' });
+});
+
+t.test('of an error that came compressed the status and the headers are told', async (t) => {
+  const server = await startRawUpstream(t, (socket) =>
+    socket.write('HTTP/1.1 429 Too Many Requests\r\nretry-after: 7\r\ncontent-encoding: gzip\r\ncontent-length: 100\r\n\r\nnever read'),
+  );
+  const handler = new BodyCollector();
+  await newUpstream(t).send(adapterCall(), get(server.url), handler);
+  t.match(handler.answer(), { status: 429, headers: { 'retry-after': '7' }, text: '' });
+  await until('the connection is closed', () => server.connections[0]?.closed === true);
 });

@@ -201,6 +201,25 @@ t.test('X3: connections that break', async (t) => {
     t.equal(server.requests.length, 2);
   });
 
+  for (const [what, bytes] of [
+    ['half of a head', 'HTTP/1.1 200 OK\r\ncontent-'],
+    ['a 102', 'HTTP/1.1 102 Processing\r\n\r\n'],
+    ['a 103', 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n'],
+  ] as const) {
+    for (const [how, breakOff] of breaks) {
+      t.test(`a kept-alive connection that is ${how} behind ${what} is not replayed`, async (t) => {
+        const server = await startRawUpstream(t, (socket, index) => {
+          if (index === 0) socket.write(OK);
+          else socket.write(bytes, () => setTimeout(() => breakOff(socket), 20));
+        });
+        const upstream = newUpstream(t);
+        await sendThenIdle(upstream, post(server.url));
+        await refused(t, upstream.send(adapterCall(), post(server.url), new Collector()), 'UPSTREAM_UNREACHABLE', { mayHaveRun: true });
+        t.equal(server.requests.length, 2);
+      });
+    }
+  }
+
   t.test('a kept-alive connection that breaks after the first bytes is not replayed', async (t) => {
     const server = await startRawUpstream(t, (socket, index) => {
       if (index === 0) socket.write(OK);
@@ -219,8 +238,10 @@ t.test('X3: connections that break', async (t) => {
         socket.write(OK);
         return;
       }
+      // Each of them takes its place in the turn in which it is sent.
       const others = Array.from({ length: 64 }, (_, n) => upstream.send(adapterCall(), get(`http://h${n}.test:${server.url.port}/`), new Collector()));
-      void Promise.all(others).then(() => socket.destroy());
+      socket.destroy();
+      t.teardown(() => Promise.all(others));
     });
     resolveNames(t, () => [LOOPBACK]);
     await sendThenIdle(upstream, get(server.url));
@@ -276,5 +297,41 @@ t.test('pools', async (t) => {
     t.match(await ended, { code: 'SHUTTING_DOWN', retryable: false, mayHaveRun: true });
     await until('every connection is closed', () => server.connections.every(({ closed }) => closed));
     t.equal(server.requests.length, 2, 'nothing is sent again');
+  });
+});
+
+t.test('H3: after close', async (t) => {
+  t.test('nothing is sent, although a call was made before it', async (t) => {
+    const server = await startRawUpstream(t, (socket) => socket.end(OK));
+    const upstream = new Upstream();
+    const first = failure(upstream.send(adapterCall(), get(server.url), new Collector())); // the client is still being loaded
+    await upstream.close();
+    t.match(await first, { code: 'SHUTTING_DOWN', retryable: false, mayHaveRun: false });
+    await refused(t, upstream.send(adapterCall(), get(server.url), new Collector()), 'SHUTTING_DOWN');
+    t.equal(server.connections.length, 0);
+  });
+
+  t.test('a connection that is being opened is given up', async (t) => {
+    const server = await startRawUpstream(t, () => undefined); // the first byte of a TLS handshake is never answered
+    const upstream = new Upstream();
+    const call = adapterCall({ timeouts: { connectMs: 3_600_000 } });
+    const ended = failure(upstream.send(call, get(`https://127.0.0.1:${server.url.port}/`), new Collector()));
+    await until('the connection is there', () => server.connections.length === 1);
+    await upstream.close();
+    t.match(await ended, { code: 'SHUTTING_DOWN', mayHaveRun: false });
+    await until('and is gone', () => server.connections[0]?.closed === true);
+  });
+
+  t.test('a call whose pool had to make room for others ends too', async (t) => {
+    const server = await startRawUpstream(t, (socket, index) => socket.write(index === 0 ? 'HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nabc' : OK));
+    resolveNames(t, () => [LOOPBACK]);
+    const upstream = new Upstream();
+    const answer = new Collector();
+    const ended = failure(upstream.send(adapterCall(), get(`http://first.test:${server.url.port}/`), answer));
+    await until('its answer has begun', () => answer.text === 'abc');
+    for (let n = 0; n < 64; n += 1) await upstream.send(adapterCall(), get(`http://h${n}.test:${server.url.port}/`), new Collector());
+    await upstream.close();
+    t.match(await ended, { code: 'SHUTTING_DOWN', mayHaveRun: true });
+    await until('every connection is closed', () => server.connections.every(({ closed }) => closed));
   });
 });
