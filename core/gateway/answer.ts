@@ -5,8 +5,11 @@
 // F2 Tool-call ids are unique within an answer.
 // F3 totalTokens is the sum; a usage that the provider did not report is marked `estimated`.
 // F4 What came of an answer that failed has its usage, too: the provider bills it.
+// F5 What nests deeper than a request that brings it back may is not kept, and the answer is refused at its end: some thousands of levels
+//    could not even be written.
 import { randomBytes } from 'node:crypto';
 import { BlockhouseError } from '../errors.ts';
+import { isDeeperThan, MAX_JSON_DEPTH } from '../json.ts';
 import type { ChatEvent, ReportedUsage } from '../ports.ts';
 import type { ChatDone, StopReason, ToolCall, Usage, Warning } from '../schemas/chat.ts';
 import type { Prompt } from './prompt.ts';
@@ -26,6 +29,8 @@ export class Answer {
   readonly #usage: Counts = {};
   #providerMetadata: Record<string, unknown> | undefined;
   #stopReason: StopReason | undefined;
+  /** F5: where it nests too deep. */
+  #tooDeep: string | undefined;
   #characters = 0;
   /** How many had come when the provider last told outputTokens. */
   #countedCharacters = 0;
@@ -41,13 +46,14 @@ export class Answer {
           this.#characters += event.text.length;
           break;
         case 'toolCall':
-          this.#toolCalls.push(this.#withUniqueId(event.toolCall));
+          this.#takeCall(event.toolCall);
           break;
         case 'usage':
           for (const name of COUNTS) this.#usage[name] = event.usage[name] ?? this.#usage[name];
           if (event.usage.outputTokens !== undefined) this.#countedCharacters = this.#characters;
           break;
         case 'providerMetadata':
+          if (this.#isTooDeep(event.providerMetadata, 'providerMetadata')) break;
           this.#providerMetadata = { ...this.#providerMetadata, ...event.providerMetadata };
           break;
         case 'warning':
@@ -61,8 +67,12 @@ export class Answer {
     return fragments;
   }
 
-  /** The end of the answer. Throws when an adapter broke the law of events: it ended without a stop. */
+  /** The end of the answer. Throws UPSTREAM_MALFORMED (F5), and when an adapter broke the law of events: it ended without a stop. */
   finish(prompt: Prompt): ChatDone {
+    if (this.#tooDeep !== undefined) {
+      const message = `The provider's answer could not be read: it nests deeper than ${MAX_JSON_DEPTH} levels in ${this.#tooDeep}.`;
+      throw new BlockhouseError('UPSTREAM_MALFORMED', message, { mayHaveRun: true });
+    }
     if (this.#stopReason === undefined) throw new BlockhouseError('INTERNAL_ERROR', 'The adapter ended an answer without a stop reason.');
     const hasCalls = this.#toolCalls.length > 0;
     const done: ChatDone = { usage: this.#finishUsage(prompt), stopReason: hasCalls ? 'tool_use' : this.#stopReason }; // F1
@@ -79,6 +89,19 @@ export class Answer {
     const usage = this.#finishUsage(prompt);
     const uncounted = outputTokens === undefined ? 0 : estimateTokens(this.#characters - this.#countedCharacters);
     return uncounted === 0 ? usage : addUsage(usage, { inputTokens: 0, outputTokens: uncounted, totalTokens: uncounted, estimated: true });
+  }
+
+  #takeCall(call: ToolCall): void {
+    if (this.#isTooDeep(call.arguments, 'the arguments of a tool call')) return;
+    if (this.#isTooDeep(call.providerMetadata, 'the providerMetadata of a tool call')) return;
+    this.#toolCalls.push(this.#withUniqueId(call));
+  }
+
+  /** F5. */
+  #isTooDeep(value: unknown, where: string): boolean {
+    if (!isDeeperThan(value, MAX_JSON_DEPTH)) return false;
+    this.#tooDeep ??= where;
+    return true;
   }
 
   /** F2. A provider that gives no ids, or the same one twice, gets ids of ours. */

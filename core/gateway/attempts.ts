@@ -3,6 +3,8 @@
 //
 // M1 `start` reaches the sink exactly once, at the first text or right before the end; nothing before that.
 // M2 A wait ends as soon as the caller leaves or the gateway closes.
+// M3 A trial hears how it went whatever happens, and before anything else is done that might throw: the breaker lets nobody else through
+//    while it waits for that.
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { Adapter, AdapterCall, ChatEvent, EventSink, StreamSink } from '../ports.ts';
 import type { ChatDone, ChatRequest, Usage } from '../schemas/chat.ts';
@@ -34,7 +36,7 @@ export class Attempts {
   lostUsage: Usage | undefined;
   readonly #accepted: AcceptedChat;
   readonly #now: () => number;
-  /** Of the attempt that is being made, until its first text. */
+  /** Of the attempt that is being made, until its first text or its failure. */
   #trial: Trial | undefined;
 
   constructor(accepted: AcceptedChat, now: () => number) {
@@ -43,15 +45,19 @@ export class Attempts {
     this.startedAt = now();
   }
 
-  /** `trial` hears of the first text, and of the end. One promise after the call's own: a stream keeps each link of a chain for as long as it lasts. */
+  /**
+   * `trial` hears of the first text, and of the end. One promise after the call's own: a stream keeps each link of a chain for as long as it
+   * lasts. Throws at once what the adapter throws at once.
+   */
   make({ settings, egress, timeouts, signal }: AdapterCall, trial: Trial | undefined): Promise<AnsweredChat> {
     this.count += 1;
     this.#trial = trial;
     const { adapter, prompt, request, sink: streamSink } = this.#accepted;
     const sink = new AttemptSink(this.#accepted, this);
     const fail = (error: unknown): never => {
+      trial?.fail(signal.aborted ? new BlockhouseError('CANCELLED', 'The caller left.') : toBlockhouseError(error)); // M3
+      this.#trial = undefined;
       this.lostUsage = sumOf(this.lostUsage, sink.answer.usageSoFar(prompt));
-      trial?.fail(signal.aborted ? new BlockhouseError('CANCELLED', 'The caller left.') : toBlockhouseError(error));
       throw error;
     };
     const finish = (): AnsweredChat => {
@@ -63,7 +69,17 @@ export class Attempts {
         return fail(error);
       }
     };
-    return adapter.chat({ settings, egress, timeouts, signal, model: request.model, prompt, stream: streamSink !== undefined, sink }).then(finish, fail);
+    try {
+      return adapter.chat({ settings, egress, timeouts, signal, model: request.model, prompt, stream: streamSink !== undefined, sink }).then(finish, fail);
+    } catch (error) {
+      return fail(error);
+    }
+  }
+
+  /** The request has ended with `failure`. Its adapter may not have noticed that yet, or never will (M3). */
+  end(failure: BlockhouseError): void {
+    this.#trial?.fail(failure);
+    this.#trial = undefined;
   }
 
   noteText(): void {

@@ -8,7 +8,7 @@
 // W5 Keys are resolved for each attempt, so that a rotated key serves the next one.
 // W6 After `close` every request ends in SHUTTING_DOWN, those too that wait for a place or for a repetition.
 // W7 A provider that fails call after call is left alone for a while (breaker.ts). A request that names an address of its own neither counts
-//    there nor is held up by it: it says nothing of the provider.
+//    there nor is held up by it: it says nothing of the provider. Nor does it take from, or add to, the repetitions of the others.
 import { setMaxListeners } from 'node:events';
 import type { CredentialStore } from '../auth/credentials.ts';
 import type { CoreBus } from '../bus.ts';
@@ -48,10 +48,18 @@ export interface CallOptions {
   readonly requestId?: string | undefined;
 }
 
+/** How the calls to one place have gone (W7). */
+interface Account {
+  readonly breaker: Breaker | undefined;
+  readonly budget: RetryBudget;
+}
+
 interface Lane {
   readonly queue: AdapterQueue;
-  readonly breaker: Breaker;
-  readonly budget: RetryBudget;
+  /** Of the provider where it is configured to be. */
+  readonly provider: Account;
+  /** Of all the addresses that requests name themselves, together. */
+  readonly elsewhere: Account;
 }
 
 /** A signal that nobody fires. One for each request: a shared one would gather the listeners of all of them. */
@@ -77,7 +85,11 @@ export class Gateway {
         opened: (fact) => options.bus.emit('adapter.paused', { adapter: adapter.id, ...fact }),
         closed: () => options.bus.emit('adapter.recovered', { adapter: adapter.id }),
       });
-      this.#lanes.set(adapter.id, { queue: new AdapterQueue(options.queue), breaker, budget: new RetryBudget(options.now) });
+      this.#lanes.set(adapter.id, {
+        queue: new AdapterQueue(options.queue),
+        provider: { breaker, budget: new RetryBudget(options.now) },
+        elsewhere: { breaker: undefined, budget: new RetryBudget(options.now) },
+      });
     }
   }
 
@@ -175,10 +187,11 @@ export class Gateway {
     const { adapter, request, requestId, signal } = accepted;
     const attempts = new Attempts(accepted, this.#options.now);
     const lane = this.#lane(adapter);
+    const account = request.config?.baseURL === undefined ? lane.provider : lane.elsewhere; // W7
     this.#options.bus.emit('chat.started', { requestId, adapter: adapter.id, model: request.model, stream: accepted.sink !== undefined });
     const begin = (): Promise<AnsweredChat> => {
-      lane.budget.deposit();
-      return this.#attemptUntilDone(accepted, attempts, lane, 0);
+      account.budget.deposit();
+      return this.#attemptUntilDone(accepted, attempts, account, 0);
     };
     return lane.queue.run(begin, signal).then(
       (answered) => {
@@ -187,6 +200,7 @@ export class Gateway {
       },
       (error: unknown) => {
         const failure = withUsage(toBlockhouseError(error), attempts.lostUsage);
+        attempts.end(failure);
         this.#tellEnd(accepted, attempts, failure.usage, failure.code);
         throw failure;
       },
@@ -208,21 +222,25 @@ export class Gateway {
   }
 
   /** Not a loop that waits: a function that waits costs a stream more memory than a promise does. */
-  #attemptUntilDone(accepted: AcceptedChat, attempts: Attempts, lane: Lane, retry: number): Promise<AnsweredChat> {
-    return this.#attempt(accepted, attempts, lane.breaker).catch(async (error: unknown) => {
-      await this.#untilRepeated(accepted, error, lane, retry);
-      return this.#attemptUntilDone(accepted, attempts, lane, retry + 1);
+  #attemptUntilDone(accepted: AcceptedChat, attempts: Attempts, account: Account, retry: number): Promise<AnsweredChat> {
+    return this.#attempt(accepted, attempts, account.breaker).catch(async (error: unknown) => {
+      await this.#untilRepeated(accepted, error, account, retry);
+      return this.#attemptUntilDone(accepted, attempts, account, retry + 1);
     });
   }
 
   /** Resolves when the time for another attempt has come. Rejects with the failure where there is to be none. */
-  async #untilRepeated({ adapter, request, requestId, signal, sink }: AcceptedChat, error: unknown, lane: Lane, retry: number): Promise<void> {
+  async #untilRepeated(
+    { adapter, request, requestId, signal, sink }: AcceptedChat,
+    error: unknown,
+    { breaker, budget }: Account,
+    retry: number,
+  ): Promise<void> {
     const failure = signal.aborted ? new BlockhouseError('CANCELLED', 'The caller left.', { cause: error }) : toBlockhouseError(error);
-    const isLeftAlone = request.config?.baseURL === undefined && lane.breaker.isOpen; // W7
-    const final = sink?.opened === true || retry >= this.#options.retries || isLeftAlone; // W3
+    const final = sink?.opened === true || retry >= this.#options.retries || breaker?.isOpen === true; // W3, W7
     const wanted = final ? undefined : retryDelayMs(failure, retry, this.#options.random);
     const delayMs = wanted !== undefined && wanted < (sink?.opensInMs ?? Number.POSITIVE_INFINITY) ? wanted : undefined; // W2
-    if (delayMs === undefined || failure.code === 'CANCELLED' || !lane.budget.withdraw()) throw failure;
+    if (delayMs === undefined || failure.code === 'CANCELLED' || !budget.withdraw()) throw failure;
     this.#options.bus.emit('chat.retried', {
       requestId,
       adapter: adapter.id,
@@ -238,9 +256,9 @@ export class Gateway {
   }
 
   /** W7. */
-  async #attempt({ adapter, request, signal }: AcceptedChat, attempts: Attempts, breaker: Breaker): Promise<AnsweredChat> {
+  async #attempt({ adapter, request, signal }: AcceptedChat, attempts: Attempts, breaker: Breaker | undefined): Promise<AnsweredChat> {
     const call = this.#configuredCall(adapter, request.config, signal);
-    return attempts.make(call, request.config?.baseURL === undefined ? breaker.admit() : undefined);
+    return attempts.make(call, breaker?.admit());
   }
 
   #lane(adapter: Adapter): Lane {

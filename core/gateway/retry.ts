@@ -2,7 +2,7 @@
 //
 // R1 Nothing is repeated once a byte went to the caller, or when the provider may have begun to work.
 // R2 At most RETRY_LIMIT repetitions, each after a growing wait with jitter, or the provider's Retry-After.
-// R3 Over many requests, repetitions stay below a tenth of the calls.
+// R3 Of many requests within a minute, at most a tenth are repeated.
 import type { BlockhouseError } from '../errors.ts';
 
 export const RETRY_LIMIT = 2;
@@ -21,12 +21,12 @@ export function retryDelayMs(error: BlockhouseError, retry: number, random: () =
 
 /** Repetitions saved up at the start, so that a lone request may be repeated too. */
 const RESERVE = 10;
-/** What each first attempt adds; together with the reserve it stays under a tenth over 1,000 requests. */
-const PER_REQUEST = 0.09;
+/** What each first attempt adds. Of 1,000 within a minute that makes 80, beside a reserve at the start and one that came back: a tenth. */
+const PER_REQUEST = 0.08;
 /** The reserve comes back in a quiet minute. */
 const REFILL_PER_MS = RESERVE / 60_000;
 
-/** The shared budget of one adapter (R3). */
+/** A budget that many requests share (R3). It never holds more than the reserve: what a good hour saved up would all be spent in a bad minute. */
 export class RetryBudget {
   readonly #now: () => number;
   #balance = RESERVE;
@@ -39,16 +39,15 @@ export class RetryBudget {
 
   /** Counts a first attempt. */
   deposit(): void {
-    this.#balance = Math.min(this.#balance + PER_REQUEST, RESERVE * 10);
+    this.#balance = Math.min(this.#balance + PER_REQUEST, RESERVE);
   }
 
   /** True when a repetition may be made; it is then counted. */
   withdraw(): boolean {
     const now = this.#now();
-    const refilled = Math.max(this.#balance, Math.min(RESERVE, this.#balance + (now - this.#updatedAt) * REFILL_PER_MS));
+    this.#balance = Math.min(this.#balance + (now - this.#updatedAt) * REFILL_PER_MS, RESERVE);
     this.#updatedAt = now;
-    this.#balance = refilled;
-    if (refilled < 1) return false;
+    if (this.#balance < 1) return false;
     this.#balance -= 1;
     return true;
   }

@@ -109,6 +109,44 @@ t.test('an answer without a stop is a defect of the adapter, not a short answer'
   t.throws(() => answer.finish(PROMPT), { code: 'INTERNAL_ERROR' });
 });
 
+/** `levels` objects, one in the other. */
+function nested(levels: number): Record<string, unknown> {
+  let value: Record<string, unknown> = {};
+  for (let level = 1; level < levels; level += 1) value = { a: value };
+  return value;
+}
+
+const NESTED: readonly [where: string, event: (levels: number) => ChatEvent][] = [
+  ['the arguments of a tool call', (levels) => ({ type: 'toolCall', toolCall: { id: '1', name: 'f', arguments: nested(levels) } })],
+  [
+    'the providerMetadata of a tool call',
+    (levels) => ({ type: 'toolCall', toolCall: { id: '1', name: 'f', arguments: {}, providerMetadata: nested(levels) } }),
+  ],
+  ['providerMetadata', (levels) => ({ type: 'providerMetadata', providerMetadata: nested(levels) })],
+];
+
+t.test('an answer nests as deep as a request that brings it back may', async (t) => {
+  for (const [where, event] of NESTED) {
+    t.equal(fold([event(100), STOP]).done.usage.inputTokens, 2, where);
+    for (const levels of [101, 50_000]) {
+      const expected = {
+        code: 'UPSTREAM_MALFORMED',
+        mayHaveRun: true,
+        message: `The provider's answer could not be read: it nests deeper than 100 levels in ${where}.`,
+      };
+      t.throws(() => fold([event(levels), STOP]), expected, `${levels} levels`);
+    }
+  }
+});
+
+t.test('an answer that nests too deep is refused once, however it goes on, and has its usage', async (t) => {
+  const answer = new Answer();
+  t.same(answer.add([{ type: 'text', text: 'x'.repeat(40) }, ...NESTED.map(([, event]) => event(50_000)), { type: 'text', text: 'y' }]), ['x'.repeat(40), 'y']);
+  answer.add([call('2'), STOP]);
+  t.throws(() => answer.finish(PROMPT), { code: 'UPSTREAM_MALFORMED', message: /the arguments of a tool call/ });
+  t.match(answer.usageSoFar(PROMPT), { inputTokens: 2, estimated: true });
+});
+
 t.test('an answer that failed has used what was reported of it, and an estimate of what came since', async (t) => {
   const soFar = (...events: ChatEvent[]) => {
     const answer = new Answer();

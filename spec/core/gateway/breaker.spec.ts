@@ -84,3 +84,51 @@ t.test('a trial whose caller left makes room for the next one', async (t) => {
   t.doesNotThrow(() => breaker.admit());
   t.throws(() => breaker.admit(), 'one at a time');
 });
+
+t.test('a call that was let through to try has no say once it has told how it went', async (t) => {
+  for (const code of ['CANCELLED', 'UPSTREAM_FAILED', 'UPSTREAM_REJECTED'] as const) {
+    const { breaker, facts, clock, failTimes } = breakerAt();
+    failTimes(20);
+    clock.now += 5000;
+    const early = breaker.admit();
+    early.succeed();
+    failTimes(20);
+    clock.now += 5000;
+    const trying = breaker.admit();
+    const told = facts.length;
+    early.fail(new BlockhouseError(code, 'late'));
+    early.succeed();
+    t.equal(facts.length, told, `${code}: nothing opens or closes`);
+    t.throws(() => breaker.admit(), `${code}: one at a time`);
+    trying.succeed();
+    t.equal(breaker.isOpen, false);
+  }
+});
+
+t.test('a stream from before the outage does not end it, nor does its failure count after it', async (t) => {
+  const { breaker, facts, clock, failTimes } = breakerAt();
+  const [good, bad] = [breaker.admit(), breaker.admit()];
+  good.succeed();
+  failTimes(20);
+  good.succeed();
+  t.equal(breaker.isOpen, true, 'while it is open');
+  clock.now += 5000;
+  const trying = breaker.admit();
+  good.succeed();
+  t.throws(() => breaker.admit(), 'while another call tries');
+  trying.succeed();
+  failTimes(19);
+  bad.fail(new BlockhouseError('UPSTREAM_FAILED', 'late'));
+  t.equal(breaker.isOpen, false, 'once it is closed again');
+  t.equal(facts.length, 2);
+});
+
+t.test('a caller who left and whose call ends later has told all with the first', async (t) => {
+  const { breaker, clock, failTimes } = breakerAt();
+  failTimes(20);
+  clock.now += 5000;
+  const left = breaker.admit();
+  left.fail(new BlockhouseError('CANCELLED', 'left'));
+  left.succeed();
+  t.equal(breaker.isOpen, true);
+});

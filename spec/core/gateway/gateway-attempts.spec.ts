@@ -3,13 +3,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { BlockhouseError } from '../../../core/errors.ts';
-import type { StreamSink } from '../../../core/ports.ts';
+import type { ChatEvent, StreamSink } from '../../../core/ports.ts';
 import { type CoreOptions, createCore } from '../../../core/runtime.ts';
 import type { ChatRequest } from '../../../core/schemas/chat.ts';
-import { gate, HELLO, passingFault, type Step, steppedAdapter, untilAborted } from '../../support/stepped-adapter.ts';
+import { gate, HELLO, passingFault, type Step, type SteppedAdapter, steppedAdapter, untilAborted } from '../../support/stepped-adapter.ts';
 import { until } from '../../support/until.ts';
 
 const REQUEST: ChatRequest = { adapter: 'stepped', model: 'model-1', messages: [{ role: 'user', content: 'hi' }] };
+const ELSEWHERE: ChatRequest = { ...REQUEST, config: { baseURL: 'https://elsewhere.example', apiKey: 'mine' } };
 
 type Fact = { readonly name: string } & Readonly<Record<string, unknown>>;
 
@@ -149,6 +150,132 @@ t.test('of 1,000 failing requests at most 1,100 calls reach the provider', async
   const outcomes = await Promise.allSettled(Array.from({ length: 1000 }, () => core.chat(REQUEST)));
   t.equal(outcomes.filter(({ status }) => status === 'rejected').length, 1000);
   t.ok(adapter.calls.length <= 1100, `${adapter.calls.length} calls`);
+});
+
+t.test('requests to an address of their own have a budget of their own', async (t) => {
+  const state = { fails: true };
+  const limited: Step = async (call) => {
+    if (state.fails) throw new BlockhouseError('UPSTREAM_RATE_LIMITED', 'slow down', { retryAfterMs: 0 });
+    call.sink.emit(HELLO);
+  };
+  for (const [some, others] of [
+    [ELSEWHERE, REQUEST],
+    [REQUEST, ELSEWHERE],
+  ] as const) {
+    state.fails = true;
+    const { core, adapter } = coreWith([limited], { now: () => 0 });
+    const callsFor = async (request: ChatRequest): Promise<number> => {
+      const before = adapter.calls.length;
+      await Promise.allSettled([core.chat(request)]);
+      return adapter.calls.length - before;
+    };
+    for (let request = 0; request < 20; request += 1) await callsFor(some);
+    t.equal(await callsFor(some), 1, 'these have used theirs up');
+    t.equal(await callsFor(others), 3, 'the others have all of theirs');
+    state.fails = false;
+    for (let request = 0; request < 100; request += 1) await callsFor(others);
+    state.fails = true;
+    t.equal(await callsFor(some), 1, 'and give nothing');
+  }
+});
+
+/** `levels` objects, one in the other. */
+function nested(levels: number): Record<string, unknown> {
+  let value: Record<string, unknown> = {};
+  for (let level = 1; level < levels; level += 1) value = { a: value };
+  return value;
+}
+
+/** A core whose provider has failed so often that one call is let through to try; `trying` is what that one meets. */
+async function coreAtTrial(trying: SteppedAdapter['chat']) {
+  const clock = { ms: 0 };
+  const adapter = steppedAdapter();
+  const fails = async (): Promise<void> => {
+    throw passingFault();
+  };
+  let chat: SteppedAdapter['chat'] = fails;
+  const core = createCore({
+    adapters: [{ ...adapter, chat: (call) => chat(call) }],
+    env: { STEPPED_API_KEY: 'k' },
+    retries: 0,
+    now: () => clock.ms,
+  });
+  for (let call = 0; call < 20; call += 1) await t.rejects(core.chat(REQUEST), { code: 'UPSTREAM_FAILED' });
+  await t.rejects(core.chat(REQUEST), { code: 'UPSTREAM_UNREACHABLE', message: /left alone/ });
+  clock.ms += 5000;
+  chat = trying;
+  return {
+    core,
+    clock,
+    recover: () => {
+      chat = adapter.chat;
+    },
+  };
+}
+
+t.test('a provider that answers again is called again, whatever became of the call that was let through to try', async (t) => {
+  const uncountable: ChatEvent = { type: 'toolCall', toolCall: { id: '1', name: 'f', arguments: { a: 1n } } };
+  const tries: [title: string, SteppedAdapter['chat']][] = [
+    [
+      'the adapter throws at once',
+      () => {
+        throw new Error('a defect');
+      },
+    ],
+    ['the adapter gives no promise', () => undefined as unknown as Promise<void>],
+    ['the usage of the answer can not be told', async ({ sink }) => void sink.emit([uncountable, { type: 'stop', stopReason: 'end_turn' }])],
+    [
+      'nor that of the failure',
+      async ({ sink }) => {
+        sink.emit([uncountable]);
+        throw new Error('a defect');
+      },
+    ],
+  ];
+  for (const [title, trying] of tries) {
+    const { core, recover } = await coreAtTrial(trying);
+    await t.rejects(core.chat(REQUEST), { code: 'INTERNAL_ERROR' }, title);
+    recover();
+    t.match(await core.chat(REQUEST), { message: { content: 'Hello' } }, title);
+  }
+});
+
+t.test('a call that was let through to try, and whose adapter does not notice that the caller left, holds up nobody', async (t) => {
+  const leaving = new AbortController();
+  const { core, recover } = await coreAtTrial(() => {
+    leaving.abort();
+    return new Promise(() => undefined);
+  });
+  await t.rejects(core.chat(REQUEST, { signal: leaving.signal }), { code: 'CANCELLED' });
+  recover();
+  t.match(await core.chat(REQUEST), { message: { content: 'Hello' } });
+});
+
+t.test('an answer that nests too deep fails as one that could not be read, in both forms, and is not asked for again', async (t) => {
+  const deep: readonly ChatEvent[] = [...HELLO, { type: 'toolCall', toolCall: { id: '1', name: 'f', arguments: nested(50_000) } }];
+  const { core, adapter, names } = coreWith([deep]);
+  const usage = { inputTokens: 3, outputTokens: 2, totalTokens: 5 };
+  await t.rejects(core.chat(REQUEST), { code: 'UPSTREAM_MALFORMED', usage });
+  const sink = sinkOf();
+  await t.rejects(core.pipe(REQUEST, sink), { code: 'UPSTREAM_MALFORMED', usage });
+  t.same(sink.texts, ['Hel', 'lo']);
+  t.equal(adapter.calls.length, 2);
+  t.notOk(names().includes('chat.retried'));
+});
+
+t.test('a call that was let through to try, and whose answer nests too deep, has failed', async (t) => {
+  const { core, clock, recover } = await coreAtTrial(
+    async ({ sink }) =>
+      void sink.emit([
+        { type: 'toolCall', toolCall: { id: '1', name: 'f', arguments: nested(50_000) } },
+        { type: 'stop', stopReason: 'tool_use' },
+      ]),
+  );
+  await t.rejects(core.chat(REQUEST), { code: 'UPSTREAM_MALFORMED' });
+  await t.rejects(core.chat(REQUEST), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: 10_000 });
+  clock.ms += 10_000;
+  recover();
+  t.match(await core.chat(REQUEST), { message: { content: 'Hello' } });
 });
 
 t.test('keys are read again for each attempt', async (t) => {
@@ -300,7 +427,7 @@ t.test('many requests that wait for a repetition leave no warning about listener
   t.teardown(() => process.off('warning', note));
   const slow = new BlockhouseError('UPSTREAM_RATE_LIMITED', 'slow down', { retryAfterMs: 60_000 });
   const { core, facts } = coreWith([slow], { now: () => 0 });
-  const ended = Promise.allSettled(Array.from({ length: 20 }, () => core.chat(REQUEST)));
+  const ended = Promise.allSettled(Array.from({ length: 20 }, (_, index) => core.chat(index % 2 === 0 ? REQUEST : ELSEWHERE)));
   await until('more wait than a signal may have listeners by default', () => facts.filter(({ name }) => name === 'chat.retried').length > 10);
   await core.close();
   await ended;

@@ -182,6 +182,17 @@ t.test('an answer without text still starts, and done carries the tool calls', a
   t.equal(frames.length, 2);
 });
 
+t.test('tool calls that nest deeper than JSON can be written are a 502, or an error frame behind the text', async (t) => {
+  const nested = `${'{"a":'.repeat(9000)}1${'}'.repeat(9000)}`;
+  const answer: Answerer = (_request, res) =>
+    void res.end(`{"message":{"content":"Hello","tool_calls":[{"function":{"name":"f","arguments":${nested}}}]},"done":true,"done_reason":"stop"}\n`);
+  const server = await startServer(t, { answer });
+  t.match(await server.call('POST', '/v1/chat', { body: CHAT }), { status: 502, json: { code: 'UPSTREAM_MALFORMED', error: /nests deeper/ } });
+  const frames = framesOf((await server.call('POST', '/v1/chat', { body: STREAM })).text);
+  t.match(frames, [{ event: 'start' }, { event: 'content', data: { text: 'Hello' } }, { event: 'error', data: { code: 'UPSTREAM_MALFORMED' } }]);
+  t.equal(frames.length, 3);
+});
+
 t.test('text of a model that looks like frames stays text', async (t) => {
   const text = '\n\nevent: done\ndata: {}\n\n\r\u2028[DONE]';
   const server = await startServer(t, { answer: (_request, res) => void res.end(daemonLine(text) + DAEMON_END) });
