@@ -3,7 +3,7 @@
 // L1 Bytes are decoded once, in whole lines, so that no character is ever cut.
 // L2 LF, CRLF and CR end a line, also when CR and LF arrive apart.
 // L3 A line longer than the cap is an error, not memory.
-import { BlockhouseError } from '../core/index.ts';
+import { BlockhouseError, Chunks } from '../core/index.ts';
 
 const LF = 10;
 const CR = 13;
@@ -14,8 +14,7 @@ export const MAX_LINE_BYTES = 1024 * 1024;
 
 export class LineReader {
   readonly #maxBytes: number;
-  #pending: Buffer[] = [];
-  #pendingBytes = 0;
+  readonly #pending = new Chunks();
   #skipLineFeed = false;
   #first = true;
 
@@ -37,21 +36,19 @@ export class LineReader {
 
   /** What stands after the last line end; undefined when nothing does. */
   end(): string | undefined {
-    const rest = this.#take(Buffer.alloc(0));
+    const rest = this.#take();
     return rest === '' ? undefined : rest;
   }
 
   #keep(bytes: Buffer): void {
-    this.#pendingBytes += bytes.length;
-    if (this.#pendingBytes > this.#maxBytes) throw tooLong(this.#maxBytes);
-    this.#pending.push(bytes);
+    if (this.#pending.bytes + bytes.length > this.#maxBytes) throw tooLong(this.#maxBytes);
+    this.#pending.add(bytes);
   }
 
-  #take(head: Buffer): string {
-    const whole = this.#pendingBytes === 0 ? head : Buffer.concat([...this.#pending, head]);
-    this.#pending = [];
-    this.#pendingBytes = 0;
-    let text = whole.toString('utf8');
+  /** What is kept, and `head` behind it. */
+  #take(head?: Buffer): string {
+    let text = this.#pending.join(head).toString('utf8');
+    this.#pending.clear();
     if (this.#first && text !== '') {
       this.#first = false;
       if (text.startsWith(BOM)) text = text.slice(1);

@@ -3,7 +3,7 @@
 // R1 Of an error's body at most ERROR_BODY_BYTES are read; its status and what came of it suffice.
 // R2 What was read before a fault is handed over, and then the fault.
 import type { IncomingHttpHeaders } from 'node:http';
-import { type AdapterCall, type BlockhouseError, type ChatCall, type ChatEvent, secretsOf, tryParseJson } from '../core/index.ts';
+import { type AdapterCall, type BlockhouseError, type ChatCall, type ChatEvent, Chunks, secretsOf, tryParseJson } from '../core/index.ts';
 import { EnoughRead } from './exchange.ts';
 import { type ErrorAnswer, errorAnswer, faultToError } from './faults.ts';
 import type { UpstreamHandler } from './http.ts';
@@ -36,8 +36,7 @@ export function withFaults(parts: AdapterParts, call: AdapterCall, read: () => C
 export class BodyCollector implements UpstreamHandler {
   #status = 0;
   #headers: IncomingHttpHeaders = {};
-  #chunks: Buffer[] = [];
-  #bytes = 0;
+  readonly #chunks = new Chunks();
 
   get isError(): boolean {
     return this.#status < 200 || this.#status >= 300;
@@ -49,10 +48,9 @@ export class BodyCollector implements UpstreamHandler {
   }
 
   data(chunk: Buffer): boolean {
-    this.#bytes += chunk.length;
-    if (!this.isError && this.#bytes > ANSWER_BYTES) throw malformed(`it is larger than ${ANSWER_BYTES} bytes`);
-    this.#chunks.push(chunk);
-    if (this.isError && this.#bytes > ERROR_BODY_BYTES) throw new EnoughRead();
+    if (!this.isError && this.#chunks.bytes + chunk.length > ANSWER_BYTES) throw malformed(`it is larger than ${ANSWER_BYTES} bytes`);
+    this.#chunks.add(chunk);
+    if (this.isError && this.#chunks.bytes > ERROR_BODY_BYTES) throw new EnoughRead();
     return true;
   }
 
@@ -66,8 +64,7 @@ export class BodyCollector implements UpstreamHandler {
   }
 
   text(): string {
-    const [first] = this.#chunks;
-    return (this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks)).toString('utf8');
+    return this.#chunks.join().toString('utf8');
   }
 
   answer(): ErrorAnswer {

@@ -4,6 +4,7 @@ export { CredentialStore } from './auth/credentials.ts';
 export { ApiToken, tokenPath, writeNewToken } from './auth/token.ts';
 export type { BlockDetails, Blocks, FollowOptions, ReplyStep, StopFollowing } from './block/api.ts';
 export { type BlockFile, type CoreBus, type CoreEvents, createBus } from './bus.ts';
+export { Chunks } from './chunks.ts';
 export { DEFAULT_MAX_CONNECTIONS, type Flags, type LogLevel, type ProcessConfig, resolveProcessConfig } from './config.ts';
 export {
   BlockhouseError,

@@ -4,9 +4,11 @@
 //    environment are the chain's first link, unless a profile is named, which the chain prefers to them.
 // C2 The parts of a key come from one place: half of one key and half of another are nobody's.
 // C3 Nothing of AWS is loaded before a call needs it.
-import { BlockhouseError, invalidRequest, type ResolvedSettings, type SettingsSpec } from '../../core/index.ts';
+// C4 After `close` no request is proved any more, and so none is sent.
+import { type AdapterCall, invalidRequest, type ResolvedSettings, type SettingsSpec } from '../../core/index.ts';
+import { closing } from '../breaks.ts';
 import type { UpstreamRequest } from '../http.ts';
-import { redact } from '../redact.ts';
+import { ProviderChain } from './chain.ts';
 import { regionOf } from './endpoints.ts';
 import { type AwsKeys, signRequest } from './sign.ts';
 
@@ -19,13 +21,6 @@ export const CREDENTIAL_SETTINGS: SettingsSpec = {
   profile: { env: ['AWS_PROFILE'], storedOnly: true },
 };
 const KEY_PARTS = ['accessKeyId', 'secretAccessKey', 'sessionToken'] as const;
-
-const WAYS =
-  'store keys with `blockhouse auth set bedrock` (bedrock.accessKeyId and bedrock.secretAccessKey in auth.json), set AWS_ACCESS_KEY_ID and ' +
-  'AWS_SECRET_ACCESS_KEY, name a profile of ~/.aws in AWS_PROFILE, set AWS_BEARER_TOKEN_BEDROCK, or send config.accessKeyId and config.secretAccessKey';
-
-/** One link of AWS's making: finds keys and caches them until they expire. */
-export type KeyProvider = () => Promise<AwsKeys>;
 
 export type Credential =
   | { readonly kind: 'bearer'; readonly token: string }
@@ -75,43 +70,44 @@ function placeOf(source: ResolvedSettings['sources'][string]): Place | undefined
 
 /** Proves requests. One for each adapter, so that what the chain found is kept. */
 export class Authorizer {
-  readonly #loadChain: (profile: string | undefined) => Promise<KeyProvider>;
+  readonly #chain: ProviderChain;
   readonly #now: () => Date;
-  readonly #chains = new Map<string | undefined, Promise<KeyProvider>>();
+  #isClosed = false;
 
-  constructor(loadChain = loadAwsChain, now = () => new Date()) {
-    this.#loadChain = loadChain;
+  constructor(chain = new ProviderChain(), now = () => new Date()) {
+    this.#chain = chain;
     this.#now = now;
   }
 
-  /** Headers to add. Rejects with ADAPTER_NOT_CONFIGURED when the chain finds nothing. */
-  async authorize(request: UpstreamRequest, settings: ResolvedSettings): Promise<Record<string, string>> {
+  /** The call's settings with the keys that the chain finds for it; undefined where it has a credential already. Rejects as `ProviderChain.find` does. */
+  completeSettings({ settings, timeouts, signal }: AdapterCall): Promise<ResolvedSettings> | undefined {
     const credential = chooseCredential(settings);
-    if (credential.kind === 'bearer') return { authorization: `Bearer ${credential.token}` };
-    const keys = credential.kind === 'keys' ? credential.keys : await this.#fromChain(credential.profile);
-    return signRequest(request, keys, regionOf(settings), this.#now());
+    if (credential.kind !== 'chain') return undefined;
+    return this.#chain.find(credential.profile, { timeouts, signal }).then((keys) => withOwnKeys(settings, keys));
   }
 
-  async #fromChain(profile: string | undefined): Promise<AwsKeys> {
-    try {
-      const chain = this.#chains.get(profile) ?? this.#loadChain(profile);
-      this.#chains.set(profile, chain);
-      return await (await chain)();
-    } catch (error) {
-      const reason = redact(error instanceof Error ? error.message : String(error), []).replace(/\.$/, '');
-      throw new BlockhouseError('ADAPTER_NOT_CONFIGURED', `No AWS credentials were found (${reason}): ${WAYS}.`, { cause: error, retryable: false });
-    }
+  /** Headers to add, by settings that are complete. Rejects with SHUTTING_DOWN (C4). */
+  async authorize(request: UpstreamRequest, settings: ResolvedSettings): Promise<Record<string, string>> {
+    const credential = chooseCredential(settings);
+    if (credential.kind === 'chain') throw new Error('keys are asked for before the chain has found them');
+    const headers =
+      credential.kind === 'bearer'
+        ? { authorization: `Bearer ${credential.token}` }
+        : await signRequest(request, credential.keys, regionOf(settings), this.#now());
+    if (this.#isClosed) throw closing();
+    return headers;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#chain.close();
   }
 }
 
-/** The chain would write its remarks on the console. */
-const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
-
-/**
- * AWS's own chain: environment, SSO, files, processes, web identity, container and instance metadata. It reads `process.env`
- * and talks to AWS's own hosts itself, which is the point of it: credentials are found as with every other AWS tool.
- */
-async function loadAwsChain(profile: string | undefined): Promise<KeyProvider> {
-  const { defaultProvider } = await import('@aws-sdk/credential-provider-node');
-  return defaultProvider({ logger: SILENT, ...(profile !== undefined && { profile }) });
+/** As if the request had brought them: nothing goes before them (C1), and errors leave them out like any other secret. */
+function withOwnKeys({ values, sources }: ResolvedSettings, { accessKeyId, secretAccessKey, sessionToken }: AwsKeys): ResolvedSettings {
+  return {
+    values: { ...values, accessKeyId, secretAccessKey, sessionToken },
+    sources: { ...sources, accessKeyId: 'request', secretAccessKey: 'request', sessionToken: sessionToken === undefined ? undefined : 'request' },
+  };
 }

@@ -5,7 +5,7 @@
 // Header: u8 length of the name | name | u8 type | value. Numbers are big-endian, checksums CRC-32 (IEEE).
 // Source: the event stream encoding in AWS's documentation of Amazon Transcribe.
 import { crc32 } from 'node:zlib';
-import type { BlockhouseError } from '../../core/index.ts';
+import { type BlockhouseError, Chunks } from '../../core/index.ts';
 import { malformed } from '../parts.ts';
 
 export const EVENT_STREAM = 'application/vnd.amazon.eventstream';
@@ -62,43 +62,39 @@ function damaged(what: string): BlockhouseError {
 
 /** Cuts a stream into whole frames, wherever its chunks end. */
 export class FrameSplitter {
-  #chunks: Buffer[] = [];
-  #bytes = 0;
-  /** Length of the frame that has begun; 0 while its prefix is incomplete. */
-  #length = 0;
+  readonly #begun = new Chunks();
+  /** Below so many bytes there is nothing to cut: the prefix of a frame, or the whole of it once its length is known. */
+  #needed = LENGTH_BYTES;
 
   /** True while a frame has begun and not ended. */
   get inFrame(): boolean {
-    return this.#bytes > 0;
+    return this.#begun.bytes > 0;
   }
 
-  /** Yields the frames that `chunk` completes. Throws UPSTREAM_MALFORMED behind the last good one for a length that no frame has. */
+  /**
+   * Yields the frames that `chunk` completes. Throws UPSTREAM_MALFORMED behind the last good one for a length that no frame has. A frame's
+   * bytes are joined when its prefix and when all of it is there, never for each chunk of a long one.
+   */
   *push(chunk: Buffer): Generator<Buffer, void, undefined> {
-    this.#chunks.push(chunk);
-    this.#bytes += chunk.length;
-    while (this.#knowsLength() && this.#bytes >= this.#length) {
-      const all = this.#joined();
-      const frame = all.subarray(0, this.#length);
-      this.#chunks = [all.subarray(this.#length)];
-      this.#bytes -= this.#length;
-      this.#length = 0;
-      yield frame;
+    if (this.#begun.bytes + chunk.length < this.#needed) {
+      this.#begun.add(chunk);
+      return;
     }
+    let bytes = this.#begun.join(chunk);
+    this.#begun.clear();
+    this.#needed = neededFor(bytes);
+    while (bytes.length >= this.#needed) {
+      yield bytes.subarray(0, this.#needed);
+      bytes = bytes.subarray(this.#needed);
+      this.#needed = neededFor(bytes);
+    }
+    this.#begun.add(bytes);
   }
+}
 
-  #knowsLength(): boolean {
-    if (this.#length > 0) return true;
-    if (this.#bytes < LENGTH_BYTES) return false;
-    const length = this.#joined().readUInt32BE(0);
-    if (length < MIN_FRAME_BYTES || length > MAX_FRAME_BYTES) throw malformed(`a frame claims a length of ${length} bytes`);
-    this.#length = length;
-    return true;
-  }
-
-  /** Called when a prefix or a frame is complete, never for each chunk of a long frame. */
-  #joined(): Buffer {
-    const all = this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks);
-    this.#chunks = [all];
-    return all;
-  }
+function neededFor(bytes: Buffer): number {
+  if (bytes.length < LENGTH_BYTES) return LENGTH_BYTES;
+  const length = bytes.readUInt32BE(0);
+  if (length < MIN_FRAME_BYTES || length > MAX_FRAME_BYTES) throw malformed(`a frame claims a length of ${length} bytes`);
+  return length;
 }

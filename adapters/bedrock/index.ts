@@ -1,5 +1,5 @@
 // Amazon Bedrock: the Converse API, binary event streams, requests signed with AWS keys or carrying a bearer token.
-import { type Adapter, BlockhouseError, type ResolvedSettings } from '../../core/index.ts';
+import { type Adapter, type AdapterCall, BlockhouseError, type ResolvedSettings } from '../../core/index.ts';
 import { defineAdapter } from '../define.ts';
 import type { Get } from '../parts.ts';
 import { asArray, asObject } from '../read.ts';
@@ -11,9 +11,8 @@ import { buildRequest } from './request.ts';
 import { readAnswer } from './response.ts';
 import { BedrockDecoder } from './stream.ts';
 
-export function createBedrock(): Adapter {
-  const authorizer = new Authorizer();
-  return defineAdapter({
+export function createBedrock(authorizer = new Authorizer()): Adapter {
+  const adapter = defineAdapter({
     id: 'bedrock',
     displayName: 'Amazon Bedrock',
     authRequired: true,
@@ -36,6 +35,21 @@ export function createBedrock(): Adapter {
     curatedModels: MODELS,
     verify,
   });
+  return {
+    ...adapter,
+    chat: (call) => withCredential(authorizer, call, adapter.chat),
+    verify: (call) => withCredential(authorizer, call, adapter.verify),
+    close: () => {
+      authorizer.close();
+      return adapter.close();
+    },
+  };
+}
+
+/** Looks for keys before the call is made, where it has none: that takes a call's limits, which the making of its headers knows nothing of. */
+function withCredential<C extends AdapterCall, T>(authorizer: Authorizer, call: C, make: (call: C) => Promise<T>): Promise<T> {
+  const completed = authorizer.completeSettings(call);
+  return completed === undefined ? make(call) : completed.then((settings) => make({ ...call, settings }));
 }
 
 async function verify(get: Get, settings: ResolvedSettings): Promise<string> {

@@ -53,13 +53,17 @@ export class RetryBudget {
   }
 }
 
+/** The one form of an HTTP date that names no zone; it means UTC, as the others do (RFC 9110, 5.6.7). */
+const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/;
+
 /** Parses `Retry-After`: seconds or an HTTP date. Undefined for what is neither; clamped to 0…MAX_RETRY_AFTER_MS. */
 export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined || header.trim() === '') return undefined;
   const text = header.trim();
   if (/^\d+(\.\d+)?$/.test(text)) return clampRetryAfter(Number(text) * 1000);
   // Date.parse finds a date in nearly anything; an HTTP date begins with its weekday.
-  return /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text) ? clampRetryAfter(Date.parse(text) - nowMs) : undefined;
+  if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text)) return undefined;
+  return clampRetryAfter(Date.parse(ASCTIME.test(text) ? `${text} GMT` : text) - nowMs);
 }
 
 export function clampRetryAfter(ms: number): number | undefined {

@@ -6,7 +6,7 @@
 // B4 What would take long to parse is refused before it is parsed.
 import { isAscii } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { BlockhouseError, holdsMoreThan, invalidRequest, MAX_JSON_VALUES, parseJson } from '../../core/index.ts';
+import { BlockhouseError, Chunks, holdsMoreThan, invalidRequest, MAX_JSON_VALUES, parseJson } from '../../core/index.ts';
 
 const MIB = 1024 * 1024;
 export const CHAT_BODY_BYTES = 10 * MIB;
@@ -80,21 +80,19 @@ function assertCharset(parameters: readonly string[]): void {
 
 function collect(req: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
+    const chunks = new Chunks();
     const take = (chunk: Buffer): void => {
-      bytes += chunk.length;
-      if (bytes > limit) {
+      if (chunks.bytes + chunk.length > limit) {
         req.pause();
         forget();
         reject(tooLarge(limit)); // B1
         return;
       }
-      chunks.push(chunk);
+      chunks.add(chunk);
     };
     const finish = (): void => {
       forget();
-      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+      resolve(chunks.join());
     };
     const leave = (): void => {
       forget();

@@ -1,6 +1,9 @@
 import t from 'tap';
+import { ProviderChain } from '../../../adapters/bedrock/chain.ts';
 import { Authorizer, chooseCredential, keyProblem } from '../../../adapters/bedrock/credentials.ts';
 import type { UpstreamRequest } from '../../../adapters/http.ts';
+import type { ResolvedSettings } from '../../../core/index.ts';
+import { adapterCall } from '../../support/adapter-call.ts';
 import { settingsFrom } from './help.ts';
 
 const REQUEST: UpstreamRequest = { method: 'GET', url: new URL('https://bedrock.us-east-1.amazonaws.com/foundation-models'), headers: {} };
@@ -8,6 +11,7 @@ const OWN = { accessKeyId: 'AKIDREQUEST', secretAccessKey: 'request-secret' };
 const STORED = { accessKeyId: 'AKIDSTORED', secretAccessKey: 'stored-secret' };
 const ENV = { AWS_ACCESS_KEY_ID: 'AKIDENV', AWS_SECRET_ACCESS_KEY: 'env-secret' };
 const BEARER = { AWS_BEARER_TOKEN_BEDROCK: 'bearer-token' };
+const FOUND = { accessKeyId: 'AKIDFOUND', secretAccessKey: 'found-secret' };
 const DATE = new Date('2026-11-20T00:00:00Z');
 
 t.test('the order is request keys, auth.json keys, bearer token, environment keys, chain', async (t) => {
@@ -66,42 +70,34 @@ t.test('keys sign for the region of the call', async (t) => {
   t.match(authorization, 'Credential=AKIDENV/20261120/eu-west-1/bedrock/aws4_request');
 });
 
-t.test('the chain is loaded once for each profile, and asked each time', async (t) => {
-  const loads: (string | undefined)[] = [];
-  let asked = 0;
-  const authorizer = new Authorizer(async (profile) => {
-    loads.push(profile);
-    return async () => {
-      asked += 1;
-      return { accessKeyId: `AKID-${profile}`, secretAccessKey: 'secret', sessionToken: 'token' };
-    };
-  });
-  const first = await authorizer.authorize(REQUEST, settingsFrom());
-  await authorizer.authorize(REQUEST, settingsFrom());
-  const other = await authorizer.authorize(REQUEST, settingsFrom({ env: { AWS_PROFILE: 'work' } }));
-  t.same(loads, [undefined, 'work']);
-  t.equal(asked, 3);
-  t.match(first['authorization'], 'Credential=AKID-undefined/');
-  t.match(other['authorization'], 'Credential=AKID-work/');
-  t.equal(other['x-amz-security-token'], 'token');
+t.test('only a call without keys and token asks the chain, and what it finds becomes the call’s own', async (t) => {
+  const asked: (string | undefined)[] = [];
+  const authorizer = new Authorizer(
+    new ProviderChain(async (profile) => async () => {
+      asked.push(profile);
+      return profile === 'work' ? { ...FOUND, sessionToken: 'found-token' } : FOUND;
+    }),
+  );
+  for (const env of [ENV, BEARER]) t.equal(authorizer.completeSettings(adapterCall({ settings: settingsFrom({ env }) })), undefined);
+  t.same(asked, []);
+
+  const plain = await authorizer.completeSettings(adapterCall({ settings: settingsFrom({ env: { AWS_SESSION_TOKEN: 'env-token' } }) }));
+  t.same(chooseCredential(plain as ResolvedSettings), { kind: 'keys', keys: FOUND }, 'without the token of other keys');
+  const profiled = await authorizer.completeSettings(
+    adapterCall({ settings: settingsFrom({ env: { ...ENV, AWS_PROFILE: 'work', AWS_REGION: 'eu-west-1' } }) }),
+  );
+  const headers = await authorizer.authorize(REQUEST, profiled as ResolvedSettings);
+  t.match(headers['authorization'], /Credential=AKIDFOUND\/\d{8}\/eu-west-1\//);
+  t.equal(headers['x-amz-security-token'], 'found-token');
+  t.same(asked, [undefined, 'work']);
+  await t.rejects(authorizer.authorize(REQUEST, settingsFrom()), /before the chain has found them/, 'a signature alone asks nobody');
 });
 
-t.test('a chain that finds nothing is told with each way to configure it', async (t) => {
-  const authorizer = new Authorizer(async () => async () => {
-    throw new Error('Could not load credentials from any providers.');
-  });
-  const failure = await authorizer.authorize(REQUEST, settingsFrom()).catch((error: unknown) => error as Error);
-  t.match(failure, { code: 'ADAPTER_NOT_CONFIGURED', status: 503, retryable: false });
-  for (const way of [
-    'auth.json',
-    'blockhouse auth set bedrock',
-    'AWS_ACCESS_KEY_ID',
-    'AWS_PROFILE',
-    '~/.aws',
-    'AWS_BEARER_TOKEN_BEDROCK',
-    'config.accessKeyId',
-  ]) {
-    t.ok((failure as Error).message.includes(way), way);
-  }
-  t.match((failure as Error).message, 'Could not load credentials from any providers)');
+t.test('C4: after closing no request is proved, though its signature was under way', async (t) => {
+  const authorizer = new Authorizer();
+  const signed = authorizer.authorize(REQUEST, settingsFrom({ env: ENV }));
+  authorizer.close();
+  await t.rejects(signed, { code: 'SHUTTING_DOWN', retryable: false });
+  await t.rejects(authorizer.authorize(REQUEST, settingsFrom({ env: BEARER })), { code: 'SHUTTING_DOWN' });
+  await t.rejects(authorizer.completeSettings(adapterCall({ settings: settingsFrom() })) as Promise<unknown>, { code: 'SHUTTING_DOWN' });
 });

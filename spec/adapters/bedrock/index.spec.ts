@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
+import { ProviderChain } from '../../../adapters/bedrock/chain.ts';
+import { Authorizer } from '../../../adapters/bedrock/credentials.ts';
 import { createBedrock } from '../../../adapters/bedrock/index.ts';
+import type { AwsKeys } from '../../../adapters/bedrock/sign.ts';
 import { type ChatStreamEvent, type Core, createCore, parseJson } from '../../../core/index.ts';
 import { type Answerer, type FakeUpstream, sendInPieces, sendJson, startUpstream } from '../../support/upstream.ts';
 import { CLAUDE, HEX_EXCEPTION_FRAME, streamOf } from './help.ts';
@@ -151,6 +154,55 @@ t.test('verify tells keys that may not list models from keys that are wrong', as
   t.match(await core.verify('bedrock'), { ok: true, detail: /valid in eu-west-1; listing the models there is not permitted/ });
   t.match(await core.verify('bedrock'), { ok: false, detail: /security token included in the request is invalid/ });
   t.match(await core.verify('bedrock'), { ok: false, detail: /Authentication failed/ });
+});
+
+/** A core without keys of its own, whose chain finds them when the test says so. */
+async function setUpChain(t: Test, answer: Answerer, timeouts: { connectMs?: number } = {}) {
+  const upstream = await startUpstream(t, answer);
+  let find: (keys: AwsKeys) => void = () => undefined;
+  const found = new Promise<AwsKeys>((resolve) => {
+    find = resolve;
+  });
+  const chain = new ProviderChain(async () => () => found);
+  const core = createCore({ adapters: [createBedrock(new Authorizer(chain))], env: { AWS_ENDPOINT_URL: upstream.url }, retries: 0, timeouts });
+  t.teardown(() => core.close());
+  return { core, upstream, find: () => find({ accessKeyId: 'AKIDFOUND', secretAccessKey: 'found-secret-found-secret' }) };
+}
+
+t.test('keys that the chain finds sign whole answers, streams and probes', async (t) => {
+  const { core, upstream, find } = await setUpChain(t, (_request, res, index) =>
+    index === 1 ? sendInPieces(res, STREAM, 64, EVENT_STREAM) : sendJson(res, index === 0 ? ANSWER : { modelSummaries: [] }),
+  );
+  find();
+  t.match(await core.chat(ASK), { message: { content: 'Hello' } });
+  t.equal((await collect(core)).text, 'Grüße 🌍');
+  t.match(await core.verify('bedrock'), { ok: true });
+  for (const { headers } of upstream.requests) t.match(headers['authorization'], /Credential=AKIDFOUND\//);
+  t.equal(upstream.requests.length, 3);
+});
+
+t.test('keys that the chain found stay out of errors, too', async (t) => {
+  const { core, find } = await setUpChain(t, (_request, res) => sendJson(res, { message: 'no found-secret-found-secret here' }, 400));
+  find();
+  await t.rejects(core.chat(ASK), { message: 'Amazon Bedrock (HTTP 400): no [redacted] here' });
+});
+
+t.test('a search for keys that hangs ends at its limit, whole and streamed', async (t) => {
+  const { core, upstream } = await setUpChain(t, (_request, res) => sendJson(res, ANSWER), { connectMs: 5 });
+  await t.rejects(core.chat(ASK), { code: 'UPSTREAM_TIMEOUT', message: /credential/ });
+  await t.rejects(collect(core), { code: 'UPSTREAM_TIMEOUT' });
+  t.match(await core.verify('bedrock'), { ok: false, detail: /credential/ });
+  t.equal(upstream.requests.length, 0);
+});
+
+t.test('closing ends a search for keys, and keys that come later send nothing', async (t) => {
+  const { core, upstream, find } = await setUpChain(t, (_request, res) => sendJson(res, ANSWER));
+  const ended = t.rejects(core.chat(ASK), { code: 'SHUTTING_DOWN' });
+  await core.close();
+  await ended;
+  find();
+  await new Promise((resolve) => setTimeout(resolve, 50)); // what should not happen has no mark of its own
+  t.equal(upstream.requests.length, 0);
 });
 
 const FOLDER = fileURLToPath(new URL('../../../', import.meta.url));

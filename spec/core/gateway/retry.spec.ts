@@ -74,6 +74,16 @@ t.test('Retry-After is read in every form and is always finite', async (t) => {
     ['Tue, 01 Jan 2099 00:00:00 GMT', 60_000],
   ];
   for (const [header, expected] of cases) t.equal(parseRetryAfter(header, now), expected, String(header));
+  const { TZ } = process.env;
+  t.teardown(() => {
+    if (TZ === undefined) delete process.env['TZ'];
+    else process.env['TZ'] = TZ;
+  });
+  for (const zone of ['UTC', 'America/New_York', 'Asia/Kolkata']) {
+    process.env['TZ'] = zone;
+    t.equal(parseRetryAfter('Fri Nov 20 14:00:07 2026', now), 7000, `the form without a zone, read in ${zone}`);
+    t.equal(parseRetryAfter('Sun Nov  6 08:49:37 1994', Date.UTC(1994, 10, 6, 8, 49, 17)), 20_000);
+  }
   t.equal(clampRetryAfter(Number.NaN), undefined);
   t.equal(clampRetryAfter(Number.POSITIVE_INFINITY), MAX_RETRY_AFTER_MS);
 });
