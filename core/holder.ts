@@ -11,6 +11,7 @@ import { DEFAULT_MONITOR_CALLS } from './config.ts';
 import { BlockhouseError } from './errors.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import type { Prices } from './gateway/pricing.ts';
+import type { ModelCalls } from './monitor/model-call.ts';
 import type { CoreOptions } from './runtime.ts';
 import { ensureFolder } from './workspace/atomic-file.ts';
 import type { Ledger } from './workspace/ledger.ts';
@@ -31,6 +32,7 @@ interface Held {
   readonly lock: WorkspaceLock;
   readonly lockCheck: NodeJS.Timeout;
   readonly blocks: WorkspaceBlocks;
+  readonly calls: ModelCalls;
   readonly ledger: Ledger;
   readonly watches: FolderWatches;
   readonly prices: Prices;
@@ -155,25 +157,28 @@ export class WorkspaceHolder {
   async #build(): Promise<Omit<Held, 'lock' | 'lockCheck'>> {
     const { workspace, bus, gateway, credentials, options } = this.#options;
     const now = options.clock ?? Date.now;
-    const [{ WorkspaceBlocks }, { HaltSwitch }, { StepCounter }, { ModelCalls }, { Prices }, { Ledger }, { FolderWatches }] = await Promise.all([
-      import('./block/blocks.ts'),
-      import('./block/halt.ts'),
-      import('./block/feed.ts'),
-      import('./monitor/model-call.ts'),
-      import('./gateway/pricing.ts'),
-      import('./workspace/ledger.ts'),
-      import('./workspace/watch.ts'),
-    ]);
+    const [{ WorkspaceBlocks }, { HaltSwitch }, { StepCounter }, { ModelCalls }, { Compactions }, { Prices }, { Ledger }, { FolderWatches }] =
+      await Promise.all([
+        import('./block/blocks.ts'),
+        import('./block/halt.ts'),
+        import('./block/feed.ts'),
+        import('./monitor/model-call.ts'),
+        import('./monitor/compactions.ts'),
+        import('./gateway/pricing.ts'),
+        import('./workspace/ledger.ts'),
+        import('./workspace/watch.ts'),
+      ]);
     const ledger = new Ledger(workspace, bus, now);
     const watches = new FolderWatches({ onFault: (folder, error) => bus.emit('workspace.fault', { what: `watch ${folder}`, error: error.message }) });
     const halt = new HaltSwitch(workspace, bus, now);
     const prices = new Prices();
-    const calls = new ModelCalls({ gateway, ledger, prices, bus, now, concurrency: options.monitorCalls ?? DEFAULT_MONITOR_CALLS });
+    const calls = new ModelCalls({ gateway, ledger, prices, bus, now, halted: () => halt.state(), concurrency: options.monitorCalls ?? DEFAULT_MONITOR_CALLS });
     const world = {
       workspace,
       bus,
       gateway,
       calls,
+      compactions: new Compactions(),
       ledger,
       watches,
       steps: new StepCounter(now()),
@@ -182,7 +187,7 @@ export class WorkspaceHolder {
       halted: () => halt.state(),
       refreshCredentials: () => credentials?.refresh(),
     };
-    return { blocks: new WorkspaceBlocks(world, halt), ledger, watches, prices };
+    return { blocks: new WorkspaceBlocks(world, halt), calls, ledger, watches, prices };
   }
 
   async #close(): Promise<void> {
@@ -193,6 +198,7 @@ export class WorkspaceHolder {
     try {
       await held.blocks.close();
       await held.watches.close();
+      await held.calls.ended();
       await held.ledger.close();
     } finally {
       await held.lock.release(); // H1

@@ -8,6 +8,7 @@ import { MonitorActors } from '../monitor/actors.ts';
 import type { MonitorEvent } from '../monitor/machine.ts';
 import type { BlockConfig, BlockPulse, BlockState, CurrentTask, TransitionActor } from '../schemas/block.ts';
 import { BlockLog } from '../workspace/block-log.ts';
+import type { ChangeNotice } from '../workspace/json-file.ts';
 import type { FollowOptions, StopFollowing } from './api.ts';
 import { type Entries, EntryIds } from './chat-file.ts';
 import { pulseAtRest } from './entry.ts';
@@ -17,10 +18,13 @@ import { Followers } from './followers.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { isConfigured, unlessDamaged } from './readiness.ts';
 import { Recorder } from './recorder.ts';
+import type { Stored } from './vault.ts';
 import type { BlockWorkshop, World } from './workshop.ts';
 
 /** What is looked at by itself, or is about to be renamed. */
 const OWN_FILE = /^$|^(config|memory|costs|pulse|chat)\.json$|\.tmp$|^logs$|^chat-archive$/;
+/** A damaged file has ended the work in these states, or may be about to. */
+const MAY_BE_REPAIRED: ReadonlySet<BlockState> = new Set(['failed', 'starting', 'working']);
 /** Whose messages a run will answer is not known when it begins. */
 const LOG_CHANNEL = 'monitor';
 
@@ -28,8 +32,8 @@ const LOG_CHANNEL = 'monitor';
 export interface BlockKeeper {
   /** What the list says of the block may be out of date. */
   onStale(name: string): void;
-  /** Moves the folder into the archive; resolves with its name there. */
-  archive(block: Block, wasRunning: boolean): Promise<string>;
+  /** Moves the folder into the archive. */
+  archive(block: Block, wasRunning: boolean): Promise<Stored>;
 }
 
 export class Block implements BlockWorkshop {
@@ -54,7 +58,7 @@ export class Block implements BlockWorkshop {
     this.#keeper = keeper;
     this.ids = new EntryIds(() => world.now());
     this.feed = new ReplyFeed(world.steps);
-    const onChanged = (file: BlockFile, own: boolean): void => this.#changed(file, own);
+    const onChanged = (file: BlockFile, change: ChangeNotice): void => this.#changed(file, change);
     const onDamaged = (file: BlockFile, reason: string, copy: string | undefined): void => this.#damaged(file, reason, copy);
     const onFault = (what: string, error: unknown): void => this.#fault(what, error);
     this.files = openFiles(folder, name, { onChanged, onDamaged }, () => this.at());
@@ -141,10 +145,10 @@ export class Block implements BlockWorkshop {
   }
 
   /** Stops the monitor and moves the folder. */
-  async archive(): Promise<string> {
-    const archiveName = await this.#life.archive();
+  async archive(): Promise<Stored> {
+    const stored = await this.#life.archive();
     this.#followers.dismiss();
-    return archiveName;
+    return stored;
   }
 
   /** To the monitor, where one runs. */
@@ -173,6 +177,7 @@ export class Block implements BlockWorkshop {
   /** After a move that failed. */
   reopen(): void {
     for (const file of FILE_NAMES) this.files[file].reopen();
+    this.log.reopen();
     this.#followers.resume();
   }
 
@@ -210,12 +215,12 @@ export class Block implements BlockWorkshop {
   }
 
   /** D1. */
-  #changed(file: BlockFile, own: boolean): void {
+  #changed(file: BlockFile, { own, healed }: ChangeNotice): void {
     this.#keeper.onStale(this.name);
     this.world.bus.emit('block.changed', { block: this.name, file });
     this.#followers.changed();
     if (file === 'config') void this.#refreshSettings();
-    const isRepair = !own && (this.state === 'failed' || this.state === 'starting');
+    const isRepair = (healed || !own) && MAY_BE_REPAIRED.has(this.state);
     if (file === 'config' || isRepair) this.send({ type: 'settings.changed', cause: `${file} changed`, actor: 'user' });
     else if (file === 'chat') this.send({ type: 'chat.changed' });
   }

@@ -1,6 +1,7 @@
 // The blocks of a workspace: what `core.blocks` does, put together. Each operation finds its block, steers its actor or changes a
 // file, and answers.
-
+//
+// P1 At its end nothing comes in that changes something, no monitor starts, and what came in before is waited for: after `close` nothing is written.
 import { join } from 'node:path';
 import { BlockhouseError } from '../errors.ts';
 import { reportCosts } from '../monitor/costs-report.ts';
@@ -13,6 +14,7 @@ import { Block } from './block.ts';
 import { Catalog, sweep } from './catalog.ts';
 import { countQueue } from './chat-file.ts';
 import { examine } from './doctor.ts';
+import { Door } from './door.ts';
 import type { HaltSwitch } from './halt.ts';
 import { OpenBlocks } from './open-blocks.ts';
 import { ArchiveOperations } from './operations-archive.ts';
@@ -34,6 +36,7 @@ export class WorkspaceBlocks implements Blocks {
   readonly #memory: MemoryOperations;
   readonly #monitors: MonitorOperations;
   readonly #archive: ArchiveOperations;
+  readonly #door = new Door();
   readonly #closing = new AbortController();
   #resuming: Promise<void> = Promise.resolve();
   #watchdog: NodeJS.Timeout | undefined;
@@ -59,12 +62,16 @@ export class WorkspaceBlocks implements Blocks {
     this.#chat = new ChatOperations(this.#blocks, (block) => this.#monitors.autoStart(block));
     this.#config = new ConfigOperations(shared);
     this.#memory = new MemoryOperations(this.#blocks);
-    this.#archive = new ArchiveOperations(shared);
+    this.#archive = new ArchiveOperations({
+      ...shared,
+      assertOpen: () => this.#door.assertOpen(),
+      onStayed: (block) => this.#monitors.goOn(block),
+    });
   }
 
   /** Makes the folders and begins to start what is wanted running, in the background. */
   async open(): Promise<void> {
-    await this.#vault.open();
+    await this.#vault.open((what, error) => this.#fault(what, error));
     this.#world.bus.on('credentials.changed', this.#onCredentials);
     this.#world.bus.on('workspace.halted', this.#onHalt);
     // auth.json and the kill switch are looked at when somebody asks: monitors that wait for a change ask here.
@@ -73,14 +80,17 @@ export class WorkspaceBlocks implements Blocks {
     this.#resuming = this.#resume().catch((error: unknown) => this.#fault('resume', error));
   }
 
-  /** Stops every monitor; what is wanted running stays wanted. */
+  /** Stops every monitor; what is wanted running stays wanted. P1. */
   async close(): Promise<void> {
+    this.#door.shut();
     this.#closing.abort();
     clearInterval(this.#watchdog);
     this.#world.bus.off('credentials.changed', this.#onCredentials);
     this.#world.bus.off('workspace.halted', this.#onHalt);
     await this.#resuming;
     await this.#monitors.stopAll();
+    await this.#world.compactions.endAll();
+    await this.#door.emptied();
     await Promise.all(this.#blocks.all().map((block) => block.close()));
   }
 
@@ -93,7 +103,7 @@ export class WorkspaceBlocks implements Blocks {
   }
 
   create(body: unknown): ReturnType<Blocks['create']> {
-    return this.#config.create(body);
+    return this.#door.pass(() => this.#config.create(body));
   }
 
   async details(name: string): Promise<BlockDetails> {
@@ -112,27 +122,27 @@ export class WorkspaceBlocks implements Blocks {
   }
 
   updateConfig(name: string, patch: unknown, { ifMatch }: { readonly ifMatch?: number | undefined } = {}): Promise<BlockConfig> {
-    return this.#config.update(name, patch, ifMatch);
+    return this.#door.pass(() => this.#config.update(name, patch, ifMatch));
   }
 
   start(name: string): ReturnType<Blocks['start']> {
-    return this.#monitors.start(name);
+    return this.#door.pass(() => this.#monitors.start(name));
   }
 
   stop(name: string): ReturnType<Blocks['stop']> {
-    return this.#monitors.stop(name);
+    return this.#door.pass(() => this.#monitors.stop(name));
   }
 
   restart(name: string): ReturnType<Blocks['restart']> {
-    return this.#monitors.restart(name);
+    return this.#door.pass(() => this.#monitors.restart(name));
   }
 
   reset(name: string, { hard = false }: { readonly hard?: boolean } = {}): ReturnType<Blocks['reset']> {
-    return this.#memory.reset(name, hard);
+    return this.#door.pass(() => this.#memory.reset(name, hard));
   }
 
   post(name: string, body: unknown, channel: Channel): Promise<ChatReceipt> {
-    return this.#chat.post(name, body, channel);
+    return this.#door.pass(() => this.#chat.post(name, body, channel));
   }
 
   history(name: string): Promise<readonly ChatEntry[]> {
@@ -140,11 +150,11 @@ export class WorkspaceBlocks implements Blocks {
   }
 
   cancel(name: string, messageId: string): Promise<ChatEntry> {
-    return this.#chat.cancel(name, messageId);
+    return this.#door.pass(() => this.#chat.cancel(name, messageId));
   }
 
   retry(name: string, messageId: string): Promise<ChatEntry> {
-    return this.#chat.retry(name, messageId);
+    return this.#door.pass(() => this.#chat.retry(name, messageId));
   }
 
   async logs(name: string): Promise<readonly LogFile[]> {
@@ -154,23 +164,23 @@ export class WorkspaceBlocks implements Blocks {
   }
 
   addFact(name: string, body: unknown): Promise<Fact> {
-    return this.#memory.addFact(name, body);
+    return this.#door.pass(() => this.#memory.addFact(name, body));
   }
 
   removeFact(name: string, factId: string): Promise<void> {
-    return this.#memory.removeFact(name, factId);
+    return this.#door.pass(() => this.#memory.removeFact(name, factId));
   }
 
   compact(name: string): ReturnType<Blocks['compact']> {
-    return this.#memory.compact(name, this.#closing.signal);
+    return this.#door.pass(() => this.#memory.compact(name, this.#closing.signal));
   }
 
   undoCompaction(name: string): ReturnType<Blocks['undoCompaction']> {
-    return this.#memory.undoCompaction(name);
+    return this.#door.pass(() => this.#memory.undoCompaction(name));
   }
 
   archive(name: string): ReturnType<Blocks['archive']> {
-    return this.#archive.archive(name);
+    return this.#door.pass(() => this.#archive.archive(name));
   }
 
   archives(): ReturnType<Blocks['archives']> {
@@ -178,11 +188,11 @@ export class WorkspaceBlocks implements Blocks {
   }
 
   restore(archive: string, body?: unknown): ReturnType<Blocks['restore']> {
-    return this.#archive.restore(archive, body);
+    return this.#door.pass(() => this.#archive.restore(archive, body));
   }
 
   purge(archive: string): ReturnType<Blocks['purge']> {
-    return this.#archive.purge(archive);
+    return this.#door.pass(() => this.#archive.purge(archive));
   }
 
   export(name: string): Promise<Uint8Array> {
@@ -190,7 +200,7 @@ export class WorkspaceBlocks implements Blocks {
   }
 
   import(archive: Uint8Array, name?: string): ReturnType<Blocks['import']> {
-    return this.#archive.import(archive, name);
+    return this.#door.pass(() => this.#archive.import(archive, name));
   }
 
   costs({ by, block }: { readonly by: CostsReport['by']; readonly block?: string | undefined }): Promise<CostsReport> {
@@ -206,11 +216,11 @@ export class WorkspaceBlocks implements Blocks {
   }
 
   halt(body: unknown = {}): Promise<HaltState> {
-    return this.#halt.set(body);
+    return this.#door.pass(() => this.#halt.set(body));
   }
 
   unhalt(): Promise<HaltState> {
-    return this.#halt.release();
+    return this.#door.pass(() => this.#halt.release());
   }
 
   follow(name: string, options: FollowOptions): StopFollowing {
@@ -237,13 +247,13 @@ export class WorkspaceBlocks implements Blocks {
 
   readonly #onCredentials = (): void => {
     this.#catalog.markAllStale();
-    this.#wake('credentials changed', 'user');
+    this.#wake('settings.changed', 'credentials changed');
   };
 
-  readonly #onHalt = ({ halted }: { readonly halted: boolean }): void => this.#wake(halted ? 'halt' : 'unhalt', 'user');
+  readonly #onHalt = ({ halted }: { readonly halted: boolean }): void => this.#wake('halt.changed', halted ? 'halt' : 'unhalt');
 
-  #wake(cause: string, actor: 'user'): void {
-    for (const block of this.#blocks.all()) block.send({ type: 'settings.changed', cause, actor });
+  #wake(type: 'settings.changed' | 'halt.changed', cause: string): void {
+    for (const block of this.#blocks.all()) block.send({ type, cause, actor: 'user' });
   }
 
   /** Only where somebody waits for what it would find. */

@@ -3,6 +3,7 @@
 //
 // M1 A message is in exactly one status; it leaves `queued` and `processing` only for an outcome, or back into the queue.
 // M2 The answer and its message's outcome are one change, and a message that has an outcome takes no answer.
+// M3 An id belongs to one entry, the first that bears it: a later one, as when a line was copied by hand, gets an id of its own.
 import { randomBytes } from 'node:crypto';
 import { BlockhouseError } from '../errors.ts';
 import { isObject } from '../json.ts';
@@ -53,20 +54,35 @@ export function formatChat(entries: Entries): string {
   return entries.length === 0 ? '[]\n' : `[\n${entries.map((entry) => JSON.stringify(entry)).join(',\n')}\n]\n`;
 }
 
-/** Reads entries. What a person left out (`{"role": "user", "content": "…"}` is enough) is filled in by `completeEntries`. */
+/**
+ * Reads entries. What a person left out (`{"role": "user", "content": "…"}` is enough), or an id that is taken, is filled in by
+ * `completeEntries`. Throws an Error that names the entry and its field.
+ */
 export function parseChat(value: unknown): Entries {
   if (!Array.isArray(value)) throw new Error('it must hold an array of messages');
+  const taken = new Set<string>();
   return value.map((item: unknown, index) => {
-    if (!isObject(item)) throw new Error(`[${index}] must be an object`);
-    if (typeof item['role'] !== 'string' || typeof item['content'] !== 'string') throw new Error(`[${index}] must have a role and a content`);
-    if (isHandWritten(item)) return item as unknown as ChatEntry;
-    try {
-      checkEntry(item);
-    } catch (error) {
-      throw new Error(`[${index}]: ${faultOf(error)}`, { cause: error });
-    }
-    return item as ChatEntry;
+    const entry = readEntry(item, index);
+    if (taken.has(entry.id)) return withoutId(entry); // M3
+    if (entry.id !== undefined) taken.add(entry.id);
+    return entry;
   });
+}
+
+function withoutId({ id: _taken, ...others }: ChatEntry): ChatEntry {
+  return others as ChatEntry;
+}
+
+function readEntry(item: unknown, index: number): ChatEntry {
+  if (!isObject(item)) throw new Error(`[${index}] must be an object`);
+  if (typeof item['role'] !== 'string' || typeof item['content'] !== 'string') throw new Error(`[${index}] must have a role and a content`);
+  try {
+    // As it will be when it is whole: whoever completes it later is not the one who wrote it.
+    checkEntry(isHandWritten(item) ? completed(item as Partial<ChatEntry>, () => 'new', 'now') : item);
+  } catch (error) {
+    throw new Error(`[${index}]: ${faultOf(error)}`, { cause: error });
+  }
+  return item as unknown as ChatEntry;
 }
 
 const REQUIRED = ChatEntry.required;
@@ -79,28 +95,28 @@ function isHandWritten(item: Readonly<Record<string, unknown>>): boolean {
 export function completeEntries(entries: Entries, ids: EntryIds, now: string): Entries {
   ids.follow(entries);
   if (!entries.some((entry) => isHandWritten(entry))) return entries;
-  return entries.map((entry) => (isHandWritten(entry) ? completed(entry, ids, now) : entry));
+  return entries.map((entry) => (isHandWritten(entry) ? completed(entry, () => ids.next(), now) : entry));
 }
 
-function completed(entry: Partial<ChatEntry>, ids: EntryIds, now: string): ChatEntry {
+function completed(entry: Partial<ChatEntry>, newId: () => string, now: string): ChatEntry {
   const isUser = entry.role === 'user';
-  const settled = !isUser || entry.processed === true;
-  const whole = {
+  const status = entry.status ?? (isUser && entry.processed !== true ? 'queued' : 'done');
+  return {
     ...entry,
-    id: entry.id ?? ids.next(),
+    id: entry.id ?? newId(),
     role: isUser ? 'user' : 'assistant',
     content: entry.content ?? '',
     timestamp: entry.timestamp ?? now,
-    processed: settled,
-    status: entry.status ?? (settled ? 'done' : 'queued'),
+    processed: !isUser || !WAITING.has(status),
+    status,
     channel: entry.channel ?? 'web',
-  } as const;
-  checkEntry(whole);
-  return whole;
+  };
 }
 
+const WAITING: ReadonlySet<string> = new Set<ChatEntry['status']>(['queued', 'processing']);
+
 export function isWaiting(entry: ChatEntry): boolean {
-  return entry.role === 'user' && (entry.status === 'queued' || entry.status === 'processing');
+  return entry.role === 'user' && WAITING.has(entry.status);
 }
 
 export function countQueue(entries: Entries): QueueCounts {

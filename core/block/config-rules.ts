@@ -5,7 +5,7 @@
 // Q3 What is merged has an end: fields that nobody knows are kept, and would otherwise add up without one.
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import { hasMoreThan, isDeeperThan, isObject, MAX_JSON_DEPTH } from '../json.ts';
-import { dayStart } from '../monitor/budget.ts';
+import { assertTimezone } from '../monitor/budget.ts';
 import { type BlockConfig, BlockConfigPatch } from '../schemas/block.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import { completeConfig, faultOf } from './contents.ts';
@@ -49,7 +49,7 @@ function checkedPatch(patch: unknown, name: string, place: string): Record<strin
   if (patch['name'] !== undefined && patch['name'] !== name)
     throw invalidRequest(`${place}name`, "can't change; archive the block and restore it under another name");
   const timezone = isObject(patch['budget']) ? patch['budget']['timezone'] : undefined;
-  if (typeof timezone === 'string') assertTimezone(timezone, place);
+  if (typeof timezone === 'string') assertTimezoneAt(place, timezone);
   return Object.fromEntries(Object.entries(patch).filter(([field]) => field !== 'name' && !(FIXED as readonly string[]).includes(field)));
 }
 
@@ -61,9 +61,9 @@ export function assertConfigSize(config: object): void {
     throw invalidRequest('', `The configuration would be longer than ${MAX_CONFIG_CHARACTERS} characters; leave something out.`);
 }
 
-function assertTimezone(timezone: string, place: string): void {
+function assertTimezoneAt(place: string, timezone: string): void {
   try {
-    dayStart(0, timezone);
+    assertTimezone(timezone);
   } catch (error) {
     throw error instanceof BlockhouseError ? invalidRequest(`${place}budget.timezone`, faultOf(error).replace(/^\S+ /, '')) : error;
   }

@@ -2,6 +2,7 @@
 // Pure: no I/O.
 import { BlockhouseError } from '../errors.ts';
 import { isObject } from '../json.ts';
+import { assertTimezone } from '../monitor/budget.ts';
 import { type BlockConfig, BlockConfigFile, type BlockCosts, type BlockMemory, type BlockPulse, CostsFile, MemoryFile, PulseFile } from '../schemas/block.ts';
 import { compile } from '../schemas/validate.ts';
 
@@ -49,7 +50,10 @@ function unknownFields(fields: Readonly<Record<string, unknown>>, known: Readonl
 export function parseConfig(value: unknown, name: string, at: string): BlockConfig {
   const fields = checked(checkConfig, value);
   if (fields['name'] !== name) throw new Error(`name must be ${JSON.stringify(name)}, as the folder is called`);
-  return completeConfig(fields, name, at);
+  const config = completeConfig(fields, name, at);
+  // No schema knows the names of all zones, and the first call would be paid for before anybody asked for the day.
+  checked(() => assertTimezone(config.budget.timezone), config);
+  return config;
 }
 
 export function freshMemory(maxTokens: number = CONFIG_DEFAULTS.memory.maxContextTokens): BlockMemory {

@@ -7,7 +7,7 @@ import { isObject, tryParseJson } from '../json.ts';
 import type { DoctorReport, Finding } from '../schemas/block-api.ts';
 import { isTemporaryName } from '../workspace/atomic-file.ts';
 import type { Ledger } from '../workspace/ledger.ts';
-import { readFault, readRegular } from '../workspace/regular-file.ts';
+import { readFault, readLines } from '../workspace/regular-file.ts';
 import type { Entries } from './chat-file.ts';
 import { examineArchives, examineWorkspace, warning } from './doctor-workspace.ts';
 import { type BlockContents, FILE_NAMES } from './files.ts';
@@ -56,7 +56,8 @@ function strayFiles(folder: string, place: string): Finding[] {
     .map((name) => warning(`${place}/${name}`, 'it is the kept copy of a damaged file', 'Take from it what you need, then delete it.'));
 }
 
-const MAX_ARCHIVE_BYTES = 256 * 1024 * 1024;
+/** No message and no answer comes near the length of such a line. */
+const ARCHIVE_LIMITS = { maxBytes: 256 * 1024 * 1024, maxLineBytes: 8 * 1024 * 1024 } as const;
 
 /** Answers may lie in the archive of the chat, and their messages, too. */
 async function archivedIds(folder: string, place: string): Promise<{ readonly ids: ReadonlySet<string>; readonly findings: Finding[] }> {
@@ -66,13 +67,10 @@ async function archivedIds(folder: string, place: string): Promise<{ readonly id
   const names = lstatSync(archive, { throwIfNoEntry: false })?.isDirectory() === true ? readdirSync(archive) : [];
   for (const name of names.filter((one) => one.endsWith('.jsonl'))) {
     try {
-      const text = (await readRegular(join(archive, name), MAX_ARCHIVE_BYTES))?.toString() ?? '';
-      for (const line of text.split('\n')) {
-        const entry = tryParseJson(line);
-        if (isObject(entry) && typeof entry['replyTo'] === 'string') ids.add(entry['replyTo']);
-        if (line !== '' && !isObject(entry))
-          findings.push(warning(`${place}/${name}`, 'it has a line that is no message', 'Look at it, and remove that line.'));
-      }
+      let strange = 0;
+      for await (const lines of readLines(join(archive, name), ARCHIVE_LIMITS)) strange += takeAnswered(lines, ids);
+      const problem = strange === 1 ? 'it has a line that is no message' : `it has ${strange} lines that are no messages`;
+      if (strange > 0) findings.push(warning(`${place}/${name}`, problem, 'Look at the file, and remove what is no message.'));
     } catch (error) {
       findings.push(warning(`${place}/${name}`, readFault(error as Error), 'See that it can be read, or move it elsewhere.'));
     }
@@ -80,17 +78,26 @@ async function archivedIds(folder: string, place: string): Promise<{ readonly id
   return { ids, findings };
 }
 
+/** Adds the messages that are answered there. Returns how many lines are no messages. */
+function takeAnswered(lines: readonly (string | undefined)[], ids: Set<string>): number {
+  let strange = 0;
+  for (const line of lines) {
+    if (line === '') continue;
+    const entry = line === undefined ? undefined : tryParseJson(line);
+    if (!isObject(entry)) strange += 1;
+    else if (typeof entry['replyTo'] === 'string') ids.add(entry['replyTo']);
+  }
+  return strange;
+}
+
 /** `archived` holds the messages whose answers were archived. */
 function outcomes(chat: Entries, archived: ReadonlySet<string>, place: string): Finding[] {
-  const ids = new Set<string>();
   const answers = new Map<string, number>();
   for (const { replyTo } of chat) if (replyTo !== undefined) answers.set(replyTo, (answers.get(replyTo) ?? 0) + 1);
   return chat.flatMap((entry): Finding[] => {
     const { id, role, status, processed } = entry;
     const found: Finding[] = [];
     const fault = (problem: string): void => void found.push({ severity: 'error', place, problem: `${id}: ${problem}`, fix: 'Repair the entry by hand.' });
-    if (id !== undefined && ids.has(id)) fault('two entries have this id');
-    ids.add(id);
     if (role !== 'user' || id === undefined) return found;
     const count = answers.get(id) ?? 0;
     if (count > 1) fault(`it has ${count} answers`);

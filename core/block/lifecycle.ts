@@ -3,11 +3,13 @@
 // K1 The actor is made when the block is first steered; reading needs none.
 // K2 A start that comes while a monitor ends waits for that end: the last word counts.
 // K3 After the server's own stop nothing starts any more.
+// K4 A block on its way to the archive starts nothing.
 import { type ActorRefFrom, createActor, fromPromise, type SnapshotFrom, waitFor } from 'xstate';
 import { BlockhouseError } from '../errors.ts';
 import type { MonitorContext, MonitorEvent, MonitorMachine } from '../monitor/machine.ts';
 import type { TransitionActor } from '../schemas/block.ts';
 import { type BlockContext, createBlockMachine } from './machine.ts';
+import type { Stored, Unconfirmed } from './vault.ts';
 
 type BlockMachine = ReturnType<typeof createBlockMachine>;
 type BlockSnapshot = SnapshotFrom<BlockMachine>;
@@ -16,8 +18,8 @@ export interface LifecycleOptions {
   readonly name: string;
   /** With its actors. */
   machine(): MonitorMachine;
-  /** Moves the folder, after the monitor's end; resolves with the archive name. */
-  archive(wasRunning: boolean): Promise<string>;
+  /** Moves the folder, after the monitor's end. */
+  archive(wasRunning: boolean): Promise<Stored>;
   /** A monitor begins, or has ended. */
   onMonitor(isRunning: boolean): void;
   onStep(snapshot: SnapshotFrom<MonitorMachine>): void;
@@ -30,6 +32,7 @@ export class Lifecycle {
   #actor: ActorRefFrom<BlockMachine> | undefined;
   #monitor: ActorRefFrom<MonitorMachine> | undefined;
   #archiveFailure: unknown;
+  #unconfirmed: Unconfirmed;
   #wasRunning = false;
   #isOver = false;
 
@@ -46,11 +49,13 @@ export class Lifecycle {
     return this.#monitor?.getSnapshot().context;
   }
 
-  /** Wakes up a monitor that runs and waits. K2, K3. */
+  /** Wakes up a monitor that runs and waits. K2, K3; throws WRONG_STATE (K4). */
   async start(cause: string, actor: TransitionActor): Promise<void> {
     while (this.context?.isStopping === true) await this.#ended();
     if (this.#isOver) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
-    this.#begun().send({ type: 'block.start', cause, actor });
+    const begun = this.#begun();
+    if (!begun.getSnapshot().matches('active')) throw new BlockhouseError('WRONG_STATE', `${this.#options.name} is being archived.`); // K4
+    begun.send({ type: 'block.start', cause, actor });
   }
 
   /** Resolves when the monitor has ended. When `hurry` resolves, a reply has no more time. */
@@ -64,7 +69,7 @@ export class Lifecycle {
   }
 
   /** Ends the monitor and moves the folder. */
-  async archive(): Promise<string> {
+  async archive(): Promise<Stored> {
     this.#archiveFailure = undefined;
     this.#wasRunning = this.isRunning;
     const actor = this.#begun();
@@ -74,7 +79,7 @@ export class Lifecycle {
     const { context } = await waitFor(actor, settled, FOREVER);
     if (context.archiveName === null) throw this.#archiveFailure;
     actor.stop();
-    return context.archiveName;
+    return { archiveName: context.archiveName, unconfirmed: this.#unconfirmed };
   }
 
   /** To the monitor, where one runs. */
@@ -99,7 +104,9 @@ export class Lifecycle {
 
   async #move(): Promise<string> {
     try {
-      return await this.#options.archive(this.#wasRunning);
+      const { archiveName, unconfirmed } = await this.#options.archive(this.#wasRunning);
+      this.#unconfirmed = unconfirmed;
+      return archiveName;
     } catch (error) {
       this.#archiveFailure = error;
       throw error;

@@ -72,6 +72,7 @@ export function createBlockMachine(monitor: MonitorMachine) {
               stop: { actions: forwardTo('monitor') },
               'chat.changed': { actions: forwardTo('monitor') },
               'settings.changed': { actions: forwardTo('monitor') },
+              'halt.changed': { actions: forwardTo('monitor') },
             },
           },
         },

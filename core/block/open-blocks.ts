@@ -3,7 +3,8 @@
 // O1 One object for each block as long as anybody has it in hand, so that each file has one writer. One that was let go is found again
 //    until it is really gone.
 // O2 While a block moves, whoever wants it waits for the end of the move.
-// O3 What a crash left behind in a folder is swept before the block is opened for the first time.
+// O3 A block does not move while somebody copies it.
+// O4 What a crash left behind in a folder is swept before the block is opened for the first time.
 import type { Block } from './block.ts';
 import type { Catalog } from './catalog.ts';
 import { blockNotFound } from './names.ts';
@@ -23,6 +24,8 @@ export class OpenBlocks {
   /** O1: let go, but perhaps still in somebody's hand. */
   readonly #lent = new Map<string, WeakRef<Block>>();
   readonly #moving = new Map<string, Promise<unknown>>();
+  /** O3: copies that are being made. */
+  readonly #copying = new Map<string, Set<Promise<unknown>>>();
   readonly #swept = new Set<string>();
 
   constructor(options: OpenBlocksOptions) {
@@ -71,7 +74,7 @@ export class OpenBlocks {
   /** O2. Moves of the same name take turns. */
   async whileMoving<T>(name: string, move: () => Promise<T>): Promise<T> {
     while (this.#moving.has(name)) await this.#moving.get(name);
-    const moving = move();
+    const moving = Promise.allSettled(this.#copying.get(name) ?? []).then(move); // O3
     const settled = moving.then(
       () => undefined,
       () => undefined, // its caller has the failure
@@ -81,6 +84,19 @@ export class OpenBlocks {
       return await moving;
     } finally {
       this.#moving.delete(name);
+    }
+  }
+
+  /** O3. Whatever else is done with the block goes on meanwhile. Throws BLOCK_NOT_FOUND. */
+  async whileCopying<T>(name: string, copy: (block: Block) => Promise<T>): Promise<T> {
+    const copying = copy(await this.find(name));
+    const all = this.#copying.get(name) ?? new Set();
+    this.#copying.set(name, all.add(copying));
+    try {
+      return await copying;
+    } finally {
+      all.delete(copying);
+      if (all.size === 0) this.#copying.delete(name);
     }
   }
 
@@ -100,7 +116,7 @@ export class OpenBlocks {
     this.forget(name);
   }
 
-  /** O3. */
+  /** O4. */
   prepare(name: string): void {
     if (this.#swept.has(name)) return;
     this.#swept.add(name);

@@ -2,7 +2,8 @@
 //
 // A1 Each move is an event to the block's actor, whose order it is: nothing moves while a monitor runs.
 // A2 A restored block is stopped, under whatever name; its spending goes with it.
-// A3 Restores and deletions are made one after the other: of two for the same archive the second finds that it has gone.
+// A3 Where the disk did not confirm a move, what follows from it is done all the same, and then the error is thrown.
+// A4 Restores and deletions are made one after the other: of two for the same archive the second finds that it has gone.
 import { join } from 'node:path';
 import { createActor, fromPromise, waitFor } from 'xstate';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
@@ -21,7 +22,7 @@ import { parseConfig } from './contents.ts';
 import { type BlockContext, createBlockMachine } from './machine.ts';
 import { assertNewName } from './names.ts';
 import type { OpenBlocks } from './open-blocks.ts';
-import { measure, type Vault } from './vault.ts';
+import { measure, type Stored, type Unconfirmed, type Vault } from './vault.ts';
 import type { World } from './workshop.ts';
 
 const checkRestore: Validator<RestoreArchive> = compile(RestoreArchive);
@@ -32,8 +33,12 @@ export interface ArchiveOperationsOptions {
   readonly world: World;
   readonly vault: Vault;
   readonly blocks: OpenBlocks;
+  /** Throws SHUTTING_DOWN once the server ends. */
+  assertOpen(): void;
   /** Names have come or gone. */
   onMoved(): void;
+  /** A block whose monitor has ended for the archive stays where it is. Must not reject. */
+  onStayed(block: Block): Promise<void>;
 }
 
 export class ArchiveOperations {
@@ -46,14 +51,23 @@ export class ArchiveOperations {
 
   /** Of many that ask at the same time, all get the name that the one move gives. */
   async archive(name: string): Promise<{ readonly archiveName: string }> {
-    return { archiveName: await (await this.#options.blocks.find(name)).archive() };
+    const { blocks, onStayed } = this.#options;
+    const block = await blocks.find(name);
+    const wasRunning = block.isRunning;
+    const { archiveName, unconfirmed } = await block.archive().catch(async (error: unknown) => {
+      if (wasRunning) await onStayed(block);
+      throw error;
+    });
+    if (unconfirmed !== undefined) throw unconfirmed; // A3
+    return { archiveName };
   }
 
   /** The work behind the actor's `archiving`: the monitor has ended by then (A1). */
-  async moveToArchive(block: Block, wasRunning: boolean): Promise<string> {
+  async moveToArchive(block: Block, wasRunning: boolean): Promise<Stored> {
     const { blocks, vault, world } = this.#options;
     const { name } = block;
-    const archiveName = await blocks.whileMoving(name, async () => {
+    const stored = await blocks.whileMoving(name, async () => {
+      await world.compactions.end(name); // what it has cost is to be known here, and to whoever restores the block
       const facts = await factsOf(block, wasRunning);
       await block.close();
       try {
@@ -65,8 +79,8 @@ export class ArchiveOperations {
     });
     blocks.forget(name);
     this.#options.onMoved();
-    world.bus.emit('block.archived', { block: name, archiveName });
-    return archiveName;
+    world.bus.emit('block.archived', { block: name, archiveName: stored.archiveName });
+    return stored;
   }
 
   async archives(): Promise<readonly ArchiveInfo[]> {
@@ -84,9 +98,12 @@ export class ArchiveOperations {
     return this.#inTurn(() => this.#purge(given));
   }
 
-  /** A3. */
+  /** A4. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(work);
+    const result = this.#last.then(() => {
+      this.#options.assertOpen();
+      return work();
+    });
     this.#last = result.catch(() => undefined); // its caller has the failure; the next one is not concerned
     return result;
   }
@@ -100,36 +117,39 @@ export class ArchiveOperations {
       const place = `archive/${info.archiveName}/config.json`;
       throw new BlockhouseError('BLOCK_DAMAGED', `${place} can't be used: ${readFault(error)}. Repair it by hand.`, { cause: error });
     });
-    await this.#steer(info, { type: 'block.restore', name }, async () => {
+    const unconfirmed = await this.#steer(info, { type: 'block.restore', name }, async () => {
       vault.assertFree(name);
       await this.#options.blocks.dismiss(name);
       // A2: the caps of the new name know what the old one has spent. Before the move: a crash in between must not lift a cap.
       if (name !== info.originalName) await world.ledger.carry(info.originalName, name);
-      await vault.restore(info, config);
+      return vault.restore(info, config);
     });
     this.#options.onMoved();
     world.bus.emit('block.restored', { block: name, archiveName: info.archiveName });
+    if (unconfirmed !== undefined) throw unconfirmed; // A3
     return { name };
   }
 
   async #purge(given: string): Promise<{ readonly archiveName: string }> {
     const { vault, world } = this.#options;
     const info = await vault.find(given);
-    await this.#steer(info, { type: 'block.remove' }, () => vault.remove(info));
+    const unconfirmed = await this.#steer(info, { type: 'block.remove' }, () => vault.remove(info));
     world.bus.emit('archive.removed', { archiveName: info.archiveName });
+    if (unconfirmed !== undefined) throw unconfirmed; // A3
     return { archiveName: info.archiveName };
   }
 
-  async export(name: string): Promise<Uint8Array> {
-    const block = await this.#options.blocks.find(name);
-    await block.pulse(); // what was to be written is
-    return packFolder(block.folder, name);
+  export(name: string): Promise<Uint8Array> {
+    return this.#options.blocks.whileCopying(name, async (block) => {
+      await block.pulse(); // what was to be written is
+      return packFolder(block.folder, name);
+    });
   }
 
   async import(bundle: Uint8Array, wanted?: string): Promise<{ readonly name: string }> {
     if (wanted !== undefined) assertNewName(wanted);
     const { vault, world } = this.#options;
-    const name = await vault.import(
+    const { name, unconfirmed } = await vault.import(
       (folder) => unpackInto(bundle, folder),
       async (folder) => {
         const config = await this.#configIn(folder, wanted).catch((error: Error) => {
@@ -144,6 +164,7 @@ export class ArchiveOperations {
     );
     this.#options.onMoved();
     world.bus.emit('block.created', { block: name });
+    if (unconfirmed !== undefined) throw unconfirmed; // A3
     return { name };
   }
 
@@ -163,16 +184,20 @@ export class ArchiveOperations {
   async #steer(
     info: ArchiveInfo,
     event: { readonly type: 'block.restore'; readonly name: string } | { readonly type: 'block.remove' },
-    work: () => Promise<void>,
-  ): Promise<void> {
+    work: () => Promise<Unconfirmed>,
+  ): Promise<Unconfirmed> {
     const { blocks, world } = this.#options;
     let failure: unknown;
-    const move = fromPromise<void, BlockContext>(() =>
-      blocks.whileMoving(event.type === 'block.restore' ? event.name : `archive/${info.archiveName}`, work).catch((error: unknown) => {
+    let unconfirmed: Unconfirmed;
+    const place = event.type === 'block.restore' ? event.name : `archive/${info.archiveName}`;
+    const move = fromPromise<void, BlockContext>(async () => {
+      try {
+        unconfirmed = await blocks.whileMoving(place, work);
+      } catch (error) {
         failure = error;
         throw error;
-      }),
-    );
+      }
+    });
     const machine = createBlockMachine(createMonitorMachine(() => world.now())).provide({ actors: { restore: move, remove: move } });
     const actor = createActor(machine, { input: { name: info.originalName, archiveName: info.archiveName } }).start();
     actor.send(event);
@@ -181,6 +206,7 @@ export class ArchiveOperations {
     });
     actor.stop();
     if (failure !== undefined) throw failure;
+    return unconfirmed;
   }
 }
 

@@ -35,12 +35,13 @@ export class ConfigOperations {
     const { blocks, vault, world } = this.#options;
     const fresh = completeConfig({}, name, this.#at());
     const config = body.config === undefined ? fresh : { ...this.#patched(fresh, body.config, 'config.'), rev: 1 };
-    await blocks.whileMoving(name, async () => {
+    const { unconfirmed } = await blocks.whileMoving(name, async () => {
       await blocks.dismiss(name);
-      await vault.create({ ...config, enabled: false });
+      return vault.create({ ...config, enabled: false });
     });
     this.#options.onMoved();
     world.bus.emit('block.created', { block: name });
+    if (unconfirmed !== undefined) throw unconfirmed; // it is there all the same
     return { name };
   }
 

@@ -1,7 +1,7 @@
 // Monitors, as people and the server steer them: started, stopped, and started again with the server.
 //
 // S1 `enabled` in config.json is what is wanted: it is written before a monitor starts or stops.
-// S2 When the server ends, what is wanted stays as it is.
+// S2 When the server ends, what is wanted stays as it is. From then on nothing starts, not even a block that was brought back since.
 import { BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
 import type { BlockPulse, BlockState } from '../schemas/block.ts';
 import type { BlockEntry } from '../schemas/block-api.ts';
@@ -27,6 +27,7 @@ export interface MonitorOperationsOptions {
 
 export class MonitorOperations {
   readonly #options: MonitorOperationsOptions;
+  #isOver = false;
 
   constructor(options: MonitorOperationsOptions) {
     this.#options = options;
@@ -34,6 +35,7 @@ export class MonitorOperations {
 
   async start(name: string): Promise<Steered> {
     const block = await this.#options.blocks.find(name);
+    this.#assertGoing(); // before it is noted as wanted
     const before = block.isRunning ? block.state : undefined;
     await this.#assertConfigured(block);
     await block.contents(); // a damaged file is told to whoever starts it
@@ -74,6 +76,15 @@ export class MonitorOperations {
     }
   }
 
+  /** For a block whose monitor ended for something that then came to nothing. Never rejects. */
+  async goOn(block: Block): Promise<void> {
+    try {
+      if (!this.#isOver && (await isWanted(block))) await this.#run(block, 'archive failed', 'server');
+    } catch (error) {
+      this.#options.onFault('goOn', error, block.name);
+    }
+  }
+
   /** Starts what is wanted running, one after the other. Never rejects. */
   async resume(entries: readonly BlockEntry[], signal: AbortSignal): Promise<void> {
     for (const entry of entries) {
@@ -86,6 +97,7 @@ export class MonitorOperations {
 
   /** S2. */
   async stopAll(): Promise<void> {
+    this.#isOver = true;
     let cut: NodeJS.Timeout | undefined;
     const hurry = new Promise<void>((resolve) => {
       cut = setTimeout(resolve, CLOSING_GRACE_MS);
@@ -104,9 +116,15 @@ export class MonitorOperations {
     }
   }
 
-  #run(block: Block, cause: string, actor: 'user' | 'server'): Promise<void> {
+  async #run(block: Block, cause: string, actor: 'user' | 'server'): Promise<void> {
+    this.#assertGoing();
     this.#options.blocks.hold(block);
-    return block.start(cause, actor);
+    await block.start(cause, actor);
+  }
+
+  /** S2. */
+  #assertGoing(): void {
+    if (this.#isOver) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
   }
 
   async #assertConfigured(block: Block): Promise<void> {
@@ -158,14 +176,12 @@ async function isWanted(block: Block): Promise<boolean> {
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end);
   });
 }

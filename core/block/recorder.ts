@@ -3,6 +3,8 @@
 // E1 Writing pulse.json never holds the monitor up, and never fails it: a fault is told on the bus. Steps are written in their order.
 // E2 A heartbeat is quiet: it changes nothing that anybody waits for.
 // E3 Steps that the disk did not take are shown all the same, for as long as the process lives: nobody is told of a state that has ended.
+// E4 What runs is what the monitor says: a pulse.json that was removed, reset or edited meanwhile is shown with the last step in it, and is written
+//    so with the next heartbeat.
 import { type MonitorContext, stateWord } from '../monitor/machine.ts';
 import { beat, beginRun, type Step, takeStep, uptime } from '../monitor/pulse.ts';
 import type { BlockPulse, BlockState, CurrentTask } from '../schemas/block.ts';
@@ -40,10 +42,15 @@ export class Recorder {
   #detail = '';
   #task: CurrentTask | null = null;
   #lastRun: string | null = null;
+  #startedAt: string | null = null;
   #heartbeat: NodeJS.Timeout | undefined;
   #last: Promise<void> = Promise.resolve();
   /** E3. */
   #unwritten: Step[] = [];
+  /** E4: of this run, whether the disk took it or not. */
+  #lastStep: Step | undefined;
+  /** While it is on its way to the disk, pulse.json is as before it or as after it. */
+  #comingStep: Step | undefined;
 
   constructor(options: RecorderOptions) {
     this.#options = options;
@@ -55,7 +62,10 @@ export class Recorder {
 
   /** A monitor begins; whatever the last one left in pulse.json is over. */
   begin(): void {
-    this.#update((pulse) => beginRun(pulse, this.#options.world.now()));
+    const now = this.#options.world.now();
+    this.#startedAt = new Date(now).toISOString();
+    this.#lastStep = undefined;
+    this.#update((pulse) => beginRun(pulse, now));
   }
 
   /** A step of the monitor. One that leads to no other state is none, but its reason or its time may be another. */
@@ -90,7 +100,7 @@ export class Recorder {
       const { chat, pulse } = this.#options.files;
       const queue = await chat.read().then(countQueue, () => undefined);
       await pulse.update((old) => ({
-        value: { ...old, currentTask: task, queue: queue ?? old.queue, lastRun: this.#lastRun ?? old.lastRun },
+        value: { ...this.#asItRuns(old), currentTask: task, queue: queue ?? old.queue, lastRun: this.#lastRun ?? old.lastRun },
         result: undefined,
       }));
     });
@@ -98,7 +108,7 @@ export class Recorder {
 
   /** What pulse.json says, with what has grown since it was written. */
   present(written: BlockPulse): BlockPulse {
-    const pulse = this.#withUnwritten(written);
+    const pulse = this.#asItRuns(written);
     return { ...pulse, currentTask: this.#task ?? pulse.currentTask, uptimeSeconds: uptime(pulse, this.#options.world.now()) };
   }
 
@@ -114,7 +124,7 @@ export class Recorder {
   endTask(messageId: string | null): void {
     if (this.#task?.messageId !== messageId) return;
     this.#task = null;
-    if (messageId === null) this.#update((pulse) => ({ ...pulse, currentTask: this.#task }));
+    if (messageId === null) this.#update((pulse) => ({ ...this.#asItRuns(pulse), currentTask: this.#task }));
     else this.#lastRun = new Date(this.#options.world.now()).toISOString();
   }
 
@@ -151,14 +161,18 @@ export class Recorder {
         ({ enabled }) => enabled,
         () => to !== 'stopped',
       ));
-    const step = { to, cause, actor, now, reason, wakeUpAt, restarts, consecutiveFailures, isWanted, lastRun: this.#lastRun, queue };
+    const step: Step = { to, cause, actor, now, reason, wakeUpAt, restarts, consecutiveFailures, isWanted, lastRun: this.#lastRun, queue };
+    this.#comingStep = step;
     try {
-      await files.pulse.update((pulse) => ({ value: takeStep(this.#withUnwritten(pulse), step), result: undefined }));
+      await files.pulse.update((pulse) => ({ value: takeStep(this.#asItRuns(pulse), step), result: undefined }));
       this.#unwritten = [];
     } catch (error) {
       this.#unwritten = [...this.#unwritten, step].slice(-KEPT_STEPS);
       onUnwritten();
       throw error;
+    } finally {
+      this.#lastStep = step;
+      this.#comingStep = undefined;
     }
   }
 
@@ -167,9 +181,17 @@ export class Recorder {
     const { files, world, onBeat } = this.#options;
     const queue = countQueue(await files.chat.read());
     const quiet = this.#unwritten.length === 0;
-    await files.pulse.update((pulse) => ({ value: beat(this.#withUnwritten(pulse), world.now(), queue, this.#task), result: undefined }), { quiet });
+    await files.pulse.update((pulse) => ({ value: beat(this.#asItRuns(pulse), world.now(), queue, this.#task), result: undefined }), { quiet });
     this.#unwritten = [];
     onBeat();
+  }
+
+  /** E3, E4. */
+  #asItRuns(pulse: BlockPulse): BlockPulse {
+    const seen = this.#withUnwritten(pulse);
+    const last = this.#lastStep;
+    if (last === undefined || seen.state === last.to || seen.state === this.#comingStep?.to) return seen;
+    return takeStep({ ...seen, startedAt: this.#startedAt }, { ...last, lastRun: this.#lastRun });
   }
 
   /** E3. A step may be there although its writing failed: the disk took it, and did not confirm it. */

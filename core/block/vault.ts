@@ -3,17 +3,19 @@
 //
 // V1 A new folder is written whole, and synced, under a temporary name beside its place, and then renamed.
 // V2 A rename never replaces anything: the place is looked at first, and one process holds the workspace.
+// V3 What was moved has moved, also when the disk did not confirm it: who moved it gets the error to tell, and does what follows from the move.
+// V4 Remains that can't be removed keep nobody from anything: they are out of sight, and tried again at each start.
 import { randomBytes } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { lstat, mkdir, opendir, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BlockhouseError } from '../errors.ts';
 import { tryParseJson } from '../json.ts';
 import { noCosts } from '../monitor/costs.ts';
 import { ArchiveInfo, type BlockConfig } from '../schemas/block.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import { ensureFolder, isTemporaryName, renameDurably, replaceFile, storageFailure, syncFolder, writeNewFile } from '../workspace/atomic-file.ts';
+import { ensureFolder, isTemporaryName, renameDurably, replaceFile, storageFailure, syncFolder, unflushed, writeNewFile } from '../workspace/atomic-file.ts';
 import { readRegular } from '../workspace/regular-file.ts';
 import { formatFile, freshMemory, freshPulse } from './contents.ts';
 import { archiveName, archiveNotFound, nameInArchive } from './names.ts';
@@ -24,6 +26,19 @@ const MAX_INFO_BYTES = 65_536;
 /** So many archives are looked at before others have their turn. */
 const SLICE = 50;
 
+/** V3. What to tell of a change that was made without being confirmed, or not made whole; undefined when all is well. */
+export type Unconfirmed = BlockhouseError | undefined;
+
+export interface Stored {
+  readonly archiveName: string;
+  readonly unconfirmed: Unconfirmed;
+}
+
+export interface Built {
+  readonly name: string;
+  readonly unconfirmed: Unconfirmed;
+}
+
 export class Vault {
   readonly blocks: string;
   readonly archive: string;
@@ -33,11 +48,14 @@ export class Vault {
     this.archive = join(workspace, 'archive');
   }
 
-  /** Makes the two folders, and removes what a crash left half made. */
-  async open(): Promise<void> {
+  /** Makes the two folders, and removes what a crash left half made; `onFault` hears of what can't be removed (V4). */
+  async open(onFault: (what: string, error: unknown) => void): Promise<void> {
     for (const folder of [this.blocks, this.archive]) {
       await ensureFolder(folder);
-      for (const name of await readdir(folder)) if (isTemporaryName(name)) await rm(join(folder, name), { recursive: true, force: true });
+      for (const name of await readdir(folder)) {
+        if (!isTemporaryName(name)) continue;
+        await rm(join(folder, name), { recursive: true, force: true }).catch((error: unknown) => onFault(`${basename(folder)}/${name}`, error));
+      }
     }
   }
 
@@ -46,25 +64,25 @@ export class Vault {
   }
 
   /** V1. Throws NAME_TAKEN. */
-  async create(config: BlockConfig): Promise<void> {
+  async create(config: BlockConfig): Promise<Built> {
     this.assertFree(config.name);
-    await this.#build(writeFresh, () => Promise.resolve(config));
+    return this.#build(writeFresh, () => Promise.resolve(config));
   }
 
-  /** V1. `fill` writes what a block has into the new folder, `configure` says how it is to be called and set. Resolves with its name. */
-  import(fill: (folder: string) => Promise<void>, configure: (folder: string) => Promise<BlockConfig>): Promise<string> {
+  /** V1. `fill` writes what a block has into the new folder, `configure` says how it is to be called and set. */
+  import(fill: (folder: string) => Promise<void>, configure: (folder: string) => Promise<BlockConfig>): Promise<Built> {
     return this.#build(fill, configure);
   }
 
-  async #build(fill: (folder: string) => Promise<void>, configure: (folder: string) => Promise<BlockConfig>): Promise<string> {
+  async #build(fill: (folder: string) => Promise<void>, configure: (folder: string) => Promise<BlockConfig>): Promise<Built> {
     const temporary = join(this.blocks, `.new.${randomBytes(8).toString('hex')}.tmp`);
     try {
       await mkdir(temporary, { mode: 0o700 });
       await fill(temporary);
       const config = await configure(temporary);
-      await replaceFile(join(temporary, 'config.json'), formatFile(config));
-      await this.#move(temporary, this.folderOf(config.name), () => this.assertFree(config.name));
-      return config.name;
+      await prepareFile(join(temporary, 'config.json'), formatFile(config));
+      const unconfirmed = await this.#move(temporary, this.folderOf(config.name), () => this.assertFree(config.name));
+      return { name: config.name, unconfirmed };
     } catch (error) {
       await rm(temporary, { recursive: true, force: true });
       throw storageFault(error);
@@ -72,19 +90,18 @@ export class Vault {
   }
 
   /** Moves a block's folder into the archive. Resolves with its name there. */
-  async store(name: string, facts: Omit<ArchiveInfo, 'archiveName' | 'originalName' | 'archivedAt'>, at: Date): Promise<string> {
-    const stored = this.#freeArchiveName(name, at);
-    const info: ArchiveInfo = { archiveName: stored, originalName: name, archivedAt: at.toISOString(), ...facts };
+  async store(name: string, facts: Omit<ArchiveInfo, 'archiveName' | 'originalName' | 'archivedAt'>, at: Date): Promise<Stored> {
     const note = join(this.folderOf(name), INFO);
     try {
-      await replaceFile(note, formatFile(info));
-      await this.#move(this.folderOf(name), join(this.archive, stored));
-      await syncFolder(this.blocks);
+      const stored = this.#freeArchiveName(name, at);
+      const info: ArchiveInfo = { archiveName: stored, originalName: name, archivedAt: at.toISOString(), ...facts };
+      await prepareFile(note, formatFile(info));
+      const unconfirmed = await this.#move(this.folderOf(name), join(this.archive, stored));
+      return { archiveName: stored, unconfirmed: unconfirmed ?? (await confirmed(this.blocks)) };
     } catch (error) {
       await rm(note, { force: true }).catch(() => undefined); // it says what is not so, and nobody reads it here
       throw storageFault(error);
     }
-    return stored;
   }
 
   /** Newest first. */
@@ -114,14 +131,14 @@ export class Vault {
   }
 
   /** Brings an archived block back under `name`, with this configuration. Throws NAME_TAKEN. */
-  async restore(info: ArchiveInfo, config: BlockConfig): Promise<void> {
+  async restore(info: ArchiveInfo, config: BlockConfig): Promise<Unconfirmed> {
     const from = join(this.archive, info.archiveName);
     this.assertFree(config.name);
     try {
-      await replaceFile(join(from, 'config.json'), formatFile(config));
-      await this.#move(from, this.folderOf(config.name), () => this.assertFree(config.name));
-      await syncFolder(this.archive);
-      await rm(join(this.folderOf(config.name), INFO), { force: true });
+      await prepareFile(join(from, 'config.json'), formatFile(config));
+      const unconfirmed = await this.#move(from, this.folderOf(config.name), () => this.assertFree(config.name));
+      await rm(join(this.folderOf(config.name), INFO), { force: true }).catch(() => undefined); // nobody reads it here
+      return unconfirmed ?? (await confirmed(this.archive));
     } catch (error) {
       throw storageFault(error);
     }
@@ -132,17 +149,21 @@ export class Vault {
     return join(this.archive, info.archiveName);
   }
 
-  /** Out of sight by one rename, then file by file. */
-  async remove(info: ArchiveInfo): Promise<void> {
-    const hidden = join(this.archive, `.${info.archiveName}.${randomBytes(8).toString('hex')}.tmp`);
+  /** Out of sight by one rename, then file by file (V4). */
+  async remove(info: ArchiveInfo): Promise<Unconfirmed> {
+    const hidden = `.${info.archiveName}.${randomBytes(8).toString('hex')}.tmp`;
+    let unconfirmed: Unconfirmed;
     try {
-      await this.#move(join(this.archive, info.archiveName), hidden);
-      await rm(hidden, { recursive: true, force: true });
+      unconfirmed = await this.#move(join(this.archive, info.archiveName), join(this.archive, hidden));
     } catch (error) {
-      // The rename may have been made and only its confirmation failed. What can't be removed now is swept at the next start.
-      await rm(hidden, { recursive: true, force: true }).catch(() => undefined);
       throw storageFault(error);
     }
+    try {
+      await rm(join(this.archive, hidden), { recursive: true, force: true });
+    } catch (error) {
+      return remains(info.archiveName, hidden, error as NodeJS.ErrnoException);
+    }
+    return unconfirmed;
   }
 
   async #info(name: string): Promise<ArchiveInfo | undefined> {
@@ -175,17 +196,49 @@ export class Vault {
     if (found !== undefined) throw new BlockhouseError('NAME_TAKEN', `There is a block ${name} already; choose another name.`);
   }
 
-  /** V2. */
-  async #move(from: string, to: string, assertFree: () => void = () => undefined): Promise<void> {
+  /** V2, V3. */
+  async #move(from: string, to: string, assertFree: () => void = () => undefined): Promise<Unconfirmed> {
+    let refusal: unknown;
     const isFree = (): boolean => {
-      assertFree();
-      return true;
+      try {
+        assertFree();
+        return true;
+      } catch (error) {
+        refusal = error;
+        return false;
+      }
     };
-    await renameDurably(from, to, isFree).catch((error: unknown) => {
-      if (!(error instanceof BlockhouseError)) assertFree(); // somebody else may have been faster
+    const outcome = await renameDurably(from, to, isFree).catch((error: unknown) => {
+      if (error instanceof BlockhouseError) return error; // it was renamed
+      assertFree(); // somebody else may have been faster
       throw error;
     });
+    if (outcome === false) throw refusal;
+    return outcome === true ? undefined : outcome;
   }
+}
+
+/** A file that goes with the folder, before that moves. One that was only not confirmed is a failure like any other: nothing has moved yet. */
+async function prepareFile(path: string, content: string): Promise<void> {
+  await replaceFile(path, content).catch((error: unknown) => {
+    throw error instanceof BlockhouseError && error.code === 'STORAGE_FAILED' ? error.cause : error;
+  });
+}
+
+/** V3, for the folder that was left. */
+async function confirmed(folder: string): Promise<Unconfirmed> {
+  try {
+    await syncFolder(folder).catch(unflushed);
+    return undefined;
+  } catch (error) {
+    return error as BlockhouseError;
+  }
+}
+
+/** V4. */
+function remains(archiveName: string, hidden: string, error: NodeJS.ErrnoException): BlockhouseError {
+  const message = `${archiveName} is deleted, but not all of its files could be removed (${error.code ?? error.message}). What is left lies in archive/${hidden}: remove it by hand, or the server tries again at its next start.`;
+  return new BlockhouseError('STORAGE_FAILED', message, { cause: error });
 }
 
 async function writeFresh(folder: string): Promise<void> {

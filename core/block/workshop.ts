@@ -1,6 +1,7 @@
 // What the work on one block needs: its files, its log, its feed, and the world around it. Pure: types only.
 import type { CoreBus } from '../bus.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import type { Compactions } from '../monitor/compactions.ts';
 import type { ModelCalls } from '../monitor/model-call.ts';
 import type { CurrentTask } from '../schemas/block.ts';
 import type { HaltState } from '../schemas/block-api.ts';
@@ -18,6 +19,7 @@ export interface World {
   readonly bus: CoreBus;
   readonly gateway: Gateway;
   readonly calls: ModelCalls;
+  readonly compactions: Compactions;
   readonly ledger: Ledger;
   readonly watches: FolderWatches;
   readonly steps: StepCounter;

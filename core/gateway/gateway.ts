@@ -46,6 +46,8 @@ export interface CallOptions {
   /** Abort it when the caller leaves. */
   readonly signal?: AbortSignal | undefined;
   readonly requestId?: string | undefined;
+  /** Called when the request has its turn and is about to be made, once. What it throws is the failure, and nothing is made. */
+  onTurn?(): void;
 }
 
 /** How the calls to one place have gone (W7). */
@@ -127,12 +129,12 @@ export class Gateway {
   /** A whole answer. Rejects with a BlockhouseError. */
   async chat(request: unknown, options: CallOptions = {}): Promise<ChatResponse> {
     const accepted = this.#accept(request, undefined, options);
-    return this.#run(accepted, (answered) => toResponse(accepted, answered));
+    return this.#run(accepted, (answered) => toResponse(accepted, answered), options);
   }
 
   /** Writes an answer into `sink` while it comes and resolves with its end. Rejects with a BlockhouseError. */
   async pipe(request: unknown, sink: StreamSink, options: CallOptions = {}): Promise<ChatDone> {
-    return this.#run(this.#accept(request, sink, options), doneOf);
+    return this.#run(this.#accept(request, sink, options), doneOf, options);
   }
 
   /** Model ids of an adapter. */
@@ -183,13 +185,14 @@ export class Gateway {
     return { request: body, adapter, prompt, signal, requestId: options.requestId ?? this.#options.newRequestId(), sink };
   }
 
-  #run<T>(accepted: AcceptedChat, resultOf: (answered: AnsweredChat) => T): Promise<T> {
+  #run<T>(accepted: AcceptedChat, resultOf: (answered: AnsweredChat) => T, options: CallOptions): Promise<T> {
     const { adapter, request, requestId, signal } = accepted;
     const attempts = new Attempts(accepted, this.#options.now);
     const lane = this.#lane(adapter);
     const account = request.config?.baseURL === undefined ? lane.provider : lane.elsewhere; // W7
     this.#options.bus.emit('chat.started', { requestId, adapter: adapter.id, model: request.model, stream: accepted.sink !== undefined });
     const begin = (): Promise<AnsweredChat> => {
+      options.onTurn?.();
       account.budget.deposit();
       return this.#attemptUntilDone(accepted, attempts, account, 0);
     };

@@ -78,7 +78,8 @@ export class MonitorActors {
       return await reply.make();
     } finally {
       signal.removeEventListener('abort', abort);
-      this.#reply = undefined;
+      // One that took too long to be saved ends after its run: the next run may be at its own reply by then.
+      if (this.#reply === reply) this.#reply = undefined;
     }
   }
 

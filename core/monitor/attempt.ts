@@ -42,5 +42,6 @@ export function countsAsAttempt(failure: BlockhouseError, candidates: readonly C
 
 export const CANCELLED = new BlockhouseError('CANCELLED', 'The reply was cancelled.');
 export const ENDED_EARLY = new BlockhouseError('CANCELLED', 'The reply was ended before it began; the message waits.');
+export const NOT_CALLED = new BlockhouseError('CANCELLED', 'The kill switch, or the budget, allowed no call; the message waits.');
 /** Somebody has removed the message, or given it another outcome by hand. */
 export const GONE = new BlockhouseError('CANCELLED', 'The message was changed while it was being answered; the answer was not kept.');

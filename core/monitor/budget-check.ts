@@ -1,24 +1,43 @@
 // Whether the next call of a block fits its caps, by the ledger.
+//
+// Q1 Before each call, what was spent, what calls of the block that are under way may yet cost, and the worst case of this one must fit.
+// Q2 What does not fit only beside calls under way waits for them: they cost less than their worst case, as a rule.
+// Q3 Nothing comes between the look and the reservation, so that of two calls each knows of the other.
 import type { BlockWorkshop } from '../block/workshop.ts';
 import type { BlockConfig, BudgetStand } from '../schemas/block.ts';
+import type { Ledger } from '../workspace/ledger.ts';
+import type { Reservation } from '../workspace/reservations.ts';
 import { type BudgetVerdict, dayStart, hasCaps, judgeBudget, monthStart } from './budget.ts';
-import type { ReplyOutcome } from './machine.ts';
-import type { Candidate } from './model-call.ts';
+import { CallRefused, type Candidate, type Pause } from './model-call.ts';
 
-/** The pause that a reached cap demands; undefined when the call may be made. */
-export async function checkBudget(
-  shop: BlockWorkshop,
-  config: BlockConfig,
-  candidates: readonly Candidate[],
-  inputTokens: number,
-): Promise<ReplyOutcome | undefined> {
-  if (!hasCaps(config.budget)) return undefined;
-  const worst = await Promise.all(candidates.map((candidate) => shop.world.calls.worstCase(candidate, inputTokens)));
-  const verdict = await judge(shop, config, {
-    usd: worst.reduce<number | null>((most, { usd }) => (usd === null ? most : Math.max(most ?? 0, usd)), null),
-    tokens: Math.max(0, ...worst.map(({ tokens }) => tokens)),
-  });
-  if (verdict.kind === 'ok') return undefined;
+type WorstCase = { readonly usd: number | null; readonly tokens: number };
+
+/** The pause that a reached cap demands; undefined when the call fits what was spent. */
+export async function checkBudget(shop: BlockWorkshop, config: BlockConfig, candidate: Candidate | undefined, inputTokens: number): Promise<Pause | undefined> {
+  if (!hasCaps(config.budget) || candidate === undefined) return undefined;
+  const verdict = await judge(shop, config, await shop.world.calls.worstCase(candidate, inputTokens));
+  return verdict.kind === 'ok' ? undefined : pauseOf(shop, verdict);
+}
+
+/** Q1. For a call that is about to be made; undefined where there is no cap, or `signal` has fired. Throws CallRefused. */
+export async function reserveCall(shop: BlockWorkshop, candidate: Candidate, inputTokens: number, signal: AbortSignal): Promise<Reservation | undefined> {
+  const { ledger, calls } = shop.world;
+  while (!signal.aborted) {
+    const config = await shop.files.config.read();
+    if (!hasCaps(config.budget)) return undefined;
+    const worst = await calls.worstCase(candidate, inputTokens);
+    const book = await ledger.book();
+    const held = ledger.reservations.sum(shop.name); // Q3: from here on
+    const alone = judgeWith(shop, config, book, worst);
+    if (alone.kind === 'exceeded') throw new CallRefused(await pauseOf(shop, alone));
+    const beside = held === undefined ? alone : judgeWith(shop, config, book, { usd: (worst.usd ?? 0) + held.usd, tokens: worst.tokens + held.tokens });
+    if (beside.kind === 'ok') return ledger.reservations.hold(shop.name, { usd: worst.usd ?? 0, tokens: worst.tokens });
+    await ledger.reservations.changed(shop.name, signal); // Q2
+  }
+  return undefined;
+}
+
+async function pauseOf(shop: BlockWorkshop, verdict: BudgetVerdict & { readonly kind: 'exceeded' }): Promise<Pause> {
   await shop.files.costs.update((costs) => ({ value: { ...costs, budget: verdict.stand }, result: undefined }));
   shop.log.write('WARN', 'budget.reached', { cap: verdict.cap, resets: new Date(verdict.resetsAt).toISOString() });
   const fix = `${verdict.fix} (blockhouse config set ${shop.name} budget.${verdict.cap}=…)`;
@@ -30,9 +49,12 @@ export async function budgetStand(shop: BlockWorkshop, config: BlockConfig): Pro
   return (await judge(shop, config, { usd: 0, tokens: 0 })).stand;
 }
 
-async function judge(shop: BlockWorkshop, { budget }: BlockConfig, worstCase: { usd: number | null; tokens: number }): Promise<BudgetVerdict> {
-  const { ledger, now } = shop.world;
-  const at = now();
-  const [day, month] = await Promise.all([ledger.spend(shop.name, dayStart(at, budget.timezone)), ledger.spend(shop.name, monthStart(at, budget.timezone))]);
-  return judgeBudget({ budget, day, month, worstCase, now: at });
+async function judge(shop: BlockWorkshop, config: BlockConfig, worstCase: WorstCase): Promise<BudgetVerdict> {
+  return judgeWith(shop, config, await shop.world.ledger.book(), worstCase);
+}
+
+function judgeWith({ name, world }: BlockWorkshop, { budget }: BlockConfig, book: Awaited<ReturnType<Ledger['book']>>, worstCase: WorstCase): BudgetVerdict {
+  const now = world.now();
+  const [day, month] = [book.spend(name, dayStart(now, budget.timezone)), book.spend(name, monthStart(now, budget.timezone))];
+  return judgeBudget({ budget, day, month, worstCase, now });
 }

@@ -131,6 +131,11 @@ export function nextMonthStart(nowMs: number, timezone: string): number {
   return startOf(year, month + 1, 1, timezone);
 }
 
+/** Throws INVALID_REQUEST naming `budget.timezone` for an unknown one. */
+export function assertTimezone(timezone: string): void {
+  formatOf(timezone);
+}
+
 interface CalendarDate {
   readonly year: number;
   /** From 1. */

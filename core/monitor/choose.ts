@@ -24,7 +24,8 @@ export async function chooseNext(shop: BlockWorkshop, isUrgent: boolean): Promis
   if (halt.halted) return { kind: 'pause', until: null, reason: haltReason(halt), actor: 'user' };
   const config = await shop.files.config.read();
   if (config.adapter === null) return { kind: 'fail', reason: unconfiguredReason(shop.name) };
-  const next = (await putInOrder(shop, { ...config.retry, staleAfterMs: Number.POSITIVE_INFINITY })).find(isNext); // H2
+  const entries = await putInOrder(shop, { ...config.retry, staleAfterMs: Number.POSITIVE_INFINITY }); // H2
+  const next = entries.find((entry) => isNext(entry) && isFound(entries, entry));
   if (next === undefined) return { kind: 'nothing' };
   const due = next.nextAttemptAt === undefined ? 0 : Date.parse(next.nextAttemptAt);
   // What was written by hand may be no time at all.
@@ -35,6 +36,11 @@ export async function chooseNext(shop: BlockWorkshop, isUrgent: boolean): Promis
 
 function isNext({ role, status }: ChatEntry): boolean {
   return role === 'user' && status === 'queued';
+}
+
+/** A message is begun by its id: only the first entry that bears it can be. */
+function isFound(entries: Entries, entry: ChatEntry): boolean {
+  return entries.find(({ id }) => id === entry.id) === entry;
 }
 
 /** Entries written by hand become whole, what broke off is queued again, what is too old expires. */

@@ -7,8 +7,8 @@ import type { BlockWorkshop } from '../block/workshop.ts';
 import { BlockhouseError } from '../errors.ts';
 import type { BlockConfig, BlockMemory, Compaction } from '../schemas/block.ts';
 import { recordCall } from './bookkeeping.ts';
-import { checkBudget } from './budget-check.ts';
-import { candidatesOf, ModelCallFailure } from './model-call.ts';
+import { reserveCall } from './budget-check.ts';
+import { CallRefused, candidatesOf, ModelCallFailure } from './model-call.ts';
 import { haltReason } from './reasons.ts';
 import { type CompactionPlan, estimateTokens, planCompaction, summaryMessages, windowStand } from './window.ts';
 
@@ -16,8 +16,15 @@ const KEPT_COMPACTIONS = 20;
 /** Above this share of the window there is no room left for the next exchange: without a summary it is moved all the same. */
 const OVERFULL_PERCENT = 100;
 
-/** The memory afterwards. Rejects with the failure of the model, after it is written into memory.json. */
-export async function compact(shop: BlockWorkshop, trigger: 'threshold' | 'manual', signal: AbortSignal): Promise<BlockMemory> {
+/**
+ * The memory afterwards. Rejects with the failure of the model, after it is written into memory.json, and with WRONG_STATE while another one
+ * is under way.
+ */
+export function compact(shop: BlockWorkshop, trigger: 'threshold' | 'manual', signal: AbortSignal): Promise<BlockMemory> {
+  return shop.world.compactions.run(shop.name, signal, (ending) => compactNow(shop, trigger, ending));
+}
+
+async function compactNow(shop: BlockWorkshop, trigger: 'threshold' | 'manual', signal: AbortSignal): Promise<BlockMemory> {
   const { files } = shop;
   const halt = shop.world.halted();
   if (halt.halted) throw new BlockhouseError('WRONG_STATE', haltReason(halt).message); // C2
@@ -69,15 +76,17 @@ async function summarise(
   const candidates = candidatesOf(config);
   const messages = summaryMessages(memory.summary, plan.exchanges);
   const tokens = messages.reduce((sum, { content }) => sum + estimateTokens(content ?? ''), 0);
-  if ((await checkBudget(shop, config, candidates, tokens)) !== undefined) throw asFailure('WRONG_STATE', 'The budget does not allow a summary.');
   let last = asFailure('ADAPTER_NOT_CONFIGURED', 'No model is set.');
   for (const candidate of candidates) {
     try {
-      const { content, bill } = await shop.world.calls.make({ block: shop.name, candidate, messages, purpose: 'summary', messageId: null, signal });
+      const reserve = () => reserveCall(shop, candidate, tokens, signal);
+      const call = { block: shop.name, candidate, messages, purpose: 'summary', messageId: null, signal, reserve } as const;
+      const { content, bill } = await shop.world.calls.make(call);
       await recordCall(shop, bill, 'summary', null);
       if (content.trim() === '') throw asFailure('UPSTREAM_MALFORMED', 'The model answered with an empty summary.');
       return { summary: content.trim(), model: candidate.model, costUsd: bill.costUsd };
     } catch (error) {
+      if (error instanceof CallRefused) throw refused(error);
       if (!(error instanceof ModelCallFailure)) throw error;
       if (error.bill !== undefined) await recordCall(shop, error.bill, 'summary', null);
       last = error;
@@ -85,6 +94,12 @@ async function summarise(
     }
   }
   throw last;
+}
+
+/** C2: the switch is no failure of the model, and nothing is noted of it. */
+function refused({ pause }: CallRefused): BlockhouseError | ModelCallFailure {
+  if (pause.actor === 'budget') return asFailure('WRONG_STATE', 'The budget does not allow a summary.');
+  return new BlockhouseError('WRONG_STATE', pause.reason.message);
 }
 
 function asFailure(code: 'WRONG_STATE' | 'ADAPTER_NOT_CONFIGURED' | 'UPSTREAM_MALFORMED', message: string): ModelCallFailure {

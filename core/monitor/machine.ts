@@ -2,11 +2,13 @@
 // the work and resolve with an outcome. Context is JSON and nothing else. Pure: no I/O.
 //
 // N1 One message at a time, and after each the next is chosen anew: what a person did in the meantime counts. What happens while something
-//    is being looked at leads to a second look.
+//    is being looked at leads to a second look; what happens while a reply is made counts as if it had happened after it.
 // N2 Every way out leads through `stopping`, whose actor leaves nothing half done.
 // N3 A message that fails is no fault of the monitor; an actor that throws is. Five such faults in ten minutes, and it waits for a person.
+// N4 A message whose attempt is over is not taken again at once, whatever made it the next one: the two could follow each other for ever.
 import { assign, fromPromise, setup } from 'xstate';
 import type { BlockState, Reason, TransitionActor } from '../schemas/block.ts';
+import { stalledReason } from './reasons.ts';
 
 export interface MonitorInput {
   readonly name: string;
@@ -38,8 +40,10 @@ export type MonitorEvent =
   | { readonly type: 'stop'; readonly cause: string; readonly actor: TransitionActor }
   /** There may be something to do. */
   | { readonly type: 'chat.changed' }
-  /** What kept it from working may be gone: configuration, credentials, kill switch. */
-  | { readonly type: 'settings.changed'; readonly cause: string; readonly actor: TransitionActor };
+  /** What kept it from working may be gone: configuration, credentials, a damaged file. */
+  | { readonly type: 'settings.changed'; readonly cause: string; readonly actor: TransitionActor }
+  /** The kill switch was set or released, which cures nothing that has failed. */
+  | { readonly type: 'halt.changed'; readonly cause: string; readonly actor: TransitionActor };
 
 export interface MonitorContext {
   readonly name: string;
@@ -51,8 +55,12 @@ export interface MonitorContext {
   readonly cause: string;
   readonly actor: TransitionActor;
   readonly isStopping: boolean;
-  /** Something changed while the next step was being chosen, or the files were read. */
+  /** Something changed while the next step was being chosen, the files were read, or a reply was made. */
   readonly chooseAgain: boolean;
+  /** What changed while a reply was made may cure what it failed of. */
+  readonly beginAgain: boolean;
+  /** The message whose attempt has just ended without an answer (N4). */
+  readonly overId: string | null;
   /** The wait of the message is over, or somebody wants no more of it. */
   readonly isUrgent: boolean;
   /** Epoch milliseconds of the last faults of its actors. */
@@ -67,6 +75,8 @@ export const MAX_CRASHES = 5;
 const CRASH_BASE_MS = 1000;
 /** Timers take no longer waits; the choice is made anew then. */
 const LONGEST_WAIT_MS = 86_400_000;
+/** How long a message that came to nothing is left alone (N4). */
+const STALLED_WAIT_MS = 60_000;
 /** How long a reply may go on after a stop, and an aborted one then take to be saved. */
 export const GRACE_MS = 10_000;
 export const SAVING_MS = 5000;
@@ -115,6 +125,8 @@ export function createMonitorMachine(now: () => number) {
       actor: input.actor,
       isStopping: false,
       chooseAgain: false,
+      beginAgain: false,
+      overId: null,
       isUrgent: false,
       crashes: [],
       restarts: 0,
@@ -142,10 +154,16 @@ export function createMonitorMachine(now: () => number) {
       },
       choosing: {
         entry: assign({ chooseAgain: false, messageId: null }),
+        exit: assign({ overId: null }),
         invoke: {
           src: 'choose',
           input: ({ context }) => ({ name: context.name, isUrgent: context.isUrgent }),
           onDone: [
+            {
+              guard: ({ context, event }) => event.output.kind === 'reply' && event.output.messageId === context.overId && !context.chooseAgain, // N4
+              target: 'backoff',
+              actions: assign(() => hold({ kind: 'wait', until: now() + STALLED_WAIT_MS, reason: stalledReason() })),
+            },
             {
               guard: ({ event }) => event.output.kind === 'reply',
               target: 'working',
@@ -168,16 +186,18 @@ export function createMonitorMachine(now: () => number) {
         on: {
           'chat.changed': { actions: assign({ chooseAgain: true }) },
           'settings.changed': { actions: assign({ chooseAgain: true }) },
+          'halt.changed': { actions: assign({ chooseAgain: true }) },
         },
       },
       idle: {
         on: {
           'chat.changed': 'choosing',
           'settings.changed': { target: 'choosing', actions: assign(({ event }) => ({ cause: event.cause, actor: event.actor })) },
+          'halt.changed': { target: 'choosing', actions: assign(({ event }) => ({ cause: event.cause, actor: event.actor })) },
         },
       },
       working: {
-        entry: assign({ isUrgent: false }),
+        entry: assign({ isUrgent: false, chooseAgain: false, beginAgain: false }),
         initial: 'replying',
         invoke: {
           src: 'reply',
@@ -196,6 +216,7 @@ export function createMonitorMachine(now: () => number) {
                 consecutiveFailures: event.output.kind === 'over' && event.output.failed ? context.consecutiveFailures + 1 : 0,
                 cause: event.output.kind === 'over' && event.output.failed ? 'message failed' : 'answered',
                 actor: 'monitor' as const,
+                overId: event.output.kind === 'over' ? context.messageId : null,
               })),
             },
             {
@@ -203,7 +224,13 @@ export function createMonitorMachine(now: () => number) {
               target: 'backoff',
               actions: assign(({ context, event }) => ({ ...hold(event.output), consecutiveFailures: context.consecutiveFailures + 1 })),
             },
+            { guard: ({ context, event }) => event.output.kind === 'pause' && context.chooseAgain, target: 'choosing' }, // N1
             { guard: ({ event }) => event.output.kind === 'pause', target: 'paused', actions: assign(({ event }) => hold(event.output)) },
+            {
+              guard: ({ context }) => context.beginAgain, // N1
+              target: 'starting',
+              actions: assign(({ context }) => ({ consecutiveFailures: context.consecutiveFailures + 1 })),
+            },
             { target: 'failed', actions: assign(({ context, event }) => ({ ...hold(event.output), consecutiveFailures: context.consecutiveFailures + 1 })) },
           ],
           onError: [
@@ -215,6 +242,8 @@ export function createMonitorMachine(now: () => number) {
           replying: {
             on: {
               stop: { target: 'finishing', actions: assign({ isStopping: true, cause: ({ event }) => event.cause, actor: ({ event }) => event.actor }) },
+              'settings.changed': { actions: assign(({ event }) => ({ chooseAgain: true, beginAgain: true, cause: event.cause, actor: event.actor })) },
+              'halt.changed': { actions: assign(({ event }) => ({ chooseAgain: true, cause: event.cause, actor: event.actor })) },
             },
           },
           finishing: {
@@ -246,6 +275,8 @@ export function createMonitorMachine(now: () => number) {
           // The message that waits may have been cancelled.
           'chat.changed': 'choosing',
           'settings.changed': { target: 'choosing', actions: assign(({ event }) => ({ cause: event.cause, actor: event.actor, isUrgent: true })) },
+          // The kill switch says nothing about what the message waits for.
+          'halt.changed': { target: 'choosing', actions: assign(({ event }) => ({ cause: event.cause, actor: event.actor })) },
         },
       },
       paused: {
@@ -253,6 +284,7 @@ export function createMonitorMachine(now: () => number) {
         on: {
           start: { target: 'choosing', actions: assign(({ event }) => ({ cause: 'start', actor: event.actor })) },
           'settings.changed': { target: 'choosing', actions: assign(({ event }) => ({ cause: event.cause, actor: event.actor })) },
+          'halt.changed': { target: 'choosing', actions: assign(({ event }) => ({ cause: event.cause, actor: event.actor })) },
         },
       },
       crashed: {

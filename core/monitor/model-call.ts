@@ -5,6 +5,8 @@
 // B2 Monitors together make so many calls at a time: a start with a thousand waiting blocks is no herd.
 // B3 One call is one attempt. The monitor repeats it, where people see that it waits; the gateway does not.
 // B4 An answer whose bill can't be written is not given: it would lift the caps. No model failed then, and another one would fare no better.
+//    Until the ledger takes it, no further call is made.
+// B5 The kill switch is asked when the call has its place everywhere and is about to be made, the caps right before that.
 import PQueue from 'p-queue';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
@@ -12,8 +14,12 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { Prices } from '../gateway/pricing.ts';
 import type { StreamSink } from '../ports.ts';
 import type { BlockConfig, CallPurpose } from '../schemas/block.ts';
+import type { HaltState } from '../schemas/block-api.ts';
 import type { ChatConfig, ChatDone, Message, Usage } from '../schemas/chat.ts';
 import type { Ledger } from '../workspace/ledger.ts';
+import type { Reservation } from '../workspace/reservations.ts';
+import type { ReplyOutcome } from './machine.ts';
+import { haltReason } from './reasons.ts';
 import { estimateTokens } from './window.ts';
 
 /** Who may answer: `adapter` or one of `fallbacks` of a configuration. */
@@ -43,6 +49,8 @@ export interface ModelCall {
   readonly purpose: CallPurpose;
   readonly messageId: string | null;
   readonly signal: AbortSignal;
+  /** Called when the call has its turn, and may wait. Throws CallRefused where a cap forbids the call. */
+  reserve?(): Promise<Reservation | undefined>;
   onText?(text: string): void;
 }
 
@@ -76,6 +84,7 @@ export interface ModelCallsOptions {
   readonly bus: CoreBus;
   /** Epoch milliseconds. */
   now(): number;
+  halted(): HaltState;
   readonly concurrency: number;
 }
 
@@ -91,6 +100,23 @@ export class ModelCallFailure extends Error {
   }
 }
 
+export type Pause = Extract<ReplyOutcome, { readonly kind: 'pause' }>;
+
+/** No model was called: the kill switch, or a cap, forbids it. */
+export class CallRefused extends Error {
+  readonly pause: Pause;
+
+  constructor(pause: Pause) {
+    super(pause.reason.message);
+    this.pause = pause;
+  }
+}
+
+/** What the kill switch demands. */
+export function haltPause(halt: HaltState): Pause | undefined {
+  return halt.halted ? { kind: 'pause', until: null, reason: haltReason(halt), actor: 'user' } : undefined;
+}
+
 export class ModelCalls {
   readonly #options: ModelCallsOptions;
   readonly #queue: PQueue;
@@ -101,7 +127,7 @@ export class ModelCalls {
   }
 
   /**
-   * Rejects with a ModelCallFailure, or with STORAGE_FULL or STORAGE_FAILED where the bill could not be written (B4).
+   * Rejects with a ModelCallFailure, with CallRefused (B5), or with STORAGE_FULL or STORAGE_FAILED where a bill could not be written (B4).
    * What `onText` was told of a call that fails is void.
    */
   async make(call: ModelCall): Promise<ModelAnswer> {
@@ -117,12 +143,22 @@ export class ModelCalls {
     try {
       return await this.#queue.add(begin, { signal: waiting.signal });
     } catch (error) {
-      if (error instanceof ModelCallFailure || error instanceof BlockhouseError) throw error;
+      if (error instanceof ModelCallFailure || error instanceof CallRefused || error instanceof BlockhouseError) throw error;
       const failure = call.signal.aborted ? new BlockhouseError('CANCELLED', 'It was ended while it waited.', { cause: error }) : toBlockhouseError(error);
       throw new ModelCallFailure(failure, undefined);
     } finally {
       call.signal.removeEventListener('abort', leave);
     }
+  }
+
+  /** Rejects with STORAGE_FULL or STORAGE_FAILED while a bill can't be written (B4). */
+  async ready(): Promise<void> {
+    await this.#options.ledger.ready().catch(ledgerFault);
+  }
+
+  /** Resolves when no call is under way, and each has its bill. */
+  ended(): Promise<void> {
+    return this.#queue.onIdle();
   }
 
   /** What a call of this size would cost at most; null when the price is not known. */
@@ -132,7 +168,18 @@ export class ModelCalls {
     return { usd: await this.#price(this.#pricesAs(candidate), candidate.model, usage), tokens: usage.totalTokens };
   }
 
+  /** B4, B5. */
   async #make(call: ModelCall): Promise<ModelAnswer> {
+    await this.ready();
+    const reservation = await call.reserve?.();
+    try {
+      return await this.#ask(call, reservation);
+    } finally {
+      reservation?.release();
+    }
+  }
+
+  async #ask(call: ModelCall, reservation: Reservation | undefined): Promise<ModelAnswer> {
     const { gateway, now } = this.#options;
     const { provider, model, config } = call.candidate;
     // As it is when the call begins: by its end the credentials may be others.
@@ -151,26 +198,32 @@ export class ModelCalls {
       ttftMs: firstTextAt === undefined ? null : Math.max(0, firstTextAt - startedAt),
     });
     let done: ChatDone;
+    let halt: Pause | undefined;
+    const assertWanted = (): void => {
+      halt = haltPause(this.#options.halted());
+      if (halt !== undefined) throw new BlockhouseError('CANCELLED', halt.reason.message);
+    };
     try {
       const request = { adapter: provider, model, messages: [...call.messages], stream: true, config };
-      done = await gateway.pipe(request, sink, { signal: call.signal });
+      done = await gateway.pipe(request, sink, { signal: call.signal, onTurn: assertWanted });
     } catch (error) {
+      if (halt !== undefined) throw new CallRefused(halt);
       const failure = toBlockhouseError(error);
       const usage = failure.usage ?? (content === '' ? undefined : estimate(call.messages, content)); // B1
-      throw new ModelCallFailure(failure, usage === undefined ? undefined : await this.#bill(call, usage, { ...facts(), failed: true }));
+      throw new ModelCallFailure(failure, usage === undefined ? undefined : await this.#bill(call, usage, { ...facts(), failed: true }, reservation));
     }
-    return { content, done, bill: await this.#bill(call, done.usage, { ...facts(), failed: false }) };
+    return { content, done, bill: await this.#bill(call, done.usage, { ...facts(), failed: false }, reservation) };
   }
 
   /** B1. */
-  async #bill(call: ModelCall, usage: Usage, { pricesAs, ...facts }: BillFacts): Promise<Bill> {
+  async #bill(call: ModelCall, usage: Usage, { pricesAs, ...facts }: BillFacts, reservation: Reservation | undefined): Promise<Bill> {
     const { ledger, bus, now } = this.#options;
     const { block, purpose, messageId, candidate } = call;
     const { provider, model } = candidate;
     const costUsd = await this.#price(pricesAs, model, usage);
     const at = new Date(now()).toISOString();
     const line = { at, block, provider, model, purpose, usage, costUsd, messageId, ...(facts.failed && { failed: true as const }) };
-    await ledger.append(line).catch(ledgerFault);
+    await ledger.append(line, reservation).catch(ledgerFault);
     bus.emit('call.billed', { block, provider, model, purpose, usage, costUsd });
     return { at, provider, model, usage, costUsd, ...facts };
   }

@@ -34,3 +34,7 @@ export function unconfiguredReason(block: string): Reason {
 export function haltReason({ reason }: HaltState): Reason {
   return { code: 'HALTED', message: `The kill switch is set${reason === null ? '' : `: ${reason}`}.`, fix: 'blockhouse unhalt' };
 }
+
+export function stalledReason(): Reason {
+  return { code: 'WAITING', message: 'The last attempt at the next message ended without an outcome; it is tried again later.', fix: null };
+}

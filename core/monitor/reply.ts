@@ -6,20 +6,21 @@
 //    or a defect.
 // R4 A fallback is asked only after the first has failed for good.
 // R5 An attempt that a stop ended keeps the text so far as an interrupted answer; without any text the message waits for the next run.
-// R6 While the kill switch is set no model is called, nor a fallback.
+// R6 While the kill switch is set no model is called, nor a fallback; nor one that a cap does not allow. The message waits, and no attempt
+//    is counted.
 // R7 An attempt whose answer, or its bill, the disk would not take counts: it may have been paid for.
 import { begin, type Entries, requeue, settle } from '../block/chat-file.ts';
 import type { BlockWorkshop } from '../block/workshop.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { ChatEntry, TaskPhase } from '../schemas/block.ts';
-import { type Attempt, CANCELLED, countsAsAttempt, ENDED_EARLY, GONE, isLastAttempt, retryAt } from './attempt.ts';
+import { type Attempt, CANCELLED, countsAsAttempt, ENDED_EARLY, GONE, isLastAttempt, NOT_CALLED, retryAt } from './attempt.ts';
 import { judgeFailure } from './backoff.ts';
 import { recordCall, updateWindow } from './bookkeeping.ts';
-import { checkBudget } from './budget-check.ts';
+import { checkBudget, reserveCall } from './budget-check.ts';
 import type { ReplyOutcome } from './machine.ts';
-import { type Bill, type Candidate, candidatesOf, type ModelAnswer, ModelCallFailure } from './model-call.ts';
+import { type Bill, CallRefused, type Candidate, candidatesOf, haltPause, type ModelAnswer, ModelCallFailure } from './model-call.ts';
 import { answerEntry, entryError, tellAnswer, tellAttemptOver, tellOver } from './outcome.ts';
-import { faultReason, haltReason } from './reasons.ts';
+import { faultReason } from './reasons.ts';
 import { buildWindow } from './window.ts';
 
 /** Why a reply was ended before its time. */
@@ -80,17 +81,12 @@ export class Reply {
     if (!history.some(({ id }) => id === this.messageId)) return { kind: 'over', failed: false };
     const window = buildWindow({ config, memory, history, messageId: this.messageId });
     const candidates = candidatesOf(config);
-    const pause = this.#halted() ?? (await checkBudget(this.#shop, config, candidates, window.tokens));
+    const pause = haltPause(this.#shop.world.halted()) ?? (await checkBudget(this.#shop, config, candidates[0], window.tokens)); // R6
     if (pause !== undefined) return pause;
+    await this.#shop.world.calls.ready(); // before the attempt is counted
     const message = await files.chat.update((entries) => begin(entries, this.messageId, this.#shop.at())); // R1
     if (message === undefined) return { kind: 'over', failed: false };
     return this.#ask({ config, message, window, candidates });
-  }
-
-  /** R6. */
-  #halted(): ReplyOutcome | undefined {
-    const halt = this.#shop.world.halted();
-    return halt.halted ? { kind: 'pause', until: null, reason: haltReason(halt), actor: 'user' } : undefined;
   }
 
   /** R4. */
@@ -99,16 +95,15 @@ export class Reply {
     const { world } = this.#shop;
     let first: BlockhouseError | undefined;
     for (const candidate of candidates) {
-      const halted = first === undefined ? undefined : this.#halted();
-      if (halted !== undefined) return this.#again(halted, { countsAsAttempt: false });
       try {
         const answer = await this.#call(candidate, attempt);
         return await this.#answered(answer, candidate, attempt);
       } catch (error) {
+        if (error instanceof CallRefused) return this.#again(error.pause, { countsAsAttempt: false, fault: NOT_CALLED }); // R6
         if (!(error instanceof ModelCallFailure)) throw error;
         const { failure, bill } = error;
         if (bill !== undefined) await recordCall(this.#shop, bill, 'chat', this.messageId);
-        if (judgeFailure(failure) === 'cancelled') return this.#cut(candidate, attempt, bill);
+        if (judgeFailure(failure) === 'cancelled') return this.#cut(candidate, attempt, bill, failure);
         this.#shop.log.write('WARN', 'reply.failed', { id: this.messageId, model: candidate.model, code: failure.code, error: failure.message });
         first ??= failure;
         const again = retryAt(first, attempt, { now: world.now(), failures: this.#shop.failures(), random: () => world.random() });
@@ -138,6 +133,7 @@ export class Reply {
       purpose: 'chat',
       messageId: this.messageId,
       signal: this.#controller.signal,
+      reserve: () => reserveCall(this.#shop, candidate, window.tokens, this.#controller.signal),
       onText: (text) => this.#grow(text),
     });
   }
@@ -175,7 +171,7 @@ export class Reply {
   }
 
   /** R5. */
-  async #cut(candidate: Candidate, { message }: Attempt, bill: Bill | undefined): Promise<ReplyOutcome> {
+  async #cut(candidate: Candidate, { message }: Attempt, bill: Bill | undefined, failure: BlockhouseError): Promise<ReplyOutcome> {
     const isCancelled = this.#cause === 'cancel';
     const outcome = { status: isCancelled ? 'cancelled' : 'done', error: null, finishedAt: this.#shop.at() } as const;
     if (this.#text !== '') {
@@ -186,10 +182,16 @@ export class Reply {
       if (isKept) this.#finish('cancelled', CANCELLED);
       else this.#over(GONE, false);
     } else {
-      return this.#again({ kind: 'over', failed: false }, { countsAsAttempt: false, fault: ENDED_EARLY });
+      return this.#again(this.#unasked(failure), { countsAsAttempt: false, fault: ENDED_EARLY });
     }
     this.#wasCancelled = isCancelled;
     return { kind: 'over', failed: false };
+  }
+
+  /** A gateway that is closed answers nobody any more: the monitor waits for its own stop. */
+  #unasked(failure: BlockhouseError): ReplyOutcome {
+    if (failure.code !== 'SHUTTING_DOWN') return { kind: 'over', failed: false };
+    return { kind: 'pause', until: null, reason: faultReason(this.#shop.name, failure), actor: 'server' };
   }
 
   #retry(fault: BlockhouseError, { candidates }: Attempt, until: number): Promise<ReplyOutcome> {
@@ -216,8 +218,8 @@ export class Reply {
     outcome: ReplyOutcome,
     { fault, ...how }: { readonly countsAsAttempt: boolean; readonly nextAttemptAt?: string; readonly fault?: BlockhouseError },
   ): Promise<ReplyOutcome> {
-    // Being ended is no error of the message.
-    const error = fault === undefined || fault === ENDED_EARLY ? undefined : entryError(fault);
+    // Being ended, or not begun, is no error of the message.
+    const error = fault === undefined || fault === ENDED_EARLY || fault === NOT_CALLED ? undefined : entryError(fault);
     await this.#change((entries) => requeue(entries, this.messageId, { ...how, ...(error !== undefined && { error }) }));
     if (fault !== undefined) this.#over(fault, true);
     return outcome;

@@ -4,9 +4,11 @@
 // A2 All bytes are written and the size is checked before it is renamed.
 // A3 File and folder are fsynced before the promise resolves; a descriptor whose fsync failed is not used again.
 // A4 On any failure the temporary file is removed, the old content stays, and the error is reported.
-// A5 What is set aside or kept as a copy never takes the place of another file.
+// A5 Between the last look at the old content and its replacement nobody in this process has a turn, and others a moment: no edit by hand is
+//    written over because the disk was busy.
+// A6 What is set aside or kept as a copy never takes the place of another file.
 import { randomBytes } from 'node:crypto';
-import { type BigIntStats, constants, lstatSync } from 'node:fs';
+import { type BigIntStats, constants, lstatSync, renameSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { BlockhouseError } from '../errors.ts';
@@ -52,7 +54,7 @@ export async function renameDurably(from: string, to: string, isStill: () => boo
   const folder = await open(dirname(to), constants.O_RDONLY);
   try {
     if (!isStill()) return false;
-    await rename(from, to);
+    renameSync(from, to); // A5
     await folder.sync().catch(unflushed);
     return true;
   } finally {
@@ -60,7 +62,8 @@ export async function renameDurably(from: string, to: string, isStill: () => boo
   }
 }
 
-function unflushed(error: NodeJS.ErrnoException): never {
+/** Says of a change that it was made, and that the disk did not confirm it. */
+export function unflushed(error: NodeJS.ErrnoException): never {
   const message = `The change was made, but the disk did not confirm it (${error.code ?? error.message}): it may be gone after a loss of power. Look, and repeat it then.`;
   throw new BlockhouseError('STORAGE_FAILED', message, { cause: error });
 }
@@ -70,7 +73,7 @@ export async function keepCopy(path: string, bytes: Buffer): Promise<string> {
   for (const copy of await copyNames(path)) {
     const file = await open(copy, WRITE_NEW, 0o600).catch((error: NodeJS.ErrnoException) => (error.code === 'EEXIST' ? undefined : storageFault(error)));
     if (file === undefined) {
-      // A5: of another content in the same instant, or cut short by a crash.
+      // A6: of another content in the same instant, or cut short by a crash.
       if ((await readRegular(copy, bytes.length).catch(() => undefined))?.equals(bytes) === true) return basename(copy);
       continue;
     }
@@ -83,7 +86,7 @@ export async function keepCopy(path: string, bytes: Buffer): Promise<string> {
 /** Moves whatever is at `path` aside, under the name that `keepCopy` would give to its content. Resolves with that name. */
 export async function setAside(path: string): Promise<string> {
   for (const copy of await copyNames(path)) {
-    if (lstatSync(copy, { throwIfNoEntry: false }) !== undefined) continue; // A5
+    if (lstatSync(copy, { throwIfNoEntry: false }) !== undefined) continue; // A6
     await rename(path, copy);
     return basename(copy);
   }

@@ -98,6 +98,11 @@ export class BlockLog {
     await this.flush();
   }
 
+  /** After a close that led to nothing. */
+  reopen(): void {
+    this.#isClosed = false;
+  }
+
   /** B2. */
   async #drain(): Promise<void> {
     const entries = this.#waiting;

@@ -30,10 +30,19 @@ export interface JsonFileOptions<T> {
   readonly maxBytes: number;
   /** What is to be done first, and what is then written. When it rejects, nothing is. */
   beforeWrite?(value: T): Promise<T>;
-  /** After each change of the content; `own` when it was written here, `quiet` when its writer said that it matters to nobody. */
-  onChanged?(value: T, change: { readonly own: boolean; readonly quiet: boolean }): void;
+  /** After each change of the content. */
+  onChanged?(value: T, change: ChangeNotice): void;
   /** Once for each damaged content. `copy` is the name of the file that keeps it. */
   onDamaged?(reason: string, copy: string | undefined): void;
+}
+
+export interface ChangeNotice {
+  /** It was written here. */
+  readonly own: boolean;
+  /** Its writer said that it matters to nobody. */
+  readonly quiet: boolean;
+  /** What was there before was damaged. */
+  readonly healed: boolean;
 }
 
 /** The new content, or the same object for none, and what the caller wants to know. */
@@ -186,10 +195,11 @@ export class JsonFile<T> {
 
   /** Writes what has come out, and resolves those who wait for it. False when somebody else has changed the file meanwhile (J1). */
   async #settle(wanted: T | undefined, kept: Applied<T>['kept']): Promise<boolean> {
-    const isChange = wanted !== undefined && (wanted !== this.#value || this.#damage !== undefined);
+    const healed = this.#damage !== undefined;
+    const isChange = wanted !== undefined && (wanted !== this.#value || healed);
     if (isChange && !(await this.#write(wanted))) return false;
     for (const { waiting, result } of kept) waiting.resolve(result);
-    if (isChange) this.#options.onChanged?.(this.#value as T, { own: true, quiet: kept.every(({ waiting }) => waiting.quiet) });
+    if (isChange) this.#options.onChanged?.(this.#value as T, { own: true, quiet: kept.every(({ waiting }) => waiting.quiet), healed });
     return true;
   }
 
@@ -233,7 +243,8 @@ export class JsonFile<T> {
 
   async #load(stamp: string): Promise<void> {
     const first = this.#stamp === undefined;
-    const before = this.#damage === undefined ? this.#value : undefined;
+    const healed = this.#damage !== undefined;
+    const before = healed ? undefined : this.#value;
     const { bytes, value, error } = await this.#readRested(stamp);
     if (isPassingFault(error)) throw error; // J8
     this.#stamp = stamp;
@@ -246,7 +257,7 @@ export class JsonFile<T> {
     this.#value = isChange && before !== undefined ? (this.#options.onForeign?.(before, value) ?? value) : (before ?? value);
     this.#damage = undefined;
     this.#isUnkept = false;
-    if (!first && isChange) this.#options.onChanged?.(this.#value, { own: false, quiet: false });
+    if (!first && isChange) this.#options.onChanged?.(this.#value, { own: false, quiet: false, healed });
   }
 
   /** J7. */

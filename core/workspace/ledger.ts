@@ -3,12 +3,15 @@
 //
 // G1 A line is on disk when its promise resolves; lines that wait for each other cost one write and one fsync.
 // G2 A write that failed leaves nothing behind (ledger-file.ts).
-// G3 Writing and loading take turns: what is in memory is what is on disk.
+// G3 Writing and loading take turns: what is in memory is what is on disk, and what G4 keeps.
+// G4 A call that could not be written was paid all the same: it counts, and is written with the next lines. `ready` refuses until then, so
+//    that no more of them come together than calls are made at a time.
 import { join } from 'node:path';
 import type { CoreBus } from '../bus.ts';
 import { type Spend, SpendBook } from './ledger-buckets.ts';
 import { appendText, type OpenedLedger, openLedger, readBackward, readForward } from './ledger-file.ts';
 import { type CarriedLine, type LedgerLine, parseLine } from './ledger-lines.ts';
+import { type Reservation, Reservations } from './reservations.ts';
 
 export type { Spend } from './ledger-buckets.ts';
 export type { LedgerLine } from './ledger-lines.ts';
@@ -19,16 +22,21 @@ const REMEMBERED_MS = 32 * 24 * 60 * 60 * 1000;
 
 interface Waiting {
   readonly line: LedgerLine | CarriedLine;
+  readonly reservation: Reservation | undefined;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
 export class Ledger {
+  /** Of the calls that are under way. */
+  readonly reservations = new Reservations();
   readonly #path: string;
   readonly #bus: CoreBus;
   readonly #now: () => number;
   #book: SpendBook | undefined;
   #waiting: Waiting[] = [];
+  /** G4. */
+  #unwritten: LedgerLine[] = [];
   #last: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
@@ -39,9 +47,12 @@ export class Ledger {
     this.#now = now;
   }
 
-  /** Throws STORAGE_FULL, or the system's own error; the ledger is then as it was (G1, G2). */
-  append(line: LedgerLine): Promise<void> {
-    return this.#put(line);
+  /**
+   * `reservation` is released in the moment in which the line counts. Rejects with STORAGE_FULL, or the system's own error; the file is then
+   * as it was (G1, G2), and the line counts (G4).
+   */
+  append(line: LedgerLine, reservation?: Reservation): Promise<void> {
+    return this.#put(line, reservation);
   }
 
   /** From now on `to` answers for what `from` has spent until now. */
@@ -49,13 +60,22 @@ export class Ledger {
     return this.#put({ at: new Date(this.#now()).toISOString(), type: 'carried', from, block: to });
   }
 
+  /** Resolves when everything that was paid is in the file. Rejects as `append` does (G4). */
+  async ready(): Promise<void> {
+    if (this.#unwritten.length > 0) await this.#inTurn(() => this.#write([]));
+  }
+
   /**
    * What a block has spent since an instant, in epoch milliseconds: the quarter of an hour that it falls into counts whole, and calls of
    * more than 32 days ago may be missing. Reads the file at the first call; rejects while that can't be read.
    */
   async spend(block: string, sinceMs: number): Promise<Spend> {
-    const book = this.#book ?? (await this.#inTurn(() => this.#load()));
-    return book.spend(block, sinceMs);
+    return (await this.book()).spend(block, sinceMs);
+  }
+
+  /** The sums themselves, which follow what is appended. Rejects while the file can't be read. */
+  async book(): Promise<Pick<SpendBook, 'spend'>> {
+    return this.#book ?? (await this.#inTurn(() => this.#load()));
   }
 
   /** All calls that are in the file now, the oldest first, read in bounded pieces. */
@@ -67,12 +87,15 @@ export class Ledger {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#last;
+    await this.ready().catch((error: Error) => {
+      this.#bus.emit('workspace.fault', { what: NAME, error: `${this.#unwritten.length} calls could not be written: ${error.message}` });
+    });
   }
 
-  #put(line: LedgerLine | CarriedLine): Promise<void> {
+  #put(line: LedgerLine | CarriedLine, reservation?: Reservation): Promise<void> {
     if (this.#isClosed) return Promise.reject(new Error('the ledger is closed'));
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ line, resolve, reject });
+      this.#waiting.push({ line, reservation, resolve, reject });
       if (this.#waiting.length === 1) void this.#inTurn(() => this.#writeWaiting());
     });
   }
@@ -80,16 +103,26 @@ export class Ledger {
   async #writeWaiting(): Promise<void> {
     const batch = this.#waiting;
     this.#waiting = [];
-    try {
-      await appendText(this.#path, batch.map(({ line }) => `${JSON.stringify(line)}\n`).join(''));
-    } catch (error) {
-      for (const { reject } of batch) reject(error);
-      return;
+    let failure: { readonly error: unknown } | undefined;
+    await this.#write(batch.map(({ line }) => line)).catch((error: unknown) => {
+      failure = { error };
+    });
+    for (const { line, reservation, resolve, reject } of batch) {
+      const isCall = !('type' in line);
+      if (failure === undefined || isCall) this.#book?.add(line); // G3
+      if (failure !== undefined && isCall) this.#unwritten.push(line); // G4
+      reservation?.release();
+      if (failure === undefined) resolve();
+      else reject(failure.error);
     }
-    for (const { line, resolve } of batch) {
-      this.#book?.add(line); // G3
-      resolve();
-    }
+  }
+
+  /** What could not be written before comes first. */
+  async #write(lines: readonly (LedgerLine | CarriedLine)[]): Promise<void> {
+    const all = [...this.#unwritten, ...lines];
+    if (all.length === 0) return;
+    await appendText(this.#path, all.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    this.#unwritten = [];
   }
 
   async #load(): Promise<SpendBook> {
@@ -102,6 +135,7 @@ export class Ledger {
     } finally {
       await opened?.file.close();
     }
+    for (const line of this.#unwritten) book.add(line); // G4
     this.#book = book; // within the turn (G3): the next write adds to it
     return book;
   }

@@ -1,11 +1,14 @@
 // Reads a file that may be anything: only a regular one below a limit is read, never through a link, and never by waiting for it (FIFO, device).
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { BlockhouseError, passingFault } from '../errors.ts';
 
 /** Larger files are read without holding up everything else. */
 const SYNC_BYTES = 262_144;
+/** Read and looked at in one go by `readLines`. */
+const PIECE_BYTES = 131_072;
+const NEWLINE = 0x0a;
 const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
@@ -16,9 +19,69 @@ export async function readRegular(path: string, maxBytes: number): Promise<Buffe
   try {
     return await read(path, maxBytes);
   } catch (error) {
-    const fault = passingFault(error);
-    if (fault === undefined) throw error;
-    throw new BlockhouseError('STORAGE_FAILED', `${basename(path)} can't be read now (${fault}); try again.`, { cause: error });
+    throw faultOf(path, error);
+  }
+}
+
+function faultOf(path: string, error: unknown): unknown {
+  const fault = passingFault(error);
+  if (fault === undefined) return error;
+  return new BlockhouseError('STORAGE_FAILED', `${basename(path)} can't be read now (${fault}); try again.`, { cause: error });
+}
+
+export interface LineLimits {
+  readonly maxBytes: number;
+  readonly maxLineBytes: number;
+}
+
+/**
+ * The lines of such a file in their order, some at a time, so that a large one holds up nobody; none when it does not exist. A line that is too long
+ * is undefined. Throws as `readRegular` does.
+ */
+export async function* readLines(path: string, limits: LineLimits): AsyncGenerator<readonly (string | undefined)[]> {
+  try {
+    const file = await open(path, READ_FLAGS).catch(unlessMissing);
+    if (file !== undefined) yield* linesOf(file, limits);
+  } catch (error) {
+    throw faultOf(path, error);
+  }
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
+}
+
+/** Closes the file. */
+async function* linesOf(file: FileHandle, { maxBytes, maxLineBytes }: LineLimits): AsyncGenerator<readonly (string | undefined)[]> {
+  /** Of the line whose end has not been read: kept up to the limit. */
+  let begun: Buffer[] = [];
+  let begunBytes = 0;
+  const whole = (last: Buffer): readonly (string | undefined)[] => {
+    const [first, ...others] = Buffer.concat([...begun, last])
+      .toString()
+      .split('\n');
+    return [begunBytes > maxLineBytes ? undefined : first, ...others];
+  };
+  try {
+    const size = sizeOf(await file.stat(), maxBytes);
+    for (let at = 0; at < size; ) {
+      const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(PIECE_BYTES), 0, Math.min(PIECE_BYTES, size - at), at);
+      if (bytesRead === 0) break;
+      at += bytesRead;
+      const piece = buffer.subarray(0, bytesRead);
+      const end = piece.lastIndexOf(NEWLINE);
+      if (end >= 0) {
+        yield whole(piece.subarray(0, end));
+        begun = [];
+        begunBytes = 0;
+      }
+      begunBytes += bytesRead - (end + 1);
+      if (begunBytes <= maxLineBytes) begun.push(piece.subarray(end + 1));
+      else begun = [];
+    }
+    if (begunBytes > 0) yield whole(Buffer.alloc(0));
+  } finally {
+    await file.close();
   }
 }
 

@@ -111,6 +111,7 @@ export function monitorRig(snapshot?: Snapshot<unknown>): MonitorRig {
 export const STOP = { type: 'stop', cause: 'stop', actor: 'user' } as const;
 export const START = { type: 'start', actor: 'user' } as const;
 export const SETTINGS = { type: 'settings.changed', cause: 'config changed', actor: 'user' } as const;
+export const HALT = { type: 'halt.changed', cause: 'unhalt', actor: 'user' } as const;
 export const CHAT = { type: 'chat.changed' } as const;
 export const REASON = { code: 'X', message: 'Why.', fix: 'Do this.' } as const;
 

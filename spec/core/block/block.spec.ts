@@ -33,6 +33,21 @@ t.test('a pulse that another process left behind is not what is said of a block'
   t.match((await one.blocks.details('ada')).pulse, { state: 'unconfigured' });
 });
 
+t.test('a monitor that runs is said to run, whatever becomes of pulse.json', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  await one.blocks.start('ada');
+  await one.inState('ada', 'idle');
+  const says = async () => [(await one.blocks.details('ada')).pulse.state, (await one.blocks.list())[0]?.state, (await one.blocks.explain('ada')).state];
+  rmSync(one.folder('ada', 'pulse.json'));
+  t.same(await says(), ['idle', 'idle', 'idle']);
+  one.write('ada', 'pulse', '{"half');
+  await one.told('block.damaged', { block: 'ada', file: 'pulse' });
+  await one.blocks.reset('ada');
+  await one.inState('ada', 'idle');
+  t.same(await says(), ['idle', 'idle', 'idle']);
+});
+
 t.test('the heartbeat follows config.json', async (t) => {
   const one = await startCore(t);
   await one.create('ada', { ...RUNNABLE, pulse: { intervalSeconds: 3600 } });

@@ -1,8 +1,10 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { BlockEntry } from '../../../core/index.ts';
 import { startCore } from '../../support/blocks.ts';
+import { withoutRights } from '../../support/nobody.ts';
+import { holdFolderSyncs } from '../../support/unconfirmed-folders.ts';
 import { until } from '../../support/until.ts';
 
 t.test('blocks that were made by hand are there, with whatever they have', async (t) => {
@@ -182,4 +184,50 @@ t.test('auth.json is looked at while a monitor waits for a person', async (t) =>
   await one.told('credentials.changed');
   await one.upstream.arrived(asked);
   t.ok(readFileSync(one.folder('ada', 'chat.json'), 'utf8').includes('"x"'));
+});
+
+t.test('at the end nothing comes in, what is in is finished, and what has only waited is refused', async (t) => {
+  const one = await startCore(t);
+  for (const name of ['ada', 'bob', 'cyn']) {
+    await one.create(name);
+    if (name !== 'cyn') await one.blocks.archive(name);
+  }
+  const { blocks } = one;
+  const disk = await holdFolderSyncs(t);
+  const order: string[] = [];
+  const restored = blocks.restore('ada').then(() => order.push('restored'));
+  const waiting = t.rejects(blocks.purge('bob'), { code: 'SHUTTING_DOWN' });
+  await disk.reached();
+  const closed = one.core.close().then(() => order.push('closed'));
+  for (const change of [
+    () => blocks.start('cyn'),
+    () => blocks.post('cyn', { message: 'x' }, 'web'),
+    () => blocks.updateConfig('cyn', {}),
+    () => blocks.addFact('cyn', { text: 'x' }),
+    () => blocks.halt(),
+  ] as (() => Promise<unknown>)[])
+    await t.rejects(change(), { code: 'SHUTTING_DOWN', status: 503 });
+  disk.release();
+  await Promise.all([restored, waiting, closed]);
+  t.same(order, ['restored', 'closed']);
+  t.equal(existsSync(join(one.workspace, 'halted.json')), false);
+});
+
+t.test('a monitor goes on after an archive that fails', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  await one.blocks.start('ada');
+  renameSync(join(one.workspace, 'archive'), join(one.workspace, 'away'));
+  await t.rejects(one.blocks.archive('ada'), { code: 'STORAGE_FAILED' });
+  t.match(await one.ask('ada', 'hi'), { content: 'You said: hi' });
+});
+
+t.test('remains that can not be removed are told, and keep no server from its start', { skip: process.platform === 'win32' && 'needs POSIX' }, async (t) => {
+  const remains = '.ada_2026-11-20T14-03-22-123Z.0123456789abcdef.tmp';
+  const one = await startCore(t, { start: false, files: { archive: { [remains]: { inner: { file: 'x' } } }, blocks: {} } });
+  const archive = join(one.workspace, 'archive');
+  for (const folder of [one.workspace, join(one.workspace, 'blocks')]) chmodSync(folder, 0o777);
+  await withoutRights(archive, join(archive, remains, 'inner'), () => one.core.start());
+  t.match(one.factsOf('workspace.fault'), [{ what: `archive/${remains}`, error: 'EACCES' }]);
+  chmodSync(join(archive, remains, 'inner'), 0o700);
 });

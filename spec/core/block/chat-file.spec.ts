@@ -93,6 +93,10 @@ t.test('damage is told by its entry', (t) => {
     [[{ content: 'x' }], /^\[0\] must have a role and a content/],
     [[{ ...userEntry('1'), status: 'lost' }], /^\[0\]: status must be/],
     [[{ ...userEntry('1'), attempts: -1 }], /^\[0\]: attempts must be/],
+    [[userEntry('1'), { role: 'user', content: 'by hand', timestamp: 123 }], /^\[1\]: timestamp must be a string, not a number/],
+    [[{ role: 'user', content: 'by hand', channel: 'sms' }], /^\[0\]: channel must be one of/],
+    [[{ role: 'user', content: 'by hand', status: 'waiting' }], /^\[0\]: status must be one of/],
+    [[{ role: 'user', content: 'by hand', id: 7 }], /^\[0\]: id must be a string/],
   ];
   for (const [value, message] of wrong) t.throws(() => parseChat(value), { message });
   t.end();
@@ -119,7 +123,49 @@ t.test('a message by hand, of a role and a content alone, is queued; an answer b
     whole.map(({ id }) => id).sort(),
   );
   t.equal(completeEntries(whole, new EntryIds(() => NOW), AT), whole, 'the same array when there is nothing to do');
-  t.throws(() => completeEntries([{ role: 'user', content: 'x', channel: 'sms' } as unknown as ChatEntry], new EntryIds(() => NOW), AT));
+  t.end();
+});
+
+t.test('what a message by hand says of its status is what it is, whatever it says of being processed', (t) => {
+  const entries = parseChat([
+    { role: 'user', content: 'x', status: 'queued', processed: true },
+    { role: 'user', content: 'y', status: 'failed' },
+  ]);
+  t.match(completeEntries(entries, new EntryIds(() => NOW), AT), [
+    { status: 'queued', processed: false },
+    { status: 'failed', processed: true },
+  ]);
+  t.end();
+});
+
+t.test('M3: a line that was copied becomes a message of its own, and the answer stays with the first', (t) => {
+  const [first, answer] = pair('1') as [ChatEntry, ChatEntry];
+  const entries = parseChat([
+    first,
+    answer,
+    { id: '1', role: 'user', content: 'by hand' },
+    queued('1', { content: 'copied' }),
+    { ...answer, content: 'again' },
+  ]);
+  const whole = completeEntries(entries, new EntryIds(() => NOW), AT);
+  t.same(whole.slice(0, 2), [first, answer]);
+  t.match(whole.slice(2), [
+    { id: /^m/, role: 'user', content: 'by hand', status: 'queued', processed: false },
+    { id: /^m/, role: 'user', content: 'copied', status: 'queued', processed: false },
+    { id: /^m/, role: 'assistant', content: 'again', status: 'done' },
+  ]);
+  t.equal(new Set(whole.map(({ id }) => id)).size, 5);
+  const options = { now: NOW, at: AT, staleAfterMs: HOUR, maxAttempts: 4 };
+  t.equal(recover(whole, options), whole, 'both still wait');
+  t.end();
+});
+
+t.test('M3: an answer that has taken the id of a message leaves the message one of its own', (t) => {
+  const whole = completeEntries(parseChat([answerEntry('1'), { id: '1', role: 'user', content: 'x' }]), new EntryIds(() => NOW), AT);
+  t.match(whole, [
+    { id: '1', role: 'assistant' },
+    { id: /^m/, role: 'user', status: 'queued' },
+  ]);
   t.end();
 });
 

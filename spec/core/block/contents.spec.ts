@@ -61,6 +61,7 @@ t.test('a minimal configuration by hand is enough; a wrong one is told by its fi
     [{ name: 'ada', memory: { keepMessages: -1 } }, /^memory\.keepMessages must be/],
     [{ name: 'ada', adapter: { provider: 'p' } }, /^adapter\.model is required/],
     [{ name: 'ada', rev: 1.5 }, /^rev must be an integer/],
+    [{ name: 'ada', budget: { timezone: 'Europe/Berln' } }, /^budget\.timezone is not known: "Europe\/Berln"; use an IANA name/],
   ];
   for (const [value, message] of wrong) t.throws(() => parseConfig(value, 'ada', AT), { message });
   t.end();

@@ -68,12 +68,11 @@ t.test('messages with more or less than one outcome', async (t) => {
   await one.create('ada');
   t.same(await chatProblems(one, pair('1')), []);
   t.same(await chatProblems(one, [...pair('1'), answerEntry('1b', '1')]), ['1: it has 2 answers']);
-  t.same(await chatProblems(one, [...pair('1'), ...pair('1')]), [
-    '1: it has 2 answers',
-    '1: two entries have this id',
-    '1: it has 2 answers',
-    '1a: two entries have this id',
-  ]);
+  t.same(
+    await chatProblems(one, [...pair('1'), userEntry('1', { status: 'queued', processed: false })]),
+    [],
+    'a line that was copied is a message of its own, not yet looked at by a monitor',
+  );
   t.same(await chatProblems(one, [userEntry('1')]), ['1: it is done, and has no answer']);
   t.same(await chatProblems(one, [userEntry('1', { status: 'queued', processed: false }), answerEntry('1a', '1')]), ['1: it has an answer, and waits for one']);
   t.same(await chatProblems(one, [userEntry('1', { status: 'queued', processed: true })]), ['1: processed is true, and its status is queued']);
@@ -89,6 +88,8 @@ t.test('an answer in the archive of the chat is one', async (t) => {
   t.same(await chatProblems(one, [userEntry('1')]), []);
   const { findings } = await one.blocks.check();
   t.match(findings, [{ severity: 'warning', place: 'blocks/ada/chat-archive/2026-11.jsonl', problem: 'it has a line that is no message' }]);
+  writeFileSync(one.folder('ada', 'chat-archive', '2026-10.jsonl'), 'no\nmessage\n\n');
+  t.same(problems(await one.blocks.check(), 'blocks/ada/chat-archive/2026-10.jsonl'), ['it has 2 lines that are no messages']);
   symlinkSync('/dev/zero', one.folder('ada', 'chat-archive', 'endless.jsonl'));
   mkdirSync(one.folder('ada', 'chat-archive', 'folder.jsonl'));
   t.same(problems(await one.blocks.check(), 'blocks/ada/chat-archive/endless.jsonl'), ['it is a link']);
@@ -103,4 +104,9 @@ t.test('it reads only, and looks at the files as they are', async (t) => {
   t.equal(one.readText('ada', 'chat'), `[{"role":"user","content":"x","timestamp":"${AT}"}]`);
   one.write('ada', 'config', '{"name":"ada","tags":5}');
   t.match(problems(await one.blocks.check(), 'blocks/ada'), [/tags must be an array/]);
+  one.write('ada', 'config', '{"name":"ada","budget":{"timezone":"Europe/Berln"}}');
+  t.match(problems(await one.blocks.check(), 'blocks/ada'), [/config\.json can't be used: budget\.timezone is not known: "Europe\/Berln"/]);
+  one.write('ada', 'config', '{"name":"ada"}');
+  one.write('ada', 'chat', [{ role: 'user', content: 'x', timestamp: 123 }]);
+  t.match(problems(await one.blocks.check(), 'blocks/ada'), [/chat\.json can't be used: \[0\]: timestamp must be a string, not a number/]);
 });

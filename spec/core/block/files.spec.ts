@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { type FileHandle, open as openFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Entries } from '../../../core/block/chat-file.ts';
@@ -16,7 +17,7 @@ function open(t: Test, content: Readonly<Record<string, string>> = {}): Opened {
   const folder = t.testdir({ 'config.json': '{"name":"ada"}', ...content });
   const told: string[] = [];
   const listener = {
-    onChanged: (file: string, own: boolean) => void told.push(`${file} ${own ? 'own' : 'by hand'}`),
+    onChanged: (file: string, { own }: { own: boolean }) => void told.push(`${file} ${own ? 'own' : 'by hand'}`),
     onDamaged: (file: string, reason: string) => void told.push(`${file} damaged: ${reason}`),
   };
   return { folder, told, files: openFiles(folder, 'ada', listener, () => AT) };
@@ -156,6 +157,30 @@ t.test(
     }
   },
 );
+
+t.test('F1: a disk that refuses chat.json again and again does not make the archive grow', async (t) => {
+  const { files, folder } = open(t);
+  await files.chat.update(add(many(500)));
+  const handle = await openFile(folder);
+  const prototype = Object.getPrototypeOf(handle) as { sync: FileHandle['sync'] };
+  await handle.close();
+  const { sync } = prototype;
+  t.teardown(() => {
+    prototype.sync = sync;
+  });
+  prototype.sync = async function (this: FileHandle) {
+    const stats = await this.stat();
+    const archive = lstatSync(join(folder, 'chat-archive', '2026-11.jsonl')).ino;
+    if (stats.isFile() && stats.ino !== archive) throw Object.assign(new Error('EIO: i/o error, fsync'), { code: 'EIO', syscall: 'fsync' });
+    return sync.call(this);
+  };
+  for (let times = 0; times < 3; times += 1) await t.rejects(files.chat.update(add(many(1, 500))), { code: 'STORAGE_FAILED' });
+  t.same(archivedIn(folder), ['0']);
+  t.equal((await files.chat.read()).length, 500);
+  prototype.sync = sync;
+  await files.chat.update(add(many(2, 500)));
+  t.same(archivedIn(folder), ['0', '1']);
+});
 
 t.test('a folder that was removed does not come back', async (t) => {
   const { files, folder } = open(t);

@@ -2,11 +2,15 @@
 import t from 'tap';
 import { fromPromise } from 'xstate';
 import { Lifecycle } from '../../../core/block/lifecycle.ts';
+import type { Stored } from '../../../core/block/vault.ts';
+import { BlockhouseError } from '../../../core/errors.ts';
 import { type Choice, createMonitorMachine, type ReplyOutcome } from '../../../core/monitor/machine.ts';
 import { gate } from '../../support/stepped-adapter.ts';
 import { until } from '../../support/until.ts';
 
-function lifeOf({ archive = async () => 'ada_2026' }: { archive?: (wasRunning: boolean) => Promise<string> } = {}) {
+const stored = (archiveName: string): Stored => ({ archiveName, unconfirmed: undefined });
+
+function lifeOf({ archive = async () => stored('ada_2026') }: { archive?: (wasRunning: boolean) => Promise<Stored> } = {}) {
   const heard: string[] = [];
   const runs: boolean[] = [];
   const errors: unknown[] = [];
@@ -114,7 +118,7 @@ t.test('a block moves when its monitor has ended', async (t) => {
   const { life, settle, is } = lifeOf({
     archive: async (wasRunning) => {
       asked.push(wasRunning);
-      return 'ada_2026';
+      return stored('ada_2026');
     },
   });
   await life.start('start', 'user');
@@ -122,7 +126,7 @@ t.test('a block moves when its monitor has ended', async (t) => {
   const archived = life.archive();
   t.strictSame(asked, []);
   settle();
-  t.equal(await archived, 'ada_2026');
+  t.same(await archived, stored('ada_2026'));
   t.strictSame(asked, [true]);
   t.notOk(life.isRunning);
 });
@@ -130,7 +134,7 @@ t.test('a block moves when its monitor has ended', async (t) => {
 t.test('a move that fails is thrown as it was, and the block can run and move again', async (t) => {
   const failure = Object.assign(new Error('no'), { code: 'EXDEV' });
   let isBroken = true;
-  const { life, is } = lifeOf({ archive: () => (isBroken ? Promise.reject(failure) : Promise.resolve('ada_2027')) });
+  const { life, is } = lifeOf({ archive: () => (isBroken ? Promise.reject(failure) : Promise.resolve(stored('ada_2027'))) });
   const caught = await life.archive().catch((error: unknown) => error);
   t.equal(caught, failure);
   isBroken = false;
@@ -138,5 +142,27 @@ t.test('a move that fails is thrown as it was, and the block can run and move ag
   await is('idle');
   t.ok(life.isRunning);
   const other = lifeOf();
-  t.equal(await other.life.archive(), 'ada_2026', 'one that never ran moves as well');
+  t.same(await other.life.archive(), stored('ada_2026'), 'one that never ran moves as well');
+});
+
+t.test('what the disk did not confirm is told with the move', async (t) => {
+  const unconfirmed = new BlockhouseError('STORAGE_FAILED', 'not confirmed');
+  const { life } = lifeOf({ archive: async () => ({ archiveName: 'ada_2026', unconfirmed }) });
+  t.same(await life.archive(), { archiveName: 'ada_2026', unconfirmed });
+});
+
+t.test('a start while the block is archived is refused, also one that waited for the end of the monitor', async (t) => {
+  const moved = gate();
+  const { life, settle, is } = lifeOf({ archive: () => moved.opened.then(() => stored('ada_2026')) });
+  await life.start('start', 'user');
+  await is('idle');
+  const archived = life.archive();
+  const waiting = t.rejects(life.start('start', 'user'), { code: 'WRONG_STATE', status: 409 });
+  settle();
+  await waiting;
+  await t.rejects(life.start('start', 'user'), { code: 'WRONG_STATE' });
+  moved.open();
+  await archived;
+  await t.rejects(life.start('start', 'user'), { code: 'WRONG_STATE' }, 'and afterwards');
+  t.notOk(life.isRunning);
 });

@@ -2,6 +2,7 @@ import t from 'tap';
 import type { Block } from '../../../core/block/block.ts';
 import type { Catalog } from '../../../core/block/catalog.ts';
 import { OpenBlocks } from '../../../core/block/open-blocks.ts';
+import { gate } from '../../support/stepped-adapter.ts';
 
 /** Stands for a block: what the keeper looks at. */
 interface Stub {
@@ -156,5 +157,34 @@ t.test('a block that has moved away is forgotten, and its folder is swept anew w
       ['a', 'a'],
       ['a', 'a'],
     ],
+  );
+});
+
+t.test('a block moves when those who copy it are done, whatever became of the copies; all else goes on meanwhile', async (t) => {
+  const { blocks } = open();
+  const [first, second] = [gate(), gate()];
+  const order: string[] = [];
+  const failing = blocks.whileCopying('a', async () => {
+    await first.opened;
+    order.push('first');
+    throw new Error('no');
+  });
+  const copying = blocks.whileCopying('a', async (block) => {
+    await second.opened;
+    order.push('second');
+    return block.name;
+  });
+  t.equal((await blocks.find('a')).name, 'a', 'nobody waits for a copy');
+  const moving = blocks.whileMoving('a', async () => order.push('moved'));
+  const late = blocks.whileCopying('a', async () => order.push('late'));
+  first.open();
+  await t.rejects(failing, { message: 'no' });
+  second.open();
+  t.equal(await copying, 'a');
+  await Promise.all([moving, late]);
+  t.same(order, ['first', 'second', 'moved', 'late']);
+  await t.rejects(
+    blocks.whileCopying('nobody', async () => t.fail('there is none')),
+    { code: 'BLOCK_NOT_FOUND' },
   );
 });

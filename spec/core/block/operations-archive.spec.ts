@@ -1,8 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import t from 'tap';
 import { endAnswer, RUNNABLE, type StartedCore, sendPiece, startCore } from '../../support/blocks.ts';
+import { withoutRights } from '../../support/nobody.ts';
+import { holdFolderSyncs, refuseToSyncFolders } from '../../support/unconfirmed-folders.ts';
 import { until } from '../../support/until.ts';
 
 function archiveJson({ workspace }: StartedCore, archiveName: string): Record<string, unknown> {
@@ -305,4 +308,156 @@ t.test('what is no block is not imported, and leaves nothing', async (t) => {
   for (const [bundle, name] of bad) await t.rejects(one.blocks.import(bundle, name), { code: 'INVALID_REQUEST', status: 400 });
   t.same(readdirSync(join(one.workspace, 'blocks')), []);
   t.same(await one.blocks.import(changed('"tags": []', '"tags": []')), { name: 'ada' });
+});
+
+const MOVES: readonly [string, (one: StartedCore, archiveName: string, bundle: Uint8Array) => Promise<unknown>][] = [
+  ['a restore', ({ blocks }, archiveName) => blocks.restore(archiveName)],
+  ['a deletion', ({ blocks }, archiveName) => blocks.purge(archiveName)],
+  ['an archive', ({ blocks }) => blocks.archive('bob')],
+  ['an import', ({ blocks }, _archiveName, bundle) => blocks.import(bundle, 'cyn')],
+  ['a new block', ({ blocks }) => blocks.create({ name: 'dan' })],
+];
+
+for (const [what, move] of MOVES) {
+  t.test(`the end of the server waits for ${what} that is under way`, async (t) => {
+    const one = await startCore(t);
+    for (const name of ['ada', 'bob']) await one.create(name);
+    const bundle = await one.blocks.export('bob');
+    const { archiveName } = await one.blocks.archive('ada');
+    const disk = await holdFolderSyncs(t);
+    const order: string[] = [];
+    const moved = move(one, archiveName, bundle).then(() => order.push('moved'));
+    await disk.reached();
+    const closed = one.core.close().then(() => order.push('closed'));
+    await Promise.race([closed, delay(100)]); // time to be wrong in
+    disk.release();
+    await Promise.all([moved, closed]);
+    t.same(order, ['moved', 'closed']);
+  });
+}
+
+t.test('what is brought back while the server ends starts no more, and what has not begun is refused', async (t) => {
+  const one = await startCore(t);
+  for (const name of ['ada', 'bob']) {
+    await one.create(name, { ...RUNNABLE, autoStart: true });
+    await one.blocks.archive(name);
+  }
+  const { blocks } = one;
+  const disk = await holdFolderSyncs(t);
+  const restored = blocks.restore('ada');
+  const next = t.rejects(blocks.restore('bob'), { code: 'SHUTTING_DOWN' });
+  await disk.reached();
+  const started = t.rejects(blocks.start('ada'), { code: 'SHUTTING_DOWN', status: 503 });
+  const posted = blocks.post('ada', { message: 'waits' }, 'web');
+  const closed = one.core.close();
+  await t.rejects(blocks.import(new Uint8Array()), { code: 'SHUTTING_DOWN' });
+  disk.release();
+  t.same(await restored, { name: 'ada' });
+  t.match(await posted, { queued: true, running: false });
+  await Promise.all([started, next, closed]);
+  t.same(one.factsOf('block.transitioned'), []);
+  t.match(one.readJson('ada', 'config'), { enabled: false });
+  t.match(one.readJson('ada', 'chat'), [{ content: 'waits', status: 'queued' }], 'what was acknowledged is there');
+  t.same(readdirSync(join(one.workspace, 'blocks')), ['ada']);
+});
+
+t.test('after an archive that fails the monitor goes on as before, and its log too', async (t) => {
+  const one = await startCore(t);
+  for (const name of ['ada', 'bob']) await one.create(name);
+  await one.blocks.start('ada');
+  await one.ask('ada', 'one');
+  const archive = join(one.workspace, 'archive');
+  renameSync(archive, `${archive}.away`);
+  writeFileSync(archive, '');
+  for (const name of ['ada', 'bob']) await t.rejects(one.blocks.archive(name), { code: 'STORAGE_FAILED', message: /ENOTDIR.*nothing was changed/ });
+  renameSync(`${archive}.away`, `${archive}.again`);
+  t.match(await one.ask('ada', 'two'), { content: 'You said: two' });
+  t.match(await one.blocks.details('ada'), { config: { enabled: true }, pulse: { desired: 'running' } });
+  t.equal(one.blocks.counts().monitorsRunning, 1, 'and the one that was stopped stays stopped');
+  const begun = (await one.blocks.logs('ada')).flatMap(({ content }) => content.match(/monitor\.started/g) ?? []);
+  t.equal(begun.length, 2);
+});
+
+t.test('an archive that fails starts no monitor that a person has stopped meanwhile', async (t) => {
+  let end = (): void => undefined;
+  const one = await startCore(t, {
+    answer: (_request, res) => {
+      sendPiece(res, 'so far');
+      end = () => endAnswer(res);
+    },
+  });
+  await one.create('ada');
+  await one.blocks.start('ada');
+  await one.blocks.post('ada', { message: 'hi' }, 'web');
+  await one.upstream.arrived(0);
+  renameSync(join(one.workspace, 'archive'), join(one.workspace, 'archive.away'));
+  const stopped = one.blocks.stop('ada');
+  await one.told('block.transitioned', { to: 'stopping' });
+  const archived = t.rejects(one.blocks.archive('ada'), { code: 'STORAGE_FAILED' });
+  end();
+  await Promise.all([stopped, archived]);
+  t.equal(one.blocks.counts().monitorsRunning, 0);
+  t.match(one.readJson('ada', 'config'), { enabled: false });
+});
+
+t.test('a bundle is whole, or there is none: a block moves when its export is over', async (t) => {
+  const one = await startCore(t);
+  for (let round = 0; round < 10; round += 1) {
+    const name = `b${round}`;
+    await one.create(name);
+    await one.blocks.post(name, { message: 'x'.repeat(1000) }, 'web');
+    const exported = one.blocks.export(name);
+    for (let turn = 0; turn < round; turn += 1) await new Promise(setImmediate);
+    const archived = one.blocks.archive(name);
+    const bundle = await exported;
+    await archived;
+    await one.blocks.import(bundle, `copy-${round}`);
+    t.match(await one.blocks.history(`copy-${round}`), [{ content: /^x{1000}$/ }]);
+  }
+});
+
+t.test('an archive that the disk does not confirm is one: everybody hears of it, and the text says so', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  await one.blocks.start('ada');
+  const gone: string[] = [];
+  one.blocks.follow('ada', { onGone: () => void gone.push('ada') });
+  await refuseToSyncFolders(t, join(one.workspace, 'blocks'));
+  await t.rejects(one.blocks.archive('ada'), { code: 'STORAGE_FAILED', message: /^The change was made, but the disk did not confirm it \(EIO\)/ });
+  t.same(gone, ['ada']);
+  t.match(await one.blocks.archives(), [{ originalName: 'ada', wasRunning: true }]);
+  t.match(one.factsOf('block.archived'), [{ block: 'ada', archiveName: String }]);
+  t.equal(one.blocks.counts().monitorsRunning, 0);
+  await t.rejects(one.blocks.restore('ada'), { code: 'STORAGE_FAILED', message: /^The change was made/ });
+  t.match(one.factsOf('block.restored'), [{ block: 'ada' }]);
+  t.match(await one.blocks.list(), [{ name: 'ada', state: 'stopped' }]);
+});
+
+t.test(
+  'an archive that is deleted, but not whole, is gone, and the text says what is left',
+  { skip: process.platform === 'win32' && 'needs POSIX' },
+  async (t) => {
+    const one = await startCore(t);
+    await one.create('ada');
+    const { archiveName } = await one.blocks.archive('ada');
+    const archive = join(one.workspace, 'archive');
+    await withoutRights(archive, join(archive, archiveName), () =>
+      t.rejects(one.blocks.purge('ada'), { code: 'STORAGE_FAILED', message: new RegExp(`^${archiveName} is deleted, but not all of its files.*EACCES`) }),
+    );
+    t.same(await one.blocks.archives(), []);
+    t.match(one.factsOf('archive.removed'), [{ archiveName }]);
+    await t.rejects(one.blocks.purge('ada'), { code: 'ARCHIVE_NOT_FOUND' });
+  },
+);
+
+t.test('a block whose making the disk does not confirm is there, everybody hears of it, and the text says so', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  const bundle = await one.blocks.export('ada');
+  await refuseToSyncFolders(t, join(one.workspace, 'blocks'));
+  const told = { code: 'STORAGE_FAILED', message: /^The change was made, but the disk did not confirm it/ };
+  await t.rejects(one.blocks.import(bundle, 'bob'), told);
+  await t.rejects(one.blocks.create({ name: 'cyn' }), told);
+  t.match(await one.blocks.list(), [{ name: 'ada' }, { name: 'bob' }, { name: 'cyn' }]);
+  t.match(one.factsOf('block.created'), [{ block: 'ada' }, { block: 'bob' }, { block: 'cyn' }]);
 });

@@ -110,6 +110,18 @@ t.test('a reset heals the damaged files that it clears, and their content is kep
   t.equal(one.readText('ada', 'chat'), 'damaged', 'chat is not cleared');
 });
 
+t.test('a monitor that failed over a damaged file goes on when a reset has healed it', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  await one.blocks.start('ada');
+  for (const file of ['memory', 'costs']) one.write('ada', file, '{"half":');
+  const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+  await one.told('block.transitioned', { to: 'failed' });
+  await one.blocks.reset('ada');
+  await one.told('message.finished', { block: 'ada', id, status: 'done' });
+  await one.inState('ada', 'idle');
+});
+
 t.test('a reset keeps fields that it does not know, and what the ledger says of today', async (t) => {
   const one = await startCore(t);
   await one.create('ada');

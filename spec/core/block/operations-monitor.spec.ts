@@ -1,5 +1,7 @@
+import { getEventListeners } from 'node:events';
 import { renameSync, rmSync } from 'node:fs';
 import t from 'tap';
+import type { Block } from '../../../core/block/block.ts';
 import type { OpenBlocks } from '../../../core/block/open-blocks.ts';
 import { MonitorOperations } from '../../../core/block/operations-monitor.ts';
 import type { World } from '../../../core/block/workshop.ts';
@@ -164,6 +166,20 @@ t.test('a block that went away since it was listed is a fault, and the next one 
   t.equal(started.length, 1, 'nothing is started once it is over');
 });
 
+t.test('nothing is left of the waits between two starts', async (t) => {
+  const monitors = new MonitorOperations({
+    world: {} as unknown as World,
+    blocks: { find: async () => ({ start: async () => undefined }), hold: () => undefined } as unknown as OpenBlocks,
+    onFault: () => undefined,
+  });
+  const one = await startCore(t);
+  await one.create('ada');
+  const entries = (await one.blocks.list()).map((entry) => ({ ...entry, config: { ...entry.config, enabled: true } }));
+  const { signal } = new AbortController();
+  await monitors.resume([...entries, ...entries, ...entries], signal);
+  t.equal(getEventListeners(signal, 'abort').length, 0);
+});
+
 t.test('a folder that is taken away while its monitor runs, and brought back, is served again', async (t) => {
   const one = await startCore(t);
   for (const name of ['ada', 'bob']) await one.create(name);
@@ -251,4 +267,43 @@ t.test('a monitor whose folder was deleted is not that of a new block of the nam
   t.match(await one.blocks.post('ada', { message: 'hi' }, 'web'), { running: false });
   await one.blocks.start('ada');
   await one.told('message.finished', { block: 'ada', status: 'done' });
+});
+
+t.test('after the end of all monitors nothing starts, whoever asks, and nothing is noted as wanted', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  const started: string[] = [];
+  const faults: string[] = [];
+  const block = {
+    name: 'ada',
+    start: async (cause: string) => void started.push(cause),
+    files: { config: { read: async () => ({ enabled: true }), update: () => Promise.reject(new Error('nothing is to be written')) } },
+  } as unknown as Block;
+  const monitors = new MonitorOperations({
+    world: {} as unknown as World,
+    blocks: { all: () => [], find: async () => block, hold: () => undefined } as unknown as OpenBlocks,
+    onFault: (what, error) => void faults.push(`${what}: ${(error as Error).message}`),
+  });
+  await monitors.goOn(block);
+  t.same(started, ['archive failed']);
+  await monitors.stopAll();
+  await t.rejects(monitors.start('ada'), { code: 'SHUTTING_DOWN', status: 503 });
+  await monitors.goOn(block);
+  await monitors.resume(
+    await one.blocks.list().then(([entry]) => (entry === undefined ? [] : [{ ...entry, config: { ...entry.config, enabled: true } }])),
+    new AbortController().signal,
+  );
+  t.same([started.length, faults], [1, ['resume: The server is shutting down.']]);
+});
+
+t.test('a monitor that can not go on is told', async (t) => {
+  const faults: string[] = [];
+  const monitors = new MonitorOperations({
+    world: {} as unknown as World,
+    blocks: { hold: () => undefined } as unknown as OpenBlocks,
+    onFault: (what, error, block) => void faults.push(`${what} ${block}: ${(error as Error).message}`),
+  });
+  const files = { config: { read: () => Promise.reject(new Error('no disk')) } };
+  await monitors.goOn({ name: 'ada', files } as unknown as Block);
+  t.same(faults, ['goOn ada: no disk']);
 });

@@ -56,7 +56,10 @@ function recorderIn(t: Test, files: Record<string, unknown> = {}) {
 
 function at(value: unknown, context: Partial<MonitorContext> = {}): MonitorSnapshot {
   const plain = { name: 'a', messageId: null, reason: null, wakeUpAt: null, cause: 'c', actor: 'monitor', isStopping: false } as const;
-  return { value, context: { ...plain, chooseAgain: false, isUrgent: false, crashes: [], restarts: 0, consecutiveFailures: 0, ...context } };
+  return {
+    value,
+    context: { ...plain, chooseAgain: false, beginAgain: false, overId: null, isUrgent: false, crashes: [], restarts: 0, consecutiveFailures: 0, ...context },
+  };
 }
 
 t.test('each step is told at once, and written in its order', async (t) => {
@@ -151,6 +154,36 @@ t.test('steps that the disk did not take are shown, and written with the next on
   const later = await pulse();
   t.match(later, { state: 'backoff', transitions: [{ to: 'starting' }, { to: 'working' }, { to: 'backoff' }] }, 'a step that was there is there once');
   t.same(recorder.present(later).transitions, later.transitions);
+});
+
+t.test('E4: a pulse.json that somebody removed or changed is not what runs, and the next heartbeat writes it again', async (t) => {
+  const { recorder, pulse, files, folder, clock, beats } = recorderIn(t);
+  recorder.begin();
+  recorder.step(at('starting'));
+  recorder.step(at('backoff', { reason: REASON, wakeUpAt: NOW + 60_000 }));
+  await pulse();
+  const runs = { state: 'backoff', status: 'BUSY', reason: REASON, error: 'Why.', startedAt: AT, nextWakeUp: new Date(NOW + 60_000).toISOString() };
+  clock.now += 5000;
+  for (const change of [
+    () => rmSync(join(folder, 'pulse.json')),
+    () => writeFileSync(join(folder, 'pulse.json'), JSON.stringify({ status: 'SLEEPING', state: 'stopped' })),
+  ]) {
+    change();
+    const found = await files.pulse.read();
+    t.equal(found.state, 'stopped');
+    t.match(recorder.present(found), { ...runs, uptimeSeconds: 5 });
+    const before = beats();
+    recorder.beatEvery(5);
+    await until('it has beaten', () => beats() > before);
+    recorder.endBeat();
+    t.match(await pulse(), runs);
+  }
+  rmSync(join(folder, 'pulse.json'));
+  recorder.setTask(TASK);
+  t.match(await pulse(), { ...runs, currentTask: TASK });
+  rmSync(join(folder, 'pulse.json'));
+  recorder.step(at({ working: 'replying' }));
+  t.match((await pulse()).transitions.at(-1), { from: 'backoff', to: 'working' });
 });
 
 t.test('who waits for a state is told when it comes, once', async (t) => {

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { completeConfig } from '../../../core/block/contents.ts';
 import { measure, Vault } from '../../../core/block/vault.ts';
 import { AT } from '../../support/block-files.ts';
+import { withoutRights } from '../../support/nobody.ts';
 import { refuseToSyncFolders } from '../../support/unconfirmed-folders.ts';
 
 const config = (name: string, fields: object = {}) => completeConfig({ ...fields }, name, AT);
@@ -12,7 +13,7 @@ const NOON = new Date('2026-11-20T12:00:00.000Z');
 
 async function open(t: Test, files: Parameters<Test['testdir']>[0] = {}): Promise<Vault> {
   const vault = new Vault(t.testdir(files));
-  await vault.open();
+  await vault.open((what) => t.fail(what));
   return vault;
 }
 
@@ -59,7 +60,7 @@ t.test('of many that want one name, one gets it', async (t) => {
 
 t.test('what is imported is filled and named before it is there', async (t) => {
   const vault = await open(t);
-  const name = await vault.import(
+  const imported = await vault.import(
     async (folder) => {
       t.same(readdirSync(folder), []);
       writeFileSync(join(folder, 'chat.json'), '[]');
@@ -69,7 +70,7 @@ t.test('what is imported is filled and named before it is there', async (t) => {
       return config('ada');
     },
   );
-  t.equal(name, 'ada');
+  t.same(imported, { name: 'ada', unconfirmed: undefined });
   t.same(readdirSync(vault.folderOf('ada')).sort(), ['chat.json', 'config.json']);
   await t.rejects(
     vault.import(
@@ -85,8 +86,8 @@ t.test('a block is stored, listed, found, and brought back', async (t) => {
   const vault = await open(t);
   await vault.create(config('ada'));
   writeFileSync(join(vault.folderOf('ada'), 'logs', 'x.log'), 'line');
-  const stored = await vault.store('ada', { description: 'd', wasRunning: true, queuedMessages: 2 }, NOON);
-  t.equal(stored, 'ada_2026-11-20T12-00-00-000Z');
+  const { archiveName: stored, unconfirmed } = await vault.store('ada', { description: 'd', wasRunning: true, queuedMessages: 2 }, NOON);
+  t.same([stored, unconfirmed], ['ada_2026-11-20T12-00-00-000Z', undefined]);
   t.same(readdirSync(vault.blocks), []);
   const info = { archiveName: stored, originalName: 'ada', archivedAt: NOON.toISOString(), description: 'd', wasRunning: true, queuedMessages: 2 };
   t.same(await vault.list(), [info]);
@@ -104,7 +105,7 @@ t.test('two archives of one moment have two names, and the original name alone i
   const names: string[] = [];
   for (let n = 0; n < 3; n += 1) {
     await vault.create(config('ada'));
-    names.push(await vault.store('ada', {}, NOON));
+    names.push((await vault.store('ada', {}, NOON)).archiveName);
   }
   t.equal(new Set(names).size, 3);
   await t.rejects(vault.find('ada'), { code: 'AMBIGUOUS_ARCHIVE', status: 409, message: new RegExp(names.join('|')) });
@@ -213,14 +214,62 @@ t.test('a removed archive is gone', async (t) => {
   t.same(readdirSync(vault.archive), []);
 });
 
-t.test('an archive whose removal the disk does not confirm has gone all the same, with nothing left', async (t) => {
+t.test('what the disk does not confirm has moved all the same, and whoever moved it gets the error', async (t) => {
+  const vault = await open(t);
+  const told = { code: 'STORAGE_FAILED', message: /^The change was made, but the disk did not confirm it \(EIO\)/ };
+  const restored = await refuseToSyncFolders(t, vault.blocks);
+  t.match(await vault.create(config('bob')), { name: 'bob', unconfirmed: told });
+  rmSync(vault.folderOf('bob'), { recursive: true });
+  restored();
+  for (const [index, left] of [vault.blocks, vault.archive].entries()) {
+    await vault.create(config('ada'));
+    const restoreDisk = await refuseToSyncFolders(t, left);
+    const { archiveName, unconfirmed } = await vault.store('ada', {}, new Date(NOON.getTime() + index));
+    t.match(unconfirmed, told);
+    t.same([readdirSync(vault.blocks), readdirSync(vault.archive)], [[], [archiveName]]);
+    t.match(await vault.restore(await vault.find(archiveName), config('ada')), told);
+    t.same([readdirSync(vault.blocks), readdirSync(vault.archive)], [['ada'], []]);
+    restoreDisk();
+    await vault.store('ada', {}, new Date(NOON.getTime() + index));
+    const again = await refuseToSyncFolders(t, vault.archive);
+    t.match(await vault.remove(await vault.find('ada')), told);
+    t.strictSame(readdirSync(vault.archive), [], 'with nothing left');
+    again();
+  }
+});
+
+t.test('a block does not move when what goes with it is not confirmed, and the text says so', async (t) => {
   const vault = await open(t);
   await vault.create(config('ada'));
-  const archived = await vault.store('ada', {}, NOON);
-  await refuseToSyncFolders(t);
-  await t.rejects(vault.remove(await vault.find(archived)), { code: 'STORAGE_FAILED', message: /^The change was made/ });
-  t.strictSame(readdirSync(vault.archive), []);
+  await refuseToSyncFolders(t, vault.folderOf('ada'));
+  await t.rejects(vault.store('ada', {}, NOON), { code: 'STORAGE_FAILED', message: /moved \(EIO\); nothing was changed/ });
+  t.same([readdirSync(vault.blocks), readdirSync(vault.archive)], [['ada'], []]);
+  t.notOk(existsSync(join(vault.folderOf('ada'), 'archive.json')));
 });
+
+t.test(
+  'remains that can not be removed are told, out of sight, and tried again at each start',
+  { skip: process.platform === 'win32' && 'needs POSIX' },
+  async (t) => {
+    const vault = await open(t);
+    await vault.create(config('ada'));
+    const { archiveName } = await vault.store('ada', {}, NOON);
+    const folder = join(vault.archive, archiveName);
+    chmodSync(vault.blocks, 0o755);
+    await withoutRights(vault.archive, folder, async () => {
+      const message = new RegExp(`^${archiveName} is deleted, but not all of its files could be removed \\(EACCES\\).*lies in archive/\\.${archiveName}`);
+      t.match(await vault.remove(await vault.find('ada')), { code: 'STORAGE_FAILED', message });
+      t.same(await vault.list(), []);
+      const faults: [string, unknown][] = [];
+      await vault.open((what, error) => void faults.push([what, error]));
+      t.match(faults, [[new RegExp(`^archive/\\.${archiveName}.*\\.tmp$`), { code: 'EACCES' }]]);
+      t.equal(readdirSync(vault.archive).length, 1);
+    });
+    for (const name of readdirSync(vault.archive)) chmodSync(join(vault.archive, name), 0o700);
+    await vault.open((what) => t.fail(what));
+    t.same(readdirSync(vault.archive), []);
+  },
+);
 
 t.test('the size of a block counts its files, and follows no link', async (t) => {
   const folder = t.testdir({ a: '12345', inner: { b: '1', deep: { c: '22' } } });

@@ -259,6 +259,33 @@ t.test('adapters do not share a queue', async (t) => {
   await t.rejects(busy);
 });
 
+t.test('who waits for a turn is asked whether the request is still wanted when the turn has come', async (t) => {
+  const held = gate();
+  const asked: string[] = [];
+  const { core, adapter } = coreWith(
+    [
+      async (call) => {
+        await held.opened;
+        call.sink.emit(HELLO);
+      },
+    ],
+    { queue: { concurrency: 1, waiting: 2 } },
+  );
+  const first = core.chat(REQUEST, { onTurn: () => void asked.push('first') });
+  const unwanted = new BlockhouseError('CANCELLED', 'no longer');
+  const refuse = (): void => {
+    asked.push('second');
+    throw unwanted;
+  };
+  const second = t.rejects(core.chat(REQUEST, { onTurn: refuse }), unwanted);
+  const third = core.pipe(REQUEST, recordingSink().sink, { onTurn: () => void asked.push('third') });
+  t.strictSame(asked, ['first']);
+  held.open();
+  await Promise.all([first, second, third]);
+  t.strictSame(asked, ['first', 'second', 'third']);
+  t.equal(adapter.calls.length, 2, 'the place of the one that was not wanted went to the next');
+});
+
 t.test('a hostile request pollutes nothing', async (t) => {
   const { core } = coreWith();
   const metadata = JSON.parse('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}');

@@ -1,10 +1,15 @@
 // The monitor's work as the machine calls for it, on real files.
 import t from 'tap';
-import { createActor } from 'xstate';
+import { createActor, SimulatedClock } from 'xstate';
 import type { BlockWorkshop } from '../../../core/block/workshop.ts';
+import { BlockhouseError } from '../../../core/errors.ts';
 import { MonitorActors } from '../../../core/monitor/actors.ts';
+import { SAVING_MS } from '../../../core/monitor/machine.ts';
+import { configOf, memoryOf, userEntry } from '../../support/block-files.ts';
 import { RUNNABLE, startCore } from '../../support/blocks.ts';
-import { heldDaemon } from '../../support/held-daemon.ts';
+import { heldDaemon, pulseIn } from '../../support/held-daemon.ts';
+import { STOP } from '../../support/monitor-rig.ts';
+import { gate, steppedAdapter } from '../../support/stepped-adapter.ts';
 import { until } from '../../support/until.ts';
 
 t.test('fifty starts make one monitor, and fifty stops end it', async (t) => {
@@ -93,4 +98,97 @@ t.test('only the message whose answer is being made is cancelled by ending it', 
   call.end();
   await one.told('message.finished', { id: first.id, status: 'done' });
   await t.rejects(one.blocks.cancel('ada', first.id), { code: 'WRONG_STATE' });
+});
+
+t.test('what a person cures while a reply is made is tried after it, be it the configuration or a file', async (t) => {
+  const cures = {
+    config: { adapter: { ...RUNNABLE.adapter, model: 'good' } },
+    memory: { summary: 'Repaired.' },
+  } as const;
+  for (const [file, fields] of Object.entries(cures)) {
+    const daemon = heldDaemon();
+    const one = await startCore(t, { answer: daemon.answer });
+    await one.create('ada');
+    await one.blocks.start('ada');
+    const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+    const call = await daemon.call(0);
+    one.write('ada', file, { ...one.readJson('ada', file), ...fields });
+    await one.told('block.changed', { block: 'ada', file });
+    call.refuse(404, 'no such model');
+    (await daemon.call(1)).answer('Hello.');
+    await one.told('message.finished', { id, status: 'done' });
+    t.strictSame(
+      one
+        .factsOf('block.transitioned')
+        .map(({ to }) => to)
+        .slice(0, 4),
+      ['starting', 'idle', 'working', 'starting'],
+      file,
+    );
+  }
+});
+
+t.test('once the gateway is closed no message is taken again', async (t) => {
+  const adapter = steppedAdapter([new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.')]);
+  const one = await startCore(t, { adapters: [adapter], env: { STEPPED_API_KEY: 'k' } });
+  await one.create('ada', { adapter: { provider: 'stepped', model: 'm' } });
+  await one.blocks.start('ada');
+  await one.blocks.post('ada', { message: 'hi' }, 'web');
+  t.match(await pulseIn(one, 'ada', 'paused'), { reason: { code: 'SHUTTING_DOWN' }, nextWakeUp: null });
+  t.equal(adapter.calls.length, 1);
+  t.match(await one.blocks.history('ada'), [{ status: 'queued', attempts: 0, error: null }]);
+});
+
+t.test('a message whose calls are ended by nobody is left alone for a while', async (t) => {
+  const adapter = steppedAdapter([new BlockhouseError('CANCELLED', 'The caller left.')]);
+  const one = await startCore(t, { adapters: [adapter], env: { STEPPED_API_KEY: 'k' } });
+  await one.create('ada', { adapter: { provider: 'stepped', model: 'm' } });
+  await one.blocks.start('ada');
+  await one.blocks.post('ada', { message: 'hi' }, 'web');
+  t.match(await pulseIn(one, 'ada', 'backoff'), { reason: { code: 'WAITING' }, nextWakeUp: String });
+  t.equal(adapter.calls.length, 1);
+});
+
+t.test('a reply that ends after its run leaves the reply of the next run alone', async (t) => {
+  const reads: { open(): void }[] = [];
+  const entries = [userEntry('m1', { status: 'queued', processed: false, timestamp: new Date().toISOString() })];
+  const held = async (): Promise<unknown> => {
+    const next = gate();
+    reads.push(next);
+    await next.opened;
+    return memoryOf();
+  };
+  const files = {
+    config: { read: async () => configOf(RUNNABLE) },
+    costs: { update: async () => undefined },
+    memory: { read: held },
+    chat: { read: async () => entries, update: async () => undefined },
+  };
+  const world = { now: Date.now, halted: () => ({ halted: false }) };
+  const ids = { follow: () => undefined };
+  const at = (): string => new Date().toISOString();
+  const shop = { name: 'ada', files, world, ids, at, log: { write: () => undefined }, endTask: () => undefined } as unknown as BlockWorkshop;
+  const monitor = new MonitorActors(shop, { onBegin: () => Promise.resolve(), onEnd: () => Promise.resolve() });
+  const clock = new SimulatedClock();
+  const run = (): ReturnType<typeof createActor<ReturnType<typeof monitor.machine>>> =>
+    createActor(monitor.machine(), { clock, input: { name: 'ada', cause: 'start', actor: 'user' } }).start();
+  const first = run();
+  await until('the first reply is under way', () => reads.length === 1);
+  first.send(STOP);
+  first.send(STOP);
+  clock.increment(SAVING_MS);
+  await until('the first run is over', () => first.getSnapshot().status === 'done');
+  const second = run();
+  await until('the second reply is under way', () => reads.length === 2);
+  reads[0]?.open();
+  await new Promise(setImmediate);
+  let isOver = false;
+  const cancelled = monitor.cancel('m1').then(() => {
+    isOver = true;
+  });
+  await new Promise(setImmediate);
+  t.notOk(isOver, 'it is found, and waited for');
+  reads[1]?.open();
+  await cancelled;
+  second.stop();
 });

@@ -1,8 +1,12 @@
 // Caps of a block against the ledger, call by call.
+import { mkdirSync, rmdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
+import { BlockhouseError } from '../../../core/errors.ts';
+import { pair } from '../../support/block-files.ts';
 import { endAnswer, RUNNABLE, type StartedCore, startCore } from '../../support/blocks.ts';
 import { heldDaemon, pulseIn } from '../../support/held-daemon.ts';
-import { HELLO, steppedAdapter } from '../../support/stepped-adapter.ts';
+import { gate, HELLO, type Step, steppedAdapter } from '../../support/stepped-adapter.ts';
 import { until } from '../../support/until.ts';
 
 const PRICED = { provider: 'stepped', model: 'gpt-4o', maxTokens: 1000 };
@@ -94,10 +98,11 @@ t.test('a day that resets lifts the cap', async (t) => {
 t.test('a timezone that there is not stops the block with the cure', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
-  one.write('ada', 'config', { ...one.readJson('ada', 'config'), budget: { dailyTokens: 1, timezone: 'Mars/Olympus' } });
   await one.blocks.start('ada');
-  await one.blocks.post('ada', { message: 'hi' }, 'web');
-  t.match(await pulseIn(one, 'ada', 'failed'), { reason: { code: 'INVALID_REQUEST', fix: /config edit/ } });
+  one.write('ada', 'config', { ...one.readJson('ada', 'config'), budget: { dailyTokens: 1, timezone: 'Mars/Olympus' } });
+  t.match(await pulseIn(one, 'ada', 'failed'), { reason: { code: 'BLOCK_DAMAGED', message: /budget\.timezone is not known: "Mars\/Olympus"/ } });
+  await t.rejects(one.blocks.start('ada'), { code: 'BLOCK_DAMAGED', message: /budget\.timezone/ });
+  t.equal(one.upstream.requests.length, 0, 'nothing was paid for');
 });
 
 t.test('a provider that there is not is no defect, with a cap or without one', async (t) => {
@@ -109,4 +114,82 @@ t.test('a provider that there is not is no defect, with a cap or without one', a
     await one.blocks.post('ada', { message: 'hi' }, 'web');
     t.match(await pulseIn(one, 'ada', 'failed'), { reason: { code: 'INVALID_REQUEST', message: /nope/ }, restarts: 0 });
   }
+});
+
+const TOLD = { inputTokens: 10, outputTokens: 990 };
+const FALLBACKS = ['second', 'third'].map((model) => ({ provider: 'stepped', model }));
+
+/** A block before `steps`, whose calls may take 1000 tokens of the answer each. */
+async function stepping(t: Parameters<typeof startCore>[0], steps: readonly Step[], config: object) {
+  const adapter = steppedAdapter(steps, { missingCredential: () => undefined });
+  const one = await startCore(t, { adapters: [adapter] });
+  await one.create('ada', { adapter: { provider: 'stepped', model: 'first', maxTokens: 1000 }, ...config });
+  return Object.assign(one, { adapter });
+}
+
+t.test('a fallback is not asked where the cap does not allow it after what the first has cost', async (t) => {
+  const refusal = new BlockhouseError('UPSTREAM_REJECTED', 'no', { upstreamStatus: 400, usage: { ...TOLD, totalTokens: 1000 } });
+  const one = await stepping(t, [refusal], { fallbacks: FALLBACKS, budget: { dailyTokens: 1200 } });
+  await one.blocks.start('ada');
+  await one.blocks.post('ada', { message: 'hi' }, 'web');
+  t.match(await pulseIn(one, 'ada', 'paused'), { reason: { code: 'BUDGET_REACHED', message: /1000 tokens spent today/ } });
+  t.equal(one.adapter.calls.length, 1);
+  t.match(await one.blocks.history('ada'), [{ status: 'queued', attempts: 0 }], 'it waits, and no attempt is counted');
+});
+
+t.test('a reply beside a compaction waits for what that costs, and is made where it fits then', async (t) => {
+  for (const [name, usage, state] of [
+    ['it fits', { inputTokens: 3, outputTokens: 2 }, 'answered'],
+    ['it does not', TOLD, 'paused'],
+  ] as const) {
+    await t.test(name, async (t) => {
+      const held = gate();
+      const summarise: Step = async (call) => {
+        await held.opened;
+        call.sink.emit([
+          { type: 'text', text: 'Short.' },
+          { type: 'usage', usage },
+          { type: 'stop', stopReason: 'end_turn' },
+        ]);
+      };
+      const one = await stepping(t, [summarise, HELLO], { memory: { keepMessages: 2 }, budget: { dailyTokens: 2000 } });
+      one.write('ada', 'chat', [...pair('1'), ...pair('2'), ...pair('3')]);
+      await one.blocks.start('ada');
+      const compacted = one.blocks.compact('ada');
+      await until('the summary is asked for', () => one.adapter.calls.length === 1);
+      const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+      await one.told('message.started');
+      await one.blocks.details('ada');
+      t.equal(one.adapter.calls.length, 1, 'both together could pass the cap');
+      held.open();
+      await compacted;
+      if (state === 'answered') await one.told('message.finished', { id, status: 'done' });
+      else t.match(await pulseIn(one, 'ada', 'paused'), { reason: { code: 'BUDGET_REACHED' } });
+      t.equal(one.adapter.calls.length, state === 'answered' ? 2 : 1);
+    });
+  }
+});
+
+t.test('while the ledger takes no line no call is made, and what was paid counts once it does', async (t) => {
+  const usage = { type: 'usage', usage: TOLD } as const;
+  const one = await stepping(t, [[{ type: 'text', text: 'Hello' }, usage, { type: 'stop', stopReason: 'end_turn' }]], {
+    budget: { dailyTokens: 5000 },
+  });
+  const ledger = join(one.workspace, 'ledger.jsonl');
+  await one.blocks.start('ada');
+  await one.ask('ada', 'hi');
+  rmSync(ledger);
+  mkdirSync(ledger);
+  for (let count = 1; count <= 10; count += 1) {
+    await one.blocks.post('ada', { message: 'again' }, 'web');
+    await one.blocks.start('ada');
+    await one.inState('ada', 'backoff');
+  }
+  t.equal(one.adapter.calls.length, 2, 'only the call that found it so');
+  rmdirSync(ledger);
+  await one.blocks.start('ada');
+  await until('answers go on', () => one.factsOf('message.finished').length > 1);
+  await pulseIn(one, 'ada', 'paused');
+  t.equal(one.adapter.calls.length, 4, 'of five calls that fit, the last could pass the cap');
+  t.match(one.readJson('ada', 'costs').budget.day, { tokens: 4000 });
 });

@@ -1,11 +1,13 @@
 // Which message comes next, and what is put in order before.
 import t from 'tap';
 import type { Block } from '../../../core/block/block.ts';
+import { EntryIds } from '../../../core/block/chat-file.ts';
+import type { BlockWorkshop } from '../../../core/block/workshop.ts';
 import { BlockhouseError } from '../../../core/errors.ts';
-import { outcomeOfFault } from '../../../core/monitor/choose.ts';
-import { pair, userEntry } from '../../support/block-files.ts';
+import { chooseNext, outcomeOfFault } from '../../../core/monitor/choose.ts';
+import { AT, configOf, pair, userEntry } from '../../support/block-files.ts';
 import { RUNNABLE, startCore } from '../../support/blocks.ts';
-import { pulseIn } from '../../support/held-daemon.ts';
+import { heldDaemon, pulseIn } from '../../support/held-daemon.ts';
 import { until } from '../../support/until.ts';
 
 const DAY_MS = 86_400_000;
@@ -110,6 +112,42 @@ t.test('the kill switch pauses every monitor, and its end wakes them', async (t)
   await one.blocks.unhalt();
   await one.told('message.finished', { block: 'bob', status: 'done' });
   await one.told('block.transitioned', { block: 'ada', from: 'paused', to: 'idle', cause: 'unhalt' });
+});
+
+t.test('the kill switch leaves a block that has failed as it is', async (t) => {
+  const daemon = heldDaemon((call) => call.refuse(401, 'no such key'));
+  const one = await startCore(t, { answer: daemon.answer });
+  for (const name of ['ada', 'bob']) {
+    await one.create(name);
+    await one.blocks.start(name);
+  }
+  await one.blocks.post('ada', { message: 'hi' }, 'web');
+  const { reason } = await pulseIn(one, 'ada', 'failed');
+  await one.blocks.halt();
+  await one.told('block.transitioned', { block: 'bob', to: 'paused' });
+  await one.blocks.unhalt();
+  await one.told('block.transitioned', { block: 'bob', from: 'paused', to: 'idle' });
+  t.match((await one.blocks.details('ada')).pulse, { state: 'failed', reason });
+  t.equal(
+    one
+      .factsOf('block.transitioned')
+      .filter(({ block }) => block === 'ada')
+      .at(-1)?.['to'],
+    'failed',
+  );
+  t.equal(daemon.calls.length, 1);
+});
+
+t.test('a message is chosen by the first entry that bears its id, as it will be found', async (t) => {
+  const entries = [userEntry('1', { status: 'cancelled' }), userEntry('1', QUEUED), userEntry('2', QUEUED)];
+  const shop = {
+    name: 'ada',
+    at: () => AT,
+    ids: new EntryIds(() => 0),
+    files: { config: { read: async () => configOf(RUNNABLE) }, chat: { read: async () => entries } },
+    world: { halted: () => ({ halted: false }), now: () => 0 },
+  } as unknown as BlockWorkshop;
+  t.strictSame(await chooseNext(shop, false), { kind: 'reply', messageId: '2' });
 });
 
 t.test('a reason that changes while a monitor is paused is shown', async (t) => {

@@ -1,9 +1,12 @@
 // How the window of a block's memory is moved, and moved back.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import type { BlockMemory } from '../../../core/schemas/block.ts';
 import { pair } from '../../support/block-files.ts';
 import { RUNNABLE, type StartedCore, startCore } from '../../support/blocks.ts';
 import { type HeldCall, type HeldDaemon, heldDaemon } from '../../support/held-daemon.ts';
+import { type Step, steppedAdapter, untilAborted } from '../../support/stepped-adapter.ts';
 import { until } from '../../support/until.ts';
 
 const isSummary = (call: HeldCall): boolean => call.asked.messages[0]?.content.includes('You keep the memory') === true;
@@ -108,6 +111,27 @@ t.test('a budget that is used up, and the kill switch, allow no summary', async 
   t.equal(memoryIn(one).compactions.length, 1, 'the switch is no failure of the model');
 });
 
+t.test('once the kill switch is set no fallback is asked for a summary', async (t) => {
+  const one = await remembering(t, undefined, { ...KEEP, fallbacks: [{ provider: 'ollama', model: 'second' }] });
+  const compacted = t.rejects(one.blocks.compact('ada'), { code: 'WRONG_STATE', message: /Too dear/ });
+  const call = await one.daemon.call(0);
+  await one.blocks.halt({ reason: 'Too dear' });
+  call.refuse(400, 'no');
+  await compacted;
+  t.equal(one.daemon.calls.length, 1);
+  t.strictSame(memoryIn(one).compactions, [], 'the switch is no failure of the model');
+});
+
+t.test('of compactions at the same time the second is refused, and a later one is not', async (t) => {
+  const one = await remembering(t);
+  const compacted = one.blocks.compact('ada');
+  await t.rejects(one.blocks.compact('ada'), { code: 'WRONG_STATE', message: /being summarised/ });
+  (await one.daemon.call(0)).answer('Short.');
+  await compacted;
+  t.match(await one.blocks.compact('ada'), { compactionCount: 1 });
+  t.equal(one.daemon.calls.length, 1);
+});
+
 t.test('a block without a model has nobody to summarise', async (t) => {
   const one = await remembering(t, undefined, { memory: KEEP.memory });
   await t.rejects(one.blocks.compact('ada'), { code: 'ADAPTER_NOT_CONFIGURED' });
@@ -141,6 +165,41 @@ t.test('the end of the server ends a summary by hand, and nothing is written', a
   await one.core.close();
   await compacted;
   t.strictSame(memoryIn(one).compactions, []);
+});
+
+/** The purposes of the calls in the ledger; null for what is no call. */
+const billedIn = (one: StartedCore): unknown[] =>
+  readFileSync(join(one.workspace, 'ledger.jsonl'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).purpose ?? null);
+
+t.test('what a summary has cost is written down when the server, or an archive, ends it', async (t) => {
+  const ends = {
+    server: (one: StartedCore) => one.core.close(),
+    archive: async ({ blocks }: StartedCore) => {
+      const { archiveName } = await blocks.archive('ada');
+      await blocks.restore(archiveName, { name: 'bob' });
+    },
+  };
+  for (const [name, end] of Object.entries(ends)) {
+    await t.test(name, async (t) => {
+      const half: Step = async (call) => {
+        call.sink.emit([{ type: 'text', text: 'The summary so far' }]);
+        await untilAborted(call);
+      };
+      const adapter = steppedAdapter([half], { missingCredential: () => undefined });
+      const one = await startCore(t, { adapters: [adapter] });
+      await one.create('ada', { ...KEEP, adapter: { provider: 'stepped', model: 'm' } });
+      one.write('ada', 'chat', FOUR);
+      const compacted = t.rejects(one.blocks.compact('ada'), { code: /CANCELLED|SHUTTING_DOWN/ });
+      await until('some text has come', () => adapter.calls.length === 1);
+      await end(one);
+      await compacted;
+      t.strictSame(billedIn(one), name === 'server' ? ['summary'] : ['summary', null], 'before the other name takes it over');
+      t.match(JSON.parse(readFileSync(one.folder(name === 'server' ? 'ada' : 'bob', 'costs.json'), 'utf8')), { byPurpose: { summary: { calls: 1 } } });
+    });
+  }
 });
 
 t.test('an overfull window moves without a summary where none can be had, and answers go on', async (t) => {

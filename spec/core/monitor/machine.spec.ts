@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createActor, initialTransition, transition } from 'xstate';
 import { createMonitorMachine, GRACE_MS, MAX_CRASHES, type MonitorContext, SAVING_MS, stateWord } from '../../../core/monitor/machine.ts';
-import { CHAT, EPOCH, MACHINE_STATES, type MonitorRig, monitorRig, REASON, rigIn, SETTINGS, START, STOP } from '../../support/monitor-rig.ts';
+import { CHAT, EPOCH, HALT, MACHINE_STATES, type MonitorRig, monitorRig, REASON, rigIn, SETTINGS, START, STOP } from '../../support/monitor-rig.ts';
 
 const DAY_MS = 86_400_000;
 const WAIT = { kind: 'wait', until: EPOCH + 5000, reason: REASON } as const;
@@ -45,6 +45,7 @@ const ROWS: readonly Row[] = [
   ['choosing', 'stop', send(STOP), 'stopping'],
   ['idle', 'a message', send(CHAT), 'choosing'],
   ['idle', 'other settings', send(SETTINGS), 'choosing', { cause: 'config changed', actor: 'user' }],
+  ['idle', 'the kill switch', send(HALT), 'choosing', { cause: 'unhalt', actor: 'user' }],
   ['idle', 'start', send(START), 'idle'],
   ['idle', 'stop', send(STOP), 'stopping', { isStopping: true }],
   ['working.replying', 'answered', done({ kind: 'answered', compact: false }), 'choosing', { cause: 'answered', consecutiveFailures: 0 }],
@@ -57,6 +58,7 @@ const ROWS: readonly Row[] = [
   ['working.replying', 'a defect', fault, 'restarting', { restarts: 1 }],
   ['working.replying', 'another message', send(CHAT), 'working.replying'],
   ['working.replying', 'other settings', send(SETTINGS), 'working.replying'],
+  ['working.replying', 'the kill switch', send(HALT), 'working.replying'],
   ['working.replying', 'start', send(START), 'working.replying'],
   ['working.replying', 'stop', send(STOP), 'working.finishing', { isStopping: true, cause: 'stop', actor: 'user' }],
   ['working.finishing', 'the reply ends in time', done({ kind: 'answered', compact: true }), 'stopping'],
@@ -64,6 +66,7 @@ const ROWS: readonly Row[] = [
   ['working.finishing', 'almost the whole grace', pass(GRACE_MS - 1), 'working.finishing'],
   ['working.finishing', 'the grace is over', pass(GRACE_MS), 'working.aborting'],
   ['working.finishing', 'a second stop', send(STOP), 'working.aborting'],
+  ['working.finishing', 'other settings', send(SETTINGS), 'working.finishing', { cause: 'stop' }],
   ['working.aborting', 'what came was saved', done({ kind: 'over', failed: false }), 'stopping'],
   ['working.aborting', 'a third stop', send(STOP), 'working.aborting'],
   ['working.aborting', 'it never ends', pass(SAVING_MS), 'stopping'],
@@ -74,16 +77,19 @@ const ROWS: readonly Row[] = [
   ['backoff', 'its time', pass(5000), 'choosing', { cause: 'time is up', isUrgent: true }],
   ['backoff', 'a message', send(CHAT), 'choosing', { isUrgent: false }],
   ['backoff', 'other settings', send(SETTINGS), 'choosing', { cause: 'config changed', isUrgent: true }],
+  ['backoff', 'the kill switch', send(HALT), 'choosing', { cause: 'unhalt', isUrgent: false }],
   ['backoff', 'start', send(START), 'choosing', { cause: 'start', actor: 'user', isUrgent: true }],
   ['backoff', 'stop', send(STOP), 'stopping', { wakeUpAt: null }],
   ['paused', 'almost its time', pass(4999), 'paused'],
   ['paused', 'the day resets', pass(5000), 'choosing', { cause: 'time is up' }],
   ['paused', 'a message', send(CHAT), 'paused'],
   ['paused', 'the cap is raised', send(SETTINGS), 'choosing', { cause: 'config changed', actor: 'user' }],
+  ['paused', 'the kill switch is released', send(HALT), 'choosing', { cause: 'unhalt', actor: 'user' }],
   ['paused', 'start', send(START), 'choosing', { cause: 'start' }],
   ['paused', 'stop', send(STOP), 'stopping'],
   ['failed', 'start', send(START), 'starting', { cause: 'start', reason: null, consecutiveFailures: 0, crashes: [] }],
   ['failed', 'config or auth.json changed', send(SETTINGS), 'starting', { cause: 'config changed', reason: null }],
+  ['failed', 'the kill switch', send(HALT), 'failed', { reason: REASON }],
   ['failed', 'a message', send(CHAT), 'failed'],
   ['failed', 'any time', pass(DAY_MS), 'failed'],
   ['failed', 'stop', send(STOP), 'stopping'],
@@ -170,7 +176,7 @@ t.test('work that was under way goes on in a restored monitor', async (t) => {
 });
 
 t.test('a message that comes while one is being chosen is looked for again', async (t) => {
-  for (const event of [CHAT, SETTINGS]) {
+  for (const event of [CHAT, SETTINGS, HALT]) {
     for (const outcome of [NOTHING, WAIT, PAUSE, FAIL]) {
       const rig = await rigIn('choosing');
       rig.send(event);
@@ -190,6 +196,70 @@ t.test('a file that is repaired while it is being read is read again', async (t)
   t.equal(rig.state(), 'starting');
   await rig.done(FAIL);
   t.equal(rig.state(), 'failed', 'once');
+});
+
+t.test('what changes while a reply is made leads on as if it had changed after it, once', async (t) => {
+  const cases = [
+    [SETTINGS, FAIL, 'starting', 'failed'],
+    [SETTINGS, PAUSE, 'choosing', 'paused'],
+    [HALT, PAUSE, 'choosing', 'paused'],
+  ] as const;
+  for (const [event, outcome, next, end] of cases) {
+    const rig = await rigIn('working.replying');
+    rig.send(event);
+    await rig.done(outcome);
+    t.equal(rig.state(), next, `${event.type} ${outcome.kind}`);
+    t.match(rig.actor.getSnapshot().context, { cause: event.cause, actor: event.actor });
+    if (next === 'starting') await rig.done(NOTHING);
+    await rig.done(REPLY);
+    await rig.done(outcome);
+    t.equal(rig.state(), end, 'once');
+    rig.actor.stop();
+  }
+});
+
+t.test('the kill switch is no cure for what a reply failed of, and what changed before it began is known to it', async (t) => {
+  const halted = await rigIn('working.replying');
+  halted.send(HALT);
+  await halted.done(FAIL);
+  t.equal(halted.state(), 'failed');
+  const early = await rigIn('choosing');
+  early.send(SETTINGS);
+  await early.done(REPLY);
+  await early.done(FAIL);
+  t.equal(early.state(), 'failed');
+});
+
+t.test('a message whose attempt is over is not taken again at once, unless something has changed', async (t) => {
+  for (const failed of [false, true]) {
+    const rig = await rigIn('working.replying');
+    for (const round of [1, 2]) {
+      await rig.done({ kind: 'over', failed });
+      await rig.done(REPLY);
+      t.equal(rig.state(), 'backoff', `round ${round}`);
+      t.match(rig.actor.getSnapshot().context, { reason: { code: 'WAITING' }, wakeUpAt: rig.clock.now + 60_000, actor: 'monitor' });
+      rig.pass(60_000);
+      await rig.done(REPLY);
+      t.equal(rig.state(), 'working.replying', 'its time has come');
+    }
+    await rig.done({ kind: 'over', failed });
+    rig.send(CHAT);
+    await rig.done(REPLY);
+    t.equal(rig.state(), 'working.replying', 'somebody may have queued it again');
+    await rig.done({ kind: 'over', failed });
+    await rig.done({ ...REPLY, messageId: 'm2' });
+    t.match(rig.task(), { source: 'reply', input: { messageId: 'm2' } }, 'another one');
+    rig.actor.stop();
+  }
+});
+
+t.test('a message that was over before a pause is taken after it', async (t) => {
+  const rig = await rigIn('working.replying');
+  await rig.done({ kind: 'over', failed: false });
+  await rig.done(PAUSE);
+  rig.send(HALT);
+  await rig.done(REPLY);
+  t.equal(rig.state(), 'working.replying');
 });
 
 t.test('a wait that is over is over, whatever the clock says', async (t) => {

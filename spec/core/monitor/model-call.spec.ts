@@ -4,7 +4,7 @@ import { createBus } from '../../../core/bus.ts';
 import { BlockhouseError } from '../../../core/errors.ts';
 import { Gateway } from '../../../core/gateway/gateway.ts';
 import { Prices } from '../../../core/gateway/pricing.ts';
-import { type Candidate, candidatesOf, type ModelCall, ModelCallFailure, ModelCalls } from '../../../core/monitor/model-call.ts';
+import { CallRefused, type Candidate, candidatesOf, type ModelCall, ModelCallFailure, ModelCalls } from '../../../core/monitor/model-call.ts';
 import type { Adapter } from '../../../core/ports.ts';
 import type { Ledger, LedgerLine } from '../../../core/workspace/ledger.ts';
 import { configOf } from '../../support/block-files.ts';
@@ -18,15 +18,17 @@ interface Options {
   readonly concurrency?: number;
   readonly adapter?: Partial<Adapter>;
   append?(line: LedgerLine): Promise<void>;
+  ready?(): Promise<void>;
+  halted?(): boolean;
 }
 
-function callsOf(steps: readonly Step[], { concurrency = 16, adapter = {}, append }: Options = {}) {
+function callsOf(steps: readonly Step[], { concurrency = 16, adapter = {}, append, ready = async () => undefined, halted = () => false }: Options = {}) {
   const stepped = steppedAdapter(steps, { pricesAs: 'openai', missingCredential: () => undefined, ...adapter });
   const bus = createBus();
   const lines: LedgerLine[] = [];
   const billed: unknown[] = [];
   bus.on('call.billed', (fact) => billed.push(fact));
-  const ledger = { append: append ?? (async (line: LedgerLine) => void lines.push(line)) } as unknown as Ledger;
+  const ledger = { append: append ?? (async (line: LedgerLine) => void lines.push(line)), ready } as unknown as Ledger;
   const gateway = new Gateway({
     adapters: [stepped],
     credentials: undefined,
@@ -42,7 +44,8 @@ function callsOf(steps: readonly Step[], { concurrency = 16, adapter = {}, appen
   });
   let now = 1_800_000_000_000;
   const clock = (): number => (now += 10);
-  return { calls: new ModelCalls({ gateway, ledger, prices: new Prices(), bus, now: clock, concurrency }), stepped, lines, billed };
+  const state = () => ({ halted: halted(), since: null, reason: null });
+  return { calls: new ModelCalls({ gateway, ledger, prices: new Prices(), bus, now: clock, halted: state, concurrency }), stepped, lines, billed };
 }
 
 function callOf(fields: Partial<ModelCall> = {}): ModelCall {
@@ -131,6 +134,68 @@ t.test('calls beyond the limit wait for their turn, and one that leaves meanwhil
   t.equal(stepped.calls.length, 3);
   t.match(await failureOf(calls.make(callOf({ signal: AbortSignal.abort() }))), { failure: { code: 'CANCELLED' } });
   t.equal(stepped.calls.length, 3);
+});
+
+t.test('the kill switch is asked when a call has its turn, and what waits is not made', async (t) => {
+  const held = gate();
+  let isHalted = false;
+  const wait: Step = async (call) => {
+    await held.opened;
+    call.sink.emit(HELLO);
+  };
+  const { calls, stepped, lines } = callsOf([wait], { concurrency: 1, halted: () => isHalted });
+  const running = calls.make(callOf());
+  const reserved = gate();
+  const reserve = () => reserved.opened.then(() => undefined);
+  const waiting = [callOf(), callOf({ reserve })].map((call) => calls.make(call).catch((error: unknown) => error));
+  await until('one is made', () => stepped.calls.length === 1);
+  isHalted = true;
+  held.open();
+  reserved.open();
+  await running;
+  for (const refusal of await Promise.all(waiting)) {
+    t.type(refusal, CallRefused);
+    t.match(refusal, { pause: { kind: 'pause', until: null, actor: 'user', reason: { code: 'HALTED' } } });
+  }
+  t.equal(stepped.calls.length, 1);
+  t.equal(lines.length, 1, 'one that is under way goes on');
+});
+
+t.test('a call is made when it has its reservation, which ends with it', async (t) => {
+  const { calls, stepped } = callsOf([passingFault(), HELLO]);
+  let released = 0;
+  const release = (): void => {
+    released += 1;
+  };
+  const reserve = async () => ({ release });
+  await failureOf(calls.make(callOf({ reserve })));
+  t.equal(released, 1);
+  await calls.make(callOf({ reserve }));
+  t.equal(released, 2);
+  const refused = new CallRefused({ kind: 'pause', until: 1, actor: 'budget', reason: { code: 'BUDGET_REACHED', message: 'no', fix: null } });
+  t.equal(await calls.make(callOf({ reserve: () => Promise.reject(refused) })).catch((error: unknown) => error), refused);
+  t.equal(stepped.calls.length, 2);
+});
+
+t.test('while a bill can not be written no call is made', async (t) => {
+  const { calls, stepped } = callsOf([HELLO], { ready: () => Promise.reject(Object.assign(new Error('no'), { code: 'EISDIR' })) });
+  await t.rejects(calls.make(callOf()), { code: 'STORAGE_FAILED', message: /EISDIR/ });
+  t.equal(stepped.calls.length, 0);
+});
+
+t.test('the end of all calls is waited for, with their bills', async (t) => {
+  const written = gate();
+  const { calls, stepped } = callsOf([HELLO], { append: () => written.opened });
+  await calls.ended();
+  let isOver = false;
+  const made = calls.make(callOf());
+  const ended = calls.ended().then(() => {
+    isOver = true;
+  });
+  await until('it is made', () => stepped.calls.length === 1);
+  t.notOk(isOver);
+  written.open();
+  await Promise.all([made, ended]);
 });
 
 t.test('an answer whose bill can not be written is not given, and the call is not billed twice', async (t) => {

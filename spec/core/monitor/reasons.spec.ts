@@ -1,6 +1,6 @@
 import t from 'tap';
 import { BlockhouseError, ERROR_TABLE, type ErrorCode } from '../../../core/errors.ts';
-import { faultReason, haltReason, unconfiguredReason } from '../../../core/monitor/reasons.ts';
+import { faultReason, haltReason, stalledReason, unconfiguredReason } from '../../../core/monitor/reasons.ts';
 
 t.test('a failure that a person can cure says how', async (t) => {
   const cures: Partial<Record<ErrorCode, RegExp>> = {
@@ -32,4 +32,8 @@ t.test('the kill switch says why it was set, where that is known', async (t) => 
     fix: 'blockhouse unhalt',
   });
   t.equal(haltReason({ halted: true, since: null, reason: null }).message, 'The kill switch is set.');
+});
+
+t.test('a message that came to nothing waits for its time', async (t) => {
+  t.match(stalledReason(), { code: 'WAITING', message: /tried again later/, fix: null });
 });

@@ -210,6 +210,30 @@ t.test('when the fallbacks have failed, too, what the first said decides', async
   t.match((await pulseIn(one, 'ada', 'failed')).reason, { message: /m says no/ });
 });
 
+t.test('a call that waits for its turn is not made once the kill switch is set, and its message waits', async (t) => {
+  const daemon = heldDaemon();
+  const one = await startCore(t, { answer: daemon.answer, monitorCalls: 1 });
+  for (const name of ['ada', 'bob']) {
+    await one.create(name);
+    await one.blocks.start(name);
+  }
+  await one.blocks.post('ada', { message: 'hi' }, 'web');
+  const first = await daemon.call(0);
+  const { id } = await one.blocks.post('bob', { message: 'hi' }, 'web');
+  const steps: ReplyStep[] = [];
+  one.blocks.follow('bob', { onReply: (step) => steps.push(step) });
+  await one.told('message.started', { block: 'bob' });
+  await one.blocks.halt({ reason: 'Too dear' });
+  first.answer('Hello.');
+  t.match(await pulseIn(one, 'bob', 'paused'), { reason: { code: 'HALTED' } });
+  t.equal(daemon.calls.length, 1);
+  t.match(await one.blocks.history('bob'), [{ id, status: 'queued', attempts: 0, error: null }]);
+  t.match(steps.at(-1), { id, event: 'error', willRetry: true }, 'followers hear that nothing comes');
+  await one.blocks.unhalt();
+  (await daemon.call(1)).answer('Hello.');
+  await one.told('message.finished', { id, status: 'done' });
+});
+
 t.test('the kill switch that is set while a model fails stops its fallbacks, too', async (t) => {
   const daemon = heldDaemon();
   const one = await running(t, { answer: daemon.answer }, { ...QUICK, fallbacks: [{ provider: 'ollama', model: 'second' }] });
@@ -283,31 +307,31 @@ t.test('a chat that is damaged while an answer is made ends the reply for its re
 });
 
 t.test('an answer that cost something and could not be kept has used up its attempt, and no fallback is asked', async (t) => {
-  const daemon = heldDaemon((call) => call.answer('Paid for.'));
-  const one = await startCore(t, { answer: daemon.answer });
-  await one.create('ada', { ...QUICK, retry: { ...QUICK.retry, maxAttempts: 2 }, fallbacks: [{ provider: 'ollama', model: 'other' }] });
-  // A folder in the place of the file can't be written.
-  const ledger = join(one.workspace, 'ledger.jsonl');
-  mkdirSync(ledger);
-  const steps: ReplyStep[] = [];
-  one.blocks.follow('ada', { onReply: (step) => steps.push(step) });
-  const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
-  await one.blocks.start('ada');
-  t.match((await pulseIn(one, 'ada', 'backoff')).reason, { code: 'STORAGE_FAILED' });
-  t.match(one.readJson('ada', 'chat'), [{ id, status: 'queued', attempts: 1 }]);
-  await one.blocks.start('ada');
-  await one.told('message.finished', { id, status: 'failed' });
-  t.match(await one.blocks.history('ada'), [{ id, status: 'failed', attempts: 2, error: { code: 'STORAGE_FAILED', retryable: true } }]);
-  t.equal(daemon.calls.length, 2, 'one call for each attempt');
-  t.match(steps, [
-    { event: 'start', attempt: 1 },
-    { event: 'content' },
-    { event: 'error', willRetry: true },
-    { event: 'start', attempt: 2 },
-    { event: 'content' },
-    { event: 'error', willRetry: false },
-  ]);
-  rmdirSync(ledger);
-  await one.blocks.retry('ada', id);
-  await one.told('message.finished', { id, status: 'done' });
+  for (const maxAttempts of [2, 1]) {
+    await t.test(`of ${maxAttempts}`, async (t) => {
+      const daemon = heldDaemon((call) => call.answer('Paid for.'));
+      const one = await startCore(t, { answer: daemon.answer });
+      await one.create('ada', { ...QUICK, retry: { ...QUICK.retry, maxAttempts }, fallbacks: [{ provider: 'ollama', model: 'other' }] });
+      // A folder in the place of the file can't be written.
+      const ledger = join(one.workspace, 'ledger.jsonl');
+      mkdirSync(ledger);
+      const steps: ReplyStep[] = [];
+      one.blocks.follow('ada', { onReply: (step) => steps.push(step) });
+      const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+      await one.blocks.start('ada');
+      const isLast = maxAttempts === 1;
+      if (isLast) await one.told('message.finished', { id, status: 'failed' });
+      t.match((await pulseIn(one, 'ada', 'backoff')).reason, { code: 'STORAGE_FAILED' });
+      t.match(one.readJson('ada', 'chat'), [{ id, status: isLast ? 'failed' : 'queued', attempts: 1 }]);
+      t.match(steps, [{ event: 'start', attempt: 1 }, { event: 'content' }, { event: 'error', willRetry: !isLast }]);
+      await one.blocks.start('ada');
+      await one.inState('ada', isLast ? 'idle' : 'backoff');
+      t.match(one.readJson('ada', 'chat'), [{ attempts: 1 }], 'while the ledger takes nothing, nothing is tried');
+      t.equal(daemon.calls.length, 1);
+      rmdirSync(ledger);
+      await (isLast ? one.blocks.retry('ada', id) : one.blocks.start('ada'));
+      await one.told('message.finished', { id, status: 'done' });
+      t.equal(daemon.calls.length, 2);
+    });
+  }
 });

@@ -255,6 +255,17 @@ t.test('a change that was made and that the disk does not confirm is told as mad
   t.strictSame(readdirSync(folder), ['b.json'], 'and no temporary file is left');
 });
 
+t.test('between the last look and the rename nobody else has a turn', async (t) => {
+  const folder = t.testdir({ file: 'old' });
+  const path = join(folder, 'file');
+  const seen: string[] = [];
+  await replaceFileIf(path, 'new', () => {
+    queueMicrotask(() => seen.push(readFileSync(path, 'utf8')));
+    return true;
+  });
+  t.strictSame(seen, ['new']);
+});
+
 t.test('a rename that is not wanted any more is not made', async (t) => {
   const folder = t.testdir({ a: 'a' });
   t.equal(await renameDurably(join(folder, 'a'), join(folder, 'b'), () => false), false);

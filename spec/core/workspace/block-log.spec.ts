@@ -241,3 +241,14 @@ t.test('closing waits for what was written; later lines are not', async (t) => {
   t.match(contentOf(folder), /n=99\n$/);
   t.strictSame(faults, []);
 });
+
+t.test('a log that is opened again after its closing goes on', async (t) => {
+  const { log, folder } = open(t);
+  log.write('INFO', 'before');
+  await log.close();
+  log.write('INFO', 'meanwhile');
+  log.reopen();
+  log.write('INFO', 'after');
+  await log.flush();
+  t.match(contentOf(folder), /^\S+ INFO before\n\S+ INFO after\n$/);
+});

@@ -24,7 +24,7 @@ interface Seen {
   readonly path: string;
   readonly folder: string;
   readonly file: JsonFile<Content>;
-  readonly changes: { own: boolean; quiet: boolean }[];
+  readonly changes: { own: boolean; quiet: boolean; healed: boolean }[];
   readonly damages: [string, string | undefined][];
   disk(): Content;
   copies(): string[];
@@ -137,7 +137,7 @@ t.test('an edit by hand is read, and is what the next change is applied to', asy
   await file.read();
   writeFileSync(path, '{"list":[1,7],"note":"mine"}');
   t.same(await file.read(), { list: [1, 7], note: 'mine' });
-  t.same(changes, [{ own: false, quiet: false }]);
+  t.same(changes, [{ own: false, quiet: false, healed: false }]);
   writeFileSync(path, '{"list":[],"note":"mine again"}');
   await file.update(append(8));
   t.same(disk(), { list: [8], note: 'mine again' });
@@ -150,7 +150,7 @@ t.test('a look that somebody asks for tells of a change, also of a file that nob
   const { file, path, changes } = open(t, '{"list":[1]}');
   await file.refresh();
   await file.refresh();
-  t.same(changes, [{ own: false, quiet: false }], 'once');
+  t.same(changes, [{ own: false, quiet: false, healed: false }], 'once');
   await file.update(append(2));
   await file.refresh();
   t.equal(changes.length, 2, 'what was written here is no news');
@@ -170,7 +170,7 @@ t.test('a look during a write is made after it', async (t) => {
   await change;
   writeFileSync(path, '{"list":[9]}');
   await looked;
-  t.same(changes.at(-1), { own: false, quiet: false });
+  t.same(changes.at(-1), { own: false, quiet: false, healed: false });
 });
 
 t.test('an edit in place that puts the times back is seen', async (t) => {
@@ -248,8 +248,8 @@ t.test('a quiet change says so, unless it travels with another one', async (t) =
   await file.update(append(1), { quiet: true });
   await Promise.all([file.update(append(2), { quiet: true }), file.update(append(3))]);
   t.same(changes, [
-    { own: true, quiet: true },
-    { own: true, quiet: false },
+    { own: true, quiet: true, healed: false },
+    { own: true, quiet: false, healed: false },
   ]);
 });
 
@@ -298,7 +298,7 @@ const DAMAGED: readonly (readonly [string, string | Buffer, RegExp])[] = [
 for (const [name, content, reason] of DAMAGED) {
   t.test(`damaged, ${name}: every use fails, the content is kept once, and never written over`, async (t) => {
     const folder = t.testdir({ 'file.json': content as string });
-    const { file, path, copies, damages } = open(t, undefined, {}, folder);
+    const { file, path, copies, damages, changes } = open(t, undefined, {}, folder);
     await t.rejects(file.read(), { code: 'BLOCK_DAMAGED', message: reason });
     await t.rejects(file.update(append(1)), { code: 'BLOCK_DAMAGED' });
     await file.refresh();
@@ -312,6 +312,10 @@ for (const [name, content, reason] of DAMAGED) {
     writeFileSync(path, '{"list":[4]}');
     t.same(await file.read(), { list: [4] }, 'repaired by hand: it works again');
     await file.update(append(5));
+    t.same(changes, [
+      { own: false, quiet: false, healed: true },
+      { own: true, quiet: false, healed: false },
+    ]);
   });
 }
 
@@ -336,13 +340,14 @@ t.test('two damages are two copies, also when they bear the same time', async (t
 });
 
 t.test('replace takes the place of damaged content, whose copy stays', async (t) => {
-  const { file, copies, disk } = open(t, '{"list":[1,');
+  const { file, copies, disk, changes } = open(t, '{"list":[1,');
   await file.replace((old) => {
     t.equal(old, undefined);
     return { list: [9] };
   });
   t.same(disk(), { list: [9] });
   t.equal(copies().length, 1);
+  t.same(changes, [{ own: true, quiet: false, healed: true }], 'it is told that it is sound again');
   await file.replace((old) => ({ list: [...(old?.list ?? []), 10] }));
   t.same(await file.read(), { list: [9, 10] });
 });
@@ -430,7 +435,7 @@ t.test('a file that is touched, or written again as it was, has not changed', as
   t.strictSame(changes, []);
   writeFileSync(path, '{"list":[2]}');
   await file.refresh();
-  t.strictSame(changes, [{ own: false, quiet: false }]);
+  t.strictSame(changes, [{ own: false, quiet: false, healed: false }]);
 });
 
 t.test('a file that an editor has emptied is read once it is filled, and was never damaged', async (t) => {

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, statSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmdirSync, statSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { open as openFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
@@ -148,10 +148,10 @@ t.test('a link is not followed, a failure is told, and later lines work', async 
   t.equal(readFileSync(join(workspace, 'victim'), 'utf8'), 'untouched');
   unlinkSync(path);
   await ledger.append(call('a'));
-  t.equal((await ledger.spend('a', 0)).usd, 1);
+  t.equal((await ledger.spend('a', 0)).usd, 2, 'with the one that failed, which was paid');
 });
 
-t.test('what did not fit on the disk is neither in the file nor in the sum', async (t) => {
+t.test('what did not fit on the disk counts all the same, and is written when there is room again', async (t) => {
   const workspace = t.testdir({});
   const reason = await withSmallDisk(workspace, async () => {
     const { ledger } = open(workspace);
@@ -161,14 +161,49 @@ t.test('what did not fit on the disk is neither in the file nor in the sum', asy
     writeFileSync(filler, 'x'.repeat(248 * 1024));
     const many = await Promise.allSettled(Array.from({ length: 100 }, () => ledger.append(call('a', 2))));
     t.ok(many.every((result) => result.status === 'rejected' && (result.reason as { code?: string }).code === 'STORAGE_FULL'));
-    t.equal((await ledger.spend('a', 0)).usd, 1);
+    t.equal((await ledger.spend('a', 0)).usd, 201);
     t.strictSame(await all(ledger), [call('a', 1)]);
+    await t.rejects(ledger.ready(), { code: 'STORAGE_FULL' });
     unlinkSync(filler);
     await ledger.append(call('a', 4));
-    t.equal((await ledger.spend('a', 0)).usd, 5);
-    t.equal((await open(workspace).ledger.spend('a', 0)).usd, 5);
+    await ledger.ready();
+    t.equal((await ledger.spend('a', 0)).usd, 205);
+    t.equal((await open(workspace).ledger.spend('a', 0)).usd, 205);
   });
   if (reason !== undefined) t.comment(`not tried: ${reason}`);
+});
+
+t.test('a call that could not be written is written with the next lines, or at the end, and counts once', async (t) => {
+  const workspace = t.testdir({});
+  const path = join(workspace, 'ledger.jsonl');
+  const { ledger, faults } = open(workspace);
+  await ledger.ready();
+  mkdirSync(path);
+  let isReleased = false;
+  const release = (): void => {
+    isReleased = true;
+  };
+  await t.rejects(ledger.append(call('a'), { release }), { code: 'EISDIR' });
+  t.ok(isReleased, 'it counts from here on');
+  await t.rejects(ledger.carry('a', 'b'), { code: 'EISDIR' });
+  await t.rejects(ledger.ready(), { code: 'EISDIR' });
+  rmdirSync(path);
+  t.equal((await ledger.spend('a', 0)).usd, 1, 'also where the file was not read before');
+  t.equal((await ledger.spend('b', 0)).usd, 0, 'what was not carried stays');
+  await ledger.ready();
+  t.equal(readFileSync(path, 'utf8'), text(call('a')));
+  t.equal((await ledger.spend('a', 0)).usd, 1);
+  unlinkSync(path);
+  mkdirSync(path);
+  await t.rejects(ledger.append(call('a', 2)), { code: 'EISDIR' });
+  const { ledger: lost, faults: told } = open(workspace);
+  await t.rejects(lost.append(call('a', 2)), { code: 'EISDIR' });
+  await lost.close();
+  t.match(told, [{ what: 'ledger.jsonl', error: /^1 calls could not be written/ }]);
+  rmdirSync(path);
+  await ledger.close();
+  t.equal(readFileSync(path, 'utf8'), text(call('a', 2)));
+  t.strictSame(faults, []);
 });
 
 t.test('closing waits for what was appended, and refuses more', async (t) => {

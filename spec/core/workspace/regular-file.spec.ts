@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { readFault, readRegular } from '../../../core/workspace/regular-file.ts';
+import { readFault, readLines, readRegular } from '../../../core/workspace/regular-file.ts';
 
 const LIMIT = 10_000_000;
 
@@ -55,4 +55,53 @@ t.test('a file of exactly the limit is read', async (t) => {
   const folder = t.testdir({});
   writeFileSync(join(folder, 'file'), 'abc');
   t.equal((await readRegular(join(folder, 'file'), 3))?.toString(), 'abc', 'the limit itself is allowed');
+});
+
+async function linesOf(path: string, maxLineBytes = LIMIT): Promise<(string | undefined)[]> {
+  const all: (string | undefined)[] = [];
+  for await (const lines of readLines(path, { maxBytes: LIMIT, maxLineBytes })) all.push(...lines);
+  return all;
+}
+
+t.test('lines come in their order and whole, also where they are longer than what is read at once', async (t) => {
+  const lines = ['a', '', 'é'.repeat(300_000), ...Array.from({ length: 20_000 }, (_, n) => `line ${n} ${'x'.repeat(n % 100)}`)];
+  const folder = t.testdir({ whole: `${lines.join('\n')}\n`, cut: 'a\n{"cut sho', one: 'é', empty: '', blank: '\n\n' });
+  t.strictSame(await linesOf(join(folder, 'whole')), lines);
+  t.strictSame(await linesOf(join(folder, 'cut')), ['a', '{"cut sho']);
+  t.strictSame(await linesOf(join(folder, 'one')), ['é']);
+  t.strictSame(await linesOf(join(folder, 'empty')), []);
+  t.strictSame(await linesOf(join(folder, 'blank')), ['', '']);
+  t.strictSame(await linesOf(join(folder, 'missing')), []);
+});
+
+t.test('a line that is too long is told as one, and those after it are read', async (t) => {
+  const folder = t.testdir({ first: `${'x'.repeat(1_000_000)}\nafter`, last: `before\n${'x'.repeat(1_000_000)}` });
+  t.strictSame(await linesOf(join(folder, 'first'), 200_000), [undefined, 'after']);
+  t.strictSame(await linesOf(join(folder, 'last'), 200_000), ['before', undefined]);
+});
+
+t.test('a large file is read in pieces, and others have their turn between them', async (t) => {
+  const folder = t.testdir({ large: 'line\n'.repeat(400_000) });
+  let turns = 0;
+  let isOver = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  let pieces = 0;
+  for await (const lines of readLines(join(folder, 'large'), { maxBytes: LIMIT, maxLineBytes: LIMIT })) {
+    t.ok(lines.length < 40_000, 'a piece is small');
+    pieces += 1;
+  }
+  isOver = true;
+  t.ok(pieces > 10 && turns > pieces / 2, `${turns} turns for ${pieces} pieces`);
+});
+
+t.test('what is no file has no lines', { skip: process.platform === 'win32' && 'needs POSIX' }, async (t) => {
+  const folder = t.testdir({ folder: {}, large: 'x'.repeat(LIMIT + 1) });
+  symlinkSync('/dev/zero', join(folder, 'link'));
+  await t.rejects(linesOf(join(folder, 'folder')), { message: 'it is not a regular file' });
+  await t.rejects(linesOf(join(folder, 'large')), { message: /it is larger than/ });
+  await t.rejects(linesOf(join(folder, 'link')), { code: 'ELOOP' });
 });

@@ -1,0 +1,54 @@
+// What calls that are under way may yet cost at worst, by block. Pure: no I/O.
+import type { Spend } from './ledger-buckets.ts';
+
+type Amount = Pick<Spend, 'usd' | 'tokens'>;
+
+export interface Reservation {
+  /** The call is billed, or has cost nothing. A second time does nothing. */
+  release(): void;
+}
+
+export class Reservations {
+  readonly #held = new Map<string, Set<Amount>>();
+  readonly #waiting = new Map<string, Set<() => void>>();
+
+  hold(block: string, amount: Amount): Reservation {
+    const held = this.#held.get(block) ?? new Set();
+    this.#held.set(block, held.add(amount));
+    return {
+      release: () => {
+        if (!held.delete(amount)) return;
+        if (held.size === 0) this.#held.delete(block);
+        this.#tell(block);
+      },
+    };
+  }
+
+  /** Undefined where no call of the block is under way. */
+  sum(block: string): Amount | undefined {
+    const held = this.#held.get(block);
+    if (held === undefined) return undefined;
+    const all = [...held];
+    return { usd: all.reduce((sum, { usd }) => sum + usd, 0), tokens: all.reduce((sum, { tokens }) => sum + tokens, 0) };
+  }
+
+  /** Resolves at the next release of the block, or when `signal` fires. */
+  changed(block: string, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const waiting = this.#waiting.get(block) ?? new Set();
+      const end = (): void => {
+        signal.removeEventListener('abort', end);
+        waiting.delete(end);
+        if (waiting.size === 0 && this.#waiting.get(block) === waiting) this.#waiting.delete(block);
+        resolve();
+      };
+      if (signal.aborted) return resolve();
+      this.#waiting.set(block, waiting.add(end));
+      signal.addEventListener('abort', end, { once: true });
+    });
+  }
+
+  #tell(block: string): void {
+    for (const end of [...(this.#waiting.get(block) ?? [])]) end();
+  }
+}
