@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
 import { BlockhouseError, type Core, createCore, type Flags, type ProcessConfig, resolveProcessConfig } from '../core/index.ts';
-import { CliError, EXIT_CODES, exitKindOf } from './exit-codes.ts';
+import { CliError, EXIT_CODES, type ExitKind, exitKindOf } from './exit-codes.ts';
 
 /** The first Node release line that still gets security fixes. */
 const OLDEST_MAINTAINED_NODE = 22;
@@ -96,10 +96,13 @@ export async function createConfiguredCore(config: ProcessConfig): Promise<Core>
 const PREPARE_AFTER_MS = 100;
 /** How long the error that ends them then may take to leave. */
 const FAREWELL_MS = 1000;
+/** How long the last lines may then take to reach whoever reads them. */
+const LAST_LINES_MS = 500;
 
 /**
  * Serves until SIGINT or SIGTERM, or until another server holds the workspace, and then throws a CliError. Open answers get `drainMs` and then an
- * error, a second signal ends the process at once.
+ * error, a second signal ends the process at once. Once it has resolved or thrown, the process ends by itself, or is ended where nobody reads what
+ * it has written.
  * `announce` tells a person or a program that the server listens, before the log does.
  */
 export async function serveUntilSignal(flags: Flags, announce?: (server: RunningServer) => Promise<void>): Promise<void> {
@@ -113,14 +116,33 @@ export async function serveUntilSignal(flags: Flags, announce?: (server: Running
   const holder = await Promise.race([signalled, lost]);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   server.log.info({}, 'shutting down');
-  const cuts = [
-    setTimeout(() => void server.core.close(), server.config.drainMs),
-    setTimeout(() => process.exit(holder === undefined ? EXIT_CODES.ok.code : EXIT_CODES.place.code), server.config.drainMs + FAREWELL_MS), // for clients that do not read
-  ];
-  await server.close();
-  for (const cut of cuts) clearTimeout(cut);
+  await endServer(server, holder === undefined ? 'ok' : 'place');
   if (holder !== undefined)
     throw new CliError('place', `process ${holder} holds the workspace ${server.config.workspace} by now, since .lock was deleted; this server has ended.`);
+}
+
+/** Closes it, and sees to it that the process ends as `kind` says, soon after. */
+async function endServer(server: RunningServer, kind: ExitKind): Promise<void> {
+  const { drainMs } = server.config;
+  let exitKind = kind;
+  const exit = (): never => process.exit(EXIT_CODES[exitKind].code);
+  const cut = setTimeout(() => void cutOff(server), drainMs);
+  const end = setTimeout(exit, drainMs + FAREWELL_MS); // for clients that do not read
+  try {
+    await server.close();
+  } catch (error) {
+    exitKind = exitKindOf(error);
+    throw error;
+  } finally {
+    clearTimeout(cut);
+    end.unref();
+    setTimeout(exit, LAST_LINES_MS).unref(); // what waits for the reader of stderr would keep the process
+  }
+}
+
+/** Ends open answers. Never rejects: the close of the whole server meets the same fault and passes it on. */
+export function cutOff({ core, log }: { readonly core: Pick<Core, 'close'>; readonly log: Pick<Logger, 'error'> }): Promise<void> {
+  return core.close().catch((err: unknown) => log.error({ err }, 'what is open could not be closed'));
 }
 
 /** The same as a whole process with the flags of `blockhouse serve`: a failure is one line on stderr and an exit code. */

@@ -1,5 +1,8 @@
 // The log: one JSON line a fact, on stderr, so that stdout stays data. A person at a terminal gets the same
 // facts as short lines.
+//
+// L1 A log that can't be written is lost; the server must not be.
+// L2 A reader who has stopped costs a limited amount of memory: further lines are dropped, and counted for when it reads again.
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { type BlockState, type Core, isObject, type LogLevel, tryParseJson } from '../core/index.ts';
 import { oneLine } from './output.ts';
@@ -7,14 +10,45 @@ import { oneLine } from './output.ts';
 const NEEDS_A_PERSON: ReadonlySet<BlockState> = new Set(['failed', 'paused']);
 
 export function createLogger(level: LogLevel, stderr: NodeJS.WriteStream = process.stderr): Logger {
-  // A log that can't be written (a full disk under a redirection, a reader that is gone) is lost; the server must not be. pino's
-  // own destination would retry a full disk in a blocking loop.
+  // L1: a full disk under a redirection, a reader that is gone. pino's own destination would retry a full disk in a blocking loop.
   stderr.on('error', () => undefined);
-  return pino({ level, base: { pid: process.pid } }, linesTo(stderr));
+  return pino({ level, base: { pid: process.pid } }, new Lines(stderr));
 }
 
-function linesTo(stderr: NodeJS.WriteStream): DestinationStream {
-  return { write: (line) => void stderr.write(stderr.isTTY ? `${toReadable(line)}\n` : line) };
+/** What may wait for the reader of the log. */
+const MOST_WAITING_BYTES = 1024 * 1024;
+
+/** L2. */
+class Lines implements DestinationStream {
+  readonly #stderr: NodeJS.WriteStream;
+  #dropped = 0;
+
+  constructor(stderr: NodeJS.WriteStream) {
+    this.#stderr = stderr;
+    stderr.on('drain', () => this.#tellDropped());
+  }
+
+  write(line: string): void {
+    // Once lines are missing, all are until nothing waits: the gap is one, and told in its place.
+    const most = this.#dropped === 0 ? MOST_WAITING_BYTES : 0;
+    if (this.#stderr.writableLength > most) {
+      this.#dropped += 1;
+      return;
+    }
+    this.#tellDropped(); // after a write that failed there is no `drain`
+    this.#put(line);
+  }
+
+  #tellDropped(): void {
+    if (this.#dropped === 0) return;
+    const fields = { level: pino.levels.values['warn'], time: Date.now(), pid: process.pid, dropped: this.#dropped };
+    this.#dropped = 0;
+    this.#put(`${JSON.stringify({ ...fields, msg: 'lines were dropped, since nobody read the log' })}\n`);
+  }
+
+  #put(line: string): void {
+    this.#stderr.write(this.#stderr.isTTY ? `${toReadable(line)}\n` : line);
+  }
 }
 
 /** One JSON log line for a person: time, level, text, then the other fields. */

@@ -1,5 +1,5 @@
 // The answer to what is no HTTP exchange any more, or never was one: written to the bare connection, which it ends.
-import { STATUS_CODES } from 'node:http';
+import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type BlockhouseError, errorBody } from '../core/index.ts';
 
@@ -27,4 +27,9 @@ export function answerRaw(socket: Duplex, failure: BlockhouseError, requestId: s
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.once('error', () => socket.destroy());
   socket.end(`HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}\r\n${lines.join('')}\r\n${body}`, () => socket.destroy());
+}
+
+/** The answer that has its turn on a connection and is not complete: Node notes it on the socket. */
+export function openAnswer(socket: Duplex & { readonly _httpMessage?: ServerResponse | null }): ServerResponse | undefined {
+  return socket._httpMessage ?? undefined;
 }

@@ -1,8 +1,9 @@
-// How many wrong tokens one address may present: a program that tries some is told to stop, and the log is not filled by it.
+// How many wrong tokens one address may present: a program that tries some is told to stop, and the log is not filled by it (W4).
 //
 // W1 The right token is always taken, from the same address too: nobody can lock its owner out.
 // W2 A request without any token is no attempt.
 // W3 Memory is bounded, however many addresses there are.
+// W4 Of an address that goes on, the first refusal of a minute as too many is news; the log has the others as details.
 import type { IncomingMessage } from 'node:http';
 import { BlockhouseError, type Core } from '../core/index.ts';
 
@@ -22,6 +23,13 @@ export function wrongTokensOf(core: object): WrongTokens {
   const known = byCore.get(core) ?? new WrongTokens();
   byCore.set(core, known);
   return known;
+}
+
+const repeated = new WeakSet<object>();
+
+/** W4. Whether `failure` only says again what an address was told within the minute. */
+export function isRepeated(failure: object | undefined): boolean {
+  return failure !== undefined && repeated.has(failure);
 }
 
 export class WrongTokens {
@@ -58,9 +66,15 @@ export class WrongTokens {
     }
     attempts.count += 1;
     if (attempts.count <= MOST_A_MINUTE) return;
-    throw new BlockhouseError('TOO_MANY_ATTEMPTS', `More than ${MOST_A_MINUTE} wrong tokens within a minute; \`blockhouse token\` prints the right one.`, {
-      retryAfterMs: attempts.since + MINUTE_MS - now,
-    });
+    const refusal = new BlockhouseError(
+      'TOO_MANY_ATTEMPTS',
+      `More than ${MOST_A_MINUTE} wrong tokens within a minute; \`blockhouse token\` prints the right one.`,
+      {
+        retryAfterMs: attempts.since + MINUTE_MS - now,
+      },
+    );
+    if (attempts.count > MOST_A_MINUTE + 1) repeated.add(refusal);
+    throw refusal;
   }
 
   /** W3: the oldest goes first. */

@@ -8,7 +8,7 @@ import { joinURL } from '../base-url.ts';
  */
 const DEFAULT_REGION = 'us-east-1';
 /** As the schema of a request has it. A region becomes part of a host name, so stored ones are held to it too. */
-const REGION = /^[a-z]{2,8}(-[a-z]+)+-[0-9]{1,2}$/;
+const REGION = /^[a-z]{2,8}(-[a-z]{1,16}){1,3}-[0-9]{1,2}$/;
 
 export function regionOf({ values }: ResolvedSettings): string {
   return values['region'] ?? DEFAULT_REGION;

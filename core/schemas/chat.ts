@@ -8,7 +8,8 @@ export const TOOL_NAME_PATTERN = '^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$';
 export const MODEL_PATTERN = '^(?!.*(?:^|/)\\.\\.?(?:/|$))[\\x21-\\x7e]{1,2048}$';
 /** What may stand in an HTTP header without being able to split it. */
 export const SECRET_PATTERN = '^[\\x21-\\x7e]{1,4096}$';
-const REGION_PATTERN = '^[a-z]{2,8}(-[a-z]+)+-[0-9]{1,2}$';
+/** Each repetition has a limit: a group without one overflows the stack on a text of some megabytes. */
+const REGION_PATTERN = '^[a-z]{2,8}(-[a-z]{1,16}){1,3}-[0-9]{1,2}$';
 
 const string = { type: 'string' } as const;
 const boolean = { type: 'boolean' } as const;

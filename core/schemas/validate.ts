@@ -77,6 +77,9 @@ function fieldOf(fault: ErrorObject): string | undefined {
   return undefined;
 }
 
+/** Characters of a key. A longer one is cut off where it is shown, and is no misspelt field: its sender chooses how long it is. */
+const MAX_SHOWN_KEY = 64;
+
 /** `/messages/0/role` → `messages[0].role`. */
 function toPath(pointer: string, field: string | undefined): string {
   const keys = pointer
@@ -85,8 +88,8 @@ function toPath(pointer: string, field: string | undefined): string {
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
   if (field !== undefined) keys.push(field);
   return keys.reduce((path, key) => {
-    if (/^\d+$/.test(key)) return `${path}[${key}]`;
-    const shown = key.length > 64 ? `${key.slice(0, 64)}…` : key;
+    const shown = key.length > MAX_SHOWN_KEY ? `${key.slice(0, MAX_SHOWN_KEY)}…` : key;
+    if (/^\d+$/.test(shown)) return `${path}[${shown}]`;
     return path === '' ? shown : `${path}.${shown}`;
   }, '');
 }
@@ -121,6 +124,7 @@ function asProperties(value: unknown): Record<string, { properties?: unknown }> 
 
 /** The same word one level deeper or in camel case: `max_tokens` beside `messages` was meant as `config.maxTokens`. */
 function meantField(key: string, properties: Record<string, { properties?: unknown }>): string | undefined {
+  if (key.length > MAX_SHOWN_KEY) return undefined;
   const camel = key.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
   if (Object.hasOwn(properties, camel)) return camel;
   const holder = Object.keys(properties).find((name) => Object.hasOwn(asProperties(properties[name]?.properties), camel));

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createConfiguredCore, inWorkspace, readConfig, startServer } from '../../cli/compose.ts';
+import { createConfiguredCore, cutOff, inWorkspace, readConfig, startServer } from '../../cli/compose.ts';
 import { CliError } from '../../cli/exit-codes.ts';
 import { BlockhouseError } from '../../core/index.ts';
 import { testFolder } from '../support/test-folder.ts';
@@ -28,6 +28,13 @@ t.test('failures of the file system name the workspace; failures of the core sta
     inWorkspace(config, () => Promise.reject(own)),
     own,
   );
+});
+
+t.test('a core that fails to close when its time is up is in the log, and nothing else comes of it', async (t) => {
+  const lines: unknown[] = [];
+  const error = new Error('no descriptors');
+  await cutOff({ core: { close: () => Promise.reject(error) }, log: { error: (...line: unknown[]) => lines.push(line) } });
+  t.match(lines, [[{ err: error }, /could not be closed/]]);
 });
 
 t.test('a server starts, serves and closes', async (t) => {

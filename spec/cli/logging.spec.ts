@@ -1,7 +1,8 @@
-import { PassThrough } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
 import t from 'tap';
 import { createLogger, logFacts, toReadable } from '../../cli/logging.ts';
 import { createCore } from '../../core/index.ts';
+import { until } from '../support/until.ts';
 
 function terminal(): { stream: NodeJS.WriteStream; shown: () => string } {
   const stream = Object.assign(new PassThrough(), { isTTY: true });
@@ -12,6 +13,60 @@ t.test('a person gets a short line: time, level, text, fields', async (t) => {
   const { stream, shown } = terminal();
   createLogger('info', stream).info({ status: 401, path: '/v1\x1b[2J' }, 'request refused');
   t.match(shown(), /^\d\d:\d\d:\d\d info {2}request refused status=401 path=\/v1\n$/);
+});
+
+interface StalledReader {
+  readonly stream: NodeJS.WriteStream;
+  /** The lines that it has taken. */
+  readonly lines: () => Record<string, unknown>[];
+  /** From now on it reads. */
+  resume(): void;
+}
+
+/** A reader that takes nothing until it is told to. */
+function stalledReader(): StalledReader {
+  let taken = '';
+  let isReading = false;
+  let next: (() => void) | undefined;
+  const stream = new Writable({
+    decodeStrings: false,
+    write: (chunk: string, _encoding, done) => {
+      taken += chunk;
+      if (isReading) done();
+      else next = done;
+    },
+  });
+  const lines = (): Record<string, unknown>[] =>
+    taken
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const resume = (): void => {
+    isReading = true;
+    next?.();
+  };
+  return { stream: stream as unknown as NodeJS.WriteStream, lines, resume };
+}
+
+t.test('what waits for a reader who has stopped is limited; once it reads again, one line says how many were dropped', async (t) => {
+  const { stream, lines, resume } = stalledReader();
+  const log = createLogger('info', stream);
+  const text = 'x'.repeat(1000);
+  for (let number = 0; number < 5000; number += 1) log.info({ number, text }, 'request refused');
+  t.ok(stream.writableLength < 1.1 * 1024 * 1024, `${stream.writableLength} bytes wait`);
+  resume();
+  await until('the loss is told', () => lines().some((line) => 'dropped' in line));
+  log.info({ number: 'after' }, 'request refused');
+  const seen = lines();
+  const kept = seen.findIndex((line) => 'dropped' in line);
+  t.same(
+    seen.slice(0, kept).map(({ number }) => number),
+    Array.from({ length: kept }, (_, number) => number),
+    'the oldest are kept, in their order',
+  );
+  t.match(seen[kept], { level: 40, pid: process.pid, time: Number, dropped: 5000 - kept, msg: /lines were dropped/ });
+  t.match(seen.slice(kept + 1), [{ number: 'after' }]);
+  t.equal(seen.length, kept + 2);
 });
 
 t.test('what is no log line is shown as it is, made harmless', async (t) => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import t from 'tap';
 import { BlockhouseError, type Core } from '../../core/index.ts';
-import { WrongTokens } from '../../transports/wrong-tokens.ts';
+import { isRepeated, WrongTokens } from '../../transports/wrong-tokens.ts';
 import { startServer } from '../support/server.ts';
 
 const RIGHT = 'right';
@@ -29,6 +29,35 @@ t.test('sixty wrong tokens a minute are called wrong, further ones too many; the
   t.equal(codeOf(tokens, 'a', undefined), 'UNAUTHORIZED', 'no token is no attempt');
   now = 60_000;
   t.equal(codeOf(tokens, 'a', 'wrong'), 'UNAUTHORIZED', 'the next minute');
+});
+
+t.test('of the refusals of one minute the first is news, for each address', async (t) => {
+  let now = 0;
+  const tokens = new WrongTokens(() => now);
+  const repeated = (address: string): boolean => {
+    try {
+      tokens.assertRight(core, from(address), 'wrong', 'the cure');
+    } catch (error) {
+      return isRepeated(error as BlockhouseError);
+    }
+    throw new Error('it was taken');
+  };
+  const minute = (address: string): boolean[] => Array.from({ length: 63 }, () => repeated(address));
+  const expected = [...new Array(61).fill(false), true, true];
+  t.strictSame(minute('a'), expected);
+  t.strictSame(minute('b'), expected);
+  now = 60_000;
+  t.strictSame(minute('a'), expected);
+});
+
+t.test('a program that goes on with wrong tokens does not fill the log', async (t) => {
+  const server = await startServer(t);
+  const ask = (path: string): Promise<number> =>
+    server.call('GET', path, { headers: { authorization: 'Bearer wrong' }, token: false }).then(({ status }) => status);
+  for (let i = 0; i < 60; i += 1) t.equal(await ask('/v1/adapters'), 401);
+  for (let i = 0; i < 20; i += 1) t.equal(await ask(i % 2 === 0 ? '/v1/adapters' : '/api/auth/status'), 429);
+  const levels = server.log.filter(({ fields }) => fields['code'] === 'TOO_MANY_ATTEMPTS').map(({ level }) => level);
+  t.strictSame(levels, ['info', ...new Array(19).fill('debug')]);
 });
 
 t.test('of addresses without end the oldest are forgotten', async (t) => {

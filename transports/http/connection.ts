@@ -1,48 +1,45 @@
-// What belongs to a connection rather than to a request: the answers that are open on it, and what is wrong with
+// What belongs to connections rather than to a request: the answers that are open on them, and what is wrong with
 // bytes that never became a request.
 //
 // C1 A client that leaves aborts all of its open answers, those too that wait behind another one (pipelining):
 //    Node tells only the one that is being written.
-// C2 Nothing is written into an answer that has begun.
+// C2 What is no request is not answered behind a request whose answer is open: its own would be taken for that.
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { BlockhouseError } from '../../core/index.ts';
 
 export const MAX_HEADER_BYTES = 16 * 1024;
 
-interface Open {
-  readonly answers: Set<ServerResponse>;
-  readonly leaving: AbortController;
-}
-
 export class OpenAnswers {
-  readonly #bySocket = new WeakMap<Duplex, Open>();
+  readonly #leaving = new WeakMap<Duplex, AbortController>();
+  #count = 0;
+
+  /** Answers that are not written to their end yet, of all connections. */
+  get count(): number {
+    return this.#count;
+  }
 
   /**
    * Aborted when the client leaves: one signal for all answers of a connection, which end with it. A signal of its own for each would be the
    * dearest object of a request. Whoever listens stops listening when its work ends.
    */
   add(socket: Duplex, res: ServerResponse): AbortSignal {
-    const open = this.#of(socket);
-    open.answers.add(res);
-    res.on('close', () => open.answers.delete(res));
-    if (socket.destroyed) open.leaving.abort();
-    return open.leaving.signal;
+    this.#count += 1;
+    res.on('close', () => {
+      this.#count -= 1;
+    });
+    const leaving = this.#of(socket);
+    if (socket.destroyed) leaving.abort();
+    return leaving.signal;
   }
 
-  /** True when an answer has begun and not ended (C2). */
-  hasBegun(socket: Duplex): boolean {
-    for (const res of this.#of(socket).answers) if (res.headersSent) return true;
-    return false;
-  }
-
-  #of(socket: Duplex): Open {
-    const known = this.#bySocket.get(socket);
+  #of(socket: Duplex): AbortController {
+    const known = this.#leaving.get(socket);
     if (known !== undefined) return known;
-    const open: Open = { answers: new Set(), leaving: new AbortController() };
-    this.#bySocket.set(socket, open);
-    socket.once('close', () => open.leaving.abort()); // C1
-    return open;
+    const leaving = new AbortController();
+    this.#leaving.set(socket, leaving);
+    socket.once('close', () => leaving.abort()); // C1
+    return leaving;
   }
 }
 

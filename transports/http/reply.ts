@@ -83,7 +83,7 @@ function headersOf(body: Written | undefined, further: JsonReply['headers'], req
  */
 const STALL_MS = 15_000;
 
-function cutOffWhenStalled(res: ServerResponse): void {
+export function cutOffWhenStalled(res: ServerResponse): void {
   const { socket } = res;
   if (socket === null) {
     // It waits behind another answer (pipelining), and is written as soon as the connection is its own.

@@ -1,6 +1,6 @@
 // Finds the route of a method and a path. Pure: no I/O.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { BlockhouseError, type Core } from '../../core/index.ts';
+import type { Core } from '../../core/index.ts';
 import type { Reply } from './reply.ts';
 
 export interface RouteContext {
@@ -87,16 +87,23 @@ function matchSegments(segments: readonly string[], given: readonly string[]): R
   const params: Record<string, string> = {};
   for (const [index, segment] of segments.entries()) {
     const text = given[index] ?? '';
-    if (segment.startsWith(':')) params[segment.slice(1)] = decode(text);
-    else if (segment !== text) return undefined;
+    if (!segment.startsWith(':')) {
+      if (segment !== text) return undefined;
+      continue;
+    }
+    const value = decode(text);
+    if (value === undefined) return undefined;
+    params[segment.slice(1)] = value;
   }
   return params;
 }
 
-function decode(segment: string): string {
+/** Undefined for a broken percent-encoding: no route has such a path, and the token is asked for before anybody is told so. */
+function decode(segment: string): string | undefined {
   try {
     return decodeURIComponent(segment);
   } catch (error) {
-    throw new BlockhouseError('NOT_FOUND', 'The path has a broken percent-encoding.', { cause: error });
+    if (error instanceof URIError) return undefined;
+    throw error;
   }
 }

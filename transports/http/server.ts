@@ -12,8 +12,8 @@ import type { Duplex } from 'node:stream';
 import { BlockhouseError, type Core, DEFAULT_MAX_CONNECTIONS, toBlockhouseError } from '../../core/index.ts';
 import { assertOwnHost, bearerToken, inboundRequestId, targetPath } from '../guard.ts';
 import { QUIET, type TransportLog } from '../log.ts';
-import { answerRaw, COMMON_HEADERS } from '../raw-answer.ts';
-import { wrongTokensOf } from '../wrong-tokens.ts';
+import { answerRaw, COMMON_HEADERS, openAnswer } from '../raw-answer.ts';
+import { isRepeated, wrongTokensOf } from '../wrong-tokens.ts';
 import { MAX_HEADER_BYTES, OpenAnswers, parserFailure } from './connection.ts';
 import { checkMounts, type FoundMount, findMount, type Mount } from './mounts.ts';
 import { errorReply, type JsonReply, type Reply, STREAMED, writeJson } from './reply.ts';
@@ -79,7 +79,7 @@ export function createHttpTransport(core: Core, options: HttpTransportOptions = 
     front.refuseRaw(socket, new BlockhouseError('METHOD_NOT_ALLOWED', 'CONNECT is not possible here; this server is no proxy.'), inboundRequestId(req)),
   );
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (!socket.writable || error.code === 'ECONNRESET' || front.answers.hasBegun(socket)) socket.destroy();
+    if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
     else front.refuseRaw(socket, parserFailure(error.code));
   });
   return {
@@ -89,7 +89,7 @@ export function createHttpTransport(core: Core, options: HttpTransportOptions = 
     close: async () => {
       front.drain();
       await front.idle();
-      await close(server);
+      await close(server, front.answers);
     },
   };
 }
@@ -169,7 +169,9 @@ class Front {
   /** For what never became a request that could be answered as one. */
   refuseRaw(socket: Duplex, failure: BlockhouseError, requestId = this.#core.newRequestId()): void {
     this.#log.info({ requestId, status: failure.status, code: failure.code, error: failure.message }, 'request refused');
-    answerRaw(socket, failure, requestId);
+    if (isInAnotherAnswer(socket))
+      socket.destroy(); // C2 in connection.ts
+    else answerRaw(socket, failure, requestId);
   }
 
   async #answer(req: IncomingMessage, res: ServerResponse, requestId: string, signal: AbortSignal): Promise<Reply> {
@@ -237,9 +239,15 @@ class Front {
     if (failure?.code === 'INTERNAL_ERROR')
       this.#log.error({ ...fields, err: failure.cause ?? failure }, 'request failed'); // P2
     else if (failure !== undefined && status >= 500) this.#log.error({ ...fields, error: failure.message }, 'request failed');
-    else if (status >= 400) this.#log.info({ ...fields, error: failure?.message }, 'request refused');
+    else if (status >= 400) this.#log[isRepeated(failure) ? 'debug' : 'info']({ ...fields, error: failure?.message }, 'request refused');
     else this.#log.debug(fields, 'request served');
   }
+}
+
+/** What the parser refuses may be the rest of a request whose answer is open, and has not begun: that one is refused with it. */
+function isInAnotherAnswer(socket: Duplex): boolean {
+  const open = openAnswer(socket);
+  return open !== undefined && (open.headersSent || open.req.complete);
 }
 
 function notAllowed(method: string | undefined, allow: readonly string[], requestId: string): JsonReply {
@@ -276,10 +284,11 @@ function listen(server: Server, port: number, host: string): Promise<string> {
 
 const SWEEP_MS = 50;
 
-function close(server: Server): Promise<void> {
+function close(server: Server, answers: OpenAnswers): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Connections that become idle later would stay for the keep-alive time, and `close` with them.
-    const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+    // Connections that become idle later would stay for the keep-alive time, and those that have asked for nothing yet for ever, and `close`
+    // with them.
+    const sweep = setInterval(() => (answers.count === 0 ? server.closeAllConnections() : server.closeIdleConnections()), SWEEP_MS);
     server.close((error) => {
       clearInterval(sweep);
       if (error === undefined || (error as NodeJS.ErrnoException).code === 'ERR_SERVER_NOT_RUNNING') resolve();

@@ -8,7 +8,7 @@ import type { ServerResponse } from 'node:http';
 import type { BlockhouseError, ChatDone, ChatStart, StreamSink } from '../../core/index.ts';
 import { errorBody } from '../../core/index.ts';
 import { COMMON_HEADERS } from '../raw-answer.ts';
-import { asWritten } from './reply.ts';
+import { asWritten, cutOffWhenStalled } from './reply.ts';
 
 export interface SseTiming {
   readonly openAfterMs: number;
@@ -30,6 +30,7 @@ export class SseWriter implements StreamSink {
   /** The start frame waits here for the frame that it leaves with (V2). */
   #waiting = '';
   #stall: NodeJS.Timeout | undefined;
+  #isStopped = false;
   readonly #quietUntil: number;
 
   constructor(res: ServerResponse, requestId: string, timing: SseTiming) {
@@ -60,10 +61,19 @@ export class SseWriter implements StreamSink {
   }
 
   onceWritable(resume: () => void): void {
-    this.#stall = setTimeout(() => this.#res.destroy(), this.#timing.stallMs);
-    this.#res.once('drain', () => {
+    this.#watchReader();
+    const goOn = (): void => {
       clearTimeout(this.#stall);
       resume();
+    };
+    this.#res.once('drain', () => {
+      // Node says so, too, when an answer that waits behind this one is written (pipelining), whether anything was read or not, and in the
+      // midst of that answer's own work.
+      setImmediate(() => {
+        const { socket } = this.#res;
+        if (socket?.writableNeedDrain) socket.once('drain', goOn);
+        else goOn();
+      });
     });
   }
 
@@ -79,6 +89,7 @@ export class SseWriter implements StreamSink {
 
   /** Stops the timer of a stream that nobody reads any more. */
   stop(): void {
+    this.#isStopped = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#stall);
   }
@@ -87,6 +98,14 @@ export class SseWriter implements StreamSink {
     this.#open();
     this.stop();
     this.#res.end(text);
+    cutOffWhenStalled(this.#res);
+  }
+
+  /** An answer that waits behind another one (pipelining) can't be read yet. */
+  #watchReader(): void {
+    if (this.#isStopped) return;
+    if (this.#res.socket === null) this.#res.once('socket', () => this.#watchReader());
+    else this.#stall = setTimeout(() => this.#res.destroy(), this.#timing.stallMs);
   }
 
   #write(text: string): boolean {

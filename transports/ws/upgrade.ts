@@ -13,8 +13,8 @@ import type { ServerOptions, WebSocket, WebSocketServer } from 'ws';
 import { BlockhouseError, type Core, invalidRequest, toBlockhouseError } from '../../core/index.ts';
 import { assertOwnHost, inboundRequestId, targetPath } from '../guard.ts';
 import type { TransportLog } from '../log.ts';
-import { answerRaw } from '../raw-answer.ts';
-import { wrongTokensOf } from '../wrong-tokens.ts';
+import { answerRaw, openAnswer } from '../raw-answer.ts';
+import { isRepeated, wrongTokensOf } from '../wrong-tokens.ts';
 import { withoutUpgrade } from './hand-back.ts';
 import { MAX_MESSAGE_BYTES, MAX_MESSAGE_PIECES, type WsLimits } from './limits.ts';
 
@@ -63,14 +63,17 @@ export class Door {
   }
 
   #take(req: IncomingMessage, socket: Duplex, head: Buffer): void {
-    socket.on('error', () => socket.destroy()); // U2
-    if (isAnswering(socket)) {
+    const onError = (): void => void socket.destroy();
+    socket.on('error', onError); // U2
+    if (openAnswer(socket) !== undefined) {
       // Written now, an answer would be taken for that of the request before.
       socket.destroy();
       return;
     }
     if (req.headers.upgrade?.trim().toLowerCase() !== 'websocket') {
       socket.unshift(Buffer.concat([withoutUpgrade(req), head])); // U4
+      // HTTP listens itself; this connection may come back with an offer in every request, and each would leave a listener.
+      socket.off('error', onError);
       this.#context.server.emit('connection', socket);
       return;
     }
@@ -129,7 +132,7 @@ export class Door {
     const path = req.url?.split('?')[0]?.slice(0, 200); // U3
     const fields = { requestId, method: req.method, path, status: failure.status, code: failure.code };
     if (failure.code === 'INTERNAL_ERROR') this.#context.log.error({ ...fields, err: failure.cause ?? failure }, 'request failed');
-    else this.#context.log.info({ ...fields, error: failure.message }, 'request refused');
+    else this.#context.log[isRepeated(failure) ? 'debug' : 'info']({ ...fields, error: failure.message }, 'request refused');
     answerRaw(socket, failure, requestId, {
       ...(failure.code === 'METHOD_NOT_ALLOWED' && { allow: 'GET' }),
       ...(failure.code === 'INVALID_REQUEST' && { 'sec-websocket-version': '13' }),
@@ -150,9 +153,4 @@ function assertHandshake(req: IncomingMessage): void {
   if (req.headers['sec-websocket-version'] !== '13') throw invalidRequest('Sec-WebSocket-Version', 'must be 13.');
   if (req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0)
     throw invalidRequest('', 'A request for a WebSocket has no body.');
-}
-
-/** True while the answer to an earlier request of the same connection is not complete: Node notes it on the socket. */
-function isAnswering(socket: Duplex & { readonly _httpMessage?: unknown }): boolean {
-  return socket._httpMessage != null;
 }

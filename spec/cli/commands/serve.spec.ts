@@ -1,11 +1,11 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { processStart } from '../../../core/workspace/lock-holder.ts';
 import { testFolder } from '../../support/test-folder.ts';
 import { CLI, run, serve, start } from '../run.ts';
@@ -97,4 +97,41 @@ t.test('a log that can not be written stops nothing', { skip: process.platform !
   for (let call = 0; call < 3; call += 1) t.equal((await fetch(`${url}/v1/health`)).status, 200);
   child.kill('SIGTERM');
   t.same(await once(child, 'exit'), [0, null]);
+});
+
+/** Far more than the pipes to a reader who has stopped can hold. */
+const REFUSALS = 8000;
+
+/** A server whose log nobody reads, with more lines of it than find room. */
+async function serveWithStalledLog(t: Test, workspace: string): Promise<{ child: ChildProcess; url: string }> {
+  const env = { PATH: process.env['PATH'], HOME: t.testdirName };
+  const child = spawn(process.execPath, [CLI, 'serve', '--json', '--port', '0', '--workspace', workspace], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  t.teardown(() => child.kill('SIGKILL'));
+  const [line] = (await once(child.stdout as Readable, 'data')) as [Buffer];
+  const { url } = JSON.parse(String(line)) as { url: string };
+  const { port, host } = new URL(url);
+  const socket = connect(Number(port), '127.0.0.1');
+  t.teardown(() => socket.destroy());
+  socket.write(`GET /api/blocks HTTP/1.1\r\nhost: ${host}\r\n\r\n`.repeat(REFUSALS));
+  let answers = 0;
+  for await (const chunk of socket) {
+    answers += String(chunk).split('UNAUTHORIZED').length - 1;
+    if (answers >= REFUSALS - 10) break; // some may be torn between two chunks
+  }
+  return { child, url };
+}
+
+t.test('a log that nobody reads any more keeps no server from its work or its end', async (t) => {
+  const { child, url } = await serveWithStalledLog(t, testFolder(t));
+  t.equal((await fetch(`${url}/v1/health`)).status, 200);
+  child.kill('SIGTERM');
+  t.same(await once(child, 'exit'), [0, null]);
+});
+
+t.test('nor does it keep one that has lost its workspace', async (t) => {
+  const workspace = testFolder(t);
+  const { child } = await serveWithStalledLog(t, workspace);
+  const other = { pid: process.pid, startedAt: new Date().toISOString(), processStart: await processStart(process.pid), url: null, version: '1' };
+  writeFileSync(join(workspace, '.lock'), JSON.stringify(other));
+  t.same(await once(child, 'exit'), [5, null]);
 });

@@ -156,9 +156,40 @@ t.test('a model id that leaves its path segment is refused', async (t) => {
     t.equal(refusal({ ...base, model }), undefined, model);
 });
 
-t.test('a long foreign key is shown cut off', async (t) => {
-  const error = refusal({ ...base, ['k'.repeat(10_000)]: 1 });
-  t.ok((error?.message.length ?? 0) < 300);
+t.test('a long foreign key is shown cut off, and nothing is guessed from it', async (t) => {
+  for (const part of ['k', '_a', '7', '/', '~']) {
+    const key = part.repeat(10_000);
+    const error = refusal({ ...base, [key]: 1 });
+    t.match(error, { code: 'INVALID_REQUEST', details: [{ path: `${key.slice(0, 64)}…` }] }, part);
+    t.ok((error?.message.length ?? 0) < 300, part);
+  }
+  const [meant, tooLong] = ['a'.repeat(62), 'a'.repeat(63)];
+  const checkLong: Validator<unknown> = compile({ type: 'object', additionalProperties: false, properties: { [`${meant}B`]: {}, [`${tooLong}B`]: {} } });
+  t.throws(() => checkLong({ [`${meant}_b`]: 1 }), { message: `did you mean ${meant}B?` }, 'of 64 characters');
+  t.throws(() => checkLong({ [`${tooLong}_b`]: 1 }), { message: /^((?!did you mean).)*$/ }, 'of 65 characters');
+});
+
+t.test('a region has few and short parts, whatever is sent', async (t) => {
+  for (const region of [
+    'us-east-1',
+    'us-gov-west-1',
+    'us-isob-east-1',
+    'eusc-de-east-1',
+    'ap-southeast-12',
+    `${'a'.repeat(8)}${`-${'b'.repeat(16)}`.repeat(3)}-12`,
+  ])
+    t.equal(refusal(config({ region })), undefined, region);
+  const bad = [
+    'us-1',
+    'us-east',
+    'us--1',
+    'us-east-123',
+    `us-${'b'.repeat(17)}-1`,
+    'us-a-b-c-d-1',
+    `aa${'-a'.repeat(4_750_000)}`,
+    `aa${'-a'.repeat(4_750_000)}-1`,
+  ];
+  for (const region of bad) t.match(refusal(config({ region })), { code: 'INVALID_REQUEST', details: [{ path: 'config.region' }] }, region.slice(0, 24));
 });
 
 t.test('keys with slashes and tildes come back as they were', async (t) => {

@@ -92,7 +92,10 @@ t.test('a path without a route is a 404 in the shape of every error', async (t) 
     '/v1/../v1/health',
   ])
     t.match(await server.call('GET', path), { status: 404, json: { status: 404, code: 'NOT_FOUND', error: String, requestId: String } }, path);
-  t.match(await server.call('GET', '/v1/adapters/%E0%A4%A/models'), { status: 404 });
+  for (const path of ['/v1/adapters/%E0%A4%A/models', '/api/blocks/%zz']) {
+    t.match(await server.call('GET', path), { status: 404, json: { code: 'NOT_FOUND' } }, path);
+    t.match(await server.call('GET', path, { token: false }), { status: 401, json: { code: 'UNAUTHORIZED' } }, `${path} without a token`);
+  }
   t.match(await server.call('GET', '/v1/health?%E0%A4%A=%00'), { status: 200 }, 'a query that nobody reads may hold anything');
 });
 
@@ -288,6 +291,21 @@ t.test('listen resolves with the URL, IPv6 too, and rejects when the port is tak
   t.match(url, /^http:\/\/\[::1\]:\d+$/);
   t.match(await readAnswer(await responseOf(get(`${url}/v1/health`, { agent: false }))), { status: 200 });
   await third.close();
+});
+
+t.test('close does not wait for clients that say nothing, or half of it', async (t) => {
+  const server = await startServer(t);
+  const head = `GET /api/health HTTP/1.1\r\nHost: localhost:${server.port}\r\n`;
+  const clients = await Promise.all(
+    ['', head, `${head}\r\n`, `${head}\r\n${head}`].map(async (bytes) => (await RawClient.connect(t, server.port)).send(bytes)),
+  );
+  await Promise.all(clients.slice(2).map((client) => client.settle()));
+  await server.transport.close();
+  for (const client of clients) await client.untilClosed();
+  t.strictSame(
+    clients.map(({ responses }) => responses.map(({ status }) => status)),
+    [[], [], [200], [200]],
+  );
 });
 
 t.test('close lets an open answer end, and then does not wait for its idle connection', async (t) => {

@@ -246,3 +246,19 @@ t.test('it says how long it will stay unopened', async (t) => {
   t.equal(writer.opensInMs, 0);
   writer.done(DONE);
 });
+
+t.test('a client that leaves the end of its answer unread has a time to read it in', async (t) => {
+  const { writer, res, response } = await open(t, NEVER);
+  writer.start(START);
+  writer.content(['a']);
+  const answer = await response;
+  answer.pause();
+  const { socket } = res;
+  t.equal(socket?.timeout ?? 0, 0);
+  writer.content(['x'.repeat(16 * 1024 * 1024)]); // more than the system holds
+  writer.done(DONE);
+  t.equal(socket?.timeout, 15_000, 'Node then ends the connection');
+  answer.resume();
+  await until(() => res.writableFinished, 'the answer is written');
+  t.equal(socket?.timeout ?? 0, 0);
+});

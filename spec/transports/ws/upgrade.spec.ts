@@ -1,4 +1,5 @@
 import { request as httpRequest } from 'node:http';
+import type { Socket } from 'node:net';
 import t from 'tap';
 import { writeNewToken } from '../../../core/index.ts';
 import { WS_PATH } from '../../../transports/ws/upgrade.ts';
@@ -109,6 +110,16 @@ t.test('everybody else gets the answer of HTTP, and the end of the connection', 
   t.equal([...server.log, ...server.wsLog].filter(({ level }) => level === 'error').length, 0);
 });
 
+t.test('a program that goes on with wrong tokens does not fill the log here either', async (t) => {
+  const server = await startWsServer(t);
+  for (let i = 0; i < 64; i += 1) await exchange(t, server.port, handshake(server, { path: `${WS_PATH}?token=wrong` }));
+  const refusals = server.wsLog.filter(({ fields }) => fields['code'] === 'TOO_MANY_ATTEMPTS');
+  t.strictSame(
+    refusals.map(({ level }) => level),
+    ['info', 'debug', 'debug', 'debug'],
+  );
+});
+
 t.test('refusals name what the client needs', async (t) => {
   const server = await startWsServer(t);
   const refusal = async (options: HandshakeOptions) => (await exchange(t, server.port, handshake(server, options))).responses[0];
@@ -185,6 +196,23 @@ t.test('the connection of such a client can be used on and on, by one request af
     { status: 200, body: /Hello, you/ },
     { status: 200, body: /"status":"ok"/ },
   ]);
+});
+
+t.test('nothing stays on a connection of an offer that was served', async (t) => {
+  const server = await startWsServer(t);
+  const sockets = new Set<Socket>();
+  server.transport.server.on('connection', (socket: Socket) => sockets.add(socket));
+  const client = await RawClient.connect(t, server.port);
+  const listeners: Record<string, number>[] = [];
+  for (let count = 1; count <= 12; count += 1) {
+    client.send(`GET /v1/health HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n`);
+    t.match((await client.settle(count))[count - 1], { status: 200 });
+    const [socket] = sockets;
+    listeners.push(Object.fromEntries((socket?.eventNames() ?? []).map((name) => [String(name), socket?.listenerCount(name) ?? 0])));
+  }
+  t.equal(sockets.size, 1);
+  t.ok(listeners[0]?.['error'], 'a break of the connection is still heard');
+  t.strictSame(listeners.at(-1), listeners[0]);
 });
 
 t.test('an upgrade behind a request that is not answered yet ends the connection: its answer would be taken for the other', async (t) => {
