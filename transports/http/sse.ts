@@ -67,13 +67,11 @@ export class SseWriter implements StreamSink {
       resume();
     };
     this.#res.once('drain', () => {
+      const { socket } = this.#res;
       // Node says so, too, when an answer that waits behind this one is written (pipelining), whether anything was read or not, and in the
       // midst of that answer's own work.
-      setImmediate(() => {
-        const { socket } = this.#res;
-        if (socket?.writableNeedDrain) socket.once('drain', goOn);
-        else goOn();
-      });
+      if (socket?.writableNeedDrain) socket.once('drain', goOn);
+      else goOn();
     });
   }
 
