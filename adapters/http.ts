@@ -9,10 +9,10 @@ import { type LookupAddress, lookup as resolveName } from 'node:dns';
 import type { LookupFunction, Socket } from 'node:net';
 import type { buildConnector, Client, Pool } from 'undici';
 import { type AdapterCall, checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress } from '../core/index.ts';
-import { closing } from './breaks.ts';
-import { type Connection, Exchange, type OriginPool, type PoolSource, type UpstreamHandler, type UpstreamRequest } from './exchange.ts';
+import { closing } from './connection-errors.ts';
+import { type Connection, UpstreamCall, type OriginPool, type PoolSource, type UpstreamHandler, type UpstreamRequest } from './upstream-call.ts';
 
-export type { UpstreamHandler, UpstreamRequest } from './exchange.ts';
+export type { UpstreamHandler, UpstreamRequest } from './upstream-call.ts';
 
 type Undici = typeof import('undici');
 
@@ -42,7 +42,7 @@ export class Upstream implements PoolSource {
   /** Resolves when the answer is complete and handed over. Rejects with a BlockhouseError, or with what the handler threw. */
   send(call: AdapterCall, request: UpstreamRequest, handler: UpstreamHandler): Promise<void> {
     if (this.#undici === undefined) return this.prepare().then(() => this.send(call, request, handler));
-    return new Exchange(call, request, handler, this).run();
+    return new UpstreamCall(call, request, handler, this).run();
   }
 
   async prepare(): Promise<void> {

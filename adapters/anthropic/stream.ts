@@ -1,6 +1,6 @@
 // Anthropic's stream: named server-sent events, blocks opened, filled and closed by index. Pure: no I/O.
 import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
-import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamFault } from '../parts.ts';
+import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamError } from '../provider.ts';
 import { asObject, asString, parseArguments } from '../read.ts';
 import { SseReader, type SseRecord } from '../sse-read.ts';
 import { readErrorObject } from './errors.ts';
@@ -74,10 +74,10 @@ export class AnthropicDecoder implements StreamDecoder {
         this.#finish(events);
         break;
       case 'error':
-        throw new StreamFault(readErrorObject(event['error']));
+        throw new StreamError(readErrorObject(event['error']));
       case undefined:
         // The bare error object of a compatible server or a proxy.
-        if (event['error'] !== undefined) throw new StreamFault(readErrorObject(event['error']));
+        if (event['error'] !== undefined) throw new StreamError(readErrorObject(event['error']));
     }
   }
 

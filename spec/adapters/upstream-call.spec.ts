@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import { EnoughRead } from '../../adapters/exchange.ts';
 import type { UpstreamHandler } from '../../adapters/http.ts';
-import { BodyCollector } from '../../adapters/receive.ts';
+import { BodyCollector } from '../../adapters/response-handlers.ts';
+import { EnoughRead } from '../../adapters/upstream-call.ts';
 import { adapterCall, type CallParts, Collector, resolveNames, startRawUpstream } from '../support/adapter-call.ts';
 import { until } from '../support/until.ts';
 import { startUpstream } from '../support/upstream.ts';

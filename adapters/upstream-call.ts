@@ -12,7 +12,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Dispatcher, Pool } from 'undici';
 import { type AdapterCall, BlockhouseError } from '../core/index.ts';
-import { brokenCall, isBreakOfConnection } from './breaks.ts';
+import { brokenCall, isBreakOfConnection } from './connection-errors.ts';
 
 export interface UpstreamRequest {
   readonly method: 'GET' | 'POST';
@@ -70,7 +70,7 @@ export interface PoolSource {
 }
 
 /** All of it settles one promise: each link of a chain of them would be kept for as long as a stream lasts. */
-export class Exchange implements Dispatcher.DispatchHandler {
+export class UpstreamCall implements Dispatcher.DispatchHandler {
   readonly #call: AdapterCall;
   readonly #request: UpstreamRequest;
   readonly #handler: UpstreamHandler;

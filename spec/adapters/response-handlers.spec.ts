@@ -1,25 +1,25 @@
 import t from 'tap';
-import { EnoughRead } from '../../adapters/exchange.ts';
-import { type AdapterParts, malformed, type StreamDecoder, StreamFault } from '../../adapters/parts.ts';
-import { BodyCollector, StreamHandler, toError } from '../../adapters/receive.ts';
+import { malformed, type Provider, type StreamDecoder, StreamError } from '../../adapters/provider.ts';
+import { BodyCollector, StreamHandler, toError } from '../../adapters/response-handlers.ts';
+import { EnoughRead } from '../../adapters/upstream-call.ts';
 import type { ChatEvent } from '../../core/index.ts';
 import { chatCall } from '../support/adapter-call.ts';
 
 const PARTS = {
   displayName: 'Acme',
   settings: { apiKey: { secret: true } },
-  readFault: ({ text }: { text: string }) => ({ kind: 'failed' as const, message: text }),
-} as unknown as AdapterParts;
+  readError: ({ text }: { text: string }) => ({ kind: 'failed' as const, message: text }),
+} as unknown as Provider;
 
 const text = (value: string): ChatEvent => ({ type: 'text', text: value });
 
-/** Each byte is a text; `!` is a fault, `?` can't be read, `.` is the end mark. */
+/** Each byte is a text; `!` is a provider error, `?` can't be read, `.` is the end mark. */
 class ByteDecoder implements StreamDecoder {
   complete = false;
 
   push(chunk: Buffer, events: ChatEvent[] = []): ChatEvent[] {
     for (const byte of chunk.toString()) {
-      if (byte === '!') throw new StreamFault({ kind: 'rateLimited', message: 'slow down', retryAfterMs: 7 });
+      if (byte === '!') throw new StreamError({ kind: 'rateLimited', message: 'slow down', retryAfterMs: 7 });
       if (byte === '?') throw malformed('a byte of the stream');
       this.complete ||= byte === '.';
       events.push(text(byte));
@@ -61,7 +61,7 @@ t.test('a whole answer beyond its cap is refused, and is not complete before its
   t.throws(() => body.data(Buffer.alloc(32 * 1024 * 1024)), { code: 'UPSTREAM_MALFORMED' });
 });
 
-t.test('R2: what stands before a fault in the same bytes is handed over first', async (t) => {
+t.test('R2: what stands before a provider error in the same bytes is handed over first', async (t) => {
   for (const [bytes, code] of [
     ['ab!c', 'UPSTREAM_RATE_LIMITED'],
     ['ab?c', 'UPSTREAM_MALFORMED'],

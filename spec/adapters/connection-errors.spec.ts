@@ -1,5 +1,5 @@
 import t from 'tap';
-import { brokenCall, isBreakOfConnection } from '../../adapters/breaks.ts';
+import { brokenCall, isBreakOfConnection } from '../../adapters/connection-errors.ts';
 import { BlockhouseError } from '../../core/index.ts';
 
 const withCode = (message: string, code: string): Error => Object.assign(new Error(message), { code });
