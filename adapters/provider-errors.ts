@@ -11,8 +11,10 @@ export interface ProviderError {
   readonly message: string;
   /** Where it differs from what the kind says: an exhausted quota is rate limiting that no wait cures. */
   readonly retryable?: boolean | undefined;
-  /** Wait that the body asked for; the header is read by everybody's code. */
+  /** The wait that the body asks for. The shared code reads the header. */
   readonly retryAfterMs?: number | undefined;
+  /** For an error inside a 200, whether the provider had begun to work. Left out, it had if it failed, and had not if it refused. */
+  readonly mayHaveRun?: boolean | undefined;
 }
 
 /** An answer with an error status, read as far as the cap allows. */
@@ -60,6 +62,8 @@ export function fromProviderError(
     readonly status?: number | undefined;
     readonly headers?: IncomingHttpHeaders | undefined;
     readonly secrets: readonly string[];
+    /** Absent for an error status: the provider refused, or says itself that it failed. */
+    readonly mayHaveRun?: boolean;
   },
 ): BlockhouseError {
   const message = redact(error.message, from.secrets).slice(0, MAX_MESSAGE_CHARACTERS);
@@ -68,6 +72,7 @@ export function fromProviderError(
     ...(from.status !== undefined && { upstreamStatus: from.status }),
     ...(error.retryable !== undefined && { retryable: error.retryable }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(from.mayHaveRun !== undefined && { mayHaveRun: from.mayHaveRun }),
   });
 }
 

@@ -22,15 +22,19 @@ export function toError(provider: Provider, call: AdapterCall, answer: ErrorAnsw
   });
 }
 
-/** Runs a reader of the folder and gives its StreamError the adapter's name and secrets. */
-export function withProviderErrors(provider: Provider, call: AdapterCall, read: () => ChatEvent[]): ChatEvent[] {
+/** Runs a reader of the folder and gives its StreamError the adapter's name and secrets. `hasEvents` says that a part of the answer has come. */
+export function withProviderErrors(provider: Provider, call: AdapterCall, hasEvents: () => boolean, read: () => ChatEvent[]): ChatEvent[] {
   try {
     return read();
   } catch (error) {
     if (!(error instanceof StreamError)) throw error;
-    throw fromProviderError(error.providerError, { name: provider.displayName, secrets: secretsOf(provider.settings, call.settings) });
+    const { providerError } = error;
+    const mayHaveRun = hasEvents() || (providerError.mayHaveRun ?? providerError.kind === 'failed');
+    throw fromProviderError(providerError, { name: provider.displayName, secrets: secretsOf(provider.settings, call.settings), mayHaveRun });
   }
 }
+
+const NEVER = (): boolean => false;
 
 /** Collects a body: of an error as much as helps, of an answer all of it or none. */
 export class BodyCollector implements UpstreamHandler {
@@ -95,7 +99,7 @@ export class WholeHandler extends BodyCollector {
   override end(): void {
     if (this.isError) throw toError(this.#provider, this.#call, this.answer());
     const json = parseAnswer(this.text());
-    this.#call.sink.emit(withProviderErrors(this.#provider, this.#call, () => this.#provider.readAnswer(json, this.#context)));
+    this.#call.sink.emit(withProviderErrors(this.#provider, this.#call, NEVER, () => this.#provider.readAnswer(json, this.#context)));
   }
 }
 
@@ -105,6 +109,7 @@ export class StreamHandler implements UpstreamHandler {
   readonly #call: ChatCall;
   readonly #decoder: StreamDecoder;
   #error: BodyCollector | undefined;
+  #hasEvents = false;
 
   constructor(provider: Provider, call: ChatCall, decoder: StreamDecoder) {
     this.#provider = provider;
@@ -140,11 +145,17 @@ export class StreamHandler implements UpstreamHandler {
   #emit(read: (events: ChatEvent[]) => ChatEvent[]): boolean {
     let events: ChatEvent[] = [];
     try {
-      events = withProviderErrors(this.#provider, this.#call, () => read(events));
+      events = withProviderErrors(
+        this.#provider,
+        this.#call,
+        () => this.#hasEvents || events.length > 0,
+        () => read(events),
+      );
     } catch (error) {
       if (events.length > 0) this.#call.sink.emit(events);
       throw error;
     }
+    this.#hasEvents ||= events.length > 0;
     return events.length === 0 || this.#call.sink.emit(events);
   }
 }
