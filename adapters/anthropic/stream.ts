@@ -58,6 +58,7 @@ export class AnthropicDecoder implements StreamDecoder {
         this.#delta(event, events);
         break;
       case 'content_block_start':
+        this.#hasBegun = true;
         this.#open.set(event['index'], { block: { ...expectObject(event['content_block'], 'a content block') }, json: '' });
         this.#startText(event, events);
         break;
@@ -65,7 +66,6 @@ export class AnthropicDecoder implements StreamDecoder {
         this.#close(event['index']);
         break;
       case 'message_start':
-        this.#hasBegun = true;
         this.#addUsage(asObject(event['message'])['usage']);
         break;
       case 'message_delta':
@@ -83,7 +83,7 @@ export class AnthropicDecoder implements StreamDecoder {
     }
   }
 
-  /** An overload may be reported as the first event, in place of HTTP 529: then nothing has run. */
+  /** An overload may be reported before the first block, in place of HTTP 529: then the model has not run. */
   #error(value: unknown): StreamError {
     return new StreamError({ ...readErrorObject(value), mayHaveRun: this.#hasBegun });
   }

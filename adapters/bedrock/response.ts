@@ -20,8 +20,7 @@ export function readAnswer(json: unknown, context: ChatContext): ChatEvent[] {
   if (typeof answer['stopReason'] !== 'string') throw malformed('it has no stopReason');
   const stopReason = readStopReason(answer['stopReason']);
   const blocks = new AnswerBlocks(context);
-  if (!isObject(answer['output'])) throw malformed('it has no output');
-  const message = expectObject(answer['output']['message'], 'the message');
+  const message = expectObject(expectObject(answer['output'], '`output`')['message'], 'the message');
   const content = expectList(message['content'], 'the content');
   const events = content.flatMap((block, index) => addWhole(blocks, index, expectObject(block, 'a content block')));
   return [...events, ...blocks.finish(stopReason), usageEvent(answer['usage']), { type: 'stop', stopReason }];
