@@ -14,6 +14,7 @@ export {
   type ErrorDetail,
   type ErrorExtras,
   errorBody,
+  internalError,
   invalidRequest,
   toBlockhouseError,
 } from './errors.ts';

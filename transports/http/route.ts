@@ -8,6 +8,8 @@ import type { SseTiming } from './sse.ts';
 export interface ServerContext {
   readonly routes: readonly Route[];
   readonly sse: SseTiming;
+  /** Milliseconds without a byte of a body after which its request is refused. */
+  readonly bodyStallMs: number;
   /** Since the server began to listen. */
   uptimeMs(): number;
 }
