@@ -1,6 +1,6 @@
 // Lenient readers for what providers send: the value where it has the expected type, undefined where not.
 // Pure: no I/O.
-import { isObject, tryParseJson } from '../core/index.ts';
+import { isObject, type ToolCall, tryParseJson } from '../core/index.ts';
 
 export function asObject(value: unknown): Record<string, unknown> {
   return isObject(value) ? value : {};
@@ -35,4 +35,13 @@ export function parseArguments(text: string): Record<string, unknown> | undefine
   if (text.trim() === '') return {};
   const value = tryParseJson(text);
   return isObject(value) ? value : undefined;
+}
+
+/** What the adapter keeps for the provider on a message or a call, under the adapter's own id. */
+export function metadataOf(
+  holder: { readonly providerMetadata?: Record<string, unknown> | undefined } | ToolCall,
+  adapterId: string,
+): Record<string, unknown> | undefined {
+  const own = holder.providerMetadata?.[adapterId];
+  return typeof own === 'object' && own !== null && !Array.isArray(own) ? (own as Record<string, unknown>) : undefined;
 }

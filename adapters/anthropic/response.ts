@@ -1,6 +1,6 @@
 // A Messages answer as events. Pure: no I/O.
 import { type ChatEvent, isObject, type ReportedUsage, type StopReason } from '../../core/index.ts';
-import { type ChatContext, malformed, StreamFault } from '../parts.ts';
+import { type ChatContext, malformed, StreamError } from '../provider.ts';
 import { asArray, asCount, asObject, asString, lookUp, sumCounts } from '../read.ts';
 import { readErrorObject } from './errors.ts';
 import { translate } from './request.ts';
@@ -19,7 +19,7 @@ const STOP_REASONS: Record<string, StopReason> = {
 
 export function readAnswer(json: unknown, context: ChatContext): ChatEvent[] {
   const answer = asObject(json);
-  if (answer['type'] === 'error') throw new StreamFault(readErrorObject(answer['error']));
+  if (answer['type'] === 'error') throw new StreamError(readErrorObject(answer['error']));
   if (answer['type'] !== 'message' || !Array.isArray(answer['content'])) throw malformed('it is not a message');
   const blocks = asArray(answer['content']).map(asObject);
   const texts = blocks.flatMap((block): ChatEvent[] => (block['type'] === 'text' ? [{ type: 'text', text: asString(block['text']) ?? '' }] : []));

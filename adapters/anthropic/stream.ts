@@ -1,6 +1,6 @@
 // Anthropic's stream: named server-sent events, blocks opened, filled and closed by index. Pure: no I/O.
 import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
-import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamFault } from '../parts.ts';
+import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamError } from '../provider.ts';
 import { asObject, asString, parseArguments } from '../read.ts';
 import { SseReader, type SseRecord } from '../sse-read.ts';
 import { readErrorObject } from './errors.ts';
@@ -20,6 +20,7 @@ export class AnthropicDecoder implements StreamDecoder {
   readonly #blocks: RawBlock[] = [];
   #usage: Record<string, unknown> = {};
   #stopReason: unknown;
+  #hasBegun = false;
   #stopped = false;
 
   constructor(context: ChatContext) {
@@ -64,6 +65,7 @@ export class AnthropicDecoder implements StreamDecoder {
         this.#close(event['index']);
         break;
       case 'message_start':
+        this.#hasBegun = true;
         this.#addUsage(asObject(event['message'])['usage']);
         break;
       case 'message_delta':
@@ -74,11 +76,16 @@ export class AnthropicDecoder implements StreamDecoder {
         this.#finish(events);
         break;
       case 'error':
-        throw new StreamFault(readErrorObject(event['error']));
+        throw this.#error(event['error']);
       case undefined:
         // The bare error object of a compatible server or a proxy.
-        if (event['error'] !== undefined) throw new StreamFault(readErrorObject(event['error']));
+        if (event['error'] !== undefined) throw this.#error(event['error']);
     }
+  }
+
+  /** An overload may be reported as the first event, in place of HTTP 529: then nothing has run. */
+  #error(value: unknown): StreamError {
+    return new StreamError({ ...readErrorObject(value), mayHaveRun: this.#hasBegun });
   }
 
   /** A text block may open with its first words. */

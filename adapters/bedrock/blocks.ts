@@ -1,7 +1,7 @@
 // The content blocks of one answer, gathered from pieces: text leaves at once, tool calls and reasoning when the
 // answer stops and tells whether it was cut off. Whole answers are one piece for each block. Pure: no I/O.
 import type { ChatEvent, StopReason } from '../../core/index.ts';
-import { type ChatContext, malformed } from '../parts.ts';
+import { type ChatContext, malformed } from '../provider.ts';
 import { asObject, asString, parseArguments } from '../read.ts';
 import { isClaude } from './models.ts';
 import { digestOf, type ReasoningState } from './reasoning.ts';

@@ -1,6 +1,6 @@
 // A Converse answer as events, and what both forms of it share. Pure: no I/O.
 import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
-import { type ChatContext, malformed, StreamFault } from '../parts.ts';
+import { type ChatContext, malformed, StreamError } from '../provider.ts';
 import { asArray, asCount, asObject, asString, lookUp, sumCounts } from '../read.ts';
 import { AnswerBlocks } from './blocks.ts';
 
@@ -25,10 +25,10 @@ export function readAnswer(json: unknown, context: ChatContext): ChatEvent[] {
   return [...events, ...blocks.finish(stopReason), usageEvent(answer['usage']), { type: 'stop', stopReason }];
 }
 
-/** Throws a StreamFault where the model's own output could not be made into an answer. */
+/** Throws a StreamError where the model's own output could not be made into an answer. */
 export function readStopReason(value: unknown): StopReason {
   const reason = asString(value) ?? '';
-  if (reason.startsWith('malformed_')) throw new StreamFault({ kind: 'failed', message: `the model wrote something that is no answer (${reason})` });
+  if (reason.startsWith('malformed_')) throw new StreamError({ kind: 'failed', message: `the model wrote something that is no answer (${reason})` });
   return lookUp(STOP_REASONS, reason) ?? 'unknown';
 }
 

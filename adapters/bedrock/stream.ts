@@ -1,10 +1,10 @@
 // Bedrock's stream: binary frames with JSON payloads. `messageStop` ends the text, `metadata` with the usage follows
 // it, then the connection's end. Pure: no I/O.
 import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
-import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamFault } from '../parts.ts';
+import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamError } from '../provider.ts';
 import { asObject, asString } from '../read.ts';
 import { AnswerBlocks } from './blocks.ts';
-import { frameFault } from './errors.ts';
+import { frameError } from './errors.ts';
 import { decodeFrame, type Frame, FrameSplitter } from './frames.ts';
 import { readStopReason, usageEvent } from './response.ts';
 
@@ -40,10 +40,10 @@ export class BedrockDecoder implements StreamDecoder {
         return this.#take(headers[':event-type'], payload);
       case 'exception': {
         const body = asObject(tryParseJson(payload));
-        throw new StreamFault(frameFault(headers[':exception-type'] ?? '', asString(body['message']) ?? asString(body['Message'])));
+        throw new StreamError(frameError(headers[':exception-type'] ?? '', asString(body['message']) ?? asString(body['Message'])));
       }
       case 'error':
-        throw new StreamFault(frameFault(headers[':error-code'] ?? '', headers[':error-message']));
+        throw new StreamError(frameError(headers[':error-code'] ?? '', headers[':error-message']));
       default:
         return [];
     }

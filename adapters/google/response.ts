@@ -1,8 +1,8 @@
 // A Gemini answer, whole or one record of a stream, as events. Pure: no I/O.
 import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
-import { type ChatContext, malformed, StreamFault } from '../parts.ts';
+import { type ChatContext, malformed, StreamError } from '../provider.ts';
 import { asArray, asCount, asObject, asString, sumCounts } from '../read.ts';
-import { recordFault } from './errors.ts';
+import { recordError } from './errors.ts';
 import { bareModel } from './request.ts';
 import type { GoogleMetadata } from './schema.ts';
 
@@ -29,10 +29,10 @@ export function readAnswer(json: unknown, { model }: Pick<ChatContext, 'model'>)
   return [...events, { type: 'stop', stopReason: 'unknown' }];
 }
 
-/** Throws a StreamFault for a record that tells of an error. */
+/** Throws a StreamError for a record that tells of an error. */
 export function readRecord(json: unknown, model: string): ChatEvent[] {
   const record = asObject(json);
-  if (asObject(Array.isArray(json) ? json[0] : json)['error'] !== undefined) throw new StreamFault(recordFault(json));
+  if (asObject(Array.isArray(json) ? json[0] : json)['error'] !== undefined) throw new StreamError(recordError(json));
   const candidates = asArray(record['candidates']);
   const candidate = asObject(candidates[0]);
   return [
@@ -102,7 +102,7 @@ function readFinish(candidate: Record<string, unknown>): ChatEvent[] {
   if (FAILURES.has(reason)) {
     const message = [`the answer ended with ${reason}`, asString(candidate['finishMessage']) ?? ''].filter((text) => text !== '').join(': ');
     // The model has run and is paid for: whether it runs again is the caller's choice.
-    throw new StreamFault({ kind: 'failed', message, retryable: false });
+    throw new StreamError({ kind: 'failed', message, retryable: false });
   }
   return [{ type: 'stop', stopReason: STOP_REASONS.get(reason) ?? (reason.startsWith('IMAGE_') ? 'content_filter' : 'unknown') }];
 }

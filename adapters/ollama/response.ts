@@ -1,8 +1,8 @@
 // An Ollama answer, whole or one line of a stream, as events. Pure: no I/O.
 import type { ChatEvent, StopReason } from '../../core/index.ts';
-import { malformed, StreamFault } from '../parts.ts';
+import { malformed, StreamError } from '../provider.ts';
 import { asArray, asCount, asObject, asString, lookUp, parseArguments } from '../read.ts';
-import { lineFault } from './errors.ts';
+import { lineError } from './errors.ts';
 
 /** `load` and `unload` answer a request without messages. */
 const STOP_REASONS: Record<string, StopReason> = { stop: 'end_turn', load: 'end_turn', unload: 'end_turn', length: 'max_tokens' };
@@ -13,10 +13,10 @@ export function readAnswer(json: unknown): ChatEvent[] {
   return readLine(json);
 }
 
-/** Throws a StreamFault for a line that tells of an error. */
+/** Throws a StreamError for a line that tells of an error. */
 export function readLine(json: unknown): ChatEvent[] {
   const line = asObject(json);
-  if (line['error'] !== undefined) throw new StreamFault(lineFault(line));
+  if (line['error'] !== undefined) throw new StreamError(lineError(line));
   const message = asObject(line['message']);
   const events: ChatEvent[] = [];
   const text = asString(message['content']);

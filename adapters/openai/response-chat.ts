@@ -1,8 +1,8 @@
 // An answer of Chat Completions as events; whole answers and streams share the reading of the choice. Pure: no I/O.
 import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
-import { malformed, StreamFault } from '../parts.ts';
+import { malformed, StreamError } from '../provider.ts';
 import { asArray, asCount, asObject, asString } from '../read.ts';
-import { streamFault } from './errors.ts';
+import { streamError } from './errors.ts';
 import { cutCallWarning, readArguments } from './response.ts';
 import { CallSlots } from './tool-calls-chat.ts';
 
@@ -38,10 +38,10 @@ export class Choice {
     return this.#finish !== undefined;
   }
 
-  /** Throws a StreamFault for a body or chunk that tells of an error; null stands for none. */
+  /** Throws a StreamError for a body or chunk that tells of an error; null stands for none. */
   assertNoError(body: Json): void {
     const error = body['error'];
-    if (error !== undefined && error !== null) throw new StreamFault(streamFault(error));
+    if (error !== undefined && error !== null) throw new StreamError(streamError(error));
   }
 
   /** A chunk of a stream. Its usage may come with the finish, after it with no choices, or never. */
@@ -82,7 +82,7 @@ export class Choice {
 
   #takeFinish(choice: Json): void {
     this.#finish = asString(choice['finish_reason']) ?? this.#finish;
-    if (this.#finish === 'error') throw new StreamFault(streamFault(choice['error'] ?? 'it broke off with the finish reason "error"'));
+    if (this.#finish === 'error') throw new StreamError(streamError(choice['error'] ?? 'it broke off with the finish reason "error"'));
   }
 
   /** `reasoning_content` and its like are not the answer. */

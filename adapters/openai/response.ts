@@ -1,8 +1,8 @@
 // An answer of the Responses endpoint as events; whole answers and streams share the reading of items. Pure: no I/O.
 import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
-import { malformed, StreamFault } from '../parts.ts';
+import { malformed, StreamError } from '../provider.ts';
 import { asArray, asCount, asObject, asString, parseArguments } from '../read.ts';
-import { streamFault } from './errors.ts';
+import { streamError } from './errors.ts';
 
 type Json = Record<string, unknown>;
 
@@ -14,7 +14,7 @@ const INCOMPLETE_REASONS = new Map<string, StopReason>([
 export function readResponse(json: unknown): ChatEvent[] {
   const response = asObject(json);
   const output = response['output'];
-  if (response['error'] !== undefined && response['error'] !== null) throw new StreamFault(streamFault(response['error']));
+  if (response['error'] !== undefined && response['error'] !== null) throw new StreamError(streamError(response['error']));
   if (!Array.isArray(output)) throw malformed('it has no output');
   const items = new OutputItems();
   const events = output.flatMap((value) => {
@@ -67,9 +67,9 @@ export class OutputItems {
     this.#broken.push(name);
   }
 
-  /** The last events. Throws a StreamFault for a failed answer. */
+  /** The last events. Throws a StreamError for a failed answer. */
   end(response: Json, status: string = asString(response['status']) ?? 'completed'): ChatEvent[] {
-    if (status === 'failed' || status === 'cancelled') throw new StreamFault(streamFault(response['error'] ?? { message: `the answer was ${status}` }));
+    if (status === 'failed' || status === 'cancelled') throw new StreamError(streamError(response['error'] ?? { message: `the answer was ${status}` }));
     if (status !== 'completed' && status !== 'incomplete') throw malformed(`its status is ${status}`);
     const reason = status === 'incomplete' ? (asString(asObject(response['incomplete_details'])['reason']) ?? 'unknown') : undefined;
     return [

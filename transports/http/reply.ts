@@ -5,8 +5,10 @@ import { COMMON_HEADERS } from '../raw-answer.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** A body that is written out already and is sent as it is: JSON text that was kept, or bytes of another type. */
-export class Written {
+/** A body that is written out already and is sent as it is: JSON text that was kept, or bytes of another type. `T` is what a client reads in it. */
+export class Written<T = unknown> {
+  declare readonly value: T; // for types alone
+
   readonly content: string | Uint8Array;
   readonly type: string;
 
@@ -16,18 +18,18 @@ export class Written {
   }
 }
 
-export interface JsonReply {
+export interface JsonReply<T = unknown> {
   readonly status: number;
   /** Becomes JSON, unless it is `Written`; undefined for none. */
-  readonly body: unknown;
+  readonly body: T;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A reply that the handler has written itself, by the SSE writer. */
 export const STREAMED = Symbol('streamed');
-export type Reply = JsonReply | typeof STREAMED;
+export type Reply<T = unknown> = JsonReply<T> | typeof STREAMED;
 
-export function ok(body: unknown, headers?: Readonly<Record<string, string>>): JsonReply {
+export function ok<const T>(body: T, headers?: Readonly<Record<string, string>>): JsonReply<T> {
   return { status: 200, body, ...(headers !== undefined && { headers }) };
 }
 

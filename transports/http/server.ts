@@ -18,7 +18,8 @@ import { MAX_HEADER_BYTES, OpenAnswers, parserFailure } from './connection.ts';
 import { checkMounts, type FoundMount, findMount, type Mount } from './mounts.ts';
 import { errorReply, type JsonReply, type Reply, STREAMED, writeJson } from './reply.ts';
 import { Router } from './router.ts';
-import { routes } from './routes.ts';
+import type { Route, ServerContext } from './route.ts';
+import { ROUTES } from './routes.ts';
 import { DEFAULT_SSE_TIMING, type SseTiming } from './sse.ts';
 
 export interface HttpTransportOptions {
@@ -69,6 +70,7 @@ export function createHttpTransport(core: Core, options: HttpTransportOptions = 
   // MAX_HEADER_BYTES is the limit. A limit on their number would drop the rest silently, an Authorization among them.
   server.maxHeadersCount = 0;
   server.maxConnections = options.maxConnections ?? DEFAULT_MAX_CONNECTIONS;
+  server.on('listening', () => front.begin());
   server.on('drop', () => front.noteDrop(server.maxConnections));
   server.on('checkContinue', (req, res) => void front.serve(req, res));
   server.on(
@@ -100,18 +102,25 @@ class Front {
   readonly #log: TransportLog;
   readonly #mounts: readonly Mount[];
   readonly #allowRemote: boolean;
-  readonly #router: Router;
+  readonly #router = new Router<Route>(ROUTES);
+  readonly #context: ServerContext;
   readonly #onIdle: (() => void)[] = [];
   #isDraining = false;
   #underWay = 0;
   #dropToldAt = Number.NEGATIVE_INFINITY;
+  #startedAt = performance.now();
 
   constructor(core: Core, options: HttpTransportOptions) {
     this.#core = core;
     this.#log = options.log ?? QUIET;
     this.#mounts = options.mounts ?? [];
     this.#allowRemote = options.allowRemote ?? false;
-    this.#router = new Router(routes({ ...DEFAULT_SSE_TIMING, ...options.sse }));
+    this.#context = { routes: ROUTES, sse: { ...DEFAULT_SSE_TIMING, ...options.sse }, uptimeMs: () => performance.now() - this.#startedAt };
+  }
+
+  /** The server listens now. */
+  begin(): void {
+    this.#startedAt = performance.now();
   }
 
   drain(): void {
@@ -184,7 +193,7 @@ class Front {
     if (!(found !== undefined && 'route' in found && found.route.public)) this.#assertToken(req);
     if (found === undefined) throw new BlockhouseError('NOT_FOUND', `There is no ${path.slice(0, 200)}; GET /openapi.json lists the routes.`);
     if ('allow' in found) return notAllowed(req.method, found.allow, requestId);
-    return found.route.handler({ core: this.#core, req, res, params: found.params, requestId, signal });
+    return found.route.handler({ core: this.#core, server: this.#context, req, res, params: found.params, requestId, signal });
   }
 
   async #mounted(mount: FoundMount, req: IncomingMessage, res: ServerResponse, requestId: string): Promise<Reply> {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { readAnswer, readLine } from '../../../adapters/ollama/response.ts';
-import { faultOf } from '../../support/adapter-call.ts';
+import { providerErrorOf } from '../../support/adapter-call.ts';
 
 const done = { done: true, done_reason: 'stop', prompt_eval_count: 7, eval_count: 3 };
 
@@ -31,9 +31,9 @@ t.test('stop reasons', async (t) => {
   t.match(readLine({ done: true }).at(-1), { stopReason: 'unknown' });
 });
 
-t.test('gotcha 8: an error at status 200 is a fault', async (t) => {
+t.test('gotcha 8: an error at status 200 is a provider error', async (t) => {
   t.match(
-    faultOf(() => readAnswer({ error: 'out of memory' })),
+    providerErrorOf(() => readAnswer({ error: 'out of memory' })),
     { kind: 'failed', message: 'out of memory' },
   );
 });

@@ -1,12 +1,14 @@
 import t from 'tap';
-import { BLOCK_PATHS } from '../../../../transports/http/openapi/blocks.ts';
+import { openApiDocument } from '../../../../transports/http/openapi.ts';
+import { routesOf } from '../../../../transports/http/route.ts';
+import { BLOCK_ROUTES } from '../../../../transports/http/routes/blocks.ts';
 
 interface Operation {
   readonly parameters?: readonly { readonly name: string; readonly in: string }[];
   readonly requestBody?: object;
   readonly responses: Record<string, { readonly description: string; readonly headers?: object }>;
 }
-const paths = BLOCK_PATHS as Record<string, Record<string, Operation>>;
+const paths = openApiDocument(routesOf(BLOCK_ROUTES))['paths'] as Record<string, Record<string, Operation>>;
 const operation = (method: string, path: string): Operation => paths[path]?.[method] as Operation;
 
 t.test('every route of one block can say that there is none', async (t) => {

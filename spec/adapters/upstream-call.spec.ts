@@ -1,19 +1,19 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import { EnoughRead } from '../../adapters/exchange.ts';
 import type { UpstreamHandler } from '../../adapters/http.ts';
-import { BodyCollector } from '../../adapters/receive.ts';
+import { BodyCollector } from '../../adapters/response-handlers.ts';
+import { EnoughRead } from '../../adapters/upstream-call.ts';
 import { adapterCall, type CallParts, Collector, resolveNames, startRawUpstream } from '../support/adapter-call.ts';
 import { until } from '../support/until.ts';
 import { startUpstream } from '../support/upstream.ts';
 import { get, newUpstream, post, refused, sendThenIdle } from '../support/upstream-call.ts';
 
 const LOOPBACK = { address: '127.0.0.1', family: 4 };
-const _METADATA = { address: '169.254.169.254', family: 4 };
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
+const CONTINUE = 'HTTP/1.1 100 Continue\r\nx-note: why not\r\n\r\n';
 
-t.test('X1: an aborted signal', async (t) => {
+t.test('abort-now: an aborted signal', async (t) => {
   t.test('an already aborted call opens no connection', async (t) => {
     const server = await startRawUpstream(t, (socket) => socket.end(OK));
     const reason = new Error('gone');
@@ -118,7 +118,7 @@ t.test('X1: an aborted signal', async (t) => {
   });
 });
 
-t.test('X2: limits', async (t) => {
+t.test('own-limits: limits', async (t) => {
   const silences: [string, CallParts['timeouts'], string][] = [
     ['nothing at all', { firstByteMs: 100 }, ''],
     ['headers only', { firstByteMs: 100 }, 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n'],
@@ -209,7 +209,7 @@ t.test('answers that are not as HTTP wants them', async (t) => {
     ['content-length beside transfer-encoding', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n'],
     ['two different content-lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nabc'],
     ['a bad chunk size', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n'],
-    ['a 100 that was not asked for', 'HTTP/1.1 100 Continue\r\n\r\n'],
+    ['a 100 that never ends', `HTTP/1.1 100 Continue\r\n${'x-flood: 0123456789abcdef\r\n'.repeat(3000)}`],
     ['a switch of protocols', 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n'],
   ];
   for (const reused of [false, true]) {
@@ -260,6 +260,49 @@ t.test('answers that are not as HTTP wants them', async (t) => {
     t.equal(answer.status, 200);
     t.equal(answer.text, 'ok');
     t.equal(answer.headers['link'], undefined);
+  });
+
+  for (const reused of [false, true]) {
+    for (const pieces of [[CONTINUE + OK], [CONTINUE, OK], [...CONTINUE, OK], [CONTINUE + CONTINUE.slice(0, 10), CONTINUE.slice(10) + OK]]) {
+      const how = `${pieces.length === 1 ? 'with the answer' : `in ${pieces.length} pieces`}, on a ${reused ? 'kept-alive' : 'fresh'} connection`;
+      t.test(`a 100 Continue that was not asked for is skipped, ${how}`, async (t) => {
+        const server = await startRawUpstream(t, async (socket, index) => {
+          if (reused && index === 0) socket.write(OK);
+          else
+            for (const piece of pieces) {
+              socket.write(piece);
+              await delay(2);
+            }
+        });
+        const upstream = newUpstream(t);
+        if (reused) await sendThenIdle(upstream, post(server.url));
+        const answer = new Collector();
+        await upstream.send(adapterCall(), post(server.url), answer);
+        t.match(answer, { status: 200, text: 'ok' });
+        await delay(10);
+        await sendThenIdle(upstream, post(server.url));
+        t.equal(server.connections.length, 1, 'the connection stays in use');
+      });
+    }
+  }
+
+  for (const start of ['HTTP', 'HTTP/1.1 1', 'HTTP/1.1 100', 'HTTP/1.1 100 Continue\r\n']) {
+    t.test(`a connection that ends behind ${JSON.stringify(start)} has broken before the answer`, async (t) => {
+      const server = await startRawUpstream(t, (socket) => void socket.end(start));
+      await refused(t, newUpstream(t).send(adapterCall(), post(server.url), new Collector()), 'UPSTREAM_UNREACHABLE', { mayHaveRun: true, retryable: false });
+    });
+  }
+
+  t.test('an answer that looks like a 100 Continue for its first bytes is read whole', async (t) => {
+    const server = await startRawUpstream(t, async (socket) => {
+      for (const piece of [OK.slice(0, 9), OK.slice(9, 11), OK.slice(11)]) {
+        socket.write(piece);
+        await delay(5);
+      }
+    });
+    const answer = new Collector();
+    await newUpstream(t).send(adapterCall(), post(server.url), answer);
+    t.equal(answer.text, 'ok');
   });
 
   t.test('bytes behind an answer do not become the next one', async (t) => {
@@ -330,7 +373,7 @@ t.test('back-pressure: a pause that ends at once loses nothing', async (t) => {
   t.equal(bytes, 400_000);
 });
 
-t.test('X5: an answer whose connection ends while its reader pauses is handed over first', async (t) => {
+t.test('released: an answer whose connection ends while its reader pauses is handed over first', async (t) => {
   const CLOSE = 'connection: close\r\n';
   const answers: [what: string, head: string, body: string, whole: 'whole' | 'cut'][] = [
     ['without a length', `HTTP/1.1 200 OK\r\n${CLOSE}\r\n`, 'hello', 'whole'],
@@ -407,7 +450,7 @@ t.test('a handler that wants nothing more is served at once, and the connection 
   await until('the connection is closed', () => server.connections[0]?.closed === true);
 });
 
-t.test('X4: a handler that has all it needs', async (t) => {
+t.test('linger: a handler that has all it needs', async (t) => {
   for (const [what, end] of [
     ['stalls', () => undefined],
     ['is reset', (res: ServerResponse) => res.socket?.resetAndDestroy()],

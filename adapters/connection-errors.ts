@@ -3,13 +3,14 @@ import { BlockhouseError } from '../core/index.ts';
 
 export interface BrokenAt {
   readonly host: string;
-  /** No request was sent yet; it was sent, and no answer has begun; the answer had begun. */
+  readonly method: 'GET' | 'POST';
+  /** No byte of the request can have left; some may have, and no answer has begun; the answer had begun. */
   readonly phase: 'connecting' | 'waiting' | 'answering';
   /** What to try when nobody answers. */
   readonly unreachableHint: string | undefined;
 }
 
-export function brokenCall(error: Error, { host, phase, unreachableHint }: BrokenAt): BlockhouseError {
+export function brokenCall(error: Error, { host, method, phase, unreachableHint }: BrokenAt): BlockhouseError {
   if (error instanceof BlockhouseError) return error;
   const mayHaveRun = phase !== 'connecting';
   if (isOurClosing(error)) return closing({ cause: error, mayHaveRun });
@@ -31,7 +32,9 @@ export function brokenCall(error: Error, { host, phase, unreachableHint }: Broke
   if (isUnreadable(error)) {
     return new BlockhouseError('UPSTREAM_MALFORMED', `${host} does not speak HTTP as it should (${why}).`, { cause: error, mayHaveRun });
   }
-  return new BlockhouseError('UPSTREAM_UNREACHABLE', `${host} closed the connection before it answered (${why}).`, { cause: error, mayHaveRun });
+  // Nobody can tell whether the provider has worked on the request; repeating a GET costs nothing.
+  const retryable = method === 'GET';
+  return new BlockhouseError('UPSTREAM_UNREACHABLE', `${host} closed the connection before it answered (${why}).`, { cause: error, mayHaveRun, retryable });
 }
 
 /** Our own doing in `close`, so nothing to try again here. */

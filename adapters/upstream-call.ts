@@ -1,18 +1,18 @@
-// One request on one connection: its limits, its end, and whether a break in it is met by another try. What a break means: breaks.ts.
+// One request to a provider and its answer: the time limits, how it ends, and whether it is sent again. connection-errors.ts says what
+// a broken connection means.
 //
-// X1 An aborted signal destroys the connection at once, in every phase.
-// X2 Limits are ours alone: silence before the first byte, silence between bytes; a pause that the reader asked for doesn't
-//    count as silence.
-// X3 A break after sending is reported with `mayHaveRun`, but for a kept-alive connection that the provider had already
-//    closed when the request met it: then the request is sent again, once. Nothing of an answer may have come, not even half a head.
-// X4 Once the handler has all it needs, the connection has LINGER_MS to end properly; how it ends changes nothing any more.
-// X5 Where a connection ends, its reader is paused no longer: what has come is handed over first. undici 7 throws in the socket's own
-//    event when a paused answer ends, which nobody can catch.
+// abort-now: an aborted signal destroys the connection at once, in every phase.
+// own-limits: the only limits are ours: no first byte, or no next byte. While the reader has paused, the provider's silence doesn't count.
+// sent-once: a request is sent a second time only when not one byte of the first can have left this machine: the connection broke while
+//   the request waited for it, or the system refused the first write. After that nobody can tell a request that the provider never read
+//   from one that it worked on, so a break is reported with `mayHaveRun`.
+// linger: once the handler has all it needs, the connection gets LINGER_MS to end properly. How it ends changes nothing.
+// released: when a connection ends, its reader is no longer paused (connection.ts says why); it gets what has come first.
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Dispatcher, Pool } from 'undici';
 import { type AdapterCall, BlockhouseError } from '../core/index.ts';
-import { brokenCall, isBreakOfConnection } from './breaks.ts';
+import type { Connection } from './connection.ts';
+import { brokenCall, isBreakOfConnection } from './connection-errors.ts';
 
 export interface UpstreamRequest {
   readonly method: 'GET' | 'POST';
@@ -29,30 +29,18 @@ export interface UpstreamHandler {
   onceWritable(resume: () => void): void;
   /** Everything has been handed over. */
   end(): void;
-  /** True once what came suffices: the end mark of an answer, the status of an error (X4). */
+  /** True once the handler needs nothing more: it has the end mark of an answer, or the status of an error (linger). */
   readonly complete: boolean;
 }
 
-/** Thrown by a handler that wants nothing more: the call ends as if the answer had. */
+/** Thrown by a handler that wants nothing more. The call ends as if the answer had ended. */
 export class EnoughRead extends Error {}
 
-/** News of a connection that was closed before the request came needs a round trip around the world; what breaks later broke at work (X3). */
-const STALE_WITHIN_MS = 300;
-/** A provider that has said all closes within a round trip, or keeps the connection for the next request. */
+/** After its last byte, a provider closes the connection within a round trip or keeps it for the next request. */
 const LINGER_MS = 1000;
-/** The body of an error may come later than its head, and says whether another try is worth it. */
+/** The body of an error may come later than its head, and it says whether another attempt makes sense. */
 const ERROR_LINGER_MS = 5000;
 const ONCE = { once: true } as const;
-
-/** What undici keeps for one request at a time: a connection, and after it the next. */
-export interface Connection {
-  /** While it is being opened. */
-  opening: Socket | undefined;
-  /** True while a connection that has just been opened begins with its first request. */
-  isFresh: boolean;
-  /** Set while the reader is paused; called before undici hears that the connection ends (X5). */
-  release: (() => void) | undefined;
-}
 
 export interface OriginPool {
   readonly origin: string;
@@ -69,27 +57,24 @@ export interface PoolSource {
   readonly unreachableHint: string | undefined;
 }
 
-/** All of it settles one promise: each link of a chain of them would be kept for as long as a stream lasts. */
-export class Exchange implements Dispatcher.DispatchHandler {
+/** Everything settles one promise: a stream would keep each link of a chain of promises in memory until it ends. */
+export class UpstreamCall implements Dispatcher.DispatchHandler {
   readonly #call: AdapterCall;
   readonly #request: UpstreamRequest;
   readonly #handler: UpstreamHandler;
   readonly #source: PoolSource;
-  #isReplay = false;
-  #dispatchedAt = 0;
+  #isRepeated = false;
   #connection: Connection | undefined;
   #origin: OriginPool | undefined;
-  /** The connection stood before the request came (X3). */
-  #isReused = false;
   #controller: Dispatcher.DispatchController | undefined;
-  /** The first bytes of an answer have come, of whatever kind. */
-  #isAnswered = false;
+  /** A byte of the request may have left (sent-once). */
+  #mayHaveLeft = false;
   #isEnding = false;
   #status = 0;
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
   #timerMs = 0;
-  /** What the provider does while the timer runs, for the error. */
+  /** What the error says the provider did while the timer ran. */
   #silence = '';
   #settled = false;
   #resolve!: () => void;
@@ -118,7 +103,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const { url, method, body } = this.#request;
     const source = this.#source.poolFor(this.#call, url);
     this.#origin = source;
-    this.#dispatchedAt = performance.now();
     source.pool.dispatch({ origin: source.origin, path: url.pathname + url.search, method, headers: this.#headers(), body: body ?? null }, this);
     this.#connection ??= source.chosen;
   }
@@ -134,22 +118,27 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     this.#connection ??= this.#origin?.chosen; // undici may begin before `dispatch` returns
-    this.#isReused = this.#connection?.isFresh === false;
     if (this.#settled) {
-      controller.abort(new Error('aborted while connecting'));
+      controller.abort(new Error('The call ended while it waited for a connection.'));
       return;
     }
+    this.#noteWrite(this.#connection as Connection);
     this.#startTimer(this.#call.timeouts.firstByteMs, 'sent nothing');
   }
 
-  /** Not among undici's types: the first bytes of an answer, be it a 1xx. */
-  onResponseStarted(): void {
-    this.#isAnswered = true;
+  /** sent-once: undici writes right after this. When the system refuses that write, the socket has its error before the next tick. */
+  #noteWrite(connection: Connection): void {
+    connection.awaitsAnswer = true;
+    this.#mayHaveLeft = true;
+    process.nextTick(() => {
+      const refusal: NodeJS.ErrnoException | null | undefined = connection.socket?.errored;
+      if (refusal?.syscall === 'write') this.#mayHaveLeft = false;
+    });
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (this.#settled || status < 200) return;
-    controller.rawHeaders = null; // views of the first bytes, which they would keep for as long as a stream lasts
+    controller.rawHeaders = null; // they would keep the buffer of the first bytes in memory for as long as the stream lasts
     this.#status = status;
     this.#guard(() => {
       const encoding = String(headers['content-encoding'] ?? '').toLowerCase();
@@ -161,7 +150,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
         });
       }
       this.#handler.head(status, headers);
-      if (isCompressed) throw new EnoughRead(); // of an error the status and the headers say most
+      if (isCompressed) throw new EnoughRead(); // the status and the headers say most about an error
       if (this.#handler.complete) this.#linger(Math.min(ERROR_LINGER_MS, this.#call.timeouts.idleMs || ERROR_LINGER_MS));
     });
   }
@@ -187,26 +176,26 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
     if (this.#settled) return;
     if (this.#handler.complete)
-      this.#finish(); // X4
-    else if (this.#metStaleConnection(error)) this.#replay();
+      this.#finish(); // linger
+    else if (this.#isUnsent(error)) this.#repeat();
     else this.#settle(() => this.#reject(this.#diagnose(error)));
   }
 
-  /** X3. */
-  #replay(): void {
-    this.#isReplay = true;
+  /** sent-once. */
+  #repeat(): void {
+    this.#isRepeated = true;
     this.#controller = undefined;
     this.#connection = undefined;
     this.#stopTimer();
-    // Not within undici's own callback: it is still clearing up behind the connection that broke.
-    queueMicrotask(() => {
+    // Not within undici's own callback, and not before the other events of this turn: the connections of a pool often break together.
+    setImmediate(() => {
       if (!this.#settled) this.#guard(() => this.#dispatch());
     });
   }
 
   #pause(controller: Dispatcher.DispatchController): void {
     controller.pause();
-    this.#stopTimer(); // X2: the reader is slow, not the provider
+    this.#stopTimer(); // own-limits: the reader is slow, not the provider
     const connection = this.#connection as Connection;
     let isPaused = true;
     const goOn = (): void => {
@@ -217,7 +206,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       controller.resume();
     };
     connection.release = () => {
-      this.#isEnding = true; // X5
+      this.#isEnding = true; // released
       goOn();
     };
     this.#handler.onceWritable(goOn);
@@ -227,7 +216,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (!this.#handler.complete) this.#startTimer(this.#call.timeouts.idleMs, 'stopped in the middle of its answer');
   }
 
-  /** X4. */
+  /** linger. */
   #linger(ms: number): void {
     this.#stopTimer();
     this.#timer = setTimeout(() => this.#finishEarly(), ms);
@@ -239,7 +228,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   readonly #onAbort = (): void => {
-    this.#fail(cancelled(this.#call.signal.reason)); // X1
+    this.#fail(cancelled(this.#call.signal.reason)); // abort-now
   };
 
   #guard(step: () => void): void {
@@ -280,7 +269,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     how();
   }
 
-  /** One timer after the other: as long as they are equally long, it is the same one. */
+  /** Reuses the timer when the new limit is as long as the last. */
   #startTimer(ms: number, silence: string): void {
     this.#silence = silence;
     if (this.#timer !== undefined && this.#timerMs === ms) {
@@ -301,14 +290,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #diagnose(error: Error): BlockhouseError {
-    const phase = this.#controller === undefined ? 'connecting' : this.#status === 0 ? 'waiting' : 'answering';
-    return brokenCall(error, { host: this.#request.url.host, phase, unreachableHint: this.#source.unreachableHint });
+    const { url, method } = this.#request;
+    const phase = !this.#mayHaveLeft ? 'connecting' : this.#status === 0 ? 'waiting' : 'answering';
+    return brokenCall(error, { host: url.host, method, phase, unreachableHint: this.#source.unreachableHint });
   }
 
-  /** The connection was dead before the request met it (X3). */
-  #metStaleConnection(error: Error): boolean {
-    if (this.#isReplay || !this.#isReused || this.#isAnswered || performance.now() - this.#dispatchedAt > STALE_WITHIN_MS) return false;
-    return isBreakOfConnection(error);
+  /** sent-once: an open connection was lost, and nothing of the request with it. One that never opened is another matter. */
+  #isUnsent(error: Error): boolean {
+    return !this.#isRepeated && !this.#mayHaveLeft && this.#connection?.socket !== undefined && isBreakOfConnection(error);
   }
 }
 

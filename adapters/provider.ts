@@ -1,7 +1,7 @@
 // What an adapter folder provides. Its parts are pure; the driver (define.ts) does the I/O. Pure: no I/O.
 import { BlockhouseError, type ChatEvent, type Prompt, type ResolvedSettings, type SettingsSpec, type UpstreamTimeouts, type Warning } from '../core/index.ts';
-import type { ErrorAnswer, ProviderFault } from './faults.ts';
 import type { UpstreamRequest } from './http.ts';
+import type { ErrorAnswer, ProviderError } from './provider-errors.ts';
 
 /** What a request or answer is translated from; the same for both directions of one attempt. */
 export interface ChatContext {
@@ -23,9 +23,9 @@ export interface WireRequest {
   readonly warnings: readonly Warning[];
 }
 
-/** Turns the bytes of one streamed answer into events. A fault inside the stream is thrown as a StreamFault. */
+/** Turns the bytes of one streamed answer into events. An error inside the stream is thrown as a StreamError. */
 export interface StreamDecoder {
-  /** Appends to `events` and returns it. When it throws, the events before the fault are there all the same. */
+  /** Appends to `events` and returns it. When it throws, the events before the error are there all the same. */
   push(chunk: Buffer, events?: ChatEvent[]): ChatEvent[];
   /** The bytes have ended: the same for what they complete. Throws `cutShort()` when the end mark is missing . */
   end(events?: ChatEvent[]): ChatEvent[];
@@ -33,7 +33,7 @@ export interface StreamDecoder {
   readonly complete: boolean;
 }
 
-export interface AdapterParts {
+export interface Provider {
   readonly id: string;
   readonly aliases?: readonly string[];
   readonly displayName: string;
@@ -51,26 +51,26 @@ export interface AdapterParts {
   /** Headers that prove who asks. Gets the finished request, for those that sign it. */
   authorize(request: UpstreamRequest, settings: ResolvedSettings): Record<string, string> | Promise<Record<string, string>>;
   buildChat(context: ChatContext): WireRequest;
-  /** Events of a whole answer. Throws a StreamFault for an error in a 200, UPSTREAM_MALFORMED for what is no answer. */
+  /** Events of a whole answer. Throws a StreamError for an error in a 200, UPSTREAM_MALFORMED for what is no answer. */
   readAnswer(json: unknown, context: ChatContext): ChatEvent[];
   createDecoder(context: ChatContext): StreamDecoder;
-  readFault(answer: ErrorAnswer, settings: ResolvedSettings): ProviderFault;
+  readError(answer: ErrorAnswer, settings: ResolvedSettings): ProviderError;
   readonly curatedModels?: readonly string[];
   /** For providers without a curated list. */
   listModels?(get: Get, settings: ResolvedSettings): Promise<readonly string[]>;
   verify(get: Get, settings: ResolvedSettings): Promise<string>;
 }
 
-/** GETs JSON from the provider. Rejects with the provider's fault for an error status. */
+/** GETs JSON from the provider. Rejects with the provider's error for an error status. */
 export type Get = (url: URL) => Promise<unknown>;
 
-/** A fault that came inside a 200. */
-export class StreamFault extends Error {
-  readonly fault: ProviderFault;
+/** An error that came inside a 200. */
+export class StreamError extends Error {
+  readonly providerError: ProviderError;
 
-  constructor(fault: ProviderFault) {
-    super(fault.message);
-    this.fault = fault;
+  constructor(providerError: ProviderError) {
+    super(providerError.message);
+    this.providerError = providerError;
   }
 }
 

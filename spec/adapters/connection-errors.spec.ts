@@ -1,20 +1,32 @@
 import t from 'tap';
-import { brokenCall, isBreakOfConnection } from '../../adapters/breaks.ts';
+import { type BrokenAt, brokenCall, isBreakOfConnection } from '../../adapters/connection-errors.ts';
 import { BlockhouseError } from '../../core/index.ts';
 
 const withCode = (message: string, code: string): Error => Object.assign(new Error(message), { code });
-const at = (phase: 'connecting' | 'waiting' | 'answering', unreachableHint?: string) => ({ host: 'api.test', phase, unreachableHint });
+const at = (phase: BrokenAt['phase'], unreachableHint?: string, method: BrokenAt['method'] = 'POST'): BrokenAt => ({
+  host: 'api.test',
+  method,
+  phase,
+  unreachableHint,
+});
 const RESET = withCode('read ECONNRESET', 'ECONNRESET');
 
 t.test('how far the call had come decides whether it may have run, and what is said', async (t) => {
-  t.match(brokenCall(RESET, at('connecting')), { code: 'UPSTREAM_UNREACHABLE', mayHaveRun: false, message: 'No connection to api.test: read ECONNRESET.' });
+  t.match(brokenCall(RESET, at('connecting')), {
+    code: 'UPSTREAM_UNREACHABLE',
+    mayHaveRun: false,
+    retryable: true,
+    message: 'No connection to api.test: read ECONNRESET.',
+  });
   t.match(brokenCall(RESET, at('connecting', 'Is it running?')), { message: 'No connection to api.test: read ECONNRESET. Is it running?' });
   t.match(brokenCall(RESET, at('waiting', 'Is it running?')), {
     code: 'UPSTREAM_UNREACHABLE',
     mayHaveRun: true,
+    retryable: false,
     cause: RESET,
     message: 'api.test closed the connection before it answered (read ECONNRESET).',
   });
+  t.match(brokenCall(RESET, at('waiting', undefined, 'GET')), { code: 'UPSTREAM_UNREACHABLE', mayHaveRun: true, retryable: true });
   t.match(brokenCall(RESET, at('answering')), {
     code: 'UPSTREAM_MALFORMED',
     mayHaveRun: true,

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { errorAnswer, type FaultKind, fallbackMessage, faultToError, kindOfStatus } from '../../adapters/faults.ts';
+import { errorAnswer, fallbackMessage, fromProviderError, kindOfStatus, type ProviderErrorKind } from '../../adapters/provider-errors.ts';
 import type { ErrorCode } from '../../core/index.ts';
 
 t.test('the kind of a status', async (t) => {
-  const table: Record<FaultKind, number[]> = {
+  const table: Record<ProviderErrorKind, number[]> = {
     auth: [401, 403],
     rateLimited: [429],
     failed: [408, 500, 502, 503, 504, 529, 599],
@@ -13,25 +13,25 @@ t.test('the kind of a status', async (t) => {
 });
 
 t.test('each kind has its code, and is as retryable as the code', async (t) => {
-  const table: [FaultKind, ErrorCode, boolean][] = [
+  const table: [ProviderErrorKind, ErrorCode, boolean][] = [
     ['auth', 'UPSTREAM_AUTH', false],
     ['rejected', 'UPSTREAM_REJECTED', false],
     ['rateLimited', 'UPSTREAM_RATE_LIMITED', true],
     ['failed', 'UPSTREAM_FAILED', true],
   ];
   for (const [kind, code, retryable] of table) {
-    const error = faultToError({ kind, message: 'no' }, { name: 'Acme', status: 418, secrets: [] });
+    const error = fromProviderError({ kind, message: 'no' }, { name: 'Acme', status: 418, secrets: [] });
     t.match(error, { code, retryable, upstreamStatus: 418, message: 'Acme (HTTP 418): no' });
   }
 });
 
-t.test('a fault knows better than its kind whether it may be retried', async (t) => {
-  t.equal(faultToError({ kind: 'rateLimited', message: 'quota', retryable: false }, { name: 'A', secrets: [] }).retryable, false);
-  t.equal(faultToError({ kind: 'rejected', message: 'x', retryable: true }, { name: 'A', secrets: [] }).retryable, true);
+t.test('a provider error knows better than its kind whether it may be retried', async (t) => {
+  t.equal(fromProviderError({ kind: 'rateLimited', message: 'quota', retryable: false }, { name: 'A', secrets: [] }).retryable, false);
+  t.equal(fromProviderError({ kind: 'rejected', message: 'x', retryable: true }, { name: 'A', secrets: [] }).retryable, true);
 });
 
-t.test('a fault inside a stream has no status', async (t) => {
-  const error = faultToError({ kind: 'failed', message: 'broke', retryAfterMs: 5 }, { name: 'Acme', secrets: [] });
+t.test('an error inside a stream has no status', async (t) => {
+  const error = fromProviderError({ kind: 'failed', message: 'broke', retryAfterMs: 5 }, { name: 'Acme', secrets: [] });
   t.equal(error.message, 'Acme: broke');
   t.equal(error.upstreamStatus, undefined);
   t.equal(error.retryAfterMs, 5);
@@ -40,7 +40,7 @@ t.test('a fault inside a stream has no status', async (t) => {
 t.test('how long to wait', async (t) => {
   const inTen = new Date(Date.now() + 10_000).toUTCString();
   const wait = (headers: Record<string, unknown>, retryAfterMs?: number): number | undefined =>
-    faultToError({ kind: 'rateLimited', message: '', retryAfterMs }, { name: 'A', status: 429, headers: headers as Record<string, string>, secrets: [] })
+    fromProviderError({ kind: 'rateLimited', message: '', retryAfterMs }, { name: 'A', status: 429, headers: headers as Record<string, string>, secrets: [] })
       .retryAfterMs;
   const table: [string, Record<string, unknown>, number | undefined, number | undefined][] = [
     ['seconds', { 'retry-after': '3' }, undefined, 3000],
@@ -66,7 +66,7 @@ t.test('how long to wait', async (t) => {
 
 t.test('a message is redacted, then cut to 2,000 characters', async (t) => {
   const secret = 'hunter2hunter2';
-  const error = faultToError({ kind: 'failed', message: `${'x'.repeat(1995)}${secret}${'y'.repeat(100_000)}` }, { name: 'A', secrets: [secret] });
+  const error = fromProviderError({ kind: 'failed', message: `${'x'.repeat(1995)}${secret}${'y'.repeat(100_000)}` }, { name: 'A', secrets: [secret] });
   t.equal(error.message.length, 'A: '.length + 2000);
   t.equal(error.message.includes('hunter'), false);
 });

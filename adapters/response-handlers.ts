@@ -1,36 +1,40 @@
 // Takes what a provider answers: an error as far as it helps, a whole answer up to a cap, a stream through its decoder.
 //
 // R1 Of an error's body at most ERROR_BODY_BYTES are read; its status and what came of it suffice.
-// R2 What was read before a fault is handed over, and then the fault.
+// R2 What was read before a provider error is handed over, and then the error.
 import type { IncomingHttpHeaders } from 'node:http';
 import { type AdapterCall, type BlockhouseError, type ChatCall, type ChatEvent, Chunks, secretsOf, tryParseJson } from '../core/index.ts';
-import { EnoughRead } from './exchange.ts';
-import { type ErrorAnswer, errorAnswer, faultToError } from './faults.ts';
 import type { UpstreamHandler } from './http.ts';
-import { type AdapterParts, type ChatContext, malformed, type StreamDecoder, StreamFault } from './parts.ts';
+import { type ChatContext, malformed, type Provider, type StreamDecoder, StreamError } from './provider.ts';
+import { type ErrorAnswer, errorAnswer, fromProviderError } from './provider-errors.ts';
+import { EnoughRead } from './upstream-call.ts';
 
 const ERROR_BODY_BYTES = 64 * 1024;
 /** A whole answer of 128 K tokens stays below 1 MiB; some providers echo the request's 10 MiB beside it. */
 const ANSWER_BYTES = 32 * 1024 * 1024;
 
-export function toError(parts: AdapterParts, call: AdapterCall, answer: ErrorAnswer): BlockhouseError {
-  return faultToError(parts.readFault(answer, call.settings), {
-    name: parts.displayName,
+export function toError(provider: Provider, call: AdapterCall, answer: ErrorAnswer): BlockhouseError {
+  return fromProviderError(provider.readError(answer, call.settings), {
+    name: provider.displayName,
     status: answer.status,
     headers: answer.headers,
-    secrets: secretsOf(parts.settings, call.settings),
+    secrets: secretsOf(provider.settings, call.settings),
   });
 }
 
-/** Runs a reader of the folder and gives its StreamFault the adapter's name and secrets. */
-export function withFaults(parts: AdapterParts, call: AdapterCall, read: () => ChatEvent[]): ChatEvent[] {
+/** Runs a reader of the folder and gives its StreamError the adapter's name and secrets. `hasEvents` says that a part of the answer has come. */
+export function withProviderErrors(provider: Provider, call: AdapterCall, hasEvents: () => boolean, read: () => ChatEvent[]): ChatEvent[] {
   try {
     return read();
   } catch (error) {
-    if (!(error instanceof StreamFault)) throw error;
-    throw faultToError(error.fault, { name: parts.displayName, secrets: secretsOf(parts.settings, call.settings) });
+    if (!(error instanceof StreamError)) throw error;
+    const { providerError } = error;
+    const mayHaveRun = hasEvents() || (providerError.mayHaveRun ?? providerError.kind === 'failed');
+    throw fromProviderError(providerError, { name: provider.displayName, secrets: secretsOf(provider.settings, call.settings), mayHaveRun });
   }
 }
+
+const NEVER = (): boolean => false;
 
 /** Collects a body: of an error as much as helps, of an answer all of it or none. */
 export class BodyCollector implements UpstreamHandler {
@@ -81,33 +85,34 @@ export function parseAnswer(text: string): unknown {
 
 /** Collects an answer and reads it when it has ended. */
 export class WholeHandler extends BodyCollector {
-  readonly #parts: AdapterParts;
+  readonly #provider: Provider;
   readonly #call: ChatCall;
   readonly #context: ChatContext;
 
-  constructor(parts: AdapterParts, call: ChatCall, context: ChatContext) {
+  constructor(provider: Provider, call: ChatCall, context: ChatContext) {
     super();
-    this.#parts = parts;
+    this.#provider = provider;
     this.#call = call;
     this.#context = context;
   }
 
   override end(): void {
-    if (this.isError) throw toError(this.#parts, this.#call, this.answer());
+    if (this.isError) throw toError(this.#provider, this.#call, this.answer());
     const json = parseAnswer(this.text());
-    this.#call.sink.emit(withFaults(this.#parts, this.#call, () => this.#parts.readAnswer(json, this.#context)));
+    this.#call.sink.emit(withProviderErrors(this.#provider, this.#call, NEVER, () => this.#provider.readAnswer(json, this.#context)));
   }
 }
 
 /** Feeds a decoder, or collects the error where the status says so. */
 export class StreamHandler implements UpstreamHandler {
-  readonly #parts: AdapterParts;
+  readonly #provider: Provider;
   readonly #call: ChatCall;
   readonly #decoder: StreamDecoder;
   #error: BodyCollector | undefined;
+  #hasEvents = false;
 
-  constructor(parts: AdapterParts, call: ChatCall, decoder: StreamDecoder) {
-    this.#parts = parts;
+  constructor(provider: Provider, call: ChatCall, decoder: StreamDecoder) {
+    this.#provider = provider;
     this.#call = call;
     this.#decoder = decoder;
   }
@@ -132,7 +137,7 @@ export class StreamHandler implements UpstreamHandler {
   }
 
   end(): void {
-    if (this.#error !== undefined) throw toError(this.#parts, this.#call, this.#error.answer());
+    if (this.#error !== undefined) throw toError(this.#provider, this.#call, this.#error.answer());
     this.#emit((events) => this.#decoder.end(events));
   }
 
@@ -140,11 +145,17 @@ export class StreamHandler implements UpstreamHandler {
   #emit(read: (events: ChatEvent[]) => ChatEvent[]): boolean {
     let events: ChatEvent[] = [];
     try {
-      events = withFaults(this.#parts, this.#call, () => read(events));
+      events = withProviderErrors(
+        this.#provider,
+        this.#call,
+        () => this.#hasEvents || events.length > 0,
+        () => read(events),
+      );
     } catch (error) {
       if (events.length > 0) this.#call.sink.emit(events);
       throw error;
     }
+    this.#hasEvents ||= events.length > 0;
     return events.length === 0 || this.#call.sink.emit(events);
   }
 }

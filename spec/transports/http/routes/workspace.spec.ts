@@ -1,12 +1,14 @@
 import t from 'tap';
-import { WORKSPACE_PATHS } from '../../../../transports/http/openapi/workspace.ts';
+import { openApiDocument } from '../../../../transports/http/openapi.ts';
+import { routesOf } from '../../../../transports/http/route.ts';
+import { WORKSPACE_ROUTES } from '../../../../transports/http/routes/workspace.ts';
 
 interface Operation {
   readonly parameters?: readonly { readonly name: string; readonly in: string }[];
   readonly requestBody?: { readonly required: boolean; readonly content: object };
   readonly responses: Record<string, { readonly description: string; readonly content: object }>;
 }
-const paths = WORKSPACE_PATHS as Record<string, Record<string, Operation>>;
+const paths = openApiDocument(routesOf(WORKSPACE_ROUTES))['paths'] as Record<string, Record<string, Operation>>;
 const operation = (method: string, path: string): Operation => paths[path]?.[method] as Operation;
 
 t.test('an archived block that is not there, or not alone, is told', async (t) => {

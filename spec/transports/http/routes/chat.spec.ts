@@ -1,12 +1,14 @@
 import t from 'tap';
-import { CHAT_PATHS } from '../../../../transports/http/openapi/chat.ts';
+import { openApiDocument } from '../../../../transports/http/openapi.ts';
+import { routesOf } from '../../../../transports/http/route.ts';
+import { CHAT_ROUTES } from '../../../../transports/http/routes/chat.ts';
 
 interface Operation {
   readonly parameters: readonly { readonly name: string; readonly in: string; readonly schema: object }[];
   readonly requestBody?: { readonly required: boolean };
   readonly responses: Record<string, { readonly description: string }>;
 }
-const paths = CHAT_PATHS as Record<string, Record<string, Operation>>;
+const paths = openApiDocument(routesOf(CHAT_ROUTES))['paths'] as Record<string, Record<string, Operation>>;
 const operation = (method: string, path: string): Operation => paths[`/api/blocks/{name}/${path}`]?.[method] as Operation;
 
 t.test('a message names its channel in a header, and a full queue is told', async (t) => {

@@ -3,16 +3,18 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { BlockhouseError, type ErrorCode, parseRetryAfter, tryParseJson } from '../core/index.ts';
 import { redact } from './redact.ts';
 
-export type FaultKind = 'auth' | 'rejected' | 'rateLimited' | 'failed';
+export type ProviderErrorKind = 'auth' | 'rejected' | 'rateLimited' | 'failed';
 
-export interface ProviderFault {
-  readonly kind: FaultKind;
+export interface ProviderError {
+  readonly kind: ProviderErrorKind;
   /** The provider's own words, or ours where it gave none. */
   readonly message: string;
   /** Where it differs from what the kind says: an exhausted quota is rate limiting that no wait cures. */
   readonly retryable?: boolean | undefined;
-  /** Wait that the body asked for; the header is read by everybody's code. */
+  /** The wait that the body asks for. The shared code reads the header. */
   readonly retryAfterMs?: number | undefined;
+  /** For an error inside a 200, whether the provider had begun to work. Left out, it had if it failed, and had not if it refused. */
+  readonly mayHaveRun?: boolean | undefined;
 }
 
 /** An answer with an error status, read as far as the cap allows. */
@@ -24,7 +26,7 @@ export interface ErrorAnswer {
   readonly json: unknown;
 }
 
-const CODES: Record<FaultKind, ErrorCode> = {
+const CODES: Record<ProviderErrorKind, ErrorCode> = {
   auth: 'UPSTREAM_AUTH',
   rejected: 'UPSTREAM_REJECTED',
   rateLimited: 'UPSTREAM_RATE_LIMITED',
@@ -33,7 +35,7 @@ const CODES: Record<FaultKind, ErrorCode> = {
 const MAX_MESSAGE_CHARACTERS = 2000;
 
 /** The meaning of a status on its own; adapters refine it. 408 and 5xx, 529 among them, may pass. */
-export function kindOfStatus(status: number): FaultKind {
+export function kindOfStatus(status: number): ProviderErrorKind {
   if (status === 401 || status === 403) return 'auth';
   if (status === 429) return 'rateLimited';
   if (status === 408 || status >= 500) return 'failed';
@@ -53,21 +55,24 @@ export function fallbackMessage(answer: ErrorAnswer): string {
 }
 
 /** `status` is undefined for an error inside a stream that had begun with 200. */
-export function faultToError(
-  fault: ProviderFault,
+export function fromProviderError(
+  error: ProviderError,
   from: {
     readonly name: string;
     readonly status?: number | undefined;
     readonly headers?: IncomingHttpHeaders | undefined;
     readonly secrets: readonly string[];
+    /** Absent for an error status: the provider refused, or says itself that it failed. */
+    readonly mayHaveRun?: boolean;
   },
 ): BlockhouseError {
-  const message = redact(fault.message, from.secrets).slice(0, MAX_MESSAGE_CHARACTERS);
-  const retryAfterMs = from.headers === undefined ? fault.retryAfterMs : (headerWait(from.headers) ?? fault.retryAfterMs);
-  return new BlockhouseError(CODES[fault.kind], `${from.name}${from.status === undefined ? '' : ` (HTTP ${from.status})`}: ${message}`, {
+  const message = redact(error.message, from.secrets).slice(0, MAX_MESSAGE_CHARACTERS);
+  const retryAfterMs = from.headers === undefined ? error.retryAfterMs : (headerWait(from.headers) ?? error.retryAfterMs);
+  return new BlockhouseError(CODES[error.kind], `${from.name}${from.status === undefined ? '' : ` (HTTP ${from.status})`}: ${message}`, {
     ...(from.status !== undefined && { upstreamStatus: from.status }),
-    ...(fault.retryable !== undefined && { retryable: fault.retryable }),
+    ...(error.retryable !== undefined && { retryable: error.retryable }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(from.mayHaveRun !== undefined && { mayHaveRun: from.mayHaveRun }),
   });
 }
 

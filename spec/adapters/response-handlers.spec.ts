@@ -1,25 +1,30 @@
 import t from 'tap';
-import { EnoughRead } from '../../adapters/exchange.ts';
-import { type AdapterParts, malformed, type StreamDecoder, StreamFault } from '../../adapters/parts.ts';
-import { BodyCollector, StreamHandler, toError } from '../../adapters/receive.ts';
+import { malformed, type Provider, type StreamDecoder, StreamError } from '../../adapters/provider.ts';
+import { BodyCollector, StreamHandler, toError } from '../../adapters/response-handlers.ts';
+import { EnoughRead } from '../../adapters/upstream-call.ts';
 import type { ChatEvent } from '../../core/index.ts';
 import { chatCall } from '../support/adapter-call.ts';
 
 const PARTS = {
   displayName: 'Acme',
   settings: { apiKey: { secret: true } },
-  readFault: ({ text }: { text: string }) => ({ kind: 'failed' as const, message: text }),
-} as unknown as AdapterParts;
+  readError: ({ text }: { text: string }) => ({ kind: 'failed' as const, message: text }),
+} as unknown as Provider;
 
 const text = (value: string): ChatEvent => ({ type: 'text', text: value });
 
-/** Each byte is a text; `!` is a fault, `?` can't be read, `.` is the end mark. */
+/** Each byte is a text; `!` is a provider error, `?` can't be read, `.` is the end mark. */
 class ByteDecoder implements StreamDecoder {
   complete = false;
+  readonly #reported: StreamError;
+
+  constructor(reported: StreamError) {
+    this.#reported = reported;
+  }
 
   push(chunk: Buffer, events: ChatEvent[] = []): ChatEvent[] {
     for (const byte of chunk.toString()) {
-      if (byte === '!') throw new StreamFault({ kind: 'rateLimited', message: 'slow down', retryAfterMs: 7 });
+      if (byte === '!') throw this.#reported;
       if (byte === '?') throw malformed('a byte of the stream');
       this.complete ||= byte === '.';
       events.push(text(byte));
@@ -33,9 +38,11 @@ class ByteDecoder implements StreamDecoder {
   }
 }
 
-function handlerWith() {
+const SLOW_DOWN = new StreamError({ kind: 'rateLimited', message: 'slow down', retryAfterMs: 7 });
+
+function handlerWith(reported: StreamError = SLOW_DOWN) {
   const { call, events } = chatCall();
-  return { handler: new StreamHandler(PARTS, call, new ByteDecoder()), events };
+  return { handler: new StreamHandler(PARTS, call, new ByteDecoder(reported)), events };
 }
 
 t.test('R1: an error is complete with its status, and its body is read up to a cap', async (t) => {
@@ -61,7 +68,7 @@ t.test('a whole answer beyond its cap is refused, and is not complete before its
   t.throws(() => body.data(Buffer.alloc(32 * 1024 * 1024)), { code: 'UPSTREAM_MALFORMED' });
 });
 
-t.test('R2: what stands before a fault in the same bytes is handed over first', async (t) => {
+t.test('R2: what stands before a provider error in the same bytes is handed over first', async (t) => {
   for (const [bytes, code] of [
     ['ab!c', 'UPSTREAM_RATE_LIMITED'],
     ['ab?c', 'UPSTREAM_MALFORMED'],
@@ -70,6 +77,27 @@ t.test('R2: what stands before a fault in the same bytes is handed over first', 
     handler.head(200, {});
     t.throws(() => handler.data(Buffer.from(bytes)), { code });
     t.same(events, [text('a'), text('b')], bytes);
+  }
+});
+
+t.test('an error inside a 200 may have run when a part of the answer has come, or when the provider failed at it', async (t) => {
+  const cases: [pieces: string[], kind: 'rateLimited' | 'failed', folder: boolean | undefined, mayHaveRun: boolean][] = [
+    [['!'], 'rateLimited', undefined, false],
+    [['a!'], 'rateLimited', undefined, true],
+    [['a', '!'], 'rateLimited', undefined, true],
+    [['!'], 'failed', undefined, true],
+    [['!'], 'failed', false, false],
+    [['!'], 'rateLimited', true, true],
+    [['a!'], 'failed', false, true],
+  ];
+  for (const [pieces, kind, folder, mayHaveRun] of cases) {
+    const { handler } = handlerWith(new StreamError({ kind, message: 'm', mayHaveRun: folder }));
+    handler.head(200, {});
+    t.match(
+      errorOf(() => pieces.map((piece) => handler.data(Buffer.from(piece)))),
+      { mayHaveRun },
+      JSON.stringify([pieces, kind, folder]),
+    );
   }
 });
 

@@ -1,12 +1,14 @@
 import t from 'tap';
-import { GATEWAY_PATHS } from '../../../../transports/http/openapi/gateway.ts';
+import { openApiDocument } from '../../../../transports/http/openapi.ts';
+import { routesOf } from '../../../../transports/http/route.ts';
+import { GATEWAY_ROUTES } from '../../../../transports/http/routes/gateway.ts';
 
 interface Operation {
   readonly operationId: string;
   readonly security?: readonly object[];
   readonly responses: Record<string, { readonly content: Record<string, object> }>;
 }
-const paths = GATEWAY_PATHS as Record<string, Record<string, Operation>>;
+const paths = openApiDocument(routesOf(GATEWAY_ROUTES))['paths'] as Record<string, Record<string, Operation>>;
 
 t.test('the five routes of the gateway are described', async (t) => {
   t.strictSame(
