@@ -11,6 +11,11 @@ interface ChatFact {
   readonly model: string;
 }
 
+interface DestinationFact {
+  readonly adapter: string;
+  readonly address?: string | undefined;
+}
+
 /** The files of a block. */
 export type BlockFile = 'config' | 'memory' | 'costs' | 'pulse' | 'chat';
 
@@ -37,10 +42,19 @@ export type CoreEvents = {
     readonly usage?: Usage | undefined;
     readonly code?: ErrorCode | undefined;
   };
-  /** A provider has failed so often in a row that it is not called for `openMs`. */
-  'adapter.paused': { readonly adapter: string; readonly openMs: number; readonly failures: number; readonly code: ErrorCode; readonly error: string };
+  /**
+   * Calls to a provider have failed so often in a row that it is not called for `openMs`: by nobody, or only not by the caller whose calls they were.
+   * `address` is there when requests have named another one than the configured.
+   */
+  'adapter.paused': DestinationFact & {
+    readonly scope: 'all' | 'caller';
+    readonly openMs: number;
+    readonly failures: number;
+    readonly code: ErrorCode;
+    readonly error: string;
+  };
   /** A provider that was not called for a while answers again. */
-  'adapter.recovered': { readonly adapter: string };
+  'adapter.recovered': DestinationFact;
   /** auth.json was read again after a change. */
   'credentials.changed': { readonly file: string };
   /** auth.json can't be read; the last good content stays in use. */

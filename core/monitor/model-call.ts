@@ -205,7 +205,7 @@ export class ModelCalls {
     };
     try {
       const request = { adapter: provider, model, messages: [...call.messages], stream: true, config };
-      done = await gateway.pipe(request, sink, { signal: call.signal, onTurn: assertWanted });
+      done = await gateway.pipe(request, sink, { signal: call.signal, onTurn: assertWanted, caller: call.block });
     } catch (error) {
       if (halt !== undefined) throw new CallRefused(halt);
       const failure = toBlockhouseError(error);
@@ -236,7 +236,7 @@ export class ModelCalls {
   #pricesAs({ provider, config }: Candidate): string | undefined {
     const { gateway } = this.#options;
     try {
-      return gateway.stand(provider, config, 'adapter').isOwnHost ? gateway.adapter(provider).pricesAs : undefined;
+      return gateway.readiness(provider, config, 'adapter').isOwnHost ? gateway.adapter(provider).pricesAs : undefined;
     } catch (error) {
       // Written by hand: its call fails, and says why.
       if (toBlockhouseError(error).code === 'INVALID_REQUEST') return undefined;

@@ -1,4 +1,4 @@
-// What the gateway takes, refuses and answers. Attempts, retries and aborts are in gateway-attempts.spec.ts.
+// What the gateway takes, refuses and answers. Attempts, retries and aborts are in attempts.spec.ts.
 import t from 'tap';
 import { BlockhouseError } from '../../../core/errors.ts';
 import type { Adapter, StreamSink } from '../../../core/ports.ts';
