@@ -159,6 +159,6 @@ function checkBase(base: string, source: SettingSource | undefined, rule: Egress
   } catch (error) {
     if (source === 'request') throw error;
     const { message } = error as Error;
-    throw new BlockhouseError('ADAPTER_NOT_CONFIGURED', `${message.replace('config.baseURL', 'baseURL')} (it comes from ${source}).`, { cause: error });
+    throw new BlockhouseError('ADAPTER_NOT_CONFIGURED', `${message.replace('config.baseURL', 'baseURL')} It comes from ${source}.`, { cause: error });
   }
 }

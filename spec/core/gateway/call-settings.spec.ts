@@ -52,5 +52,5 @@ t.test('a request with settings of its own gets them, and leaves nothing behind'
 
 t.test('a bad address is the fault of whoever has set it', async (t) => {
   const calls = new CallSettings({ ...NOWHERE, env: { OLLAMA_BASE_URL: 'http://169.254.169.254' } });
-  t.throws(() => calls.checked(createOllama(), undefined, never), { code: 'ADAPTER_NOT_CONFIGURED', message: /comes from env:OLLAMA_BASE_URL/ });
+  t.throws(() => calls.checked(createOllama(), undefined, never), { code: 'ADAPTER_NOT_CONFIGURED', message: /comes from env:OLLAMA_BASE_URL\./ });
 });
