@@ -19,7 +19,7 @@ export {
   toBlockhouseError,
 } from './errors.ts';
 export { checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress, isLoopbackHost } from './gateway/egress.ts';
-export type { CallOptions } from './gateway/gateway.ts';
+export type { CallOptions } from './gateway/accepted-chat.ts';
 export type { Prompt, PromptToolResult, Turn } from './gateway/prompt.ts';
 export type { QueueLimits } from './gateway/queue.ts';
 export { clampRetryAfter, parseRetryAfter } from './gateway/retry.ts';
