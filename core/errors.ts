@@ -42,7 +42,11 @@ export const ERROR_TABLE = {
   URI_TOO_LONG: { status: 414, retryable: false, meaning: 'The request target is longer than 8 KiB.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, retryable: false, meaning: 'The body is not plain UTF-8 application/json.' },
   EXPECTATION_FAILED: { status: 417, retryable: false, meaning: 'The Expect header asks for something other than 100-continue.' },
-  QUEUE_FULL: { status: 429, retryable: true, meaning: "The adapter's waiting room, or the queue of the block, is full; Retry-After says when to come back." },
+  QUEUE_FULL: {
+    status: 429,
+    retryable: true,
+    meaning: "The adapter's waiting room, the queue of the block or the line of imports is full; Retry-After says when to come back.",
+  },
   TOO_MANY_ATTEMPTS: {
     status: 429,
     retryable: false,
