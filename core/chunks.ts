@@ -3,6 +3,7 @@
 // K1 What is kept costs little more memory than its bytes, however they are cut. The object of a chunk costs a hundred bytes, and a chunk
 //    keeps the whole read that it is a part of: so small ones, and small parts of a read, are copied together.
 // K2 The first few chunks and large ones are kept as they came: most answers are nothing else, and cost no copy before they are joined.
+// K3 Where their size is known, all of them are copied into room of that size, and joining them costs no second one.
 
 /** What may be wasted on one chunk; also the first room for those that are copied. */
 const SMALL_BYTES = 4096;
@@ -14,9 +15,14 @@ export class Chunks {
   /** In front of what is in the room. */
   #list: Buffer[] = [];
   /** Doubles when it is full. */
-  #room = NO_BYTES;
+  #room: Buffer;
   #used = 0;
   #bytes = 0;
+
+  /** `expected` bytes are set aside at once: not for what a stranger announces. */
+  constructor(expected = 0) {
+    this.#room = expected === 0 ? NO_BYTES : Buffer.allocUnsafeSlow(expected); // K3
+  }
 
   /** Of all that was added since it was cleared. */
   get bytes(): number {
@@ -27,7 +33,8 @@ export class Chunks {
     const { length } = chunk;
     if (length === 0) return;
     const beside = chunk.buffer.byteLength - length;
-    const isKept = (this.#list.length < FEW_CHUNKS || length >= SMALL_BYTES) && beside <= Math.max(length, SMALL_BYTES); // K1, K2
+    const fits = this.#used + length <= this.#room.length;
+    const isKept = !fits && (this.#list.length < FEW_CHUNKS || length >= SMALL_BYTES) && beside <= Math.max(length, SMALL_BYTES); // K1, K2
     this.#bytes += length;
     if (isKept) {
       this.#leaveRoom();

@@ -13,7 +13,7 @@ export interface ImportLimits {
 }
 
 /** Two of 64 MiB are as much memory as the rest of a busy server; a client is told long before its request would time out. */
-export const DEFAULT_IMPORT_LIMITS: ImportLimits = { atOnce: 2, waiting: 16, patienceMs: 20_000 };
+export const DEFAULT_IMPORT_LIMITS: ImportLimits = { atOnce: 2, waiting: 16, patienceMs: 30_000 };
 /** About as long as a large archive takes. */
 const RETRY_AFTER_MS = 5000;
 
