@@ -3,14 +3,17 @@ import type { BlockWorkshop } from '../block/workshop.ts';
 import type { CallPurpose } from '../schemas/block.ts';
 import { budgetStand } from './budget-check.ts';
 import { addCall } from './costs.ts';
+import { isBlank, recoverCosts } from './costs-recovery.ts';
 import type { Bill } from './billing.ts';
 import { needsCompaction, windowStand } from './window.ts';
 
 /** Adds a call to costs.json, with the caps as they stand after it. */
 export async function recordCall(shop: BlockWorkshop, bill: Bill, purpose: CallPurpose, messageId: string | null): Promise<void> {
+  // A file that was lost while the monitor ran is counted anew from the ledger, which has this call already.
+  const isCounted = isBlank(await shop.files.costs.read()) && (await recoverCosts(shop)) > 0;
   const budget = await budgetStand(shop, await shop.files.config.read());
   const call = { ...bill, purpose, messageId, budget };
-  await shop.files.costs.update((costs) => ({ value: addCall(costs, call), result: undefined }));
+  await shop.files.costs.update((costs) => ({ value: isCounted ? { ...costs, budget } : addCall(costs, call), result: undefined }));
 }
 
 /** Counts the window anew. Resolves with true when it has passed its threshold. */

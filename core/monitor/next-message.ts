@@ -10,15 +10,27 @@ import type { BlockConfig, ChatEntry } from '../schemas/block.ts';
 import { longestWaitMs } from './backoff.ts';
 import { haltPause } from './call-refused.ts';
 import { startSession } from './costs.ts';
+import { recoverCosts } from './costs-recovery.ts';
 import type { Choice } from './machine.ts';
 import { faultReason, unconfiguredReason } from './reasons.ts';
 
 /** Begins a session: a log of its own, and the chat in order. */
 export async function beginSession(shop: BlockWorkshop): Promise<void> {
+  await bringCostsUp(shop);
   await shop.files.costs.update((costs) => ({ value: startSession(costs), result: undefined }));
   const { retry } = await shop.files.config.read();
   const { queued } = countQueue(await putInOrder(shop, retry));
   shop.log.write('INFO', 'monitor.started', { queued });
+}
+
+/** costs.json is for people and pages: a ledger that can't be read stops the calls, and not the start. */
+async function bringCostsUp(shop: BlockWorkshop): Promise<void> {
+  try {
+    const calls = await recoverCosts(shop);
+    if (calls > 0) shop.log.write('WARN', 'costs.recovered', { calls });
+  } catch (error) {
+    shop.log.write('WARN', 'costs.not-recovered', { error: error instanceof Error ? error.message : String(error) });
+  }
 }
 
 /** With `isUrgent` no message waits for its time any longer. */
