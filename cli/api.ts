@@ -66,9 +66,9 @@ export class Api {
   }
 
   /** `rev` is the revision that was seen; another one is refused. */
-  async updateConfig(name: string, patch: object, rev?: number): Promise<BlockConfig> {
+  updateConfig(name: string, patch: object, rev?: number) {
     const headers = rev === undefined ? {} : { 'if-match': `"${rev}"` };
-    return (await this.#call('PUT /api/blocks/:name/config', { name }, { headers, body: patch })).config;
+    return this.#call('PUT /api/blocks/:name/config', { name }, { headers, body: patch });
   }
 
   async logs(name: string): Promise<readonly LogFile[]> {

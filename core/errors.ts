@@ -40,7 +40,7 @@ export const ERROR_TABLE = {
   QUEUE_FULL: {
     status: 429,
     retryable: true,
-    meaning: 'The waiting room in front of the provider, or the queue of the block, is full; Retry-After says when to come back.',
+    meaning: 'The waiting room in front of the provider, the queue of the block or the line of imports is full; Retry-After says when to come back.',
   },
   TOO_MANY_ATTEMPTS: {
     status: 429,

@@ -28,6 +28,7 @@ export const exportBlock = async (context: RouteContext) => {
 
 export const importBlock = async (context: RouteContext) => {
   const wanted = queryValue(context.req, 'name');
-  const { name } = await context.core.blocks.import(await readBytes(context, IMPORT_BODY_BYTES, GZIP), wanted);
+  const receive = async () => context.core.blocks.import(await readBytes(context, IMPORT_BODY_BYTES, GZIP), wanted);
+  const { name } = await context.server.imports.run(receive, context.signal);
   return ok({ success: true, name });
 };
