@@ -7,6 +7,7 @@
 // G4 A call that could not be written was paid all the same: it counts, and is written with the next lines. `ready` refuses until then, so
 //    that no more of them come together than calls are made at a time.
 import { join } from 'node:path';
+import PQueue from 'p-queue';
 import type { CoreBus } from '../bus.ts';
 import { type Spend, SpendBook } from './ledger-buckets.ts';
 import { appendText, type OpenedLedger, openLedger, readBackward, readForward } from './ledger-file.ts';
@@ -37,7 +38,8 @@ export class Ledger {
   #waiting: Waiting[] = [];
   /** G4. */
   #unwritten: LedgerLine[] = [];
-  #last: Promise<unknown> = Promise.resolve();
+  /** in-turns. */
+  readonly #queue = new PQueue({ concurrency: 1 });
   #isClosed = false;
 
   /** `now` in epoch milliseconds. Nothing is read before it is needed. */
@@ -62,7 +64,7 @@ export class Ledger {
 
   /** Resolves when everything that was paid is in the file. Rejects as `append` does (G4). */
   async ready(): Promise<void> {
-    if (this.#unwritten.length > 0) await this.#inTurn(() => this.#write([]));
+    if (this.#unwritten.length > 0) await this.#queue.add(() => this.#write([]));
   }
 
   /**
@@ -75,18 +77,18 @@ export class Ledger {
 
   /** The sums themselves, which follow what is appended. Rejects while the file can't be read. */
   async book(): Promise<Pick<SpendBook, 'spend'>> {
-    return this.#book ?? (await this.#inTurn(() => this.#load()));
+    return this.#book ?? (await this.#queue.add(() => this.#load()));
   }
 
   /** All calls that are in the file now, the oldest first, read in bounded pieces. */
   lines(): LedgerReading {
-    return new LedgerReading(() => this.#inTurn(() => openLedger(this.#path)));
+    return new LedgerReading(() => this.#queue.add(() => openLedger(this.#path)));
   }
 
   /** Waits for what was appended; later calls are refused. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#last;
+    await this.#queue.onIdle();
     await this.ready().catch((error: Error) => {
       this.#bus.emit('workspace.fault', { what: NAME, error: `${this.#unwritten.length} calls could not be written: ${error.message}` });
     });
@@ -96,11 +98,12 @@ export class Ledger {
     if (this.#isClosed) return Promise.reject(new Error('the ledger is closed'));
     return new Promise((resolve, reject) => {
       this.#waiting.push({ line, reservation, resolve, reject });
-      if (this.#waiting.length === 1) void this.#inTurn(() => this.#writeWaiting());
+      if (this.#waiting.length === 1) void this.#queue.add(() => this.#writeWaiting());
     });
   }
 
   async #writeWaiting(): Promise<void> {
+    await Promise.resolve(); // lines of the same turn are written together
     const batch = this.#waiting;
     this.#waiting = [];
     let failure: { readonly error: unknown } | undefined;
@@ -138,13 +141,6 @@ export class Ledger {
     for (const line of this.#unwritten) book.add(line); // G4
     this.#book = book; // within the turn (G3): the next write adds to it
     return book;
-  }
-
-  /** G3. */
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(work);
-    this.#last = turn.catch((): void => undefined); // the caller has the failure; the next one only needs the turn
-    return turn;
   }
 }
 

@@ -56,7 +56,10 @@ export const WORKSPACE_PATHS: Paths = {
         optional('query', 'by', { type: 'string', enum: ['block', 'model', 'day'], default: 'block' }, 'What a row stands for'),
         optional('query', 'block', string, 'Only this block'),
       ],
-      responses: { 200: json('CostsReport', 'The report.'), ...errors('INVALID_REQUEST', 'BLOCK_NOT_FOUND', 'SHUTTING_DOWN') },
+      responses: {
+        200: json('CostsReport', 'The report.'),
+        ...errors('INVALID_REQUEST', 'BLOCK_NOT_FOUND', 'WORKSPACE_DAMAGED', 'STORAGE_FAILED', 'SHUTTING_DOWN'),
+      },
     },
   },
   '/api/doctor': {
