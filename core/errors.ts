@@ -27,6 +27,11 @@ export const ERROR_TABLE = {
     retryable: false,
     meaning: "A file of the block can't be used; the text names the file, what is wrong with it and the cure. The file was not replaced.",
   },
+  WORKSPACE_DAMAGED: {
+    status: 409,
+    retryable: false,
+    meaning: "A file of the workspace itself can't be used; the text names it, what is wrong with it and the cure.",
+  },
   WRONG_STATE: { status: 409, retryable: false, meaning: 'The request makes no sense in the present state; the text says why.' },
   REVISION_MISMATCH: {
     status: 412,

@@ -226,6 +226,7 @@ t.test('a fault of the disk is waited out, a damaged file needs a person, and a 
   const shop = { name: 'ada', world: { now: () => 1000 } } as unknown as Block;
   t.match(choiceAfterFault(shop, new BlockhouseError('STORAGE_FULL', 'full')), { kind: 'wait', until: 16_000, reason: { code: 'STORAGE_FULL' } });
   t.match(choiceAfterFault(shop, new BlockhouseError('STORAGE_FAILED', 'no')), { kind: 'wait' });
+  t.match(choiceAfterFault(shop, new BlockhouseError('WORKSPACE_DAMAGED', 'no')), { kind: 'wait', reason: { fix: /doctor/ } });
   t.match(choiceAfterFault(shop, new BlockhouseError('BLOCK_DAMAGED', 'bad')), { kind: 'fail', reason: { fix: /doctor/ } });
   t.match(choiceAfterFault(shop, new BlockhouseError('INVALID_REQUEST', 'timezone')), { kind: 'fail' });
   t.equal(choiceAfterFault(shop, new TypeError('x')), undefined);
