@@ -14,6 +14,7 @@ import type {
   Fact,
   HaltState,
   LogFile,
+  MessageFound,
 } from '../core/index.ts';
 import type { Client } from './client.ts';
 import { CliError } from './exit-codes.ts';
@@ -72,6 +73,11 @@ export class Api {
 
   async history(name: string): Promise<readonly ChatEntry[]> {
     return (await this.client.json<{ messages: ChatEntry[] }>('GET', block(name, 'chat'))).messages;
+  }
+
+  /** A message and its answer, also after they have left the active history. */
+  message(name: string, id: string): Promise<MessageFound> {
+    return this.client.json('GET', block(name, 'chat', id));
   }
 
   changeMessage(name: string, id: string, action: 'cancel' | 'retry'): Promise<Told & { readonly entry: ChatEntry }> {

@@ -28,6 +28,11 @@ export interface JsonFileOptions<T> {
   /** What somebody else has written, as it is to be taken; left out: as it is. */
   onForeign?(before: T, found: T): T;
   readonly maxBytes: number;
+  /**
+   * The content can be made again from other files: it is not flushed to the disk, and a file whose content can't be used, such as the empty one
+   * that a power cut may leave, counts as missing instead of damaged. Needs `missing`.
+   */
+  readonly derived?: { onRebuilt(reason: string): void } | undefined;
   /** What is to be done first, and what is then written. When it rejects, nothing is. */
   beforeWrite?(value: T): Promise<T>;
   /** After each change of the content. */
@@ -208,7 +213,8 @@ export class JsonFile<T> {
     try {
       const value = (await this.#options.beforeWrite?.(wanted)) ?? wanted;
       if (this.#isUnkept) await this.#moveAside();
-      const written = await replaceFileIf(this.path, this.#options.format(value), () => stampOf(this.path) === this.#stamp);
+      const isStill = (): boolean => stampOf(this.path) === this.#stamp;
+      const written = await replaceFileIf(this.path, this.#options.format(value), isStill, { durable: this.#options.derived === undefined });
       if (written === undefined) return false;
       this.#value = value;
       this.#damage = undefined;
@@ -270,10 +276,18 @@ export class JsonFile<T> {
         const value = bytes === undefined ? this.#options.missing?.() : this.#options.parse(parseBytes(bytes));
         return { bytes, value: value as T };
       } catch (error) {
-        if (look >= LOOKS || bytes === undefined || !isFresh(this.path)) return { bytes, error: error as Error };
+        const isFinal = look >= LOOKS || bytes === undefined || !isFresh(this.path);
+        if (isFinal) return this.#rebuilt(bytes, error as Error) ?? { bytes, error: error as Error };
         await delay(REST_MS);
       }
     }
+  }
+
+  #rebuilt(bytes: Buffer | undefined, error: Error): { bytes: Buffer; value: T } | undefined {
+    const { derived, missing } = this.#options;
+    if (derived === undefined || missing === undefined || bytes === undefined) return undefined;
+    derived.onRebuilt(readFault(error));
+    return { bytes, value: missing() };
   }
 
   /** J4. */

@@ -24,6 +24,7 @@ const BLOCKS: readonly Route[] = [
   { method: 'GET', path: '/api/blocks/:name/logs', handler: blocks.logs },
   { method: 'POST', path: '/api/blocks/:name/chat', handler: chat.post },
   { method: 'GET', path: '/api/blocks/:name/chat', handler: chat.history },
+  { method: 'GET', path: '/api/blocks/:name/chat/:id', handler: chat.find },
   { method: 'POST', path: '/api/blocks/:name/chat/:id/cancel', handler: chat.cancel },
   { method: 'POST', path: '/api/blocks/:name/chat/:id/retry', handler: chat.retry },
   { method: 'POST', path: '/api/blocks/:name/memory/facts', handler: memory.addFact },

@@ -1,5 +1,5 @@
 // The paths of a block's chat and memory. Pure: no I/O.
-import { CHANNELS } from '../../../core/index.ts';
+import { CHANNELS, HistoryPage } from '../../../core/index.ts';
 import { BODY, body, errors, inPath, json, optional, type Paths, READ, UPSTREAM, WRITE } from './parts.ts';
 
 const name = inPath('name', 'Name of the block');
@@ -7,13 +7,20 @@ const messageId = inPath('id', 'Id of the message');
 const factId = inPath('id', 'Id of the fact');
 const channel = optional('header', 'x-blockhouse-channel', { type: 'string', enum: CHANNELS, default: 'web' }, 'Where the message comes from');
 
+const { limit, before, since } = HistoryPage.properties;
+const page = Object.entries({ limit, before, since }).map(([field, { description, ...schema }]) => optional('query', field, schema, description));
+
 export const CHAT_PATHS: Paths = {
   '/api/blocks/{name}/chat': {
     get: {
       operationId: 'listMessages',
-      summary: 'The active chat history, oldest first',
-      parameters: [name],
-      responses: { 200: json('ChatHistory', 'The messages.'), ...errors(...READ) },
+      summary: 'The active chat history, or a page of the whole conversation; oldest first',
+      description:
+        'Without a query, the active entries: what waits, and the newest 500 others as far as they come to 4 MiB (the last exchange stays active when ' +
+        'it is longer). With `limit`, `before` or `since`, entries of the whole conversation, also those that have moved to the archive of the chat. ' +
+        'An empty page is its end.',
+      parameters: [name, ...page],
+      responses: { 200: json('ChatHistory', 'The messages.'), ...errors('INVALID_REQUEST', 'MESSAGE_NOT_FOUND', ...READ) },
     },
     post: {
       operationId: 'postMessage',
@@ -23,10 +30,18 @@ export const CHAT_PATHS: Paths = {
       responses: { 200: json('ChatReceipt', 'The message waits for its answer.'), ...errors(...BODY, 'QUEUE_FULL', ...WRITE) },
     },
   },
+  '/api/blocks/{name}/chat/{id}': {
+    get: {
+      operationId: 'getMessage',
+      summary: 'A message with its answer, active or archived',
+      parameters: [name, messageId],
+      responses: { 200: json('MessageFound', 'The message, or the answer, and the newest answer to it.'), ...errors('MESSAGE_NOT_FOUND', ...READ) },
+    },
+  },
   '/api/blocks/{name}/chat/{id}/cancel': {
     post: {
       operationId: 'cancelMessage',
-      summary: 'Take a message out of the queue, or end its reply and keep the text so far',
+      summary: 'Take a message out of the queue, end its reply and keep the text so far, or give up on one that failed',
       parameters: [name, messageId],
       responses: { 200: json('MessageChanged', 'The message as it is now.'), ...errors('MESSAGE_NOT_FOUND', ...WRITE) },
     },
