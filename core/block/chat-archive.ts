@@ -16,8 +16,8 @@ import { appendLines } from './chat-lines.ts';
 import { ClientIds } from './client-ids.ts';
 
 const MONTH_FILE = /^\d{4}-\d{2}\.jsonl$/;
-/** Files are read in pieces, so that a large one holds up nobody. */
-const LIMITS = { maxBytes: 16 * 1024 ** 3, maxLineBytes: 64 * 1024 ** 2 } as const;
+/** Its files are read in pieces, so that a large one holds up nobody. */
+export const ARCHIVE_LIMITS = { maxBytes: 16 * 1024 ** 3, maxLineBytes: 64 * 1024 ** 2 } as const;
 
 export class ChatArchive {
   readonly clientIds: ClientIds;
@@ -55,7 +55,7 @@ export class ChatArchive {
   /** Reads the lines of one file in their order until `take` returns true. Throws BLOCK_DAMAGED, STORAGE_FAILED. */
   async read(month: string, take: (line: string) => boolean): Promise<void> {
     try {
-      for await (const lines of readLines(join(this.#folder, month), LIMITS)) {
+      for await (const lines of readLines(join(this.#folder, month), ARCHIVE_LIMITS)) {
         for (const line of lines) if (line !== undefined && line !== '' && take(line)) return;
       }
     } catch (error) {

@@ -33,7 +33,7 @@ export async function findEntry(archive: ChatArchive, active: Entries, id: strin
   let answer = active.findLast(({ replyTo }) => replyTo === id);
   const replyTo = `"replyTo":${JSON.stringify(id)}`;
   for (const month of archive.months().reverse()) {
-    // An answer never stands in an older file than its message.
+    // What is left to find is an answer that moved before its message, if there is one.
     if (entry !== undefined && (answer !== undefined || entry.role !== 'user' || !mayHaveAnswer(entry))) break;
     const isActive = entry !== undefined;
     let reply: ChatEntry | undefined;
@@ -110,45 +110,42 @@ async function tailOf(archive: ChatArchive, month: string, { until, most, withou
 async function pageAfter(archive: ChatArchive, active: Entries, since: string, limit: number): Promise<Entries> {
   const start = active.findIndex(({ id }) => id === since);
   if (start >= 0) return firstOf(active.slice(start + 1), limit);
-  const activeIds = idsOf(active);
-  const months = archive.months();
-  let position = -1;
-  let first = months.length;
-  while (position < 0 && first > 0) {
-    first -= 1;
-    position = await lastLineOf(archive, months[first] ?? '', since);
-  }
-  if (position < 0) throw notFound(since);
+  const { months, line: sinceLine } = await placeOf(archive, since);
+  const without = idsOf(active);
   const found = new Map<string, ChatEntry>();
   let bytes = 0;
-  for (const month of months.slice(first)) {
-    let number = 0;
-    const isEnough = (): boolean => found.size >= limit || bytes > PAGE_BYTES;
+  const isEnough = (): boolean => found.size >= limit || bytes > PAGE_BYTES;
+  for (const [index, month] of months.entries()) {
     if (isEnough()) break;
+    let number = 0;
     await archive.read(month, (line) => {
       number += 1;
-      const id = number <= position ? undefined : idOf(line);
-      const entry = id === undefined || activeIds.has(id) || found.has(id) ? undefined : entryIn(line);
+      if (index === 0 && number <= sinceLine) return false;
+      const id = idOf(line);
+      const entry = id === undefined || without.has(id) || found.has(id) ? undefined : entryIn(line);
       if (entry === undefined) return false;
       found.set(entry.id, entry);
       bytes += line.length;
       return isEnough();
     });
-    position = 0;
   }
   return firstOf([...found.values(), ...active], limit);
 }
 
-/** The number of the last line with this entry, from 1; -1 when there is none. */
-async function lastLineOf(archive: ChatArchive, month: string, id: string): Promise<number> {
-  let number = 0;
-  let last = -1;
-  await archive.read(month, (line) => {
-    number += 1;
-    if (idOf(line) === id) last = number;
-    return false;
-  });
-  return last;
+/** The files from the one that holds an entry on, and the number of its last line there, from 1. Throws MESSAGE_NOT_FOUND. */
+async function placeOf(archive: ChatArchive, id: string): Promise<{ readonly months: readonly string[]; readonly line: number }> {
+  const months = archive.months();
+  for (let first = months.length - 1; first >= 0; first -= 1) {
+    let number = 0;
+    let last: number | undefined;
+    await archive.read(months[first] as string, (line) => {
+      number += 1;
+      if (idOf(line) === id) last = number;
+      return false;
+    });
+    if (last !== undefined) return { months: months.slice(first), line: last };
+  }
+  throw notFound(id);
 }
 
 function firstOf(entries: Entries, limit: number): Entries {

@@ -8,6 +8,7 @@ import type { DoctorReport, Finding } from '../schemas/block-api.ts';
 import { isTemporaryName } from '../workspace/atomic-file.ts';
 import type { Ledger } from '../workspace/ledger.ts';
 import { readFault, readLines } from '../workspace/regular-file.ts';
+import { ARCHIVE_LIMITS } from './chat-archive.ts';
 import { type Entries, failuresIn } from './chat-file.ts';
 import { examineArchives, examineWorkspace, warning } from './doctor-workspace.ts';
 import { type BlockContents, FILE_NAMES } from './files.ts';
@@ -57,9 +58,6 @@ function strayFiles(folder: string, place: string): Finding[] {
     .filter((name) => /\.json\.corrupt-/.test(name))
     .map((name) => warning(`${place}/${name}`, 'it is the kept copy of a damaged file', 'Take from it what you need, then delete it.'));
 }
-
-/** No message and no answer comes near the length of such a line. */
-const ARCHIVE_LIMITS = { maxBytes: 256 * 1024 * 1024, maxLineBytes: 8 * 1024 * 1024 } as const;
 
 /** Answers may lie in the archive of the chat, and their messages, too. */
 async function archivedIds(folder: string, place: string): Promise<{ readonly ids: ReadonlySet<string>; readonly findings: Finding[] }> {

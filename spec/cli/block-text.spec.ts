@@ -48,7 +48,7 @@ t.test('the list shows state, model, queue, today and the last message', async (
 t.test('the list counts the messages that failed', async (t) => {
   const [title = '', line = ''] = blockTable([entry('one', 'idle', { failures: FAILED })], view);
   t.match(title, /FAILED/);
-  t.match(line, / 2  \$0\.0042/);
+  t.match(line, / 2 {2}\$0\.0042/);
 });
 
 t.test('at 60 columns the names are whole, at 40 still', async (t) => {

@@ -5,7 +5,7 @@ import { EntryIds } from '../../../core/block/chat-file.ts';
 import type { BlockWorkshop } from '../../../core/block/workshop.ts';
 import { BlockhouseError } from '../../../core/errors.ts';
 import { chooseNext, outcomeOfFault } from '../../../core/monitor/choose.ts';
-import { AT, answerEntry, configOf, pair, userEntry } from '../../support/block-files.ts';
+import { AT, answerEntry, configOf, userEntry } from '../../support/block-files.ts';
 import { RUNNABLE, startCore } from '../../support/blocks.ts';
 import { heldDaemon, pulseIn } from '../../support/held-daemon.ts';
 import { until } from '../../support/until.ts';
