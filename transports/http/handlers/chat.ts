@@ -2,22 +2,22 @@
 import type { ChatEntry, HistoryPage } from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
 import { channelOf, queryValue } from '../query.ts';
-import { type JsonReply, ok } from '../reply.ts';
-import { type Handler, param, type RouteContext } from '../router.ts';
+import { ok } from '../reply.ts';
+import { param, type RouteContext } from '../route.ts';
 
-export const post: Handler = async (context) => {
+export const post = async (context: RouteContext) => {
   const channel = channelOf(context.req);
   const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
   return ok(await context.core.blocks.post(param(context, 'name'), body, channel));
 };
 
-export const history: Handler = async (context) => ok({ messages: await context.core.blocks.history(param(context, 'name'), pageOf(context)) });
+export const history = async (context: RouteContext) => ok({ messages: await context.core.blocks.history(param(context, 'name'), pageOf(context)) });
 
-export const find: Handler = async (context) => ok(await context.core.blocks.message(param(context, 'name'), param(context, 'id')));
+export const find = async (context: RouteContext) => ok(await context.core.blocks.message(param(context, 'name'), param(context, 'id')));
 
-export const cancel: Handler = async (context) => changed(await context.core.blocks.cancel(param(context, 'name'), param(context, 'id')));
+export const cancel = async (context: RouteContext) => changed(await context.core.blocks.cancel(param(context, 'name'), param(context, 'id')));
 
-export const retry: Handler = async (context) => changed(await context.core.blocks.retry(param(context, 'name'), param(context, 'id')));
+export const retry = async (context: RouteContext) => changed(await context.core.blocks.retry(param(context, 'name'), param(context, 'id')));
 
 /** Undefined for the plain history. */
 function pageOf({ req }: RouteContext): HistoryPage | undefined {
@@ -26,6 +26,6 @@ function pageOf({ req }: RouteContext): HistoryPage | undefined {
   return { ...(limit !== undefined && { limit: Number(limit) }), ...(before !== undefined && { before }), ...(since !== undefined && { since }) };
 }
 
-function changed(entry: ChatEntry): JsonReply {
+function changed(entry: ChatEntry) {
   return ok({ success: true, message: `The message is ${entry.status} now.`, entry });
 }
