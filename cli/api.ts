@@ -57,6 +57,11 @@ export class Api {
     return (await this.#call('GET /api/blocks/:name/chat', { name })).messages;
   }
 
+  /** A message and its answer, also after they have left the active history. */
+  message(name: string, id: string) {
+    return this.#call('GET /api/blocks/:name/chat/:id', { name, id });
+  }
+
   changeMessage(name: string, id: string, action: 'cancel' | 'retry') {
     return this.#call(`POST /api/blocks/:name/chat/:id/${action}`, { name, id });
   }

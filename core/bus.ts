@@ -72,6 +72,8 @@ export type CoreEvents = {
   'block.transitioned': BlockFact & { readonly from: BlockState; readonly to: BlockState; readonly cause: string; readonly actor: TransitionActor };
   /** A file of a block can't be used. Its content was kept as `copy`, if it could be read at all. */
   'block.damaged': BlockFact & { readonly file: BlockFile; readonly reason: string; readonly copy?: string | undefined };
+  /** costs.json or pulse.json, which follow from other files, could not be used and began anew: a power cut may leave them empty. */
+  'block.rebuilt': BlockFact & { readonly file: BlockFile; readonly reason: string };
   /** The block was moved to the archive. */
   'block.archived': BlockFact & { readonly archiveName: ArchiveInfo['archiveName'] };
   /** An archived block is active again. */

@@ -15,7 +15,11 @@ export const ERROR_TABLE = {
   FORBIDDEN_ORIGIN: { status: 403, retryable: false, meaning: 'The Host or Origin header names an address that this server does not serve.' },
   ADAPTER_NOT_FOUND: { status: 404, retryable: false, meaning: 'The URL names no registered adapter.' },
   BLOCK_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no block of this name.' },
-  MESSAGE_NOT_FOUND: { status: 404, retryable: false, meaning: 'The block has no active message, or no fact, of this id.' },
+  MESSAGE_NOT_FOUND: {
+    status: 404,
+    retryable: false,
+    meaning: 'The block has no message, or no fact, of this id; only active messages can be cancelled or queued again.',
+  },
   ARCHIVE_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no archived block of this name.' },
   NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no such route.' },
   METHOD_NOT_ALLOWED: { status: 405, retryable: false, meaning: 'The route exists, but not for this method; the Allow header lists its methods.' },

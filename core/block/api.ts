@@ -1,6 +1,6 @@
 // What can be done with blocks: the port between the core and whoever shows or steers blocks. Pure: types only.
 import type { ArchiveInfo, BlockConfig, BlockCosts, BlockMemory, BlockPulse, Channel, ChatEntry, Fact } from '../schemas/block.ts';
-import type { BlockEntry, ChatReceipt, CostsReport, DoctorReport, Explanation, HaltState, LogFile } from '../schemas/block-api.ts';
+import type { BlockEntry, ChatReceipt, CostsReport, DoctorReport, Explanation, HaltState, HistoryPage, LogFile, MessageFound } from '../schemas/block-api.ts';
 import type { Warning } from '../schemas/chat.ts';
 
 /** Ends the following; calling it again does nothing. */
@@ -67,13 +67,24 @@ export interface Blocks {
   restart(name: string): Promise<{ readonly message: string; readonly pulse: BlockPulse }>;
   /** Clears memory, costs and pulse; with `hard` logs, too. Chat history and configuration stay. */
   reset(name: string, options?: { readonly hard?: boolean }): Promise<{ readonly message: string; readonly cleared: readonly string[] }>;
-  /** `body` is `{message, clientId?}`. On disk when it resolves. QUEUE_FULL beyond the cap of the block. */
+  /**
+   * `body` is `{message, clientId?}`. On disk when it resolves. QUEUE_FULL beyond the cap of the block. A `clientId` is known while its message is
+   * active, and while the message is among the 20,000 with a clientId that were archived last.
+   */
   post(name: string, body: unknown, channel: Channel): Promise<ChatReceipt>;
-  /** The active entries, oldest first. */
-  history(name: string): Promise<readonly ChatEntry[]>;
-  /** Takes a waiting message out of the queue, or ends its reply and keeps the text so far. WRONG_STATE when it has its outcome. */
+  /**
+   * The active entries, oldest first. With `page`, entries of the whole conversation, archived ones included; an empty page is the end of it.
+   * MESSAGE_NOT_FOUND when the page lies beside an entry that does not exist.
+   */
+  history(name: string, page?: HistoryPage): Promise<readonly ChatEntry[]>;
+  /** A message with its answer, or an answer, active or archived. MESSAGE_NOT_FOUND. */
+  message(name: string, messageId: string): Promise<MessageFound>;
+  /**
+   * Takes a waiting message out of the queue, or ends its reply and keeps the text so far, or gives up on one that failed. WRONG_STATE when the
+   * message has another outcome.
+   */
   cancel(name: string, messageId: string): Promise<ChatEntry>;
-  /** Queues a failed, cancelled or expired message again. WRONG_STATE otherwise. */
+  /** Queues a failed, cancelled or expired message again. WRONG_STATE otherwise; QUEUE_FULL beyond the cap of the block. */
   retry(name: string, messageId: string): Promise<ChatEntry>;
   /** The 20 newest log files, newest first, the last 64 KiB of each. */
   logs(name: string): Promise<readonly LogFile[]>;

@@ -12,6 +12,7 @@ const CASES: readonly [call: (api: Api) => Promise<unknown>, request: string, bo
   [(api) => api.reset('b', true), 'POST /api/blocks/b/reset?hard=true'],
   [(api) => api.post('b', 'hi', 'mine'), 'POST /api/blocks/b/chat', '{"message":"hi","clientId":"mine"}'],
   [(api) => api.history('b'), 'GET /api/blocks/b/chat'],
+  [(api) => api.message('b', 'm/1'), 'GET /api/blocks/b/chat/m%2F1'],
   [(api) => api.changeMessage('b', 'm/1', 'cancel'), 'POST /api/blocks/b/chat/m%2F1/cancel'],
   [(api) => api.config('b'), 'GET /api/blocks/b/config'],
   [(api) => api.updateConfig('b', { tags: [] }, 3), 'PUT /api/blocks/b/config', '{"tags":[]}'],

@@ -16,6 +16,7 @@ const FIELDS: { readonly [E in keyof CoreEvents]: { readonly [F in keyof Require
   'block.changed': { block: true, file: true },
   'block.transitioned': { block: true, from: true, to: true, cause: true, actor: true },
   'block.damaged': { block: true, file: true, reason: true, copy: true },
+  'block.rebuilt': { block: true, file: true, reason: true },
   'block.archived': { block: true, archiveName: true },
   'block.restored': { block: true, archiveName: true },
   'archive.removed': { archiveName: true },

@@ -6,7 +6,7 @@ import type { BlockWorkshop } from '../../../core/block/workshop.ts';
 import { BlockhouseError } from '../../../core/errors.ts';
 import { choiceAfterFault, chooseNext } from '../../../core/monitor/next-message.ts';
 import { RetryWait } from '../../../core/monitor/retry-wait.ts';
-import { AT, configOf, pair, userEntry } from '../../support/block-files.ts';
+import { AT, answerEntry, configOf, userEntry } from '../../support/block-files.ts';
 import { RUNNABLE, startCore } from '../../support/blocks.ts';
 import { heldDaemon, pulseIn } from '../../support/held-daemon.ts';
 import { until } from '../../support/until.ts';
@@ -68,7 +68,8 @@ t.test('what a crash left behind is put in order at the start', async (t) => {
   one.write('ada', 'chat', [
     userEntry('1', { status: 'processing', processed: false, attempts: 1, timestamp: at }),
     userEntry('2', { status: 'processing', processed: false, attempts: 5, timestamp: at }),
-    ...pair('3', { status: 'processing', processed: false, attempts: 1, timestamp: at }),
+    userEntry('3', { status: 'processing', processed: false, attempts: 1, timestamp: at }),
+    answerEntry('3a', '3'),
   ]);
   await one.blocks.start('ada');
   await one.told('message.finished', { id: '1', status: 'done' });
