@@ -22,8 +22,6 @@ const KILLS = 8;
 const SECONDS = 50;
 /** Apart from each other, so that one waits for the disk while the other one computes. */
 const LOOPS = 2;
-/** The aim is 2 s; a machine that does much else takes longer. */
-const READY_LIMIT_MS = 10_000;
 
 function tell({ seed, kills, whileStarting, whileEnding, acknowledged, answers, calls, readyMs, seconds }: KillReport): string {
   const writes = Object.entries(acknowledged).map(([kind, count]) => `${count} ${kind}`);
@@ -49,7 +47,6 @@ t.test('kill -9 again and again loses nothing that was acknowledged, and doubles
     t.comment(tell(report));
     t.strictSame(report.faults, []);
     t.ok(report.kills > 0 && (report.acknowledged['message'] ?? 0) > 0);
-    t.ok(median(report.readyMs) < READY_LIMIT_MS, 'ready again soon');
   }
 });
 
