@@ -82,6 +82,7 @@ function logBlockFacts({ events }: Core, log: Logger): void {
   events.on('archive.removed', (fact) => log.info(fact, 'archived block deleted'));
   events.on('block.transitioned', (fact) => (NEEDS_A_PERSON.has(fact.to) ? log.warn(fact, 'a monitor needs a person') : log.debug(fact, 'monitor')));
   events.on('block.damaged', (fact) => log.error(fact, 'a file of a block is damaged'));
+  events.on('block.rebuilt', (fact) => log.warn(fact, 'a file of a block could not be used and was made anew'));
   events.on('message.finished', (fact) => (fact.status === 'failed' ? log.warn(fact, 'message failed') : log.debug(fact, 'message finished')));
   events.on('workspace.halted', (fact) => log.warn(fact, fact.halted ? 'the kill switch is set' : 'the kill switch is released'));
   events.on('workspace.lost', (fact) => log.error(fact, 'another server holds the workspace, since its lock was deleted'));

@@ -1,6 +1,6 @@
 // The work behind the states of one block's monitor.
 import { fromPromise } from 'xstate';
-import { requeue } from '../block/chat-file.ts';
+import { requeueAll } from '../block/chat-file.ts';
 import type { BlockWorkshop } from '../block/workshop.ts';
 import { beginSession, chooseNext, choiceAfterFault } from './next-message.ts';
 import { compact } from './compaction.ts';
@@ -90,10 +90,7 @@ export class MonitorActors {
   async #settle(): Promise<void> {
     try {
       if (this.#reply === undefined) {
-        await this.#shop.files.chat.update((entries) => {
-          const left = entries.filter(({ status }) => status === 'processing');
-          return { value: left.reduce((all, { id }) => requeue(all, id, { countsAsAttempt: true }).value, entries), result: undefined };
-        });
+        await this.#shop.files.chat.update((entries) => ({ value: requeueAll(entries), result: undefined }));
       }
     } finally {
       await this.#hooks.onEnd();

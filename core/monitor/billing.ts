@@ -72,7 +72,7 @@ export class Billing {
   pricesAs({ provider, config }: Candidate): string | undefined {
     const { gateway } = this.#options;
     try {
-      return gateway.stand(provider, config, 'adapter').isOwnHost ? gateway.adapter(provider).pricesAs : undefined;
+      return gateway.readiness(provider, config, 'adapter').isOwnHost ? gateway.adapter(provider).pricesAs : undefined;
     } catch (error) {
       // A provider that a person wrote into config.json and that does not exist: the call fails and says so.
       if (toBlockhouseError(error).code === 'INVALID_REQUEST') return undefined;
