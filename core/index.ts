@@ -45,5 +45,6 @@ export * from './schemas/chat.ts';
 export { ErrorReport } from './schemas/error.ts';
 export { compile, type Validator } from './schemas/validate.ts';
 export * from './schemas/ws.ts';
+export { estimateTokens } from './tokens.ts';
 export { VERSION } from './version.ts';
 export { type LockHolder, readLock } from './workspace/lock.ts';

@@ -76,6 +76,11 @@ export interface Adapter {
   trustedOrigins?(settings: ResolvedSettings): readonly string[];
   /** Says what is missing before a call can be made, or undefined. Must not do I/O. */
   missingCredential(settings: ResolvedSettings): string | undefined;
+  /**
+   * The most tokens that a prompt and its answer may have together; undefined where the adapter knows no limit. May ask the provider once for
+   * each model. Absent where nothing needs to know. Rejects with a BlockhouseError when there is no connection.
+   */
+  contextTokens?(call: AdapterCall, model: string): Promise<number | undefined>;
   /** Makes one attempt. Rejects with a BlockhouseError whose `retryable` and `mayHaveRun` are true to the facts. */
   chat(call: ChatCall): Promise<void>;
   /** Model ids for people to choose from, where they need not be asked for. */

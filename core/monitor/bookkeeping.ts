@@ -3,6 +3,7 @@ import type { BlockWorkshop } from '../block/workshop.ts';
 import type { CallPurpose } from '../schemas/block.ts';
 import { budgetStand } from './budget-check.ts';
 import { addCall } from './costs.ts';
+import { fittedConfig } from './fitted-config.ts';
 import type { Bill } from './model-call.ts';
 import { needsCompaction, windowStand } from './window.ts';
 
@@ -13,8 +14,9 @@ export async function recordCall(shop: BlockWorkshop, bill: Bill, purpose: CallP
 }
 
 /** True when the window has passed its threshold. */
-export async function updateWindow({ files }: BlockWorkshop): Promise<boolean> {
-  const config = await files.config.read();
+export async function updateWindow(shop: BlockWorkshop): Promise<boolean> {
+  const { files } = shop;
+  const config = await fittedConfig(shop);
   const history = await files.chat.read();
   return files.memory.update((memory) => {
     const window = windowStand({ config, memory, history });

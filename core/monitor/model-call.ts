@@ -16,11 +16,11 @@ import type { StreamSink } from '../ports.ts';
 import type { BlockConfig, CallPurpose } from '../schemas/block.ts';
 import type { HaltState } from '../schemas/block-api.ts';
 import type { ChatConfig, ChatDone, Message, Usage } from '../schemas/chat.ts';
+import { estimateTokens } from '../tokens.ts';
 import type { Ledger } from '../workspace/ledger.ts';
 import type { Reservation } from '../workspace/reservations.ts';
 import type { ReplyOutcome } from './machine.ts';
 import { haltReason } from './reasons.ts';
-import { estimateTokens } from './window.ts';
 
 /** Who may answer: `adapter` or one of `fallbacks` of a configuration. */
 export interface Candidate {

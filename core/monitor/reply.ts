@@ -17,6 +17,7 @@ import { type Attempt, CANCELLED, countsAsAttempt, ENDED_EARLY, GONE, isLastAtte
 import { judgeFailure } from './backoff.ts';
 import { recordCall, updateWindow } from './bookkeeping.ts';
 import { checkBudget, reserveCall } from './budget-check.ts';
+import { fittedConfig } from './fitted-config.ts';
 import type { ReplyOutcome } from './machine.ts';
 import { type Bill, CallRefused, type Candidate, candidatesOf, haltPause, type ModelAnswer, ModelCallFailure } from './model-call.ts';
 import { answerEntry, entryError, tellAnswer, tellAttemptOver, tellOver } from './outcome.ts';
@@ -75,7 +76,7 @@ export class Reply {
 
   async #make(): Promise<ReplyOutcome> {
     const { files } = this.#shop;
-    const config = await files.config.read();
+    const config = await fittedConfig(this.#shop, this.#controller.signal);
     const memory = await files.memory.read();
     const history = await files.chat.read();
     if (!history.some(({ id }) => id === this.messageId)) return { kind: 'over', failed: false };

@@ -164,7 +164,7 @@ t.test('a reply that ends after its run leaves the reply of the next run alone',
     memory: { read: held },
     chat: { read: async () => entries, update: async () => undefined },
   };
-  const world = { now: Date.now, halted: () => ({ halted: false }) };
+  const world = { now: Date.now, halted: () => ({ halted: false }), gateway: { contextTokens: async () => undefined } };
   const ids = { follow: () => undefined };
   const at = (): string => new Date().toISOString();
   const shop = { name: 'ada', files, world, ids, at, log: { write: () => undefined }, endTask: () => undefined } as unknown as BlockWorkshop;
