@@ -3,7 +3,7 @@
 // D1 An error status becomes the provider error that the folder reads in it.
 // D2 A whole answer is turned into the same events as a streamed one.
 // D3 A stream that ends without its provider's end mark is an error, never a short answer.
-import { type Adapter, type AdapterCall, BlockhouseError, type ChatCall } from '../core/index.ts';
+import { type Adapter, type AdapterCall, BlockhouseError, type ChatCall, toJsonText } from '../core/index.ts';
 import { Upstream, type UpstreamHandler, type UpstreamRequest } from './http.ts';
 import type { ChatContext, FetchJson, Provider } from './provider.ts';
 import { BodyCollector, parseAnswer, StreamHandler, toError, WholeHandler } from './response-handlers.ts';
@@ -67,7 +67,7 @@ function toRequest(provider: Provider, { sink }: ChatCall, context: ChatContext)
   const headers: Record<string, string> = { 'content-type': 'application/json', accept: wire.stream ? 'text/event-stream' : 'application/json' };
   if (wire.headers !== undefined) Object.assign(headers, wire.headers);
   if (wire.warnings.length > 0) sink.emit(wire.warnings.map((warning) => ({ type: 'warning', warning })));
-  return { request: { method: 'POST', url: wire.url, headers, body: Buffer.from(JSON.stringify(wire.body)) }, isStream: wire.stream };
+  return { request: { method: 'POST', url: wire.url, headers, body: Buffer.from(toJsonText(wire.body)) }, isStream: wire.stream };
 }
 
 /** Signs and sends. */

@@ -62,7 +62,7 @@ export class ConfigOperations {
 
   /** `place` is where the patch stands in the body. */
   #patched(config: BlockConfig, patch: unknown, place: '' | 'config.'): BlockConfig {
-    const canonical = (name: string, field: string): string => this.#options.world.gateway.stand(name, undefined, `${place}${field}`).id;
+    const canonical = (name: string, field: string): string => this.#options.world.gateway.readiness(name, undefined, `${place}${field}`).id;
     return applyPatch(config, patch, { canonical, at: this.#at(), place });
   }
 

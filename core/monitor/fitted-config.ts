@@ -1,7 +1,7 @@
 // The configuration of a block, with a window that its model can take.
 import type { BlockWorkshop } from '../block/workshop.ts';
 import type { BlockConfig } from '../schemas/block.ts';
-import { candidatesOf } from './model-call.ts';
+import { candidatesOf } from './candidates.ts';
 
 /**
  * `memory.maxContextTokens` is what the block allows; a local model may take less, and would then be shown less than the window says.
