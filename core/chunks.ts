@@ -3,6 +3,7 @@
 // bytes-only: What is kept costs little more memory than its bytes, however they are cut. A chunk's object alone costs a hundred bytes, and a chunk keeps
 //   the whole network read that it is part of alive, so small chunks, and small parts of large reads, are copied together.
 // no-early-copy: The first few chunks and large ones are kept as they came. Most answers consist of nothing else and are copied only when they are joined.
+// known-size: Where the size of the whole is known, all chunks are copied into one buffer of that size, and joining them costs no second copy.
 
 /** Memory that one chunk may waste; also the size of the first buffer for copied chunks. */
 const SMALL_BYTES = 4096;
@@ -14,9 +15,14 @@ export class Chunks {
   /** Whole chunks; they come before what is in the buffer. */
   #list: Buffer[] = [];
   /** Takes copies; doubles when it is full. */
-  #copies = NO_BYTES;
+  #copies: Buffer;
   #used = 0;
   #bytes = 0;
+
+  /** Sets `expected` bytes aside at once, so it must not be a size that a stranger announces. */
+  constructor(expected = 0) {
+    this.#copies = expected === 0 ? NO_BYTES : Buffer.allocUnsafeSlow(expected); // known-size
+  }
 
   /** How many bytes have been added since the last `clear`. */
   get bytes(): number {
@@ -28,7 +34,8 @@ export class Chunks {
     const { length } = chunk;
     if (length === 0) return;
     const beside = chunk.buffer.byteLength - length;
-    const isKept = (this.#list.length < FEW_CHUNKS || length >= SMALL_BYTES) && beside <= Math.max(length, SMALL_BYTES); // bytes-only, no-early-copy
+    const fits = this.#used + length <= this.#copies.length; // known-size
+    const isKept = !fits && (this.#list.length < FEW_CHUNKS || length >= SMALL_BYTES) && beside <= Math.max(length, SMALL_BYTES); // bytes-only, no-early-copy
     this.#bytes += length;
     if (isKept) {
       this.#listCopies();

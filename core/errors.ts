@@ -27,6 +27,11 @@ export const ERROR_TABLE = {
     retryable: false,
     meaning: "A file of the block can't be used; the text names the file, what is wrong with it and the cure. The file was not replaced.",
   },
+  WORKSPACE_DAMAGED: {
+    status: 409,
+    retryable: false,
+    meaning: "A file of the workspace itself can't be used; the text names it, what is wrong with it and the cure.",
+  },
   WRONG_STATE: { status: 409, retryable: false, meaning: 'The request makes no sense in the present state; the text says why.' },
   REVISION_MISMATCH: {
     status: 412,
@@ -40,12 +45,12 @@ export const ERROR_TABLE = {
   QUEUE_FULL: {
     status: 429,
     retryable: true,
-    meaning: 'The waiting room in front of the provider, or the queue of the block, is full; Retry-After says when to come back.',
+    meaning: 'The waiting room in front of the provider, the queue of the block or the line of imports is full; Retry-After says when to come back.',
   },
   TOO_MANY_ATTEMPTS: {
     status: 429,
     retryable: false,
-    meaning: 'More than 60 wrong tokens came from this address within a minute. The right token is always accepted.',
+    meaning: 'More than 20 wrong tokens came from this address within a minute. The right token is always accepted.',
   },
   UPSTREAM_RATE_LIMITED: { status: 429, retryable: true, meaning: "The provider limits the rate; Retry-After is the provider's, when it gave one." },
   HEADERS_TOO_LARGE: { status: 431, retryable: false, meaning: 'The request headers are larger than 16 KiB.' },
@@ -169,7 +174,12 @@ export function toBlockhouseError(error: unknown): BlockhouseError {
   if (error instanceof BlockhouseError) return error;
   const fault = passingFault(error);
   if (fault !== undefined) return new BlockhouseError('STORAGE_FAILED', `The system refused to read or write (${fault}). Try again.`, { cause: error });
-  return new BlockhouseError('INTERNAL_ERROR', INTERNAL_TEXT, { cause: error });
+  return internalError(error);
+}
+
+/** A failure that says nothing to a caller. The cause is for the log. */
+export function internalError(cause: unknown): BlockhouseError {
+  return new BlockhouseError('INTERNAL_ERROR', INTERNAL_TEXT, { cause });
 }
 
 /** The same error with what its call has used; the error itself when that is not known. */

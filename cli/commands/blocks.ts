@@ -153,6 +153,7 @@ export class NewCommand extends ServerCommand {
       if (!this.json) await writeLines(this.stdout, [oneLine(created.name)]);
       const started = this.start ? await this.#start(api) : undefined;
       if (this.json) await writeLines(this.stdout, [toJson({ ...created, ...(started !== undefined && { pulse: started.pulse }) })]);
+      await this.sayWarnings(created.warnings);
       await this.say(started === undefined ? `Made. \`${this.hint('start', this.name)}\` starts it.` : oneLine(started.message));
       return 'ok';
     });

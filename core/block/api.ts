@@ -1,6 +1,7 @@
 // What can be done with blocks: the port between the core and whoever shows or steers blocks. Pure: types only.
 import type { ArchiveInfo, BlockConfig, BlockCosts, BlockMemory, BlockPulse, Channel, ChatEntry, Fact } from '../schemas/block.ts';
 import type { BlockEntry, ChatReceipt, CostsReport, DoctorReport, Explanation, HaltState, LogFile } from '../schemas/block-api.ts';
+import type { Warning } from '../schemas/chat.ts';
 
 /** Ends the following; calling it again does nothing. */
 export type StopFollowing = () => void;
@@ -48,13 +49,17 @@ export interface Blocks {
   counts(): { readonly blocks: number; readonly monitorsRunning: number };
   /** Sorted by name. Entries are frozen, and the same object until the block changes. */
   list(): Promise<readonly BlockEntry[]>;
-  /** `body` is `{name, config?}`. NAME_TAKEN, INVALID_REQUEST. */
-  create(body: unknown): Promise<{ readonly name: string }>;
+  /** `body` is `{name, config?}`. `warnings` name its unknown fields. NAME_TAKEN, INVALID_REQUEST. */
+  create(body: unknown): Promise<{ readonly name: string; readonly warnings: readonly Warning[] }>;
   details(name: string): Promise<BlockDetails>;
   explain(name: string): Promise<Explanation>;
   config(name: string): Promise<BlockConfig>;
-  /** Shallow merge. `ifMatch` is the revision that the caller has seen: REVISION_MISMATCH when there is another one. */
-  updateConfig(name: string, patch: unknown, options?: { readonly ifMatch?: number | undefined }): Promise<BlockConfig>;
+  /** Shallow merge; `warnings` name unknown fields. `ifMatch` is the revision that the caller has seen: REVISION_MISMATCH when there is another one. */
+  updateConfig(
+    name: string,
+    patch: unknown,
+    options?: { readonly ifMatch?: number | undefined },
+  ): Promise<{ readonly config: BlockConfig; readonly warnings: readonly Warning[] }>;
   /** Idempotent. INVALID_REQUEST with the cure where no model or credential is set. */
   start(name: string): Promise<{ readonly message: string; readonly pulse: BlockPulse }>;
   /** Idempotent. A reply may end within its grace; then it is aborted and its text kept as interrupted. */

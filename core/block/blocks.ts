@@ -121,7 +121,7 @@ export class WorkspaceBlocks implements Blocks {
     return this.#config.read(name);
   }
 
-  updateConfig(name: string, patch: unknown, { ifMatch }: { readonly ifMatch?: number | undefined } = {}): Promise<BlockConfig> {
+  updateConfig(name: string, patch: unknown, { ifMatch }: { readonly ifMatch?: number | undefined } = {}): ReturnType<Blocks['updateConfig']> {
     return this.#door.pass(() => this.#config.update(name, patch, ifMatch));
   }
 

@@ -9,7 +9,7 @@ import { isTemporaryName } from '../workspace/atomic-file.ts';
 import type { Ledger } from '../workspace/ledger.ts';
 import { readFault, readLines } from '../workspace/regular-file.ts';
 import type { Entries } from './chat-file.ts';
-import { examineArchives, examineWorkspace, warning } from './doctor-workspace.ts';
+import { examineArchives, examineWorkspace, foreignFolders, warning } from './doctor-workspace.ts';
 import { type BlockContents, FILE_NAMES } from './files.ts';
 import { isBlockName } from './names.ts';
 import type { Vault } from './vault.ts';
@@ -35,7 +35,7 @@ export async function examine({ workspace, vault, ledger, read }: Examined): Pro
     checked.files += FILE_NAMES.length;
     const folder = join(vault.blocks, item.name);
     try {
-      findings.push(...strayFiles(folder, `blocks/${item.name}`));
+      findings.push(...foreignFolders(folder, `blocks/${item.name}`), ...strayFiles(folder, `blocks/${item.name}`));
       const { chat } = await read(item.name);
       checked.messages += chat.length;
       const { ids, findings: unread } = await archivedIds(folder, `blocks/${item.name}/chat-archive`);

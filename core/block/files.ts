@@ -3,20 +3,22 @@
 // F1 Entries leave chat.json only after they are on disk in chat-archive/; those that a crash left in both are told apart by their ids.
 //    Those of a write that failed after that are not put there again by the next one.
 // F2 A line that was cut short, by a crash or a full disk, spoils no line after it.
-import { constants } from 'node:fs';
+import { constants, lstatSync } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BlockFile } from '../bus.ts';
+import { invalidRequest } from '../errors.ts';
 import { noCosts } from '../monitor/costs.ts';
 import type { BlockConfig, BlockCosts, BlockMemory, BlockPulse, ChatEntry } from '../schemas/block.ts';
 import { syncFolder } from '../workspace/atomic-file.ts';
+import { BLOCK_FILE_LIMITS, type FileLimits } from '../workspace/block-layout.ts';
+import { parseBytes } from '../workspace/json-bytes.ts';
 import { type ChangeNotice, JsonFile, type JsonFileOptions } from '../workspace/json-file.ts';
+import { isPassingFault, readFault, readRegular } from '../workspace/regular-file.ts';
 import { type Entries, formatChat, parseChat, splitOld } from './chat-file.ts';
 import { formatFile, freshMemory, freshPulse, parseConfig, parseCosts, parseMemory, parsePulse } from './contents.ts';
 
 const APPEND = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-const MIB = 1024 * 1024;
-const MAX_BYTES = { config: 4 * MIB, memory: 32 * MIB, costs: 16 * MIB, pulse: 4 * MIB, chat: 64 * MIB } as const;
 
 /** What a block's files tell. */
 export interface FileListener {
@@ -37,30 +39,56 @@ export type BlockFileSet = { readonly [F in BlockFile]: JsonFile<BlockContents[F
 
 export const FILE_NAMES = ['config', 'memory', 'costs', 'pulse', 'chat'] as const satisfies readonly BlockFile[];
 
+const CHAT_CURE = 'Repair it by hand; old messages may be moved to a file in chat-archive.';
+
 /** `now` gives ISO time. */
 export function openFiles(folder: string, name: string, listener: FileListener, now: () => string): BlockFileSet {
   const file = <F extends BlockFile>(
     id: F,
-    parts: Pick<JsonFileOptions<BlockContents[F]>, 'parse' | 'missing' | 'format' | 'onForeign'>,
+    parts: Pick<JsonFileOptions<BlockContents[F]>, 'parse' | 'missing' | 'format' | 'onForeign' | 'cure'>,
     beforeWrite?: (value: BlockContents[F]) => Promise<BlockContents[F]>,
-  ): JsonFile<BlockContents[F]> =>
-    new JsonFile<BlockContents[F]>(join(folder, `${id}.json`), {
+  ): JsonFile<BlockContents[F]> => {
+    const { bytes, values }: FileLimits = BLOCK_FILE_LIMITS[`${id}.json`];
+    return new JsonFile<BlockContents[F]>(join(folder, `${id}.json`), {
       ...parts,
-      maxBytes: MAX_BYTES[id],
+      maxBytes: bytes,
+      ...(values !== undefined && { maxValues: values }),
       ...(beforeWrite !== undefined && { beforeWrite }),
       onChanged: (_value, change) => {
         if (!change.quiet) listener.onChanged(id, change);
       },
       onDamaged: (reason, copy) => listener.onDamaged(id, reason, copy),
     });
+  };
   const archived = new WeakSet<ChatEntry>();
   return {
     config: file('config', { parse: (value) => parseConfig(value, name, now()), format: formatFile, onForeign: withNextRevision }),
     memory: file('memory', { parse: parseMemory, missing: freshMemory, format: formatFile }),
     costs: file('costs', { parse: (value) => parseCosts(value, noCosts()), missing: noCosts, format: formatFile }),
     pulse: file('pulse', { parse: parsePulse, missing: freshPulse, format: formatFile }),
-    chat: file('chat', { parse: parseChat, missing: () => [], format: formatChat }, (entries) => moveOld(folder, archived, entries, now())),
+    chat: file('chat', { parse: parseChat, cure: CHAT_CURE, missing: () => [], format: formatChat }, (entries) => moveOld(folder, archived, entries, now())),
   };
+}
+
+const PARSERS = {
+  'memory.json': parseMemory,
+  'costs.json': (value: unknown) => parseCosts(value, noCosts()),
+  'pulse.json': parsePulse,
+  'chat.json': parseChat,
+} as const;
+
+/** Checks the files that came with an imported configuration. Throws INVALID_REQUEST, which names the first one that can't be used. */
+export async function checkFiles(folder: string): Promise<void> {
+  for (const [name, parse] of Object.entries(PARSERS)) {
+    const { bytes, values }: FileLimits = BLOCK_FILE_LIMITS[name as keyof typeof PARSERS];
+    try {
+      const content = await readRegular(join(folder, name), bytes);
+      if (content !== undefined) parse(parseBytes(content, values));
+    } catch (error) {
+      if (isPassingFault(error)) throw error;
+      throw invalidRequest('', `The ${name} of the archive can't be used: ${readFault(error as Error)}.`);
+    }
+  }
 }
 
 /** An edit by hand is another revision too, so that nobody who has seen the old one writes over it. */
@@ -84,6 +112,7 @@ async function addToArchive(folder: string, entries: Entries, now: string): Prom
   await mkdir(archive, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });
+  if (!lstatSync(archive).isDirectory()) throw new Error('chat-archive is not a folder');
   const file = await open(join(archive, `${now.slice(0, 7)}.jsonl`), APPEND, 0o600);
   try {
     const start = (await endsLine(file)) ? '' : '\n';

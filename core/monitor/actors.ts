@@ -2,7 +2,7 @@
 import { fromPromise } from 'xstate';
 import { requeue } from '../block/chat-file.ts';
 import type { BlockWorkshop } from '../block/workshop.ts';
-import { beginSession, chooseNext, outcomeOfFault } from './choose.ts';
+import { beginSession, chooseNext, choiceAfterFault } from './next-message.ts';
 import { compact } from './compaction.ts';
 import { type Choice, createMonitorMachine, type MonitorMachine, type ReplyOutcome } from './machine.ts';
 import { Reply } from './reply.ts';
@@ -56,7 +56,7 @@ export class MonitorActors {
     try {
       return await work();
     } catch (error) {
-      const outcome = outcomeOfFault(this.#shop, error);
+      const outcome = choiceAfterFault(this.#shop, error);
       if (outcome !== undefined) return outcome;
       this.#shop.log.write('ERROR', 'monitor.fault', { error: error instanceof Error ? error.stack : String(error) });
       throw error;

@@ -17,6 +17,7 @@ function fixOf(block: string, code: string): string | null {
     case 'INVALID_REQUEST':
       return `blockhouse config edit ${block}`;
     case 'BLOCK_DAMAGED':
+    case 'WORKSPACE_DAMAGED':
       return 'Repair the file; blockhouse doctor says what is wrong with it.';
     case 'STORAGE_FULL':
       return 'Free some space on the disk of the workspace.';

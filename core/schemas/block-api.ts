@@ -16,6 +16,7 @@ import {
   STATES,
   STATUSES,
 } from './block.ts';
+import { Warning } from './chat.ts';
 
 const string = { type: 'string' } as const;
 const boolean = { type: 'boolean' } as const;
@@ -33,7 +34,8 @@ export const CreateBlock = {
   properties: { name: blockName, config: { ...BlockConfigPatch, description: 'Applied at once' } },
 } as const;
 export type CreateBlock = XStatic<typeof CreateBlock>;
-export const BlockCreated = { type: 'object', required: ['success', 'name'], properties: { success: yes, name: string } } as const;
+const warnings = { type: 'array', items: Warning, description: 'Unknown fields of the configuration, the first 20; absent where there are none' } as const;
+export const BlockCreated = { type: 'object', required: ['success', 'name'], properties: { success: yes, name: string, warnings } } as const;
 
 /** An entry of the list of blocks. */
 export const BlockEntry = {
@@ -131,7 +133,11 @@ export const MessageChanged = {
 } as const;
 
 export const ConfigAnswer = { type: 'object', required: ['config'], properties: { config: BlockConfigFile } } as const;
-export const ConfigChanged = { type: 'object', required: ['success', 'config'], properties: { success: yes, config: BlockConfigFile } } as const;
+export const ConfigChanged = {
+  type: 'object',
+  required: ['success', 'config'],
+  properties: { success: yes, config: BlockConfigFile, warnings },
+} as const;
 
 export const LogFile = {
   type: 'object',

@@ -6,7 +6,9 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
+import { BlockhouseError, passingFault } from '../errors.ts';
 import { storageFault, syncFolder } from './atomic-file.ts';
+import { readFault } from './regular-file.ts';
 
 /** Read at once: parsing this much takes about a millisecond. */
 const CHUNK_BYTES = 128 * 1024;
@@ -24,17 +26,24 @@ export interface OpenedLedger {
   readonly size: number;
 }
 
-/** Undefined when there is no file yet. Throws the system's own error. */
+/** Undefined when there is no file yet. Throws WORKSPACE_DAMAGED for a link, a folder or a pipe, STORAGE_FAILED when another try may succeed. */
 export async function openLedger(path: string): Promise<OpenedLedger | undefined> {
-  const file = await openExisting(path, constants.O_RDONLY);
-  return file && { file, size: await sizeOf(file, path) };
+  try {
+    const file = await openExisting(path, constants.O_RDONLY);
+    return file && { file, size: await sizeOf(file) };
+  } catch (error) {
+    const fault = passingFault(error);
+    if (fault !== undefined) throw new BlockhouseError('STORAGE_FAILED', `${basename(path)} can't be read now (${fault}); try again.`, { cause: error });
+    const message = `${basename(path)} can't be used: ${readFault(error as Error)}. Put a regular file that can be read in its place, or remove it.`;
+    throw new BlockhouseError('WORKSPACE_DAMAGED', message, { cause: error });
+  }
 }
 
 /** On disk when it resolves. Throws STORAGE_FULL, or the system's own error; the file is then as it was. */
 export async function appendText(path: string, text: string): Promise<void> {
   const flags = constants.O_RDWR | constants.O_APPEND;
   const file = (await openExisting(path, flags)) ?? (await create(path, flags)); // F1
-  const size = await sizeOf(file, path);
+  const size = await sizeOf(file);
   try {
     await writeDurably(file, size, Buffer.from((await isTorn(file, size)) ? `\n${text}` : text)); // F3
   } finally {
@@ -61,11 +70,11 @@ async function create(path: string, flags: number): Promise<FileHandle> {
   }
 }
 
-async function sizeOf(file: FileHandle, path: string): Promise<number> {
+async function sizeOf(file: FileHandle): Promise<number> {
   const stats = await file.stat();
   if (stats.isFile()) return stats.size;
   await file.close();
-  throw new Error(`${basename(path)} is not a regular file`);
+  throw new Error('it is not a regular file');
 }
 
 async function isTorn(file: FileHandle, size: number): Promise<boolean> {

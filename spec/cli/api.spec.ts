@@ -50,7 +50,7 @@ t.test('a message names its channel, a change of the configuration the revision 
   const { api, calls } = await startFakeBlockServer(t, (_call, res) => answer(res, { config: { rev: 4 } }));
   await api.post('b', 'hi');
   t.equal(calls[0]?.headers['x-blockhouse-channel'], 'cli');
-  t.same(await api.updateConfig('b', {}, 3), { rev: 4 });
+  t.same(await api.updateConfig('b', {}, 3), { config: { rev: 4 } });
   t.equal(calls[1]?.headers['if-match'], '"3"');
   await api.updateConfig('b', {});
   t.equal(calls[2]?.headers['if-match'], undefined);

@@ -155,6 +155,18 @@ t.test('blocks come and go by hand', async (t) => {
   t.match(entries, [{ configError: /name must be "c", as the folder is called/ }, { state: 'stopped', queue: 0 }]);
 });
 
+t.test('where the folder of all blocks is a link, blocks come and go by hand, too', async (t) => {
+  const { catalog, folder } = openCatalog(t, ['a', 'b']);
+  renameSync(folder, `${folder}.elsewhere`);
+  symlinkSync(`${folder}.elsewhere`, folder);
+  t.same(namesOf(await catalog.list()), ['a', 'b']);
+  mkdirSync(join(folder, 'made'));
+  writeFileSync(join(folder, 'made', 'config.json'), '{"name":"made"}');
+  rmSync(join(folder, 'a'), { recursive: true });
+  t.same(namesOf(await catalog.list()), ['b', 'made']);
+  t.equal(catalog.size, 2);
+});
+
 t.test('an edit by hand of a block that nobody holds open is in a later list', async (t) => {
   const opened = openCatalog(t, ['a', 'b']);
   const [a] = await opened.catalog.list();

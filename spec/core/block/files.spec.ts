@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open as openFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Entries } from '../../../core/block/chat-file.ts';
@@ -141,6 +142,7 @@ t.test(
   async (t) => {
     const makers: [string, (archive: string) => void][] = [
       ['a file in the place of the folder', (archive) => writeFileSync(archive, '')],
+      ['a link in the place of the folder', (archive) => symlinkSync(tmpdir(), archive)],
       ['a link', (archive) => symlinkSync('/dev/null', inside(archive))],
       ['a folder in the place of the file', (archive) => mkdirSync(inside(archive))],
       ['a pipe', (archive) => void execFileSync('mkfifo', [inside(archive)])],
