@@ -155,9 +155,9 @@ export class Gateway {
     for (const adapter of this.#registry.list()) await adapter.prepare?.();
   }
 
-  /** Ends every request (closed-is-closed) and closes the adapters. A second call waits for the first. */
+  /** Ends every request and closes the adapters. A second call waits for the first. */
   async close(): Promise<void> {
-    this.#closing.abort();
+    this.#closing.abort(); // closed-is-closed
     this.#closed ??= Promise.all(this.#registry.list().map((adapter) => adapter.close()));
     await this.#closed;
   }
