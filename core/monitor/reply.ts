@@ -109,7 +109,7 @@ export class Reply {
         if (!(error instanceof ModelCallFailure)) throw error;
         const { failure, bill } = error;
         await this.#note(failure, bill);
-        if (judgeFailure(failure) === 'cancelled') return this.#cut(candidate, attempt, bill, failure);
+        if (judgeFailure(failure) === 'cancelled') return this.#interrupted(candidate, attempt, bill, failure);
         this.#shop.log.write('WARN', 'reply.failed', { id: this.messageId, model: candidate.model, code: failure.code, error: failure.message });
         first ??= failure;
         const delayMs = this.#delayMs(first, attempt);
@@ -180,7 +180,7 @@ export class Reply {
   }
 
   /** text-is-kept. */
-  async #cut(candidate: Candidate, { message }: Attempt, bill: Bill | undefined, failure: BlockhouseError): Promise<ReplyOutcome> {
+  async #interrupted(candidate: Candidate, { message }: Attempt, bill: Bill | undefined, failure: BlockhouseError): Promise<ReplyOutcome> {
     const isCancelled = this.#cause === 'cancel';
     if (this.#text.length > 0) {
       const answer = answerEntry(this.#shop, { message, candidate, content: this.#text.toString(), status: 'interrupted', bill });

@@ -12,7 +12,8 @@ import { type Exchange, entriesOf, exchangesFrom } from './exchanges.ts';
 const TOKENS_PER_MESSAGE = 4;
 const DEFAULT_ANSWER_TOKENS = 4096;
 
-/** A promptexport interface Window {
+/** A prompt, and what it holds. */
+export interface Window {
   /** The system message where there is one, then the history, and last the message to answer. */
   readonly messages: readonly Message[];
   /** The tokens of all messages. */
