@@ -34,7 +34,7 @@ export class ProviderChain {
     this.#load = load;
   }
 
-  /** Rejects with ADAPTER_NOT_CONFIGURED when there are none, and where unending ends the wait with UPSTREAM_TIMEOUT, CANCELLED or SHUTTING_DOWN. */
+  /** Rejects with ADAPTER_NOT_CONFIGURED when there are none, and when the limit ends the wait (unending) with UPSTREAM_TIMEOUT, CANCELLED or SHUTTING_DOWN. */
   find(profile: string | undefined, { timeouts, signal }: Pick<AdapterCall, 'timeouts' | 'signal'>): Promise<AwsKeys> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(closing());
