@@ -1,8 +1,5 @@
-// The one driver that makes an Adapter of a folder's parts.
-//
-// D1 An error status becomes the provider error that the folder reads in it.
-// D2 A whole answer is turned into the same events as a streamed one.
-// D3 A stream that ends without its provider's end mark is an error, never a short answer.
+// The one driver that makes an Adapter of what a folder provides. An error status becomes the error that the folder reads in it; a whole answer
+// becomes the same events as a streamed one; a stream that ends without its provider's end mark is an error and never a short answer.
 import { type Adapter, type AdapterCall, BlockhouseError, type ChatCall, toJsonText } from '../core/index.ts';
 import { Upstream, type UpstreamHandler, type UpstreamRequest } from './http.ts';
 import type { ChatContext, FetchJson, Provider } from './provider.ts';
@@ -61,7 +58,7 @@ async function chatWithin(upstream: Upstream, provider: Provider, call: ChatCall
   return send(upstream, provider, call, request, handler);
 }
 
-/** A function of its own, so that nothing but the bytes is kept while the answer is awaited. */
+/** A function of its own: while the answer is awaited, only the bytes stay in memory. */
 function toRequest(provider: Provider, { sink }: ChatCall, context: ChatContext): { readonly request: UpstreamRequest; readonly isStream: boolean } {
   const wire = provider.buildChat(context);
   const headers: Record<string, string> = { 'content-type': 'application/json', accept: wire.stream ? 'text/event-stream' : 'application/json' };
