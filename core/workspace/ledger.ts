@@ -38,7 +38,7 @@ export class Ledger {
   #waiting: Waiting[] = [];
   /** G4. */
   #unwritten: LedgerLine[] = [];
-  /** in-turns. */
+  /** G3. */
   readonly #queue = new PQueue({ concurrency: 1 });
   #isClosed = false;
 
