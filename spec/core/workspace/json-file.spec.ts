@@ -2,7 +2,6 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, unl
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { isObject } from '../../../core/json.ts';
-import { UncopiedDamage } from '../../../core/workspace/json-content.ts';
 import { JsonFile, type JsonFileOptions } from '../../../core/workspace/json-file.ts';
 import { withFewDescriptors } from '../../support/few-descriptors.ts';
 
@@ -338,30 +337,6 @@ for (const [name, content, reason] of DAMAGED) {
 t.test('the text of a damaged file is in no message', async (t) => {
   const { file } = open(t, '{"list": sk-secret }');
   await t.rejects(file.read(), { message: /^(?!.*sk-secret)/ });
-});
-
-t.test('content that must not be copied is damaged without a copy, and the error has the cure that fits', async (t) => {
-  const { file, path, copies, damages } = open(t, '{"list":[]}', {
-    cure: 'Take it out.',
-    parse: async (value) => {
-      await new Promise(setImmediate); // large content takes turns
-      if (isObject(value) && 'key' in value) throw new UncopiedDamage('it has a key');
-      return OPTIONS.parse(value);
-    },
-  });
-  t.same(await file.read(), { list: [] });
-  writeFileSync(path, '{"list":[],"key":1}');
-  await t.rejects(file.update(append(1)), { code: 'BLOCK_DAMAGED', message: "file.json can't be used: it has a key. Take it out." });
-  t.same(damages, [['it has a key', undefined]]);
-  t.same(copies(), []);
-  t.equal(readFileSync(path, 'utf8'), '{"list":[],"key":1}');
-});
-
-t.test('a file with more values than it may hold is damaged before it is parsed', async (t) => {
-  let parsed = 0;
-  const { file } = open(t, JSON.stringify({ list: [1, 2, 3, 4] }), { maxValues: 4, parse: (value) => (parsed++, OPTIONS.parse(value)) });
-  await t.rejects(file.read(), { code: 'BLOCK_DAMAGED', message: /it holds more than 4 fields and elements/ });
-  t.equal(parsed, 0);
 });
 
 t.test('two damages are two copies, also when they bear the same time', async (t) => {
