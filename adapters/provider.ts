@@ -10,6 +10,8 @@ export interface ChatContext {
   readonly settings: ResolvedSettings;
   /** True when the caller wants the answer while it is written. */
   readonly stream: boolean;
+  /** What the provider's `contextTokens` said. */
+  readonly contextTokens?: number | undefined;
 }
 
 export interface WireRequest {
@@ -50,6 +52,11 @@ export interface Provider {
   missingCredential(settings: ResolvedSettings): string | undefined;
   /** Headers that prove who asks. Gets the finished request, for those that sign it. */
   authorize(request: UpstreamRequest, settings: ResolvedSettings): Record<string, string> | Promise<Record<string, string>>;
+  /**
+   * The most tokens that a prompt and its answer may have together; undefined where there is no limit to know. Asked before each chat, so it
+   * answers at once wherever it can. For providers that cut a longer prompt without saying so.
+   */
+  contextTokens?(fetchJson: FetchJson, settings: ResolvedSettings, model: string): Promise<number | undefined> | number | undefined;
   buildChat(context: ChatContext): WireRequest;
   /** Events of a whole answer. Throws a StreamError for an error in a 200, UPSTREAM_MALFORMED for what is no answer. */
   readAnswer(json: unknown, context: ChatContext): ChatEvent[];
@@ -57,12 +64,12 @@ export interface Provider {
   readError(answer: ErrorAnswer, settings: ResolvedSettings): ProviderError;
   readonly curatedModels?: readonly string[];
   /** For providers without a curated list. */
-  listModels?(get: Get, settings: ResolvedSettings): Promise<readonly string[]>;
-  verify(get: Get, settings: ResolvedSettings): Promise<string>;
+  listModels?(fetchJson: FetchJson, settings: ResolvedSettings): Promise<readonly string[]>;
+  verify(fetchJson: FetchJson, settings: ResolvedSettings): Promise<string>;
 }
 
-/** GETs JSON from the provider. Rejects with the provider's error for an error status. */
-export type Get = (url: URL) => Promise<unknown>;
+/** GETs JSON from the provider, or POSTs a body as JSON and takes the answer. Rejects with the provider's error for an error status. */
+export type FetchJson = (url: URL, body?: unknown) => Promise<unknown>;
 
 /** An error that came inside a 200. */
 export class StreamError extends Error {

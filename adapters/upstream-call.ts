@@ -3,9 +3,10 @@
 //
 // abort-now: an aborted signal destroys the connection at once, in every phase.
 // own-limits: the only limits are ours: no first byte, or no next byte. While the reader has paused, the provider's silence doesn't count.
-// sent-once: a request is sent a second time only when not one byte of the first can have left this machine: the connection broke while
+// sent-once: a POST is sent a second time only when not one byte of the first can have left this machine: the connection broke while
 //   the request waited for it, or the system refused the first write. After that nobody can tell a request that the provider never read
-//   from one that it worked on, so a break is reported with `mayHaveRun`.
+//   from one that it worked on, so a break is reported with `mayHaveRun`. A GET starts no work: it is sent a second time whenever its
+//   connection breaks before an answer.
 // linger: once the handler has all it needs, the connection gets LINGER_MS to end properly. How it ends changes nothing.
 // released: when a connection ends, its reader is no longer paused (connection.ts says why); it gets what has come first.
 import type { IncomingHttpHeaders } from 'node:http';
@@ -177,7 +178,7 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
     if (this.#settled) return;
     if (this.#handler.complete)
       this.#finish(); // linger
-    else if (this.#isUnsent(error)) this.#repeat();
+    else if (this.#mayRepeat(error)) this.#repeat();
     else this.#settle(() => this.#reject(this.#diagnose(error)));
   }
 
@@ -295,9 +296,10 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
     return brokenCall(error, { host: url.host, method, phase, unreachableHint: this.#source.unreachableHint });
   }
 
-  /** sent-once: an open connection was lost, and nothing of the request with it. One that never opened is another matter. */
-  #isUnsent(error: Error): boolean {
-    return !this.#isRepeated && !this.#mayHaveLeft && this.#connection?.socket !== undefined && isBreakOfConnection(error);
+  /** sent-once. A connection that could not even be opened is another matter. */
+  #mayRepeat(error: Error): boolean {
+    if (this.#isRepeated || this.#connection?.socket === undefined || !isBreakOfConnection(error)) return false;
+    return !this.#mayHaveLeft || (this.#request.method === 'GET' && this.#status === 0);
   }
 }
 

@@ -1,7 +1,7 @@
 // Anthropic's stream: named server-sent events, blocks opened, filled and closed by index. Pure: no I/O.
 import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
 import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamError } from '../provider.ts';
-import { asObject, asString, parseArguments } from '../read.ts';
+import { asObject, asString, expectObject, expectText, parseArguments } from '../read.ts';
 import { SseReader, type SseRecord } from '../sse-read.ts';
 import { readErrorObject } from './errors.ts';
 import { readEnd } from './response.ts';
@@ -58,14 +58,14 @@ export class AnthropicDecoder implements StreamDecoder {
         this.#delta(event, events);
         break;
       case 'content_block_start':
-        this.#open.set(event['index'], { block: { ...asObject(event['content_block']) }, json: '' });
+        this.#hasBegun = true;
+        this.#open.set(event['index'], { block: { ...expectObject(event['content_block'], 'a content block') }, json: '' });
         this.#startText(event, events);
         break;
       case 'content_block_stop':
         this.#close(event['index']);
         break;
       case 'message_start':
-        this.#hasBegun = true;
         this.#addUsage(asObject(event['message'])['usage']);
         break;
       case 'message_delta':
@@ -83,30 +83,30 @@ export class AnthropicDecoder implements StreamDecoder {
     }
   }
 
-  /** An overload may be reported as the first event, in place of HTTP 529: then nothing has run. */
+  /** An overload may be reported before the first block, in place of HTTP 529: then the model has not run. */
   #error(value: unknown): StreamError {
     return new StreamError({ ...readErrorObject(value), mayHaveRun: this.#hasBegun });
   }
 
   /** A text block may open with its first words. */
   #startText(event: Record<string, unknown>, events: ChatEvent[]): void {
-    const text = asString(asObject(event['content_block'])['text']);
-    if (text !== undefined && text !== '') events.push({ type: 'text', text });
+    const text = expectText(asObject(event['content_block'])['text'], 'the text of a block');
+    if (text !== '') events.push({ type: 'text', text });
   }
 
   #delta(event: Record<string, unknown>, events: ChatEvent[]): void {
     const open = this.#open.get(event['index']);
-    const delta = asObject(event['delta']);
+    const delta = expectObject(event['delta'], 'a piece');
     if (open === undefined) throw malformed('a piece belongs to no block');
     switch (delta['type']) {
       case 'text_delta': {
-        const text = asString(delta['text']) ?? '';
+        const text = expectText(delta['text'], 'a piece of text');
         append(open.block, 'text', text);
         if (text !== '') events.push({ type: 'text', text });
         break;
       }
       case 'input_json_delta':
-        open.json += asString(delta['partial_json']) ?? '';
+        open.json += expectText(delta['partial_json'], 'a piece of a tool call');
         break;
       case 'thinking_delta':
         append(open.block, 'thinking', asString(delta['thinking']) ?? '');

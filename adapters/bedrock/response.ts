@@ -1,7 +1,7 @@
 // A Converse answer as events, and what both forms of it share. Pure: no I/O.
 import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
 import { type ChatContext, malformed, StreamError } from '../provider.ts';
-import { asArray, asCount, asObject, asString, lookUp, sumCounts } from '../read.ts';
+import { asCount, asObject, asString, expectList, expectObject, lookUp, sumCounts } from '../read.ts';
 import { AnswerBlocks } from './blocks.ts';
 
 const STOP_REASONS: Record<string, StopReason> = {
@@ -20,8 +20,9 @@ export function readAnswer(json: unknown, context: ChatContext): ChatEvent[] {
   if (typeof answer['stopReason'] !== 'string') throw malformed('it has no stopReason');
   const stopReason = readStopReason(answer['stopReason']);
   const blocks = new AnswerBlocks(context);
-  const content = asArray(asObject(asObject(answer['output'])['message'])['content']);
-  const events = content.flatMap((block, index) => addWhole(blocks, index, asObject(block)));
+  const message = expectObject(expectObject(answer['output'], '`output`')['message'], 'the message');
+  const content = expectList(message['content'], 'the content');
+  const events = content.flatMap((block, index) => addWhole(blocks, index, expectObject(block, 'a content block')));
   return [...events, ...blocks.finish(stopReason), usageEvent(answer['usage']), { type: 'stop', stopReason }];
 }
 

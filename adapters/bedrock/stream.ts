@@ -2,7 +2,7 @@
 // it, then the connection's end. Pure: no I/O.
 import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
 import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamError } from '../provider.ts';
-import { asObject, asString } from '../read.ts';
+import { asObject, asString, expectObject } from '../read.ts';
 import { AnswerBlocks } from './blocks.ts';
 import { frameError } from './errors.ts';
 import { decodeFrame, type Frame, FrameSplitter } from './frames.ts';
@@ -54,12 +54,12 @@ export class BedrockDecoder implements StreamDecoder {
     switch (type) {
       case 'contentBlockStart': {
         const event = parsed(payload);
-        this.#blocks.open(event['contentBlockIndex'], asObject(event['start']));
+        this.#blocks.open(event['contentBlockIndex'], expectObject(event['start'], 'the start of a block'));
         return [];
       }
       case 'contentBlockDelta': {
         const event = parsed(payload);
-        return this.#blocks.add(event['contentBlockIndex'], asObject(event['delta']));
+        return this.#blocks.add(event['contentBlockIndex'], expectObject(event['delta'], 'a piece of a block'));
       }
       case 'messageStop':
         return this.#stop(parsed(payload));

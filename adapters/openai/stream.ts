@@ -1,7 +1,7 @@
 // The stream of the Responses endpoint: named events, of which one ends the answer. Pure: no I/O.
 import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
 import { cutShort, malformed, type StreamDecoder, StreamError } from '../provider.ts';
-import { asObject, asString } from '../read.ts';
+import { asObject, asString, expectObject } from '../read.ts';
 import { SseReader, type SseRecord } from '../sse-read.ts';
 import { streamError } from './errors.ts';
 import { OutputItems } from './response.ts';
@@ -59,9 +59,9 @@ export class ResponsesDecoder implements StreamDecoder {
         return this.#begin(json['output_index'], asObject(json['item']));
       case 'response.output_item.done':
         this.#open.delete(json['output_index']);
-        return this.#items.take(asObject(json['item']));
+        return this.#items.take(expectObject(json['item'], 'an output item'));
       default:
-        return ENDS.has(type) ? this.#end(asObject(json['response']), ENDS.get(type)) : [];
+        return ENDS.has(type) ? this.#end(expectObject(json['response'], 'the response of the last event'), ENDS.get(type)) : [];
     }
   }
 

@@ -6,6 +6,7 @@
 // C3 Secrets leave this module only towards the settings resolution.
 // C4 Changes are made one after the other, so that none is lost to another one made at the same time.
 import { join } from 'node:path';
+import PQueue from 'p-queue';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
 import { isObject, parseJson } from '../json.ts';
@@ -26,7 +27,8 @@ export class CredentialStore {
   readonly #sound = new WeakSet<object>();
   #fault: string | undefined;
   #content: string | undefined;
-  #lastRewrite: Promise<void> = Promise.resolve();
+  /** one-change-at-a-time. */
+  readonly #rewrites = new PQueue({ concurrency: 1 });
 
   /** `now` in monotonic milliseconds. */
   constructor(workspace: string, bus: CoreBus, now?: () => number) {
@@ -52,26 +54,21 @@ export class CredentialStore {
 
   /** Changes fields of one adapter's entry and keeps the rest of the file. Throws as `read` does, also for a file damaged later. */
   async update(adapterId: string, fields: Readonly<Record<string, string>>): Promise<void> {
-    await this.#rewrite((all) => all.set(adapterId, { ...this.#entry(all, adapterId), ...fields }));
+    await this.#rewrites.add(() => this.#rewrite((all) => all.set(adapterId, { ...this.#entry(all, adapterId), ...fields })));
   }
 
   /** Removes an adapter's entry; false when there was none. */
   async remove(adapterId: string): Promise<boolean> {
     let existed = false;
-    await this.#rewrite((all) => {
-      existed = all.delete(adapterId);
-    });
+    await this.#rewrites.add(() =>
+      this.#rewrite((all) => {
+        existed = all.delete(adapterId);
+      }),
+    );
     return existed;
   }
 
-  /** C4. */
-  #rewrite(change: (all: Map<string, unknown>) => void): Promise<void> {
-    const rewrite = this.#lastRewrite.then(() => this.#rewriteNow(change));
-    this.#lastRewrite = rewrite.catch(() => undefined); // its caller has the failure; the next change is not concerned
-    return rewrite;
-  }
-
-  async #rewriteNow(change: (all: Map<string, unknown>) => void): Promise<void> {
+  async #rewrite(change: (all: Map<string, unknown>) => void): Promise<void> {
     this.#file.refresh(true);
     // Writing over a file that can't be read would throw away what is in it.
     if (this.#fault !== undefined) throw this.#damage();

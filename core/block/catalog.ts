@@ -5,7 +5,7 @@
 // T2 Loading and looking go in slices, so that ten thousand blocks hold up nobody. Whoever asks waits for what was out of date when it
 //    asked, and not for what busy blocks make out of date meanwhile.
 // T3 What a crash left behind in a block's folder is swept before anything is written there.
-import { type Dirent, lstatSync, readdirSync, unlinkSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BlockhouseError } from '../errors.ts';
@@ -100,7 +100,8 @@ export class Catalog {
   #findNames(): void {
     const { folder, onFault } = this.#options;
     try {
-      const { mtimeNs, ino } = lstatSync(folder, { bigint: true });
+      // Of the folder itself, also where `blocks` is a link that its owner has made, to a larger disk perhaps.
+      const { mtimeNs, ino } = statSync(folder, { bigint: true });
       const stamp = `${ino}:${mtimeNs}`;
       if (stamp === this.#folderStamp) return;
       this.#take(readdirSync(folder, { withFileTypes: true }));

@@ -5,18 +5,17 @@
 // Q3 What is merged has an end: fields that nobody knows are kept, and would otherwise add up without one.
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import { hasMoreThan, isDeeperThan, isObject, MAX_JSON_DEPTH } from '../json.ts';
-import { assertTimezone } from '../monitor/budget.ts';
+import { assertTimezone } from '../monitor/calendar.ts';
 import { type BlockConfig, BlockConfigPatch } from '../schemas/block.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import { completeConfig, faultOf } from './contents.ts';
+import { IS_SECRET, secretField } from './secret-fields.ts';
 
 /** Fields and elements: a configuration is read and checked as a whole, in one piece of work. */
 const MAX_CONFIG_VALUES = 2000;
 /** One change holds less than half of it. */
 const MAX_CONFIG_CHARACTERS = 2 * 1024 * 1024;
 const checkPatch: Validator<object> = compile(BlockConfigPatch);
-const SOUNDS_SECRET =
-  /api[-_ ]?key|secret|passw(or)?d|passphrase|credential|authorization|private[-_ ]?key|access[-_ ]?key|bearer|(?:auth|session|access|refresh|api)[-_ ]?token|^(?:key|token)$/i;
 /** Set by the server alone. */
 const FIXED = ['createdAt', 'updatedAt', 'rev'] as const;
 
@@ -43,8 +42,8 @@ function checkedPatch(patch: unknown, name: string, place: string): Record<strin
   if (!isObject(patch)) throw invalidRequest('', 'The body must be a JSON object of the fields to change.');
   if (isDeeperThan(patch, MAX_JSON_DEPTH)) throw invalidRequest('', `The configuration nests deeper than ${MAX_JSON_DEPTH} levels.`);
   assertConfigSize(patch);
-  const secret = secretField(patch, '');
-  if (secret !== undefined) throw invalidRequest(`${place}${secret}`, 'looks like a key; keys belong in auth.json (`blockhouse auth set <provider>`)');
+  const secret = secretField(patch);
+  if (secret !== undefined) throw invalidRequest(`${place}${secret}`, IS_SECRET);
   checkPatch(patch);
   if (patch['name'] !== undefined && patch['name'] !== name)
     throw invalidRequest(`${place}name`, "can't change; archive the block and restore it under another name");
@@ -67,26 +66,6 @@ function assertTimezoneAt(place: string, timezone: string): void {
   } catch (error) {
     throw error instanceof BlockhouseError ? invalidRequest(`${place}budget.timezone`, faultOf(error).replace(/^\S+ /, '')) : error;
   }
-}
-
-/** Q1. */
-function secretField(value: unknown, path: string): string | undefined {
-  if (Array.isArray(value)) return first(value.map((item, index) => () => secretField(item, `${path}[${index}]`)));
-  if (!isObject(value)) return undefined;
-  return first(
-    Object.entries(value).map(([name, inner]) => () => {
-      const here = path === '' ? name.slice(0, 64) : `${path}.${name.slice(0, 64)}`;
-      return SOUNDS_SECRET.test(name) ? here : secretField(inner, here);
-    }),
-  );
-}
-
-function first(looks: readonly (() => string | undefined)[]): string | undefined {
-  for (const look of looks) {
-    const found = look();
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
 
 function withCanonical(patch: Readonly<Record<string, unknown>>, canonical: CanonicalProvider): Record<string, unknown> {

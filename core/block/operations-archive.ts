@@ -12,13 +12,15 @@ import { createMonitorMachine } from '../monitor/machine.ts';
 import type { ArchiveInfo, BlockConfig } from '../schemas/block.ts';
 import { RestoreArchive } from '../schemas/block-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
+import { BLOCK_FILE_LIMITS } from '../workspace/block-layout.ts';
 import { packFolder, unpackInto } from '../workspace/bundle.ts';
 import { parseBytes } from '../workspace/json-bytes.ts';
 import { isPassingFault, readFault, readRegular } from '../workspace/regular-file.ts';
 import type { Block } from './block.ts';
 import { countQueue } from './chat-file.ts';
 import { assertConfigSize } from './config-rules.ts';
-import { parseConfig } from './contents.ts';
+import { formatFile, parseConfig } from './contents.ts';
+import { checkFiles } from './files.ts';
 import { type BlockContext, createBlockMachine } from './machine.ts';
 import { assertNewName } from './names.ts';
 import type { OpenBlocks } from './open-blocks.ts';
@@ -26,8 +28,6 @@ import { measure, type Stored, type Unconfirmed, type Vault } from './vault.ts';
 import type { World } from './workshop.ts';
 
 const checkRestore: Validator<RestoreArchive> = compile(RestoreArchive);
-
-const MAX_CONFIG_BYTES = 4 * 1024 * 1024;
 
 export interface ArchiveOperationsOptions {
   readonly world: World;
@@ -141,8 +141,9 @@ export class ArchiveOperations {
 
   export(name: string): Promise<Uint8Array> {
     return this.#options.blocks.whileCopying(name, async (block) => {
-      await block.pulse(); // what was to be written is
-      return packFolder(block.folder, name);
+      await block.pulse(); // after everything that was to be written before
+      // As it was checked: config.json on disk may be replaced meanwhile by one that holds a key.
+      return packFolder(block.folder, name, { 'config.json': formatFile(await block.files.config.read()) });
     });
   }
 
@@ -156,6 +157,7 @@ export class ArchiveOperations {
           if (isPassingFault(error)) throw error;
           throw invalidRequest('', `The config.json of the archive can't be used: ${readFault(error)}.`);
         });
+        await checkFiles(folder);
         assertNewName(config.name);
         assertConfigSize(config);
         await this.#options.blocks.dismiss(config.name);
@@ -171,7 +173,7 @@ export class ArchiveOperations {
   /** A2: what config.json says, for a block of this name, or of its own. Throws an Error that says what is wrong. */
   async #configIn(folder: string, name: string | undefined): Promise<BlockConfig> {
     const at = new Date(this.#options.world.now()).toISOString();
-    const bytes = await readRegular(join(folder, 'config.json'), MAX_CONFIG_BYTES);
+    const bytes = await readRegular(join(folder, 'config.json'), BLOCK_FILE_LIMITS['config.json'].bytes);
     if (bytes === undefined) throw new Error('it is missing');
     const value = parseBytes(bytes);
     const called = name ?? (isObject(value) ? value['name'] : undefined);

@@ -7,6 +7,7 @@
 // W5 Where the system has no watches left, the folder is looked at every second instead.
 import { basename, dirname } from 'node:path';
 import type { FSWatcher } from 'chokidar';
+import PQueue from 'p-queue';
 import { isTemporaryName } from './atomic-file.ts';
 import { contentsNow, differences, type FolderContents, folderIdentity, readContents } from './folder-contents.ts';
 
@@ -38,7 +39,7 @@ export class FolderWatch {
   #retry: NodeJS.Timeout | undefined;
   #isAboutToBegin = false;
   #isClosed = false;
-  #last: Promise<void> = Promise.resolve();
+  readonly #queue = new PQueue({ concurrency: 1 });
 
   /** An absolute path without a slash at its end. */
   constructor(folder: string, { onFault, usePolling = false }: FolderWatchesOptions) {
@@ -55,7 +56,7 @@ export class FolderWatch {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#retry);
-    await this.#last;
+    await this.#queue.onIdle();
     await this.#end();
   }
 
@@ -68,7 +69,7 @@ export class FolderWatch {
   }
 
   #inTurn(work: () => Promise<void>): void {
-    this.#last = this.#last.then(work).catch((error: unknown) => {
+    this.#queue.add(work).catch((error: unknown) => {
       this.#fault(error);
       this.#beginLater();
     });

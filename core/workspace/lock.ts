@@ -12,6 +12,7 @@ import { constants } from 'node:fs';
 import { copyFile, link, open, rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import PQueue from 'p-queue';
 import { BlockhouseError } from '../errors.ts';
 import { VERSION } from '../version.ts';
 import { ensureFolder, replaceFile } from './atomic-file.ts';
@@ -41,7 +42,7 @@ export class WorkspaceLock {
   readonly #workspace: string;
   #holder: LockHolder;
   #released = false;
-  #last: Promise<void> = Promise.resolve();
+  readonly #queue = new PQueue({ concurrency: 1 });
 
   private constructor(workspace: string, holder: LockHolder) {
     this.#workspace = workspace;
@@ -73,7 +74,7 @@ export class WorkspaceLock {
 
   /** Writes the server's address into the lock. Throws WORKSPACE_BUSY when the lock is no longer ours (L4). */
   announce(url: string): Promise<void> {
-    return this.#inOrder(async () => {
+    return this.#queue.add(async () => {
       if (!(await this.#isOurs())) {
         throw new BlockhouseError('WORKSPACE_BUSY', `The lock of the workspace ${this.#workspace} is gone or names another server; start again.`);
       }
@@ -86,7 +87,7 @@ export class WorkspaceLock {
   /** Takes the lock again where it is gone, or an old one. Resolves with whom it names instead (L5). Throws the system's own error. */
   async keep(): Promise<LockHolder | undefined> {
     let other: LockHolder | undefined;
-    await this.#inOrder(async () => {
+    await this.#queue.add(async () => {
       if (this.#released) return;
       const path = join(this.#workspace, NAME);
       const found = await find(path);
@@ -106,7 +107,7 @@ export class WorkspaceLock {
 
   /** Gives the workspace back; nothing where the lock is no longer ours (L4), and at a second call. */
   release(): Promise<void> {
-    return this.#inOrder(async () => {
+    return this.#queue.add(async () => {
       if (!(await this.#isOurs())) return;
       await unlink(join(this.#workspace, NAME));
       this.#released = true;
@@ -115,12 +116,6 @@ export class WorkspaceLock {
 
   async #isOurs(): Promise<boolean> {
     return !this.#released && (await find(join(this.#workspace, NAME)))?.text === textOf(this.#holder);
-  }
-
-  #inOrder(work: () => Promise<void>): Promise<void> {
-    const turn = this.#last.then(work);
-    this.#last = turn.catch((): void => undefined); // the caller has the failure; the next one only needs the turn
-    return turn;
   }
 }
 

@@ -218,6 +218,20 @@ t.test('sent-once: connections that break', async (t) => {
     t.equal(answer.text, 'ok');
   });
 
+  t.test('a GET is sent a second time when its connection breaks before the answer, but not a third time', async (t) => {
+    for (const [broken, requests] of [
+      [1, 2],
+      [9, 2],
+    ] as const) {
+      const server = await startRawUpstream(t, (socket, index) => (index < broken ? socket.destroy() : socket.write(OK)));
+      const answer = new Collector();
+      const ended = newUpstream(t).send(adapterCall(), get(server.url), answer);
+      if (broken === 1) await ended;
+      else await refused(t, ended, 'UPSTREAM_UNREACHABLE', { mayHaveRun: true, retryable: true });
+      t.equal(server.requests.length, requests);
+    }
+  });
+
   t.test('each connection of a pool that was lost in idleness is replaced, and each request sent once', async (t) => {
     let held: Socket[] = [];
     const server = await startRawUpstream(t, (socket, index) => {

@@ -1,6 +1,6 @@
 // Replies as values, and the one place that writes them.
 import type { ServerResponse } from 'node:http';
-import { type BlockhouseError, errorBody } from '../../core/index.ts';
+import { type BlockhouseError, errorBody, toJsonText } from '../../core/index.ts';
 import { COMMON_HEADERS } from '../raw-answer.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -44,7 +44,7 @@ export function errorReply(error: BlockhouseError, requestId: string): JsonReply
 /** All of the answer leaves at once; `hold` only delays its end, for Node closes a connection that is not kept at that point. */
 export function writeJson(res: ServerResponse, reply: JsonReply, requestId: string, hold?: Promise<void>): void {
   if (res.headersSent || res.destroyed) return;
-  const body = reply.body === undefined || reply.body instanceof Written ? reply.body : new Written(JSON.stringify(reply.body));
+  const body = reply.body === undefined || reply.body instanceof Written ? reply.body : new Written(toJsonText(reply.body));
   res.writeHead(reply.status, headersOf(body, reply.headers, requestId));
   const content = body === undefined ? undefined : asWritten(body.content);
   if (hold === undefined) res.end(content);

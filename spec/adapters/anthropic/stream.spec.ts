@@ -179,7 +179,7 @@ t.test('gotcha 8: an error event after 200 is a provider error, before text and 
     decoder.push(Buffer.from(wire(before)));
     t.match(
       providerErrorOf(() => decoder.push(Buffer.from(wire([error])))),
-      { kind: 'failed', message: 'Overloaded', mayHaveRun: before.length > 0 },
+      { kind: 'failed', message: 'Overloaded', mayHaveRun: before.length > 1 },
     );
   }
 });

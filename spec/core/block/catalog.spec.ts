@@ -22,7 +22,7 @@ function openCatalog(t: Test, blocks: readonly string[] = [], onRead?: (name: st
   const read = async (name: string): Promise<BlockContents> => {
     opened.reads.push(name);
     await onRead?.(name);
-    const files = openFiles(join(folder, name), name, { onChanged: () => undefined, onDamaged: () => undefined }, () => AT);
+    const files = openFiles(join(folder, name), name, { onChanged: () => undefined, onDamaged: () => undefined, onRebuilt: () => undefined }, () => AT);
     const [config, memory, costs, chat, pulse] = [files.config.read(), files.memory.read(), files.costs.read(), files.chat.read(), files.pulse.read()];
     return { config: await config, memory: await memory, costs: await costs, chat: await chat, pulse: await pulse };
   };
@@ -153,6 +153,18 @@ t.test('blocks come and go by hand', async (t) => {
   const entries = await catalog.list();
   t.same(namesOf(entries), ['c', 'made']);
   t.match(entries, [{ configError: /name must be "c", as the folder is called/ }, { state: 'stopped', queue: 0 }]);
+});
+
+t.test('where the folder of all blocks is a link, blocks come and go by hand, too', async (t) => {
+  const { catalog, folder } = openCatalog(t, ['a', 'b']);
+  renameSync(folder, `${folder}.elsewhere`);
+  symlinkSync(`${folder}.elsewhere`, folder);
+  t.same(namesOf(await catalog.list()), ['a', 'b']);
+  mkdirSync(join(folder, 'made'));
+  writeFileSync(join(folder, 'made', 'config.json'), '{"name":"made"}');
+  rmSync(join(folder, 'a'), { recursive: true });
+  t.same(namesOf(await catalog.list()), ['b', 'made']);
+  t.equal(catalog.size, 2);
 });
 
 t.test('an edit by hand of a block that nobody holds open is in a later list', async (t) => {

@@ -4,8 +4,9 @@ import type { Block } from '../../../core/block/block.ts';
 import { EntryIds } from '../../../core/block/chat-file.ts';
 import type { BlockWorkshop } from '../../../core/block/workshop.ts';
 import { BlockhouseError } from '../../../core/errors.ts';
-import { chooseNext, outcomeOfFault } from '../../../core/monitor/choose.ts';
-import { AT, configOf, pair, userEntry } from '../../support/block-files.ts';
+import { choiceAfterFault, chooseNext } from '../../../core/monitor/next-message.ts';
+import { RetryWait } from '../../../core/monitor/retry-wait.ts';
+import { AT, answerEntry, configOf, userEntry } from '../../support/block-files.ts';
 import { RUNNABLE, startCore } from '../../support/blocks.ts';
 import { heldDaemon, pulseIn } from '../../support/held-daemon.ts';
 import { until } from '../../support/until.ts';
@@ -67,7 +68,8 @@ t.test('what a crash left behind is put in order at the start', async (t) => {
   one.write('ada', 'chat', [
     userEntry('1', { status: 'processing', processed: false, attempts: 1, timestamp: at }),
     userEntry('2', { status: 'processing', processed: false, attempts: 5, timestamp: at }),
-    ...pair('3', { status: 'processing', processed: false, attempts: 1, timestamp: at }),
+    userEntry('3', { status: 'processing', processed: false, attempts: 1, timestamp: at }),
+    answerEntry('3a', '3'),
   ]);
   await one.blocks.start('ada');
   await one.told('message.finished', { id: '1', status: 'done' });
@@ -82,16 +84,47 @@ t.test('what a crash left behind is put in order at the start', async (t) => {
   t.equal(one.upstream.requests.length, 1);
 });
 
-t.test('a message waits for its time, unless that is no time', async (t) => {
-  const one = await startCore(t);
-  await one.create('ada');
-  const waits = { ...QUEUED, timestamp: new Date().toISOString() };
+t.test('a message waits for its time up to the longest wait there is, unless that is no time', async (t) => {
+  let now = Date.now();
+  const one = await startCore(t, { clock: () => now });
+  await one.create('ada', { ...RUNNABLE, retry: { maxDelayMs: 120_000 } });
+  const waits = { ...QUEUED, timestamp: new Date(now).toISOString() };
   one.write('ada', 'chat', [userEntry('1', { ...waits, nextAttemptAt: 'tomorrow' }), userEntry('2', { ...waits, nextAttemptAt: '2999-01-01T00:00:00.000Z' })]);
   await one.blocks.start('ada');
   await one.told('message.finished', { id: '1', status: 'done' });
-  t.match(await pulseIn(one, 'ada', 'backoff'), { reason: { code: 'WAITING' }, nextWakeUp: '2999-01-01T00:00:00.000Z' });
+  t.match(await pulseIn(one, 'ada', 'backoff'), { reason: { code: 'WAITING' }, nextWakeUp: new Date(now + 120_000).toISOString() });
+  now += 1000;
   await one.blocks.start('ada');
   await one.told('message.finished', { id: '2', status: 'done' });
+});
+
+t.test('a clock that is set back by an hour makes no wait longer, whatever happens meanwhile', async (t) => {
+  let now = Date.now();
+  const daemon = heldDaemon((call, index) => (index === 0 ? call.refuse(503, 'not now') : call.answer('At last.')));
+  const one = await startCore(t, { answer: daemon.answer, clock: () => now });
+  await one.create('ada', { ...RUNNABLE, retry: { baseMs: 1500, maxDelayMs: 1500 } });
+  await one.blocks.start('ada');
+  const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+  await pulseIn(one, 'ada', 'backoff');
+  now -= 3_600_000;
+  await one.blocks.post('ada', { message: 'another' }, 'web');
+  await one.told('message.finished', { id, status: 'done' });
+  await until('both are answered', () => one.factsOf('message.finished').length === 2);
+});
+
+t.test('after a restart at a clock that was set back, a message waits for the longest wait at most', async (t) => {
+  let now = Date.now();
+  const daemon = heldDaemon((call) => call.refuse(503, 'not now'));
+  const one = await startCore(t, { answer: daemon.answer, clock: () => now });
+  await one.create('ada', { ...RUNNABLE, retry: { baseMs: 30_000, maxDelayMs: 30_000 } });
+  await one.blocks.start('ada');
+  await one.blocks.post('ada', { message: 'hi' }, 'web');
+  await pulseIn(one, 'ada', 'backoff');
+  await one.core.close();
+  now -= 3_600_000;
+  const next = await startCore(t, { workspace: one.workspace, clock: () => now });
+  await next.told('block.transitioned', { to: 'backoff' });
+  await until('it is written', () => Date.parse(next.readJson('ada', 'pulse').nextWakeUp) <= now + 60_000);
 });
 
 t.test('the kill switch pauses every monitor, and its end wakes them', async (t) => {
@@ -145,6 +178,7 @@ t.test('a message is chosen by the first entry that bears its id, as it will be 
     at: () => AT,
     ids: new EntryIds(() => 0),
     files: { config: { read: async () => configOf(RUNNABLE) }, chat: { read: async () => entries } },
+    retryWait: new RetryWait(() => 0),
     world: { halted: () => ({ halted: false }), now: () => 0 },
   } as unknown as BlockWorkshop;
   t.strictSame(await chooseNext(shop, false), { kind: 'reply', messageId: '2' });
@@ -191,10 +225,11 @@ t.test('enabled blocks go on when the server starts again, and others do not', a
 t.test('a fault of the disk is waited out, a damaged file needs a person, and a defect is neither', async (t) => {
   const one = await startCore(t);
   const shop = { name: 'ada', world: { now: () => 1000 } } as unknown as Block;
-  t.match(outcomeOfFault(shop, new BlockhouseError('STORAGE_FULL', 'full')), { kind: 'wait', until: 16_000, reason: { code: 'STORAGE_FULL' } });
-  t.match(outcomeOfFault(shop, new BlockhouseError('STORAGE_FAILED', 'no')), { kind: 'wait' });
-  t.match(outcomeOfFault(shop, new BlockhouseError('BLOCK_DAMAGED', 'bad')), { kind: 'fail', reason: { fix: /doctor/ } });
-  t.match(outcomeOfFault(shop, new BlockhouseError('INVALID_REQUEST', 'timezone')), { kind: 'fail' });
-  t.equal(outcomeOfFault(shop, new TypeError('x')), undefined);
+  t.match(choiceAfterFault(shop, new BlockhouseError('STORAGE_FULL', 'full')), { kind: 'wait', until: 16_000, reason: { code: 'STORAGE_FULL' } });
+  t.match(choiceAfterFault(shop, new BlockhouseError('STORAGE_FAILED', 'no')), { kind: 'wait' });
+  t.match(choiceAfterFault(shop, new BlockhouseError('WORKSPACE_DAMAGED', 'no')), { kind: 'wait', reason: { fix: /doctor/ } });
+  t.match(choiceAfterFault(shop, new BlockhouseError('BLOCK_DAMAGED', 'bad')), { kind: 'fail', reason: { fix: /doctor/ } });
+  t.match(choiceAfterFault(shop, new BlockhouseError('INVALID_REQUEST', 'timezone')), { kind: 'fail' });
+  t.equal(choiceAfterFault(shop, new TypeError('x')), undefined);
   t.equal(one.blocks.counts().blocks, 0);
 });
