@@ -67,7 +67,14 @@ export function logFacts(core: Core, log: Logger): void {
   core.events.on('chat.finished', (fact) =>
     fact.code === undefined || fact.code === 'CANCELLED' ? log.debug(fact, 'chat finished') : log.info(fact, 'chat failed'),
   );
-  core.events.on('adapter.paused', (fact) => log.warn(fact, 'a provider fails call after call and is left alone for a while'));
+  core.events.on('adapter.paused', (fact) =>
+    log.warn(
+      fact,
+      fact.scope === 'all'
+        ? 'a provider fails call after call and is left alone for a while'
+        : 'a provider fails the calls of one caller, which are paused for a while',
+    ),
+  );
   core.events.on('adapter.recovered', (fact) => log.info(fact, 'the provider answers again'));
   core.events.on('credentials.changed', (fact) => log.info(fact, 'auth.json was read again'));
   core.events.on('credentials.damaged', (fact) => log.error(fact, 'auth.json is damaged; what was read of it before, if anything, stays in use'));

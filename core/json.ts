@@ -16,8 +16,7 @@ export function parseJson(text: string): unknown {
   return JSON.parse(text);
 }
 
-/** Parses JSON text, or answers undefined where the text is not JSON: for input whose damage is
- *  an expected case that the caller handles (a provider's frame, an error body). */
+/** Parses JSON text, or returns undefined if it is not JSON: for input whose damage the caller expects and handles (a provider's frame, an error body). */
 export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -26,6 +25,7 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
+/** True for an object that is not an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -101,7 +101,7 @@ export function holdsMoreThan(bytes: Uint8Array, limit: number): boolean {
   return bytes.length >= limit * LEAST_VALUE_BYTES && exceededLimit(bytes, { values: limit, depth: Number.POSITIVE_INFINITY }) === 'values';
 }
 
-/** Values inside a tool's schema: real ones have some hundreds, and every provider's form of it is made anew for each request. */
+/** Values inside a tool's schema: real ones have some hundreds, and the provider's form of it is made anew for each request. */
 export const MAX_SCHEMA_VALUES = 10_000;
 
 /** True when there are more than `limit` values inside arrays and objects. Ends as soon as it is known; `value` must not nest too deep. */

@@ -80,6 +80,11 @@ export interface Adapter {
   trustedOrigins?(settings: ResolvedSettings): readonly string[];
   /** Says in a sentence what is missing before a call can be made; undefined when nothing is. Must not do I/O. */
   missingCredential(settings: ResolvedSettings): string | undefined;
+  /**
+   * The most tokens that a prompt and its answer may have together; undefined where the adapter knows no limit. May ask the provider once for
+   * each model. Rejects with a BlockhouseError when there is no connection.
+   */
+  contextTokens?(call: AdapterCall, model: string): Promise<number | undefined>;
   /** Makes one attempt. Rejects with a BlockhouseError whose `retryable` and `mayHaveRun` tell the truth about this attempt. */
   chat(call: ChatCall): Promise<void>;
   /** Model ids for people to choose from, when the provider need not be asked. */

@@ -13,12 +13,12 @@ import type { ChangeNotice } from '../workspace/json-file.ts';
 import type { FollowOptions, StopFollowing } from './api.ts';
 import { type Entries, EntryIds } from './chat-file.ts';
 import { pulseAtRest } from './entry.ts';
-import { ReplyStream } from './reply-stream.ts';
 import { type BlockContents, type BlockFileSet, FILE_NAMES, openFiles } from './files.ts';
 import { Followers } from './followers.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { isConfigured, unlessDamaged } from './readiness.ts';
 import { Recorder } from './recorder.ts';
+import { ReplyStream } from './reply-stream.ts';
 import type { Stored } from './vault.ts';
 import type { BlockWorkshop, World } from './workshop.ts';
 

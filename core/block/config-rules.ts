@@ -1,8 +1,5 @@
-// Which changes of a block's configuration are taken. Pure: no I/O.
-//
-// Q1 Keys belong in auth.json: a field whose name sounds like one is refused, at any depth, and its value is never repeated.
-// Q2 The merge is shallow: a given field replaces the old one whole, every other one stays as it was.
-// Q3 What is merged has an end: fields that nobody knows are kept, and would otherwise add up without one.
+// Which changes of a block's configuration are accepted. The merge is shallow: a given field replaces the old one whole, and every other field
+// stays as it was. Pure: no I/O.
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import { hasMoreThan, isDeeperThan, isObject, MAX_JSON_DEPTH } from '../json.ts';
 import { assertTimezone } from '../monitor/calendar.ts';
@@ -11,18 +8,18 @@ import { compile, type Validator } from '../schemas/validate.ts';
 import { completeConfig, faultOf } from './contents.ts';
 import { IS_SECRET, secretField } from './secret-fields.ts';
 
-/** Fields and elements: a configuration is read and checked as a whole, in one piece of work. */
+/** Fields and elements: a configuration is read and checked as a whole, in one turn. */
 const MAX_CONFIG_VALUES = 2000;
-/** One change holds less than half of it. */
+/** One request can't bring even half of it. */
 const MAX_CONFIG_CHARACTERS = 2 * 1024 * 1024;
 const checkPatch: Validator<object> = compile(BlockConfigPatch);
-/** Set by the server alone. */
+/** Only the server sets these. */
 const FIXED = ['createdAt', 'updatedAt', 'rev'] as const;
 
-/** Brings a provider's name to its id. Throws INVALID_REQUEST naming the field for one that there is not. */
+/** Turns the name of a provider into its id. Throws INVALID_REQUEST, which names the field, for an unknown one. */
 export type CanonicalProvider = (name: string, field: string) => string;
 
-/** The configuration with the change in it. Throws INVALID_REQUEST naming the field. */
+/** The configuration with the change applied. Throws INVALID_REQUEST, which names the field. */
 export function applyPatch(
   config: BlockConfig,
   patch: unknown,
@@ -52,7 +49,7 @@ function checkedPatch(patch: unknown, name: string, place: string): Record<strin
   return Object.fromEntries(Object.entries(patch).filter(([field]) => field !== 'name' && !(FIXED as readonly string[]).includes(field)));
 }
 
-/** Q3. Throws INVALID_REQUEST. */
+/** Bounds a merged configuration: unknown fields are kept, and would otherwise add up without end. Throws INVALID_REQUEST. */
 export function assertConfigSize(config: object): void {
   if (hasMoreThan(config, MAX_CONFIG_VALUES))
     throw invalidRequest('', `The configuration would hold more than ${MAX_CONFIG_VALUES} fields and elements; leave some out.`);

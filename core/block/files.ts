@@ -1,6 +1,5 @@
 // The five files of one block, and the archive of its chat. costs.json follows from the ledger and pulse.json from what the monitor does, so
 // these two are derived files.
-import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BlockFile } from '../bus.ts';
 import { invalidRequest } from '../errors.ts';

@@ -21,10 +21,11 @@ import { countQueue } from './chat-file.ts';
 import { assertConfigSize } from './config-rules.ts';
 import { formatFile, parseConfig } from './contents.ts';
 import { checkFiles } from './files.ts';
+import { measure } from './folder-size.ts';
 import { type BlockContext, createBlockMachine } from './machine.ts';
 import { assertNewName } from './names.ts';
 import type { OpenBlocks } from './open-blocks.ts';
-import { measure, type Stored, type Unconfirmed, type Vault } from './vault.ts';
+import type { Stored, Unconfirmed, Vault } from './vault.ts';
 import type { World } from './workshop.ts';
 
 const checkRestore: Validator<RestoreArchive> = compile(RestoreArchive);

@@ -10,8 +10,8 @@ import type { BlockLog } from '../workspace/block-log.ts';
 import type { Ledger } from '../workspace/ledger.ts';
 import type { FolderWatches } from '../workspace/watch.ts';
 import type { EntryIds } from './chat-file.ts';
-import type { ReplyStream, StepCounter } from './reply-stream.ts';
 import type { BlockFileSet } from './files.ts';
+import type { ReplyStream, StepCounter } from './reply-stream.ts';
 
 /** Shared by all blocks of a workspace. */
 export interface World {

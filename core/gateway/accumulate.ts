@@ -66,11 +66,12 @@ export class Accumulator {
   }
 
   /**
-   * The end of the answer. Throws UPSTREAM_MALFORMED for an answer that nests too deep (bounded-depth), and INTERNAL_ERROR for an adapter that ended
+   * The end of the answer. Throws UPSTREAM_MALFORMED for an answer that nests too deep, and INTERNAL_ERROR for an adapter that ended
    * without a stop event.
    */
   finish(prompt: Prompt): ChatDone {
     if (this.#tooDeep !== undefined) {
+      // bounded-depth
       const message = `The provider's answer could not be read: it nests deeper than ${MAX_JSON_DEPTH} levels in ${this.#tooDeep}.`;
       throw new BlockhouseError('UPSTREAM_MALFORMED', message, { mayHaveRun: true });
     }

@@ -114,6 +114,24 @@ export class Gateway {
     return { provider: adapter.id, models, count: models.length };
   }
 
+  /**
+   * The most tokens that a prompt and its answer may have together; undefined where that is not known. What stands in the way of the question
+   * rejects the call that follows it, and not this.
+   */
+  async contextTokens(
+    name: string,
+    model: string,
+    { config, signal = never() }: { readonly config?: ChatConfig | undefined; readonly signal?: AbortSignal | undefined },
+  ): Promise<number | undefined> {
+    try {
+      const adapter = this.#registry.inBody(name, 'adapter');
+      return await adapter.contextTokens?.(this.#configuredCall(adapter, config, signal), model);
+    } catch (error) {
+      if (toBlockhouseError(error).code === 'INTERNAL_ERROR') throw error;
+      return undefined;
+    }
+  }
+
   /** Probes credentials or reachability without an inference. A failed probe is an answer with `ok: false` and not an error. */
   async verify(name: string, body: unknown, options: CallOptions = {}): Promise<VerifyResult> {
     const adapter = this.#registry.inUrl(name);
@@ -137,9 +155,9 @@ export class Gateway {
     for (const adapter of this.#registry.list()) await adapter.prepare?.();
   }
 
-  /** Ends every request (closed-is-closed) and closes the adapters. A second call waits for the first. */
+  /** Ends every request and closes the adapters. A second call waits for the first. */
   async close(): Promise<void> {
-    this.#closing.abort();
+    this.#closing.abort(); // closed-is-closed
     this.#closed ??= Promise.all(this.#registry.list().map((adapter) => adapter.close()));
     await this.#closed;
   }

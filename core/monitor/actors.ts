@@ -2,9 +2,9 @@
 import { fromPromise } from 'xstate';
 import { requeueAll } from '../block/chat-file.ts';
 import type { BlockWorkshop } from '../block/workshop.ts';
-import { beginSession, chooseNext, choiceAfterFault } from './next-message.ts';
 import { compact } from './compaction.ts';
 import { type Choice, createMonitorMachine, type MonitorMachine, type ReplyOutcome } from './machine.ts';
+import { beginSession, choiceAfterFault, chooseNext } from './next-message.ts';
 import { Reply } from './reply.ts';
 
 /** What the block does around the work. */

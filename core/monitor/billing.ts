@@ -8,10 +8,10 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { Prices } from '../gateway/pricing.ts';
 import type { CallPurpose } from '../schemas/block.ts';
 import type { Message, Usage } from '../schemas/chat.ts';
+import { estimateTokens } from '../tokens.ts';
 import type { Ledger } from '../workspace/ledger.ts';
 import type { Reservation } from '../workspace/reservations.ts';
 import { type Candidate, DEFAULT_MAX_TOKENS } from './candidates.ts';
-import { estimateTokens } from './window.ts';
 
 /** One call as it was counted. */
 export interface Bill {

@@ -20,6 +20,7 @@ import { recordCall, updateWindow } from './bookkeeping.ts';
 import { checkBudget, reserveCall } from './budget-check.ts';
 import { CallRefused, haltPause } from './call-refused.ts';
 import { type Candidate, candidatesOf } from './candidates.ts';
+import { fittedConfig } from './fitted-config.ts';
 import type { ReplyOutcome } from './machine.ts';
 import { type ModelAnswer, ModelCallFailure } from './model-call.ts';
 import { answerEntry } from './outcome.ts';
@@ -82,7 +83,7 @@ export class Reply {
 
   async #make(): Promise<ReplyOutcome> {
     const { files, world } = this.#shop;
-    const config = await files.config.read();
+    const config = await fittedConfig(this.#shop, this.#controller.signal);
     const memory = await files.memory.read();
     const history = await files.chat.read();
     if (!history.some(({ id }) => id === this.messageId)) return { kind: 'over', failed: false };

@@ -5,20 +5,12 @@
 import { BlockhouseError } from '../errors.ts';
 import type { BlockConfig, BlockMemory, ChatEntry } from '../schemas/block.ts';
 import type { Message } from '../schemas/chat.ts';
+import { estimateTokens } from '../tokens.ts';
 import { type Exchange, entriesOf, exchangesFrom } from './exchanges.ts';
 
-const ASCII_CHARACTERS_PER_TOKEN = 4;
-const OTHER_CHARACTERS_PER_TOKEN = 1.5;
 /** What providers count for the role and the borders of a message. */
 const TOKENS_PER_MESSAGE = 4;
 const DEFAULT_ANSWER_TOKENS = 4096;
-
-/** At least 1 for any text that is not empty. An emoji counts as two characters, since UTF-16 units are counted. */
-export function estimateTokens(text: string): number {
-  let ascii = 0;
-  for (let index = 0; index < text.length; index += 1) if (text.charCodeAt(index) < 0x80) ascii += 1;
-  return Math.ceil(ascii / ASCII_CHARACTERS_PER_TOKEN + (text.length - ascii) / OTHER_CHARACTERS_PER_TOKEN);
-}
 
 /** A prompt, and what it holds. */
 export interface Window {

@@ -8,11 +8,11 @@ import type { LogFile } from '../schemas/block-api.ts';
 import { compareLogNames, firstNames, isLogName, newestFirst } from './log-lines.ts';
 import { hasOwnFolder } from './own-folder.ts';
 
-/** Looked at beyond the limit, for folders where some of the newest names are no files. */
+/** Names that are looked at beyond the limit, since some of the newest may not be files. */
 const SPARE = 200;
-/** Control characters, and what stands for bytes that are no UTF-8. */
+/** Control characters, and the replacement for bytes that are not UTF-8. */
 const UNFIT_NAME = /[\p{Cc}\ufffd]/u;
-/** Gone or no file since it was looked at, or closed to us: one file must not hide the others. */
+/** The file is gone, was replaced, or may not be read: one file must not hide the others. */
 const NOT_FOR_US: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ELOOP', 'ENXIO', 'EISDIR', 'EACCES', 'EPERM']);
 
 /**
@@ -51,7 +51,7 @@ async function look(folder: string, name: string): Promise<Found | undefined> {
   return stats?.isFile() ? { name, mtimeNs: stats.mtimeNs } : undefined;
 }
 
-/** Newest first; names decide where the time is the same. */
+/** Newest first; names decide between equal times. */
 function compareTimes(a: Found, b: Found): number {
   return a.mtimeNs === b.mtimeNs ? compareLogNames(a.name, b.name) : a.mtimeNs < b.mtimeNs ? 1 : -1;
 }
@@ -71,7 +71,7 @@ async function readLog(folder: string, name: string, tailBytes: number): Promise
   }
 }
 
-/** What is left of a character whose beginning was cut off is left out. */
+/** Leaves out the rest of a character whose beginning was cut off. */
 function textOf(bytes: Buffer, isCut: boolean): string {
   let start = 0;
   while (isCut && start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;

@@ -1,7 +1,7 @@
 // Group G of the catalogue of faults: what requests, providers and networks do to the gateway of the built server.
 //
-// Most bad answers come from a provider that the request names by its base URL: such calls don't count for the breaker, which has a case
-// of its own (G114), so that no case decides what the next one meets.
+// Most bad answers come from a provider that the request names by its base URL. Each such address has a breaker of its own, so that no case decides what
+// the next one meets; the breaker has a case of its own (G114).
 //
 // What can't be a test here, and why:
 //   G118  20,000 properties take some 100 ms to rewrite for Google on a busy machine; here they are half as many.

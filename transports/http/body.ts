@@ -39,11 +39,17 @@ export async function readJsonBody(exchange: Exchange, limit: number, optional: 
   return parse(bytes);
 }
 
+/** Throws for a body that its headers alone refuse: none, one of another type than this, or a longer one. */
+export function assertBytes(req: IncomingMessage, limit: number, type: string): void {
+  assertLength(req, limit);
+  if (!hasBody(req)) throw invalidRequest('', `The body is empty; send ${type}.`);
+  assertType(req, type); // B3
+}
+
 /** The bytes of a body of this media type, for few callers at once: room for all that is announced is set aside. An empty one is a 400. */
 export async function readBytes(exchange: Exchange, limit: number, type: string): Promise<Uint8Array> {
-  assertLength(exchange.req, limit);
-  if (hasBody(exchange.req)) assertType(exchange.req, type); // B3
-  const bytes = hasBody(exchange.req) ? await receive(exchange, limit, new Chunks(Number(exchange.req.headers['content-length'] ?? 0))) : Buffer.alloc(0);
+  assertBytes(exchange.req, limit, type);
+  const bytes = await receive(exchange, limit, new Chunks(Number(exchange.req.headers['content-length'] ?? 0)));
   if (bytes.length === 0) throw invalidRequest('', `The body is empty; send ${type}.`);
   return bytes;
 }

@@ -222,7 +222,7 @@ t.test('damaged blocks are listed as such, and whole again when they were repair
 
 t.test('a fault that is none of the block’s files has no text of its own', async (t) => {
   const opened = openCatalog(t, ['a'], () => Promise.reject(new Error('EMFILE: /secret/place')));
-  t.match(await opened.catalog.list(), [{ status: 'ERROR', configError: 'A file of it could not be read.' }]);
+  t.match(await opened.catalog.list(), [{ status: 'ERROR', configError: 'One of its files could not be read.' }]);
 });
 
 t.test('a block that goes away while it is read is not listed', async (t) => {

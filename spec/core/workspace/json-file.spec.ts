@@ -485,7 +485,7 @@ t.test('what somebody else has written is taken as the owner of the file wants',
   t.strictSame(await file.read(), { list: [1, 2] });
 });
 
-t.test('J8: without a descriptor a file is not damaged, and is read at the next use', { skip: process.platform === 'win32' && 'needs POSIX' }, async (t) => {
+t.test('without a descriptor a file is not damaged, and is read at the next use', { skip: process.platform === 'win32' && 'needs POSIX' }, async (t) => {
   const path = join(t.testdir({ 'a.json': '{"n":1}' }), 'a.json');
   const told = withFewDescriptors(
     ['core/workspace/json-file.js'],

@@ -88,6 +88,7 @@ function announced(t: Test, server: TestServer, name: string, archive: Buffer) {
       expect: '100-continue',
     },
   });
+  request.on('error', () => undefined); // it may be cut at the end of the test
   t.teardown(() => request.destroy());
   request.flushHeaders();
   let mayGoOn = false;
@@ -115,6 +116,17 @@ t.test('an import that waits is not received before its turn, and all else is se
   await until(second.mayGoOn, 'the second import to be taken');
   second.request.end(archive);
   t.match(await readAnswer(await responseOf(second.request)), { status: 200, json: { name: 'two' } });
+});
+
+t.test('what the headers alone refuse does not wait for a turn', async (t) => {
+  const server = await startServer(t, { http: { imports: { atOnce: 1, waiting: 0 } } });
+  const archive = await archiveOf(server);
+  const first = announced(t, server, 'one', archive);
+  await until(first.mayGoOn, 'the first import to be taken');
+  const send = (headers: Record<string, string>) => server.call('POST', '/api/import', { body: 'x', headers });
+  t.match(await send({ 'content-type': 'text/plain' }), { status: 415 });
+  t.match(await send({ 'content-type': 'application/gzip', 'content-length': String(65 * 1024 * 1024) }), { status: 413 });
+  t.match(await server.call('POST', '/api/import', { headers: { 'content-type': 'application/gzip' } }), { status: 400 });
 });
 
 t.test('one import too many is a 429 with Retry-After, and is taken later', async (t) => {
