@@ -14,11 +14,12 @@ export {
   type ErrorDetail,
   type ErrorExtras,
   errorBody,
+  internalError,
   invalidRequest,
   toBlockhouseError,
 } from './errors.ts';
+export type { CallOptions } from './gateway/accepted-chat.ts';
 export { checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress, isLoopbackHost } from './gateway/egress.ts';
-export type { CallOptions } from './gateway/gateway.ts';
 export type { Prompt, PromptToolResult, Turn } from './gateway/prompt.ts';
 export type { QueueLimits } from './gateway/queue.ts';
 export { clampRetryAfter, parseRetryAfter } from './gateway/retry.ts';
@@ -35,6 +36,7 @@ export {
 } from './gateway/settings.ts';
 export { ChatStream, type ChatStreamEvent } from './gateway/stream.ts';
 export { holdsMoreThan, isObject, type JsonObject, type JsonValue, MAX_JSON_VALUES, parseJson, tryParseJson } from './json.ts';
+export { toJsonText } from './json-text.ts';
 export type { Adapter, AdapterCall, ChatCall, ChatEvent, EventSink, ReportedUsage, StreamSink, UpstreamTimeouts } from './ports.ts';
 export { type Core, type CoreOptions, createCore } from './runtime.ts';
 export * from './schemas/adapter.ts';
@@ -45,5 +47,6 @@ export * from './schemas/chat.ts';
 export { ErrorReport } from './schemas/error.ts';
 export { compile, type Validator } from './schemas/validate.ts';
 export * from './schemas/ws.ts';
+export { estimateTokens } from './tokens.ts';
 export { VERSION } from './version.ts';
 export { type LockHolder, readLock } from './workspace/lock.ts';

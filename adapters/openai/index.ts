@@ -1,10 +1,10 @@
 // OpenAI: `/responses` at its own hosts, `/chat/completions` at every server that is compatible with it.
 import { type Adapter, BlockhouseError, type ChatEvent, type ResolvedSettings } from '../../core/index.ts';
 import { defineAdapter } from '../define.ts';
-import type { ChatContext, Get, StreamDecoder } from '../parts.ts';
+import type { ChatContext, FetchJson, StreamDecoder } from '../provider.ts';
 import { asArray, asObject } from '../read.ts';
 import { apiOf, DEFAULT_BASE_URL, endpointURL, isLoopback, isOwnHost } from './endpoint.ts';
-import { isListingRefused, readFault } from './errors.ts';
+import { isListingRefused, readError } from './errors.ts';
 import { DEFAULT_MODEL, MODELS } from './models.ts';
 import { buildRequest } from './request.ts';
 import { readResponse } from './response.ts';
@@ -35,7 +35,7 @@ export function createOpenAI(): Adapter {
     buildChat: buildRequest,
     readAnswer,
     createDecoder,
-    readFault,
+    readError,
     curatedModels: MODELS,
     verify,
   });
@@ -71,10 +71,10 @@ function createDecoder({ settings }: ChatContext): StreamDecoder {
 }
 
 /** Compatible servers list their models to anybody, so only OpenAI's own answer says something about the key. */
-async function verify(get: Get, settings: ResolvedSettings): Promise<string> {
+async function verify(fetchJson: FetchJson, settings: ResolvedSettings): Promise<string> {
   const url = endpointURL(settings, '/models');
   try {
-    const count = asArray(asObject(await get(url))['data']).length;
+    const count = asArray(asObject(await fetchJson(url))['data']).length;
     return `${isOwnHost(settings) ? 'The key is valid' : `The server at ${url.origin} answers`}; ${count} ${count === 1 ? 'model is' : 'models are'} listed.`;
   } catch (error) {
     if (!(error instanceof BlockhouseError) || !isListingRefused(error)) throw error;

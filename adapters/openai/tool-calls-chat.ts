@@ -1,10 +1,10 @@
 // Tool calls of Chat Completions, gathered from the fragments of a stream. Pure: no I/O.
 //
-// T1 OpenAI keys fragments by `index`; id and name come once, with the first.
-// T2 Compatible servers leave `index` out (or send -1), or give every whole call the index 0: a new id with a name begins a
-//    new call.
+// by-index: OpenAI numbers the calls by `index`; the id and the name come once, with the first fragment.
+// by-id: compatible servers leave `index` out (or send -1), or give every whole call the index 0. There a new id with a name begins a new call.
 import { isObject } from '../../core/index.ts';
-import { asObject, asString } from '../read.ts';
+import { malformed } from '../provider.ts';
+import { asString, expectObject, expectText } from '../read.ts';
 
 export interface CallSlot {
   id: string;
@@ -47,10 +47,10 @@ export class CallSlots {
   #slotFor(fragment: Fragment): CallSlot {
     const { index, id, name } = fragment;
     const key = typeof index === 'number' && index >= 0 ? index : undefined;
-    const known = key === undefined ? this.#slots.at(-1) : this.#byIndex?.get(key); // T1
+    const known = key === undefined ? this.#slots.at(-1) : this.#byIndex?.get(key); // by-index
     if (known === undefined) return this.#open(key);
     const isOther = name !== '' && known.name !== '' && (id === '' ? key === undefined : id !== known.id);
-    return isOther ? this.#open(key) : known; // T2
+    return isOther ? this.#open(key) : known; // by-id
   }
 
   #open(index: number | undefined): CallSlot {
@@ -65,9 +65,9 @@ export class CallSlots {
 }
 
 function readFragment(value: unknown): Fragment {
-  const call = asObject(value);
-  const fn = asObject(call['function']);
-  return { index: call['index'], id: asString(call['id']) ?? '', name: asString(fn['name']) ?? '', args: fn['arguments'] };
+  const call = expectObject(value, 'a tool call');
+  const fn = expectObject(call['function'], 'the function of a tool call');
+  return { index: call['index'], id: asString(call['id']) ?? '', name: expectText(fn['name'], 'the name of a tool call'), args: fn['arguments'] };
 }
 
 /** Some servers repeat id and name with every fragment. */
@@ -76,4 +76,5 @@ function append(slot: CallSlot, { id, name, args }: Fragment): void {
   if (slot.name === '') slot.name = name;
   if (typeof args === 'string') slot.text += args;
   else if (isObject(args)) slot.object = args;
+  else if (args !== undefined && args !== null) throw malformed('the arguments of a tool call are neither text nor an object');
 }

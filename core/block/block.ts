@@ -6,18 +6,19 @@ import type { BlockFile } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
 import { MonitorActors } from '../monitor/actors.ts';
 import type { MonitorEvent } from '../monitor/machine.ts';
+import { RetryWait } from '../monitor/retry-wait.ts';
 import type { BlockConfig, BlockPulse, BlockState, CurrentTask, TransitionActor } from '../schemas/block.ts';
 import { BlockLog } from '../workspace/block-log.ts';
 import type { ChangeNotice } from '../workspace/json-file.ts';
 import type { FollowOptions, StopFollowing } from './api.ts';
 import { type Entries, EntryIds } from './chat-file.ts';
 import { pulseAtRest } from './entry.ts';
-import { ReplyFeed } from './feed.ts';
 import { type BlockContents, type BlockFileSet, FILE_NAMES, openFiles } from './files.ts';
 import { Followers } from './followers.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { isConfigured, unlessDamaged } from './readiness.ts';
 import { Recorder } from './recorder.ts';
+import { ReplyStream } from './reply-stream.ts';
 import type { Stored } from './vault.ts';
 import type { BlockWorkshop, World } from './workshop.ts';
 
@@ -41,8 +42,9 @@ export class Block implements BlockWorkshop {
   readonly folder: string;
   readonly files: BlockFileSet;
   readonly log: BlockLog;
-  readonly feed: ReplyFeed;
+  readonly feed: ReplyStream;
   readonly ids: EntryIds;
+  readonly retryWait: RetryWait;
   readonly world: World;
   readonly #keeper: BlockKeeper;
   readonly #recorder: Recorder;
@@ -57,11 +59,13 @@ export class Block implements BlockWorkshop {
     this.world = world;
     this.#keeper = keeper;
     this.ids = new EntryIds(() => world.now());
-    this.feed = new ReplyFeed(world.steps);
+    this.retryWait = new RetryWait(() => world.monotonic());
+    this.feed = new ReplyStream(world.steps);
     const onChanged = (file: BlockFile, change: ChangeNotice): void => this.#changed(file, change);
     const onDamaged = (file: BlockFile, reason: string, copy: string | undefined): void => this.#damaged(file, reason, copy);
     const onFault = (what: string, error: unknown): void => this.#fault(what, error);
-    this.files = openFiles(folder, name, { onChanged, onDamaged }, () => this.at());
+    const onRebuilt = (file: BlockFile, reason: string): void => world.bus.emit('block.rebuilt', { block: name, file, reason });
+    this.files = openFiles(folder, name, { onChanged, onDamaged, onRebuilt }, () => this.at());
     this.log = new BlockLog(join(folder, 'logs'), { limits: () => this.#logLimits, onFault: (error) => onFault('log', error), now: () => world.now() });
     const onUnwritten = (): void => {
       keeper.onStale(name);

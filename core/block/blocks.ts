@@ -7,12 +7,12 @@ import { BlockhouseError } from '../errors.ts';
 import { reportCosts } from '../monitor/costs-report.ts';
 import { explain } from '../monitor/explain.ts';
 import type { BlockConfig, Channel, ChatEntry, Fact } from '../schemas/block.ts';
-import type { BlockEntry, ChatReceipt, CostsReport, DoctorReport, Explanation, HaltState, LogFile } from '../schemas/block-api.ts';
+import type { BlockEntry, ChatReceipt, CostsReport, DoctorReport, Explanation, HaltState, HistoryPage, LogFile, MessageFound } from '../schemas/block-api.ts';
 import { newestLogs } from '../workspace/block-log.ts';
 import type { BlockDetails, Blocks, FollowOptions, StopFollowing } from './api.ts';
 import { Block } from './block.ts';
 import { Catalog, sweep } from './catalog.ts';
-import { countQueue } from './chat-file.ts';
+import { countQueue, failuresIn } from './chat-file.ts';
 import { examine } from './doctor.ts';
 import { Door } from './door.ts';
 import type { HaltSwitch } from './halt.ts';
@@ -113,15 +113,15 @@ export class WorkspaceBlocks implements Blocks {
   }
 
   async explain(name: string): Promise<Explanation> {
-    const { config, pulse } = await this.details(name);
-    return explain({ name, config, pulse, now: this.#world.now() });
+    const { config, pulse, chat } = await (await this.#blocks.find(name)).contents();
+    return explain({ name, config, pulse: { ...pulse, queue: countQueue(chat) }, failures: failuresIn(chat), now: this.#world.now() });
   }
 
   config(name: string): Promise<BlockConfig> {
     return this.#config.read(name);
   }
 
-  updateConfig(name: string, patch: unknown, { ifMatch }: { readonly ifMatch?: number | undefined } = {}): Promise<BlockConfig> {
+  updateConfig(name: string, patch: unknown, { ifMatch }: { readonly ifMatch?: number | undefined } = {}): ReturnType<Blocks['updateConfig']> {
     return this.#door.pass(() => this.#config.update(name, patch, ifMatch));
   }
 
@@ -145,8 +145,12 @@ export class WorkspaceBlocks implements Blocks {
     return this.#door.pass(() => this.#chat.post(name, body, channel));
   }
 
-  history(name: string): Promise<readonly ChatEntry[]> {
-    return this.#chat.history(name);
+  history(name: string, page?: HistoryPage): Promise<readonly ChatEntry[]> {
+    return this.#chat.history(name, page);
+  }
+
+  message(name: string, messageId: string): Promise<MessageFound> {
+    return this.#chat.message(name, messageId);
   }
 
   cancel(name: string, messageId: string): Promise<ChatEntry> {

@@ -2,7 +2,7 @@
 // stays as it was. Pure: no I/O.
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import { hasMoreThan, isDeeperThan, isObject, MAX_JSON_DEPTH } from '../json.ts';
-import { assertTimezone } from '../monitor/budget.ts';
+import { assertTimezone } from '../monitor/calendar.ts';
 import { type BlockConfig, BlockConfigPatch } from '../schemas/block.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import { completeConfig, faultOf } from './contents.ts';

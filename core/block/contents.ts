@@ -1,7 +1,7 @@
 // What the files of a block hold: fresh contents, defaults, and the check of what was read from disk. Pure: no I/O.
 import { BlockhouseError } from '../errors.ts';
 import { isObject } from '../json.ts';
-import { assertTimezone } from '../monitor/budget.ts';
+import { assertTimezone } from '../monitor/calendar.ts';
 import { type BlockConfig, BlockConfigFile, type BlockCosts, type BlockMemory, type BlockPulse, CostsFile, MemoryFile, PulseFile } from '../schemas/block.ts';
 import { compile } from '../schemas/validate.ts';
 import { UncopiedDamage } from '../workspace/json-content.ts';

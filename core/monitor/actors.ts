@@ -1,10 +1,10 @@
 // The work behind the states of one block's monitor.
 import { fromPromise } from 'xstate';
-import { requeue } from '../block/chat-file.ts';
+import { requeueAll } from '../block/chat-file.ts';
 import type { BlockWorkshop } from '../block/workshop.ts';
-import { beginSession, chooseNext, outcomeOfFault } from './choose.ts';
 import { compact } from './compaction.ts';
 import { type Choice, createMonitorMachine, type MonitorMachine, type ReplyOutcome } from './machine.ts';
+import { beginSession, choiceAfterFault, chooseNext } from './next-message.ts';
 import { Reply } from './reply.ts';
 
 /** What the block does around the work. */
@@ -56,7 +56,7 @@ export class MonitorActors {
     try {
       return await work();
     } catch (error) {
-      const outcome = outcomeOfFault(this.#shop, error);
+      const outcome = choiceAfterFault(this.#shop, error);
       if (outcome !== undefined) return outcome;
       this.#shop.log.write('ERROR', 'monitor.fault', { error: error instanceof Error ? error.stack : String(error) });
       throw error;
@@ -90,10 +90,7 @@ export class MonitorActors {
   async #settle(): Promise<void> {
     try {
       if (this.#reply === undefined) {
-        await this.#shop.files.chat.update((entries) => {
-          const left = entries.filter(({ status }) => status === 'processing');
-          return { value: left.reduce((all, { id }) => requeue(all, id, { countsAsAttempt: true }).value, entries), result: undefined };
-        });
+        await this.#shop.files.chat.update((entries) => ({ value: requeueAll(entries), result: undefined }));
       }
     } finally {
       await this.#hooks.onEnd();

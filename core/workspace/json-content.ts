@@ -26,6 +26,11 @@ export interface JsonContentOptions<T> {
   readonly maxBytes: number;
   /** Fields and elements; MAX_JSON_VALUES when left out. */
   readonly maxValues?: number;
+  /**
+   * The content can be made again from other files: it is not flushed to the disk, and a file whose content can't be used, such as the empty one
+   * that a power cut may leave, counts as missing instead of damaged. Needs `missing`.
+   */
+  readonly derived?: { onRebuilt(reason: string): void } | undefined;
   /** What to do about damaged content: a sentence for the error. */
   readonly cure?: string;
   /** Called after each change of the content. */
@@ -148,10 +153,19 @@ export class JsonContent<T> {
         const value = bytes === undefined ? this.#options.missing?.() : await this.#options.parse(parseBytes(bytes, this.#options.maxValues));
         return { bytes, value: value as T };
       } catch (error) {
-        if (look >= LOOKS || bytes === undefined || !isFresh(this.#path)) return { bytes, error: error as Error };
+        const isFinal = look >= LOOKS || bytes === undefined || !isFresh(this.#path);
+        if (isFinal) return this.#rebuilt(bytes, error as Error) ?? { bytes, error: error as Error };
         await delay(REST_MS);
       }
     }
+  }
+
+  /** The content of a derived file that was read and can't be used. */
+  #rebuilt(bytes: Buffer | undefined, error: Error): { bytes: Buffer; value: T } | undefined {
+    const { derived, missing } = this.#options;
+    if (derived === undefined || missing === undefined || bytes === undefined) return undefined;
+    derived.onRebuilt(readFault(error));
+    return { bytes, value: missing() };
   }
 
   /** keep-damaged. */

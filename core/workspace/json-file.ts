@@ -162,7 +162,8 @@ export class JsonFile<T> {
     try {
       const value = (await this.#options.beforeWrite?.(wanted)) ?? wanted;
       const stamp = base.isUnkept === true ? await this.#content.moveAside() : base.stamp;
-      const written = await replaceFileIf(this.path, this.#options.format(value), () => stampOf(this.path) === stamp);
+      const isStill = (): boolean => stampOf(this.path) === stamp;
+      const written = await replaceFileIf(this.path, this.#options.format(value), isStill, { durable: this.#options.derived === undefined });
       if (written === undefined) return false;
       // What somebody else has put there since then is read at the next look.
       this.#content.take(value, stampOf(this.path, written));

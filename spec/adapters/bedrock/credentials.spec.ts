@@ -50,7 +50,7 @@ t.test('half a key in auth.json is named, not completed from elsewhere', async (
   t.equal(keyProblem(settingsFrom({ stored: STORED })), undefined);
 });
 
-t.test('no key setting at all is no fault yet: the chain may have one', async (t) => {
+t.test('no key setting at all is no error yet: the chain may have one', async (t) => {
   t.equal(keyProblem(settingsFrom()), undefined);
 });
 
@@ -93,7 +93,7 @@ t.test('only a call without keys and token asks the chain, and what it finds bec
   await t.rejects(authorizer.authorize(REQUEST, settingsFrom()), /before the chain has found them/, 'a signature alone asks nobody');
 });
 
-t.test('C4: after closing no request is proved, though its signature was under way', async (t) => {
+t.test('after closing no request is proved, though its signature was under way', async (t) => {
   const authorizer = new Authorizer();
   const signed = authorizer.authorize(REQUEST, settingsFrom({ env: ENV }));
   authorizer.close();

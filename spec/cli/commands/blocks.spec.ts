@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { openDesk, run } from '../run.ts';
+import { openDesk, runHere } from '../run.ts';
 
 t.test('without a server each command says so in one line, with the cure, and ends with 6', async (t) => {
   const workspace = t.testdir();
@@ -19,14 +19,14 @@ t.test('without a server each command says so in one line, with the cure, and en
   ];
   await Promise.all(
     commands.map(async (args) => {
-      const { code, stdout, stderr } = await run(t, [...args, '--workspace', workspace]);
+      const { code, stdout, stderr } = await runHere(t, [...args, '--workspace', workspace]);
       t.equal(code, 6, args.join(' '));
       t.equal(stdout, '');
       t.match(stderr, /^blockhouse: no server runs on .*; start one with `.* serve --workspace .*`\.\n$/);
     }),
   );
-  t.match(await run(t, ['ls', '--workspace', `${workspace}/none`]), { code: 5, stderr: /^blockhouse: there is no workspace .*\n$/ });
-  const { stdout } = await run(t, ['ls', '--json', '--workspace', workspace]);
+  t.match(await runHere(t, ['ls', '--workspace', `${workspace}/none`]), { code: 5, stderr: /^blockhouse: there is no workspace .*\n$/ });
+  const { stdout } = await runHere(t, ['ls', '--json', '--workspace', workspace]);
   t.match(JSON.parse(stdout), { error: /^no server runs/ });
 });
 
@@ -79,6 +79,11 @@ t.test('a configuration is taken from a file or a pipe, and options change it', 
   t.match(JSON.parse(stdout), { name: 'one', tags: ['y'], adapter: { model: 'n', maxTokens: 7 } });
   t.equal((await on(['new', 'two', '--from', '-'], { input: stdout })).code, 0);
   t.match(JSON.parse((await on(['config', 'get', 'two', '--json'])).stdout), { name: 'two', adapter: { model: 'n' } });
+  t.match(await on(['new', 'odd', '--from', '-'], { input: '{"systmPrompt":"x"}' }), {
+    code: 0,
+    stdout: 'odd\n',
+    stderr: /^note: config\.systmPrompt: .*Did you mean config\.systemPrompt\?\nMade\./,
+  });
   t.match(await on(['new', 'three', '--from', '-'], { input: '{"apiKey": sk-canary' }), {
     code: 2,
     stderr: /^blockhouse: standard input is no JSON: line 1, column \d+\.\n$/,

@@ -22,7 +22,7 @@ function openCatalog(t: Test, blocks: readonly string[] = [], onRead?: (name: st
   const read = async (name: string): Promise<BlockContents> => {
     opened.reads.push(name);
     await onRead?.(name);
-    const files = openFiles(join(folder, name), name, { onChanged: () => undefined, onDamaged: () => undefined }, () => AT);
+    const files = openFiles(join(folder, name), name, { onChanged: () => undefined, onDamaged: () => undefined, onRebuilt: () => undefined }, () => AT);
     const [config, memory, costs, chat, pulse] = [files.config.read(), files.memory.read(), files.costs.read(), files.chat.read(), files.pulse.read()];
     return { config: await config, memory: await memory, costs: await costs, chat: await chat, pulse: await pulse };
   };

@@ -5,6 +5,7 @@ import type { BlockWorkshop } from '../../../core/block/workshop.ts';
 import { BlockhouseError } from '../../../core/errors.ts';
 import { MonitorActors } from '../../../core/monitor/actors.ts';
 import { SAVING_MS } from '../../../core/monitor/machine.ts';
+import { RetryWait } from '../../../core/monitor/retry-wait.ts';
 import { configOf, memoryOf, userEntry } from '../../support/block-files.ts';
 import { RUNNABLE, startCore } from '../../support/blocks.ts';
 import { heldDaemon, pulseIn } from '../../support/held-daemon.ts';
@@ -164,10 +165,11 @@ t.test('a reply that ends after its run leaves the reply of the next run alone',
     memory: { read: held },
     chat: { read: async () => entries, update: async () => undefined },
   };
-  const world = { now: Date.now, halted: () => ({ halted: false }) };
+  const world = { now: Date.now, halted: () => ({ halted: false }), gateway: { contextTokens: async () => undefined } };
   const ids = { follow: () => undefined };
   const at = (): string => new Date().toISOString();
-  const shop = { name: 'ada', files, world, ids, at, log: { write: () => undefined }, endTask: () => undefined } as unknown as BlockWorkshop;
+  const retryWait = new RetryWait(() => 0);
+  const shop = { name: 'ada', files, world, ids, at, retryWait, log: { write: () => undefined }, endTask: () => undefined } as unknown as BlockWorkshop;
   const monitor = new MonitorActors(shop, { onBegin: () => Promise.resolve(), onEnd: () => Promise.resolve() });
   const clock = new SimulatedClock();
   const run = (): ReturnType<typeof createActor<ReturnType<typeof monitor.machine>>> =>

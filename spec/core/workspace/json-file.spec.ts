@@ -173,6 +173,20 @@ t.test('a look during a write is made after it', async (t) => {
   t.same(changes.at(-1), { own: false, quiet: false, healed: false });
 });
 
+t.test('a derived file that can not be used begins anew, and is told of instead of kept', async (t) => {
+  for (const content of ['', '{"list":[1', '{"list":5}', '[]']) {
+    const told: string[] = [];
+    const { file, changes, damages, copies, disk } = open(t, content, { derived: { onRebuilt: (reason) => told.push(reason) } });
+    t.same(await file.read(), { list: [] });
+    t.equal(told.length, 1, 'once');
+    t.same([damages, copies(), changes], [[], [], []]);
+    await file.update(append(1));
+    t.same(disk(), { list: [1] });
+  }
+  const whole = open(t, '{"list":[1]}', { derived: { onRebuilt: () => t.fail('it is sound') } });
+  t.same(await whole.file.read(), { list: [1] });
+});
+
 t.test('an edit in place that puts the times back is seen', async (t) => {
   const { file, path } = open(t, '{"list":[1]}');
   await file.read();

@@ -1,0 +1,164 @@
+// What a call of an adapter is made with: settings, egress rule, timeouts; where it goes; and whether it may be made at all.
+//
+// looked-up-each-time: Settings are looked up for each call, so that a rotated key serves the next one. What follows from them is worked out once for
+//   as long as they stay the same, since that is most of what a request would cost.
+// own-settings-stay-own: A request that brings settings of its own is worked out by itself and leaves nothing behind.
+import type { CredentialStore, StoredSettings } from '../auth/credentials.ts';
+import { BlockhouseError, invalidRequest } from '../errors.ts';
+import type { Adapter, AdapterCall, UpstreamTimeouts } from '../ports.ts';
+import type { ChatConfig } from '../schemas/chat.ts';
+import { checkEgress, type EgressRule, egressRule, parseBaseURL } from './egress.ts';
+import { type Environment, type ResolvedSettings, resolveSettings, type SettingSource } from './settings.ts';
+
+/** Milliseconds; an adapter may have others, for instance a local daemon that loads its model first. */
+export const DEFAULT_TIMEOUTS: UpstreamTimeouts = { connectMs: 10_000, firstByteMs: 120_000, idleMs: 120_000 };
+
+/** Where settings come from, and the operator's limits. */
+export interface CallSettingsOptions {
+  readonly credentials: CredentialStore | undefined;
+  readonly env: Environment;
+  readonly timeouts: Partial<UpstreamTimeouts>;
+  readonly allowedOrigins: ReadonlySet<string>;
+}
+
+/** A call without its caller. */
+type Prepared = Omit<AdapterCall, 'signal'>;
+
+interface Resolved {
+  /** The entry of auth.json that it was worked out from. */
+  readonly stored: StoredSettings | undefined;
+  /** The variables that the adapter reads, as they were. */
+  readonly environment: Environment;
+  readonly prepared: Prepared;
+  /** The credential that is missing, as a sentence. */
+  readonly missing: string | undefined;
+  readonly address: string | undefined;
+}
+
+/** Works out what the calls of all adapters are made with. */
+export class CallSettings {
+  readonly #options: CallSettingsOptions;
+  readonly #resolved = new Map<Adapter, Resolved>();
+
+  constructor(options: CallSettingsOptions) {
+    this.#options = options;
+  }
+
+  /** A call whose credentials are complete. Throws ADAPTER_NOT_CONFIGURED, and what `checked` throws. */
+  configured(adapter: Adapter, config: ChatConfig | undefined, signal: AbortSignal): AdapterCall {
+    return withCaller(this.#configured(adapter, config).prepared, signal);
+  }
+
+  /**
+   * The address that a request names, as an origin or a region; undefined when the call goes to the provider where it is configured. Throws what
+   * `configured` throws.
+   */
+  addressOf(adapter: Adapter, config: ChatConfig | undefined): string | undefined {
+    return this.#configured(adapter, config).address;
+  }
+
+  /** A call to a place that it may go to. Throws INVALID_REQUEST or, for a bad stored URL, ADAPTER_NOT_CONFIGURED. */
+  checked(adapter: Adapter, config: ChatConfig | undefined, signal: AbortSignal): AdapterCall {
+    return withCaller(this.#resolve(adapter, config).prepared, signal);
+  }
+
+  #configured(adapter: Adapter, config: ChatConfig | undefined): Resolved {
+    const resolved = this.#resolve(adapter, config);
+    if (resolved.missing !== undefined) throw new BlockhouseError('ADAPTER_NOT_CONFIGURED', resolved.missing);
+    return resolved;
+  }
+
+  #resolve(adapter: Adapter, config: ChatConfig | undefined): Resolved {
+    const stored = this.#stored(adapter);
+    if (hasSettings(adapter, config)) return this.#workOut(adapter, config, stored); // own-settings-stay-own
+    const known = this.#resolved.get(adapter);
+    if (known !== undefined && known.stored === stored && this.#isSameEnvironment(known.environment)) return known; // looked-up-each-time
+    const resolved = this.#workOut(adapter, undefined, stored);
+    this.#resolved.set(adapter, resolved);
+    return resolved;
+  }
+
+  #stored(adapter: Adapter): StoredSettings | undefined {
+    const { credentials } = this.#options;
+    if (credentials === undefined) return undefined;
+    const own = credentials.read(adapter.id);
+    if (own !== undefined) return own;
+    for (const alias of adapter.aliases) {
+      const other = credentials.read(alias);
+      if (other !== undefined) return other;
+    }
+    return undefined;
+  }
+
+  #environment(adapter: Adapter): Environment {
+    const names = Object.values(adapter.settings).flatMap((setting) => setting.env ?? []);
+    return Object.fromEntries(names.map((name) => [name, this.#options.env[name]]));
+  }
+
+  #isSameEnvironment(known: Environment): boolean {
+    const { env } = this.#options;
+    for (const name in known) if (known[name] !== env[name]) return false;
+    return true;
+  }
+
+  #workOut(adapter: Adapter, config: ChatConfig | undefined, stored: StoredSettings | undefined): Resolved {
+    const { env, allowedOrigins, timeouts } = this.#options;
+    if (config?.baseURL !== undefined && adapter.settings['baseURL'] === undefined)
+      throw invalidRequest('config.baseURL', `can't be set for ${adapter.id}, whose endpoint follows from the region`);
+    const settings = resolveSettings(adapter.settings, { config, stored, env });
+    const configured = resolveSettings(adapter.settings, { stored, env });
+    const egress = egressRule(settings, {
+      defaultBaseURL: adapter.settings['baseURL']?.default,
+      configuredBaseURL: configured.values['baseURL'],
+      furtherOrigins: adapter.trustedOrigins?.(settings) ?? [],
+      allowedOrigins,
+      secretNames: Object.keys(adapter.settings).filter((name) => adapter.settings[name]?.secret),
+    });
+    const base = settings.values['baseURL'];
+    if (base !== undefined) checkBase(base, settings.sources['baseURL'], egress);
+    const prepared = { settings, egress, timeouts: { ...DEFAULT_TIMEOUTS, ...adapter.timeouts, ...timeouts } };
+    return {
+      stored,
+      environment: this.#environment(adapter),
+      prepared,
+      missing: adapter.missingCredential(settings),
+      address: addressOf(settings, configured),
+    };
+  }
+}
+
+/** Another region is another host, although the request does not spell it out. */
+function addressOf({ values, sources }: ResolvedSettings, configured: ResolvedSettings): string | undefined {
+  const { baseURL, region } = values;
+  if (sources['baseURL'] === 'request' && originOf(baseURL) !== originOf(configured.values['baseURL'])) return originOf(baseURL);
+  return sources['region'] === 'request' && region !== configured.values['region'] ? region : undefined;
+}
+
+function originOf(url: string | undefined): string | undefined {
+  return url !== undefined && URL.canParse(url) ? new URL(url).origin : undefined;
+}
+
+/** Field by field: a spread costs several times as much, and every request passes here. */
+function withCaller({ settings, egress, timeouts }: Prepared, signal: AbortSignal): AdapterCall {
+  return { settings, egress, timeouts, signal };
+}
+
+/** True when a request sets anything that the adapter would look up elsewhere, or a base URL that the adapter does not take. */
+function hasSettings(adapter: Adapter, config: ChatConfig | undefined): boolean {
+  if (config === undefined) return false;
+  if (config.baseURL !== undefined) return true;
+  const values = config as Readonly<Record<string, unknown>>;
+  for (const name in adapter.settings) if (values[name] !== undefined) return true;
+  return false;
+}
+
+/** A bad address in a request is the caller's fault; in auth.json or the environment it is the operator's. */
+function checkBase(base: string, source: SettingSource | undefined, rule: EgressRule): void {
+  try {
+    checkEgress(rule, parseBaseURL(base));
+  } catch (error) {
+    if (source === 'request') throw error;
+    const { message } = error as Error;
+    throw new BlockhouseError('ADAPTER_NOT_CONFIGURED', `${message.replace('config.baseURL', 'baseURL')} It comes from ${source}.`, { cause: error });
+  }
+}

@@ -1,0 +1,185 @@
+import t from 'tap';
+import { Accumulator, addUsage, sumUsage } from '../../../core/gateway/accumulate.ts';
+import { type Prompt, toPrompt } from '../../../core/gateway/prompt.ts';
+import type { ChatEvent } from '../../../core/ports.ts';
+import { STOP_REASONS } from '../../../core/schemas/chat.ts';
+
+const PROMPT: Prompt = toPrompt({ adapter: 'a', model: 'm', messages: [{ role: 'user', content: 'x'.repeat(8) }] });
+const STOP: ChatEvent = { type: 'stop', stopReason: 'end_turn' };
+const call = (id: string, name = 'f'): ChatEvent => ({ type: 'toolCall', toolCall: { id, name, arguments: { a: 1 } } });
+const usage = (reported: Record<string, number | undefined>): ChatEvent => ({ type: 'usage', usage: reported });
+
+function fold(events: readonly ChatEvent[], prompt = PROMPT) {
+  const answer = new Accumulator();
+  const text = answer.add(events);
+  return { text, done: answer.finish(prompt) };
+}
+
+t.test('text comes out in order, without empty fragments', async (t) => {
+  const answer = new Accumulator();
+  t.same(answer.add([{ type: 'text', text: 'a' }, call('1'), { type: 'text', text: '' }, { type: 'text', text: ' b' }]), ['a', ' b']);
+  t.same(answer.add([STOP]), []);
+});
+
+t.test('a complete tool call ends in tool_use, whatever the provider said', async (t) => {
+  for (const stopReason of STOP_REASONS) {
+    t.equal(fold([call('1'), { type: 'stop', stopReason }]).done.stopReason, 'tool_use', stopReason);
+    t.equal(fold([{ type: 'stop', stopReason }]).done.stopReason, stopReason);
+  }
+});
+
+t.test('every tool call has an id of its own', async (t) => {
+  const ids = fold([call(''), call('x'), call('x'), call(''), call('y'), STOP]).done.toolCalls?.map(({ id }) => id) ?? [];
+  t.match(ids, [/^call_[0-9a-f]{24}$/, 'x', /^call_[0-9a-f]{24}$/, /^call_/, 'y']);
+  t.equal(new Set(ids).size, 5);
+});
+
+t.test('a tool call is handed on whole, with its provider state', async (t) => {
+  const toolCall = { id: '1', name: 'f', arguments: { a: [1, { b: null }] }, providerMetadata: { signature: 's' } };
+  t.same(fold([{ type: 'toolCall', toolCall }, STOP]).done.toolCalls, [toolCall]);
+});
+
+t.test('later usage overwrites earlier usage field by field and never adds up', async (t) => {
+  const { done } = fold([
+    usage({ inputTokens: 10, outputTokens: 1, cacheReadTokens: 4 }),
+    usage({ outputTokens: 5, inputTokens: undefined }),
+    STOP,
+    usage({ outputTokens: 7, reasoningTokens: 2 }),
+  ]);
+  t.strictSame(done.usage, { inputTokens: 10, outputTokens: 7, totalTokens: 17, cacheReadTokens: 4, reasoningTokens: 2 });
+});
+
+t.test('what the provider did not tell is absent, and a zero that it told is a zero', async (t) => {
+  t.strictSame(fold([usage({ inputTokens: 0, outputTokens: 0, cacheWriteTokens: 0, cacheReadTokens: undefined }), STOP]).done.usage, {
+    inputTokens: 0,
+    outputTokens: 0,
+    totalTokens: 0,
+    cacheWriteTokens: 0,
+  });
+});
+
+t.test('usage that was not reported is guessed from the text and marked', async (t) => {
+  t.strictSame(fold([{ type: 'text', text: 'x'.repeat(9) }, STOP]).done.usage, { inputTokens: 2, outputTokens: 3, totalTokens: 5, estimated: true });
+  t.strictSame(fold([usage({ inputTokens: 100 }), STOP]).done.usage, { inputTokens: 100, outputTokens: 0, totalTokens: 100, estimated: true });
+  t.strictSame(fold([usage({ outputTokens: 7 }), STOP]).done.usage, { inputTokens: 2, outputTokens: 7, totalTokens: 9, estimated: true });
+});
+
+t.test('a guess counts the system text, tools, results and tool calls too', async (t) => {
+  const full = toPrompt({
+    adapter: 'a',
+    model: 'm',
+    messages: [
+      { role: 'system', content: 's'.repeat(400) },
+      { role: 'user', content: 'u' },
+      { role: 'assistant', toolCalls: [{ id: '1', name: 'f', arguments: {} }] },
+      { role: 'tool', toolResults: [{ toolCallId: '1', content: 'r'.repeat(400) }] },
+    ],
+    tools: [{ name: 'f', description: 'd'.repeat(400) }],
+  });
+  const { done } = fold([call('1'), STOP], full);
+  t.ok(done.usage.inputTokens >= 300 && done.usage.inputTokens < 330, String(done.usage.inputTokens));
+  t.ok(done.usage.outputTokens > 0);
+});
+
+t.test('provider state is merged by key, and a __proto__ key stays a key', async (t) => {
+  const { done } = fold([
+    { type: 'providerMetadata', providerMetadata: { a: 1, b: 1 } },
+    { type: 'providerMetadata', providerMetadata: JSON.parse('{"b":2,"__proto__":{"polluted":1}}') },
+    STOP,
+  ]);
+  t.match(done.providerMetadata, { a: 1, b: 2 });
+  t.equal((done.providerMetadata as { polluted?: unknown }).polluted, undefined);
+});
+
+t.test("warnings of the prompt come first, then the adapter's", async (t) => {
+  const warned: Prompt = { ...PROMPT, warnings: [{ field: 'a', message: '1' }] };
+  t.same(fold([{ type: 'warning', warning: { field: 'b', message: '2' } }, STOP], warned).done.warnings, [
+    { field: 'a', message: '1' },
+    { field: 'b', message: '2' },
+  ]);
+});
+
+t.test('what there was none of is absent', async (t) => {
+  t.same(Object.keys(fold([usage({ inputTokens: 1, outputTokens: 1 }), STOP]).done), ['usage', 'stopReason']);
+});
+
+t.test('an answer without a stop is a defect of the adapter, not a short answer', async (t) => {
+  const answer = new Accumulator();
+  answer.add([{ type: 'text', text: 'half' }]);
+  t.throws(() => answer.finish(PROMPT), { code: 'INTERNAL_ERROR' });
+});
+
+/** `levels` objects, one in the other. */
+function nested(levels: number): Record<string, unknown> {
+  let value: Record<string, unknown> = {};
+  for (let level = 1; level < levels; level += 1) value = { a: value };
+  return value;
+}
+
+const NESTED: readonly [where: string, event: (levels: number) => ChatEvent][] = [
+  ['the arguments of a tool call', (levels) => ({ type: 'toolCall', toolCall: { id: '1', name: 'f', arguments: nested(levels) } })],
+  [
+    'the providerMetadata of a tool call',
+    (levels) => ({ type: 'toolCall', toolCall: { id: '1', name: 'f', arguments: {}, providerMetadata: nested(levels) } }),
+  ],
+  ['providerMetadata', (levels) => ({ type: 'providerMetadata', providerMetadata: nested(levels) })],
+];
+
+t.test('an answer nests as deep as a request that brings it back may', async (t) => {
+  for (const [where, event] of NESTED) {
+    t.equal(fold([event(100), STOP]).done.usage.inputTokens, 2, where);
+    for (const levels of [101, 50_000]) {
+      const expected = {
+        code: 'UPSTREAM_MALFORMED',
+        mayHaveRun: true,
+        message: `The provider's answer could not be read: it nests deeper than 100 levels in ${where}.`,
+      };
+      t.throws(() => fold([event(levels), STOP]), expected, `${levels} levels`);
+    }
+  }
+});
+
+t.test('an answer that nests too deep is refused once, however it goes on, and has its usage', async (t) => {
+  const answer = new Accumulator();
+  t.same(answer.add([{ type: 'text', text: 'x'.repeat(40) }, ...NESTED.map(([, event]) => event(50_000)), { type: 'text', text: 'y' }]), ['x'.repeat(40), 'y']);
+  answer.add([call('2'), STOP]);
+  t.throws(() => answer.finish(PROMPT), { code: 'UPSTREAM_MALFORMED', message: /the arguments of a tool call/ });
+  t.match(answer.usageSoFar(PROMPT), { inputTokens: 2, estimated: true });
+});
+
+t.test('an answer that failed has used what was reported of it, and an estimate of what came since', async (t) => {
+  const soFar = (...events: ChatEvent[]) => {
+    const answer = new Accumulator();
+    answer.add(events);
+    return answer.usageSoFar(PROMPT);
+  };
+  const text = (characters: number): ChatEvent => ({ type: 'text', text: 'x'.repeat(characters) });
+  t.equal(soFar(), undefined);
+  t.equal(soFar({ type: 'warning', warning: { field: 'a', message: 'b' } }, STOP), undefined, 'nothing came that is paid for');
+  t.strictSame(soFar(text(40)), { inputTokens: 2, outputTokens: 10, totalTokens: 12, estimated: true });
+  t.match(soFar(call('1')), { inputTokens: 2, estimated: true });
+  t.strictSame(soFar(usage({ inputTokens: 7, outputTokens: 3, cacheReadTokens: 5 })), { inputTokens: 7, outputTokens: 3, totalTokens: 10, cacheReadTokens: 5 });
+  t.strictSame(soFar(text(40), usage({ inputTokens: 7, outputTokens: 9 })), { inputTokens: 7, outputTokens: 9, totalTokens: 16 });
+  t.strictSame(soFar(usage({ inputTokens: 7, outputTokens: 1 }), text(40)), { inputTokens: 7, outputTokens: 11, totalTokens: 18, estimated: true });
+  t.match(soFar(usage({ outputTokens: 1 }), text(40), usage({ inputTokens: 7 })), { inputTokens: 7, outputTokens: 11 }, 'a report of the input alone');
+  t.strictSame(soFar(usage({ inputTokens: 7 }), text(40)), { inputTokens: 7, outputTokens: 10, totalTokens: 17, estimated: true });
+  t.strictSame(soFar(usage({ inputTokens: 0 })), { inputTokens: 0, outputTokens: 0, totalTokens: 0, estimated: true });
+});
+
+t.test('usages add up, field by field', async (t) => {
+  const a = { inputTokens: 1, outputTokens: 2, totalTokens: 3, cacheReadTokens: 4 };
+  const b = { inputTokens: 10, outputTokens: 20, totalTokens: 30, cacheWriteTokens: 5, reasoningTokens: 0, estimated: true };
+  const sum = { inputTokens: 11, outputTokens: 22, totalTokens: 33, cacheReadTokens: 4, cacheWriteTokens: 5, reasoningTokens: 0, estimated: true };
+  t.strictSame(addUsage(a, b), sum);
+  t.strictSame(addUsage(b, a), sum);
+  t.notOk('estimated' in addUsage(a, a));
+  t.strictSame(a, { inputTokens: 1, outputTokens: 2, totalTokens: 3, cacheReadTokens: 4 });
+});
+
+t.test('an unknown usage adds nothing, and two unknown ones stay unknown', async (t) => {
+  const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
+  t.equal(sumUsage(undefined, undefined), undefined);
+  t.equal(sumUsage(usage, undefined), usage);
+  t.equal(sumUsage(undefined, usage), usage);
+  t.same(sumUsage(usage, usage), { inputTokens: 2, outputTokens: 4, totalTokens: 6 });
+});

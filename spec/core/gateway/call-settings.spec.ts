@@ -1,0 +1,56 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { createOllama } from '../../../adapters/ollama/index.ts';
+import { createOpenAI } from '../../../adapters/openai/index.ts';
+import { CredentialStore } from '../../../core/auth/credentials.ts';
+import { createBus } from '../../../core/bus.ts';
+import { CallSettings } from '../../../core/gateway/call-settings.ts';
+
+const never = new AbortController().signal;
+const NOWHERE = { credentials: undefined, timeouts: {}, allowedOrigins: new Set<string>() };
+
+t.test('what follows from the same settings is worked out once', async (t) => {
+  const calls = new CallSettings({ ...NOWHERE, env: { OPENAI_API_KEY: 'k-1' } });
+  const adapter = createOpenAI();
+  const [one, other] = [calls.configured(adapter, undefined, never), calls.configured(adapter, { maxTokens: 5 }, never)];
+  t.equal(one.settings, other.settings);
+  t.equal(one.egress, other.egress);
+});
+
+t.test('another key in the environment or in auth.json serves the next call', async (t) => {
+  const workspace = t.testdir();
+  const env: Record<string, string> = { OPENAI_API_KEY: 'k-1' };
+  let now = 0;
+  const credentials = new CredentialStore(workspace, createBus(), () => now);
+  const calls = new CallSettings({ ...NOWHERE, credentials, env });
+  const adapter = createOpenAI();
+  const key = (): string | undefined => calls.configured(adapter, undefined, never).settings.values['apiKey'];
+  t.equal(key(), 'k-1');
+  env['OPENAI_API_KEY'] = 'k-2';
+  t.equal(key(), 'k-2');
+  writeFileSync(join(workspace, 'auth.json'), JSON.stringify({ openai: { apiKey: 'k-3' } }));
+  now += 1000;
+  t.equal(key(), 'k-3');
+  delete env['OPENAI_API_KEY'];
+  writeFileSync(join(workspace, 'auth.json'), '{}');
+  now += 1000;
+  t.throws(key, { code: 'ADAPTER_NOT_CONFIGURED' });
+});
+
+t.test('a request with settings of its own gets them, and leaves nothing behind', async (t) => {
+  const calls = new CallSettings({ ...NOWHERE, env: { OPENAI_API_KEY: 'k-1' } });
+  const adapter = createOpenAI();
+  const own = calls.configured(adapter, { apiKey: 'mine', baseURL: 'http://models.example/v1' }, never);
+  t.equal(own.settings.values['apiKey'], 'mine');
+  t.ok(own.egress.ownKey);
+  const next = calls.configured(adapter, undefined, never);
+  t.equal(next.settings.values['apiKey'], 'k-1');
+  t.notOk(next.egress.ownKey);
+  t.throws(() => calls.checked(adapter, { baseURL: 'http://models.example/v1' }, never), { code: 'INVALID_REQUEST' });
+});
+
+t.test('a bad address is the fault of whoever has set it', async (t) => {
+  const calls = new CallSettings({ ...NOWHERE, env: { OLLAMA_BASE_URL: 'http://169.254.169.254' } });
+  t.throws(() => calls.checked(createOllama(), undefined, never), { code: 'ADAPTER_NOT_CONFIGURED', message: /comes from env:OLLAMA_BASE_URL\./ });
+});
