@@ -11,7 +11,7 @@ t.test('the last lines are printed, by level too, made harmless', async (t) => {
   await on(['start', 'one']);
   const folder = join(workspace, 'blocks', 'one', 'logs');
   const file = join(folder, readdirSync(folder)[0] ?? '');
-  await until('the start is logged', () => readFileSync(file, 'utf8').includes('state.idle'));
+  await until('its start is in the log', () => readFileSync(file, 'utf8').includes('state.idle'));
   appendFileSync(file, '2026-11-20T14:00:00.000Z WARN by.hand \x1b[2Jx\n2026-11-20T14:00:01.000Z INFO last\n');
   t.equal((await on(['logs', 'one', '-n', '2'])).stdout, '2026-11-20T14:00:00.000Z WARN by.hand x\n2026-11-20T14:00:01.000Z INFO last\n');
   t.equal((await on(['logs', 'one', '--level', 'warn'])).stdout, '2026-11-20T14:00:00.000Z WARN by.hand x\n');
