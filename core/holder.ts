@@ -157,13 +157,13 @@ export class WorkspaceHolder {
   async #build(): Promise<Omit<Held, 'lock' | 'lockCheck'>> {
     const { workspace, bus, gateway, credentials, options } = this.#options;
     const now = options.clock ?? Date.now;
-    const [{ WorkspaceBlocks }, { HaltSwitch }, { StepCounter }, { ModelCalls }, { Compactions }, { Prices }, { Ledger }, { FolderWatches }] =
+    const [{ createWorkspaceBlocks }, { HaltSwitch }, { StepCounter }, { HeartbeatWheel }, { ModelCalls }, { Prices }, { Ledger }, { FolderWatches }] =
       await Promise.all([
         import('./block/blocks.ts'),
         import('./block/halt.ts'),
         import('./block/feed.ts'),
+        import('./block/heartbeats.ts'),
         import('./monitor/model-call.ts'),
-        import('./monitor/compactions.ts'),
         import('./gateway/pricing.ts'),
         import('./workspace/ledger.ts'),
         import('./workspace/watch.ts'),
@@ -178,16 +178,16 @@ export class WorkspaceHolder {
       bus,
       gateway,
       calls,
-      compactions: new Compactions(),
       ledger,
       watches,
+      heartbeats: new HeartbeatWheel(),
       steps: new StepCounter(now()),
       now,
       random: options.random ?? Math.random,
       halted: () => halt.state(),
       refreshCredentials: () => credentials?.refresh(),
     };
-    return { blocks: new WorkspaceBlocks(world, halt), calls, ledger, watches, prices };
+    return { blocks: createWorkspaceBlocks(world, halt), calls, ledger, watches, prices };
   }
 
   async #close(): Promise<void> {

@@ -8,6 +8,10 @@ export class Door {
   readonly #inside = new Set<Promise<unknown>>();
   #isShut = false;
 
+  get isShut(): boolean {
+    return this.#isShut;
+  }
+
   /** G1. Throws SHUTTING_DOWN; for work that has waited since it came in, too. */
   assertOpen(): void {
     if (this.#isShut) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');

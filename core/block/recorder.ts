@@ -1,16 +1,17 @@
-// What a monitor does, made visible: each step on the bus, in the log and in pulse.json; the task at hand; the heartbeat.
+// What a block does, made visible: each step on the bus, in the log and in pulse.json; the task at hand; the heartbeat.
 //
-// E1 Writing pulse.json never holds the monitor up, and never fails it: a fault is told on the bus. Steps are written in their order.
-// E2 A heartbeat is quiet: it changes nothing that anybody waits for.
-// E3 Steps that the disk did not take are shown all the same, for as long as the process lives: nobody is told of a state that has ended.
-// E4 What runs is what the monitor says: a pulse.json that was removed, reset or edited meanwhile is shown with the last step in it, and is written
-//    so with the next heartbeat.
-import { type MonitorContext, stateWord } from '../monitor/machine.ts';
+// One-order: steps are written in their order, and writing them never holds the monitor up and never fails it: a fault is told on the bus.
+// Quiet-beat: a heartbeat changes nothing that anybody waits for, and writes nothing when only the time has changed.
+// Shown-anyway: steps that the disk did not take are shown all the same, as long as the process lives.
+// Actor-wins: what runs is what the actor says. A pulse.json that was removed, reset or edited meanwhile is shown with the last step in it, and is
+// written so with the next heartbeat.
+import PQueue from 'p-queue';
 import { beat, beginRun, type Step, takeStep, uptime } from '../monitor/pulse.ts';
 import type { BlockPulse, BlockState, CurrentTask } from '../schemas/block.ts';
 import type { BlockLog } from '../workspace/block-log.ts';
 import { countQueue } from './chat-file.ts';
 import type { BlockFileSet } from './files.ts';
+import type { MachineContext } from './machine-setup.ts';
 import type { World } from './workshop.ts';
 
 export interface RecorderOptions {
@@ -18,9 +19,9 @@ export interface RecorderOptions {
   readonly files: BlockFileSet;
   readonly log: BlockLog;
   readonly world: World;
-  /** A heartbeat was written: the list may show it. */
+  /** After a heartbeat: the list may show it. */
   onBeat(): void;
-  /** A step is shown that the disk did not take (E3). */
+  /** A step is shown that the disk did not take (shown-anyway). */
   onUnwritten(): void;
   onFault(what: string, error: unknown): void;
 }
@@ -28,26 +29,31 @@ export interface RecorderOptions {
 /** Steps that wait for the disk at most: what is shown follows from the last ones. */
 const KEPT_STEPS = 50;
 
-/** What the recorder reads of a snapshot of the monitor. */
-export interface MonitorSnapshot {
-  readonly value: unknown;
-  readonly context: MonitorContext;
+/** A pulse.json in which only the time has changed is written no more often. */
+const REFRESH_MS = 600_000;
+
+const NO_DETAIL = JSON.stringify([null, null]);
+
+/** What is told of a snapshot of the block's actor. */
+export interface SeenState {
+  readonly state: BlockState;
+  readonly context: Pick<MachineContext, 'reason' | 'wakeUpAt' | 'cause' | 'actor' | 'restarts' | 'consecutiveFailures'>;
 }
 
 export class Recorder {
   readonly #options: RecorderOptions;
-  readonly #waiting = new Set<(word: BlockState) => void>();
-  #word: BlockState = 'stopped';
-  /** Reason and time of the state, as they were written. */
-  #detail = '';
+  readonly #writes = new PQueue({ concurrency: 1 });
+  /** The step that was told last, for what comes next to be told apart from it. */
+  #told: { readonly state: BlockState; readonly detail: string } = { state: 'stopped', detail: NO_DETAIL };
   #task: CurrentTask | null = null;
   #lastRun: string | null = null;
   #startedAt: string | null = null;
-  #heartbeat: NodeJS.Timeout | undefined;
-  #last: Promise<void> = Promise.resolve();
-  /** E3. */
+  /** Epoch milliseconds; of this run. */
+  #lastBeat = 0;
+  #endBeat: (() => void) | undefined;
+  /** Shown-anyway. */
   #unwritten: Step[] = [];
-  /** E4: of this run, whether the disk took it or not. */
+  /** Actor-wins: of this run, whether the disk took it or not. */
   #lastStep: Step | undefined;
   /** While it is on its way to the disk, pulse.json is as before it or as after it. */
   #comingStep: Step | undefined;
@@ -56,42 +62,23 @@ export class Recorder {
     this.#options = options;
   }
 
-  get state(): BlockState {
-    return this.#word;
-  }
-
   /** A monitor begins; whatever the last one left in pulse.json is over. */
   begin(): void {
     const now = this.#options.world.now();
     this.#startedAt = new Date(now).toISOString();
+    this.#lastBeat = now;
     this.#lastStep = undefined;
     this.#update((pulse) => beginRun(pulse, now));
   }
 
-  /** A step of the monitor. One that leads to no other state is none, but its reason or its time may be another. */
-  step({ value, context }: MonitorSnapshot): void {
-    const to = stateWord(value);
-    if (to === undefined) return;
-    const from = this.#word;
+  /** A snapshot of the actor. One that shows no other state is no step, but its reason or its time may be another. */
+  see({ state, context }: SeenState): void {
     const detail = JSON.stringify([context.reason, context.wakeUpAt]);
-    if (to === from && detail === this.#detail) return;
-    this.#word = to;
-    this.#detail = detail;
-    if (to !== from) this.#tell(from, to, context);
-    this.#enqueue(() => this.#writeStep(to, context));
-    for (const look of [...this.#waiting]) look(to);
-  }
-
-  /** Resolves at the next step that leads to such a state. */
-  until(condition: (word: BlockState) => boolean): Promise<void> {
-    return new Promise((resolve) => {
-      const look = (word: BlockState): void => {
-        if (!condition(word)) return;
-        this.#waiting.delete(look);
-        resolve();
-      };
-      this.#waiting.add(look);
-    });
+    const from = this.#told.state;
+    if (state === from && detail === this.#told.detail) return;
+    this.#told = { state, detail };
+    if (state !== from) this.#tell(from, state, context);
+    this.#enqueue(() => this.#writeStep(state, context));
   }
 
   setTask(task: CurrentTask): void {
@@ -109,7 +96,8 @@ export class Recorder {
   /** What pulse.json says, with what has grown since it was written. */
   present(written: BlockPulse): BlockPulse {
     const pulse = this.#asItRuns(written);
-    return { ...pulse, currentTask: this.#task ?? pulse.currentTask, uptimeSeconds: uptime(pulse, this.#options.world.now()) };
+    const lastPulse = Date.parse(pulse.lastPulse ?? '') >= this.#lastBeat ? pulse.lastPulse : new Date(this.#lastBeat).toISOString();
+    return { ...pulse, lastPulse, currentTask: this.#task ?? pulse.currentTask, uptimeSeconds: uptime(pulse, this.#options.world.now()) };
   }
 
   /** Written once, when text begins to come: its growth is for the heartbeat, and every word for the feed. */
@@ -130,26 +118,26 @@ export class Recorder {
 
   /** Resolves when everything up to now is written. */
   written(): Promise<void> {
-    return this.#last;
+    return this.#writes.onIdle();
   }
 
   beatEvery(ms: number): void {
     this.endBeat();
-    this.#heartbeat = setInterval(() => this.#enqueue(() => this.#beat()), ms);
-    this.#heartbeat.unref();
+    this.#endBeat = this.#options.world.heartbeats.every(ms, () => this.#enqueue(() => this.#beat()));
   }
 
   endBeat(): void {
-    clearInterval(this.#heartbeat);
+    this.#endBeat?.();
+    this.#endBeat = undefined;
   }
 
-  #tell(from: BlockState, to: BlockState, { cause, actor, reason }: MonitorContext): void {
+  #tell(from: BlockState, to: BlockState, { cause, actor, reason }: SeenState['context']): void {
     const { name, world, log } = this.#options;
     world.bus.emit('block.transitioned', { block: name, from, to, cause, actor });
     log.write(to === 'failed' ? 'ERROR' : 'INFO', `state.${to}`, { cause, by: actor, reason: reason?.message });
   }
 
-  async #writeStep(to: BlockState, context: MonitorContext): Promise<void> {
+  async #writeStep(to: BlockState, context: SeenState['context']): Promise<void> {
     const { files, world, onUnwritten } = this.#options;
     const { cause, actor, reason, wakeUpAt, restarts, consecutiveFailures } = context;
     const now = world.now();
@@ -176,17 +164,22 @@ export class Recorder {
     }
   }
 
-  /** E2. */
+  /** Quiet-beat. */
   async #beat(): Promise<void> {
     const { files, world, onBeat } = this.#options;
+    const now = world.now();
+    this.#lastBeat = now;
     const queue = countQueue(await files.chat.read());
-    const quiet = this.#unwritten.length === 0;
-    await files.pulse.update((pulse) => ({ value: beat(this.#asItRuns(pulse), world.now(), queue, this.#task), result: undefined }), { quiet });
+    const change = (pulse: BlockPulse): BlockPulse => {
+      const next = beat(this.#asItRuns(pulse), now, queue, this.#task);
+      return isOlderOnly(pulse, next) && Math.abs(now - Date.parse(pulse.lastPulse ?? '')) < REFRESH_MS ? pulse : next;
+    };
+    await files.pulse.update((pulse) => ({ value: change(pulse), result: undefined }), { quiet: this.#unwritten.length === 0 });
     this.#unwritten = [];
     onBeat();
   }
 
-  /** E3, E4. */
+  /** Shown-anyway, actor-wins. */
   #asItRuns(pulse: BlockPulse): BlockPulse {
     const seen = this.#withUnwritten(pulse);
     const last = this.#lastStep;
@@ -194,7 +187,7 @@ export class Recorder {
     return takeStep({ ...seen, startedAt: this.#startedAt }, { ...last, lastRun: this.#lastRun });
   }
 
-  /** E3. A step may be there although its writing failed: the disk took it, and did not confirm it. */
+  /** Shown-anyway. A step may be there although its writing failed: the disk took it, and did not confirm it. */
   #withUnwritten(pulse: BlockPulse): BlockPulse {
     const isThere = ({ now, to }: Step): boolean => pulse.transitions.some((one) => one.to === to && Date.parse(one.at) === now);
     return this.#unwritten.filter((step) => !isThere(step)).reduce(takeStep, pulse);
@@ -204,9 +197,9 @@ export class Recorder {
     this.#enqueue(() => this.#options.files.pulse.update((pulse) => ({ value: change(pulse), result: undefined })));
   }
 
-  /** E1. */
+  /** One-order. */
   #enqueue(work: () => Promise<void>): void {
-    this.#last = this.#last.then(() => this.#attempt(work));
+    void this.#writes.add(() => this.#attempt(work));
   }
 
   async #attempt(work: () => Promise<void>): Promise<void> {
@@ -219,6 +212,12 @@ export class Recorder {
 }
 
 /** A person wants no monitor: config.json says so only when it has ended. */
-function isSentAway(to: BlockState, { cause, actor }: MonitorContext): boolean {
+function isSentAway(to: BlockState, { cause, actor }: SeenState['context']): boolean {
   return (to === 'stopping' || to === 'stopped') && actor === 'user' && cause !== 'restart';
+}
+
+/** True when `next` says nothing that `pulse` doesn't, but what time it is. */
+function isOlderOnly(pulse: BlockPulse, next: BlockPulse): boolean {
+  const same = { lastPulse: pulse.lastPulse, uptimeSeconds: pulse.uptimeSeconds };
+  return JSON.stringify({ ...next, ...same }) === JSON.stringify(pulse);
 }

@@ -7,7 +7,7 @@ import type { BlockWorkshop } from '../block/workshop.ts';
 import { toBlockhouseError } from '../errors.ts';
 import type { BlockConfig, ChatEntry } from '../schemas/block.ts';
 import { startSession } from './costs.ts';
-import type { Choice } from './machine.ts';
+import type { Choice } from '../block/machine-setup.ts';
 import { faultReason, haltReason, unconfiguredReason } from './reasons.ts';
 
 /** Begins a session: a log of its own, and the chat in order. */

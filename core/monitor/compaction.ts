@@ -16,15 +16,8 @@ const KEPT_COMPACTIONS = 20;
 /** Above this share of the window there is no room left for the next exchange: without a summary it is moved all the same. */
 const OVERFULL_PERCENT = 100;
 
-/**
- * The memory afterwards. Rejects with the failure of the model, after it is written into memory.json, and with WRONG_STATE while another one
- * is under way.
- */
-export function compact(shop: BlockWorkshop, trigger: 'threshold' | 'manual', signal: AbortSignal): Promise<BlockMemory> {
-  return shop.world.compactions.run(shop.name, signal, (ending) => compactNow(shop, trigger, ending));
-}
-
-async function compactNow(shop: BlockWorkshop, trigger: 'threshold' | 'manual', signal: AbortSignal): Promise<BlockMemory> {
+/** The memory afterwards. Rejects with the failure of the model, after it is written into memory.json. One at a time for each block. */
+export async function compact(shop: BlockWorkshop, trigger: 'threshold' | 'manual', signal: AbortSignal): Promise<BlockMemory> {
   const { files } = shop;
   const halt = shop.world.halted();
   if (halt.halted) throw new BlockhouseError('WRONG_STATE', haltReason(halt).message); // C2

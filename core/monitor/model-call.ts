@@ -18,7 +18,7 @@ import type { HaltState } from '../schemas/block-api.ts';
 import type { ChatConfig, ChatDone, Message, Usage } from '../schemas/chat.ts';
 import type { Ledger } from '../workspace/ledger.ts';
 import type { Reservation } from '../workspace/reservations.ts';
-import type { ReplyOutcome } from './machine.ts';
+import type { ReplyOutcome } from '../block/machine-setup.ts';
 import { haltReason } from './reasons.ts';
 import { estimateTokens } from './window.ts';
 

@@ -17,7 +17,7 @@ import { type Attempt, CANCELLED, countsAsAttempt, ENDED_EARLY, GONE, isLastAtte
 import { judgeFailure } from './backoff.ts';
 import { recordCall, updateWindow } from './bookkeeping.ts';
 import { checkBudget, reserveCall } from './budget-check.ts';
-import type { ReplyOutcome } from './machine.ts';
+import type { ReplyOutcome } from '../block/machine-setup.ts';
 import { type Bill, CallRefused, type Candidate, candidatesOf, haltPause, type ModelAnswer, ModelCallFailure } from './model-call.ts';
 import { answerEntry, entryError, tellAnswer, tellAttemptOver, tellOver } from './outcome.ts';
 import { faultReason } from './reasons.ts';

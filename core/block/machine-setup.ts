@@ -1,0 +1,329 @@
+// What the machine of a block is made of, by name: its events, context, answers, guards, actions, delays and actors. The order of things
+// is in machine.ts (life, memory, server) and in monitor/machine.ts. Context is JSON and nothing else. Pure: no I/O.
+import { and, assign, emit, fromPromise, raise, sendTo, setup, stateIn } from 'xstate';
+import { BlockhouseError, type ErrorCode } from '../errors.ts';
+import { crashLoopReason, crashReason, stalledReason } from '../monitor/reasons.ts';
+import type { BlockMemory, BlockState, Compaction, Reason, TransitionActor } from '../schemas/block.ts';
+import type { Stored, Unconfirmed } from './vault.ts';
+
+/** What `choose` found to do. */
+export type Choice =
+  | { readonly kind: 'reply'; readonly messageId: string }
+  | { readonly kind: 'wait'; readonly until: number; readonly reason: Reason }
+  | { readonly kind: 'pause'; readonly until: number | null; readonly reason: Reason; readonly actor: TransitionActor }
+  | { readonly kind: 'fail'; readonly reason: Reason }
+  | { readonly kind: 'nothing' };
+
+/** How a reply ended. */
+export type ReplyOutcome =
+  /** `compact`: the window has passed its threshold. */
+  | { readonly kind: 'answered'; readonly compact: boolean }
+  /** The message has its outcome, and it is no answer; also when there was nothing to do any more. `cancelled`: a command ended it. */
+  | { readonly kind: 'over'; readonly failed: boolean; readonly cancelled?: boolean }
+  | { readonly kind: 'wait'; readonly until: number; readonly reason: Reason }
+  | { readonly kind: 'pause'; readonly until: number | null; readonly reason: Reason; readonly actor: TransitionActor }
+  | { readonly kind: 'fail'; readonly reason: Reason };
+
+/** Who wants a step, and why. */
+export interface Cause {
+  readonly cause: string;
+  readonly actor: TransitionActor;
+}
+
+/** Commands: each is answered (see `Answers`). `ticket` is that of its asker. */
+export type Command =
+  | ({ readonly type: 'block.start' } & Cause)
+  /** A second one leaves a reply no more time. */
+  | ({ readonly type: 'block.stop' } & Cause)
+  | { readonly type: 'block.archive' }
+  | { readonly type: 'block.restore'; readonly name: string }
+  | { readonly type: 'block.remove' }
+  | { readonly type: 'block.compact' }
+  /** The server ends. A second one leaves a reply no more time. */
+  | { readonly type: 'block.close' }
+  | { readonly type: 'message.cancel'; readonly messageId: string };
+
+/** What the answer to each command holds. */
+export interface Answers {
+  /** The monitor has come through its recovery, or ran already. */
+  'block.start': void;
+  /** No monitor runs. */
+  'block.stop': void;
+  'block.archive': Stored;
+  'block.restore': Unconfirmed;
+  'block.remove': Unconfirmed;
+  /** The memory afterwards. */
+  'block.compact': BlockMemory;
+  /** No monitor runs and nothing is compacted, now or ever. */
+  'block.close': void;
+  /** True when the message was cancelled by ending its reply. */
+  'message.cancel': boolean;
+}
+
+export type Ticketed<C> = C extends Command ? C & { readonly ticket?: number } : never;
+
+export type BlockEvent =
+  | Ticketed<Command>
+  /** There may be something to do. */
+  | { readonly type: 'chat.changed' }
+  /** What kept the monitor from working may be gone: configuration or credentials. */
+  | ({ readonly type: 'settings.changed' } & Cause)
+  /** A file was changed by hand, or is sound again. */
+  | ({ readonly type: 'file.repaired' } & Cause)
+  | ({ readonly type: 'file.damaged' } & Cause)
+  /** The kill switch was set or released, which cures nothing that has failed. */
+  | ({ readonly type: 'halt.changed' } & Cause)
+  /** From one region to another: the window has passed its threshold; a compaction is over. */
+  | { readonly type: 'window.full' }
+  | { readonly type: 'memory.settled'; readonly cause: string };
+
+/** The end of a command: to the asker with this ticket, or, without one, to all whose command is of this type. */
+export interface Answer {
+  readonly type: 'answer';
+  readonly to: Command['type'];
+  readonly ticket?: number | undefined;
+  readonly value?: unknown;
+  readonly error?: unknown;
+}
+
+export interface BlockInput {
+  readonly name: string;
+  /** The name in the archive, when that is where the block is. */
+  readonly archiveName: string | null;
+}
+
+export interface MachineContext extends BlockInput {
+  /** The state of the monitor as people know it. While the next message is being chosen it is that of the step before. */
+  readonly shown: BlockState;
+  readonly messageId: string | null;
+  readonly reason: Reason | null;
+  /** Epoch milliseconds; null for no time of its own. */
+  readonly wakeUpAt: number | null;
+  /** Of the last step. */
+  readonly cause: string;
+  readonly actor: TransitionActor;
+  readonly isStopping: boolean;
+  /** Who wants another run after the one that ends. */
+  readonly next: Cause | null;
+  /** Something changed while the next step was being chosen, the files were read, or a reply was made. */
+  readonly chooseAgain: boolean;
+  /** What changed while a reply was made may cure what it failed of. */
+  readonly beginAgain: boolean;
+  /** The message whose attempt has just ended without an answer (N4). */
+  readonly overId: string | null;
+  /** The wait of the message is over, or somebody wants no more of it. */
+  readonly isUrgent: boolean;
+  /** The reply did not end in time; it may yet be saved. */
+  readonly isReplyLeft: boolean;
+  /** Epoch milliseconds of the last faults of its actors. */
+  readonly crashes: readonly number[];
+  readonly restarts: number;
+  readonly consecutiveFailures: number;
+  /** Why the memory is being compacted. */
+  readonly trigger: Extract<Compaction['trigger'], 'threshold' | 'manual'>;
+  /** When the block left for the archive. */
+  readonly wasRunning: boolean;
+}
+
+const FRESH_RUN = {
+  messageId: null,
+  reason: null,
+  wakeUpAt: null,
+  isStopping: false,
+  next: null,
+  chooseAgain: false,
+  beginAgain: false,
+  overId: null,
+  isUrgent: false,
+  isReplyLeft: false,
+  crashes: [],
+  restarts: 0,
+  consecutiveFailures: 0,
+} as const satisfies Partial<MachineContext>;
+
+export function initialContext({ name, archiveName }: BlockInput): MachineContext {
+  return { name, archiveName, shown: 'stopped', cause: 'start', actor: 'user', trigger: 'manual', wasRunning: false, ...FRESH_RUN };
+}
+
+/** Faults of an actor within this time, and as many of them, end in `failed`. */
+const CRASH_WINDOW_MS = 600_000;
+export const MAX_CRASHES = 5;
+const CRASH_BASE_MS = 1000;
+/** Timers take no longer waits; the choice is made anew then. */
+const LONGEST_WAIT_MS = 86_400_000;
+/** How long a message that came to nothing is left alone (N4). */
+const STALLED_WAIT_MS = 60_000;
+/** How long a reply may go on after a stop, and an aborted one then take to be saved. */
+export const GRACE_MS = 10_000;
+export const SAVING_MS = 5000;
+
+function placeholder<T, I>(name: string) {
+  return fromPromise<T, I>(() => Promise.reject(new Error(`${name} was not provided`)));
+}
+
+function held(output: Choice | ReplyOutcome): Pick<MachineContext, 'reason' | 'wakeUpAt' | 'cause' | 'actor'> {
+  const reason = 'reason' in output ? output.reason : null;
+  return {
+    reason,
+    wakeUpAt: 'until' in output ? output.until : null,
+    cause: reason?.code ?? output.kind,
+    actor: output.kind === 'pause' ? output.actor : 'monitor',
+  };
+}
+
+/** How a command ended. */
+export interface Settled {
+  readonly to: Command['type'];
+  readonly value?: unknown;
+  readonly error?: unknown;
+}
+
+function refusal(event: BlockEvent, code: ErrorCode, message: string): Answer {
+  const { type, ticket } = event as Ticketed<Command>;
+  return { type: 'answer', to: type, ticket, error: new BlockhouseError(code, message) };
+}
+
+/** The end of a reply is the event of its actor, whose type the setup can't name. */
+function wasCancelled(event: object): boolean {
+  return 'output' in event && (event.output as { readonly cancelled?: boolean }).cancelled === true;
+}
+
+/** `now` in epoch milliseconds. */
+export function setUpMachine(now: () => number) {
+  return setup({
+    types: {
+      context: {} as MachineContext,
+      events: {} as BlockEvent,
+      input: {} as BlockInput,
+      emitted: {} as Answer,
+    },
+    actors: {
+      /** Brings the chat in order after whatever ended the last run. */
+      recover: placeholder<Choice, void>('recover'),
+      /** `isUrgent`: no message waits for its time any longer. */
+      choose: placeholder<Choice, { readonly isUrgent: boolean }>('choose'),
+      /** Makes one attempt at one message. Takes `{type: 'abort', cause}`. */
+      reply: placeholder<ReplyOutcome, { readonly messageId: string }>('reply'),
+      /** Leaves nothing half done, and ends the run. */
+      settle: placeholder<void, { readonly isReplyLeft: boolean }>('settle'),
+      /** Takes `{type: 'abort', cause}`. */
+      compact: placeholder<BlockMemory, Pick<MachineContext, 'trigger'>>('compact'),
+      archive: placeholder<Stored, Pick<MachineContext, 'wasRunning'>>('archive'),
+      restore: placeholder<Unconfirmed, { readonly archiveName: string; readonly name: string }>('restore'),
+      remove: placeholder<Unconfirmed, { readonly archiveName: string }>('remove'),
+    },
+    guards: {
+      isInArchive: ({ context }) => context.archiveName !== null,
+      isActive: stateIn({ life: 'active' }),
+      isOpen: stateIn({ server: 'open' }),
+      mayStart: and([stateIn({ life: 'active' }), stateIn({ server: 'open' })]),
+      isRunning: stateIn({ monitor: 'running' }),
+      isCompacting: stateIn({ memory: 'compacting' }),
+      isAtRest: and([stateIn({ monitor: 'stopped' }), stateIn({ memory: 'settled' })]),
+      isWorking: stateIn({ monitor: { running: 'working' } }),
+      isThreshold: ({ context }) => context.trigger === 'threshold',
+      isStopping: ({ context }) => context.isStopping,
+      startsAgain: ({ context }) => context.next !== null,
+      chooseAgain: ({ context }) => context.chooseAgain,
+      beginAgain: ({ context }) => context.beginAgain,
+      hasCrashedTooOften: ({ context }) => context.crashes.length >= MAX_CRASHES,
+      isReplyTo: ({ context, event }) => event.type === 'message.cancel' && event.messageId === context.messageId,
+      isReply: (_, output: Choice) => output.kind === 'reply',
+      isWait: (_, output: Choice | ReplyOutcome) => output.kind === 'wait',
+      isPause: (_, output: Choice | ReplyOutcome) => output.kind === 'pause',
+      isFailure: (_, output: Choice | ReplyOutcome) => output.kind === 'fail',
+      /** N1. */
+      isToReadAgain: ({ context }, output: Choice) => context.chooseAgain && output.kind !== 'nothing',
+      isPauseInDoubt: ({ context }, output: ReplyOutcome) => output.kind === 'pause' && context.chooseAgain,
+      isMessageFailed: (_, output: ReplyOutcome) => output.kind === 'over' && output.failed,
+      isAnswered: (_, output: ReplyOutcome) => output.kind === 'answered',
+      isOver: (_, output: ReplyOutcome) => output.kind === 'over',
+      isStartingShown: ({ context }) => context.shown === 'starting',
+      isFullAfter: (_, output: ReplyOutcome) => output.kind === 'answered' && output.compact,
+      /** Nothing else than the message that has just come to nothing (N4). */
+      isStalled: ({ context }, output: Choice) => output.kind === 'reply' && output.messageId === context.overId && !context.chooseAgain,
+    },
+    actions: {
+      /** Before anything else of a run, and after everything else of it: provided. */
+      openRun: () => undefined,
+      closeRun: () => undefined,
+      beginRun: assign((_, cause: Cause) => ({ ...FRESH_RUN, ...cause })),
+      show: assign((_, shown: BlockState) => ({ shown })),
+      /** Who or what leads to the next step. */
+      note: assign((_, { cause, actor }: Cause) => ({ cause, actor })),
+      hold: assign((_, output: Choice | ReplyOutcome) => held(output)),
+      holdStalled: assign(() => held({ kind: 'wait', until: now() + STALLED_WAIT_MS, reason: stalledReason() })),
+      clearReason: assign({ reason: null, wakeUpAt: null }),
+      clearWait: assign({ wakeUpAt: null }),
+      take: assign((_, output: Choice) => ({ messageId: output.kind === 'reply' ? output.messageId : null, reason: null, wakeUpAt: null })),
+      letGo: assign({ messageId: null }),
+      chooseAnew: assign({ chooseAgain: true }),
+      forgetChanges: assign({ chooseAgain: false, beginAgain: false }),
+      beginAnew: assign({ chooseAgain: true, beginAgain: true }),
+      hurry: assign({ isUrgent: true }),
+      takeTime: assign({ isUrgent: false }),
+      countFailure: assign(({ context }) => ({ consecutiveFailures: context.consecutiveFailures + 1 })),
+      clearFailures: assign({ consecutiveFailures: 0 }),
+      clearCrashes: assign({ crashes: [], consecutiveFailures: 0 }),
+      /** N4. */
+      noteOver: assign(({ context }) => ({ overId: context.messageId })),
+      forgetOver: assign({ overId: null }),
+      leave: assign((_, { cause, actor }: Cause) => ({ isStopping: true, next: null, cause, actor })),
+      startAgain: assign((_, next: Cause) => ({ next })),
+      startNoMore: assign({ next: null }),
+      noteReplyLeft: assign({ isReplyLeft: true }),
+      /** What it threw is in the log; its text may hold anything. */
+      crash: assign((_, error: unknown) => ({ reason: crashReason(error), cause: 'fault', actor: 'monitor' as const })),
+      countCrash: assign(({ context }) => ({
+        crashes: [...context.crashes.filter((at) => now() - at < CRASH_WINDOW_MS), now()],
+        restarts: context.restarts + 1,
+        wakeUpAt: null,
+      })),
+      giveUp: assign(({ context }) => ({ reason: crashLoopReason(context.name, context.crashes.length, context.reason) })),
+      holdCrash: assign(({ context }) => ({ wakeUpAt: now() + CRASH_BASE_MS * 2 ** (context.crashes.length - 1) })),
+      /** Ends the reply that is being made, so that its text so far is kept. */
+      abortReply: sendTo('reply', { type: 'abort', cause: 'stop' }),
+      cancelReply: sendTo('reply', { type: 'abort', cause: 'cancel' }),
+      abortCompaction: sendTo('compaction', { type: 'abort', cause: 'stop' }),
+      compactByThreshold: assign({ trigger: 'threshold' as const }),
+      compactByHand: assign({ trigger: 'manual' as const }),
+      tellFull: raise({ type: 'window.full' }),
+      tellSettled: raise((_, cause: string) => ({ type: 'memory.settled' as const, cause })),
+      noteRunning: assign({ wasRunning: true }),
+      noteStopped: assign({ wasRunning: false }),
+      rename: assign((_, name: string) => ({ name })),
+      placeInArchive: assign((_, archiveName: string) => ({ archiveName })),
+      takeFromArchive: assign({ archiveName: null }),
+      /** To everybody who waits for the end of such a command. */
+      answer: emit((_, settled: Settled) => ({ type: 'answer' as const, ...settled })),
+      /** To the asker alone: there is nothing to wait for. */
+      answerAtOnce: emit(({ event }, value: unknown) => ({
+        type: 'answer' as const,
+        to: event.type as Command['type'],
+        ticket: (event as Ticketed<Command>).ticket,
+        value,
+      })),
+      refuseWhileMoving: emit(({ context, event }) => refusal(event, 'WRONG_STATE', `${context.name} is being archived.`)),
+      refuseInArchive: emit(({ context, event }) => refusal(event, 'BLOCK_NOT_FOUND', `${context.name} is in the archive.`)),
+      /** To those whose start was overtaken by a stop. */
+      refuseStarts: emit(({ context: { name } }) => ({
+        type: 'answer' as const,
+        to: 'block.start' as const,
+        error: new BlockhouseError('WRONG_STATE', `${name} was stopped again before it could start.`),
+      })),
+      refuseAtEnd: emit(({ event }) => refusal(event, 'SHUTTING_DOWN', 'The server is shutting down.')),
+      refuse: emit(({ event }, { code, message }: { readonly code: ErrorCode; readonly message: string }) => refusal(event, code, message)),
+      /** Exactly one for each reply: true when a command ended it. */
+      tellCancelled: emit(({ event }) => ({ type: 'answer' as const, to: 'message.cancel' as const, value: wasCancelled(event) })),
+    },
+    delays: {
+      wait: ({ context }) => Math.min(Math.max((context.wakeUpAt ?? Number.POSITIVE_INFINITY) - now(), 0), LONGEST_WAIT_MS),
+      grace: GRACE_MS,
+      saving: SAVING_MS,
+      crashDelay: ({ context }) => CRASH_BASE_MS * 2 ** Math.max(0, context.crashes.length - 1),
+      nextTurn: 0,
+    },
+  });
+}
+
+export type MachineSetup = ReturnType<typeof setUpMachine>;
