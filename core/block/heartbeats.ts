@@ -51,11 +51,12 @@ export class HeartbeatWheel {
 
   #turn(): void {
     this.#tick += 1;
-    const due = this.#slots.get(this.#tick) ?? [];
-    this.#slots.delete(this.#tick);
-    for (const beat of due) {
+    const due = this.#slots.get(this.#tick) ?? new Set();
+    for (const beat of [...due]) {
+      if (!due.delete(beat)) continue; // one before it has ended it
       this.#place(beat);
       beat.run();
     }
+    this.#slots.delete(this.#tick);
   }
 }

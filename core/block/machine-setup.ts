@@ -46,16 +46,16 @@ export type Command =
 /** What the answer to each command holds. */
 export interface Answers {
   /** The monitor has come through its recovery, or ran already. */
-  'block.start': void;
+  'block.start': undefined;
   /** No monitor runs. */
-  'block.stop': void;
+  'block.stop': undefined;
   'block.archive': Stored;
   'block.restore': Unconfirmed;
   'block.remove': Unconfirmed;
   /** The memory afterwards. */
   'block.compact': BlockMemory;
   /** No monitor runs and nothing is compacted, now or ever. */
-  'block.close': void;
+  'block.close': undefined;
   /** True when the message was cancelled by ending its reply. */
   'message.cancel': boolean;
 }

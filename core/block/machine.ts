@@ -6,12 +6,10 @@
 // L2 A move that fails leaves the block where it was, and its asker has the cause.
 // L3 Compactions are made one at a time: two summaries of the same exchanges would be paid, and one kept.
 // L4 Once the server ends nothing starts any more.
-import { and, not, type SnapshotFrom, type StateValueFrom, stateIn } from 'xstate';
+import { not, type SnapshotFrom } from 'xstate';
 import { monitorRegion } from '../monitor/machine.ts';
 import type { BlockState } from '../schemas/block.ts';
-import { initialContext, type MachineContext, setUpMachine } from './machine-setup.ts';
-
-const output = <O>({ event }: { readonly event: { readonly output: O } }): O => event.output;
+import { initialContext, setUpMachine } from './machine-setup.ts';
 
 /** `now` in epoch milliseconds. */
 export function createBlockMachine(now: () => number) {

@@ -32,6 +32,14 @@ const KEPT_STEPS = 50;
 /** A pulse.json in which only the time has changed is written no more often. */
 const REFRESH_MS = 600_000;
 
+/** The step that was told last; `seen` is missing before the first one. */
+interface Told {
+  readonly state: BlockState;
+  /** Its reason and its time, as text to be compared. */
+  readonly detail: string;
+  readonly seen?: Pick<SeenState, 'context'> & { readonly now: number };
+}
+
 const NO_DETAIL = JSON.stringify([null, null]);
 
 /** What is told of a snapshot of the block's actor. */
@@ -44,7 +52,7 @@ export class Recorder {
   readonly #options: RecorderOptions;
   readonly #writes = new PQueue({ concurrency: 1 });
   /** The step that was told last, for what comes next to be told apart from it. */
-  #told: { readonly state: BlockState; readonly detail: string } = { state: 'stopped', detail: NO_DETAIL };
+  #told: Told = { state: 'stopped', detail: NO_DETAIL };
   #task: CurrentTask | null = null;
   #lastRun: string | null = null;
   #startedAt: string | null = null;
@@ -76,7 +84,7 @@ export class Recorder {
     const detail = JSON.stringify([context.reason, context.wakeUpAt]);
     const from = this.#told.state;
     if (state === from && detail === this.#told.detail) return;
-    this.#told = { state, detail };
+    this.#told = { state, detail, seen: { context, now: this.#options.world.now() } };
     if (state !== from) this.#tell(from, state, context);
     this.#enqueue(() => this.#writeStep(state, context));
   }
@@ -93,11 +101,18 @@ export class Recorder {
     });
   }
 
-  /** What pulse.json says, with what has grown since it was written. */
+  /** What pulse.json says, with what has happened since it was written. */
   present(written: BlockPulse): BlockPulse {
-    const pulse = this.#asItRuns(written);
-    const lastPulse = Date.parse(pulse.lastPulse ?? '') >= this.#lastBeat ? pulse.lastPulse : new Date(this.#lastBeat).toISOString();
-    return { ...pulse, lastPulse, currentTask: this.#task ?? pulse.currentTask, uptimeSeconds: uptime(pulse, this.#options.world.now()) };
+    const pulse = this.#withTold(this.#asItRuns(written));
+    const lastPulse = this.#lastBeat > (Date.parse(pulse.lastPulse ?? '') || 0) ? new Date(this.#lastBeat).toISOString() : pulse.lastPulse;
+    return { ...pulse, lastPulse, currentTask: this.#task, uptimeSeconds: uptime(pulse, this.#options.world.now()) };
+  }
+
+  /** A step that is still on its way to the disk. */
+  #withTold(pulse: BlockPulse): BlockPulse {
+    const { state, seen } = this.#told;
+    if (seen === undefined || pulse.state === state) return pulse;
+    return takeStep(pulse, { to: state, ...seen.context, now: seen.now, isWanted: pulse.desired === 'running', lastRun: this.#lastRun, queue: undefined });
   }
 
   /** Written once, when text begins to come: its growth is for the heartbeat, and every word for the feed. */
