@@ -1,25 +1,26 @@
 // The one egress function: every byte that Blockhouse sends to a provider leaves through `Upstream.send`.
 //
-// H1 No call leaves that the egress rule refuses; no connection opens to an address it refuses, whatever name led there.
-// H2 Redirects are not followed, and no content-encoding is accepted: both would carry keys or memory elsewhere.
-// H3 After `close` nothing is sent, and no connection is left, be it one that is only being opened.
+// allowed-only: no call leaves that the egress rule refuses, and no connection opens to an address that it refuses, whatever name led there.
+// no-detours: redirects are not followed and compressed answers are not accepted. Both could carry keys or fill the memory.
+// closed-for-good: after `close` nothing is sent, and no connection is left, not even one that was being opened.
 //
-// undici is loaded at the first call: a server that has nothing to send does without its memory.
+// undici is loaded at the first call, so that a server that never calls a provider saves its memory.
 import { type LookupAddress, lookup as resolveName } from 'node:dns';
 import type { LookupFunction, Socket } from 'node:net';
 import type { buildConnector, Client, Pool } from 'undici';
 import { type AdapterCall, checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress } from '../core/index.ts';
-import { closing } from './breaks.ts';
-import { type Connection, Exchange, type OriginPool, type PoolSource, type UpstreamHandler, type UpstreamRequest } from './exchange.ts';
+import { type Connection, newConnection, takeSocket } from './connection.ts';
+import { closing } from './connection-errors.ts';
+import { type OriginPool, type PoolSource, UpstreamCall, type UpstreamHandler, type UpstreamRequest } from './upstream-call.ts';
 
-export type { UpstreamHandler, UpstreamRequest } from './exchange.ts';
+export type { UpstreamHandler, UpstreamRequest } from './upstream-call.ts';
 
 type Undici = typeof import('undici');
 
-/** Longer than the 4 s of undici: model calls come in bursts with thinking in between, and a stale one costs nothing (X3 in exchange.ts). */
+/** Longer than the 4 s of undici: model calls come in bursts with thinking in between, and one that was closed meanwhile costs nothing (sent-once in upstream-call.ts). */
 const KEEP_ALIVE_MS = 30_000;
 const MAX_HEADER_BYTES = 64 * 1024;
-/** Pools kept, as requests may name base URLs; the one unused for longest is closed, once its requests have ended. */
+/** A request may name a base URL, so pools come and go. Beyond this many, the one unused for longest is closed once its requests have ended. */
 const MAX_POOLS = 64;
 
 export class Upstream implements PoolSource {
@@ -42,7 +43,7 @@ export class Upstream implements PoolSource {
   /** Resolves when the answer is complete and handed over. Rejects with a BlockhouseError, or with what the handler threw. */
   send(call: AdapterCall, request: UpstreamRequest, handler: UpstreamHandler): Promise<void> {
     if (this.#undici === undefined) return this.prepare().then(() => this.send(call, request, handler));
-    return new Exchange(call, request, handler, this).run();
+    return new UpstreamCall(call, request, handler, this).run();
   }
 
   async prepare(): Promise<void> {
@@ -50,7 +51,7 @@ export class Upstream implements PoolSource {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true; // H3
+    this.#isClosed = true; // closed-for-good
     const pools = [...this.#leaving, ...[...this.#pools.values()].map(({ pool }) => pool)];
     this.#pools.clear();
     this.#newest = undefined;
@@ -59,7 +60,7 @@ export class Upstream implements PoolSource {
     await closed;
   }
 
-  /** Throws INVALID_REQUEST for an address that the egress rule refuses (H1), SHUTTING_DOWN after `close` (H3). */
+  /** Throws INVALID_REQUEST for an address that the egress rule refuses (allowed-only), SHUTTING_DOWN after `close` (closed-for-good). */
   poolFor({ egress, timeouts }: AdapterCall, url: URL): OriginPool {
     if (this.#isClosed) throw closing();
     const origin = checkEgress(egress, url);
@@ -76,7 +77,7 @@ export class Upstream implements PoolSource {
     const open = connector(undici, origin, egress, timeouts.connectMs);
     const pool = new undici.Pool(origin, {
       factory: (address, options: Client.Options) => {
-        const connection: Connection = { opening: undefined, isFresh: false, release: undefined };
+        const connection = newConnection();
         const client = new undici.Client(address, { ...options, connect: (target, callback) => this.#connect(open, connection, target, callback) });
         const dispatch = client.dispatch.bind(client);
         client.dispatch = (request, handler) => {
@@ -86,7 +87,7 @@ export class Upstream implements PoolSource {
         return client;
       },
       pipelining: 1,
-      headersTimeout: 0, // exchange.ts has the limits: undici's own limits would end a reasoning model's silence after 300 s
+      headersTimeout: 0, // upstream-call.ts has the limits: undici's own limits would end a reasoning model's silence after 300 s
       bodyTimeout: 0,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
@@ -100,16 +101,12 @@ export class Upstream implements PoolSource {
   }
 
   #connect(open: Connect, connection: Connection, ...[target, callback]: Parameters<Connect>): void {
+    connection.socket = undefined;
     const socket = open(target, (...result) => {
       this.#opening.delete(socket);
       connection.opening = undefined;
-      if (result[0] === null && result[1] !== null) releaseAtEnd(result[1], connection);
-      connection.isFresh = true; // undici begins with the request within the callback
-      try {
-        callback(...result);
-      } finally {
-        connection.isFresh = false;
-      }
+      if (result[0] === null && result[1] !== null) takeSocket(connection, result[1]);
+      callback(...result);
     });
     connection.opening = socket;
     this.#opening.add(socket);
@@ -121,26 +118,16 @@ export class Upstream implements PoolSource {
     const [origin, { pool }] = oldest;
     this.#pools.delete(origin);
     this.#leaving.add(pool);
-    // Waits for its requests. What may fail is the closing of idle sockets, which matters to nobody any more.
+    // `close` waits for the pool's requests. It can only fail at closing idle sockets, and nobody needs those any more.
     const left = pool.close().catch(() => pool.destroy());
     void left.finally(() => this.#leaving.delete(pool));
   }
 }
 
-/** X5 in exchange.ts: however the connection ends, its reader hears of it before undici does. */
-function releaseAtEnd(socket: Socket, connection: Connection): void {
-  const destroy = socket.destroy.bind(socket);
-  socket.destroy = (error) => {
-    connection.release?.();
-    return destroy(error);
-  };
-  socket.on('end', () => connection.release?.());
-}
-
 /** As it is at run time: undici's types leave the socket out. */
 type Connect = (...args: Parameters<buildConnector.connector>) => Socket;
 
-/** The lookup pins the address that was checked (H1). */
+/** The lookup pins the address that was checked (allowed-only). */
 function connector(undici: Undici, origin: string, egress: EgressRule, timeoutMs: number): Connect {
   const lookup = checkedLookup(origin, egress.allowedOrigins.has(origin));
   return undici.buildConnector({ timeout: timeoutMs, lookup, autoSelectFamily: true } as buildConnector.BuildOptions) as Connect;

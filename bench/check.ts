@@ -1,5 +1,5 @@
 // The small version of the bench for `npm run verify`: fails when the gateway costs much more beside the pipe than when `recorded.json` was
-// written. Ratios of processor time in one run, which a busy machine changes little; a wide margin for what it does change.
+// written. The same method as the bench: pipe and gateway in turn, warm, ratios of processor time in one run; fewer rounds.
 // `--record` writes the ratios of this run down.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,19 +9,17 @@ import { ratioOf } from './harness/stats.ts';
 import { gatewayTarget, providerTarget, type Target } from './harness/targets.ts';
 import { inWorld, warmStreams, warmWhole } from './harness/world.ts';
 
-const MARGIN = 1.6;
-const ROUNDS = 3;
-const ROUND_MS = 500;
+const MARGIN = 1.25;
+const ROUNDS = 5;
+const ROUND_MS = 1000;
 const EVERY_MS = 5;
-/** Enough for the compiler, and verify must not wait. */
-const WARM_REQUESTS = 2000;
-const WARM_FRAMES = 4000;
 const FILE = join(import.meta.dirname, 'recorded.json');
 
 type Ratios = Readonly<Record<string, number>>;
 
 const measures: Readonly<Record<string, (targets: readonly Target[]) => Promise<number>>> = {
-  'CPU per small request at 16': async (targets) => cpuRatio(targets, (target) => loadWhole(target, target.whole(80), { concurrency: 16, ms: ROUND_MS })),
+  'CPU per small request at 32': async (targets) => cpuRatio(targets, (target) => loadWhole(target, target.whole(80), { concurrency: 32, ms: ROUND_MS })),
+  'CPU per 16 KiB request at 32': async (targets) => cpuRatio(targets, (target) => loadWhole(target, target.whole(16_384), { concurrency: 32, ms: ROUND_MS })),
   'CPU per frame at 16 streams': async (targets) =>
     cpuRatio(targets, (target) => loadStreams(target, target.stream(ROUND_MS / EVERY_MS, EVERY_MS), { concurrency: 16, ms: 0 })),
 };
@@ -38,8 +36,8 @@ async function cpuRatio(targets: readonly Target[], measure: (target: Target) =>
 async function measureAll(recorded: Ratios): Promise<Record<string, number>> {
   return inWorld({}, async ({ pipe, gateway }) => {
     const targets = [providerTarget(pipe, 'openai-chat'), gatewayTarget(gateway, 'openai-chat')];
-    await warmWhole(targets, 80, WARM_REQUESTS);
-    await warmStreams(targets, WARM_FRAMES);
+    await warmWhole(targets, 80);
+    await warmStreams(targets);
     const found: Record<string, number> = {};
     for (const [name, measure] of Object.entries(measures)) {
       const first = await measure(targets);

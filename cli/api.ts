@@ -1,21 +1,8 @@
-// The routes of `/api` as functions: each is one request.
-import type {
-  ArchiveInfo,
-  BlockConfig,
-  BlockDetails,
-  BlockEntry,
-  BlockMemory,
-  BlockPulse,
-  ChatEntry,
-  ChatReceipt,
-  CostsReport,
-  DoctorReport,
-  Explanation,
-  Fact,
-  HaltState,
-  LogFile,
-} from '../core/index.ts';
-import type { Client } from './client.ts';
+// The routes of `/api` as functions: each is one request. What they answer with is read out of the server's handlers.
+import type { ArchiveInfo, BlockConfig, ChatEntry, LogFile } from '../core/index.ts';
+import type { AnswerOf } from '../transports/http/index.ts';
+import type { CallOptions, Client } from './client.ts';
+import { type PathParams, type QueryParams, type RouteKey, targetOf } from './client-routes.ts';
 import { CliError } from './exit-codes.ts';
 import { oneLine } from './output.ts';
 
@@ -25,13 +12,9 @@ export interface Told {
 }
 export type MonitorAction = 'start' | 'stop' | 'restart';
 
-function path(root: string, name: string, ...rest: string[]): string {
-  if (name === '') throw new CliError('usage', 'a name must not be empty.');
-  return [root, name, ...rest].map((part, index) => (index === 0 ? part : encodeURIComponent(part))).join('/');
+interface RequestOptions<K extends RouteKey> extends CallOptions {
+  readonly query?: QueryParams<K>;
 }
-
-const block = (name: string, ...rest: string[]): string => path('/api/blocks', name, ...rest);
-const archived = (name: string, ...rest: string[]): string => path('/api/archive', name, ...rest);
 
 /** What can be asked of the server. Every promise rejects with a CliError that carries the server's text. */
 export class Api {
@@ -41,119 +24,125 @@ export class Api {
     this.client = client;
   }
 
-  list(): Promise<{ readonly blocks: readonly BlockEntry[] }> {
-    return this.client.json('GET', '/api/blocks');
+  list() {
+    return this.#call('GET /api/blocks', {});
   }
 
-  create(name: string, config: object): Promise<{ readonly success: true; readonly name: string }> {
-    return this.client.json('POST', '/api/blocks', { body: { name, config } });
+  create(name: string, config: object) {
+    return this.#call('POST /api/blocks', {}, { body: { name, config } });
   }
 
-  details(name: string): Promise<BlockDetails> {
-    return this.client.json('GET', block(name));
+  details(name: string) {
+    return this.#call('GET /api/blocks/:name', { name });
   }
 
-  explain(name: string): Promise<Explanation> {
-    return this.client.json('GET', block(name, 'why'));
+  explain(name: string) {
+    return this.#call('GET /api/blocks/:name/why', { name });
   }
 
-  monitor(name: string, action: MonitorAction): Promise<Told & { readonly pulse: BlockPulse }> {
-    return this.client.json('POST', block(name, action));
+  monitor(name: string, action: MonitorAction) {
+    return this.#call(`POST /api/blocks/:name/${action}`, { name });
   }
 
-  reset(name: string, hard: boolean): Promise<Told & { readonly cleared: readonly string[] }> {
-    return this.client.json('POST', `${block(name, 'reset')}${hard ? '?hard=true' : ''}`);
+  reset(name: string, hard: boolean) {
+    return this.#call('POST /api/blocks/:name/reset', { name }, { query: { hard: hard ? 'true' : undefined } });
   }
 
-  post(name: string, message: string, clientId?: string): Promise<ChatReceipt> {
+  post(name: string, message: string, clientId?: string) {
     const headers = { 'x-blockhouse-channel': 'cli' };
-    return this.client.json('POST', block(name, 'chat'), { headers, body: { message, ...(clientId !== undefined && { clientId }) } });
+    return this.#call('POST /api/blocks/:name/chat', { name }, { headers, body: { message, ...(clientId !== undefined && { clientId }) } });
   }
 
   async history(name: string): Promise<readonly ChatEntry[]> {
-    return (await this.client.json<{ messages: ChatEntry[] }>('GET', block(name, 'chat'))).messages;
+    return (await this.#call('GET /api/blocks/:name/chat', { name })).messages;
   }
 
-  changeMessage(name: string, id: string, action: 'cancel' | 'retry'): Promise<Told & { readonly entry: ChatEntry }> {
-    return this.client.json('POST', block(name, 'chat', id, action));
+  changeMessage(name: string, id: string, action: 'cancel' | 'retry') {
+    return this.#call(`POST /api/blocks/:name/chat/:id/${action}`, { name, id });
   }
 
   async config(name: string): Promise<BlockConfig> {
-    return (await this.client.json<{ config: BlockConfig }>('GET', block(name, 'config'))).config;
+    return (await this.#call('GET /api/blocks/:name/config', { name })).config;
   }
 
   /** `rev` is the revision that was seen; another one is refused. */
   async updateConfig(name: string, patch: object, rev?: number): Promise<BlockConfig> {
     const headers = rev === undefined ? {} : { 'if-match': `"${rev}"` };
-    return (await this.client.json<{ config: BlockConfig }>('PUT', block(name, 'config'), { headers, body: patch })).config;
+    return (await this.#call('PUT /api/blocks/:name/config', { name }, { headers, body: patch })).config;
   }
 
   async logs(name: string): Promise<readonly LogFile[]> {
-    return (await this.client.json<{ logs: LogFile[] }>('GET', block(name, 'logs'))).logs;
+    return (await this.#call('GET /api/blocks/:name/logs', { name })).logs;
   }
 
-  addFact(name: string, text: string): Promise<{ readonly success: true; readonly fact: Fact }> {
-    return this.client.json('POST', block(name, 'memory', 'facts'), { body: { text } });
+  addFact(name: string, text: string) {
+    return this.#call('POST /api/blocks/:name/memory/facts', { name }, { body: { text } });
   }
 
-  removeFact(name: string, id: string): Promise<Told> {
-    return this.client.json('DELETE', block(name, 'memory', 'facts', id));
+  removeFact(name: string, id: string) {
+    return this.#call('DELETE /api/blocks/:name/memory/facts/:id', { name, id });
   }
 
-  changeMemory(name: string, action: 'compact' | 'undo'): Promise<Told & { readonly memory: BlockMemory }> {
-    return this.client.json('POST', block(name, 'memory', action), { hurry: false });
+  changeMemory(name: string, action: 'compact' | 'undo') {
+    return this.#call(`POST /api/blocks/:name/memory/${action}`, { name }, { hurry: false });
   }
 
-  archive(name: string): Promise<Told & { readonly archiveName: string }> {
-    return this.client.json('DELETE', block(name));
+  archive(name: string) {
+    return this.#call('DELETE /api/blocks/:name', { name });
   }
 
   async archives(): Promise<readonly ArchiveInfo[]> {
-    return (await this.client.json<{ archives: ArchiveInfo[] }>('GET', '/api/archive')).archives;
+    return (await this.#call('GET /api/archive', {})).archives;
   }
 
-  restore(archive: string, name?: string): Promise<Told & { readonly name: string }> {
-    return this.client.json('POST', archived(archive, 'restore'), name === undefined ? {} : { body: { name } });
+  restore(archive: string, name?: string) {
+    return this.#call('POST /api/archive/:name/restore', { name: archive }, name === undefined ? {} : { body: { name } });
   }
 
-  purge(archive: string): Promise<Told> {
-    return this.client.json('DELETE', archived(archive));
+  purge(archive: string) {
+    return this.#call('DELETE /api/archive/:name', { name: archive });
   }
 
   export(name: string): Promise<Buffer> {
-    return this.client.bytes('GET', block(name, 'export'));
+    const { method, target } = targetOf('GET /api/blocks/:name/export', { name });
+    return this.client.bytes(method, target);
   }
 
-  import(bytes: Uint8Array, name?: string): Promise<{ readonly name: string }> {
-    return this.client.json('POST', `/api/import${name === undefined ? '' : `?name=${encodeURIComponent(name)}`}`, { bytes, hurry: false });
+  import(bytes: Uint8Array, name?: string) {
+    return this.#call('POST /api/import', {}, { query: { name }, bytes, hurry: false });
   }
 
-  costs(by: string, name?: string): Promise<CostsReport> {
-    return this.client.json('GET', `/api/costs?by=${encodeURIComponent(by)}${name === undefined ? '' : `&block=${encodeURIComponent(name)}`}`);
+  costs(by: string, block?: string) {
+    return this.#call('GET /api/costs', {}, { query: { by, block } });
   }
 
-  check(): Promise<DoctorReport> {
-    return this.client.json('GET', '/api/doctor');
+  check() {
+    return this.#call('GET /api/doctor', {});
   }
 
-  halted(): Promise<HaltState> {
-    return this.client.json('GET', '/api/halt');
+  halted() {
+    return this.#call('GET /api/halt', {});
   }
 
-  halt(reason?: string): Promise<HaltState> {
-    return this.client.json('POST', '/api/halt', { body: reason === undefined ? {} : { reason } });
+  halt(reason?: string) {
+    return this.#call('POST /api/halt', {}, { body: reason === undefined ? {} : { reason } });
   }
 
-  unhalt(): Promise<HaltState> {
-    return this.client.json('DELETE', '/api/halt');
+  unhalt() {
+    return this.#call('DELETE /api/halt', {});
   }
 
   /** The model that an adapter takes where none is named. Throws for a provider that is not listed by this name, with those that are. */
   async defaultModel(provider: string): Promise<string> {
-    const { adapters } = await this.client.json<{ adapters: { id: string; defaultModel: string }[] }>('GET', '/v1/adapters');
+    const { adapters } = await this.#call('GET /v1/adapters', {});
     const found = adapters.find(({ id }) => id === provider);
     if (found !== undefined) return found.defaultModel;
     const ids = adapters.map(({ id }) => id).join(', ');
     throw new CliError('usage', `${oneLine(provider)} is none of the providers (${ids}); name one of them, or its model with --model, too.`);
+  }
+
+  #call<K extends RouteKey>(route: K, params: PathParams<K>, { query, ...options }: RequestOptions<K> = {}): Promise<AnswerOf<K>> {
+    const { method, target } = targetOf(route, params, query);
+    return this.client.json(method, target, options);
   }
 }

@@ -55,14 +55,14 @@ export abstract class BaseCommand extends Command<BaseContext> {
 
   protected async config(): Promise<ProcessConfig> {
     const { readConfig } = await import('./compose.ts');
-    return readConfig({ workspace: this.workspace });
+    return readConfig({ workspace: this.workspace }, this.context.env);
   }
 
   /** Lends a core with every adapter, and closes it. */
   protected async withCore(work: (core: Core) => Promise<ExitKind>): Promise<ExitKind> {
     const config = await this.config();
     const { createConfiguredCore } = await import('./compose.ts');
-    const core = await createConfiguredCore(config);
+    const core = await createConfiguredCore(config, this.context.env);
     try {
       return await work(core);
     } finally {

@@ -2,7 +2,7 @@
 // they are used, so that a command that needs neither is quick.
 import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
-import { BlockhouseError, type Core, createCore, type Flags, type ProcessConfig, resolveProcessConfig } from '../core/index.ts';
+import { BlockhouseError, type Core, createCore, type Environment, type Flags, type ProcessConfig, resolveProcessConfig } from '../core/index.ts';
 import { CliError, EXIT_CODES, type ExitKind, exitKindOf } from './exit-codes.ts';
 
 /** The first Node release line that still gets security fixes. */
@@ -16,10 +16,10 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** Settings from flags, environment and defaults. Throws a CliError that names each way to set what is wrong. */
-export function readConfig(flags: Flags): ProcessConfig {
+/** Settings from flags, the environment (by default that of the process) and defaults. Throws a CliError that names each way to set what is wrong. */
+export function readConfig(flags: Flags, env: Environment = process.env): ProcessConfig {
   try {
-    return resolveProcessConfig(flags, process.env);
+    return resolveProcessConfig(flags, env);
   } catch (error) {
     throw new CliError('usage', (error as Error).message, error);
   }
@@ -78,13 +78,13 @@ export async function inWorkspace<T>(config: ProcessConfig, work: () => Promise<
 }
 
 /** A core for the CLI's own calls, with the same settings as the server would have. */
-export async function createConfiguredCore(config: ProcessConfig): Promise<Core> {
+export async function createConfiguredCore(config: ProcessConfig, env: Environment = process.env): Promise<Core> {
   const { createAdapters } = await import('../adapters/index.ts');
   return createCore({
     workspace: config.workspace,
     adapters: createAdapters(),
     // A copy: reading the live one asks the system each time, and nothing outside can change it.
-    env: { ...process.env },
+    env: { ...env },
     allowedOrigins: config.allowedOrigins,
     queue: config.queue,
     timeouts: config.timeouts,

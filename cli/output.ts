@@ -140,9 +140,14 @@ const paint =
   (text) =>
     `\x1b[${code}m${text}\x1b[0m`;
 
+/** True for the keyboard and the screen of a person. */
+export function isTerminal(stream: object): boolean {
+  return 'isTTY' in stream && stream.isTTY === true;
+}
+
 /** O2. */
 export function isColored(stream: object, env: Readonly<Record<string, string | undefined>>): boolean {
-  return 'isTTY' in stream && stream.isTTY === true && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
+  return isTerminal(stream) && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
 }
 
 export function styleFor(colored: boolean): Style {

@@ -5,7 +5,7 @@ import { shellWord } from './banner.ts';
 import { Client, findServer } from './client.ts';
 import { BaseCommand } from './command.ts';
 import { CliError, type ExitKind, worstOf } from './exit-codes.ts';
-import { isColored, oneLine, type Style, styleFor, toJson, write } from './output.ts';
+import { isColored, isTerminal, oneLine, type Style, styleFor, toJson, write } from './output.ts';
 
 /** What a person puts a word of their own for. */
 const PLACEHOLDER = /^<[a-z]+>$/;
@@ -41,9 +41,10 @@ export abstract class ServerCommand extends BaseCommand {
 
   /** Asks at a terminal; elsewhere, `otherwise` decides. */
   protected async agreed(question: string, otherwise: () => boolean): Promise<boolean> {
-    if (!process.stdin.isTTY || !process.stderr.isTTY) return otherwise();
+    const { stdin } = this.context;
+    if (!isTerminal(stdin) || !isTerminal(this.stderr)) return otherwise();
     const { confirm } = await import('./confirm.ts');
-    return confirm(question, { input: process.stdin, output: process.stderr });
+    return confirm(question, { input: stdin, output: this.stderr });
   }
 
   /** A command that this person can paste. */

@@ -46,7 +46,7 @@ export const ERROR_TABLE = {
   TOO_MANY_ATTEMPTS: {
     status: 429,
     retryable: false,
-    meaning: 'More than 60 wrong tokens came from this address within a minute. The right one is always taken.',
+    meaning: 'More than 20 wrong tokens came from this address within a minute. The right one is always taken.',
   },
   UPSTREAM_RATE_LIMITED: { status: 429, retryable: true, meaning: "The provider limits the rate; Retry-After is the provider's, where it gave one." },
   HEADERS_TOO_LARGE: { status: 431, retryable: false, meaning: 'The request headers are larger than 16 KiB.' },
@@ -163,7 +163,12 @@ export function toBlockhouseError(error: unknown): BlockhouseError {
   if (error instanceof BlockhouseError) return error;
   const fault = passingFault(error);
   if (fault !== undefined) return new BlockhouseError('STORAGE_FAILED', `The system refused to read or write (${fault}); try again.`, { cause: error });
-  return new BlockhouseError('INTERNAL_ERROR', INTERNAL_TEXT, { cause: error });
+  return internalError(error);
+}
+
+/** A failure that says nothing to a caller; the cause is for the log (E3). */
+export function internalError(cause: unknown): BlockhouseError {
+  return new BlockhouseError('INTERNAL_ERROR', INTERNAL_TEXT, { cause });
 }
 
 /** The same error with what its call has used; itself where that is not known. */

@@ -23,7 +23,7 @@ export interface HolderOptions {
   readonly bus: CoreBus;
   readonly gateway: Gateway;
   readonly credentials: CredentialStore | undefined;
-  readonly options: Pick<CoreOptions, 'clock' | 'random' | 'monitorCalls'>;
+  readonly options: Pick<CoreOptions, 'now' | 'clock' | 'random' | 'monitorCalls'>;
 }
 
 const LOCK_CHECK_MS = 1000;
@@ -161,7 +161,7 @@ export class WorkspaceHolder {
       await Promise.all([
         import('./block/blocks.ts'),
         import('./block/halt.ts'),
-        import('./block/feed.ts'),
+        import('./block/reply-stream.ts'),
         import('./block/heartbeats.ts'),
         import('./monitor/model-call.ts'),
         import('./gateway/pricing.ts'),
@@ -183,6 +183,7 @@ export class WorkspaceHolder {
       heartbeats: new HeartbeatWheel(),
       steps: new StepCounter(now()),
       now,
+      monotonic: options.now ?? (() => performance.now()),
       random: options.random ?? Math.random,
       halted: () => halt.state(),
       refreshCredentials: () => credentials?.refresh(),

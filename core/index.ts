@@ -14,6 +14,7 @@ export {
   type ErrorDetail,
   type ErrorExtras,
   errorBody,
+  internalError,
   invalidRequest,
   toBlockhouseError,
 } from './errors.ts';
@@ -35,6 +36,7 @@ export {
 } from './gateway/settings.ts';
 export { ChatStream, type ChatStreamEvent } from './gateway/stream.ts';
 export { holdsMoreThan, isObject, type JsonObject, type JsonValue, MAX_JSON_VALUES, parseJson, tryParseJson } from './json.ts';
+export { toJsonText } from './json-text.ts';
 export type { Adapter, AdapterCall, ChatCall, ChatEvent, EventSink, ReportedUsage, StreamSink, UpstreamTimeouts } from './ports.ts';
 export { type Core, type CoreOptions, createCore } from './runtime.ts';
 export * from './schemas/adapter.ts';

@@ -84,6 +84,8 @@ const CORE_BUILTINS = [
   'node:module',
   'node:zlib',
 ];
+/** They know the server's routes, and load nothing of the server. */
+const CLIENT_OF_ROUTES = ['cli/api.ts', 'cli/client-routes.ts'];
 const transportOf = (path: string): string => path.split('/')[1] ?? '';
 /** What several transports need lies directly in transports/. */
 const isTransportHelper = (path: string): boolean => inFolder(path, 'transports') && path.split('/').length === 2;
@@ -127,9 +129,10 @@ const RULES: readonly Rule[] = [
     allows: ({ own, target }) => !own || target === 'core/index.ts' || isTransportHelper(target),
   },
   {
-    title: 'the commands import the core by its index, the CLI, and no adapter and no transport',
+    title: 'the commands import the core by its index, the CLI, and no adapter and no transport; the client also the route table',
     from: (path) => inFolder(path, 'cli') && path !== 'cli/compose.ts',
-    allows: ({ own, target }) => !own || target === 'core/index.ts' || inFolder(target, 'cli'),
+    allows: ({ own, target }, from) =>
+      !own || target === 'core/index.ts' || inFolder(target, 'cli') || (target === 'transports/http/index.ts' && CLIENT_OF_ROUTES.includes(from)),
   },
   {
     title: 'the composition root imports indexes',
@@ -148,6 +151,13 @@ for (const { title, from, allows } of RULES) {
     }
   });
 }
+
+t.test('the client of the CLI knows the route table by its types alone', async (t) => {
+  for (const { path, code } of SOURCES.filter(({ path }) => CLIENT_OF_ROUTES.includes(path))) {
+    t.match(code, /^import type [^;]*transports\/http\/index\.ts';$/m, path);
+    t.notMatch(code.replace(/^import type [^;]*;$/gm, ''), 'transports/', path);
+  }
+});
 
 t.test('only their own layer imports these packages', async (t) => {
   const homes: [name: RegExp, folders: string[]][] = [

@@ -2,9 +2,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openApiDocument } from '../transports/http/openapi.ts';
+import { ROUTES } from '../transports/http/routes.ts';
 import { asyncApiDocument } from '../transports/ws/asyncapi.ts';
 
-const GENERATED: Readonly<Record<string, () => unknown>> = { 'openapi.json': openApiDocument, 'asyncapi.json': asyncApiDocument };
+const GENERATED: Readonly<Record<string, () => unknown>> = { 'openapi.json': () => openApiDocument(ROUTES), 'asyncapi.json': asyncApiDocument };
 
 function textOf(path: string): string | undefined {
   try {

@@ -1,4 +1,5 @@
-// What the transports log to. Pure: no I/O.
+// What the transports log to.
+import { inspect } from 'node:util';
 
 /** pino fits. */
 export interface TransportLog {
@@ -9,5 +10,13 @@ export interface TransportLog {
   isLevelEnabled?(level: string): boolean;
 }
 
-/** For a transport that was given no log. */
-export const QUIET: TransportLog = { debug: () => undefined, info: () => undefined, error: () => undefined, isLevelEnabled: () => false };
+/** For a transport that was given no log: failures go to stderr, since nothing else holds their cause; the rest goes nowhere. */
+export const STDERR_LOG: TransportLog = {
+  debug: () => undefined,
+  info: () => undefined,
+  error: ({ err, ...fields }: { readonly err?: unknown }, message) => {
+    const cause = err === undefined ? '' : `${inspect(err)}\n`;
+    process.stderr.write(`blockhouse: ${message} ${JSON.stringify(fields)}\n${cause}`);
+  },
+  isLevelEnabled: (level) => level === 'error',
+};

@@ -7,7 +7,7 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockhouseError, type Core } from '../core/index.ts';
 
-const MOST_A_MINUTE = 60;
+const MOST_A_MINUTE = 20;
 const MINUTE_MS = 60_000;
 const MOST_ADDRESSES = 1000;
 

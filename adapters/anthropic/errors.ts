@@ -1,8 +1,8 @@
 // Anthropic's errors: `{"type":"error","error":{"type","message"}}`, as a body or as an event. Pure: no I/O.
-import { type ErrorAnswer, type FaultKind, fallbackMessage, kindOfStatus, type ProviderFault } from '../faults.ts';
+import { type ErrorAnswer, fallbackMessage, kindOfStatus, type ProviderError, type ProviderErrorKind } from '../provider-errors.ts';
 import { asObject, asString, lookUp } from '../read.ts';
 
-const KINDS: Record<string, FaultKind> = {
+const KINDS: Record<string, ProviderErrorKind> = {
   authentication_error: 'auth',
   permission_error: 'rejected',
   billing_error: 'rejected',
@@ -16,7 +16,7 @@ const KINDS: Record<string, FaultKind> = {
   overloaded_error: 'failed',
 };
 
-export function readFault(answer: ErrorAnswer): ProviderFault {
+export function readError(answer: ErrorAnswer): ProviderError {
   const error = asObject(asObject(answer.json)['error']);
   // The status decides where a proxy in between has its own idea of a body.
   const kind = lookUp(KINDS, error['type']) ?? kindOfStatus(answer.status);
@@ -24,7 +24,7 @@ export function readFault(answer: ErrorAnswer): ProviderFault {
 }
 
 /** An error after HTTP 200. */
-export function readErrorObject(value: unknown): ProviderFault {
+export function readErrorObject(value: unknown): ProviderError {
   const error = asObject(value);
   const type = asString(error['type']) ?? '';
   return { kind: lookUp(KINDS, type) ?? 'failed', message: asString(error['message']) ?? (type || 'it reported an error without a message') };

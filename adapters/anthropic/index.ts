@@ -3,7 +3,7 @@ import { type Adapter, isObject, type ResolvedSettings } from '../../core/index.
 import { joinURL } from '../base-url.ts';
 import { defineAdapter } from '../define.ts';
 import { asArray } from '../read.ts';
-import { readFault } from './errors.ts';
+import { readError } from './errors.ts';
 import { buildRequest, VERSION_SUFFIX } from './request.ts';
 import { readAnswer } from './response.ts';
 import { AnthropicDecoder } from './stream.ts';
@@ -47,7 +47,7 @@ export function createAnthropic(): Adapter {
     buildChat: buildRequest,
     readAnswer,
     createDecoder: (context) => new AnthropicDecoder(context),
-    readFault,
+    readError,
     curatedModels: MODELS,
     verify: async (get, settings) => {
       const list = await get(joinURL(settings.values['baseURL'] ?? '', '/v1/models?limit=1', VERSION_SUFFIX));

@@ -2,8 +2,10 @@
 import type { Prompt, Warning } from '../../core/index.ts';
 import { DEFAULT_MAX_TOKENS, joinURL } from '../base-url.ts';
 import { CLAUDE_ID, takesTemperature } from '../claude.ts';
-import type { ChatContext, WireRequest } from '../parts.ts';
-import { idMapper, type MergedTurn, mergeTurns, metadataOf, objectSchema } from '../turns.ts';
+import { type MergedTurn, mergeTurns } from '../merge-turns.ts';
+import type { ChatContext, WireRequest } from '../provider.ts';
+import { metadataOf } from '../read.ts';
+import { idMapper, objectSchema } from '../tools.ts';
 import type { AnthropicBlock, AnthropicMessage, AnthropicRequest, CacheControl } from './schema.ts';
 import { replayThinking } from './thinking.ts';
 

@@ -1,7 +1,7 @@
 // A Messages answer as events. Pure: no I/O.
 import { type ChatEvent, isObject, type ReportedUsage, type StopReason } from '../../core/index.ts';
-import { type ChatContext, malformed, StreamFault } from '../parts.ts';
-import { asArray, asCount, asObject, asString, lookUp, sumCounts } from '../read.ts';
+import { type ChatContext, malformed, StreamError } from '../provider.ts';
+import { asCount, asObject, asString, expectObject, expectText, lookUp, sumCounts } from '../read.ts';
 import { readErrorObject } from './errors.ts';
 import { translate } from './request.ts';
 import type { RawBlock } from './schema.ts';
@@ -19,10 +19,12 @@ const STOP_REASONS: Record<string, StopReason> = {
 
 export function readAnswer(json: unknown, context: ChatContext): ChatEvent[] {
   const answer = asObject(json);
-  if (answer['type'] === 'error') throw new StreamFault(readErrorObject(answer['error']));
+  if (answer['type'] === 'error') throw new StreamError(readErrorObject(answer['error']));
   if (answer['type'] !== 'message' || !Array.isArray(answer['content'])) throw malformed('it is not a message');
-  const blocks = asArray(answer['content']).map(asObject);
-  const texts = blocks.flatMap((block): ChatEvent[] => (block['type'] === 'text' ? [{ type: 'text', text: asString(block['text']) ?? '' }] : []));
+  const blocks = answer['content'].map((block) => expectObject(block, 'a content block'));
+  const texts = blocks.flatMap((block): ChatEvent[] =>
+    block['type'] === 'text' ? [{ type: 'text', text: expectText(block['text'], 'the text of a block') }] : [],
+  );
   return [...texts, ...readEnd(blocks, answer['stop_reason'], answer['usage'], context)];
 }
 
@@ -36,7 +38,7 @@ export function readEnd(blocks: readonly RawBlock[], stop: unknown, usage: unkno
   let whole = true;
   for (const [index, block] of blocks.entries()) {
     if (block['type'] !== 'tool_use') continue;
-    const name = asString(block['name']) ?? '';
+    const name = expectText(block['name'], 'the name of a tool call');
     const input = block['input'] === undefined ? {} : block['input']; // compatible servers leave an empty one out
     if (isObject(input) && !(stopReason === 'max_tokens' && index === blocks.length - 1)) {
       events.push({ type: 'toolCall', toolCall: { id: asString(block['id']) ?? '', name, arguments: input } });

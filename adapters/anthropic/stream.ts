@@ -1,7 +1,7 @@
 // Anthropic's stream: named server-sent events, blocks opened, filled and closed by index. Pure: no I/O.
 import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
-import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamFault } from '../parts.ts';
-import { asObject, asString, parseArguments } from '../read.ts';
+import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamError } from '../provider.ts';
+import { asObject, asString, expectObject, expectText, parseArguments } from '../read.ts';
 import { SseReader, type SseRecord } from '../sse-read.ts';
 import { readErrorObject } from './errors.ts';
 import { readEnd } from './response.ts';
@@ -20,6 +20,7 @@ export class AnthropicDecoder implements StreamDecoder {
   readonly #blocks: RawBlock[] = [];
   #usage: Record<string, unknown> = {};
   #stopReason: unknown;
+  #hasBegun = false;
   #stopped = false;
 
   constructor(context: ChatContext) {
@@ -57,7 +58,8 @@ export class AnthropicDecoder implements StreamDecoder {
         this.#delta(event, events);
         break;
       case 'content_block_start':
-        this.#open.set(event['index'], { block: { ...asObject(event['content_block']) }, json: '' });
+        this.#hasBegun = true;
+        this.#open.set(event['index'], { block: { ...expectObject(event['content_block'], 'a content block') }, json: '' });
         this.#startText(event, events);
         break;
       case 'content_block_stop':
@@ -74,32 +76,37 @@ export class AnthropicDecoder implements StreamDecoder {
         this.#finish(events);
         break;
       case 'error':
-        throw new StreamFault(readErrorObject(event['error']));
+        throw this.#error(event['error']);
       case undefined:
         // The bare error object of a compatible server or a proxy.
-        if (event['error'] !== undefined) throw new StreamFault(readErrorObject(event['error']));
+        if (event['error'] !== undefined) throw this.#error(event['error']);
     }
+  }
+
+  /** An overload may be reported before the first block, in place of HTTP 529: then the model has not run. */
+  #error(value: unknown): StreamError {
+    return new StreamError({ ...readErrorObject(value), mayHaveRun: this.#hasBegun });
   }
 
   /** A text block may open with its first words. */
   #startText(event: Record<string, unknown>, events: ChatEvent[]): void {
-    const text = asString(asObject(event['content_block'])['text']);
-    if (text !== undefined && text !== '') events.push({ type: 'text', text });
+    const text = expectText(asObject(event['content_block'])['text'], 'the text of a block');
+    if (text !== '') events.push({ type: 'text', text });
   }
 
   #delta(event: Record<string, unknown>, events: ChatEvent[]): void {
     const open = this.#open.get(event['index']);
-    const delta = asObject(event['delta']);
+    const delta = expectObject(event['delta'], 'a piece');
     if (open === undefined) throw malformed('a piece belongs to no block');
     switch (delta['type']) {
       case 'text_delta': {
-        const text = asString(delta['text']) ?? '';
+        const text = expectText(delta['text'], 'a piece of text');
         append(open.block, 'text', text);
         if (text !== '') events.push({ type: 'text', text });
         break;
       }
       case 'input_json_delta':
-        open.json += asString(delta['partial_json']) ?? '';
+        open.json += expectText(delta['partial_json'], 'a piece of a tool call');
         break;
       case 'thinking_delta':
         append(open.block, 'thinking', asString(delta['thinking']) ?? '');

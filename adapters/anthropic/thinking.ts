@@ -5,7 +5,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../core/index.ts';
 import { prefixDigest } from '../claude.ts';
-import { type AssistantTurn, type MergedTurn, metadataOf } from '../turns.ts';
+import type { AssistantTurn, MergedTurn } from '../merge-turns.ts';
+import { metadataOf } from '../read.ts';
 import type { AnthropicMessage, AnthropicRequest, RawBlock } from './schema.ts';
 
 type Frame = Omit<AnthropicRequest, 'messages'>;

@@ -1,8 +1,8 @@
 // The content blocks of one answer, gathered from pieces: text leaves at once, tool calls and reasoning when the
 // answer stops and tells whether it was cut off. Whole answers are one piece for each block. Pure: no I/O.
 import type { ChatEvent, StopReason } from '../../core/index.ts';
-import { type ChatContext, malformed } from '../parts.ts';
-import { asObject, asString, parseArguments } from '../read.ts';
+import { type ChatContext, malformed } from '../provider.ts';
+import { asObject, asString, expectObject, expectText, parseArguments } from '../read.ts';
 import { isClaude } from './models.ts';
 import { digestOf, type ReasoningState } from './reasoning.ts';
 import { translate } from './request.ts';
@@ -41,18 +41,19 @@ export class AnswerBlocks {
   /** Only tool calls are opened; text and reasoning begin with their first piece. */
   open(index: unknown, start: Record<string, unknown>): void {
     if (start['toolUse'] === undefined) return;
-    const tool = asObject(start['toolUse']);
-    this.#blocks.set(index, { kind: 'toolUse', id: asString(tool['toolUseId']) ?? '', name: asString(tool['name']) ?? '', json: '' });
+    const tool = expectObject(start['toolUse'], 'a tool call');
+    this.#blocks.set(index, { kind: 'toolUse', id: asString(tool['toolUseId']) ?? '', name: expectText(tool['name'], 'the name of a tool call'), json: '' });
   }
 
   /** Throws UPSTREAM_MALFORMED for a piece that does not belong to its block. */
   add(index: unknown, delta: Record<string, unknown>): ChatEvent[] {
-    const text = asString(delta['text']);
-    if (text !== undefined && text !== '') {
+    const text = expectText(delta['text'], 'a piece of text');
+    if (text !== '') {
       this.#textAt(index).text += text;
       return [{ type: 'text', text }];
     }
-    if (delta['toolUse'] !== undefined) this.#callAt(index).json += asString(asObject(delta['toolUse'])['input']) ?? '';
+    if (delta['toolUse'] !== undefined)
+      this.#callAt(index).json += expectText(expectObject(delta['toolUse'], 'a piece of a tool call')['input'], 'a piece of a tool call');
     if (delta['reasoningContent'] !== undefined) addReasoning(this.#reasoningAt(index), asObject(delta['reasoningContent']));
     return [];
   }

@@ -5,9 +5,9 @@
 //    no longer than its limit, its caller and `close` allow. The look-up goes on, and serves the calls that come meanwhile.
 // P3 A call that waits no more leaves nothing behind: no timer, no listener, no place among those who wait.
 import { type AdapterCall, BlockhouseError } from '../../core/index.ts';
-import { closing } from '../breaks.ts';
-import { cancelled } from '../exchange.ts';
+import { closing } from '../connection-errors.ts';
 import { redact } from '../redact.ts';
+import { cancelled } from '../upstream-call.ts';
 import type { AwsKeys } from './sign.ts';
 
 const WAYS =

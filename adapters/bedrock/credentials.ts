@@ -6,7 +6,7 @@
 // C3 Nothing of AWS is loaded before a call needs it.
 // C4 After `close` no request is proved any more, and so none is sent.
 import { type AdapterCall, invalidRequest, type ResolvedSettings, type SettingsSpec } from '../../core/index.ts';
-import { closing } from '../breaks.ts';
+import { closing } from '../connection-errors.ts';
 import type { UpstreamRequest } from '../http.ts';
 import { ProviderChain } from './chain.ts';
 import { regionOf } from './endpoints.ts';
@@ -42,7 +42,7 @@ export function chooseCredential(settings: ResolvedSettings): Credential {
 
 /**
  * C2: throws INVALID_REQUEST for half a key in a request; says what is wrong with half a key in auth.json. That there is
- * none at all is no fault yet: the chain may find one.
+ * none at all is no error yet: the chain may find one.
  */
 export function keyProblem({ sources }: ResolvedSettings): string | undefined {
   for (const place of ['request', 'auth.json'] as const) {

@@ -1,12 +1,12 @@
 // Bedrock's errors: a type in a header or in the body, the text under one of two spellings; in a stream, a frame.
 // Pure: no I/O.
 import type { ResolvedSettings } from '../../core/index.ts';
-import { type ErrorAnswer, type FaultKind, fallbackMessage, kindOfStatus, type ProviderFault } from '../faults.ts';
+import { type ErrorAnswer, fallbackMessage, kindOfStatus, type ProviderError, type ProviderErrorKind } from '../provider-errors.ts';
 import { asObject, asString, lookUp } from '../read.ts';
 import { profilePrefix, regionOf } from './endpoints.ts';
 
 /** By lower-case type without its ending: streams write `throttlingException`, answers `ThrottlingException`. */
-const KINDS: Record<string, FaultKind> = {
+const KINDS: Record<string, ProviderErrorKind> = {
   validation: 'rejected',
   conflict: 'rejected',
   resourcenotfound: 'rejected',
@@ -31,21 +31,21 @@ const KINDS: Record<string, FaultKind> = {
 const FAILED_DEPENDENCY = 424;
 
 /** `settings` are for the hint that names an inference profile. */
-export function readFault(answer: ErrorAnswer, settings?: ResolvedSettings): ProviderFault {
+export function readError(answer: ErrorAnswer, settings?: ResolvedSettings): ProviderError {
   const body = asObject(answer.json);
   const type = asString(answer.headers['x-amzn-errortype'])?.split(':')[0] ?? asString(body['__type'])?.split('#').at(-1) ?? '';
   const message =
     asString(body['message']) ?? asString(body['Message']) ?? (answer.json === undefined ? fallbackMessage(answer) : type || fallbackMessage(answer));
   const byStatus = answer.status === FAILED_DEPENDENCY ? 'failed' : kindOfStatus(answer.status);
-  return faultOf(type, withProfileHint(message, settings), byStatus);
+  return toProviderError(type, withProfileHint(message, settings), byStatus);
 }
 
 /** An exception that came as a frame, after HTTP 200. */
-export function frameFault(type: string, message: string | undefined): ProviderFault {
-  return faultOf(type, message ?? (type || 'it reported an error without a message'), 'failed');
+export function frameError(type: string, message: string | undefined): ProviderError {
+  return toProviderError(type, message ?? (type || 'it reported an error without a message'), 'failed');
 }
 
-function faultOf(type: string, message: string, otherwise: FaultKind): ProviderFault {
+function toProviderError(type: string, message: string, otherwise: ProviderErrorKind): ProviderError {
   const key = type.toLowerCase().replace(/(?:exception|error)$/, '');
   // A bad bearer token is an AccessDeniedException, as a missing permission is; only the words tell them apart.
   const kind =

@@ -6,7 +6,7 @@
 // Source: the event stream encoding in AWS's documentation of Amazon Transcribe.
 import { crc32 } from 'node:zlib';
 import { type BlockhouseError, Chunks } from '../../core/index.ts';
-import { malformed } from '../parts.ts';
+import { malformed } from '../provider.ts';
 
 export const EVENT_STREAM = 'application/vnd.amazon.eventstream';
 

@@ -1,11 +1,11 @@
 // Amazon Bedrock: the Converse API, binary event streams, requests signed with AWS keys or carrying a bearer token.
 import { type Adapter, type AdapterCall, BlockhouseError, type ResolvedSettings } from '../../core/index.ts';
 import { defineAdapter } from '../define.ts';
-import type { Get } from '../parts.ts';
+import type { Get } from '../provider.ts';
 import { asArray, asObject } from '../read.ts';
 import { Authorizer, CREDENTIAL_SETTINGS, keyProblem } from './credentials.ts';
 import { controlURL, endpointProblem, regionOf, trustedOrigins } from './endpoints.ts';
-import { readFault } from './errors.ts';
+import { readError } from './errors.ts';
 import { DEFAULT_MODEL, MODELS } from './models.ts';
 import { buildRequest } from './request.ts';
 import { readAnswer } from './response.ts';
@@ -31,7 +31,7 @@ export function createBedrock(authorizer = new Authorizer()): Adapter {
     buildChat: buildRequest,
     readAnswer,
     createDecoder: (context) => new BedrockDecoder(context),
-    readFault,
+    readError,
     curatedModels: MODELS,
     verify,
   });

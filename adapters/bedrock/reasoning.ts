@@ -4,8 +4,8 @@
 // missing among others: so it is all of them, proved by a digest of the prefix, or none.
 import { isObject } from '../../core/index.ts';
 import { prefixDigest } from '../claude.ts';
-import { asObject, asString } from '../read.ts';
-import { type AssistantTurn, type MergedTurn, metadataOf } from '../turns.ts';
+import type { AssistantTurn, MergedTurn } from '../merge-turns.ts';
+import { asObject, asString, metadataOf } from '../read.ts';
 import type { AssistantBlock, BedrockMessage, BedrockRequest, ReasoningContent } from './schema.ts';
 
 /** What stands before the messages. */

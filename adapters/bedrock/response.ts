@@ -1,7 +1,7 @@
 // A Converse answer as events, and what both forms of it share. Pure: no I/O.
 import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
-import { type ChatContext, malformed, StreamFault } from '../parts.ts';
-import { asArray, asCount, asObject, asString, lookUp, sumCounts } from '../read.ts';
+import { type ChatContext, malformed, StreamError } from '../provider.ts';
+import { asCount, asObject, asString, expectList, expectObject, lookUp, sumCounts } from '../read.ts';
 import { AnswerBlocks } from './blocks.ts';
 
 const STOP_REASONS: Record<string, StopReason> = {
@@ -20,15 +20,16 @@ export function readAnswer(json: unknown, context: ChatContext): ChatEvent[] {
   if (typeof answer['stopReason'] !== 'string') throw malformed('it has no stopReason');
   const stopReason = readStopReason(answer['stopReason']);
   const blocks = new AnswerBlocks(context);
-  const content = asArray(asObject(asObject(answer['output'])['message'])['content']);
-  const events = content.flatMap((block, index) => addWhole(blocks, index, asObject(block)));
+  const message = expectObject(expectObject(answer['output'], '`output`')['message'], 'the message');
+  const content = expectList(message['content'], 'the content');
+  const events = content.flatMap((block, index) => addWhole(blocks, index, expectObject(block, 'a content block')));
   return [...events, ...blocks.finish(stopReason), usageEvent(answer['usage']), { type: 'stop', stopReason }];
 }
 
-/** Throws a StreamFault where the model's own output could not be made into an answer. */
+/** Throws a StreamError where the model's own output could not be made into an answer. */
 export function readStopReason(value: unknown): StopReason {
   const reason = asString(value) ?? '';
-  if (reason.startsWith('malformed_')) throw new StreamFault({ kind: 'failed', message: `the model wrote something that is no answer (${reason})` });
+  if (reason.startsWith('malformed_')) throw new StreamError({ kind: 'failed', message: `the model wrote something that is no answer (${reason})` });
   return lookUp(STOP_REASONS, reason) ?? 'unknown';
 }
 

@@ -1,10 +1,10 @@
 // Bedrock's stream: binary frames with JSON payloads. `messageStop` ends the text, `metadata` with the usage follows
 // it, then the connection's end. Pure: no I/O.
 import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
-import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamFault } from '../parts.ts';
-import { asObject, asString } from '../read.ts';
+import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamError } from '../provider.ts';
+import { asObject, asString, expectObject } from '../read.ts';
 import { AnswerBlocks } from './blocks.ts';
-import { frameFault } from './errors.ts';
+import { frameError } from './errors.ts';
 import { decodeFrame, type Frame, FrameSplitter } from './frames.ts';
 import { readStopReason, usageEvent } from './response.ts';
 
@@ -40,10 +40,10 @@ export class BedrockDecoder implements StreamDecoder {
         return this.#take(headers[':event-type'], payload);
       case 'exception': {
         const body = asObject(tryParseJson(payload));
-        throw new StreamFault(frameFault(headers[':exception-type'] ?? '', asString(body['message']) ?? asString(body['Message'])));
+        throw new StreamError(frameError(headers[':exception-type'] ?? '', asString(body['message']) ?? asString(body['Message'])));
       }
       case 'error':
-        throw new StreamFault(frameFault(headers[':error-code'] ?? '', headers[':error-message']));
+        throw new StreamError(frameError(headers[':error-code'] ?? '', headers[':error-message']));
       default:
         return [];
     }
@@ -54,12 +54,12 @@ export class BedrockDecoder implements StreamDecoder {
     switch (type) {
       case 'contentBlockStart': {
         const event = parsed(payload);
-        this.#blocks.open(event['contentBlockIndex'], asObject(event['start']));
+        this.#blocks.open(event['contentBlockIndex'], expectObject(event['start'], 'the start of a block'));
         return [];
       }
       case 'contentBlockDelta': {
         const event = parsed(payload);
-        return this.#blocks.add(event['contentBlockIndex'], asObject(event['delta']));
+        return this.#blocks.add(event['contentBlockIndex'], expectObject(event['delta'], 'a piece of a block'));
       }
       case 'messageStop':
         return this.#stop(parsed(payload));

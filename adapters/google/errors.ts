@@ -1,7 +1,7 @@
 // Gemini's errors: Google's `{"error": {code, message, status, details}}`, as a body (sometimes in an array) or
 // as a record of a stream. Pure: no I/O.
 import { clampRetryAfter } from '../../core/index.ts';
-import { type ErrorAnswer, type FaultKind, fallbackMessage, kindOfStatus, type ProviderFault } from '../faults.ts';
+import { type ErrorAnswer, fallbackMessage, kindOfStatus, type ProviderError, type ProviderErrorKind } from '../provider-errors.ts';
 import { asArray, asObject, asString } from '../read.ts';
 
 /** HTTP statuses of Google's status names, for a record that has no code. Source: google/rpc/code.proto. */
@@ -19,22 +19,22 @@ const CODES = new Map([
   ['DEADLINE_EXCEEDED', 504],
 ]);
 
-export function readFault(answer: ErrorAnswer): ProviderFault {
-  return toFault(answer.status, errorOf(answer.json), fallbackMessage(answer));
+export function readError(answer: ErrorAnswer): ProviderError {
+  return toProviderError(answer.status, errorOf(answer.json), fallbackMessage(answer));
 }
 
 /** An error after HTTP 200: the record's own code stands in for the status. */
-export function recordFault(record: unknown): ProviderFault {
+export function recordError(record: unknown): ProviderError {
   const error = errorOf(record);
   const code = typeof error['code'] === 'number' && error['code'] >= 400 ? error['code'] : CODES.get(asString(error['status']) ?? '');
-  return toFault(code ?? 500, error, 'it reported an error without a message');
+  return toProviderError(code ?? 500, error, 'it reported an error without a message');
 }
 
 function errorOf(json: unknown): Record<string, unknown> {
   return asObject(asObject(Array.isArray(json) ? json[0] : json)['error']);
 }
 
-function toFault(status: number, error: Record<string, unknown>, fallback: string): ProviderFault {
+function toProviderError(status: number, error: Record<string, unknown>, fallback: string): ProviderError {
   const message = asString(error['message']) ?? fallback;
   const details = asArray(error['details']).map(asObject);
   const kind = kindOf(status, error, message, details);
@@ -48,7 +48,7 @@ function toFault(status: number, error: Record<string, unknown>, fallback: strin
 }
 
 /** A bad key is a 400 here; a 400 FAILED_PRECONDITION is about region or billing, whatever it says of keys. */
-function kindOf(status: number, error: Record<string, unknown>, message: string, details: readonly Record<string, unknown>[]): FaultKind {
+function kindOf(status: number, error: Record<string, unknown>, message: string, details: readonly Record<string, unknown>[]): ProviderErrorKind {
   if (status !== 400 || error['status'] === 'FAILED_PRECONDITION') return kindOfStatus(status);
   const blamesKey = details.some((detail) => detail['reason'] === 'API_KEY_INVALID') || /\bAPI key\b/i.test(message);
   return blamesKey ? 'auth' : 'rejected';

@@ -2,7 +2,7 @@
 import type { Adapter, ResolvedSettings } from '../../core/index.ts';
 import { joinURL } from '../base-url.ts';
 import { defineAdapter } from '../define.ts';
-import { readFault } from './errors.ts';
+import { readError } from './errors.ts';
 import { buildRequest, VERSION_SUFFIX } from './request.ts';
 import { readAnswer } from './response.ts';
 import { GoogleDecoder } from './stream.ts';
@@ -42,7 +42,7 @@ export function createGoogle(): Adapter {
     buildChat: buildRequest,
     readAnswer,
     createDecoder: ({ model }) => new GoogleDecoder(model),
-    readFault,
+    readError,
     curatedModels: MODELS,
     verify: async (get, settings) => {
       await get(joinURL(settings.values['baseURL'] ?? '', '/v1beta/models?pageSize=1', VERSION_SUFFIX));

@@ -5,9 +5,10 @@
 // Q3 A signature goes back only to the model that made it; elsewhere the documented sentinel stands in.
 import type { Prompt, PromptToolResult, Tool, ToolCall, Warning } from '../../core/index.ts';
 import { DEFAULT_MAX_TOKENS, joinURL } from '../base-url.ts';
-import type { ChatContext, WireRequest } from '../parts.ts';
-import { asString } from '../read.ts';
-import { type AssistantTurn, type MergedTurn, mergeTurns, metadataOf, objectSchema } from '../turns.ts';
+import { type AssistantTurn, type MergedTurn, mergeTurns } from '../merge-turns.ts';
+import type { ChatContext, WireRequest } from '../provider.ts';
+import { asString, metadataOf } from '../read.ts';
+import { objectSchema } from '../tools.ts';
 import type { GoogleContent, GoogleFunctionDeclaration, GooglePart, GoogleRequest } from './schema.ts';
 import { cleanSchema } from './tool-schema.ts';
 

@@ -1,8 +1,8 @@
 // A Gemini answer, whole or one record of a stream, as events. Pure: no I/O.
 import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
-import { type ChatContext, malformed, StreamFault } from '../parts.ts';
-import { asArray, asCount, asObject, asString, sumCounts } from '../read.ts';
-import { recordFault } from './errors.ts';
+import { type ChatContext, malformed, StreamError } from '../provider.ts';
+import { asArray, asCount, asObject, asString, expectList, expectObject, expectText, sumCounts } from '../read.ts';
+import { recordError } from './errors.ts';
 import { bareModel } from './request.ts';
 import type { GoogleMetadata } from './schema.ts';
 
@@ -29,14 +29,15 @@ export function readAnswer(json: unknown, { model }: Pick<ChatContext, 'model'>)
   return [...events, { type: 'stop', stopReason: 'unknown' }];
 }
 
-/** Throws a StreamFault for a record that tells of an error. */
+/** Throws a StreamError for a record that tells of an error. */
 export function readRecord(json: unknown, model: string): ChatEvent[] {
-  const record = asObject(json);
-  if (asObject(Array.isArray(json) ? json[0] : json)['error'] !== undefined) throw new StreamFault(recordFault(json));
-  const candidates = asArray(record['candidates']);
-  const candidate = asObject(candidates[0]);
+  if (asObject(Array.isArray(json) ? json[0] : json)['error'] !== undefined) throw new StreamError(recordError(json));
+  const record = expectObject(json, 'a record');
+  const candidates = expectList(record['candidates'], '`candidates`');
+  const candidate = expectObject(candidates[0], 'a candidate');
+  const parts = expectList(expectObject(candidate['content'], 'the content')['parts'], '`parts`');
   return [
-    ...asArray(asObject(candidate['content'])['parts']).flatMap((part) => readPart(asObject(part), bareModel(model))),
+    ...parts.flatMap((part) => readPart(expectObject(part, 'a part'), bareModel(model))),
     ...readUsage(record['usageMetadata']),
     ...(candidates.length === 0 ? readBlock(asObject(record['promptFeedback'])) : readFinish(candidate)),
   ];
@@ -45,7 +46,7 @@ export function readRecord(json: unknown, model: string): ChatEvent[] {
 function readPart(part: Record<string, unknown>, model: string): ChatEvent[] {
   if (part['functionCall'] !== undefined) return [readToolCall(asObject(part['functionCall']), asString(part['thoughtSignature']), model)];
   if (part['thought'] === true) return [];
-  const text = asString(part['text']) ?? '';
+  const text = expectText(part['text'], 'the text of a part');
   const textSignature = asString(part['thoughtSignature']);
   return [
     ...(text === '' ? [] : [{ type: 'text' as const, text }]),
@@ -102,7 +103,7 @@ function readFinish(candidate: Record<string, unknown>): ChatEvent[] {
   if (FAILURES.has(reason)) {
     const message = [`the answer ended with ${reason}`, asString(candidate['finishMessage']) ?? ''].filter((text) => text !== '').join(': ');
     // The model has run and is paid for: whether it runs again is the caller's choice.
-    throw new StreamFault({ kind: 'failed', message, retryable: false });
+    throw new StreamError({ kind: 'failed', message, retryable: false });
   }
   return [{ type: 'stop', stopReason: STOP_REASONS.get(reason) ?? (reason.startsWith('IMAGE_') ? 'content_filter' : 'unknown') }];
 }

@@ -4,9 +4,9 @@
 // M1 The stop is emitted last: signatures and counts come with or after the finish reason.
 // M2 An error may stand bare where a record should be, on one line or over several.
 import { type ChatEvent, tryParseJson } from '../../core/index.ts';
-import { cutShort, malformed, type StreamDecoder, StreamFault } from '../parts.ts';
+import { cutShort, malformed, type StreamDecoder, StreamError } from '../provider.ts';
 import { SseReader, type SseRecord } from '../sse-read.ts';
-import { recordFault } from './errors.ts';
+import { recordError } from './errors.ts';
 import { readRecord } from './response.ts';
 
 /** More than any error object. */
@@ -64,10 +64,10 @@ export class GoogleDecoder implements StreamDecoder {
   }
 
   /** M2. */
-  #bareError(): StreamFault | undefined {
+  #bareError(): StreamError | undefined {
     const text = Buffer.concat(this.#tail).toString('utf8');
     const at = text.search(BARE_ERROR);
     const json = at === -1 ? undefined : tryParseJson(text.slice(at));
-    return json === undefined ? undefined : new StreamFault(recordFault(json));
+    return json === undefined ? undefined : new StreamError(recordError(json));
   }
 }

@@ -1,14 +1,14 @@
 // Ollama's errors: `{"error": "text"}`, as a body or as a line of a stream. Pure: no I/O.
-import { type ErrorAnswer, fallbackMessage, kindOfStatus, type ProviderFault } from '../faults.ts';
+import { type ErrorAnswer, fallbackMessage, kindOfStatus, type ProviderError } from '../provider-errors.ts';
 import { asObject, asString } from '../read.ts';
 
-export function readFault(answer: ErrorAnswer): ProviderFault {
+export function readError(answer: ErrorAnswer): ProviderError {
   const message = asString(asObject(answer.json)['error']) ?? fallbackMessage(answer);
   if (answer.status === 404 && /^model\b.*not found/is.test(message)) return { kind: 'rejected', message: `${message} (get it with \`ollama pull\`)` };
   return { kind: kindOfStatus(answer.status), message };
 }
 
 /** An error after HTTP 200: the runner broke down while it wrote. */
-export function lineFault(line: Record<string, unknown>): ProviderFault {
+export function lineError(line: Record<string, unknown>): ProviderError {
   return { kind: 'failed', message: asString(line['error']) ?? 'it reported an error without a message' };
 }

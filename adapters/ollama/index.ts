@@ -2,9 +2,9 @@
 import type { Adapter, ResolvedSettings } from '../../core/index.ts';
 import { joinURL } from '../base-url.ts';
 import { defineAdapter } from '../define.ts';
-import type { Get } from '../parts.ts';
+import type { Get } from '../provider.ts';
 import { asArray, asObject, asString } from '../read.ts';
-import { readFault } from './errors.ts';
+import { readError } from './errors.ts';
 import { buildRequest, VERSION_SUFFIX } from './request.ts';
 import { readAnswer } from './response.ts';
 import { OllamaDecoder } from './stream.ts';
@@ -32,7 +32,7 @@ export function createOllama(): Adapter {
     buildChat: buildRequest,
     readAnswer,
     createDecoder: () => new OllamaDecoder(),
-    readFault,
+    readError,
     listModels: async (get, settings) => modelNames(await tags(get, settings)),
     verify: async (get, settings) => {
       const count = modelNames(await tags(get, settings)).length;

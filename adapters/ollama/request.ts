@@ -1,8 +1,8 @@
 // A prompt as an Ollama chat request. Pure: no I/O.
 import type { Prompt, Turn, Warning } from '../../core/index.ts';
 import { DEFAULT_MAX_TOKENS, joinURL } from '../base-url.ts';
-import type { ChatContext, WireRequest } from '../parts.ts';
-import { objectSchema, outputText } from '../turns.ts';
+import type { ChatContext, WireRequest } from '../provider.ts';
+import { objectSchema, outputText } from '../tools.ts';
 import type { OllamaMessage, OllamaRequest } from './schema.ts';
 
 /** OLLAMA_BASE_URL is often set to the OpenAI-compatible address. */

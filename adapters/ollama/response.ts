@@ -1,38 +1,41 @@
 // An Ollama answer, whole or one line of a stream, as events. Pure: no I/O.
 import type { ChatEvent, StopReason } from '../../core/index.ts';
-import { malformed, StreamFault } from '../parts.ts';
-import { asArray, asCount, asObject, asString, lookUp, parseArguments } from '../read.ts';
-import { lineFault } from './errors.ts';
+import { malformed, StreamError } from '../provider.ts';
+import { asCount, asObject, asString, expectList, expectObject, expectText, lookUp, parseArguments } from '../read.ts';
+import { lineError } from './errors.ts';
 
 /** `load` and `unload` answer a request without messages. */
 const STOP_REASONS: Record<string, StopReason> = { stop: 'end_turn', load: 'end_turn', unload: 'end_turn', length: 'max_tokens' };
 
 /** A whole answer is a single line that has `done: true`. */
 export function readAnswer(json: unknown): ChatEvent[] {
-  if (asObject(json)['done'] !== true && asObject(json)['error'] === undefined) throw malformed('it is not marked as done');
+  const { done, error, message } = asObject(json);
+  if (error === undefined && done !== true) throw malformed('it is not marked as done');
+  if (error === undefined && message === undefined) throw malformed('it has no message');
   return readLine(json);
 }
 
-/** Throws a StreamFault for a line that tells of an error. */
+/** Throws a StreamError for a line that tells of an error. */
 export function readLine(json: unknown): ChatEvent[] {
-  const line = asObject(json);
-  if (line['error'] !== undefined) throw new StreamFault(lineFault(line));
-  const message = asObject(line['message']);
+  const line = expectObject(json, 'a line');
+  if (line['error'] !== undefined) throw new StreamError(lineError(line));
+  const message = expectObject(line['message'], 'the message');
   const events: ChatEvent[] = [];
-  const text = asString(message['content']);
-  if (text !== undefined && text !== '') events.push({ type: 'text', text });
-  for (const call of asArray(message['tool_calls'])) events.push(readToolCall(asObject(call)));
+  const text = expectText(message['content'], 'the content');
+  if (text !== '') events.push({ type: 'text', text });
+  for (const call of expectList(message['tool_calls'], '`tool_calls`')) events.push(readToolCall(expectObject(call, 'a tool call')));
   if (line['done'] === true) events.push(...readEnd(line));
   return events;
 }
 
 function readToolCall(call: Record<string, unknown>): ChatEvent {
-  const fn = asObject(call['function']);
+  const fn = expectObject(call['function'], 'the function of a tool call');
+  const name = expectText(fn['name'], 'the name of a tool call');
   const given = fn['arguments'];
   // Old servers and compatible ones send the arguments as text.
-  const args = typeof given === 'string' ? parseArguments(given) : asObject(given);
-  if (args === undefined) throw malformed('a tool call has arguments that are no JSON object');
-  return { type: 'toolCall', toolCall: { id: asString(call['id']) ?? '', name: asString(fn['name']) ?? '', arguments: args } };
+  const args = typeof given === 'string' ? parseArguments(given) : expectObject(given, 'the arguments of a tool call');
+  if (args === undefined || name === '') throw malformed('a tool call has no name, or arguments that are no JSON object');
+  return { type: 'toolCall', toolCall: { id: asString(call['id']) ?? '', name, arguments: args } };
 }
 
 /** Counts of 0 are left out by the server, and a fully cached prompt has none: in a done line, absent means 0. */

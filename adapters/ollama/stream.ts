@@ -1,7 +1,7 @@
 // Ollama's stream: one JSON object a line; the last has `done: true`. Pure: no I/O.
 import { type ChatEvent, tryParseJson } from '../../core/index.ts';
 import { LineReader } from '../lines.ts';
-import { cutShort, malformed, type StreamDecoder } from '../parts.ts';
+import { cutShort, malformed, type StreamDecoder } from '../provider.ts';
 import { readLine } from './response.ts';
 
 export class OllamaDecoder implements StreamDecoder {

@@ -1,12 +1,12 @@
 // OpenAI's errors: `{"error": {message, type, param, code}}` as a body, and the three shapes inside a stream. Pure: no I/O.
 import type { BlockhouseError } from '../../core/index.ts';
-import { type ErrorAnswer, type FaultKind, fallbackMessage, kindOfStatus, type ProviderFault } from '../faults.ts';
+import { type ErrorAnswer, fallbackMessage, kindOfStatus, type ProviderError, type ProviderErrorKind } from '../provider-errors.ts';
 import { asObject, asString } from '../read.ts';
 
 /** Rate limiting that no wait cures. */
 const FINAL = new Set(['insufficient_quota', 'credit_balance_exhausted', 'billing_not_active']);
 /** What `code` and `type` mean where no status does; everything else is a failure of the provider. */
-const KINDS = new Map<string, FaultKind>([
+const KINDS = new Map<string, ProviderErrorKind>([
   ['rate_limit_exceeded', 'rateLimited'],
   ['rate_limit_error', 'rateLimited'],
   ['invalid_api_key', 'auth'],
@@ -24,7 +24,7 @@ const KINDS = new Map<string, FaultKind>([
 const MISSING_PERMISSION = /missing scopes?|insufficient permissions?/i;
 const ABOUT_THE_KEY = /\b(invalid|incorrect|wrong|expired|revoked|missing|no)\b[^.]{0,40}\b(api[ _-]?key|credentials?|token)\b/i;
 
-export function readFault(answer: ErrorAnswer): ProviderFault {
+export function readError(answer: ErrorAnswer): ProviderError {
   const error = errorIn(answer.json);
   const message = error.message ?? fallbackMessage(answer);
   if (error.isFinal) return { kind: 'rateLimited', message, retryable: false };
@@ -32,7 +32,7 @@ export function readFault(answer: ErrorAnswer): ProviderFault {
 }
 
 /** An error after HTTP 200: of an `error` event, of a failed response, or of a body that holds nothing else. */
-export function streamFault(value: unknown): ProviderFault {
+export function streamError(value: unknown): ProviderError {
   const error = errorIn(value);
   const message = error.message ?? error.names[0] ?? 'it reported an error without a message';
   if (error.isFinal) return { kind: 'rateLimited', message, retryable: false };
@@ -45,13 +45,13 @@ export function isListingRefused(error: BlockhouseError): boolean {
 }
 
 /** 403 says that the key is right and not allowed (this model, this country), unless it is about the key itself. */
-function kindOfAnswer(status: number, error: ErrorText, message: string): FaultKind {
+function kindOfAnswer(status: number, error: ErrorText, message: string): ProviderErrorKind {
   if (status !== 403) return kindOfStatus(status);
   const isKey = error.kind === 'auth' || (ABOUT_THE_KEY.test(message) && !MISSING_PERMISSION.test(message));
   return isKey ? 'auth' : 'rejected';
 }
 
-function kindOfCode(status: number): FaultKind {
+function kindOfCode(status: number): ProviderErrorKind {
   return status === 403 ? 'rejected' : kindOfStatus(status);
 }
 
@@ -64,7 +64,7 @@ interface ErrorText {
   readonly message: string | undefined;
   /** Its `code` and `type`, as far as they are texts. */
   readonly names: readonly string[];
-  readonly kind: FaultKind | undefined;
+  readonly kind: ProviderErrorKind | undefined;
   readonly isFinal: boolean;
 }
 

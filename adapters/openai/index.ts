@@ -1,10 +1,10 @@
 // OpenAI: `/responses` at its own hosts, `/chat/completions` at every server that is compatible with it.
 import { type Adapter, BlockhouseError, type ChatEvent, type ResolvedSettings } from '../../core/index.ts';
 import { defineAdapter } from '../define.ts';
-import type { ChatContext, Get, StreamDecoder } from '../parts.ts';
+import type { ChatContext, Get, StreamDecoder } from '../provider.ts';
 import { asArray, asObject } from '../read.ts';
 import { apiOf, DEFAULT_BASE_URL, endpointURL, isLoopback, isOwnHost } from './endpoint.ts';
-import { isListingRefused, readFault } from './errors.ts';
+import { isListingRefused, readError } from './errors.ts';
 import { DEFAULT_MODEL, MODELS } from './models.ts';
 import { buildRequest } from './request.ts';
 import { readResponse } from './response.ts';
@@ -35,7 +35,7 @@ export function createOpenAI(): Adapter {
     buildChat: buildRequest,
     readAnswer,
     createDecoder,
-    readFault,
+    readError,
     curatedModels: MODELS,
     verify,
   });

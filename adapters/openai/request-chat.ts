@@ -1,8 +1,9 @@
 // A prompt as a Chat Completions request, for OpenAI itself and for the servers that are compatible with it. Pure: no I/O.
 import type { Prompt, Tool } from '../../core/index.ts';
 import { DEFAULT_MAX_TOKENS } from '../base-url.ts';
-import type { ChatContext, WireRequest } from '../parts.ts';
-import { type AssistantTurn, idMapper, objectSchema, outputText } from '../turns.ts';
+import type { AssistantTurn } from '../merge-turns.ts';
+import type { ChatContext, WireRequest } from '../provider.ts';
+import { idMapper, objectSchema, outputText } from '../tools.ts';
 import { endpointURL, isOwnHost } from './endpoint.ts';
 import { isReasoningModel } from './models.ts';
 import { CALL_ID, warningsFor } from './request-parts.ts';

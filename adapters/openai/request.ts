@@ -1,9 +1,10 @@
 // A prompt as a request to OpenAI: picks the endpoint, and builds the Responses form. Pure: no I/O.
 import type { Prompt, Tool, ToolCall, Turn, Warning } from '../../core/index.ts';
 import { DEFAULT_MAX_TOKENS } from '../base-url.ts';
-import type { ChatContext, WireRequest } from '../parts.ts';
-import { asArray, asObject } from '../read.ts';
-import { type AssistantTurn, idMapper, metadataOf, objectSchema, outputText } from '../turns.ts';
+import type { AssistantTurn } from '../merge-turns.ts';
+import type { ChatContext, WireRequest } from '../provider.ts';
+import { asArray, asObject, metadataOf } from '../read.ts';
+import { idMapper, objectSchema, outputText } from '../tools.ts';
 import { apiOf, endpointURL } from './endpoint.ts';
 import { isReasoningModel } from './models.ts';
 import { buildChatRequest } from './request-chat.ts';

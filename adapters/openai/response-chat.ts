@@ -1,8 +1,8 @@
 // An answer of Chat Completions as events; whole answers and streams share the reading of the choice. Pure: no I/O.
 import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
-import { malformed, StreamFault } from '../parts.ts';
-import { asArray, asCount, asObject, asString } from '../read.ts';
-import { streamFault } from './errors.ts';
+import { malformed, StreamError } from '../provider.ts';
+import { asCount, asObject, asString, expectList, expectObject, expectText } from '../read.ts';
+import { streamError } from './errors.ts';
 import { cutCallWarning, readArguments } from './response.ts';
 import { CallSlots } from './tool-calls-chat.ts';
 
@@ -20,7 +20,7 @@ export function readChatAnswer(json: unknown): ChatEvent[] {
   const answer = asObject(json);
   const choice = new Choice();
   choice.assertNoError(answer);
-  const first = asArray(answer['choices'])[0];
+  const first = expectList(answer['choices'], '`choices`')[0];
   if (!isObject(first) || !isObject(first['message'])) throw malformed('it has no choices');
   const events = choice.takeWhole(first);
   choice.takeUsage(answer['usage']);
@@ -33,31 +33,37 @@ export class Choice {
   #usage: unknown;
   #finish: string | undefined;
   #refused = false;
+  /** True once a choice has come, finished or not. */
+  #hasBegun = false;
 
   get isFinished(): boolean {
     return this.#finish !== undefined;
   }
 
-  /** Throws a StreamFault for a body or chunk that tells of an error; null stands for none. */
+  /** Throws a StreamError for a body or chunk that tells of an error; null stands for none. */
   assertNoError(body: Json): void {
     const error = body['error'];
-    if (error !== undefined && error !== null) throw new StreamFault(streamFault(error));
+    if (error !== undefined && error !== null) throw new StreamError(streamError(error));
   }
 
   /** A chunk of a stream. Its usage may come with the finish, after it with no choices, or never. */
   takeChunk(chunk: Json): ChatEvent[] {
     this.assertNoError(chunk);
     this.takeUsage(chunk['usage']);
-    const choice = asObject(asArray(chunk['choices'])[0]);
-    const delta = asObject(choice['delta']);
-    this.#calls.addDeltas(asArray(delta['tool_calls']));
+    const [first] = expectList(chunk['choices'], '`choices`');
+    if (first === undefined) return [];
+    this.#hasBegun = true;
+    const choice = expectObject(first, 'a choice');
+    const delta = expectObject(choice['delta'], 'the delta of a choice');
+    this.#calls.addDeltas(expectList(delta['tool_calls'], '`tool_calls`'));
     this.#takeFinish(choice);
     return this.#texts(delta);
   }
 
   takeWhole(choice: Json): ChatEvent[] {
+    this.#hasBegun = true;
     const message = asObject(choice['message']);
-    this.#calls.addWhole(asArray(message['tool_calls']));
+    this.#calls.addWhole(expectList(message['tool_calls'], '`tool_calls`'));
     this.#takeFinish(choice);
     return this.#texts(message);
   }
@@ -67,7 +73,9 @@ export class Choice {
     if (isObject(usage)) this.#usage = usage;
   }
 
+  /** The last events. Throws UPSTREAM_MALFORMED when no choice has come, or a call is not whole. */
   end(): ChatEvent[] {
+    if (!this.#hasBegun) throw malformed('it has no choices');
     const calls = this.#calls.list().map(({ id, name, text, object }): ChatEvent => {
       const wasCut = CUT_REASONS.has(this.#finish ?? '');
       // In an answer that was cut, no text at all is not the empty object.
@@ -82,12 +90,12 @@ export class Choice {
 
   #takeFinish(choice: Json): void {
     this.#finish = asString(choice['finish_reason']) ?? this.#finish;
-    if (this.#finish === 'error') throw new StreamFault(streamFault(choice['error'] ?? 'it broke off with the finish reason "error"'));
+    if (this.#finish === 'error') throw new StreamError(streamError(choice['error'] ?? 'it broke off with the finish reason "error"'));
   }
 
   /** `reasoning_content` and its like are not the answer. */
   #texts(from: Json): ChatEvent[] {
-    const refusal = textOf(from['refusal']);
+    const refusal = expectText(from['refusal'], 'the refusal');
     if (refusal !== '') this.#refused = true;
     return [textOf(from['content']), refusal].filter((text) => text !== '').map((text) => ({ type: 'text', text }));
   }
@@ -104,8 +112,9 @@ export class Choice {
 /** Text, or a list of parts as some servers write it. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
-  return asArray(content)
-    .map((part) => (asObject(part)['type'] === 'text' ? (asString(asObject(part)['text']) ?? '') : ''))
+  return expectList(content, 'the content')
+    .map((part) => expectObject(part, 'a part of the content'))
+    .map((part) => (part['type'] === 'text' ? expectText(part['text'], 'the text of a part') : ''))
     .join('');
 }
 

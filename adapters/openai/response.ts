@@ -1,8 +1,8 @@
 // An answer of the Responses endpoint as events; whole answers and streams share the reading of items. Pure: no I/O.
 import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
-import { malformed, StreamFault } from '../parts.ts';
-import { asArray, asCount, asObject, asString, parseArguments } from '../read.ts';
-import { streamFault } from './errors.ts';
+import { malformed, StreamError } from '../provider.ts';
+import { asCount, asObject, asString, expectList, expectObject, expectText, parseArguments } from '../read.ts';
+import { streamError } from './errors.ts';
 
 type Json = Record<string, unknown>;
 
@@ -14,18 +14,22 @@ const INCOMPLETE_REASONS = new Map<string, StopReason>([
 export function readResponse(json: unknown): ChatEvent[] {
   const response = asObject(json);
   const output = response['output'];
-  if (response['error'] !== undefined && response['error'] !== null) throw new StreamFault(streamFault(response['error']));
+  if (response['error'] !== undefined && response['error'] !== null) throw new StreamError(streamError(response['error']));
   if (!Array.isArray(output)) throw malformed('it has no output');
   const items = new OutputItems();
   const events = output.flatMap((value) => {
-    const item = asObject(value);
-    return [...asArray(item['content']).flatMap((part) => readPart(items, item, asObject(part))), ...items.take(item)];
+    const item = expectObject(value, 'an output item');
+    return [...readMessage(items, item), ...items.take(item)];
   });
   return [...events, ...items.end(response)];
 }
 
-function readPart(items: OutputItems, item: Json, part: Json): ChatEvent[] {
+function readMessage(items: OutputItems, item: Json): ChatEvent[] {
   if (item['type'] !== 'message') return [];
+  return expectList(item['content'], 'the content of a message').flatMap((part) => readPart(items, expectObject(part, 'a part of a message')));
+}
+
+function readPart(items: OutputItems, part: Json): ChatEvent[] {
   if (part['type'] === 'output_text') return items.text(part['text']);
   return part['type'] === 'refusal' ? items.refusal(part['refusal']) : [];
 }
@@ -42,9 +46,10 @@ export class OutputItems {
   #refused = false;
 
   text(fragment: unknown): ChatEvent[] {
-    if (typeof fragment !== 'string' || fragment === '') return [];
+    const text = expectText(fragment, 'a piece of text');
+    if (text === '') return [];
     this.#hasText = true;
-    return [{ type: 'text', text: fragment }];
+    return [{ type: 'text', text }];
   }
 
   /** A refusal stands in a part of its own, where text would be: it is what the caller gets to read. */
@@ -67,9 +72,9 @@ export class OutputItems {
     this.#broken.push(name);
   }
 
-  /** The last events. Throws a StreamFault for a failed answer. */
+  /** The last events. Throws a StreamError for a failed answer. */
   end(response: Json, status: string = asString(response['status']) ?? 'completed'): ChatEvent[] {
-    if (status === 'failed' || status === 'cancelled') throw new StreamFault(streamFault(response['error'] ?? { message: `the answer was ${status}` }));
+    if (status === 'failed' || status === 'cancelled') throw new StreamError(streamError(response['error'] ?? { message: `the answer was ${status}` }));
     if (status !== 'completed' && status !== 'incomplete') throw malformed(`its status is ${status}`);
     const reason = status === 'incomplete' ? (asString(asObject(response['incomplete_details'])['reason']) ?? 'unknown') : undefined;
     return [

@@ -2,9 +2,9 @@
 //
 // Calls, usage and stop are told at the end of the bytes: until then any of them may still grow.
 import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
-import { cutShort, malformed, type StreamDecoder, StreamFault } from '../parts.ts';
+import { cutShort, malformed, type StreamDecoder, StreamError } from '../provider.ts';
 import { SseReader, type SseRecord } from '../sse-read.ts';
-import { streamFault } from './errors.ts';
+import { streamError } from './errors.ts';
 import { Choice } from './response-chat.ts';
 
 export class ChatDecoder implements StreamDecoder {
@@ -36,7 +36,7 @@ export class ChatDecoder implements StreamDecoder {
       return [];
     }
     const json = tryParseJson(data);
-    if (event === 'error') throw new StreamFault(streamFault(json ?? { message: data }));
+    if (event === 'error') throw new StreamError(streamError(json ?? { message: data }));
     if (!isObject(json)) throw malformed('a chunk of the stream is no JSON object');
     return this.#choice.takeChunk(json);
   }

@@ -1,9 +1,9 @@
 // The stream of the Responses endpoint: named events, of which one ends the answer. Pure: no I/O.
 import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
-import { cutShort, malformed, type StreamDecoder, StreamFault } from '../parts.ts';
-import { asObject, asString } from '../read.ts';
+import { cutShort, malformed, type StreamDecoder, StreamError } from '../provider.ts';
+import { asObject, asString, expectObject } from '../read.ts';
 import { SseReader, type SseRecord } from '../sse-read.ts';
-import { streamFault } from './errors.ts';
+import { streamError } from './errors.ts';
 import { OutputItems } from './response.ts';
 
 /** The first events and the last one echo the instructions and tools of the request, which may have 10 MiB. */
@@ -42,9 +42,9 @@ export class ResponsesDecoder implements StreamDecoder {
     // Not promised on this endpoint, but compatible servers end with it.
     if (this.#done || data === '' || data === '[DONE]') return [];
     const json = tryParseJson(data);
-    if (!isObject(json)) throw event === 'error' ? new StreamFault({ kind: 'failed', message: data }) : malformed('an event of the stream is no JSON object');
+    if (!isObject(json)) throw event === 'error' ? new StreamError({ kind: 'failed', message: data }) : malformed('an event of the stream is no JSON object');
     const type = asString(json['type']) ?? event;
-    if (type === 'error' || (type === '' && json['error'] !== undefined)) throw new StreamFault(streamFault(json));
+    if (type === 'error' || (type === '' && json['error'] !== undefined)) throw new StreamError(streamError(json));
     return this.#readEvent(type, json);
   }
 
@@ -59,9 +59,9 @@ export class ResponsesDecoder implements StreamDecoder {
         return this.#begin(json['output_index'], asObject(json['item']));
       case 'response.output_item.done':
         this.#open.delete(json['output_index']);
-        return this.#items.take(asObject(json['item']));
+        return this.#items.take(expectObject(json['item'], 'an output item'));
       default:
-        return ENDS.has(type) ? this.#end(asObject(json['response']), ENDS.get(type)) : [];
+        return ENDS.has(type) ? this.#end(expectObject(json['response'], 'the response of the last event'), ENDS.get(type)) : [];
     }
   }
 

@@ -4,7 +4,8 @@
 // T2 Compatible servers leave `index` out (or send -1), or give every whole call the index 0: a new id with a name begins a
 //    new call.
 import { isObject } from '../../core/index.ts';
-import { asObject, asString } from '../read.ts';
+import { malformed } from '../provider.ts';
+import { asString, expectObject, expectText } from '../read.ts';
 
 export interface CallSlot {
   id: string;
@@ -65,9 +66,9 @@ export class CallSlots {
 }
 
 function readFragment(value: unknown): Fragment {
-  const call = asObject(value);
-  const fn = asObject(call['function']);
-  return { index: call['index'], id: asString(call['id']) ?? '', name: asString(fn['name']) ?? '', args: fn['arguments'] };
+  const call = expectObject(value, 'a tool call');
+  const fn = expectObject(call['function'], 'the function of a tool call');
+  return { index: call['index'], id: asString(call['id']) ?? '', name: expectText(fn['name'], 'the name of a tool call'), args: fn['arguments'] };
 }
 
 /** Some servers repeat id and name with every fragment. */
@@ -76,4 +77,5 @@ function append(slot: CallSlot, { id, name, args }: Fragment): void {
   if (slot.name === '') slot.name = name;
   if (typeof args === 'string') slot.text += args;
   else if (isObject(args)) slot.object = args;
+  else if (args !== undefined && args !== null) throw malformed('the arguments of a tool call are neither text nor an object');
 }

@@ -29,13 +29,14 @@ export function machineText({ node, platform, processor, cores, memoryGiB, date 
   return `${date}, Node ${node}, ${platform}, ${cores} × ${processor}, ${memoryGiB} GiB`;
 }
 
-const HOW_TO_READ = `Every figure has two others beside it from the same minutes: the **direct** call to the same provider, and the same call through a bare
-**pipe** (\`node:http\` in, undici out, nothing read). The rounds of all of them take turns. Compare within a row or by the ratio to the pipe; the
-absolute figures belong to the machine, which also runs the load and the mock of the provider.
+const HOW_TO_READ = `Every figure has that of a bare **pipe** beside it (\`node:http\` in, undici out, nothing read), measured in the same minutes: pipe and
+gateway take turns, with nobody else in the rotation, so that both stay warm. Compare by the ratio; the absolute figures belong to the machine, which also runs the
+load and the mock of the provider. A ratio is the median of the rounds of one run. Three whole runs were made, and the tables of bars show the **worst** of them;
+the tables above the bars are those of the last run. Other gateways have a rotation of their own.
 
-The gateway is the built server with its default settings: token, validation, queue, egress rule and log on. Processor time is what the operating
+The gateway is the built server with its default settings: token, validation, queue, egress rule and log are on. Processor time is what the operating
 system counts for its process alone, all threads. The provider is a mock that answers at once. An answer counts when it was right: the whole text, or all
-frames in their order and the end mark.
+frames in their order and the end mark. (\`wrk\` counts each 200.)
 
 Not measured: TLS to a provider and its true delays, tool calls and long conversations, blocks and their monitors, several gateways on one machine, many days of
 work, Windows and macOS.`;

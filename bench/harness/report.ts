@@ -16,6 +16,8 @@ export interface Bar {
   /** `most`: the value must not be above the limit; `least`: not below it. */
   readonly side: 'most' | 'least';
   readonly unit: string;
+  /** The value of each run, where there were several; `value` is the worst of them. */
+  readonly runs?: readonly number[];
 }
 
 export interface Result {
@@ -27,6 +29,21 @@ export interface Result {
   readonly notes: readonly string[];
   /** All of it as numbers. */
   readonly data: unknown;
+}
+
+/**
+ * One result out of several runs of a question: each bar has its worst value, with the value of each run beside it; tables and charts are those of
+ * the last run. The bars of all runs stand in the same order.
+ */
+export function worstOf(runs: readonly Result[]): Result {
+  const last = runs.at(-1);
+  if (last === undefined) throw new Error('There is no run of this question.');
+  if (runs.length === 1) return last;
+  const bars = last.bars.map((bar, index) => {
+    const values = runs.map((run) => run.bars[index]?.value ?? Number.NaN);
+    return { ...bar, value: bar.side === 'most' ? Math.max(...values) : Math.min(...values), runs: values };
+  });
+  return { ...last, bars };
 }
 
 export function isKept({ value, limit, side }: Bar): boolean {
@@ -59,8 +76,8 @@ export function toText(result: Result): string {
 /** For a page. */
 export function toMarkdown(result: Result): string {
   const tables = result.tables.map((table) => `${table.title}\n\n${markdownTable(table)}`);
-  const bars = result.bars.map((bar) => [bar.what, barText(bar), isKept(bar) ? 'kept' : '**missed**']);
-  const barTable = bars.length === 0 ? '' : markdownTable({ title: '', columns: ['bar', 'figure', ''], rows: bars });
+  const bars = result.bars.map((bar) => [bar.what, barText(bar), bar.runs?.map(digits).join(', ') ?? 'one run', isKept(bar) ? 'kept' : '**missed**']);
+  const barTable = bars.length === 0 ? '' : markdownTable({ title: '', columns: ['bar', 'worst figure', 'each run', ''], rows: bars });
   const pictures = result.charts.map(({ file, title }) => `![${title}](performance/${file}.svg)`);
   return [`## ${result.question}`, ...pictures, ...tables, barTable, result.notes.join('\n')].filter((part) => part !== '').join('\n\n');
 }

@@ -3,7 +3,7 @@ import { Command, Option } from 'clipanion';
 import { Api } from '../api.ts';
 import { Client } from '../client.ts';
 import type { ExitKind } from '../exit-codes.ts';
-import { isColored, styleFor } from '../output.ts';
+import { isColored, isTerminal, styleFor } from '../output.ts';
 import { ServerCommand } from '../server-command.ts';
 
 export abstract class TalkCommand extends ServerCommand {
@@ -11,10 +11,11 @@ export abstract class TalkCommand extends ServerCommand {
     return this.withServer(async ({ client }, signal) => {
       const { attach } = await import('../attach.ts');
       const api = new Api(new Client(client.place, new AbortController().signal));
-      const terminal = process.stdin.isTTY === true && process.stderr.isTTY === true;
+      const { stdin } = this.context;
+      const terminal = isTerminal(stdin) && isTerminal(this.stderr);
       const style = styleFor(isColored(this.stderr, this.context.env));
       // At a terminal Ctrl-C is a key that `attach` reads; a signal from elsewhere is an interruption all the same.
-      return attach({ api, block: name, input: process.stdin, output: process.stderr, stdout: this.stdout, terminal, style, signal });
+      return attach({ api, block: name, input: stdin, output: this.stderr, stdout: this.stdout, terminal, style, signal });
     });
   }
 }

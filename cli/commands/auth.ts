@@ -5,7 +5,7 @@ import { Command, Option } from 'clipanion';
 import type { Adapter, Core } from '../../core/index.ts';
 import { BaseCommand } from '../command.ts';
 import { CliError, type ExitKind } from '../exit-codes.ts';
-import { columns } from '../output.ts';
+import { columns, isTerminal } from '../output.ts';
 
 const category = 'Credentials';
 
@@ -52,9 +52,10 @@ export class AuthSetCommand extends BaseCommand {
   async #values(adapter: Adapter, stored: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Record<string, string>> {
     const { askValues, checkValues, fieldsOf, parseValues } = await import('../credentials-input.ts');
     const fields = fieldsOf(adapter, this.field);
-    if (process.stdin.isTTY) return askValues(adapter, fields, stored, { input: process.stdin, output: process.stderr });
+    const { stdin } = this.context;
+    if (isTerminal(stdin)) return askValues(adapter, fields, stored, { input: stdin, output: this.stderr });
     const { readAll } = await import('../input.ts');
-    return checkValues(adapter, parseValues(adapter, fields, await readAll(this.context.stdin, signal)));
+    return checkValues(adapter, parseValues(adapter, fields, await readAll(stdin, signal)));
   }
 }
 

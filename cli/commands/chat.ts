@@ -3,7 +3,7 @@ import { Command, Option } from 'clipanion';
 import * as t from 'typanion';
 import type { ChatDone, ChatRequest, ChatResponse, ChatStreamEvent, Core, ErrorBody } from '../../core/index.ts';
 import { CliError, type ExitKind } from '../exit-codes.ts';
-import { oneLine, TextPrinter, toJson, write } from '../output.ts';
+import { isTerminal, oneLine, TextPrinter, toJson, write } from '../output.ts';
 import { TalkCommand } from './attach.ts';
 
 /** Looser than the rule for names: what can't be one was meant as a message. */
@@ -42,7 +42,7 @@ export class ChatCommand extends TalkCommand {
     if (adapter === undefined) return this.#talkWithBlock();
     return this.interruptible(async (signal) => {
       const { readMessage } = await import('../input.ts');
-      const message = await readMessage(this.message, process.stdin.isTTY === true, this.context.stdin, signal);
+      const message = await readMessage(this.message, isTerminal(this.context.stdin), this.context.stdin, signal);
       return this.withCore(async (core) => {
         const request = this.#request(core, adapter, message);
         if (this.whole) await this.#printWhole(core, request, signal);

@@ -5,7 +5,7 @@ import type { Api } from '../api.ts';
 import type { Outcome, Watcher } from '../conversation.ts';
 import { CliError, type ExitKind, worstOf } from '../exit-codes.ts';
 import { readMessage } from '../input.ts';
-import { oneLine, toJson, write, writeLines } from '../output.ts';
+import { isTerminal, oneLine, toJson, write, writeLines } from '../output.ts';
 import { queueTable } from '../report-tables.ts';
 import { ServerCommand } from '../server-command.ts';
 
@@ -45,7 +45,7 @@ export class SendCommand extends ServerCommand {
     if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= LONGEST_MS)) throw new CliError('usage', '--timeout takes a number of seconds.');
     if (timeoutMs !== undefined && !this.wait && !this.stream) throw new CliError('usage', '--timeout goes with --wait or --stream.');
     return this.withServer(async (api, signal) => {
-      const message = await readMessage(this.message, process.stdin.isTTY === true, this.context.stdin, signal);
+      const message = await readMessage(this.message, isTerminal(this.context.stdin), this.context.stdin, signal);
       if (this.wait || this.stream) return this.#converse(api, message, signal, timeoutMs);
       const receipt = await api.post(this.name, message, this.clientId);
       await this.print(receipt, [oneLine(receipt.id)]);

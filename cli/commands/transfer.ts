@@ -4,7 +4,7 @@ import { Command, Option } from 'clipanion';
 import { CliError, type ExitKind, suggestAnotherName } from '../exit-codes.ts';
 import { bytes } from '../format.ts';
 import { readBytes } from '../input.ts';
-import { oneLine, toJson, writeLines } from '../output.ts';
+import { isTerminal, oneLine, toJson, writeLines } from '../output.ts';
 import { ServerCommand } from '../server-command.ts';
 
 const category = 'Archive';
@@ -31,8 +31,7 @@ export class ExportCommand extends ServerCommand {
 
   protected override async run(): Promise<ExitKind> {
     const { output = '-' } = this;
-    const isTerminal = 'isTTY' in this.stdout && this.stdout.isTTY === true;
-    if (output === '-' && isTerminal) throw new CliError('usage', 'a terminal can not show a tar.gz; name a file with -o, or pipe it on.');
+    if (output === '-' && isTerminal(this.stdout)) throw new CliError('usage', 'a terminal can not show a tar.gz; name a file with -o, or pipe it on.');
     if (output === '-' && this.json) throw new CliError('usage', '--json needs a file for the bytes; name it with -o.');
     return this.withServer(async (api) => {
       const content = await api.export(this.name);

@@ -5,12 +5,12 @@
 // F3 After `onGone` nothing is told.
 import type { FolderWatches } from '../workspace/watch.ts';
 import type { FollowOptions, StopFollowing } from './api.ts';
-import type { ReplyFeed } from './feed.ts';
+import type { ReplyStream } from './reply-stream.ts';
 
 export interface FollowersOptions {
   readonly folder: string;
   readonly watches: FolderWatches;
-  readonly feed: ReplyFeed;
+  readonly feed: ReplyStream;
   /** A file of the folder was touched, by whomever; '' when the folder went away. */
   onTouched(fileName: string): void;
 }

@@ -2,13 +2,14 @@
 import type { CoreBus } from '../bus.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { ModelCalls } from '../monitor/model-call.ts';
+import type { RetryWait } from '../monitor/retry-wait.ts';
 import type { CurrentTask } from '../schemas/block.ts';
 import type { HaltState } from '../schemas/block-api.ts';
 import type { BlockLog } from '../workspace/block-log.ts';
 import type { Ledger } from '../workspace/ledger.ts';
 import type { FolderWatches } from '../workspace/watch.ts';
 import type { EntryIds } from './chat-file.ts';
-import type { ReplyFeed, StepCounter } from './feed.ts';
+import type { ReplyStream, StepCounter } from './reply-stream.ts';
 import type { BlockFileSet } from './files.ts';
 import type { HeartbeatWheel } from './heartbeats.ts';
 
@@ -25,6 +26,8 @@ export interface World {
   readonly steps: StepCounter;
   /** Epoch milliseconds. */
   now(): number;
+  /** Milliseconds that no change of the clock touches. */
+  monotonic(): number;
   /** From 0 to 1. */
   random(): number;
   halted(): HaltState;
@@ -37,8 +40,9 @@ export interface BlockWorkshop {
   readonly name: string;
   readonly files: BlockFileSet;
   readonly log: BlockLog;
-  readonly feed: ReplyFeed;
+  readonly feed: ReplyStream;
   readonly ids: EntryIds;
+  readonly retryWait: RetryWait;
   readonly world: World;
   /** The present time, ISO 8601. */
   at(): string;

@@ -5,7 +5,7 @@ import { requeue } from '../block/chat-file.ts';
 import type { Choice, ReplyOutcome } from '../block/machine-setup.ts';
 import type { BlockWorkshop } from '../block/workshop.ts';
 import type { BlockMemory, Compaction } from '../schemas/block.ts';
-import { beginSession, chooseNext, outcomeOfFault } from './choose.ts';
+import { beginSession, choiceAfterFault, chooseNext } from './next-message.ts';
 import { compact } from './compaction.ts';
 import { Reply } from './reply.ts';
 
@@ -32,7 +32,7 @@ async function guarded<C extends Choice | ReplyOutcome>(
   try {
     return await work(shop);
   } catch (error) {
-    const outcome = outcomeOfFault(shop, error);
+    const outcome = choiceAfterFault(shop, error);
     if (outcome !== undefined) return outcome;
     shop.log.write('ERROR', 'monitor.fault', { error: error instanceof Error ? error.stack : String(error) });
     throw error;

@@ -1,18 +1,20 @@
 // What one attempt at a message works with, and when another one follows. Pure: no I/O.
 import { BlockhouseError } from '../errors.ts';
 import type { BlockConfig, ChatEntry } from '../schemas/block.ts';
-import { backoffMs, isStale, judgeFailure } from './backoff.ts';
-import type { Candidate } from './model-call.ts';
+import { backoffMs, isStale, judgeFailure, longestWaitMs } from './backoff.ts';
+import type { Candidate } from './candidates.ts';
 import type { Window } from './window.ts';
 
+/** One attempt at a message. */
 export interface Attempt {
   readonly config: BlockConfig;
-  /** As it was begun: its attempts include this one. */
+  /** As it was when the attempt began: `attempts` includes this one. */
   readonly message: ChatEntry;
   readonly window: Window;
   readonly candidates: readonly Candidate[];
 }
 
+/** What the wait before a repetition depends on, beside the attempt and its failure. */
 export interface RetryFacts {
   /** Epoch milliseconds. */
   readonly now: number;
@@ -21,21 +23,23 @@ export interface RetryFacts {
   random(): number;
 }
 
-/** Epoch milliseconds of the next attempt at the same model; undefined when this was the last. */
-export function retryAt(failure: BlockhouseError, attempt: Attempt, { now, failures, random }: RetryFacts): number | undefined {
+/** Milliseconds until the next attempt at the same model; undefined when this was the last. */
+export function retryDelayMs(failure: BlockhouseError, attempt: Attempt, { now, failures, random }: RetryFacts): number | undefined {
   const { config, message, candidates } = attempt;
   const kind = judgeFailure(failure);
   if (kind !== 'transient' && kind !== 'network') return undefined;
   if (isStale(message, config.retry, now)) return undefined;
   if (countsAsAttempt(failure, candidates) && isLastAttempt(attempt)) return undefined;
-  return now + (failure.retryAfterMs ?? backoffMs(config.retry, Math.max(message.attempts ?? 1, failures + 1), random));
+  const wait = failure.retryAfterMs ?? backoffMs(config.retry, Math.max(message.attempts ?? 1, failures + 1), random);
+  return Math.min(wait, longestWaitMs(config.retry));
 }
 
+/** True when the message has failed unless this attempt brings an answer. */
 export function isLastAttempt({ config, message }: Attempt): boolean {
   return (message.attempts ?? 1) >= config.retry.maxAttempts;
 }
 
-/** A fault of the network uses up no attempt, unless there are other providers, whose turn must come. */
+/** A fault of the network uses up no attempt, unless there are fallbacks: they are asked when the attempts at the first model are used up. */
 export function countsAsAttempt(failure: BlockhouseError, candidates: readonly Candidate[]): boolean {
   return candidates.length > 1 || judgeFailure(failure) === 'transient';
 }
@@ -43,5 +47,5 @@ export function countsAsAttempt(failure: BlockhouseError, candidates: readonly C
 export const CANCELLED = new BlockhouseError('CANCELLED', 'The reply was cancelled.');
 export const ENDED_EARLY = new BlockhouseError('CANCELLED', 'The reply was ended before it began; the message waits.');
 export const NOT_CALLED = new BlockhouseError('CANCELLED', 'The kill switch, or the budget, allowed no call; the message waits.');
-/** Somebody has removed the message, or given it another outcome by hand. */
+/** A person has removed the message, or has given it another outcome by hand. */
 export const GONE = new BlockhouseError('CANCELLED', 'The message was changed while it was being answered; the answer was not kept.');

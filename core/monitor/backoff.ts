@@ -1,8 +1,6 @@
 // What a failed attempt means for its message and its block, and how long to wait before the next one. Pure: no I/O.
-//
-// O1 What a change of the configuration or of a credential would cure stops the block: every other message would meet it, too.
-// O2 What the network did says nothing about the message: it uses up no attempt until the message is stale.
 import type { BlockhouseError, ErrorCode } from '../errors.ts';
+import { MAX_RETRY_AFTER_MS } from '../gateway/retry.ts';
 import type { BlockConfig, ChatEntry } from '../schemas/block.ts';
 
 type Retry = BlockConfig['retry'];
@@ -15,38 +13,41 @@ export function backoffMs({ baseMs, maxDelayMs }: Retry, attempt: number, random
   return Math.min(Math.round(plain * (1 - JITTER + 2 * JITTER * random())), maxDelayMs);
 }
 
+/** No attempt is further away than this, whatever a provider or a file says. */
+export function longestWaitMs({ maxDelayMs }: Retry): number {
+  return Math.max(maxDelayMs, MAX_RETRY_AFTER_MS);
+}
+
 /** Too old to be tried again by itself. A clock that was set back makes nothing older. */
 export function isStale({ timestamp }: Pick<ChatEntry, 'timestamp'>, { staleAfterMs }: Retry, now: number): boolean {
   return now - Date.parse(timestamp) > staleAfterMs;
 }
 
+/** What a failure says. */
 export type FailureKind =
-  /** Somebody ended it: no failure. */
+  /** The attempt was ended on purpose, which is no failure. */
   | 'cancelled'
-  /** O1. */
+  /** The configuration or the credential is wrong: every other message would fail as well, so the block stops. */
   | 'block'
   /** This message will never be answered; the next one may. */
   | 'message'
-  /** O2. */
+  /** The request never left this machine, which says nothing about the message: no attempt is used up until the message is stale. */
   | 'network'
-  /** It may pass. */
+  /** It may pass, and the provider may have worked on the request: an attempt is used up. */
   | 'transient';
 
-const KIND_OF: Partial<Readonly<Record<ErrorCode, FailureKind>>> = {
-  CANCELLED: 'cancelled',
-  SHUTTING_DOWN: 'cancelled',
-  UPSTREAM_AUTH: 'block',
-  ADAPTER_NOT_CONFIGURED: 'block',
-  UPSTREAM_UNREACHABLE: 'network',
-  UPSTREAM_TIMEOUT: 'network',
-  QUEUE_FULL: 'network',
-};
+const CANCELLED: ReadonlySet<ErrorCode> = new Set(['CANCELLED', 'SHUTTING_DOWN']);
+const ABOUT_BLOCK: ReadonlySet<ErrorCode> = new Set(['UPSTREAM_AUTH', 'ADAPTER_NOT_CONFIGURED']);
+/** With `mayHaveRun` the request has left this machine all the same: the connection broke, or the provider stayed silent, after it was sent. */
+const BEFORE_SENDING: ReadonlySet<ErrorCode> = new Set(['UPSTREAM_UNREACHABLE', 'UPSTREAM_TIMEOUT', 'TOO_MANY_CONNECTIONS', 'QUEUE_FULL']);
 
+/** Judges by code and facts, never by text. */
 export function judgeFailure(error: BlockhouseError): FailureKind {
-  const known = KIND_OF[error.code];
-  if (known !== undefined) return known;
-  if (isAboutBlock(error)) return 'block'; // O1
-  return error.retryable ? 'transient' : 'message';
+  const { code, mayHaveRun, retryable } = error;
+  if (CANCELLED.has(code)) return 'cancelled';
+  if (ABOUT_BLOCK.has(code) || isAboutBlock(error)) return 'block';
+  if (BEFORE_SENDING.has(code)) return mayHaveRun ? 'transient' : 'network';
+  return retryable ? 'transient' : 'message';
 }
 
 /** Payment required, no permission for the model, and no such model. */
@@ -59,7 +60,7 @@ function isAboutBlock({ code, upstreamStatus, retryable, details = [] }: Blockho
   return code === 'INVALID_REQUEST' && (STATUSES_OF_BLOCK.has(upstreamStatus) || details.some(({ path }) => isFromConfig(path)));
 }
 
-/** Of a request, only the messages come from the chat; all else is what config.json says. */
+/** Only the messages of a request come from the chat; config.json has the rest. */
 function isFromConfig(path: string): boolean {
   return path !== '' && !path.startsWith('messages');
 }

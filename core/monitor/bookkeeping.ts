@@ -1,18 +1,22 @@
-// What is written down after a call: its bill in costs.json, for the ledger has it already, and how full the window is in memory.json.
+// What is written after a call: its bill in costs.json (the ledger has it already), and in memory.json how full the window is.
 import type { BlockWorkshop } from '../block/workshop.ts';
 import type { CallPurpose } from '../schemas/block.ts';
 import { budgetStand } from './budget-check.ts';
 import { addCall } from './costs.ts';
-import type { Bill } from './model-call.ts';
+import { isBlank, recoverCosts } from './costs-recovery.ts';
+import type { Bill } from './billing.ts';
 import { needsCompaction, windowStand } from './window.ts';
 
+/** Adds a call to costs.json, with the caps as they stand after it. */
 export async function recordCall(shop: BlockWorkshop, bill: Bill, purpose: CallPurpose, messageId: string | null): Promise<void> {
+  // A file that was lost while the monitor ran is counted anew from the ledger, which has this call already.
+  const isCounted = isBlank(await shop.files.costs.read()) && (await recoverCosts(shop)) > 0;
   const budget = await budgetStand(shop, await shop.files.config.read());
   const call = { ...bill, purpose, messageId, budget };
-  await shop.files.costs.update((costs) => ({ value: addCall(costs, call), result: undefined }));
+  await shop.files.costs.update((costs) => ({ value: isCounted ? { ...costs, budget } : addCall(costs, call), result: undefined }));
 }
 
-/** True when the window has passed its threshold. */
+/** Counts the window anew. Resolves with true when it has passed its threshold. */
 export async function updateWindow({ files }: BlockWorkshop): Promise<boolean> {
   const config = await files.config.read();
   const history = await files.chat.read();

@@ -8,14 +8,15 @@ import type { BlockConfig, BudgetStand } from '../schemas/block.ts';
 import type { Ledger } from '../workspace/ledger.ts';
 import type { Reservation } from '../workspace/reservations.ts';
 import { type BudgetVerdict, dayStart, hasCaps, judgeBudget, monthStart } from './budget.ts';
-import { CallRefused, type Candidate, type Pause } from './model-call.ts';
+import { CallRefused, type Pause } from './call-refused.ts';
+import type { Candidate } from './candidates.ts';
 
 type WorstCase = { readonly usd: number | null; readonly tokens: number };
 
 /** The pause that a reached cap demands; undefined when the call fits what was spent. */
 export async function checkBudget(shop: BlockWorkshop, config: BlockConfig, candidate: Candidate | undefined, inputTokens: number): Promise<Pause | undefined> {
   if (!hasCaps(config.budget) || candidate === undefined) return undefined;
-  const verdict = await judge(shop, config, await shop.world.calls.worstCase(candidate, inputTokens));
+  const verdict = await judge(shop, config, await shop.world.calls.billing.worstCase(candidate, inputTokens));
   return verdict.kind === 'ok' ? undefined : pauseOf(shop, verdict);
 }
 
@@ -25,7 +26,7 @@ export async function reserveCall(shop: BlockWorkshop, candidate: Candidate, inp
   while (!signal.aborted) {
     const config = await shop.files.config.read();
     if (!hasCaps(config.budget)) return undefined;
-    const worst = await calls.worstCase(candidate, inputTokens);
+    const worst = await calls.billing.worstCase(candidate, inputTokens);
     const book = await ledger.book();
     const held = ledger.reservations.sum(shop.name); // Q3: from here on
     const alone = judgeWith(shop, config, book, worst);

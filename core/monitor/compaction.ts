@@ -8,7 +8,9 @@ import { BlockhouseError } from '../errors.ts';
 import type { BlockConfig, BlockMemory, Compaction } from '../schemas/block.ts';
 import { recordCall } from './bookkeeping.ts';
 import { reserveCall } from './budget-check.ts';
-import { CallRefused, candidatesOf, ModelCallFailure } from './model-call.ts';
+import { CallRefused } from './call-refused.ts';
+import { candidatesOf } from './candidates.ts';
+import { ModelCallFailure } from './model-call.ts';
 import { haltReason } from './reasons.ts';
 import { type CompactionPlan, estimateTokens, planCompaction, summaryMessages, windowStand } from './window.ts';
 
@@ -74,8 +76,9 @@ async function summarise(
     try {
       const reserve = () => reserveCall(shop, candidate, tokens, signal);
       const call = { block: shop.name, candidate, messages, purpose: 'summary', messageId: null, signal, reserve } as const;
-      const { content, bill } = await shop.world.calls.make(call);
+      const { content, bill, isCut } = await shop.world.calls.make(call);
       await recordCall(shop, bill, 'summary', null);
+      if (isCut) throw asFailure('UPSTREAM_MALFORMED', 'The model did not come to an end of its summary.');
       if (content.trim() === '') throw asFailure('UPSTREAM_MALFORMED', 'The model answered with an empty summary.');
       return { summary: content.trim(), model: candidate.model, costUsd: bill.costUsd };
     } catch (error) {

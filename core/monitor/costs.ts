@@ -1,12 +1,13 @@
 // The counts of costs.json: how one model call changes them. Pure: no I/O.
 //
-// K1 Totals are finite, never negative, and never smaller than before, whatever a provider reports.
-// K2 null is "nothing of it has a known price"; a sum is that of what is priced, beside the number of calls that are not.
+// Totals are finite, never negative, and never smaller than before, whatever a provider reports. A cost of null means that nothing in the sum
+// has a known price; otherwise it is the sum of what is priced, and `unpricedCalls` says how many calls are not in it.
 import type { BlockCosts, BudgetStand, CallPurpose, CostBucket } from '../schemas/block.ts';
 import type { Usage } from '../schemas/chat.ts';
 
 const DAYS_KEPT = 90;
 
+/** One call, as it changes the counts. */
 export interface BilledCall {
   /** ISO 8601, UTC. */
   readonly at: string;
@@ -25,6 +26,7 @@ export interface BilledCall {
   readonly budget?: BudgetStand;
 }
 
+/** The counts of a block that has made no call. */
 export function noCosts(): BlockCosts {
   return {
     totalInput: 0,
@@ -47,10 +49,12 @@ export function noCosts(): BlockCosts {
   };
 }
 
+/** The sums of no call. */
 export function emptyBucket(): CostBucket {
   return { calls: 0, input: 0, output: 0, cacheRead: 0, cacheWrite: 0, costUsd: null, unpricedCalls: 0 };
 }
 
+/** The sums of two buckets together. */
 export function addBucket(a: CostBucket, b: CostBucket): CostBucket {
   return {
     calls: addCount(a.calls, b.calls),
@@ -92,8 +96,31 @@ export function addCall(costs: BlockCosts, call: BilledCall): BlockCosts {
     byPurpose: addTo(costs.byPurpose, call.purpose, one),
     lastCall: { at, messageId, provider, model, usage: isUsage(usage) ? usage : null, costUsd: one.costUsd, latencyMs, ttftMs },
     ...(call.budget !== undefined && { budget: call.budget }),
-    lastUpdated: at,
+    lastUpdated: later(costs.lastUpdated, at),
   };
+}
+
+/** The counts with those of further calls, which belong to no session; `more` has the last call. */
+export function mergeCosts(costs: BlockCosts, more: BlockCosts): BlockCosts {
+  return {
+    ...costs,
+    totalInput: addCount(costs.totalInput, more.totalInput),
+    totalOutput: addCount(costs.totalOutput, more.totalOutput),
+    totalCost: addMoney(costs.totalCost, more.totalCost),
+    calls: addCount(costs.calls, more.calls),
+    failedCalls: addCount(costs.failedCalls, more.failedCalls),
+    unpricedCalls: addCount(costs.unpricedCalls, more.unpricedCalls),
+    byModel: mergeBuckets(costs.byModel, more.byModel),
+    byDay: newestDays(mergeBuckets(costs.byDay, more.byDay)),
+    byPurpose: mergeBuckets(costs.byPurpose, more.byPurpose),
+    lastCall: more.lastCall ?? costs.lastCall,
+    lastUpdated: more.lastUpdated === null ? costs.lastUpdated : later(costs.lastUpdated, more.lastUpdated),
+  };
+}
+
+/** ISO times of one form sort like the times. A clock that was set back must not make the counts look older than they are. */
+function later(known: string | null, at: string): string {
+  return known !== null && known > at ? known : at;
 }
 
 /** A monitor was started: its session counts begin anew. */
@@ -109,12 +136,16 @@ function addTo(buckets: Buckets, key: string, one: CostBucket): Buckets {
   return { ...buckets, [key]: addBucket(before ?? emptyBucket(), one) };
 }
 
+function mergeBuckets(some: Buckets, more: Buckets): Buckets {
+  return Object.entries(more).reduce((all, [key, bucket]) => addTo(all, key, bucket), some);
+}
+
 function newestDays(days: Buckets): Buckets {
   const keys = Object.keys(days).sort();
   return Object.fromEntries(keys.slice(-DAYS_KEPT).map((key) => [key, days[key] ?? emptyBucket()]));
 }
 
-/** Safe integers only: beyond them a sum no longer grows by what is added (K1). */
+/** Safe integers only: beyond them a sum no longer grows by what is added. */
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
@@ -128,12 +159,12 @@ function isUsage(usage: Usage | null): usage is Usage {
   return usage !== null && Object.values(usage).every((value) => typeof value === 'boolean' || isCount(value));
 }
 
-/** Stays at the largest exact integer rather than losing count (K1). */
+/** Stays at the largest exact integer rather than losing count. */
 function addCount(a: number, b: number): number {
   return Math.min((isCount(a) ? a : 0) + b, Number.MAX_SAFE_INTEGER);
 }
 
-/** K2. */
+/** null is added as nothing, and stays null beside null. */
 function addMoney(a: number | null, b: number | null): number | null {
   if (!isMoney(a)) return isMoney(b) ? b : null;
   return isMoney(b) ? Math.min(a + b, Number.MAX_VALUE) : a;

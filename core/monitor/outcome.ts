@@ -1,11 +1,11 @@
-// The outcome of a reply: the entry that keeps it, and those who are told.
-//
-// U1 Every `start` of the feed is followed by one `done` or `error`.
+// The outcome of a message: the entry of its answer, and what readers, the log and the bus are told.
 import type { BlockWorkshop } from '../block/workshop.ts';
 import type { BlockhouseError } from '../errors.ts';
 import type { ChatEntry, EntryError } from '../schemas/block.ts';
-import type { Bill, Candidate } from './model-call.ts';
+import type { Bill } from './billing.ts';
+import type { Candidate } from './candidates.ts';
 
+/** What the entry of an answer is made of. */
 export interface AnswerParts {
   readonly message: ChatEntry;
   readonly candidate: Candidate;
@@ -42,11 +42,12 @@ export function answerEntry(shop: Pick<BlockWorkshop, 'ids' | 'at'>, parts: Answ
   };
 }
 
+/** A failure as chat.json keeps it. */
 export function entryError({ code, message, retryable }: BlockhouseError): EntryError {
   return { code, message, retryable };
 }
 
-/** U1: the message has its answer. */
+/** The message has its answer. */
 export function tellAnswer({ feed, log, world, name }: BlockWorkshop, answer: ChatEntry, bill: Bill | undefined, isCancelled: boolean): void {
   const { usage, costUsd, latencyMs, model, replyTo = '' } = answer;
   const shown = answer.status === 'done' ? 'done' : 'interrupted';
@@ -64,7 +65,7 @@ export function tellAnswer({ feed, log, world, name }: BlockWorkshop, answer: Ch
   });
 }
 
-/** U1: the message has an outcome without an answer. */
+/** The message has an outcome without an answer. */
 export function tellOver(shop: BlockWorkshop, id: string, status: 'failed' | 'cancelled', fault: Pick<BlockhouseError, 'code' | 'message'>): void {
   const { log, world, name } = shop;
   tellAttemptOver(shop, id, fault, false);
@@ -72,7 +73,7 @@ export function tellOver(shop: BlockWorkshop, id: string, status: 'failed' | 'ca
   world.bus.emit('message.finished', { block: name, id, status, code: fault.code });
 }
 
-/** U1: what was shown of an attempt is void. With `willRetry` another one follows, now or later. */
+/** What readers were shown of an attempt is void. With `willRetry` another one follows, now or later. */
 export function tellAttemptOver({ feed }: BlockWorkshop, id: string, { code, message }: Pick<BlockhouseError, 'code' | 'message'>, willRetry: boolean): void {
   feed.emit({ id, event: 'error', code, error: message, willRetry });
 }

@@ -1,8 +1,8 @@
 // What each block has spent, by quarters of an hour. Pure: no I/O.
 //
-// S1 A block that lives on under another name brings what it had spent until then, and that counts once, however often it moves to and fro.
-//    So a name has parts, a new one after each move, and each part knows those before it; a sum visits every part once.
-// S2 Lines may be added from the newest backwards, before any is added forwards: the result is the same.
+// counted-once: a block that lives on under another name brings what it had spent until then, and that counts once, however often it is renamed
+//   to and fro. So a name has parts, a new one after each move, and each part knows those before it; a sum visits every part once.
+// either-direction: lines may be added from the newest backwards, before any is added forwards. The result is the same.
 import type { CarriedLine, LedgerLine } from './ledger-lines.ts';
 
 /** Every time zone differs from UTC by whole quarters, so each local day begins with one. */
@@ -10,6 +10,7 @@ const BUCKET_MS = 15 * 60 * 1000;
 /** Twice what 32 days hold: at a clock that was wrong for a while, nothing recent is dropped. */
 const MAX_BUCKETS = 2 * 32 * 96;
 
+/** What was spent in a time. */
 export interface Spend {
   readonly usd: number;
   readonly tokens: number;
@@ -26,8 +27,11 @@ interface Part {
   /** By number of the quarter since 1970. */
   readonly buckets: Map<number, Sums>;
   readonly before: Part[];
+  /** Epoch milliseconds of its newest call. */
+  newest: number | undefined;
 }
 
+/** The sums of all blocks. */
 export class SpendBook {
   readonly #newest = new Map<string, Part>();
   readonly #oldest = new Map<string, Part>();
@@ -41,10 +45,10 @@ export class SpendBook {
   #carry(line: CarriedLine): void {
     const [from, to] = [this.#newestOf(line.from), this.#newestOf(line.block)];
     this.#newest.set(line.from, newPart(from));
-    this.#newest.set(line.block, newPart(to, from)); // S1
+    this.#newest.set(line.block, newPart(to, from)); // counted-once
   }
 
-  /** Takes a line that is older than all others (S2). */
+  /** Takes a line that is older than all others (either-direction). */
   addOlder(line: LedgerLine | CarriedLine): void {
     if (!isCarried(line)) addTo(this.#oldestOf(line.block), line);
     else if (line.from !== line.block) this.#carryOlder(line);
@@ -62,14 +66,25 @@ export class SpendBook {
   spend(block: string, sinceMs: number): Spend {
     const sum: Sums = { usd: 0, tokens: 0, unpricedCalls: 0 };
     const since = Math.floor(sinceMs / BUCKET_MS);
+    for (const { buckets } of this.#partsOf(block)) {
+      for (const [quarter, bucket] of buckets) if (quarter >= since) addUp(sum, bucket);
+    }
+    return sum;
+  }
+
+  /** Epoch milliseconds of the newest call; undefined when there is none. */
+  newest(block: string): number | undefined {
+    const times = [...this.#partsOf(block)].flatMap(({ newest }) => (newest === undefined ? [] : [newest]));
+    return times.length === 0 ? undefined : Math.max(...times);
+  }
+
+  /** Each part once (counted-once). */
+  #partsOf(block: string): ReadonlySet<Part> {
     const newest = this.#newest.get(block);
     const parts = new Set(newest === undefined ? [] : [newest]);
     // A set that grows while it is walked is walked to its new end.
-    for (const part of parts) {
-      for (const before of part.before) parts.add(before);
-      for (const [quarter, bucket] of part.buckets) if (quarter >= since) addUp(sum, bucket);
-    }
-    return sum;
+    for (const part of parts) for (const before of part.before) parts.add(before);
+    return parts;
   }
 
   #newestOf(block: string): Part {
@@ -90,11 +105,14 @@ function isCarried(line: LedgerLine | CarriedLine): line is CarriedLine {
 }
 
 function newPart(...before: Part[]): Part {
-  return { buckets: new Map(), before };
+  return { buckets: new Map(), before, newest: undefined };
 }
 
-function addTo({ buckets }: Part, { at, usage, costUsd }: LedgerLine): void {
-  const quarter = Math.floor(Date.parse(at) / BUCKET_MS);
+function addTo(part: Part, { at, usage, costUsd }: LedgerLine): void {
+  const { buckets } = part;
+  const ms = Date.parse(at);
+  part.newest = Math.max(part.newest ?? ms, ms);
+  const quarter = Math.floor(ms / BUCKET_MS);
   let bucket = buckets.get(quarter);
   if (bucket === undefined) {
     bucket = { usd: 0, tokens: 0, unpricedCalls: 0 };

@@ -1,32 +1,32 @@
 // The ledger of the workspace: `ledger.jsonl`, one line for each model call, appended and never changed. Spending caps are computed from it,
 // so that a reset, an archive or a restore under another name never lifts one.
 //
-// G1 A line is on disk when its promise resolves; lines that wait for each other cost one write and one fsync.
-// G2 A write that failed leaves nothing behind (ledger-file.ts).
-// G3 Writing and loading take turns: what is in memory is what is on disk, and what G4 keeps.
-// G4 A call that could not be written was paid all the same: it counts, and is written with the next lines. `ready` refuses until then, so
-//    that no more of them come together than calls are made at a time.
+// durable-line: a line is on disk when its promise resolves. Lines that wait for each other cost one write and one fsync.
+// one-turn: writing and loading take turns, so that the sums in memory are those of the file and of what `paid-counts` keeps.
+// paid-counts: a call that could not be written was paid all the same. It counts, and is written with the next lines. `ready` refuses until
+//   then, so that no more such lines come together than calls are made at a time.
 import { join } from 'node:path';
 import type { CoreBus } from '../bus.ts';
 import { type Spend, SpendBook } from './ledger-buckets.ts';
-import { appendText, type OpenedLedger, openLedger, readBackward, readForward } from './ledger-file.ts';
-import { type CarriedLine, type LedgerLine, parseLine } from './ledger-lines.ts';
+import { appendText, openLedger } from './ledger-file.ts';
+import type { CarriedLine, LedgerLine } from './ledger-lines.ts';
+import { callsNewestFirst, fillBook, LedgerReading } from './ledger-reading.ts';
 import { type Reservation, Reservations } from './reservations.ts';
 
 export type { Spend } from './ledger-buckets.ts';
 export type { LedgerLine } from './ledger-lines.ts';
+export type { LedgerReading } from './ledger-reading.ts';
 
 const NAME = 'ledger.jsonl';
-/** A month and a day, whatever the time zone. */
-const REMEMBERED_MS = 32 * 24 * 60 * 60 * 1000;
 
-interface Waiting {
+interface PendingLine {
   readonly line: LedgerLine | CarriedLine;
   readonly reservation: Reservation | undefined;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
+/** What all blocks of a workspace have spent. */
 export class Ledger {
   /** Of the calls that are under way. */
   readonly reservations = new Reservations();
@@ -34,8 +34,8 @@ export class Ledger {
   readonly #bus: CoreBus;
   readonly #now: () => number;
   #book: SpendBook | undefined;
-  #waiting: Waiting[] = [];
-  /** G4. */
+  #pending: PendingLine[] = [];
+  /** paid-counts. */
   #unwritten: LedgerLine[] = [];
   #last: Promise<unknown> = Promise.resolve();
   #isClosed = false;
@@ -49,7 +49,7 @@ export class Ledger {
 
   /**
    * `reservation` is released in the moment in which the line counts. Rejects with STORAGE_FULL, or the system's own error; the file is then
-   * as it was (G1, G2), and the line counts (G4).
+   * as it was, and the line counts (paid-counts).
    */
   append(line: LedgerLine, reservation?: Reservation): Promise<void> {
     return this.#put(line, reservation);
@@ -60,7 +60,7 @@ export class Ledger {
     return this.#put({ at: new Date(this.#now()).toISOString(), type: 'carried', from, block: to });
   }
 
-  /** Resolves when everything that was paid is in the file. Rejects as `append` does (G4). */
+  /** Resolves when everything that was paid is in the file. Rejects as `append` does (paid-counts). */
   async ready(): Promise<void> {
     if (this.#unwritten.length > 0) await this.#inTurn(() => this.#write([]));
   }
@@ -74,13 +74,18 @@ export class Ledger {
   }
 
   /** The sums themselves, which follow what is appended. Rejects while the file can't be read. */
-  async book(): Promise<Pick<SpendBook, 'spend'>> {
+  async book(): Promise<Pick<SpendBook, 'spend' | 'newest'>> {
     return this.#book ?? (await this.#inTurn(() => this.#load()));
   }
 
   /** All calls that are in the file now, the oldest first, read in bounded pieces. */
   lines(): LedgerReading {
     return new LedgerReading(() => this.#inTurn(() => openLedger(this.#path)));
+  }
+
+  /** The calls of a block after an instant, in epoch milliseconds, the newest first, read in bounded pieces. Earlier names of the block count. */
+  newestFirst(block: string, sinceMs: number): AsyncIterable<LedgerLine> {
+    return callsNewestFirst(() => this.#inTurn(() => openLedger(this.#path)), block, sinceMs);
   }
 
   /** Waits for what was appended; later calls are refused. */
@@ -95,22 +100,22 @@ export class Ledger {
   #put(line: LedgerLine | CarriedLine, reservation?: Reservation): Promise<void> {
     if (this.#isClosed) return Promise.reject(new Error('the ledger is closed'));
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ line, reservation, resolve, reject });
-      if (this.#waiting.length === 1) void this.#inTurn(() => this.#writeWaiting());
+      this.#pending.push({ line, reservation, resolve, reject });
+      if (this.#pending.length === 1) void this.#inTurn(() => this.#writePending()); // durable-line
     });
   }
 
-  async #writeWaiting(): Promise<void> {
-    const batch = this.#waiting;
-    this.#waiting = [];
+  async #writePending(): Promise<void> {
+    const batch = this.#pending;
+    this.#pending = [];
     let failure: { readonly error: unknown } | undefined;
     await this.#write(batch.map(({ line }) => line)).catch((error: unknown) => {
       failure = { error };
     });
     for (const { line, reservation, resolve, reject } of batch) {
       const isCall = !('type' in line);
-      if (failure === undefined || isCall) this.#book?.add(line); // G3
-      if (failure !== undefined && isCall) this.#unwritten.push(line); // G4
+      if (failure === undefined || isCall) this.#book?.add(line); // one-turn
+      if (failure !== undefined && isCall) this.#unwritten.push(line); // paid-counts
       reservation?.release();
       if (failure === undefined) resolve();
       else reject(failure.error);
@@ -130,89 +135,20 @@ export class Ledger {
     const book = new SpendBook();
     const opened = await openLedger(this.#path);
     try {
-      const damaged = opened === undefined ? 0 : await fill(book, readBackward(opened), this.#now());
+      const damaged = opened === undefined ? 0 : await fillBook(book, opened, this.#now());
       if (damaged > 0) this.#bus.emit('workspace.fault', { what: NAME, error: `${damaged} damaged lines are not counted` });
     } finally {
       await opened?.file.close();
     }
-    for (const line of this.#unwritten) book.add(line); // G4
-    this.#book = book; // within the turn (G3): the next write adds to it
+    for (const line of this.#unwritten) book.add(line); // paid-counts
+    this.#book = book; // still within the turn: the next write adds to it
     return book;
   }
 
-  /** G3. */
+  /** one-turn. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(work);
     this.#last = turn.catch((): void => undefined); // the caller has the failure; the next one only needs the turn
     return turn;
   }
-}
-
-/** The calls of a ledger. Lines that can't be read are skipped. */
-export class LedgerReading implements AsyncIterable<LedgerLine> {
-  readonly #open: () => Promise<OpenedLedger | undefined>;
-  #damagedLines = 0;
-  #firstDamaged: number | undefined;
-
-  constructor(open: () => Promise<OpenedLedger | undefined>) {
-    this.#open = open;
-  }
-
-  /** How many lines were skipped; known when the reading has ended. */
-  get damagedLines(): number {
-    return this.#damagedLines;
-  }
-
-  /** Which of the lines that are not empty was the first one to be skipped, from 1. */
-  get firstDamaged(): number | undefined {
-    return this.#firstDamaged;
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<LedgerLine> {
-    this.#damagedLines = 0;
-    this.#firstDamaged = undefined;
-    let number = 0;
-    const opened = await this.#open();
-    if (opened === undefined) return;
-    try {
-      for await (const texts of readForward(opened)) {
-        for (const text of texts) {
-          const line = parseLine(text);
-          number += 1;
-          if (line === undefined) {
-            this.#damagedLines += 1;
-            this.#firstDamaged ??= number;
-          } else if (!('type' in line)) yield line;
-        }
-      }
-    } finally {
-      await opened.file.close();
-    }
-  }
-}
-
-/**
- * Takes lines, the newest first, until a whole piece of them is too old to matter: a single line may be old only because the clock was
- * wrong. Resolves with the number of damaged lines.
- */
-async function fill(book: SpendBook, pieces: AsyncIterable<string[]>, now: number): Promise<number> {
-  let damaged = 0;
-  let newest: number | undefined;
-  for await (const texts of pieces) {
-    const lines = texts.map(parseLine);
-    let isOld = lines.length > 0;
-    for (const line of lines) {
-      if (line === undefined) {
-        damaged += 1;
-        isOld = false;
-        continue;
-      }
-      const at = Date.parse(line.at);
-      newest ??= Math.min(now, at);
-      isOld &&= at < newest - REMEMBERED_MS;
-      book.addOlder(line);
-    }
-    if (isOld) break;
-  }
-  return damaged;
 }

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { defineAdapter } from '../../adapters/define.ts';
-import { type AdapterParts, cutShort, malformed, type StreamDecoder, StreamFault } from '../../adapters/parts.ts';
+import { cutShort, malformed, type Provider, type StreamDecoder, StreamError } from '../../adapters/provider.ts';
 import { asObject, asString } from '../../adapters/read.ts';
 import type { Adapter, ChatEvent } from '../../core/index.ts';
 import { chatCall, closedPort } from '../support/adapter-call.ts';
@@ -12,14 +12,14 @@ const SETTINGS = { values: { apiKey: SECRET }, sources: { apiKey: 'request' as c
 const STOP: ChatEvent = { type: 'stop', stopReason: 'end_turn' };
 const WARNING = { field: 'config.temperature', message: 'left out' };
 
-/** Text until a full stop; `!` is a fault. */
+/** Text until a full stop; `!` is a provider error. */
 class FullStopDecoder implements StreamDecoder {
   readonly complete = false;
   #done = false;
 
   push(chunk: Buffer): ChatEvent[] {
     const text = chunk.toString();
-    if (text.includes('!')) throw new StreamFault({ kind: 'failed', message: `broke on ${SECRET}` });
+    if (text.includes('!')) throw new StreamError({ kind: 'failed', message: `broke on ${SECRET}` });
     this.#done ||= text.endsWith('.');
     return [{ type: 'text', text }];
   }
@@ -30,7 +30,7 @@ class FullStopDecoder implements StreamDecoder {
   }
 }
 
-function acme(url: string, parts: Partial<AdapterParts> = {}): Adapter {
+function acme(url: string, parts: Partial<Provider> = {}): Adapter {
   return defineAdapter({
     id: 'acme',
     displayName: 'Acme',
@@ -43,18 +43,18 @@ function acme(url: string, parts: Partial<AdapterParts> = {}): Adapter {
     buildChat: ({ model, stream }) => ({ url: new URL(`${url}/chat`), body: { model, ü: '€' }, stream, warnings: [] }),
     readAnswer: (json) => {
       const error = asString(asObject(json)['error']);
-      if (error !== undefined) throw new StreamFault({ kind: 'rateLimited', message: error, retryable: false });
+      if (error !== undefined) throw new StreamError({ kind: 'rateLimited', message: error, retryable: false });
       return [{ type: 'text', text: asString(asObject(json)['text']) ?? '' }, STOP];
     },
     createDecoder: () => new FullStopDecoder(),
-    readFault: ({ status, text }) => ({ kind: status === 429 ? 'rateLimited' : 'rejected', message: text }),
+    readError: ({ status, text }) => ({ kind: status === 429 ? 'rateLimited' : 'rejected', message: text }),
     listModels: async (get) => Object.keys(asObject(await get(new URL(`${url}/models`)))),
     verify: async (get) => JSON.stringify(await get(new URL(`${url}/probe`))),
     ...parts,
   });
 }
 
-async function start(t: Test, answer: Answerer, parts: Partial<AdapterParts> = {}): Promise<{ adapter: Adapter; upstream: FakeUpstream }> {
+async function start(t: Test, answer: Answerer, parts: Partial<Provider> = {}): Promise<{ adapter: Adapter; upstream: FakeUpstream }> {
   const upstream = await startUpstream(t, answer);
   const adapter = acme(upstream.url, parts);
   t.teardown(() => adapter.close());
@@ -121,7 +121,7 @@ t.test('authorize gets the finished request', async (t) => {
 for (const stream of [false, true]) {
   const form = stream ? 'streamed' : 'whole';
 
-  t.test(`D1: an error status is the folder's fault, ${form}`, async (t) => {
+  t.test(`D1: an error status is the folder's error, ${form}`, async (t) => {
     const { adapter } = await start(t, (_request, res) => {
       res.writeHead(429, { 'retry-after': '7' });
       res.end(`slow down, ${SECRET}`);
@@ -158,7 +158,7 @@ for (const stream of [false, true]) {
         write();
       },
       {
-        readFault: ({ text }) => {
+        readError: ({ text }) => {
           length = text.length;
           return { kind: 'failed', message: text };
         },
@@ -180,7 +180,7 @@ for (const stream of [false, true]) {
         res.end('<html>bad gateway</html>');
       },
       {
-        readFault: (answer) => {
+        readError: (answer) => {
           json = answer.json;
           return { kind: 'failed', message: answer.text };
         },
@@ -201,7 +201,7 @@ for (const stream of [false, true]) {
     t.equal(upstream.requests.length, 1);
   });
 
-  t.test(`a fault inside a 200 gets the adapter's name and loses its secrets, ${form}`, async (t) => {
+  t.test(`an error inside a 200 gets the adapter's name and loses its secrets, ${form}`, async (t) => {
     const { adapter, upstream } = await start(t, (_request, res) => (stream ? void res.write('!') : sendJson(res, { error: `no ${SECRET}` })));
     const { call } = chatCall({ settings: SETTINGS, stream });
     const expected = stream
@@ -303,8 +303,8 @@ t.test('model list and probe GET JSON with the key', async (t) => {
   for (const request of upstream.requests) t.match(request, { method: 'GET', body: '', headers: { 'x-key': SECRET, accept: 'application/json' } });
 });
 
-t.test('a probe rejects with the fault of its answer', async (t) => {
-  const { adapter } = await start(t, (_request, res) => sendJson(res, {}, 401), { readFault: () => ({ kind: 'auth', message: 'bad key' }) });
+t.test('a probe rejects with the error of its answer', async (t) => {
+  const { adapter } = await start(t, (_request, res) => sendJson(res, {}, 401), { readError: () => ({ kind: 'auth', message: 'bad key' }) });
   const { call } = chatCall({ settings: SETTINGS });
   await t.rejects(adapter.verify(call), { code: 'UPSTREAM_AUTH', upstreamStatus: 401 });
 });

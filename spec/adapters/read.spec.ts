@@ -1,5 +1,5 @@
 import t from 'tap';
-import { asArray, asCount, asObject, asString, lookUp, parseArguments, sumCounts } from '../../adapters/read.ts';
+import { asArray, asCount, asObject, asString, lookUp, metadataOf, parseArguments, sumCounts } from '../../adapters/read.ts';
 
 t.test('a value of the expected type is read as it is, another one as nothing', async (t) => {
   const object = { a: 1 };
@@ -40,4 +40,11 @@ t.test('arguments are a JSON object, blank text stands for none', async (t) => {
   t.same(parseArguments(''), {});
   t.same(parseArguments(' \n'), {});
   for (const text of ['{"a":', '[1]', '"x"', 'null', '1', 'x']) t.equal(parseArguments(text), undefined, text);
+});
+
+t.test("metadata is the adapter's own, and an object", async (t) => {
+  t.same(metadataOf({ providerMetadata: { acme: { a: 1 } } }, 'acme'), { a: 1 });
+  for (const own of [undefined, null, 'x', 1, [1]]) t.equal(metadataOf({ providerMetadata: { acme: own } }, 'acme'), undefined);
+  t.equal(metadataOf({ providerMetadata: { other: { a: 1 } } }, 'acme'), undefined);
+  t.equal(metadataOf({}, 'acme'), undefined);
 });

@@ -1,13 +1,16 @@
-// Runs the built command as a user does: a process of its own, a workspace of the test, no keys in its environment.
+// Runs commands with a workspace of the test and no keys in their environment: as a user does, in a process of the build, or in this process,
+// which takes a hundredth of the time. What a process alone has (signals, a terminal, pipes, an exit) is looked at in one.
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { Cli } from 'clipanion';
 import type { Test } from 'tap';
-import { friendlyDaemon } from '../support/server.ts';
+import { createAdapters } from '../../adapters/index.ts';
+import { runProgram } from '../../cli/program.ts';
+import { createWsTransport } from '../../transports/ws/index.ts';
+import { friendlyDaemon, startServer } from '../support/server.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { type Answerer, type FakeUpstream, startUpstream } from '../support/upstream.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -31,10 +34,13 @@ export interface Started {
   printed(text: string): Promise<string>;
 }
 
+function environment(t: Test, env: RunOptions['env']): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'], HOME: t.testdirName, NO_COLOR: '1', ...env };
+}
+
 /** Starts the command; it is killed at the end of the test if it still runs. */
 export function start(t: Test, args: readonly string[], { input, env }: RunOptions = {}): Started {
-  const clean = { PATH: process.env['PATH'], HOME: t.testdirName, NO_COLOR: '1', ...env };
-  const child = spawn(process.execPath, [CLI, ...args], { cwd: ROOT, env: clean, stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [CLI, ...args], { cwd: ROOT, env: environment(t, env), stdio: ['pipe', 'pipe', 'pipe'] });
   t.teardown(() => child.kill('SIGKILL'));
   child.stdin.on('error', () => undefined); // a command that wants no input may be gone before it is written
   if (input !== undefined) child.stdin.end(input);
@@ -62,6 +68,24 @@ export function run(t: Test, args: readonly string[], options: RunOptions = {}):
   return start(t, args, { input: '', ...options }).ended;
 }
 
+/** The same in this process: its streams are no terminals, and its environment is not that of the process. */
+export async function runHere(t: Test, args: readonly string[], { input = '', env }: RunOptions = {}): Promise<Outcome> {
+  const [stdout, stderr] = [new TextSink(), new TextSink()];
+  const context = { ...Cli.defaultContext, env: environment(t, env), stdin: Readable.from(input === '' ? [] : [Buffer.from(input)]), stdout, stderr };
+  const code = await runProgram(args, context);
+  return { code, stdout: stdout.text, stderr: stderr.text };
+}
+
+/** Keeps what is written. */
+class TextSink extends Writable {
+  text = '';
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.text += chunk.toString();
+    done();
+  }
+}
+
 export interface Serving extends Started {
   readonly url: string;
 }
@@ -75,25 +99,35 @@ export async function serve(t: Test, workspace: string, env: Record<string, stri
 
 export interface Desk {
   readonly workspace: string;
-  readonly server: Serving;
   readonly upstream: FakeUpstream;
-  /** Runs a command on this workspace. */
+  /** Runs a command on this workspace, in this process. */
   on(args: readonly string[], options?: RunOptions): Promise<Outcome>;
-  /** Starts one. */
+  /** Starts one as a process. */
   begin(args: readonly string[], options?: RunOptions): Started;
 }
 
-/** A server on a workspace of its own, before a daemon that answers as `answer` says. */
+function deskOf(t: Test, workspace: string, upstream: FakeUpstream): Desk {
+  const at = (args: readonly string[]): string[] => [...args, '--workspace', workspace];
+  return { workspace, upstream, on: (args, options) => runHere(t, at(args), options), begin: (args, options) => start(t, at(args), options) };
+}
+
+/** A server on a workspace of its own, both in this process, before a daemon that answers as `answer` says. */
 export async function openDesk(t: Test, answer: Answerer = friendlyDaemon): Promise<Desk> {
-  // Not the folder of the test: that one is removed while the server still writes.
-  const workspace = mkdtempSync(join(tmpdir(), 'blockhouse-spec-'));
+  const { workspace, upstream, core, transport, url } = await startServer(t, { answer, adapters: createAdapters() });
+  const sockets = createWsTransport(core, transport.server);
+  t.teardown(() => sockets.close());
+  await core.announce(url);
+  return deskOf(t, workspace, upstream);
+}
+
+/** The same with a server that is a process, and so can be killed. */
+export async function openDeskOfProcess(t: Test, answer: Answerer = friendlyDaemon): Promise<Desk & { readonly server: Serving }> {
+  const workspace = testFolder(t);
   const upstream = await startUpstream(t, answer);
   const server = await serve(t, workspace, { OLLAMA_BASE_URL: upstream.url });
   t.teardown(async () => {
     server.child.kill('SIGKILL');
     await server.ended;
-    rmSync(workspace, { recursive: true, force: true });
   });
-  const at = (args: readonly string[]): string[] => [...args, '--workspace', workspace];
-  return { workspace, server, upstream, on: (args, options) => run(t, at(args), options), begin: (args, options) => start(t, at(args), options) };
+  return { ...deskOf(t, workspace, upstream), server };
 }

@@ -126,3 +126,24 @@ t.test('a damaged block is told as the document says', async (t) => {
   await judged(t, server, ['GET', '/api/blocks/{name}/config', 409]);
   await judged(t, server, ['GET', '/api/doctor', 200]);
 });
+
+t.test('what any route may refuse is what the document says: a foreign Host, and all while the server drains', async (t) => {
+  const server = await startServer(t);
+  await createBlock(server, 'a');
+  const routes: [method: string, path: string][] = [
+    ['GET', '/v1/health'],
+    ['GET', '/api/health'],
+    ['GET', '/api/auth/status'],
+    ['GET', '/v1/adapters'],
+    ['GET', '/api/blocks/{name}'],
+    ['DELETE', '/api/archive/{name}'],
+  ];
+  for (const [method, path] of routes) await judged(t, server, [method, path, 403, { headers: { host: 'evil.example' } }]);
+  server.transport.drain();
+  for (const [method, path] of [...routes, ['POST', '/v1/adapters/{name}/verify'] as const]) {
+    const documented = path.replace('/adapters/{name}', '/adapters/{provider}');
+    const answer = await server.call(method, path.replace('{name}', 'a'));
+    t.equal(answer.status, 503);
+    t.strictSame(faults(pointerTo('paths', documented, method.toLowerCase(), 'responses', '503', 'content', 'application/json', 'schema'), answer.json), []);
+  }
+});

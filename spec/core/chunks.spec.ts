@@ -83,7 +83,7 @@ async function inSmallHeap(setUp: string, read: string, result: string): Promise
 const READERS: readonly [what: string, setUp: string, read: string, result: string][] = [
   [
     'a body',
-    `import { BodyCollector } from './adapters/receive.ts'; const body = new BodyCollector(); body.head(200, {});`,
+    `import { BodyCollector } from './adapters/response-handlers.ts'; const body = new BodyCollector(); body.head(200, {});`,
     'body.data(chunk);',
     'body.text().length',
   ],

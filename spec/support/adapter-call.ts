@@ -5,9 +5,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
-import type { ProviderFault } from '../../adapters/faults.ts';
 import type { UpstreamHandler } from '../../adapters/http.ts';
-import { type ChatContext, type StreamDecoder, StreamFault } from '../../adapters/parts.ts';
+import { type ChatContext, type StreamDecoder, StreamError } from '../../adapters/provider.ts';
+import type { ProviderError } from '../../adapters/provider-errors.ts';
 import { toPrompt } from '../../core/gateway/prompt.ts';
 import { resolveSettings } from '../../core/gateway/settings.ts';
 import type { Adapter, AdapterCall, ChatCall, ChatEvent, ChatRequest, EgressRule, Environment, ResolvedSettings } from '../../core/index.ts';
@@ -80,15 +80,15 @@ export function decodeAll(decoder: StreamDecoder, pieces: readonly (Buffer | str
   return [...events, ...decoder.end()];
 }
 
-/** The fault that `read` throws; what else it throws goes on. */
-export function faultOf(read: () => unknown): ProviderFault {
+/** The provider error that `read` throws; what else it throws goes on. */
+export function providerErrorOf(read: () => unknown): ProviderError {
   try {
     read();
   } catch (error) {
-    if (error instanceof StreamFault) return error.fault;
+    if (error instanceof StreamError) return error.providerError;
     throw error;
   }
-  throw new Error('no fault was thrown');
+  throw new Error('no provider error was thrown');
 }
 
 /** The events with neighbouring texts joined: what must not depend on where the bytes were cut. */
@@ -170,12 +170,14 @@ export interface RawUpstream {
   readonly connections: RawConnection[];
   /** Requests that arrived whole, as they were sent. */
   readonly requests: string[];
+  /** Accepts no connection from now on; those there are stay. */
+  stop(): void;
 }
 
 /** A provider that answers with bytes instead of HTTP. `answer` is called for each request that arrived with its body. */
 export async function startRawUpstream(
   t: Test,
-  answer: (socket: Socket, index: number, connection: number) => void,
+  answer: (socket: Socket, index: number, connection: number) => unknown,
   onConnect: (socket: Socket) => void = () => undefined,
 ): Promise<RawUpstream> {
   const connections: RawConnection[] = [];
@@ -204,7 +206,7 @@ export async function startRawUpstream(
     for (const { socket } of connections) socket.destroy();
     server.close();
   });
-  return { url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`), connections, requests };
+  return { url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`), connections, requests, stop: () => void server.close() };
 }
 
 /** How long the first request in `text` is; undefined while its headers are incomplete. */

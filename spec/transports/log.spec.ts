@@ -1,6 +1,19 @@
 import t from 'tap';
-import { QUIET } from '../../transports/log.ts';
+import { STDERR_LOG } from '../../transports/log.ts';
 
-t.test('a transport without a log is quiet', async (t) => {
-  for (const level of ['debug', 'info', 'error'] as const) t.equal(QUIET[level]({ requestId: 'req_1' }, 'text'), undefined, level);
+t.test('a transport without a log says nothing of what went well or was refused', async (t) => {
+  const written = t.capture(process.stderr, 'write', () => true);
+  for (const level of ['debug', 'info'] as const) STDERR_LOG[level]({ requestId: 'req_1' }, 'text');
+  t.strictSame(written(), []);
+  t.equal(STDERR_LOG.isLevelEnabled?.('debug'), false);
+  t.equal(STDERR_LOG.isLevelEnabled?.('error'), true);
+});
+
+t.test('a failure is a line on stderr, with the stack of its cause below it', async (t) => {
+  const written = t.capture(process.stderr, 'write', () => true);
+  STDERR_LOG.error({ requestId: 'req_1', status: 502 }, 'request failed');
+  STDERR_LOG.error({ requestId: 'req_2', err: new Error('broken', { cause: new Error('root') }) }, 'request failed');
+  const [line, withCause] = written().map(({ args }) => String(args[0]));
+  t.equal(line, 'blockhouse: request failed {"requestId":"req_1","status":502}\n');
+  t.match(withCause, /^blockhouse: request failed \{"requestId":"req_2"\}\nError: broken\n {4}at [\s\S]*\[cause\]: Error: root\n/);
 });

@@ -4,9 +4,11 @@
 // B2 A client that asked (Expect: 100-continue) is told to go on only when its headers promise an acceptable body.
 // B3 Only the type that the route takes is taken, JSON in plain UTF-8: no other type, charset or content-encoding.
 // B4 What would take long to parse is refused before it is parsed.
+// B5 A sender that is silent for too long is refused, however much of the body is there.
 import { isAscii } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BlockhouseError, Chunks, holdsMoreThan, invalidRequest, MAX_JSON_VALUES, parseJson } from '../../core/index.ts';
+import type { ServerContext } from './route.ts';
 
 const MIB = 1024 * 1024;
 export const CHAT_BODY_BYTES = 10 * MIB;
@@ -15,9 +17,11 @@ export const IMPORT_BODY_BYTES = 64 * MIB;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+/** As much of a request's context as it takes to read its body. */
 interface Exchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
+  readonly server: Pick<ServerContext, 'bodyStallMs'>;
 }
 
 /** An empty body is `undefined` where `optional`, a 400 elsewhere. */
@@ -48,10 +52,10 @@ function hasBody(req: IncomingMessage): boolean {
   return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
 }
 
-function receive({ req, res }: Exchange, limit: number): Promise<Buffer> {
+function receive({ req, res, server }: Exchange, limit: number): Promise<Buffer> {
   // HTTP/1.0 knows no interim answers.
   if (req.headers.expect !== undefined && req.httpVersion === '1.1') res.writeContinue(); // B2
-  return collect(req, limit);
+  return collect(req, limit, server.bodyStallMs);
 }
 
 /** An announced length beyond the limit is refused before anything is read. */
@@ -78,18 +82,22 @@ function assertCharset(parameters: readonly string[]): void {
   if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') throw new BlockhouseError('UNSUPPORTED_MEDIA_TYPE', 'Send the body in UTF-8.');
 }
 
-function collect(req: IncomingMessage, limit: number): Promise<Buffer> {
+function collect(req: IncomingMessage, limit: number, stallMs: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks = new Chunks();
-    const take = (chunk: Buffer): void => {
-      if (chunks.bytes + chunk.length > limit) {
-        req.pause();
-        forget();
-        reject(tooLarge(limit)); // B1
-        return;
-      }
-      chunks.add(chunk);
+    const refuse = (failure: BlockhouseError): void => {
+      req.pause();
+      forget();
+      reject(failure);
     };
+    const take = (chunk: Buffer): void => {
+      silence.refresh();
+      if (chunks.bytes + chunk.length > limit)
+        refuse(tooLarge(limit)); // B1
+      else chunks.add(chunk);
+    };
+    // B5
+    const silence = setTimeout(() => refuse(new BlockhouseError('REQUEST_TIMEOUT', `No byte of the body arrived for ${stallMs / 1000} s.`)), stallMs);
     const finish = (): void => {
       forget();
       resolve(chunks.join());
@@ -100,6 +108,7 @@ function collect(req: IncomingMessage, limit: number): Promise<Buffer> {
     };
     /** The request lives as long as its answer, which may be a stream: listeners would keep the body for as long. */
     const forget = (): void => {
+      clearTimeout(silence);
       req.off('data', take);
       req.off('end', finish);
       req.off('close', leave);

@@ -7,14 +7,18 @@
 import type { BlockEntry } from '../../core/index.ts';
 import { JSON_TYPE, Written } from './reply.ts';
 
+export interface BlockListAnswer {
+  readonly blocks: readonly BlockEntry[];
+}
+
 const texts = new WeakMap<BlockEntry, string>(); // L2
-const lists = new WeakMap<readonly BlockEntry[], Written>();
+const lists = new WeakMap<readonly BlockEntry[], Written<BlockListAnswer>>();
 
 /** `{"blocks":[…]}` */
-export function blockListText(entries: readonly BlockEntry[]): Written {
+export function blockListText(entries: readonly BlockEntry[]): Written<BlockListAnswer> {
   const known = lists.get(entries);
   if (known !== undefined) return known; // L3
-  const written = new Written(Buffer.from(`{"blocks":[${entries.map(entryText).join(',')}]}`), JSON_TYPE);
+  const written = new Written<BlockListAnswer>(Buffer.from(`{"blocks":[${entries.map(entryText).join(',')}]}`), JSON_TYPE);
   lists.set(entries, written);
   return written;
 }

@@ -1,12 +1,14 @@
 // Replies as values, and the one place that writes them.
 import type { ServerResponse } from 'node:http';
-import { type BlockhouseError, errorBody } from '../../core/index.ts';
+import { type BlockhouseError, errorBody, toJsonText } from '../../core/index.ts';
 import { COMMON_HEADERS } from '../raw-answer.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** A body that is written out already and is sent as it is: JSON text that was kept, or bytes of another type. */
-export class Written {
+/** A body that is written out already and is sent as it is: JSON text that was kept, or bytes of another type. `T` is what a client reads in it. */
+export class Written<T = unknown> {
+  declare readonly value: T; // for types alone
+
   readonly content: string | Uint8Array;
   readonly type: string;
 
@@ -16,18 +18,18 @@ export class Written {
   }
 }
 
-export interface JsonReply {
+export interface JsonReply<T = unknown> {
   readonly status: number;
   /** Becomes JSON, unless it is `Written`; undefined for none. */
-  readonly body: unknown;
+  readonly body: T;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A reply that the handler has written itself, by the SSE writer. */
 export const STREAMED = Symbol('streamed');
-export type Reply = JsonReply | typeof STREAMED;
+export type Reply<T = unknown> = JsonReply<T> | typeof STREAMED;
 
-export function ok(body: unknown, headers?: Readonly<Record<string, string>>): JsonReply {
+export function ok<const T>(body: T, headers?: Readonly<Record<string, string>>): JsonReply<T> {
   return { status: 200, body, ...(headers !== undefined && { headers }) };
 }
 
@@ -42,7 +44,7 @@ export function errorReply(error: BlockhouseError, requestId: string): JsonReply
 /** All of the answer leaves at once; `hold` only delays its end, for Node closes a connection that is not kept at that point. */
 export function writeJson(res: ServerResponse, reply: JsonReply, requestId: string, hold?: Promise<void>): void {
   if (res.headersSent || res.destroyed) return;
-  const body = reply.body === undefined || reply.body instanceof Written ? reply.body : new Written(JSON.stringify(reply.body));
+  const body = reply.body === undefined || reply.body instanceof Written ? reply.body : new Written(toJsonText(reply.body));
   res.writeHead(reply.status, headersOf(body, reply.headers, requestId));
   const content = body === undefined ? undefined : asWritten(body.content);
   if (hold === undefined) res.end(content);

@@ -1,52 +1,26 @@
 // Finds the route of a method and a path. Pure: no I/O.
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Core } from '../../core/index.ts';
-import type { Reply } from './reply.ts';
+import type { Route } from './route.ts';
 
-export interface RouteContext {
-  readonly core: Core;
-  readonly req: IncomingMessage;
-  /** For the SSE writer only; everything else returns a reply. */
-  readonly res: ServerResponse;
-  readonly params: Readonly<Record<string, string>>;
-  readonly requestId: string;
-  /** Aborted when the client leaves before its answer is complete. */
-  readonly signal: AbortSignal;
-}
+/** As much of a route as it takes to find it. */
+export type Findable = Pick<Route, 'method' | 'path'>;
 
-/** A part of the path, decoded; '' for one that the route doesn't have. */
-export function param({ params }: RouteContext, name: string): string {
-  return params[name] ?? '';
-}
-
-export type Handler = (context: RouteContext) => Reply | Promise<Reply>;
-
-export interface Route {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** `/v1/adapters/:provider/models` */
-  readonly path: string;
-  /** Needs no token. */
-  readonly public?: true;
-  readonly handler: Handler;
-}
-
-export interface Match {
-  readonly route: Route;
+export interface Match<R extends Findable> {
+  readonly route: R;
   readonly params: Readonly<Record<string, string>>;
 }
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
-export class Router {
-  readonly #exact = new Map<string, Map<string, Route>>();
-  readonly #patterns: { readonly segments: readonly string[]; readonly byMethod: Map<string, Route> }[] = [];
+export class Router<R extends Findable> {
+  readonly #exact = new Map<string, Map<string, R>>();
+  readonly #patterns: { readonly segments: readonly string[]; readonly byMethod: Map<string, R> }[] = [];
 
-  constructor(routes: readonly Route[]) {
+  constructor(routes: readonly R[]) {
     for (const route of routes) this.#add(route);
   }
 
   /** Undefined when no route has this path; the methods it has when only the method is wrong. */
-  find(method: string, path: string): Match | { readonly allow: readonly string[] } | undefined {
+  find(method: string, path: string): Match<R> | { readonly allow: readonly string[] } | undefined {
     const exact = this.#exact.get(path);
     const found = exact === undefined ? this.#findPattern(path) : { byMethod: exact, params: NO_PARAMS };
     if (found === undefined) return undefined;
@@ -55,9 +29,9 @@ export class Router {
     return { route, params: found.params };
   }
 
-  #add(route: Route): void {
+  #add(route: R): void {
     if (!route.path.includes(':')) {
-      const methods = this.#exact.get(route.path) ?? new Map<string, Route>();
+      const methods = this.#exact.get(route.path) ?? new Map<string, R>();
       this.#exact.set(route.path, methods.set(route.method, route));
       return;
     }
@@ -67,7 +41,7 @@ export class Router {
     else known.byMethod.set(route.method, route);
   }
 
-  #findPattern(path: string): { byMethod: Map<string, Route>; params: Record<string, string> } | undefined {
+  #findPattern(path: string): { byMethod: Map<string, R>; params: Record<string, string> } | undefined {
     const given = path.split('/');
     for (const { segments, byMethod } of this.#patterns) {
       const params = matchSegments(segments, given);
@@ -77,7 +51,7 @@ export class Router {
   }
 }
 
-function allowed(byMethod: Map<string, Route>): string[] {
+function allowed(byMethod: ReadonlyMap<string, unknown>): string[] {
   const methods = [...byMethod.keys()];
   return methods.includes('GET') ? [...methods, 'HEAD', 'OPTIONS'] : [...methods, 'OPTIONS'];
 }

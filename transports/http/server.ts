@@ -9,24 +9,28 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { BlockhouseError, type Core, DEFAULT_MAX_CONNECTIONS, toBlockhouseError } from '../../core/index.ts';
+import { BlockhouseError, type Core, DEFAULT_MAX_CONNECTIONS, internalError, toBlockhouseError } from '../../core/index.ts';
 import { assertOwnHost, bearerToken, inboundRequestId, targetPath } from '../guard.ts';
-import { QUIET, type TransportLog } from '../log.ts';
+import { STDERR_LOG, type TransportLog } from '../log.ts';
 import { answerRaw, COMMON_HEADERS, openAnswer } from '../raw-answer.ts';
 import { isRepeated, wrongTokensOf } from '../wrong-tokens.ts';
 import { MAX_HEADER_BYTES, OpenAnswers, parserFailure } from './connection.ts';
 import { checkMounts, type FoundMount, findMount, type Mount } from './mounts.ts';
 import { errorReply, type JsonReply, type Reply, STREAMED, writeJson } from './reply.ts';
 import { Router } from './router.ts';
-import { routes } from './routes.ts';
+import type { Route, ServerContext } from './route.ts';
+import { ROUTES } from './routes.ts';
 import { DEFAULT_SSE_TIMING, type SseTiming } from './sse.ts';
 
 export interface HttpTransportOptions {
   readonly mounts?: readonly Mount[];
   /** Set it when the server is bound beyond loopback. */
   readonly allowRemote?: boolean;
-  readonly log?: TransportLog;
+  /** Where there is none, failures go to stderr. */
+  readonly log?: TransportLog | undefined;
   readonly sse?: Partial<SseTiming>;
+  /** Milliseconds without a byte of a body after which its request is refused. The default is 35,000. */
+  readonly bodyStallMs?: number;
   /** Open connections at most; further ones are closed as they come. The default is 2,000. */
   readonly maxConnections?: number;
 }
@@ -44,6 +48,8 @@ export interface HttpTransport {
 /** A request's headers, and the whole of it, must have arrived by then. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
+/** A body of which nothing arrives for so long does not arrive any more. */
+const BODY_STALL_MS = 35_000;
 /** Often, so that those who are late are refused a few at a time: a thousand refusals in one turn would hold up everybody else. */
 const CHECK_MS = 100;
 /** Between two log lines about connections that were turned away. */
@@ -69,6 +75,7 @@ export function createHttpTransport(core: Core, options: HttpTransportOptions = 
   // MAX_HEADER_BYTES is the limit. A limit on their number would drop the rest silently, an Authorization among them.
   server.maxHeadersCount = 0;
   server.maxConnections = options.maxConnections ?? DEFAULT_MAX_CONNECTIONS;
+  server.on('listening', () => front.begin());
   server.on('drop', () => front.noteDrop(server.maxConnections));
   server.on('checkContinue', (req, res) => void front.serve(req, res));
   server.on(
@@ -100,18 +107,30 @@ class Front {
   readonly #log: TransportLog;
   readonly #mounts: readonly Mount[];
   readonly #allowRemote: boolean;
-  readonly #router: Router;
+  readonly #router = new Router<Route>(ROUTES);
+  readonly #context: ServerContext;
   readonly #onIdle: (() => void)[] = [];
   #isDraining = false;
   #underWay = 0;
   #dropToldAt = Number.NEGATIVE_INFINITY;
+  #startedAt = performance.now();
 
   constructor(core: Core, options: HttpTransportOptions) {
     this.#core = core;
-    this.#log = options.log ?? QUIET;
+    this.#log = options.log ?? STDERR_LOG;
     this.#mounts = options.mounts ?? [];
     this.#allowRemote = options.allowRemote ?? false;
-    this.#router = new Router(routes({ ...DEFAULT_SSE_TIMING, ...options.sse }));
+    this.#context = {
+      routes: ROUTES,
+      sse: { ...DEFAULT_SSE_TIMING, ...options.sse },
+      bodyStallMs: options.bodyStallMs ?? BODY_STALL_MS,
+      uptimeMs: () => performance.now() - this.#startedAt,
+    };
+  }
+
+  /** The server listens now. */
+  begin(): void {
+    this.#startedAt = performance.now();
   }
 
   drain(): void {
@@ -184,13 +203,17 @@ class Front {
     if (!(found !== undefined && 'route' in found && found.route.public)) this.#assertToken(req);
     if (found === undefined) throw new BlockhouseError('NOT_FOUND', `There is no ${path.slice(0, 200)}; GET /openapi.json lists the routes.`);
     if ('allow' in found) return notAllowed(req.method, found.allow, requestId);
-    return found.route.handler({ core: this.#core, req, res, params: found.params, requestId, signal });
+    return found.route.handler({ core: this.#core, server: this.#context, req, res, params: found.params, requestId, signal });
   }
 
   async #mounted(mount: FoundMount, req: IncomingMessage, res: ServerResponse, requestId: string): Promise<Reply> {
     if (!mount.public) this.#assertToken(req);
     for (const [name, value] of Object.entries({ ...COMMON_HEADERS, 'x-request-id': requestId })) res.setHeader(name, value);
-    await mount.handler(req, res);
+    try {
+      await mount.handler(req, res);
+    } catch (error) {
+      throw error instanceof BlockhouseError ? error : internalError(error); // its network and its disk are not ours
+    }
     return STREAMED;
   }
 
@@ -238,7 +261,8 @@ class Front {
     };
     if (failure?.code === 'INTERNAL_ERROR')
       this.#log.error({ ...fields, err: failure.cause ?? failure }, 'request failed'); // P2
-    else if (failure !== undefined && status >= 500) this.#log.error({ ...fields, error: failure.message }, 'request failed');
+    else if (failure !== undefined && status >= 500 && failure.code !== 'SHUTTING_DOWN')
+      this.#log.error({ ...fields, error: failure.message }, 'request failed');
     else if (status >= 400) this.#log[isRepeated(failure) ? 'debug' : 'info']({ ...fields, error: failure?.message }, 'request refused');
     else this.#log.debug(fields, 'request served');
   }

@@ -1,7 +1,7 @@
 // `blockhouse/ws`: the WebSocket transport for a core, on the server of the HTTP transport.
 import type { Server } from 'node:http';
 import type { Core } from '../../core/index.ts';
-import { QUIET, type TransportLog } from '../log.ts';
+import { STDERR_LOG, type TransportLog } from '../log.ts';
 import { realClock } from './clock.ts';
 import { Hub } from './hub.ts';
 import { DEFAULT_LIMITS, type WsLimits } from './limits.ts';
@@ -28,7 +28,7 @@ export interface WsTransport {
 /** Throws when the core has no workspace, and so no token to check. */
 export function createWsTransport(core: Core, server: Server, options: WsTransportOptions = {}): WsTransport {
   if (core.token === undefined) throw new Error('A server needs a workspace: createCore({ workspace, … }).');
-  const { allowRemote = false, log = QUIET } = options;
+  const { allowRemote = false, log = STDERR_LOG } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const hub = new Hub({ core, clock: realClock, limits, log });
   const door = new Door({ core, server, allowRemote, limits, log, count: () => hub.size, onSocket: (socket, requestId) => hub.add(socket, requestId) });

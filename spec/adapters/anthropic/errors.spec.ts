@@ -1,6 +1,6 @@
 import t from 'tap';
-import { readErrorObject, readFault } from '../../../adapters/anthropic/errors.ts';
-import { errorAnswer, kindOfStatus } from '../../../adapters/faults.ts';
+import { readError, readErrorObject } from '../../../adapters/anthropic/errors.ts';
+import { errorAnswer, kindOfStatus } from '../../../adapters/provider-errors.ts';
 
 const body = (type: string, message = 'words') => JSON.stringify({ type: 'error', error: { type, message }, request_id: 'req_1' });
 
@@ -19,7 +19,7 @@ t.test('what a documented error means', async (t) => {
     [529, 'overloaded_error', 'failed'],
   ];
   for (const [status, type, kind] of table) {
-    t.match(readFault(errorAnswer(status, {}, body(type))), { kind, message: 'words' }, type);
+    t.match(readError(errorAnswer(status, {}, body(type))), { kind, message: 'words' }, type);
     t.match(readErrorObject({ type, message: 'words' }), { kind, message: 'words' }, `${type} inside a stream`);
   }
 });
@@ -27,14 +27,14 @@ t.test('what a documented error means', async (t) => {
 t.test('the status decides where the type is unknown or the body is not theirs', async (t) => {
   for (const status of [400, 401, 413, 429, 502]) {
     for (const text of [body('newest_error'), body('constructor'), '<html>413</html>', '', '"x"', '{"error":"text"}'])
-      t.equal(readFault(errorAnswer(status, {}, text)).kind, kindOfStatus(status), `${status} ${text}`);
+      t.equal(readError(errorAnswer(status, {}, text)).kind, kindOfStatus(status), `${status} ${text}`);
   }
-  t.match(readFault(errorAnswer(413, {}, '<html>')).message, /web page/);
+  t.match(readError(errorAnswer(413, {}, '<html>')).message, /web page/);
 });
 
 t.test('x-should-retry: false overrules the status', async (t) => {
-  t.equal(readFault(errorAnswer(529, { 'x-should-retry': 'false' }, body('overloaded_error'))).retryable, false);
-  t.equal(readFault(errorAnswer(529, { 'x-should-retry': 'true' }, body('overloaded_error'))).retryable, undefined);
+  t.equal(readError(errorAnswer(529, { 'x-should-retry': 'false' }, body('overloaded_error'))).retryable, false);
+  t.equal(readError(errorAnswer(529, { 'x-should-retry': 'true' }, body('overloaded_error'))).retryable, undefined);
 });
 
 t.test('an error inside a stream that says little', async (t) => {

@@ -2,7 +2,7 @@ import t from 'tap';
 import { createAnthropic } from '../../../adapters/anthropic/index.ts';
 import { readAnswer } from '../../../adapters/anthropic/response.ts';
 import type { ChatEvent } from '../../../core/index.ts';
-import { contextFor, faultOf } from '../../support/adapter-call.ts';
+import { contextFor, providerErrorOf } from '../../support/adapter-call.ts';
 
 const context = contextFor(createAnthropic(), 'claude-sonnet-5-5');
 const read = (parts: Record<string, unknown>): ChatEvent[] =>
@@ -89,9 +89,9 @@ t.test('thinking becomes state that comes back; without it there is none', async
   t.same(ofType(read({ content: [use('1')], stop_reason: 'tool_use' }), 'providerMetadata'), []);
 });
 
-t.test('an error in a 200 is a fault, and anything else is no message', async (t) => {
+t.test('an error in a 200 is a provider error, and anything else is no message', async (t) => {
   t.match(
-    faultOf(() => read({ type: 'error', error: { type: 'overloaded_error', message: 'busy' } })),
+    providerErrorOf(() => read({ type: 'error', error: { type: 'overloaded_error', message: 'busy' } })),
     { kind: 'failed', message: 'busy' },
   );
   for (const parts of [{ type: 'completion' }, { content: 'text' }, { content: undefined }]) t.throws(() => read(parts), { code: 'UPSTREAM_MALFORMED' });

@@ -50,7 +50,7 @@ t.test('half a key in auth.json is named, not completed from elsewhere', async (
   t.equal(keyProblem(settingsFrom({ stored: STORED })), undefined);
 });
 
-t.test('no key setting at all is no fault yet: the chain may have one', async (t) => {
+t.test('no key setting at all is no error yet: the chain may have one', async (t) => {
   t.equal(keyProblem(settingsFrom()), undefined);
 });
 

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { frameFault, readFault } from '../../../adapters/bedrock/errors.ts';
-import { errorAnswer } from '../../../adapters/faults.ts';
+import { frameError, readError } from '../../../adapters/bedrock/errors.ts';
+import { errorAnswer } from '../../../adapters/provider-errors.ts';
 import { settingsFrom } from './help.ts';
 
 function answer(status: number, type: string | undefined, body: unknown) {
@@ -28,7 +28,7 @@ t.test('every documented type has its meaning', async (t) => {
     [503, 'ServiceUnavailableException', 'failed'],
   ];
   for (const [status, type, kind, retryable] of table) {
-    const fault = readFault(answer(status, type, { message: 'why' }));
+    const fault = readError(answer(status, type, { message: 'why' }));
     t.equal(fault.kind, kind, type);
     t.equal(fault.message, 'why');
     t.equal(fault.retryable, retryable, type);
@@ -36,45 +36,45 @@ t.test('every documented type has its meaning', async (t) => {
 });
 
 t.test('the type stands in the header before a colon, or in the body behind a hash', async (t) => {
-  t.equal(readFault(answer(400, 'ThrottlingException:http://internal.amazon.com/coral/', { message: 'x' })).kind, 'rateLimited');
-  t.equal(readFault(answer(400, undefined, { __type: 'com.amazon.coral.service#UnrecognizedClientException', message: 'x' })).kind, 'auth');
+  t.equal(readError(answer(400, 'ThrottlingException:http://internal.amazon.com/coral/', { message: 'x' })).kind, 'rateLimited');
+  t.equal(readError(answer(400, undefined, { __type: 'com.amazon.coral.service#UnrecognizedClientException', message: 'x' })).kind, 'auth');
 });
 
 t.test('gotcha 9: the text stands under message or Message', async (t) => {
-  t.equal(readFault(answer(403, 'AccessDeniedException', { Message: 'capital' })).message, 'capital');
-  t.equal(readFault(answer(403, 'AccessDeniedException', { message: 'small' })).message, 'small');
-  t.equal(readFault(answer(503, 'ServiceUnavailableException', {})).message, 'ServiceUnavailableException');
+  t.equal(readError(answer(403, 'AccessDeniedException', { Message: 'capital' })).message, 'capital');
+  t.equal(readError(answer(403, 'AccessDeniedException', { message: 'small' })).message, 'small');
+  t.equal(readError(answer(503, 'ServiceUnavailableException', {})).message, 'ServiceUnavailableException');
 });
 
 t.test('a status decides where the type is unknown, and a page of a proxy is no message', async (t) => {
-  t.equal(readFault(answer(400, 'constructor', { message: 'x' })).kind, 'rejected');
-  t.equal(readFault(answer(418, 'NewException', { message: 'x' })).kind, 'rejected');
-  t.equal(readFault(answer(424, undefined, { message: 'x' })).kind, 'failed');
-  t.same(readFault(answer(502, undefined, '<html>bad gateway</html>')), { kind: 'failed', message: 'it answered with a web page instead of an error message' });
-  t.same(readFault(answer(403, undefined, '')), { kind: 'auth', message: 'it gave no message' });
+  t.equal(readError(answer(400, 'constructor', { message: 'x' })).kind, 'rejected');
+  t.equal(readError(answer(418, 'NewException', { message: 'x' })).kind, 'rejected');
+  t.equal(readError(answer(424, undefined, { message: 'x' })).kind, 'failed');
+  t.same(readError(answer(502, undefined, '<html>bad gateway</html>')), { kind: 'failed', message: 'it answered with a web page instead of an error message' });
+  t.same(readError(answer(403, undefined, '')), { kind: 'auth', message: 'it gave no message' });
 });
 
 t.test('a bad bearer token is told from a missing permission, though both are AccessDeniedException', async (t) => {
-  t.equal(readFault(answer(403, 'AccessDeniedException', { Message: 'Authentication failed: Please make sure your API Key is valid.' })).kind, 'auth');
-  t.equal(readFault(answer(403, 'AccessDeniedException', { Message: 'Bearer Token has expired' })).kind, 'auth');
-  t.equal(readFault(answer(403, 'AccessDeniedException', { message: "You don't have access to the model with the specified model ID." })).kind, 'rejected');
+  t.equal(readError(answer(403, 'AccessDeniedException', { Message: 'Authentication failed: Please make sure your API Key is valid.' })).kind, 'auth');
+  t.equal(readError(answer(403, 'AccessDeniedException', { Message: 'Bearer Token has expired' })).kind, 'auth');
+  t.equal(readError(answer(403, 'AccessDeniedException', { message: "You don't have access to the model with the specified model ID." })).kind, 'rejected');
 });
 
 t.test('gotchas 2 and 3: on-demand throughput, with U+2019 in its text, is answered with the profile ids to ask for', async (t) => {
   const text =
     'Invocation of model ID anthropic.claude-sonnet-5-5 with on-demand throughput isn’t supported. Retry your request with the ID or ARN of an inference profile that contains this model.';
-  const hint = (region: string) => readFault(answer(400, 'ValidationException', { message: text }), settingsFrom({ env: { AWS_REGION: region } }));
+  const hint = (region: string) => readError(answer(400, 'ValidationException', { message: text }), settingsFrom({ env: { AWS_REGION: region } }));
   t.equal(hint('eu-west-1').kind, 'rejected');
   t.match(hint('eu-west-1').message, 'eu.anthropic.claude-sonnet-5-5 or global.anthropic.claude-sonnet-5-5');
   t.match(hint('ap-northeast-1').message, 'jp.anthropic.claude-sonnet-5-5 or global.');
   t.match(hint('sa-east-1').message, /profile: global\.anthropic\.claude-sonnet-5-5\.\)$/);
-  t.match(readFault(answer(400, 'ValidationException', { message: text })).message, /profile: global\.anthropic\.claude-sonnet-5-5\.\)$/);
+  t.match(readError(answer(400, 'ValidationException', { message: text })).message, /profile: global\.anthropic\.claude-sonnet-5-5\.\)$/);
 });
 
 t.test('what AWS prints behind a refused signature is cut: the session token stands in it', async (t) => {
   const message =
     "The request signature we calculated does not match the signature you provided.\n\nThe Canonical String for this request should have been\n'POST\n/model\n\nx-amz-security-token:SECRETTOKEN'";
-  const fault = readFault(answer(403, 'InvalidSignatureException', { message }));
+  const fault = readError(answer(403, 'InvalidSignatureException', { message }));
   t.equal(fault.message, 'The request signature we calculated does not match the signature you provided.');
 });
 
@@ -87,7 +87,7 @@ t.test('exceptions of a stream have the same meaning under their lower-case type
     validationException: 'rejected',
     somethingNewException: 'failed',
   };
-  for (const [type, kind] of Object.entries(table)) t.same(frameFault(type, 'why'), { kind, message: 'why' });
-  t.equal(frameFault('throttlingException', undefined).message, 'throttlingException');
-  t.equal(frameFault('', undefined).message, 'it reported an error without a message');
+  for (const [type, kind] of Object.entries(table)) t.same(frameError(type, 'why'), { kind, message: 'why' });
+  t.equal(frameError('throttlingException', undefined).message, 'throttlingException');
+  t.equal(frameError('', undefined).message, 'it reported an error without a message');
 });

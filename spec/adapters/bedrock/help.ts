@@ -1,7 +1,7 @@
 // What the specs of this folder build their cases from.
 import { EventStreamCodec } from '@smithy/eventstream-codec';
 import { CREDENTIAL_SETTINGS } from '../../../adapters/bedrock/credentials.ts';
-import type { ChatContext } from '../../../adapters/parts.ts';
+import type { ChatContext } from '../../../adapters/provider.ts';
 import { type Environment, resolveSettings } from '../../../core/gateway/settings.ts';
 import type { ChatEvent, Prompt, ResolvedSettings } from '../../../core/index.ts';
 

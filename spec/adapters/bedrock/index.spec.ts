@@ -111,7 +111,7 @@ t.test('a baseURL is refused: the endpoint follows from the region', async (t) =
   await t.rejects(core.chat({ ...ASK, config: { baseURL: 'https://evil.example' } }), { code: 'INVALID_REQUEST', message: /config\.baseURL/ });
 });
 
-t.test('a stored region that is none, or a bad endpoint, is a fault of configuration', async (t) => {
+t.test('a stored region that is none, or a bad endpoint, is an error of configuration', async (t) => {
   const { core } = await setUp(t, (_request, res) => sendJson(res, ANSWER), { ...KEYS, AWS_REGION: 'evil.example/' });
   await t.rejects(core.chat(ASK), { code: 'ADAPTER_NOT_CONFIGURED', message: /region from env:AWS_REGION/ });
 });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { readAnswer, readStopReason, usageEvent } from '../../../adapters/bedrock/response.ts';
-import { StreamFault } from '../../../adapters/parts.ts';
+import { StreamError } from '../../../adapters/provider.ts';
 import { contextOf, textOf } from './help.ts';
 
 function answer(content: unknown[], rest: Record<string, unknown> = {}) {
@@ -48,11 +48,11 @@ t.test('every stop reason has its meaning', async (t) => {
   t.equal(readStopReason(undefined), 'unknown');
 });
 
-t.test('malformed output of the model is a fault of the provider', async (t) => {
+t.test('malformed output of the model is an error of the provider', async (t) => {
   for (const reason of ['malformed_model_output', 'malformed_tool_use']) {
     const error = t.throws(() => readAnswer(answer([], { stopReason: reason }), contextOf()));
-    t.ok(error instanceof StreamFault);
-    t.match(error, { fault: { kind: 'failed', message: new RegExp(reason) } });
+    t.ok(error instanceof StreamError);
+    t.match(error, { providerError: { kind: 'failed', message: new RegExp(reason) } });
   }
 });
 
@@ -64,7 +64,7 @@ t.test('what has no stop reason is no answer', async (t) => {
 
 t.test('an answer without content is empty, and unknown blocks are skipped', async (t) => {
   t.same(textOf(readAnswer({ stopReason: 'content_filtered' }, contextOf())), '');
-  t.same(textOf(readAnswer(answer([{ hologram: {} }, 7, { text: 'x' }]), contextOf())), 'x');
+  t.same(textOf(readAnswer(answer([{ hologram: {} }, { text: 'x' }]), contextOf())), 'x');
 });
 
 t.test('a call that the token limit cut off is left out; its input must be an object otherwise', async (t) => {

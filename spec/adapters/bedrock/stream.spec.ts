@@ -1,8 +1,8 @@
 import t from 'tap';
 import { readAnswer } from '../../../adapters/bedrock/response.ts';
 import { BedrockDecoder } from '../../../adapters/bedrock/stream.ts';
-import type { ProviderFault } from '../../../adapters/faults.ts';
-import { StreamFault } from '../../../adapters/parts.ts';
+import { StreamError } from '../../../adapters/provider.ts';
+import type { ProviderError } from '../../../adapters/provider-errors.ts';
 import { BlockhouseError, type ChatEvent } from '../../../core/index.ts';
 import { contextOf, eventFrame, frameOf, HEX_EXCEPTION_FRAME, HEX_TEXT_FRAME, streamOf, textOf } from './help.ts';
 
@@ -28,13 +28,13 @@ const FIXTURE = streamOf(
   ['metadata', { usage: USAGE, metrics: { latencyMs: 1 } }],
 );
 
-/** The fault that decoding throws. */
-function faultIn(...chunks: Buffer[]): ProviderFault | undefined {
+/** The provider error that decoding throws. */
+function errorIn(...chunks: Buffer[]): ProviderError | undefined {
   try {
     decode(...chunks);
     return undefined;
   } catch (error) {
-    if (error instanceof StreamFault) return error.fault;
+    if (error instanceof StreamError) return error.providerError;
     throw error;
   }
 }
@@ -58,8 +58,8 @@ t.test('gotcha 6: text needs no contentBlockStart', async (t) => {
   t.equal(textOf(decode(Buffer.from(HEX_TEXT_FRAME, 'hex'), STOP)), 'Hé');
 });
 
-t.test('the known exception frame is a fault of rate limiting', async (t) => {
-  t.match(faultIn(Buffer.from(HEX_EXCEPTION_FRAME, 'hex')), { kind: 'rateLimited', message: 'slow down' });
+t.test('the known exception frame is a provider error of rate limiting', async (t) => {
+  t.match(errorIn(Buffer.from(HEX_EXCEPTION_FRAME, 'hex')), { kind: 'rateLimited', message: 'slow down' });
 });
 
 t.test('a stream cut in two at every byte, and into single bytes, gives the same events', async (t) => {
@@ -109,7 +109,7 @@ t.test('gotcha 5: usage comes behind messageStop, and its absence is no error', 
   t.same(decode(STOP), [{ type: 'stop', stopReason: 'end_turn' }]);
 });
 
-t.test('exceptions and errors in the stream are faults by their types', async (t) => {
+t.test('exceptions and errors in the stream are provider errors by their types', async (t) => {
   const exception = (type: string, body: unknown) => frameOf({ ':message-type': 'exception', ':exception-type': type }, JSON.stringify(body));
   const table: [string, string][] = [
     ['internalServerException', 'failed'],
@@ -118,14 +118,14 @@ t.test('exceptions and errors in the stream are faults by their types', async (t
     ['throttlingException', 'rateLimited'],
     ['validationException', 'rejected'],
   ];
-  for (const [type, kind] of table) t.match(faultIn(exception(type, { message: 'why' })), { kind, message: 'why' }, type);
-  t.match(faultIn(exception('throttlingException', { Message: 'capital' })), { message: 'capital' });
-  t.match(faultIn(frameOf({ ':message-type': 'exception' }, 'no json')), { kind: 'failed' });
+  for (const [type, kind] of table) t.match(errorIn(exception(type, { message: 'why' })), { kind, message: 'why' }, type);
+  t.match(errorIn(exception('throttlingException', { Message: 'capital' })), { message: 'capital' });
+  t.match(errorIn(frameOf({ ':message-type': 'exception' }, 'no json')), { kind: 'failed' });
   const error = frameOf({ ':message-type': 'error', ':error-code': 'InternalFailure', ':error-message': 'why' }, '');
-  t.match(faultIn(error), { kind: 'failed', message: 'why' });
+  t.match(errorIn(error), { kind: 'failed', message: 'why' });
 });
 
-t.test('what came in the same chunk before a fault is handed over all the same', async (t) => {
+t.test('what came in the same chunk before a provider error is handed over all the same', async (t) => {
   for (const bad of [Buffer.from(HEX_EXCEPTION_FRAME, 'hex'), Buffer.from('<html>')]) {
     const events: ChatEvent[] = [];
     t.throws(() => new BedrockDecoder(contextOf()).push(Buffer.concat([Buffer.from(HEX_TEXT_FRAME, 'hex'), bad]), events));
@@ -133,8 +133,8 @@ t.test('what came in the same chunk before a fault is handed over all the same',
   }
 });
 
-t.test('malformed output of the model is a fault', async (t) => {
-  t.match(faultIn(eventFrame('messageStop', { stopReason: 'malformed_tool_use' })), { kind: 'failed' });
+t.test('malformed output of the model is a provider error', async (t) => {
+  t.match(errorIn(eventFrame('messageStop', { stopReason: 'malformed_tool_use' })), { kind: 'failed' });
 });
 
 t.test('types that are not known yet are skipped, whatever they carry', async (t) => {

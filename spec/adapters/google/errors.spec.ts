@@ -1,6 +1,6 @@
 import t from 'tap';
-import { errorAnswer, type ProviderFault } from '../../../adapters/faults.ts';
-import { readFault, recordFault } from '../../../adapters/google/errors.ts';
+import { readError, recordError } from '../../../adapters/google/errors.ts';
+import { errorAnswer, type ProviderError } from '../../../adapters/provider-errors.ts';
 
 interface GoogleError {
   code?: number;
@@ -12,7 +12,7 @@ interface GoogleError {
 const RETRY = (retryDelay: string) => ({ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay });
 const quota = (quotaId: string) => ({ '@type': 'type.googleapis.com/google.rpc.QuotaFailure', violations: [{ quotaId }] });
 
-const table: { fact: string; error: GoogleError & { code: number }; want: Partial<ProviderFault> }[] = [
+const table: { fact: string; error: GoogleError & { code: number }; want: Partial<ProviderError> }[] = [
   {
     fact: 'gotcha 1: a bad key is a 400 and counts as auth',
     error: { code: 400, message: 'Nope.', status: 'INVALID_ARGUMENT', details: [{ '@type': 'ErrorInfo', reason: 'API_KEY_INVALID' }] },
@@ -60,26 +60,26 @@ const table: { fact: string; error: GoogleError & { code: number }; want: Partia
 for (const { fact, error, want } of table) {
   t.test(fact, async (t) => {
     const fault = { message: error.message, ...want };
-    t.strictSame(readFault(errorAnswer(error.code, {}, JSON.stringify({ error }))), fault, 'as a body');
-    t.strictSame(readFault(errorAnswer(error.code, {}, JSON.stringify([{ error }]))), fault, 'as a body in an array');
-    t.strictSame(recordFault({ error }), fault, 'inside a stream');
+    t.strictSame(readError(errorAnswer(error.code, {}, JSON.stringify({ error }))), fault, 'as a body');
+    t.strictSame(readError(errorAnswer(error.code, {}, JSON.stringify([{ error }]))), fault, 'as a body in an array');
+    t.strictSame(recordError({ error }), fault, 'inside a stream');
   });
 }
 
 t.test('a record without a code goes by the name of its status', async (t) => {
-  t.equal(recordFault({ error: { status: 'RESOURCE_EXHAUSTED' } }).kind, 'rateLimited');
-  t.equal(recordFault({ error: { status: 'PERMISSION_DENIED' } }).kind, 'auth');
-  t.equal(recordFault({ error: { status: 'INVALID_ARGUMENT' } }).kind, 'rejected');
+  t.equal(recordError({ error: { status: 'RESOURCE_EXHAUSTED' } }).kind, 'rateLimited');
+  t.equal(recordError({ error: { status: 'PERMISSION_DENIED' } }).kind, 'auth');
+  t.equal(recordError({ error: { status: 'INVALID_ARGUMENT' } }).kind, 'rejected');
 });
 
 t.test('a record without code and status is a failure with a message of ours', async (t) => {
-  t.strictSame(recordFault({ error: {} }), { kind: 'failed', message: 'it reported an error without a message' });
+  t.strictSame(recordError({ error: {} }), { kind: 'failed', message: 'it reported an error without a message' });
 });
 
 t.test('a body that is no error object keeps its text', async (t) => {
-  t.strictSame(readFault(errorAnswer(502, {}, 'bad gateway')), { kind: 'failed', message: 'bad gateway' });
+  t.strictSame(readError(errorAnswer(502, {}, 'bad gateway')), { kind: 'failed', message: 'bad gateway' });
 });
 
 t.test('details of any shape are survived', async (t) => {
-  t.strictSame(recordFault({ error: { code: 429, message: 'm', details: [null, 1, { violations: [null] }] } }), { kind: 'rateLimited', message: 'm' });
+  t.strictSame(recordError({ error: { code: 429, message: 'm', details: [null, 1, { violations: [null] }] } }), { kind: 'rateLimited', message: 'm' });
 });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { readAnswer, readRecord } from '../../../adapters/google/response.ts';
-import { StreamFault } from '../../../adapters/parts.ts';
+import { StreamError } from '../../../adapters/provider.ts';
 import { type ChatEvent, parseJson } from '../../../core/index.ts';
 
 const MODEL = 'gemini-3.8-flash';
@@ -96,8 +96,8 @@ for (const reason of ['MALFORMED_FUNCTION_CALL', 'MALFORMED_RESPONSE', 'UNEXPECT
       answer(json);
       t.fail('must throw');
     } catch (error) {
-      t.ok(error instanceof StreamFault);
-      t.strictSame((error as StreamFault).fault, { kind: 'failed', message: `the answer ended with ${reason}: print(x)`, retryable: false });
+      t.ok(error instanceof StreamError);
+      t.strictSame((error as StreamError).providerError, { kind: 'failed', message: `the answer ended with ${reason}: print(x)`, retryable: false });
     }
   });
 }
@@ -137,10 +137,10 @@ for (const json of [{}, { candidates: [] }, { promptFeedback: {} }, [], 'text', 
   });
 }
 
-t.test('an error in a 200 is a fault, in an array too', async (t) => {
+t.test('an error in a 200 is a provider error, in an array too', async (t) => {
   const error = { code: 503, message: 'overloaded', status: 'UNAVAILABLE' };
-  t.throws(() => answer({ error }), { message: 'overloaded', fault: { kind: 'failed' } });
-  t.throws(() => answer([{ error }]), { message: 'overloaded', fault: { kind: 'failed' } });
+  t.throws(() => answer({ error }), { message: 'overloaded', providerError: { kind: 'failed' } });
+  t.throws(() => answer([{ error }]), { message: 'overloaded', providerError: { kind: 'failed' } });
 });
 
 const usageOf = (usageMetadata: unknown) => readRecord({ candidates: [{}], usageMetadata }, MODEL)[0];

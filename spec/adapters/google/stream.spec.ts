@@ -1,6 +1,6 @@
 import t from 'tap';
 import { GoogleDecoder } from '../../../adapters/google/stream.ts';
-import { StreamFault } from '../../../adapters/parts.ts';
+import { StreamError } from '../../../adapters/provider.ts';
 import type { ChatEvent } from '../../../core/index.ts';
 
 const MODEL = 'gemini-3.8-flash';
@@ -59,11 +59,11 @@ function decode(...chunks: (Buffer | string)[]): ChatEvent[] {
   return [...chunks.flatMap((chunk) => decoder.push(Buffer.from(chunk))), ...decoder.end()];
 }
 
-function faultOf(...chunks: string[]): unknown {
+function errorIn(...chunks: string[]): unknown {
   try {
     decode(...chunks);
   } catch (error) {
-    return error instanceof StreamFault ? error.fault : error;
+    return error instanceof StreamError ? error.providerError : error;
   }
   return undefined;
 }
@@ -95,10 +95,10 @@ t.test('events come as soon as their record is complete, the stop at the end', a
   t.strictSame(decoder.end(), [{ type: 'stop', stopReason: 'end_turn' }]);
 });
 
-t.test('events before a fault are handed over, though they came in the same chunk', async (t) => {
+t.test('events before a provider error are handed over, though they came in the same chunk', async (t) => {
   const events: ChatEvent[] = [];
   const bytes = Buffer.from(sse([...RECORDS.slice(0, 1), { error: { code: 500, message: 'm' } }]));
-  t.throws(() => new GoogleDecoder(MODEL).push(bytes, events), { message: 'm', fault: { kind: 'failed' } });
+  t.throws(() => new GoogleDecoder(MODEL).push(bytes, events), { message: 'm', providerError: { kind: 'failed' } });
   t.strictSame(events, WANT.slice(0, 2));
 });
 
@@ -131,8 +131,8 @@ t.test('a record that is not JSON is malformed', async (t) => {
   t.throws(() => decode('data: {"candidates":\n\n'), { code: 'UPSTREAM_MALFORMED', message: /not JSON/ });
 });
 
-t.test('a failed answer is a fault', async (t) => {
-  t.match(faultOf(sse([{ candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL' }] }])), { kind: 'failed', message: /MALFORMED_FUNCTION_CALL/ });
+t.test('a failed answer is a provider error', async (t) => {
+  t.match(errorIn(sse([{ candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL' }] }])), { kind: 'failed', message: /MALFORMED_FUNCTION_CALL/ });
 });
 
 t.test('[DONE], comments and empty records are skipped', async (t) => {
@@ -151,11 +151,11 @@ const ERRORS: [string, string][] = [
   ['bare, begun on its first line', '{"error": {\n"code": 503,\n"message": "The model is overloaded."\n}}\n\n'],
 ];
 for (const [how, text] of ERRORS) {
-  t.test(`an error ${how} is a fault, wherever it is cut`, async (t) => {
-    t.strictSame(faultOf(text), FAULT);
+  t.test(`an error ${how} is a provider error, wherever it is cut`, async (t) => {
+    t.strictSame(errorIn(text), FAULT);
     const whole = sse(RECORDS.slice(0, 2)) + text;
     for (let at = 1; at < whole.length; at += 1) {
-      const fault = faultOf(whole.slice(0, at), whole.slice(at));
+      const fault = errorIn(whole.slice(0, at), whole.slice(at));
       if (JSON.stringify(fault) !== JSON.stringify(FAULT)) t.strictSame(fault, FAULT, `cut at ${at}`);
     }
   });
@@ -164,7 +164,7 @@ for (const [how, text] of ERRORS) {
 t.test('a bare error in pieces is found behind a large record', async (t) => {
   const large = sse([{ candidates: [{ content: { parts: [{ text: 'x'.repeat(65_000) }] } }] }]);
   const text = JSON.stringify({ error: { ...ERROR.error, details: ['y'.repeat(1000)] } }, null, 2);
-  t.strictSame(faultOf(large + text.slice(0, 100), text.slice(100)), FAULT);
+  t.strictSame(errorIn(large + text.slice(0, 100), text.slice(100)), FAULT);
 });
 
 t.test('an error in the words of the model is text', async (t) => {

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { errorAnswer } from '../../../adapters/faults.ts';
-import { lineFault, readFault } from '../../../adapters/ollama/errors.ts';
+import { lineError, readError } from '../../../adapters/ollama/errors.ts';
+import { errorAnswer } from '../../../adapters/provider-errors.ts';
 
-t.test("a status and Ollama's text become a fault", async (t) => {
+t.test("a status and Ollama's text become a provider error", async (t) => {
   const table: [number, string, string, RegExp][] = [
     [400, '{"error":"\\"x\\" does not support tools"}', 'rejected', /^"x" does not support tools$/],
     [401, '{"error":"unauthorized","signin_url":"https://ollama.com/x"}', 'auth', /^unauthorized$/],
@@ -15,10 +15,10 @@ t.test("a status and Ollama's text become a fault", async (t) => {
     [500, '{"error":{"message":"no text"}}', 'failed', /no text/],
     [500, '', 'failed', /no message/],
   ];
-  for (const [status, text, kind, message] of table) t.match(readFault(errorAnswer(status, {}, text)), { kind, message });
+  for (const [status, text, kind, message] of table) t.match(readError(errorAnswer(status, {}, text)), { kind, message });
 });
 
 t.test('an error line is a failure of the runner', async (t) => {
-  t.same(lineFault({ error: 'out of memory' }), { kind: 'failed', message: 'out of memory' });
-  t.match(lineFault({ error: { a: 1 } }), { kind: 'failed', message: /without a message/ });
+  t.same(lineError({ error: 'out of memory' }), { kind: 'failed', message: 'out of memory' });
+  t.match(lineError({ error: { a: 1 } }), { kind: 'failed', message: /without a message/ });
 });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { readAnswer, readLine } from '../../../adapters/ollama/response.ts';
-import { faultOf } from '../../support/adapter-call.ts';
+import { providerErrorOf } from '../../support/adapter-call.ts';
 
 const done = { done: true, done_reason: 'stop', prompt_eval_count: 7, eval_count: 3 };
 
@@ -31,9 +31,9 @@ t.test('stop reasons', async (t) => {
   t.match(readLine({ done: true }).at(-1), { stopReason: 'unknown' });
 });
 
-t.test('gotcha 8: an error at status 200 is a fault', async (t) => {
+t.test('gotcha 8: an error at status 200 is a provider error', async (t) => {
   t.match(
-    faultOf(() => readAnswer({ error: 'out of memory' })),
+    providerErrorOf(() => readAnswer({ error: 'out of memory' })),
     { kind: 'failed', message: 'out of memory' },
   );
 });
@@ -52,6 +52,6 @@ t.test('what is not marked as done is no answer', async (t) => {
   for (const json of [{ message: { content: 'x' } }, { done: 'true' }, {}, [], null, 'x']) t.throws(() => readAnswer(json), { code: 'UPSTREAM_MALFORMED' });
 });
 
-t.test('parts of unexpected types are skipped', async (t) => {
-  t.same(readLine({ message: { content: 7, tool_calls: 'x', images: [] }, done: false }), []);
+t.test('parts that are no part of the answer are skipped', async (t) => {
+  t.same(readLine({ message: { content: '', images: 7, thinking: [] }, done: false }), []);
 });

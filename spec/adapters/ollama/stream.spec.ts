@@ -1,7 +1,7 @@
 import t from 'tap';
 import { readAnswer } from '../../../adapters/ollama/response.ts';
 import { OllamaDecoder } from '../../../adapters/ollama/stream.ts';
-import { decodeAll, faultOf, joinTexts } from '../../support/adapter-call.ts';
+import { decodeAll, joinTexts, providerErrorOf } from '../../support/adapter-call.ts';
 
 const call = (id: string, city: string) => ({ id, function: { index: 0, name: 'get_weather', arguments: { city } } });
 const LINES = [
@@ -49,20 +49,20 @@ t.test('a stream that is cut short anywhere is an error', async (t) => {
   }
 });
 
-t.test('gotcha 8: an error line at status 200 is a fault, before text and after it', async (t) => {
+t.test('gotcha 8: an error line at status 200 is a provider error, before text and after it', async (t) => {
   for (const before of ['', `${JSON.stringify(LINES[1])}\n`]) {
     const decoder = new OllamaDecoder();
     decoder.push(Buffer.from(before));
     t.match(
-      faultOf(() => decoder.push(Buffer.from('{"error":"llama runner exited"}\n'))),
+      providerErrorOf(() => decoder.push(Buffer.from('{"error":"llama runner exited"}\n'))),
       { message: 'llama runner exited' },
     );
   }
 });
 
-t.test('an error line without a line end is a fault too', async (t) => {
+t.test('an error line without a line end is a provider error too', async (t) => {
   t.match(
-    faultOf(() => decodeAll(new OllamaDecoder(), ['{"error":"gone"}'])),
+    providerErrorOf(() => decodeAll(new OllamaDecoder(), ['{"error":"gone"}'])),
     { message: 'gone' },
   );
 });

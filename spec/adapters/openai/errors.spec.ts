@@ -1,9 +1,9 @@
 import t from 'tap';
-import { errorAnswer } from '../../../adapters/faults.ts';
-import { isListingRefused, readFault, streamFault } from '../../../adapters/openai/errors.ts';
+import { isListingRefused, readError, streamError } from '../../../adapters/openai/errors.ts';
+import { errorAnswer } from '../../../adapters/provider-errors.ts';
 import { BlockhouseError } from '../../../core/index.ts';
 
-const fault = (status: number, error: unknown, headers: Record<string, string> = {}) => readFault(errorAnswer(status, headers, JSON.stringify({ error })));
+const fault = (status: number, error: unknown, headers: Record<string, string> = {}) => readError(errorAnswer(status, headers, JSON.stringify({ error })));
 
 t.test('statuses become kinds', async (t) => {
   for (const [status, kind] of [
@@ -25,7 +25,7 @@ t.test('gotcha: an exhausted quota is rate limiting that no wait cures', async (
   for (const error of [{ code: 'insufficient_quota' }, { code: 'credit_balance_exhausted' }, { type: 'insufficient_quota', code: null }]) {
     t.same(fault(429, { ...error, message: 'pay' }), { kind: 'rateLimited', message: 'pay', retryable: false });
     t.same(fault(429, { ...error, message: 'pay' }, { 'x-should-retry': 'true' }).retryable, false, 'whatever the header says');
-    t.same(streamFault({ error: { ...error, message: 'pay' } }), { kind: 'rateLimited', message: 'pay', retryable: false }, 'also in a stream');
+    t.same(streamError({ error: { ...error, message: 'pay' } }), { kind: 'rateLimited', message: 'pay', retryable: false }, 'also in a stream');
   }
 });
 
@@ -61,7 +61,7 @@ t.test('the message is found in the shapes of compatible servers too', async (t)
     ['', 'it gave no message'],
     ['<html>', 'it answered with a web page instead of an error message'],
   ] as const)
-    t.equal(readFault(errorAnswer(400, {}, text)).message, message, text);
+    t.equal(readError(errorAnswer(400, {}, text)).message, message, text);
 });
 
 t.test('codes inside a stream become kinds; an unknown one is a failure', async (t) => {
@@ -80,14 +80,14 @@ t.test('codes inside a stream become kinds; an unknown one is a failure', async 
     [{ code: 0 }, 'failed'],
     [{}, 'failed'],
   ] as const)
-    t.equal(streamFault({ ...error, message: 'm' }).kind, kind, JSON.stringify(error));
+    t.equal(streamError({ ...error, message: 'm' }).kind, kind, JSON.stringify(error));
 });
 
 t.test('an error without a message says its code', async (t) => {
-  t.equal(streamFault({ type: 'error', code: 'server_error' }).message, 'server_error');
-  t.equal(streamFault({ type: 'error' }).message, 'it reported an error without a message');
-  t.equal(streamFault('gone').message, 'gone');
-  t.equal(streamFault(null).message, 'it reported an error without a message');
+  t.equal(streamError({ type: 'error', code: 'server_error' }).message, 'server_error');
+  t.equal(streamError({ type: 'error' }).message, 'it reported an error without a message');
+  t.equal(streamError('gone').message, 'gone');
+  t.equal(streamError(null).message, 'it reported an error without a message');
 });
 
 t.test('a key that may not list models is told apart from a wrong one', async (t) => {

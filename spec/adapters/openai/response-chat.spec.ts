@@ -1,6 +1,6 @@
 import t from 'tap';
 import { Choice, readChatAnswer } from '../../../adapters/openai/response-chat.ts';
-import { StreamFault } from '../../../adapters/parts.ts';
+import { StreamError } from '../../../adapters/provider.ts';
 import { plain, thrownBy } from './support.ts';
 
 const answer = (message: unknown, finish: string | null = 'stop', more: object = {}) => ({ choices: [{ index: 0, message, finish_reason: finish }], ...more });
@@ -86,7 +86,7 @@ t.test('no usage is no usage event', async (t) => {
   t.same(readChatAnswer(answer({ content: 'x' }, 'stop', { usage: null })).length, 2);
 });
 
-t.test('an error in a 200 is a fault', async (t) => {
+t.test('an error in a 200 is a provider error', async (t) => {
   for (const [body, kind, message] of [
     [{ error: { message: 'busy', code: 429 } }, 'rateLimited', 'busy'],
     [{ error: { message: 'flagged', code: 403 } }, 'rejected', 'flagged'],
@@ -95,8 +95,8 @@ t.test('an error in a 200 is a fault', async (t) => {
     [{ choices: [{ message: {}, finish_reason: 'error', error: { code: 502, message: 'gone' } }] }, 'failed', 'gone'],
   ] as const) {
     const fault = thrownBy(() => readChatAnswer(body));
-    t.ok(fault instanceof StreamFault);
-    t.match(fault, { fault: { kind, message } });
+    t.ok(fault instanceof StreamError);
+    t.match(fault, { providerError: { kind, message } });
   }
 });
 

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { cutCallWarning, OutputItems, readArguments, readResponse } from '../../../adapters/openai/response.ts';
-import { StreamFault } from '../../../adapters/parts.ts';
+import { StreamError } from '../../../adapters/provider.ts';
 import { ANSWER, END_EVENTS, plain, thrownBy } from './support.ts';
 
 const message = (...content: unknown[]) => ({ type: 'message', content });
@@ -96,7 +96,7 @@ t.test('a call without an id is left to the gateway, without reasoning that coul
   t.equal(events.length, 2);
 });
 
-t.test('a failed answer in a 200 is a fault of the kind that its code says', async (t) => {
+t.test('a failed answer in a 200 is a provider error of the kind that its code says', async (t) => {
   for (const [body, kind] of [
     [{ status: 'failed', error: { code: 'server_error', message: 'broke' }, output: [] }, 'failed'],
     [{ status: 'failed', error: { code: 'invalid_prompt', message: 'broke' }, output: [] }, 'rejected'],
@@ -104,13 +104,13 @@ t.test('a failed answer in a 200 is a fault of the kind that its code says', asy
     [{ error: 'broke' }, 'failed'],
   ] as const) {
     const fault = thrownBy(() => readResponse(body));
-    t.ok(fault instanceof StreamFault);
-    t.match(fault, { fault: { kind, message: 'broke' } });
+    t.ok(fault instanceof StreamError);
+    t.match(fault, { providerError: { kind, message: 'broke' } });
   }
   for (const status of ['failed', 'cancelled'])
     t.match(
       thrownBy(() => readResponse(answer([], { status }))),
-      { fault: { kind: 'failed', message: `the answer was ${status}` } },
+      { providerError: { kind: 'failed', message: `the answer was ${status}` } },
     );
 });
 

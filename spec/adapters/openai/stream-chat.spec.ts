@@ -1,6 +1,6 @@
 import t from 'tap';
 import { ChatDecoder } from '../../../adapters/openai/stream-chat.ts';
-import { StreamFault } from '../../../adapters/parts.ts';
+import { StreamError } from '../../../adapters/provider.ts';
 import type { ChatEvent } from '../../../core/index.ts';
 import { chunk, chunks, decode, plain, thrownBy } from './support.ts';
 
@@ -96,7 +96,7 @@ t.test('gotcha: arguments that the limit cut are dropped with a warning, others 
   );
 });
 
-t.test('errors inside the stream are faults, in every shape', async (t) => {
+t.test('errors inside the stream are provider errors, in every shape', async (t) => {
   for (const text of [
     'data: {"error":{"message":"busy","code":"rate_limit_exceeded"}}\n\n',
     'data: {"error":{"message":"busy","code":429},"choices":[{"delta":{"content":""},"finish_reason":"error"}]}\n\n',
@@ -104,12 +104,12 @@ t.test('errors inside the stream are faults, in every shape', async (t) => {
     'event: error\ndata: {"message":"busy","code":"429"}\n\n',
   ]) {
     const fault = thrownBy(() => decode(new ChatDecoder(), chunks([chunk({ content: 'hi' })], text)));
-    t.ok(fault instanceof StreamFault, text);
-    t.match(fault, { fault: { kind: 'rateLimited', message: 'busy' } }, text);
+    t.ok(fault instanceof StreamError, text);
+    t.match(fault, { providerError: { kind: 'rateLimited', message: 'busy' } }, text);
   }
   t.match(
     thrownBy(() => decode(new ChatDecoder(), 'event: error\ndata: gone\n\n')),
-    { fault: { kind: 'failed', message: 'gone' } },
+    { providerError: { kind: 'failed', message: 'gone' } },
   );
 });
 
@@ -131,7 +131,7 @@ t.test('a chunk that is no JSON object is unreadable', async (t) => {
     );
 });
 
-t.test('what came before a fault in the same bytes is there all the same', async (t) => {
+t.test('what came before a provider error in the same bytes is there all the same', async (t) => {
   const text = chunks([chunk({ content: 'hi' }), { error: 'm' }], '');
   for (const read of ['push', 'end'] as const) {
     const decoder = new ChatDecoder();
@@ -143,7 +143,7 @@ t.test('what came before a fault in the same bytes is there all the same', async
         decoder.push(rest, events);
         decoder.end(events);
       }),
-      { fault: { message: 'm' } },
+      { providerError: { message: 'm' } },
       read,
     );
     t.same(events, [{ type: 'text', text: 'hi' }], read);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { readResponse } from '../../../adapters/openai/response.ts';
 import { ResponsesDecoder } from '../../../adapters/openai/stream.ts';
-import { StreamFault } from '../../../adapters/parts.ts';
+import { StreamError } from '../../../adapters/provider.ts';
 import type { ChatEvent } from '../../../core/index.ts';
 import { ANSWER, decode, END_EVENTS, namedEvents, plain, STREAM, thrownBy } from './support.ts';
 
@@ -112,12 +112,12 @@ t.test('gotcha: errors inside the stream are read in all their shapes', async (t
   ];
   for (const shape of shapes) {
     const fault = thrownBy(() => decode(new ResponsesDecoder(), shape));
-    t.ok(fault instanceof StreamFault, shape);
-    t.match(fault, { fault: { kind: 'rejected', message: 'too long' } }, shape);
+    t.ok(fault instanceof StreamError, shape);
+    t.match(fault, { providerError: { kind: 'rejected', message: 'too long' } }, shape);
   }
   t.match(
     thrownBy(() => decode(new ResponsesDecoder(), 'event: error\ndata: upstream gone\n\n')),
-    { fault: { kind: 'failed', message: 'upstream gone' } },
+    { providerError: { kind: 'failed', message: 'upstream gone' } },
   );
 });
 
@@ -130,7 +130,7 @@ t.test('codes of in-stream errors become kinds', async (t) => {
   ] as const)
     t.match(
       thrownBy(() => run({ type: 'error', code, message: 'm' })),
-      { fault: { kind } },
+      { providerError: { kind } },
       code,
     );
 });
@@ -166,7 +166,7 @@ t.test('an echo of a request of some megabytes is read', async (t) => {
   t.match(run({ type: 'response.created', response: { instructions } }, completed({ instructions })), [{ type: 'stop' }]);
 });
 
-t.test('what came before a fault in the same bytes is there all the same', async (t) => {
+t.test('what came before a provider error in the same bytes is there all the same', async (t) => {
   const text = namedEvents([
     { type: 'response.output_text.delta', delta: 'hi' },
     { type: 'error', message: 'm' },
@@ -181,7 +181,7 @@ t.test('what came before a fault in the same bytes is there all the same', async
         decoder.push(rest, events);
         decoder.end(events);
       }),
-      { fault: { message: 'm' } },
+      { providerError: { message: 'm' } },
       read,
     );
     t.same(events, [{ type: 'text', text: 'hi' }], read);

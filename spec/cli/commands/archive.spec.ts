@@ -1,5 +1,5 @@
 import t from 'tap';
-import { openDesk, run } from '../run.ts';
+import { openDesk, runHere } from '../run.ts';
 
 t.test('a block goes to the archive and comes back', async (t) => {
   const { on } = await openDesk(t);
@@ -31,5 +31,5 @@ t.test('to delete for good needs --yes where nobody can be asked', async (t) => 
   t.match(await on(['purge', 'one']), { code: 2, stderr: /add --yes/ });
   t.match(await on(['purge', 'one', '--yes']), { code: 0, stdout: '' });
   t.match(await on(['archive', 'ls', '--json']), { stdout: '{"archives":[]}\n' });
-  t.match(await run(t, ['purge', 'one', '--workspace', t.testdir()]), { code: 2, stderr: /add --yes/ }, 'no server is asked before that');
+  t.match(await runHere(t, ['purge', 'one', '--workspace', t.testdir()]), { code: 2, stderr: /add --yes/ }, 'no server is asked before that');
 });

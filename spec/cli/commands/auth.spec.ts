@@ -1,20 +1,20 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { run } from '../run.ts';
+import { runHere } from '../run.ts';
 
 const KEY = 'sk-canary-0123456789-wxyz';
 
 t.test('set takes a key from standard input, stores it for its owner alone, and list masks it', async (t) => {
   const workspace = t.testdir();
-  const set = await run(t, ['auth', 'set', 'ollama', '--field', 'apiKey', '--workspace', workspace], { input: `${KEY}\n` });
+  const set = await runHere(t, ['auth', 'set', 'ollama', '--field', 'apiKey', '--workspace', workspace], { input: `${KEY}\n` });
   t.match(set, { code: 0, stdout: '' });
   const file = join(workspace, 'auth.json');
   t.same(JSON.parse(readFileSync(file, 'utf8')), { ollama: { apiKey: KEY } });
   t.equal(statSync(file).mode & 0o777, 0o600);
-  const list = await run(t, ['auth', 'list', '--workspace', workspace]);
+  const list = await runHere(t, ['auth', 'list', '--workspace', workspace]);
   t.match(list.stdout, /ollama +apiKey +••••wxyz +auth\.json\n/);
-  const json = await run(t, ['auth', 'list', '--json', '--workspace', workspace]);
+  const json = await runHere(t, ['auth', 'list', '--json', '--workspace', workspace]);
   t.same(JSON.parse(json.stdout), { settings: [{ adapter: 'ollama', field: 'apiKey', value: '••••wxyz', source: 'auth.json' }] });
   for (const { stdout, stderr } of [set, list, json]) t.notMatch(stdout + stderr, 'canary');
 });
@@ -22,16 +22,16 @@ t.test('set takes a key from standard input, stores it for its owner alone, and 
 t.test('list names the environment variable, and auth.json wins over it', async (t) => {
   const workspace = t.testdir();
   const env = { OLLAMA_API_KEY: 'from-the-environment-1234', OLLAMA_BASE_URL: 'http://127.0.0.1:5' };
-  const before = await run(t, ['auth', 'list', '--workspace', workspace], { env });
+  const before = await runHere(t, ['auth', 'list', '--workspace', workspace], { env });
   t.match(before.stdout, /baseURL +http:\/\/127\.0\.0\.1:5 +OLLAMA_BASE_URL\n/);
   t.match(before.stdout, /apiKey +••••1234 +OLLAMA_API_KEY\n/);
-  await run(t, ['auth', 'set', 'ollama', '--field', 'apiKey', '--workspace', workspace], { input: KEY });
-  t.match((await run(t, ['auth', 'list', '--workspace', workspace], { env })).stdout, /apiKey +••••wxyz +auth\.json\n/);
+  await runHere(t, ['auth', 'set', 'ollama', '--field', 'apiKey', '--workspace', workspace], { input: KEY });
+  t.match((await runHere(t, ['auth', 'list', '--workspace', workspace], { env })).stdout, /apiKey +••••wxyz +auth\.json\n/);
 });
 
 t.test('--field names the one field, and a JSON object sets several', async (t) => {
   const workspace = t.testdir();
-  const set = (args: string[], input: string) => run(t, ['auth', 'set', 'ollama', '--workspace', workspace, ...args], { input });
+  const set = (args: string[], input: string) => runHere(t, ['auth', 'set', 'ollama', '--workspace', workspace, ...args], { input });
   t.equal((await set(['--field', 'baseURL'], 'http://127.0.0.1:7\n')).code, 0);
   t.same(JSON.parse((await set(['--json'], JSON.stringify({ apiKey: KEY, baseURL: 'http://127.0.0.1:8' }))).stdout), {
     adapter: 'ollama',
@@ -53,7 +53,7 @@ t.test('what can not be stored is refused without an echo, and nothing changes',
   ];
   await Promise.all(
     refused.map(async ([args, input]) => {
-      const { code, stdout, stderr } = await run(t, ['auth', ...args, '--workspace', workspace], { input });
+      const { code, stdout, stderr } = await runHere(t, ['auth', ...args, '--workspace', workspace], { input });
       t.equal(code, 2, args.join(' '));
       t.match(stderr, /^blockhouse: /);
       t.notMatch(stdout + stderr, 'canary');
@@ -64,17 +64,17 @@ t.test('what can not be stored is refused without an echo, and nothing changes',
 
 t.test('rm removes an entry, and one that is not there is no failure', async (t) => {
   const workspace = t.testdir({ 'auth.json': JSON.stringify({ ollama: { apiKey: KEY }, typo: { apiKey: KEY } }) });
-  const rm = (id: string) => run(t, ['auth', 'rm', id, '--json', '--workspace', workspace]);
+  const rm = (id: string) => runHere(t, ['auth', 'rm', id, '--json', '--workspace', workspace]);
   t.same(JSON.parse((await rm('ollama')).stdout), { adapter: 'ollama', removed: true });
   t.same(JSON.parse((await rm('ollama')).stdout), { adapter: 'ollama', removed: false });
-  t.match((await run(t, ['auth', 'list', '--workspace', workspace])).stdout, /typo +apiKey +••••wxyz +auth\.json, not used/);
+  t.match((await runHere(t, ['auth', 'list', '--workspace', workspace])).stdout, /typo +apiKey +••••wxyz +auth\.json, not used/);
   t.equal((await rm('typo')).code, 0);
   t.same(JSON.parse(readFileSync(join(workspace, 'auth.json'), 'utf8')), {});
 });
 
 t.test('a damaged auth.json is named, its content is not', async (t) => {
   const workspace = t.testdir({ 'auth.json': '{"ollama": {"apiKey": "sk-canary' });
-  const outcomes = [['list'], ['set', 'ollama'], ['rm', 'ollama']].map((args) => run(t, ['auth', ...args, '--workspace', workspace], { input: KEY }));
+  const outcomes = [['list'], ['set', 'ollama'], ['rm', 'ollama']].map((args) => runHere(t, ['auth', ...args, '--workspace', workspace], { input: KEY }));
   for (const { code, stdout, stderr } of await Promise.all(outcomes)) {
     t.equal(code, 3);
     t.match(stderr, /^blockhouse: .*auth\.json.*\n$/);

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { openDesk, run } from '../run.ts';
+import { openDesk, runHere } from '../run.ts';
 
 t.test('without a server each command says so in one line, with the cure, and ends with 6', async (t) => {
   const workspace = t.testdir();
@@ -19,14 +19,14 @@ t.test('without a server each command says so in one line, with the cure, and en
   ];
   await Promise.all(
     commands.map(async (args) => {
-      const { code, stdout, stderr } = await run(t, [...args, '--workspace', workspace]);
+      const { code, stdout, stderr } = await runHere(t, [...args, '--workspace', workspace]);
       t.equal(code, 6, args.join(' '));
       t.equal(stdout, '');
       t.match(stderr, /^blockhouse: no server runs on .*; start one with `.* serve --workspace .*`\.\n$/);
     }),
   );
-  t.match(await run(t, ['ls', '--workspace', `${workspace}/none`]), { code: 5, stderr: /^blockhouse: there is no workspace .*\n$/ });
-  const { stdout } = await run(t, ['ls', '--json', '--workspace', workspace]);
+  t.match(await runHere(t, ['ls', '--workspace', `${workspace}/none`]), { code: 5, stderr: /^blockhouse: there is no workspace .*\n$/ });
+  const { stdout } = await runHere(t, ['ls', '--json', '--workspace', workspace]);
   t.match(JSON.parse(stdout), { error: /^no server runs/ });
 });
 

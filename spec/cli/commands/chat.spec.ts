@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import t, { type Test } from 'tap';
 import { CHAT, DAEMON_END, daemonLine, friendlyDaemon } from '../../support/server.ts';
 import { type Answerer, type FakeUpstream, sendJson, startUpstream } from '../../support/upstream.ts';
-import { type RunOptions, run, start } from '../run.ts';
+import { type RunOptions, runHere, start } from '../run.ts';
 
 async function daemon(t: Test, answer: Answerer): Promise<{ upstream: FakeUpstream; env: Record<string, string>; args: string[] }> {
   const upstream = await startUpstream(t, answer);
@@ -27,9 +27,9 @@ function sentTo(upstream: FakeUpstream, index = 0): Record<string, unknown> {
 t.test('the answer is printed whole, with one newline at its end', async (t) => {
   const { args, env, upstream } = await daemon(t, friendlyDaemon);
   const expected = { code: 0, stdout: 'Hello, you\n', stderr: '' };
-  t.same(await run(t, [...args, 'hi'], { env }), expected);
+  t.same(await runHere(t, [...args, 'hi'], { env }), expected);
   t.match(sentTo(upstream), { stream: true });
-  t.same(await run(t, [...args, '--no-stream', 'hi'], { env }), expected);
+  t.same(await runHere(t, [...args, '--no-stream', 'hi'], { env }), expected);
   t.match(sentTo(upstream, 1), { stream: false });
 });
 
@@ -48,7 +48,7 @@ t.test('text is shown while the provider still writes', async (t) => {
 
 t.test('options reach the provider', async (t) => {
   const { args, env, upstream } = await daemon(t, friendlyDaemon);
-  await run(t, [...args, '--system', 'Be brief.', '--max-tokens', '7', '--temperature', '0.5', 'hi'], { env });
+  await runHere(t, [...args, '--system', 'Be brief.', '--max-tokens', '7', '--temperature', '0.5', 'hi'], { env });
   t.match(sentTo(upstream), {
     model: 'm',
     messages: [
@@ -61,24 +61,24 @@ t.test('options reach the provider', async (t) => {
 
 t.test('the message comes from standard input for - and for a pipe, and an empty one is refused', async (t) => {
   const { args, env, upstream } = await daemon(t, friendlyDaemon);
-  await run(t, [...args, '-'], { env, input: 'piped 1' });
-  await run(t, args, { env, input: 'piped 2' });
+  await runHere(t, [...args, '-'], { env, input: 'piped 1' });
+  await runHere(t, args, { env, input: 'piped 2' });
   t.match(sentTo(upstream, 0), { messages: [{ content: 'piped 1' }] });
   t.match(sentTo(upstream, 1), { messages: [{ content: 'piped 2' }] });
-  t.match(await run(t, args, { env, input: ' \n' }), { code: 2, stdout: '' });
+  t.match(await runHere(t, args, { env, input: ' \n' }), { code: 2, stdout: '' });
   t.equal(upstream.requests.length, 2);
 });
 
 t.test('escape sequences never come through, also when they are split over fragments', async (t) => {
   const { args, env } = await daemon(t, saying('a\x1b', '[31mred\x1b]0;ti', 'tle\x07 b\u202e', '\x9b2Jc'));
-  t.equal((await run(t, [...args, 'hi'], { env })).stdout, 'ared bc\n');
-  const { stdout } = await run(t, [...args, '--json', 'hi'], { env });
+  t.equal((await runHere(t, [...args, 'hi'], { env })).stdout, 'ared bc\n');
+  const { stdout } = await runHere(t, [...args, '--json', 'hi'], { env });
   t.notOk(['\x1b', '\x9b', '\u202e'].some((char) => stdout.includes(char)));
 });
 
 t.test('--json gives a line for each event, or one document', async (t) => {
   const { args, env } = await daemon(t, friendlyDaemon);
-  const { stdout } = await run(t, [...args, '--json', 'hi'], { env });
+  const { stdout } = await runHere(t, [...args, '--json', 'hi'], { env });
   const events = stdout
     .trim()
     .split('\n')
@@ -86,7 +86,7 @@ t.test('--json gives a line for each event, or one document', async (t) => {
   t.equal(events[0]?.type, 'start');
   t.match(events.at(-1), { type: 'done', stopReason: 'end_turn', usage: { inputTokens: 3, outputTokens: 2 } });
   t.equal(events.map(({ text }) => text ?? '').join(''), 'Hello, you');
-  const whole = await run(t, [...args, '--json', '--no-stream', 'hi'], { env });
+  const whole = await runHere(t, [...args, '--json', '--no-stream', 'hi'], { env });
   t.match(JSON.parse(whole.stdout), { provider: 'ollama', message: { role: 'assistant', content: 'Hello, you' } });
 });
 
@@ -95,19 +95,19 @@ t.test('a failure in mid-answer keeps what came, and is told on a line of its ow
     open(res);
     res.end(daemonLine('half an answer'));
   });
-  t.match(await run(t, [...args, 'hi'], { env }), { code: 4, stdout: 'half an answer\n', stderr: /^blockhouse: .*cut short.*\n$/ });
-  const lines = (await run(t, [...args, '--json', 'hi'], { env })).stdout.trim().split('\n');
+  t.match(await runHere(t, [...args, 'hi'], { env }), { code: 4, stdout: 'half an answer\n', stderr: /^blockhouse: .*cut short.*\n$/ });
+  const lines = (await runHere(t, [...args, '--json', 'hi'], { env })).stdout.trim().split('\n');
   t.match(JSON.parse(lines.at(-1) ?? ''), { type: 'error', code: 'UPSTREAM_MALFORMED' });
 });
 
 t.test('exit codes tell bad input, a missing credential and a failing provider apart', async (t) => {
   const { args, env } = await daemon(t, (_request, res) => sendJson(res, { error: 'model "m" not found\x1b[2J' }, 404));
-  const code = async (extra: string[], options: RunOptions = { env }): Promise<number | null> => (await run(t, [...args, ...extra], options)).code;
+  const code = async (extra: string[], options: RunOptions = { env }): Promise<number | null> => (await runHere(t, [...args, ...extra], options)).code;
   t.equal(await code(['--temperature', '3', 'hi']), 2);
   t.equal(await code(['--temperature', 'warm', 'hi']), 2);
   t.equal(await code(['--adapter', 'nobody', 'hi']), 2);
   t.equal(await code(['hi'], { env: { OLLAMA_BASE_URL: 'https://ollama.com' } }), 3);
-  const failed = await run(t, [...args, 'hi'], { env });
+  const failed = await runHere(t, [...args, 'hi'], { env });
   t.match(failed, { code: 4, stdout: '', stderr: /^blockhouse: .*not found.*\n$/ });
   t.notMatch(failed.stderr, '\x1b');
 });
@@ -117,7 +117,7 @@ t.test('an answer that was cut by a limit says so on stderr', async (t) => {
     open(res);
     res.end(daemonLine('long') + DAEMON_END.replace('"stop"', '"length"'));
   });
-  t.match(await run(t, [...args, 'hi'], { env }), { code: 0, stdout: 'long\n', stderr: 'note: the answer ended with max_tokens.\n' });
+  t.match(await runHere(t, [...args, 'hi'], { env }), { code: 0, stdout: 'long\n', stderr: 'note: the answer ended with max_tokens.\n' });
 });
 
 t.test('Ctrl-C in mid-answer aborts the upstream request and ends with 130', async (t) => {
@@ -150,10 +150,10 @@ t.test('a reader that leaves ends it quietly with 0, and the upstream connection
 
 t.test('without an adapter a name is a block to talk with, and anything else lacks one', async (t) => {
   const workspace = t.testdir();
-  t.match(await run(t, ['chat', 'hi', '--workspace', workspace]), { code: 6, stderr: /^blockhouse: no server runs on / });
-  t.match(await run(t, ['chat', 'hi there', '--workspace', workspace]), {
+  t.match(await runHere(t, ['chat', 'hi', '--workspace', workspace]), { code: 6, stderr: /^blockhouse: no server runs on / });
+  t.match(await runHere(t, ['chat', 'hi there', '--workspace', workspace]), {
     code: 2,
     stderr: /^blockhouse: --adapter is required for a message; `.* ls` .*`.* adapters` .*\n$/,
   });
-  t.match(await run(t, ['chat', '--workspace', workspace]), { code: 2, stderr: /^blockhouse: name a block to talk with, or an adapter; / });
+  t.match(await runHere(t, ['chat', '--workspace', workspace]), { code: 2, stderr: /^blockhouse: name a block to talk with, or an adapter; / });
 });

@@ -71,7 +71,7 @@ t.test('a change by somebody else while the editor is open is refused, and the t
   const cli = new URL('../../../dist/cli/main.js', import.meta.url).pathname;
   writeFileSync(
     script,
-    `${process.execPath} ${cli} config set one description=other --workspace ${workspace}\nsed -i 's/"tags": \\[\\]/"tags": ["x"]/' "$1"\necho "$1" > ${workspace}/place\n`,
+    `${process.execPath} ${cli} config set one description=other --workspace ${workspace} 2>/dev/null\nsed -i 's/"tags": \\[\\]/"tags": ["x"]/' "$1"\necho "$1" > ${workspace}/place\n`,
   );
   t.match(await on(['config', 'edit', 'one'], { env: { EDITOR: `sh ${script}` } }), { code: 2, stderr: /your text is kept in/ });
   rmSync(dirname(readFileSync(join(workspace, 'place'), 'utf8').trim()), { recursive: true });

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { DAEMON_END, daemonLine } from '../../support/server.ts';
 import { type Answerer, sendJson } from '../../support/upstream.ts';
-import { type Desk, openDesk } from '../run.ts';
+import { type Desk, openDesk, openDeskOfProcess } from '../run.ts';
 
 async function withBlock(desk: Desk, ...args: string[]): Promise<Desk> {
   await desk.on(['new', 'one', '--provider', 'ollama', '--model', 'm', ...args]);
@@ -93,10 +93,11 @@ t.test('Ctrl-C in mid-stream ends the command, not the reply', async (t) => {
 });
 
 t.test('a server that ends while somebody waits is told, without the token', async (t) => {
-  const { begin, server } = await withBlock(await openDesk(t, (_request, res) => void res.writeHead(200).write(daemonLine('half '))), '--start');
-  const { printed, ended } = begin(['send', 'one', '--stream', 'hi']);
+  const desk = await openDeskOfProcess(t, (_request, res) => void res.writeHead(200).write(daemonLine('half ')));
+  await withBlock(desk, '--start');
+  const { printed, ended } = desk.begin(['send', 'one', '--stream', 'hi']);
   await printed('half');
-  server.child.kill('SIGKILL');
+  desk.server.child.kill('SIGKILL');
   const { code, stderr } = await ended;
   t.equal(code, 6);
   t.match(stderr, /^blockhouse: the connection to the server was lost.*\n$/);

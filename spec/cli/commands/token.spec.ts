@@ -2,21 +2,21 @@ import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { until } from '../../support/until.ts';
-import { run, serve } from '../run.ts';
+import { runHere, serve } from '../run.ts';
 
 const TOKEN_LINE = /^bh_[A-Za-z0-9_-]{43}\n$/;
 
 t.test('stdout is the token and a newline, and the file is for its owner alone', async (t) => {
   const workspace = join(t.testdir(), 'new', 'place');
-  const first = await run(t, ['token', '--workspace', workspace]);
+  const first = await runHere(t, ['token', '--workspace', workspace]);
   t.match(first.stdout, TOKEN_LINE);
   t.equal(first.stderr, '');
   t.equal(first.code, 0);
   const file = join(workspace, '.api-token');
   t.equal(readFileSync(file, 'utf8'), first.stdout);
   t.equal(statSync(file).mode & 0o777, 0o600);
-  t.same(await run(t, ['token', '--workspace', workspace]), first);
-  t.same(JSON.parse((await run(t, ['token', '--json', '--workspace', workspace])).stdout), { token: first.stdout.trim() });
+  t.same(await runHere(t, ['token', '--workspace', workspace]), first);
+  t.same(JSON.parse((await runHere(t, ['token', '--json', '--workspace', workspace])).stdout), { token: first.stdout.trim() });
 });
 
 t.test('a running server takes a new token up and refuses the old one', async (t) => {
@@ -24,9 +24,9 @@ t.test('a running server takes a new token up and refuses the old one', async (t
   const { url } = await serve(t, workspace);
   const accepts = async (line: string): Promise<boolean> =>
     (await fetch(`${url}/v1/adapters`, { headers: { authorization: `Bearer ${line.trim()}` } })).status === 200;
-  const old = (await run(t, ['token', '--workspace', workspace])).stdout;
+  const old = (await runHere(t, ['token', '--workspace', workspace])).stdout;
   t.equal(await accepts(old), true);
-  const renewed = (await run(t, ['token', '--new-token', '--workspace', workspace])).stdout;
+  const renewed = (await runHere(t, ['token', '--new-token', '--workspace', workspace])).stdout;
   t.match(renewed, TOKEN_LINE);
   t.not(renewed, old);
   let isTaken = false;
@@ -39,7 +39,7 @@ t.test('a running server takes a new token up and refuses the old one', async (t
 
 t.test('a damaged token file is reported with its cure, and not echoed', async (t) => {
   const workspace = t.testdir({ '.api-token': 'some-secret-text\n' });
-  const { code, stdout, stderr } = await run(t, ['token', '--workspace', workspace]);
+  const { code, stdout, stderr } = await runHere(t, ['token', '--workspace', workspace]);
   t.equal(code, 5);
   t.equal(stdout, '');
   t.match(stderr, /^blockhouse: .*--new-token.*\n$/);
@@ -50,7 +50,7 @@ t.test('a workspace that is no folder is exit code 5', async (t) => {
   const file = join(t.testdir(), 'file');
   writeFileSync(file, '');
   chmodSync(file, 0o600);
-  const { code, stderr } = await run(t, ['token', '--workspace', file]);
+  const { code, stderr } = await runHere(t, ['token', '--workspace', file]);
   t.equal(code, 5);
   t.match(stderr, /^blockhouse: .*\n$/);
 });

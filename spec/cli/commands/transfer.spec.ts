@@ -38,7 +38,7 @@ t.test('nothing is made of what fails', async (t) => {
 });
 
 t.test('a terminal gets no bytes', async (t) => {
-  const { on } = await openDesk(t);
+  const { begin } = await openDesk(t);
   const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent('process.stdout.isTTY = true;')}` };
-  t.match(await on(['export', 'one'], { env }), { code: 2, stdout: '', stderr: /-o/ });
+  t.match(await begin(['export', 'one'], { env }).ended, { code: 2, stdout: '', stderr: /-o/ });
 });

@@ -2,14 +2,15 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { ReplyStep } from '../../../core/block/api.ts';
-import { ReplyFeed, StepCounter } from '../../../core/block/feed.ts';
 import { Followers } from '../../../core/block/followers.ts';
+import { ReplyStream, StepCounter } from '../../../core/block/reply-stream.ts';
+import { AnswerText } from '../../../core/monitor/answer-text.ts';
 import { FolderWatches } from '../../../core/workspace/watch.ts';
 import { until } from '../../support/until.ts';
 
 function followersIn(t: Test, folder: string) {
   const watches = new FolderWatches({ onFault: (_folder, error) => t.fail(error.message) });
-  const feed = new ReplyFeed(new StepCounter(0));
+  const feed = new ReplyStream(new StepCounter(0));
   const touched: string[] = [];
   t.teardown(() => watches.close());
   return { watches, feed, touched, followers: new Followers({ folder, watches, feed, onTouched: (name) => touched.push(name) }) };
@@ -75,16 +76,18 @@ t.test('one that leaves in the middle of a round is not told any more', async (t
 
 t.test('a reader gets what it has missed of a reply, and then each step', async (t) => {
   const { followers, feed } = followersIn(t, t.testdir({}));
-  feed.emit({ id: 'm1', event: 'start', provider: 'p', model: 'm', attempt: 1 });
-  feed.emit({ id: 'm1', event: 'content', text: 'a' });
-  feed.emit({ id: 'm1', event: 'content', text: 'b' });
+  const text = new AnswerText();
+  const say = (piece: string): void => feed.emit({ id: 'm1', event: 'content', text: text.append(piece) });
+  feed.start({ id: 'm1', provider: 'p', model: 'm', attempt: 1 }, text);
+  say('a');
+  say('b');
   const all: ReplyStep[] = [];
   const rest: ReplyStep[] = [];
   followers.add({ onReply: (step) => all.push(step) });
   followers.add({ onReply: (step) => rest.push(step), sinceSeq: 2 });
   const leave = followers.add({ onReply: () => t.fail('it has left'), sinceSeq: 3 });
   leave();
-  feed.emit({ id: 'm1', event: 'content', text: 'c' });
+  say('c');
   t.match(all, [
     { seq: 1, event: 'start' },
     { seq: 3, text: 'ab' },

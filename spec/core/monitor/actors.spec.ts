@@ -7,6 +7,7 @@ import { SAVING_MS } from '../../../core/block/machine-setup.ts';
 import type { BlockWorkshop } from '../../../core/block/workshop.ts';
 import { BlockhouseError } from '../../../core/errors.ts';
 import { monitorActors } from '../../../core/monitor/actors.ts';
+import { RetryWait } from '../../../core/monitor/retry-wait.ts';
 import { configOf, memoryOf, userEntry } from '../../support/block-files.ts';
 import { RUNNABLE, startCore } from '../../support/blocks.ts';
 import { heldDaemon, pulseIn } from '../../support/held-daemon.ts';
@@ -168,8 +169,9 @@ t.test('a reply that ends after its run leaves the reply of the next run alone',
   const world = { now: Date.now, halted: () => ({ halted: false }) };
   const ids = { follow: () => undefined };
   const at = (): string => new Date().toISOString();
+  const retryWait = new RetryWait(() => 0);
   const run = { beginRun: async () => undefined, endRun: async () => undefined };
-  const shop = { name: 'ada', files, world, ids, at, log: { write: () => undefined }, endTask: () => undefined, ...run } as unknown as BlockWorkshop;
+  const shop = { name: 'ada', files, world, ids, at, retryWait, log: { write: () => undefined }, endTask: () => undefined, ...run } as unknown as BlockWorkshop;
   const clock = new SimulatedClock();
   const actor = createActor(machineOf(shop), { clock, input: { name: 'ada', archiveName: null } }).start();
   void ask(actor, START);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { BlockhouseError } from '../../../core/errors.ts';
-import { type Attempt, countsAsAttempt, retryAt } from '../../../core/monitor/attempt.ts';
-import type { Candidate } from '../../../core/monitor/model-call.ts';
+import { type Attempt, countsAsAttempt, retryDelayMs } from '../../../core/monitor/attempt.ts';
+import type { Candidate } from '../../../core/monitor/candidates.ts';
 import { AT, configOf, userEntry } from '../../support/block-files.ts';
 
 const NOW = Date.parse(AT);
@@ -14,10 +14,7 @@ function attemptOf(attempts: number, candidates: readonly Candidate[] = [ONE]): 
   return { config: configOf(), message, candidates, window: { messages: [], tokens: 0, firstId: null, entries: 1, left: 0 } };
 }
 
-const at = (failure: BlockhouseError, attempt: Attempt, failures = 0, now = NOW) => {
-  const next = retryAt(failure, attempt, { now, failures, random: () => 0.5 });
-  return next === undefined ? undefined : next - now;
-};
+const at = (failure: BlockhouseError, attempt: Attempt, failures = 0, now = NOW) => retryDelayMs(failure, attempt, { now, failures, random: () => 0.5 });
 
 t.test('a passing fault is tried again with a growing wait, up to maxAttempts', async (t) => {
   t.strictSame(
@@ -29,6 +26,7 @@ t.test('a passing fault is tried again with a growing wait, up to maxAttempts', 
 t.test("the provider's own wait wins", async (t) => {
   t.equal(at(new BlockhouseError('UPSTREAM_RATE_LIMITED', 'x', { retryAfterMs: 30_000 }), attemptOf(1)), 30_000);
   t.equal(at(new BlockhouseError('UPSTREAM_RATE_LIMITED', 'x', { retryAfterMs: 0 }), attemptOf(3)), 0);
+  t.equal(at(new BlockhouseError('UPSTREAM_RATE_LIMITED', 'x', { retryAfterMs: 86_400_000 }), attemptOf(1)), 300_000, 'up to the longest wait');
 });
 
 t.test('a fault of the network is tried again until the message is stale, and waits longer each time', async (t) => {
@@ -36,6 +34,13 @@ t.test('a fault of the network is tried again until the message is stale, and wa
   t.equal(at(network, attemptOf(99)), 300_000);
   t.equal(at(network, attemptOf(1), 0, NOW + 86_400_001), undefined);
   t.equal(at(network, attemptOf(1), 0, NOW - 3_600_000), 1000, 'a clock that was set back makes nothing stale');
+});
+
+t.test('what the provider may have worked on uses up an attempt', async (t) => {
+  const broken = new BlockhouseError('UPSTREAM_UNREACHABLE', 'x', { mayHaveRun: true });
+  t.equal(at(broken, attemptOf(3)), 4000);
+  t.equal(at(broken, attemptOf(4)), undefined);
+  t.ok(countsAsAttempt(broken, [ONE]));
 });
 
 t.test('where there are other providers, the network uses up attempts, so that their turn comes', async (t) => {

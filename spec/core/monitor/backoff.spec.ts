@@ -59,10 +59,17 @@ t.test('a failure is judged by its code', async (t) => {
     ADAPTER_NOT_CONFIGURED: 'block',
     UPSTREAM_UNREACHABLE: 'network',
     UPSTREAM_TIMEOUT: 'network',
+    TOO_MANY_CONNECTIONS: 'network',
     QUEUE_FULL: 'network',
   };
   for (const code of Object.keys(ERROR_TABLE) as ErrorCode[])
     t.equal(judge(code), kinds[code] ?? (ERROR_TABLE[code].retryable ? 'transient' : 'message'), code);
+});
+
+t.test('what the provider may have worked on is no fault of the network, and what never left this machine is one', async (t) => {
+  for (const code of ['UPSTREAM_UNREACHABLE', 'UPSTREAM_TIMEOUT'] as const) t.equal(judge(code, { mayHaveRun: true }), 'transient', code);
+  t.equal(judge('SHUTTING_DOWN', { mayHaveRun: true }), 'cancelled');
+  t.equal(judge('TOO_MANY_CONNECTIONS'), 'network');
 });
 
 t.test('the provider may say that another try is of use, or of none', async (t) => {

@@ -4,10 +4,12 @@ import { createBus } from '../../../core/bus.ts';
 import { BlockhouseError } from '../../../core/errors.ts';
 import { Gateway } from '../../../core/gateway/gateway.ts';
 import { Prices } from '../../../core/gateway/pricing.ts';
-import { CallRefused, type Candidate, candidatesOf, type ModelCall, ModelCallFailure, ModelCalls } from '../../../core/monitor/model-call.ts';
+import { AnswerText } from '../../../core/monitor/answer-text.ts';
+import { CallRefused } from '../../../core/monitor/call-refused.ts';
+import type { Candidate } from '../../../core/monitor/candidates.ts';
+import { type ModelCall, ModelCallFailure, ModelCalls } from '../../../core/monitor/model-call.ts';
 import type { Adapter } from '../../../core/ports.ts';
 import type { Ledger, LedgerLine } from '../../../core/workspace/ledger.ts';
-import { configOf } from '../../support/block-files.ts';
 import { gate, HELLO, passingFault, type Step, steppedAdapter, untilAborted } from '../../support/stepped-adapter.ts';
 import { until } from '../../support/until.ts';
 
@@ -62,15 +64,6 @@ async function failureOf(promise: Promise<unknown>): Promise<ModelCallFailure> {
   return error;
 }
 
-t.test('the first candidate has the settings of its place, the others only what is common', async (t) => {
-  t.strictSame(candidatesOf(configOf()), []);
-  const adapter = { provider: 'p', model: 'm', baseURL: 'http://127.0.0.1:1', region: 'eu', temperature: 0, cacheControl: true };
-  t.strictSame(candidatesOf(configOf({ adapter, fallbacks: [{ provider: 'q', model: 'n' }] })), [
-    { provider: 'p', model: 'm', config: { maxTokens: 4096, temperature: 0, cacheControl: true, baseURL: 'http://127.0.0.1:1', region: 'eu' } },
-    { provider: 'q', model: 'n', config: { maxTokens: 4096, temperature: 0, cacheControl: true } },
-  ]);
-});
-
 t.test('an answer comes with its text and its bill, which is in the ledger by then', async (t) => {
   const { calls, lines, billed } = callsOf([HELLO]);
   const texts: string[] = [];
@@ -113,6 +106,52 @@ t.test('a call that is ended is billed for what came of it, as an estimate', asy
   t.match(bill, { usage: { inputTokens: 3, outputTokens: 4, totalTokens: 7, estimated: true }, failed: true });
   t.ok((bill?.costUsd ?? 0) > 0);
   t.equal(lines.length, 1);
+});
+
+t.test('a call that the provider may have worked on is billed as an estimate, and one that it can not have is not', async (t) => {
+  for (const [mayHaveRun, text, expected] of [
+    [true, '', { inputTokens: 3, outputTokens: 0, totalTokens: 3, estimated: true }],
+    [true, 'Half an answer', { inputTokens: 3, outputTokens: 4, totalTokens: 7, estimated: true }],
+    [false, '', undefined],
+  ] as const) {
+    const broken: Step = async (call) => {
+      if (text !== '') call.sink.emit([{ type: 'text', text }]);
+      throw new BlockhouseError('UPSTREAM_UNREACHABLE', 'broken', { mayHaveRun });
+    };
+    const { calls, lines } = callsOf([broken]);
+    const { bill } = await failureOf(calls.make(callOf()));
+    t.strictSame(bill?.usage, expected);
+    t.equal(lines.length, expected === undefined ? 0 : 1);
+    if (expected !== undefined) t.match(lines, [{ failed: true, usage: expected, costUsd: Number }]);
+  }
+});
+
+t.test('an answer that does not fit is ended, and what fits is the answer', async (t) => {
+  const text = new AnswerText(10);
+  const { calls, lines } = callsOf([
+    async (call) => {
+      for (let n = 0; n < 4; n += 1) call.sink.emit([{ type: 'text', text: 'four' }]);
+      await untilAborted(call);
+    },
+  ]);
+  const shown: string[] = [];
+  const { content, done, isCut, bill } = await calls.make(callOf({ text, onText: (fragment) => shown.push(fragment) }));
+  t.equal(content, 'fourfourfo');
+  t.strictSame(shown, ['four', 'four', 'fo']);
+  t.match(done, { stopReason: 'max_tokens', usage: { inputTokens: 3, outputTokens: 4, estimated: true } });
+  t.ok(isCut);
+  t.match(bill, { usage: done.usage, failed: false });
+  t.match(lines, [{ usage: done.usage }]);
+});
+
+t.test('an answer whose end comes with what does not fit has the usage that the provider reported', async (t) => {
+  const { calls } = callsOf([HELLO]);
+  t.match(await calls.make(callOf({ text: new AnswerText(4) })), {
+    content: 'Hell',
+    isCut: true,
+    done: { stopReason: 'max_tokens', usage: { inputTokens: 3, outputTokens: 2 } },
+  });
+  t.match(await calls.make(callOf({ text: new AnswerText(5) })), { content: 'Hello', isCut: false, done: { stopReason: 'end_turn' } });
 });
 
 t.test('calls beyond the limit wait for their turn, and one that leaves meanwhile is never made', async (t) => {
@@ -215,15 +254,6 @@ t.test('an answer whose bill can not be written is not given, and the call is no
     t.equal(asked, 1);
     t.strictSame(billed, []);
   }
-});
-
-t.test('a model at another address, or of an unknown provider, has no price', async (t) => {
-  const { calls } = callsOf([HELLO]);
-  const elsewhere = { ...CANDIDATE, config: { baseURL: 'http://127.0.0.1:9', apiKey: 'k' } };
-  t.match(await calls.worstCase(CANDIDATE, 1000), { tokens: 5096, usd: Number });
-  t.strictSame(await calls.worstCase({ ...elsewhere, config: { ...elsewhere.config, maxTokens: 10 } }, 1000), { tokens: 1010, usd: null });
-  t.strictSame(await calls.worstCase({ ...CANDIDATE, provider: 'nope' }, 1), { tokens: 4097, usd: null });
-  t.strictSame(await callsOf([HELLO], { adapter: { pricesAs: undefined as never } }).calls.worstCase(CANDIDATE, 1), { tokens: 4097, usd: null });
 });
 
 t.test('what is wrong with a request fails its call, and a defect is told as one', async (t) => {

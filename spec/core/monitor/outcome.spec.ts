@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { BlockWorkshop } from '../../../core/block/workshop.ts';
 import { BlockhouseError } from '../../../core/errors.ts';
-import type { Bill } from '../../../core/monitor/model-call.ts';
+import type { Bill } from '../../../core/monitor/billing.ts';
 import { answerEntry, entryError, tellAnswer, tellAttemptOver, tellOver } from '../../../core/monitor/outcome.ts';
 import { AT, userEntry } from '../../support/block-files.ts';
 

@@ -1,5 +1,6 @@
 // What becomes of a message whose answer fails.
-import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { createOllama } from '../../../adapters/ollama/index.ts';
@@ -18,6 +19,14 @@ const QUICK = { ...RUNNABLE, retry: { baseMs: 1, maxDelayMs: 4 } };
 /** Refuses the first `times` calls. */
 function refusing(times: number, status: number, headers: Record<string, string> = {}) {
   return heldDaemon((call: HeldCall, index) => (index < times ? call.refuse(status, 'not now', headers) : call.answer('At last.')));
+}
+
+function ledgerOf({ workspace }: StartedCore): { readonly usage: unknown }[] {
+  const text = readFileSync(join(workspace, 'ledger.jsonl'), 'utf8');
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
 }
 
 async function running(t: Parameters<typeof startCore>[0], answer: Parameters<typeof startCore>[1], config: object = QUICK): Promise<StartedCore> {
@@ -101,23 +110,75 @@ t.test('a message that a provider refuses fails at once, and the next one is ans
   t.equal(steps.filter(({ event }) => event === 'error').length, 1);
 });
 
-t.test('the network uses up no attempts, and its fault is told', async (t) => {
-  const daemon = heldDaemon((call, index) => (index < 6 ? call.cut() : call.answer('At last.')));
-  const one = await running(t, { answer: daemon.answer }, { ...QUICK, retry: { ...QUICK.retry, maxAttempts: 2 } });
-  t.match(await one.ask('ada', 'hi'), { content: 'At last.', attempts: 1 });
-  t.ok(daemon.calls.length >= 7);
-  t.ok(one.factsOf('block.transitioned').some(({ cause }) => cause === 'UPSTREAM_UNREACHABLE' || cause === 'UPSTREAM_MALFORMED'));
+t.test('a call that the provider may have worked on is an attempt, and has an estimated line in the ledger', async (t) => {
+  const upstreams: [what: string, onCall: (call: HeldCall) => void, code: string][] = [
+    ['the connection breaks after the request was read', (call) => call.cut(), 'UPSTREAM_UNREACHABLE'],
+    ['the provider says nothing', () => undefined, 'UPSTREAM_TIMEOUT'],
+  ];
+  for (const [what, onCall, code] of upstreams) {
+    await t.test(what, async (t) => {
+      const daemon = heldDaemon((call) => (call.asked.messages.at(-1)?.content === 'good' ? call.answer('Good.') : onCall(call)));
+      const timeouts = { firstByteMs: 100 };
+      const one = await running(t, { answer: daemon.answer, timeouts }, { ...QUICK, retry: { ...QUICK.retry, maxAttempts: 2 } });
+      const { id } = await one.blocks.post('ada', { message: 'poison' }, 'web');
+      t.match(await one.ask('ada', 'good'), { content: 'Good.' }, 'the message behind it has its turn');
+      t.equal(daemon.calls.length, 3);
+      t.match((await one.blocks.history('ada'))[0], { id, status: 'failed', attempts: 2, error: { code } });
+      const lines = ledgerOf(one);
+      t.equal(lines.length, 3);
+      for (const line of lines.slice(0, 2))
+        t.match(line, { messageId: id, failed: true, usage: { inputTokens: 2, outputTokens: 0, totalTokens: 2, estimated: true } });
+      t.match(one.readJson('ada', 'costs'), { calls: 3, failedCalls: 2, totalInput: 7, budget: { day: { tokens: 9 } } });
+    });
+  }
+});
+
+t.test('what such calls may have used counts towards the caps', async (t) => {
+  const daemon = heldDaemon((call) => call.cut());
+  const adapter = { ...RUNNABLE.adapter, maxTokens: 10 };
+  const one = await running(t, { answer: daemon.answer }, { ...QUICK, adapter, budget: { dailyTokens: 19 } });
+  await one.blocks.post('ada', { message: 'poison' }, 'web');
+  t.match((await pulseIn(one, 'ada', 'paused')).reason, { code: 'BUDGET_REACHED', message: /4 tokens spent today/ });
+  t.equal(daemon.calls.length, 2);
+});
+
+t.test('an attempt counts when a fallback may have worked on it, also where the first model decides', async (t) => {
+  const daemon = heldDaemon((call) => (call.asked.model === 'm' ? call.refuse(404, 'no such model') : call.cut()));
+  const one = await running(t, { answer: daemon.answer }, { ...QUICK, fallbacks: [{ provider: 'ollama', model: 'second' }] });
+  const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+  await pulseIn(one, 'ada', 'failed');
+  t.match(await one.blocks.history('ada'), [{ id, status: 'queued', attempts: 1, error: { message: /no such model/ } }]);
+  t.equal(ledgerOf(one).length, 1);
+});
+
+t.test('a call that never left this machine uses up no attempt, and costs nothing', async (t) => {
+  const daemon = heldDaemon((call) => call.answer('At last.'));
+  const one = await startCore(t, { answer: daemon.answer });
+  const { server } = one.upstream;
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await one.create('ada', { ...QUICK, retry: { ...QUICK.retry, maxAttempts: 2 } });
+  await one.blocks.start('ada');
+  const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+  await until('it was tried several times', () => one.factsOf('message.started').length > 4);
+  t.match(one.factsOf('block.transitioned').at(-1), { cause: /UPSTREAM_UNREACHABLE|message|time is up/ });
+  server.listen(port, '127.0.0.1');
+  await one.blocks.start('ada');
+  await one.told('message.finished', { id, status: 'done' });
+  t.match((await one.blocks.history('ada')).at(-1), { content: 'At last.', attempts: 1 });
+  t.equal(ledgerOf(one).length, 1);
 });
 
 t.test('a network that is gone until the message is stale fails it', async (t) => {
   let now = Date.now();
-  const daemon = heldDaemon((call) => {
-    now += 86_400_001;
-    call.cut();
-  });
-  const one = await running(t, { answer: daemon.answer, clock: () => now });
+  const one = await startCore(t, { clock: () => now });
+  one.upstream.server.close();
+  await one.create('ada', QUICK);
+  await one.blocks.start('ada');
   const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
-  await one.told('message.finished', { id, status: 'failed' });
+  await one.told('message.started');
+  now += 86_400_001;
+  t.match(await one.told('message.finished', { id }), { status: 'failed', code: 'UPSTREAM_UNREACHABLE' });
 });
 
 t.test('an unknown model stops the block, keeps the message, and another model answers it', async (t) => {

@@ -88,3 +88,12 @@ t.test('the last 32 days stay in memory, and years do not', async (t) => {
   t.equal(book.spend('a', end - 32 * DAY).usd, 32 * 96);
   t.ok(book.spend('a', 0).usd < 4 * 32 * 96);
 });
+
+t.test('the newest call of a block is known, whatever it was called then', async (t) => {
+  for (const book of books(call('a', 1, NOON + DAY), call('a', 1), call('c', 1, NOON), carried('a', 'b'), call('a', 1, NOON + 2 * DAY))) {
+    t.equal(book.newest('b'), NOON + DAY);
+    t.equal(book.newest('a'), NOON + 2 * DAY);
+    t.equal(book.newest('c'), NOON);
+    t.equal(book.newest('d'), undefined);
+  }
+});

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { CHAT_BODY_BYTES, OTHER_BODY_BYTES, readBytes } from '../../../transports/http/body.ts';
 import { RawClient } from '../../support/raw.ts';
-import { CHAT, readAnswer, responseOf, startServer } from '../../support/server.ts';
+import { CHAT, friendlyDaemon, readAnswer, responseOf, startServer, until } from '../../support/server.ts';
 
 const chat = (more: object): string => JSON.stringify({ ...CHAT, ...more });
 const message = (fields: object): string => chat({ messages: [fields] });
@@ -255,7 +256,7 @@ t.test('a body that is announced and never comes whole applies nothing', async (
 t.test('bytes of a named type are read as they are, and nothing else is taken for them', async (t) => {
   const limit = 1000;
   const server = createServer((req, res) => {
-    readBytes({ req, res }, limit, 'application/gzip').then(
+    readBytes({ req, res, server: { bodyStallMs: 10_000 } }, limit, 'application/gzip').then(
       (bytes) => res.end(Buffer.from(bytes).toString('hex')),
       (error: { code: string; message: string }) => res.writeHead(400, { connection: 'close' }).end(`${error.code} ${error.message}`),
     );
@@ -281,4 +282,39 @@ t.test('bytes of a named type are read as they are, and nothing else is taken fo
   t.match(await send(bytes, { 'content-type': 'application/json' }), /^UNSUPPORTED_MEDIA_TYPE .* content-type: application\/gzip/);
   t.match(await send(bytes, {}), /^UNSUPPORTED_MEDIA_TYPE/);
   t.match(await send(bytes, { ...type, 'content-encoding': 'gzip' }), /^UNSUPPORTED_MEDIA_TYPE .* without content-encoding/);
+});
+
+t.test('a body of which nothing arrives any more is refused with 408; one that goes on arriving is taken', async (t) => {
+  const server = await startServer(t, { http: { bodyStallMs: 200 } });
+  const body = chat({});
+  const head = `POST /v1/chat HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nAuthorization: Bearer ${server.token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+  for (const sent of ['', body.slice(0, 10)]) {
+    const client = await RawClient.connect(t, server.port);
+    client.send(head + sent);
+    await client.untilClosed();
+    t.match(client.responses, [{ status: 408 }], `after ${sent.length} bytes`);
+    t.match(JSON.parse(client.responses[0]?.body ?? '{}'), { code: 'REQUEST_TIMEOUT', error: /No byte of the body arrived/ });
+  }
+  const steady = await RawClient.connect(t, server.port);
+  steady.send(head);
+  const begin = performance.now();
+  for (const piece of [body.slice(0, 20), body.slice(20, 40), body.slice(40, 60)]) {
+    steady.send(piece);
+    await delay(100);
+  }
+  steady.send(body.slice(60));
+  await until(() => steady.responses.length > 0, 'the answer');
+  t.match(steady.responses, [{ status: 200 }]);
+  t.ok(performance.now() - begin > 200, 'all in all it took longer than a silence may last');
+});
+
+t.test('the time for an answer is not the time for a body', async (t) => {
+  const server = await startServer(t, {
+    http: { bodyStallMs: 50 },
+    answer: async (request, res, index) => {
+      await delay(200);
+      await friendlyDaemon(request, res, index);
+    },
+  });
+  t.match(await server.call('POST', '/v1/chat', { body: CHAT }), { status: 200 });
 });

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import t from 'tap';
+import { BlockhouseError } from '../../../core/index.ts';
 import { checkMounts, findMount, type Mount } from '../../../transports/http/mounts.ts';
 import { startServer } from '../../support/server.ts';
 
@@ -88,6 +89,41 @@ t.test('what a mounted handler throws becomes an INTERNAL_ERROR without its text
     const line = server.log.find(({ level }) => level === 'error');
     t.match(line, { fields: { requestId: 'r1', status: 500, err: { message: 'secret-7' } } }, 'the cause is logged');
   }
+});
+
+t.test('a fault of the network or the disk that a mounted handler meets is its own, and no fault of our storage', async (t) => {
+  for (const [syscall, code] of [
+    ['connect', 'ETIMEDOUT'],
+    ['read', 'ETIMEDOUT'],
+    ['open', 'EMFILE'],
+  ] as const) {
+    const failing: Mount['handler'] = () => Promise.reject(Object.assign(new Error(`${syscall} ${code}`), { code, syscall }));
+    const server = await startServer(t, { http: { mounts: [{ prefix: '/app', handler: failing }] } });
+    t.match(await server.call('GET', '/app'), { status: 500, json: { code: 'INTERNAL_ERROR' } }, `${syscall} ${code}`);
+    t.match(
+      server.log.find(({ level }) => level === 'error'),
+      { fields: { err: { code } } },
+    );
+  }
+});
+
+t.test('a mounted handler may throw an error of ours, and it is answered as it is', async (t) => {
+  const failing: Mount['handler'] = () => Promise.reject(new BlockhouseError('BLOCK_NOT_FOUND', 'There is no block x.'));
+  const server = await startServer(t, { http: { mounts: [{ prefix: '/app', handler: failing }] } });
+  t.match(await server.call('GET', '/app'), { status: 404, json: { code: 'BLOCK_NOT_FOUND' } });
+});
+
+t.test('without a log, the cause of what a mounted handler throws is on stderr', async (t) => {
+  const written = t.capture(process.stderr, 'write', () => true);
+  const failing: Mount['handler'] = () => Promise.reject(new Error('outer', { cause: new Error('secret-7') }));
+  const server = await startServer(t, { http: { mounts: [{ prefix: '/app', handler: failing }], log: undefined } });
+  await server.call('GET', '/app', { headers: { 'x-request-id': 'r1' } });
+  await server.call('GET', '/nowhere');
+  const text = written()
+    .map(({ args }) => String(args[0]))
+    .join('');
+  t.match(text, /request failed.*r1[\s\S]*Error: outer\n\s+at [\s\S]*Error: secret-7/);
+  t.notMatch(text, 'nowhere', 'a refusal is no news to a program that asked for no log');
 });
 
 t.test('a mounted handler that fails in the middle of its answer breaks the connection, not the process', async (t) => {

@@ -1,13 +1,10 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { Router } from '../../../transports/http/router.ts';
-import { routes } from '../../../transports/http/routes.ts';
-import { DEFAULT_SSE_TIMING } from '../../../transports/http/sse.ts';
-
-const all = routes(DEFAULT_SSE_TIMING);
+import { ROUTES } from '../../../transports/http/routes.ts';
 
 t.test('the routes of the contract are there, each route once', async (t) => {
-  const names = all.map(({ method, path }) => `${method} ${path}`);
+  const names = ROUTES.map(({ method, path }) => `${method} ${path}`);
   const contract = [
     'GET /v1/health',
     'GET /v1/adapters',
@@ -38,8 +35,7 @@ t.test('the routes of the contract are there, each route once', async (t) => {
 
 t.test('the three routes of the contract, and no other, need no token', async (t) => {
   t.strictSame(
-    all
-      .filter((route) => route.public)
+    ROUTES.filter((route) => route.public)
       .map(({ path }) => path)
       .sort(),
     ['/api/auth/status', '/api/health', '/v1/health'],
@@ -47,7 +43,7 @@ t.test('the three routes of the contract, and no other, need no token', async (t
 });
 
 t.test('a path of two parameters leads to its own route', async (t) => {
-  const router = new Router(all);
+  const router = new Router(ROUTES);
   t.match(router.find('POST', '/api/blocks/a/chat/m1/cancel'), { route: { path: '/api/blocks/:name/chat/:id/cancel' }, params: { name: 'a', id: 'm1' } });
   t.match(router.find('DELETE', '/api/blocks/a/memory/facts/f1'), { params: { name: 'a', id: 'f1' } });
   t.match(router.find('GET', '/api/blocks/start'), { route: { path: '/api/blocks/:name' }, params: { name: 'start' } });
@@ -58,5 +54,5 @@ t.test('a path of two parameters leads to its own route', async (t) => {
 t.test('docs/http.md lists every route', async (t) => {
   const text = readFileSync(new URL('../../../docs/http.md', import.meta.url), 'utf8');
   const listed = [...text.matchAll(/^\| `(GET|POST|PUT|DELETE) (?!\/api\/ws)([^`?]+)/gm)].map(([, method, path]) => `${method} ${path}`);
-  t.strictSame(listed.sort(), all.map(({ method, path }) => `${method} ${path}`).sort());
+  t.strictSame(listed.sort(), ROUTES.map(({ method, path }) => `${method} ${path}`).sort());
 });

@@ -21,40 +21,43 @@ const PROTECTED: [method: string, path: string][] = [
 ];
 
 t.test('without the right token every answer is the same 401, whatever the route and the attempt', async (t) => {
-  const server = await startServer(t);
-  const { token, port } = server;
-  const attempts: [title: string, authorization: string][] = [
-    ['no token', ''],
-    ['Bearer', 'Authorization: Bearer\r\n'],
-    ['Bearer and spaces', 'Authorization: Bearer    \r\n'],
-    ['Basic', `Authorization: Basic ${Buffer.from(`x:${token}`).toString('base64')}\r\n`],
-    ['the token without a scheme', `Authorization: ${token}\r\n`],
-    ['two Authorization headers', `Authorization: Bearer ${token}\r\nAuthorization: Bearer ${token}\r\n`],
-    ['a cookie', `Cookie: token=${token}\r\n`],
-    ['an invented header', `X-Api-Key: ${token}\r\n`],
-    ['a wrong token', `Authorization: Bearer bh_${'A'.repeat(43)}\r\n`],
-    ['a shorter token', `Authorization: Bearer ${token.slice(0, -1)}\r\n`],
-    ['a longer token', `Authorization: Bearer ${token}x\r\n`],
-    ['the token and more', `Authorization: Bearer ${token} x\r\n`],
-    ['a non-ASCII token', `Authorization: Bearer bh_\xe9\xff${'A'.repeat(41)}\r\n`],
-    ['a token of 15 KB', `Authorization: Bearer ${'A'.repeat(15 * 1024)}\r\n`],
+  const attempts: [title: string, authorization: (token: string) => string][] = [
+    ['no token', () => ''],
+    ['Bearer', () => 'Authorization: Bearer\r\n'],
+    ['Bearer and spaces', () => 'Authorization: Bearer    \r\n'],
+    ['Basic', (token) => `Authorization: Basic ${Buffer.from(`x:${token}`).toString('base64')}\r\n`],
+    ['the token without a scheme', (token) => `Authorization: ${token}\r\n`],
+    ['two Authorization headers', (token) => `Authorization: Bearer ${token}\r\nAuthorization: Bearer ${token}\r\n`],
+    ['a cookie', (token) => `Cookie: token=${token}\r\n`],
+    ['an invented header', (token) => `X-Api-Key: ${token}\r\n`],
+    ['a wrong token', () => `Authorization: Bearer bh_${'A'.repeat(43)}\r\n`],
+    ['a shorter token', (token) => `Authorization: Bearer ${token.slice(0, -1)}\r\n`],
+    ['a longer token', (token) => `Authorization: Bearer ${token}x\r\n`],
+    ['the token and more', (token) => `Authorization: Bearer ${token} x\r\n`],
+    ['a non-ASCII token', () => `Authorization: Bearer bh_\xe9\xff${'A'.repeat(41)}\r\n`],
+    ['a token of 15 KB', () => `Authorization: Bearer ${'A'.repeat(15 * 1024)}\r\n`],
   ];
-  const client = await RawClient.connect(t, port);
   const bodies = new Set<string>();
-  let count = 0;
   for (const [title, authorization] of attempts) {
-    for (const [method, path] of PROTECTED) {
-      client.send(`${method} ${path}?token=${token} HTTP/1.1\r\nHost: localhost:${port}\r\nX-Request-Id: same\r\n${authorization}\r\n`);
-      count += 1;
-      const answer = (await client.settle(count))[count - 1];
+    const { token, port, upstream } = await startServer(t); // one for each: of wrong tokens a server counts how many came
+    const client = await RawClient.connect(t, port);
+    for (const [index, [method, path]] of PROTECTED.entries()) {
+      client.send(`${method} ${path}?token=${token} HTTP/1.1\r\nHost: localhost:${port}\r\nX-Request-Id: same\r\n${authorization(token)}\r\n`);
+      const answer = (await client.settle(index + 1))[index];
       t.match(answer, { status: 401 }, `${title}: ${method} ${path}`);
       t.equal(answer?.headers.get('www-authenticate'), 'Bearer');
       bodies.add(answer?.body ?? '');
     }
+    t.equal(upstream.requests.length, 0);
   }
   t.equal(bodies.size, 1, 'one body for all');
   t.match(JSON.parse([...bodies][0] ?? ''), { status: 401, code: 'UNAUTHORIZED', requestId: 'same', error: /blockhouse token/ });
-  t.match(await server.call('POST', '/v1/chat', { token: false, body: { ...CHAT, token } }), { status: 401 }, 'a token in the body');
+});
+
+t.test('a token in the body or the query is none', async (t) => {
+  const server = await startServer(t);
+  const { token } = server;
+  t.match(await server.call('POST', `/v1/chat?token=${token}`, { token: false, body: { ...CHAT, token } }), { status: 401 });
   t.equal(server.upstream.requests.length, 0);
 });
 
@@ -342,4 +345,16 @@ t.test('close lets an open answer end, and then does not wait for its idle conne
   const refused = get({ host: '127.0.0.1', port: server.port, agent: false });
   const [error] = (await once(refused, 'error')) as [NodeJS.ErrnoException];
   t.equal(error.code, 'ECONNREFUSED');
+});
+
+t.test('a server that drains refuses what comes anew with 503, health too, and no such refusal is an error in the log', async (t) => {
+  const server = await startServer(t);
+  server.transport.drain();
+  for (const path of ['/v1/health', '/api/health', '/v1/adapters', '/nowhere']) {
+    t.match(await server.call('GET', path), { status: 503, headers: { connection: 'close' }, json: { code: 'SHUTTING_DOWN' } }, path);
+  }
+  t.strictSame(
+    server.log.map(({ level, message }) => `${level} ${message}`),
+    new Array(4).fill('info request refused'),
+  );
 });

@@ -2,21 +2,21 @@
 import type { ChatEntry } from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
 import { channelOf } from '../query.ts';
-import { type JsonReply, ok } from '../reply.ts';
-import { type Handler, param } from '../router.ts';
+import { ok } from '../reply.ts';
+import { param, type RouteContext } from '../route.ts';
 
-export const post: Handler = async (context) => {
+export const post = async (context: RouteContext) => {
   const channel = channelOf(context.req);
   const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
   return ok(await context.core.blocks.post(param(context, 'name'), body, channel));
 };
 
-export const history: Handler = async (context) => ok({ messages: await context.core.blocks.history(param(context, 'name')) });
+export const history = async (context: RouteContext) => ok({ messages: await context.core.blocks.history(param(context, 'name')) });
 
-export const cancel: Handler = async (context) => changed(await context.core.blocks.cancel(param(context, 'name'), param(context, 'id')));
+export const cancel = async (context: RouteContext) => changed(await context.core.blocks.cancel(param(context, 'name'), param(context, 'id')));
 
-export const retry: Handler = async (context) => changed(await context.core.blocks.retry(param(context, 'name'), param(context, 'id')));
+export const retry = async (context: RouteContext) => changed(await context.core.blocks.retry(param(context, 'name'), param(context, 'id')));
 
-function changed(entry: ChatEntry): JsonReply {
+function changed(entry: ChatEntry) {
   return ok({ success: true, message: `The message is ${entry.status} now.`, entry });
 }

@@ -1,17 +1,17 @@
 // `/v1`: the public gateway.
-import { type ChatDone, type ChatRequest, isObject, toBlockhouseError } from '../../../core/index.ts';
+import { type ChatDone, type ChatRequest, type ChatResponse, isObject, toBlockhouseError } from '../../../core/index.ts';
 import { CHAT_BODY_BYTES, OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
 import { ok, type Reply, STREAMED } from '../reply.ts';
-import type { Handler, RouteContext } from '../router.ts';
-import { type SseTiming, SseWriter } from '../sse.ts';
+import type { RouteContext } from '../route.ts';
+import { SseWriter } from '../sse.ts';
 
-export const health: Handler = ({ core }) => ok({ status: 'ok', version: core.version, adapters: core.adapterIds() });
+export const health = ({ core }: RouteContext) => ok({ status: 'ok', version: core.version, adapters: core.adapterIds() });
 
-export const adapters: Handler = ({ core }) => ok({ adapters: core.adapters() });
+export const adapters = ({ core }: RouteContext) => ok({ adapters: core.adapters() });
 
-export const models: Handler = async ({ core, params, signal, requestId }) => ok(await core.models(params['provider'] ?? '', { signal, requestId }));
+export const models = async ({ core, params, signal, requestId }: RouteContext) => ok(await core.models(params['provider'] ?? '', { signal, requestId }));
 
-export const verify: Handler = async (context) => {
+export const verify = async (context: RouteContext) => {
   const { core, params, signal, requestId } = context;
   const provider = params['provider'] ?? '';
   core.adapter(provider); // an unknown adapter is a 404 whatever the body says
@@ -19,19 +19,17 @@ export const verify: Handler = async (context) => {
   return { status: result.ok ? 200 : 503, body: result };
 };
 
-export function chat(timing: SseTiming): Handler {
-  return async (context) => {
-    const body = await readJsonBody(context, CHAT_BODY_BYTES, false);
-    if (isObject(body) && body['stream'] === true) return streamChat(context, body, timing);
-    const { core, signal, requestId } = context;
-    return ok(await core.chat(body as ChatRequest, { signal, requestId }));
-  };
-}
+export const chat = async (context: RouteContext): Promise<Reply<ChatResponse>> => {
+  const body = await readJsonBody(context, CHAT_BODY_BYTES, false);
+  if (isObject(body) && body['stream'] === true) return streamChat(context, body);
+  const { core, signal, requestId } = context;
+  return ok(await core.chat(body as ChatRequest, { signal, requestId }));
+};
 
 /** Not an async function: one that waits costs more memory than all the rest that a silent stream needs here. */
-function streamChat({ core, res, signal, requestId }: RouteContext, body: unknown, timing: SseTiming): Promise<Reply> {
-  const writer = new SseWriter(res, requestId, timing);
-  const finish = (done: ChatDone): Reply => {
+function streamChat({ core, server, res, signal, requestId }: RouteContext, body: unknown): Promise<typeof STREAMED> {
+  const writer = new SseWriter(res, requestId, server.sse);
+  const finish = (done: ChatDone): typeof STREAMED => {
     writer.done(done);
     return STREAMED;
   };

@@ -4,12 +4,10 @@ import { bearerToken } from '../../guard.ts';
 import { wrongTokensOf } from '../../wrong-tokens.ts';
 import { openApiDocument } from '../openapi.ts';
 import { ok } from '../reply.ts';
-import type { Handler } from '../router.ts';
+import type { RouteContext } from '../route.ts';
 
-const startedAt = performance.now();
-
-export const health: Handler = ({ core }) =>
-  ok({ status: 'ok', version: core.version, uptimeSeconds: Math.round((performance.now() - startedAt) / 100) / 10, ...countsOf(core) });
+export const health = ({ core, server }: RouteContext) =>
+  ok({ status: 'ok', version: core.version, uptimeSeconds: Math.round(server.uptimeMs() / 100) / 10, ...countsOf(core) });
 
 /** A core that was never started serves the gateway alone. */
 function countsOf(core: Core): { readonly blocks: number; readonly monitorsRunning: number } {
@@ -18,6 +16,6 @@ function countsOf(core: Core): { readonly blocks: number; readonly monitorsRunni
   return { blocks, monitorsRunning };
 }
 
-export const authStatus: Handler = ({ core, req }) => ok({ authenticated: wrongTokensOf(core).isRight(core, req, bearerToken(req)) });
+export const authStatus = ({ core, req }: RouteContext) => ok({ authenticated: wrongTokensOf(core).isRight(core, req, bearerToken(req)) });
 
-export const openApi: Handler = () => ok(openApiDocument());
+export const openApi = ({ server }: RouteContext) => ok(openApiDocument(server.routes));

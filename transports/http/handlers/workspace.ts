@@ -2,15 +2,15 @@
 import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
 import { queryChoice, queryValue } from '../query.ts';
 import { ok } from '../reply.ts';
-import type { Handler } from '../router.ts';
+import type { RouteContext } from '../route.ts';
 
-export const costs: Handler = async ({ core, req }) =>
+export const costs = async ({ core, req }: RouteContext) =>
   ok(await core.blocks.costs({ by: queryChoice(req, 'by', ['block', 'model', 'day']), block: queryValue(req, 'block') }));
 
-export const doctor: Handler = async ({ core }) => ok(await core.blocks.check());
+export const doctor = async ({ core }: RouteContext) => ok(await core.blocks.check());
 
-export const halted: Handler = ({ core }) => ok(core.blocks.halted());
+export const halted = ({ core }: RouteContext) => ok(core.blocks.halted());
 
-export const halt: Handler = async (context) => ok(await context.core.blocks.halt(await readJsonBody(context, OTHER_BODY_BYTES, true)));
+export const halt = async (context: RouteContext) => ok(await context.core.blocks.halt(await readJsonBody(context, OTHER_BODY_BYTES, true)));
 
-export const unhalt: Handler = async ({ core }) => ok(await core.blocks.unhalt());
+export const unhalt = async ({ core }: RouteContext) => ok(await core.blocks.unhalt());

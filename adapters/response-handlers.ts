@@ -1,0 +1,161 @@
+// Takes what a provider answers: an error as far as it helps, a whole answer up to a cap, a stream through its decoder.
+//
+// R1 Of an error's body at most ERROR_BODY_BYTES are read; its status and what came of it suffice.
+// R2 What was read before a provider error is handed over, and then the error.
+import type { IncomingHttpHeaders } from 'node:http';
+import { type AdapterCall, type BlockhouseError, type ChatCall, type ChatEvent, Chunks, secretsOf, tryParseJson } from '../core/index.ts';
+import type { UpstreamHandler } from './http.ts';
+import { type ChatContext, malformed, type Provider, type StreamDecoder, StreamError } from './provider.ts';
+import { type ErrorAnswer, errorAnswer, fromProviderError } from './provider-errors.ts';
+import { EnoughRead } from './upstream-call.ts';
+
+const ERROR_BODY_BYTES = 64 * 1024;
+/** A whole answer of 128 K tokens stays below 1 MiB; some providers echo the request's 10 MiB beside it. */
+const ANSWER_BYTES = 32 * 1024 * 1024;
+
+export function toError(provider: Provider, call: AdapterCall, answer: ErrorAnswer): BlockhouseError {
+  return fromProviderError(provider.readError(answer, call.settings), {
+    name: provider.displayName,
+    status: answer.status,
+    headers: answer.headers,
+    secrets: secretsOf(provider.settings, call.settings),
+  });
+}
+
+/** Runs a reader of the folder and gives its StreamError the adapter's name and secrets. `hasEvents` says that a part of the answer has come. */
+export function withProviderErrors(provider: Provider, call: AdapterCall, hasEvents: () => boolean, read: () => ChatEvent[]): ChatEvent[] {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof StreamError)) throw error;
+    const { providerError } = error;
+    const mayHaveRun = hasEvents() || (providerError.mayHaveRun ?? providerError.kind === 'failed');
+    throw fromProviderError(providerError, { name: provider.displayName, secrets: secretsOf(provider.settings, call.settings), mayHaveRun });
+  }
+}
+
+const NEVER = (): boolean => false;
+
+/** Collects a body: of an error as much as helps, of an answer all of it or none. */
+export class BodyCollector implements UpstreamHandler {
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  readonly #chunks = new Chunks();
+
+  get isError(): boolean {
+    return this.#status < 200 || this.#status >= 300;
+  }
+
+  head(status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  data(chunk: Buffer): boolean {
+    if (!this.isError && this.#chunks.bytes + chunk.length > ANSWER_BYTES) throw malformed(`it is larger than ${ANSWER_BYTES} bytes`);
+    this.#chunks.add(chunk);
+    if (this.isError && this.#chunks.bytes > ERROR_BODY_BYTES) throw new EnoughRead();
+    return true;
+  }
+
+  onceWritable(): void {}
+
+  end(): void {}
+
+  /** A status and some of its text say enough of an error, however its connection ends. */
+  get complete(): boolean {
+    return this.#status !== 0 && this.isError;
+  }
+
+  text(): string {
+    return this.#chunks.join().toString('utf8');
+  }
+
+  answer(): ErrorAnswer {
+    return errorAnswer(this.#status, this.#headers, this.text());
+  }
+}
+
+/** Throws UPSTREAM_MALFORMED. */
+export function parseAnswer(text: string): unknown {
+  const json = tryParseJson(text);
+  if (json === undefined) throw malformed(text.trim() === '' ? 'it is empty' : 'it is not JSON');
+  return json;
+}
+
+/** Collects an answer and reads it when it has ended. */
+export class WholeHandler extends BodyCollector {
+  readonly #provider: Provider;
+  readonly #call: ChatCall;
+  readonly #context: ChatContext;
+
+  constructor(provider: Provider, call: ChatCall, context: ChatContext) {
+    super();
+    this.#provider = provider;
+    this.#call = call;
+    this.#context = context;
+  }
+
+  override end(): void {
+    if (this.isError) throw toError(this.#provider, this.#call, this.answer());
+    const json = parseAnswer(this.text());
+    this.#call.sink.emit(withProviderErrors(this.#provider, this.#call, NEVER, () => this.#provider.readAnswer(json, this.#context)));
+  }
+}
+
+/** Feeds a decoder, or collects the error where the status says so. */
+export class StreamHandler implements UpstreamHandler {
+  readonly #provider: Provider;
+  readonly #call: ChatCall;
+  readonly #decoder: StreamDecoder;
+  #error: BodyCollector | undefined;
+  #hasEvents = false;
+
+  constructor(provider: Provider, call: ChatCall, decoder: StreamDecoder) {
+    this.#provider = provider;
+    this.#call = call;
+    this.#decoder = decoder;
+  }
+
+  head(status: number, headers: IncomingHttpHeaders): void {
+    if (status >= 200 && status < 300) return;
+    this.#error = new BodyCollector();
+    this.#error.head(status, headers);
+  }
+
+  data(chunk: Buffer): boolean {
+    if (this.#error !== undefined) return this.#error.data(chunk);
+    return this.#emit((events) => this.#decoder.push(chunk, events));
+  }
+
+  onceWritable(resume: () => void): void {
+    this.#call.sink.onceWritable(resume);
+  }
+
+  get complete(): boolean {
+    return this.#error?.complete ?? this.#decoder.complete;
+  }
+
+  end(): void {
+    if (this.#error !== undefined) throw toError(this.#provider, this.#call, this.#error.answer());
+    this.#emit((events) => this.#decoder.end(events));
+  }
+
+  /** R2. */
+  #emit(read: (events: ChatEvent[]) => ChatEvent[]): boolean {
+    let events: ChatEvent[] = [];
+    try {
+      events = withProviderErrors(
+        this.#provider,
+        this.#call,
+        () => this.#hasEvents || events.length > 0,
+        () => read(events),
+      );
+    } catch (error) {
+      if (events.length > 0) this.#call.sink.emit(events);
+      throw error;
+    }
+    this.#hasEvents ||= events.length > 0;
+    return events.length === 0 || this.#call.sink.emit(events);
+  }
+}

@@ -1,0 +1,308 @@
+// One request to a provider and its answer: the time limits, how it ends, and whether it is sent again. connection-errors.ts says what
+// a broken connection means.
+//
+// abort-now: an aborted signal destroys the connection at once, in every phase.
+// own-limits: the only limits are ours: no first byte, or no next byte. While the reader has paused, the provider's silence doesn't count.
+// sent-once: a POST is sent a second time only when not one byte of the first can have left this machine: the connection broke while
+//   the request waited for it, or the system refused the first write. After that nobody can tell a request that the provider never read
+//   from one that it worked on, so a break is reported with `mayHaveRun`. A GET starts no work: it is sent a second time whenever its
+//   connection breaks before an answer.
+// linger: once the handler has all it needs, the connection gets LINGER_MS to end properly. How it ends changes nothing.
+// released: when a connection ends, its reader is no longer paused (connection.ts says why); it gets what has come first.
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher, Pool } from 'undici';
+import { type AdapterCall, BlockhouseError } from '../core/index.ts';
+import type { Connection } from './connection.ts';
+import { brokenCall, isBreakOfConnection } from './connection-errors.ts';
+
+export interface UpstreamRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: URL;
+  readonly headers: Record<string, string>;
+  readonly body?: Buffer | undefined;
+}
+
+/** Takes one answer. What it throws ends the call with that error, and the connection with it. */
+export interface UpstreamHandler {
+  head(status: number, headers: IncomingHttpHeaders): void;
+  /** False asks for a pause until `onceWritable` calls back. */
+  data(chunk: Buffer): boolean;
+  onceWritable(resume: () => void): void;
+  /** Everything has been handed over. */
+  end(): void;
+  /** True once the handler needs nothing more: it has the end mark of an answer, or the status of an error (linger). */
+  readonly complete: boolean;
+}
+
+/** Thrown by a handler that wants nothing more. The call ends as if the answer had ended. */
+export class EnoughRead extends Error {}
+
+/** After its last byte, a provider closes the connection within a round trip or keeps it for the next request. */
+const LINGER_MS = 1000;
+/** The body of an error may come later than its head, and it says whether another attempt makes sense. */
+const ERROR_LINGER_MS = 5000;
+const ONCE = { once: true } as const;
+
+export interface OriginPool {
+  readonly origin: string;
+  readonly pool: Pool;
+  /** Where the last request that was dispatched went. */
+  chosen: Connection | undefined;
+}
+
+/** Where the connections come from. */
+export interface PoolSource {
+  /** Throws INVALID_REQUEST for an address that the egress rule refuses, SHUTTING_DOWN when it is closed. */
+  poolFor(call: AdapterCall, url: URL): OriginPool;
+  /** What to try when nobody answers. */
+  readonly unreachableHint: string | undefined;
+}
+
+/** Everything settles one promise: a stream would keep each link of a chain of promises in memory until it ends. */
+export class UpstreamCall implements Dispatcher.DispatchHandler {
+  readonly #call: AdapterCall;
+  readonly #request: UpstreamRequest;
+  readonly #handler: UpstreamHandler;
+  readonly #source: PoolSource;
+  #isRepeated = false;
+  #connection: Connection | undefined;
+  #origin: OriginPool | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  /** A byte of the request may have left (sent-once). */
+  #mayHaveLeft = false;
+  #isEnding = false;
+  #status = 0;
+  #bytes = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #timerMs = 0;
+  /** What the error says the provider did while the timer ran. */
+  #silence = '';
+  #settled = false;
+  #resolve!: () => void;
+  #reject!: (error: unknown) => void;
+
+  constructor(call: AdapterCall, request: UpstreamRequest, handler: UpstreamHandler, source: PoolSource) {
+    this.#call = call;
+    this.#request = request;
+    this.#handler = handler;
+    this.#source = source;
+  }
+
+  /** Resolves when the answer is complete and handed over. Rejects with a BlockhouseError, or with what the handler threw. */
+  run(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+      const { signal } = this.#call;
+      if (signal.aborted) return reject(cancelled(signal.reason));
+      signal.addEventListener('abort', this.#onAbort, ONCE);
+      this.#guard(() => this.#dispatch());
+    });
+  }
+
+  #dispatch(): void {
+    const { url, method, body } = this.#request;
+    const source = this.#source.poolFor(this.#call, url);
+    this.#origin = source;
+    source.pool.dispatch({ origin: source.origin, path: url.pathname + url.search, method, headers: this.#headers(), body: body ?? null }, this);
+    this.#connection ??= source.chosen;
+  }
+
+  /** A flat list, which undici takes as it is. */
+  #headers(): string[] {
+    const { headers } = this.#request;
+    const list = ['accept-encoding', 'identity'];
+    for (const name in headers) if (name.toLowerCase() !== 'accept-encoding') list.push(name, headers[name] ?? '');
+    return list;
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    this.#connection ??= this.#origin?.chosen; // undici may begin before `dispatch` returns
+    if (this.#settled) {
+      controller.abort(new Error('The call ended while it waited for a connection.'));
+      return;
+    }
+    this.#noteWrite(this.#connection as Connection);
+    this.#startTimer(this.#call.timeouts.firstByteMs, 'sent nothing');
+  }
+
+  /** sent-once: undici writes right after this. When the system refuses that write, the socket has its error before the next tick. */
+  #noteWrite(connection: Connection): void {
+    connection.awaitsAnswer = true;
+    this.#mayHaveLeft = true;
+    process.nextTick(() => {
+      const refusal: NodeJS.ErrnoException | null | undefined = connection.socket?.errored;
+      if (refusal?.syscall === 'write') this.#mayHaveLeft = false;
+    });
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (this.#settled || status < 200) return;
+    controller.rawHeaders = null; // they would keep the buffer of the first bytes in memory for as long as the stream lasts
+    this.#status = status;
+    this.#guard(() => {
+      const encoding = String(headers['content-encoding'] ?? '').toLowerCase();
+      const isCompressed = encoding !== '' && encoding !== 'identity';
+      if (isCompressed && status < 300) {
+        throw new BlockhouseError('UPSTREAM_MALFORMED', `The provider compressed its answer (${encoding.slice(0, 64)}) though it was asked not to.`, {
+          upstreamStatus: status,
+          mayHaveRun: true,
+        });
+      }
+      this.#handler.head(status, headers);
+      if (isCompressed) throw new EnoughRead(); // the status and the headers say most about an error
+      if (this.#handler.complete) this.#linger(Math.min(ERROR_LINGER_MS, this.#call.timeouts.idleMs || ERROR_LINGER_MS));
+    });
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#settled) return;
+    const wasComplete = this.#handler.complete;
+    if (this.#bytes === 0) this.#watchForSilence();
+    else if (!wasComplete) this.#timer?.refresh();
+    this.#bytes += chunk.length;
+    this.#guard(() => {
+      const more = this.#handler.data(chunk);
+      if (this.#handler.complete) {
+        if (!wasComplete) this.#linger(LINGER_MS);
+      } else if (!more && !this.#isEnding) this.#pause(controller);
+    });
+  }
+
+  onResponseEnd(): void {
+    this.#finish();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+    if (this.#settled) return;
+    if (this.#handler.complete)
+      this.#finish(); // linger
+    else if (this.#mayRepeat(error)) this.#repeat();
+    else this.#settle(() => this.#reject(this.#diagnose(error)));
+  }
+
+  /** sent-once. */
+  #repeat(): void {
+    this.#isRepeated = true;
+    this.#controller = undefined;
+    this.#connection = undefined;
+    this.#stopTimer();
+    // Not within undici's own callback, and not before the other events of this turn: the connections of a pool often break together.
+    setImmediate(() => {
+      if (!this.#settled) this.#guard(() => this.#dispatch());
+    });
+  }
+
+  #pause(controller: Dispatcher.DispatchController): void {
+    controller.pause();
+    this.#stopTimer(); // own-limits: the reader is slow, not the provider
+    const connection = this.#connection as Connection;
+    let isPaused = true;
+    const goOn = (): void => {
+      if (this.#settled || !isPaused) return;
+      isPaused = false;
+      connection.release = undefined;
+      this.#watchForSilence();
+      controller.resume();
+    };
+    connection.release = () => {
+      this.#isEnding = true; // released
+      goOn();
+    };
+    this.#handler.onceWritable(goOn);
+  }
+
+  #watchForSilence(): void {
+    if (!this.#handler.complete) this.#startTimer(this.#call.timeouts.idleMs, 'stopped in the middle of its answer');
+  }
+
+  /** linger. */
+  #linger(ms: number): void {
+    this.#stopTimer();
+    this.#timer = setTimeout(() => this.#finishEarly(), ms);
+  }
+
+  #finishEarly(): void {
+    this.#finish();
+    this.#controller?.abort(new Error('the answer is complete'));
+  }
+
+  readonly #onAbort = (): void => {
+    this.#fail(cancelled(this.#call.signal.reason)); // abort-now
+  };
+
+  #guard(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      if (error instanceof EnoughRead) this.#finishEarly();
+      else this.#fail(error);
+    }
+  }
+
+  #finish(): void {
+    this.#settle(() => {
+      try {
+        this.#handler.end();
+        this.#resolve();
+      } catch (error) {
+        this.#reject(error);
+      }
+    });
+  }
+
+  #fail(error: unknown): void {
+    this.#settle(() => {
+      this.#reject(error);
+      const cause = error instanceof Error ? error : new Error(String(error));
+      if (this.#controller === undefined) this.#connection?.opening?.destroy(cause);
+      else this.#controller.abort(cause);
+    });
+  }
+
+  #settle(how: () => void): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#stopTimer();
+    this.#call.signal.removeEventListener('abort', this.#onAbort);
+    if (this.#connection !== undefined) this.#connection.release = undefined;
+    how();
+  }
+
+  /** Reuses the timer when the new limit is as long as the last. */
+  #startTimer(ms: number, silence: string): void {
+    this.#silence = silence;
+    if (this.#timer !== undefined && this.#timerMs === ms) {
+      this.#timer.refresh();
+      return;
+    }
+    this.#stopTimer();
+    if (ms === 0) return;
+    this.#timerMs = ms;
+    this.#timer = setTimeout(() => {
+      this.#fail(new BlockhouseError('UPSTREAM_TIMEOUT', `The provider ${this.#silence} for ${ms / 1000} s.`, { mayHaveRun: true }));
+    }, ms);
+  }
+
+  #stopTimer(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #diagnose(error: Error): BlockhouseError {
+    const { url, method } = this.#request;
+    const phase = !this.#mayHaveLeft ? 'connecting' : this.#status === 0 ? 'waiting' : 'answering';
+    return brokenCall(error, { host: url.host, method, phase, unreachableHint: this.#source.unreachableHint });
+  }
+
+  /** sent-once. A connection that could not even be opened is another matter. */
+  #mayRepeat(error: Error): boolean {
+    if (this.#isRepeated || this.#connection?.socket === undefined || !isBreakOfConnection(error)) return false;
+    return !this.#mayHaveLeft || (this.#request.method === 'GET' && this.#status === 0);
+  }
+}
+
+export function cancelled(cause: unknown): BlockhouseError {
+  return new BlockhouseError('CANCELLED', 'The caller left.', { cause });
+}

@@ -1,0 +1,94 @@
+// The reply that a block is writing, for readers who watch it grow.
+//
+// numbered-by-character: the number of a `content` step is that of its `start` plus the characters so far. So a reader that names the last
+//   number it has seen gets exactly what it has missed, and nothing needs to be kept for each step.
+// counts-up: the numbers of a block only grow, also over restarts of the process.
+// late-readers: a reader that joins late gets the text so far as one step. A reply that has ended is in chat.json.
+import type { ReplyStep } from './api.ts';
+
+type WithoutSeq<S> = S extends ReplyStep ? Omit<S, 'seq'> : never;
+/** A step before it has its number. */
+export type ReplyFact = WithoutSeq<ReplyStep>;
+
+/** The text of a reply as its writer holds it. */
+export interface TextSoFar {
+  /** The text from position `from` on. */
+  slice(from: number): string;
+}
+
+/** Numbers for all blocks. It begins at the time of the process's start in microseconds (counts-up): no process writes a million characters a second for long. */
+export class StepCounter {
+  #seq: number;
+
+  constructor(epochMs: number) {
+    this.#seq = epochMs * 1000;
+  }
+
+  /** A number that is greater than all before it. */
+  next(): number {
+    this.#seq += 1;
+    return this.#seq;
+  }
+
+  /** What comes next is greater than `seq`. */
+  follow(seq: number): void {
+    this.#seq = Math.max(this.#seq, seq);
+  }
+}
+
+interface Growing {
+  readonly start: ReplyStep & { event: 'start' };
+  readonly text: TextSoFar;
+}
+
+/** The steps of one block's replies, as they happen. */
+export class ReplyStream {
+  readonly #counter: StepCounter;
+  readonly #readers = new Set<(step: ReplyStep) => void>();
+  #reply: Growing | undefined;
+  #seq = 0;
+
+  constructor(counter: StepCounter) {
+    this.#counter = counter;
+  }
+
+  /** A reply begins. `text` has each fragment before it is emitted. */
+  start(fact: Omit<ReplyFact & { event: 'start' }, 'event'>, text: TextSoFar): void {
+    this.#seq = this.#counter.next();
+    const start = { ...fact, event: 'start', seq: this.#seq } as const;
+    this.#reply = { start, text };
+    this.#tell(start);
+  }
+
+  /** A reply grows or ends. */
+  emit(fact: ReplyFact & { event: 'content' | 'done' | 'error' }): void {
+    this.#seq += fact.event === 'content' ? fact.text.length : 1; // numbered-by-character
+    if (fact.event !== 'content') this.#end();
+    this.#tell({ ...fact, seq: this.#seq });
+  }
+
+  /** Calls `reader` with what it has missed of the reply that is being written, and then with each step. Returns the way to leave. */
+  join(reader: (step: ReplyStep) => void, sinceSeq = 0): () => void {
+    for (const step of this.#missed(sinceSeq)) reader(step);
+    this.#readers.add(reader);
+    return () => this.#readers.delete(reader);
+  }
+
+  #end(): void {
+    this.#reply = undefined;
+    this.#counter.follow(this.#seq); // counts-up
+  }
+
+  #tell(step: ReplyStep): void {
+    for (const reader of this.#readers) reader(step);
+  }
+
+  /** late-readers. */
+  #missed(sinceSeq: number): ReplyStep[] {
+    if (this.#reply === undefined) return [];
+    const { start, text } = this.#reply;
+    const missed: ReplyStep[] = sinceSeq < start.seq ? [start] : [];
+    if (this.#seq <= Math.max(sinceSeq, start.seq)) return missed;
+    return [...missed, { id: start.id, seq: this.#seq, event: 'content', text: text.slice(Math.max(0, sinceSeq - start.seq)) }];
+  }
+}

@@ -1,0 +1,112 @@
+// What a model call costs, and its line in the ledger.
+//
+// unbilled-means-failed: an answer whose line can't be written is not given, because it would lift the caps. Until the ledger takes that
+//   line, `ready` refuses further calls.
+import type { CoreBus } from '../bus.ts';
+import { BlockhouseError, toBlockhouseError } from '../errors.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { Prices } from '../gateway/pricing.ts';
+import type { CallPurpose } from '../schemas/block.ts';
+import type { Message, Usage } from '../schemas/chat.ts';
+import type { Ledger } from '../workspace/ledger.ts';
+import type { Reservation } from '../workspace/reservations.ts';
+import { type Candidate, DEFAULT_MAX_TOKENS } from './candidates.ts';
+import { estimateTokens } from './window.ts';
+
+/** One call as it was counted. */
+export interface Bill {
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly usage: Usage;
+  /** USD; null when the price is not known. */
+  readonly costUsd: number | null;
+  readonly latencyMs: number;
+  /** Milliseconds to the first text; null when there was none. */
+  readonly ttftMs: number | null;
+  readonly failed: boolean;
+}
+
+/** A call that has ended, before its price is known. */
+export interface EndedCall extends Pick<Bill, 'usage' | 'latencyMs' | 'ttftMs' | 'failed'> {
+  readonly block: string;
+  readonly candidate: Candidate;
+  readonly purpose: CallPurpose;
+  readonly messageId: string | null;
+  /** From `Billing.pricesAs`, asked when the call began: by its end the credentials may be others. */
+  readonly pricesAs: string | undefined;
+}
+
+/** What billing works with. */
+export interface BillingOptions {
+  readonly gateway: Gateway;
+  readonly ledger: Ledger;
+  readonly prices: Prices;
+  readonly bus: CoreBus;
+  /** Epoch milliseconds. */
+  now(): number;
+}
+
+/** The bills of all blocks. */
+export class Billing {
+  readonly #options: BillingOptions;
+
+  constructor(options: BillingOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects with STORAGE_FULL or STORAGE_FAILED while an earlier line can't be written (unbilled-means-failed). */
+  async ready(): Promise<void> {
+    await this.#options.ledger.ready().catch(ledgerFault);
+  }
+
+  /** What a call of this size costs at most; `usd` is null when the price is not known. */
+  async worstCase(candidate: Candidate, inputTokens: number): Promise<{ readonly usd: number | null; readonly tokens: number }> {
+    const outputTokens = candidate.config.maxTokens ?? DEFAULT_MAX_TOKENS;
+    const usage = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
+    return { usd: await this.#price(this.pricesAs(candidate), candidate.model, usage), tokens: usage.totalTokens };
+  }
+
+  /** The provider's name in the price data; undefined for a provider without prices, and for another server under its adapter. */
+  pricesAs({ provider, config }: Candidate): string | undefined {
+    const { gateway } = this.#options;
+    try {
+      return gateway.stand(provider, config, 'adapter').isOwnHost ? gateway.adapter(provider).pricesAs : undefined;
+    } catch (error) {
+      // A provider that a person wrote into config.json and that does not exist: the call fails and says so.
+      if (toBlockhouseError(error).code === 'INVALID_REQUEST') return undefined;
+      throw error;
+    }
+  }
+
+  /** Writes the line; `reservation` is released when the line counts. Rejects with STORAGE_FULL or STORAGE_FAILED (unbilled-means-failed). */
+  async write(call: EndedCall, reservation: Reservation | undefined): Promise<Bill> {
+    const { ledger, bus, now } = this.#options;
+    const { block, purpose, messageId, usage, latencyMs, ttftMs, failed } = call;
+    const { provider, model } = call.candidate;
+    const costUsd = await this.#price(call.pricesAs, model, usage);
+    const at = new Date(now()).toISOString();
+    const line = { at, block, provider, model, purpose, usage, costUsd, messageId, ...(failed && { failed: true as const }) };
+    await ledger.append(line, reservation).catch(ledgerFault);
+    bus.emit('call.billed', { block, provider, model, purpose, usage, costUsd });
+    return { at, provider, model, usage, costUsd, latencyMs, ttftMs, failed };
+  }
+
+  async #price(pricesAs: string | undefined, model: string, usage: Usage): Promise<number | null> {
+    return pricesAs === undefined ? null : this.#options.prices.price({ provider: pricesAs, model, usage });
+  }
+}
+
+function ledgerFault(error: unknown): never {
+  if (error instanceof BlockhouseError) throw error;
+  const { code, message } = error as NodeJS.ErrnoException;
+  throw new BlockhouseError('STORAGE_FAILED', `ledger.jsonl can't be written (${code ?? message}).`, { cause: error });
+}
+
+/** Usage that no provider has reported, from the length of the texts. */
+export function estimatedUsage(messages: readonly Message[], answer: string): Usage {
+  const inputTokens = messages.reduce((sum, message) => sum + estimateTokens(message.content ?? ''), 0);
+  const outputTokens = estimateTokens(answer);
+  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
+}

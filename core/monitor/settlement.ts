@@ -1,0 +1,92 @@
+// How a message leaves `processing`: one change of chat.json, and then everybody is told.
+//
+// told-once: every `start` of the reply stream is followed by exactly one `done` or `error`.
+// hand-edit-wins: where a person has removed the message or given it an outcome meanwhile, nothing is written over that.
+import { type Entries, requeue, settle } from '../block/chat-file.ts';
+import type { TextSoFar } from '../block/reply-stream.ts';
+import type { BlockWorkshop } from '../block/workshop.ts';
+import type { BlockhouseError } from '../errors.ts';
+import type { ChatEntry, EntryError } from '../schemas/block.ts';
+import { CANCELLED, GONE } from './attempt.ts';
+import type { Bill } from './billing.ts';
+import type { Candidate } from './candidates.ts';
+import { entryError, tellAnswer, tellAttemptOver, tellOver } from './outcome.ts';
+
+/** How a message goes back into the queue. */
+export interface Requeueing {
+  readonly countsAsAttempt: boolean;
+  /** ISO 8601; left out: at once. */
+  readonly nextAttemptAt?: string;
+  /** What readers are told. It stays with the message as its error, but for CANCELLED, which is no error of it. */
+  readonly fault: BlockhouseError;
+}
+
+/** The message that is being answered, seen from its end. */
+export class Settlement {
+  readonly #shop: BlockWorkshop;
+  readonly #id: string;
+  #isOpen = false;
+
+  constructor(shop: BlockWorkshop, messageId: string) {
+    this.#shop = shop;
+    this.#id = messageId;
+  }
+
+  /** True between a `start` of the reply stream and its end. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** A model is asked. `text` has each fragment before the reply stream gets it. */
+  open({ provider, model }: Candidate, attempt: number, text: TextSoFar): void {
+    this.#shop.feed.start({ id: this.#id, provider, model, attempt }, text);
+    this.#isOpen = true;
+  }
+
+  /** The message has its outcome and its answer in one change. */
+  async answer(answer: ChatEntry, bill: Bill | undefined, outcome: Pick<ChatEntry, 'status'> & Partial<ChatEntry>): Promise<void> {
+    const isKept = await this.#change((entries) => settle(entries, this.#id, outcome, answer));
+    if (!isKept) return this.attemptOver(GONE, false); // hand-edit-wins
+    this.#isOpen = false;
+    tellAnswer(this.#shop, answer, bill, outcome.status === 'cancelled');
+  }
+
+  /** The message will not be answered. */
+  fail(fault: BlockhouseError): Promise<void> {
+    return this.#finish('failed', fault, entryError(fault));
+  }
+
+  /** A person has ended the message before any text came. */
+  cancel(): Promise<void> {
+    return this.#finish('cancelled', CANCELLED, null);
+  }
+
+  /** The message goes back into the queue. */
+  async requeue({ fault, ...how }: Requeueing): Promise<void> {
+    await this.putBack({ ...how, ...(fault.code !== 'CANCELLED' && { error: entryError(fault) }) });
+    this.attemptOver(fault, true);
+  }
+
+  /** The same, and nobody is told. */
+  async putBack(how: Parameters<typeof requeue>[2]): Promise<void> {
+    await this.#change((entries) => requeue(entries, this.#id, how));
+  }
+
+  /** What readers were shown of an attempt is void. */
+  attemptOver(fault: BlockhouseError, willRetry: boolean): void {
+    this.#isOpen = false;
+    tellAttemptOver(this.#shop, this.#id, fault, willRetry);
+  }
+
+  async #finish(status: 'failed' | 'cancelled', fault: BlockhouseError, error: EntryError | null): Promise<void> {
+    const outcome = { status, error, finishedAt: this.#shop.at() } as const;
+    const isKept = await this.#change((entries) => settle(entries, this.#id, outcome, undefined));
+    if (!isKept) return this.attemptOver(GONE, false); // hand-edit-wins
+    this.#isOpen = false;
+    tellOver(this.#shop, this.#id, status, fault);
+  }
+
+  #change(change: (entries: Entries) => { value: Entries; result: boolean }): Promise<boolean> {
+    return this.#shop.files.chat.update(change);
+  }
+}

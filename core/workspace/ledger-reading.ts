@@ -1,0 +1,104 @@
+// The calls of a ledger, read from its file from either end in bounded pieces. Lines that can't be read are skipped.
+import type { SpendBook } from './ledger-buckets.ts';
+import { type OpenedLedger, readBackward, readForward } from './ledger-file.ts';
+import { type LedgerLine, parseLine } from './ledger-lines.ts';
+
+/** A month and a day, whatever the time zone. */
+const REMEMBERED_MS = 32 * 24 * 60 * 60 * 1000;
+
+/** Opens the file; undefined when there is none. The reader closes it. */
+type Open = () => Promise<OpenedLedger | undefined>;
+
+/** All calls, the oldest first. */
+export class LedgerReading implements AsyncIterable<LedgerLine> {
+  readonly #open: Open;
+  #damagedLines = 0;
+  #firstDamaged: number | undefined;
+
+  constructor(open: Open) {
+    this.#open = open;
+  }
+
+  /** How many lines were skipped; known when the reading has ended. */
+  get damagedLines(): number {
+    return this.#damagedLines;
+  }
+
+  /** The number of the first line that was skipped, from 1; empty lines don't count. */
+  get firstDamaged(): number | undefined {
+    return this.#firstDamaged;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<LedgerLine> {
+    this.#damagedLines = 0;
+    this.#firstDamaged = undefined;
+    let number = 0;
+    const opened = await this.#open();
+    if (opened === undefined) return;
+    try {
+      for await (const texts of readForward(opened)) {
+        for (const text of texts) {
+          const line = parseLine(text);
+          number += 1;
+          if (line === undefined) {
+            this.#damagedLines += 1;
+            this.#firstDamaged ??= number;
+          } else if (!('type' in line)) yield line;
+        }
+      }
+    } finally {
+      await opened.file.close();
+    }
+  }
+}
+
+/** The calls of a block after an instant, in epoch milliseconds, the newest first; those that it made under an earlier name as well. */
+export async function* callsNewestFirst(open: Open, block: string, sinceMs: number): AsyncGenerator<LedgerLine> {
+  const opened = await open();
+  if (opened === undefined) return;
+  try {
+    let name = block;
+    for await (const texts of readBackward(opened)) {
+      let isOld = texts.length > 0;
+      for (const text of texts) {
+        const line = parseLine(text);
+        if (line === undefined) continue;
+        const isNew = Date.parse(line.at) > sinceMs;
+        isOld &&= !isNew;
+        if (line.block !== name) continue;
+        if ('type' in line) name = line.from;
+        else if (isNew) yield line;
+      }
+      // Not at the first old line: the clock may have been wrong for a moment.
+      if (isOld) return;
+    }
+  } finally {
+    await opened.file.close();
+  }
+}
+
+/**
+ * Takes lines into `book`, the newest first, until a whole piece of them is too old to matter: a single line may be old only because the clock
+ * was wrong. Resolves with the number of damaged lines.
+ */
+export async function fillBook(book: SpendBook, opened: OpenedLedger, now: number): Promise<number> {
+  let damaged = 0;
+  let newest: number | undefined;
+  for await (const texts of readBackward(opened)) {
+    const lines = texts.map(parseLine);
+    let isOld = lines.length > 0;
+    for (const line of lines) {
+      if (line === undefined) {
+        damaged += 1;
+        isOld = false;
+        continue;
+      }
+      const at = Date.parse(line.at);
+      newest ??= Math.min(now, at);
+      isOld &&= at < newest - REMEMBERED_MS;
+      book.addOlder(line);
+    }
+    if (isOld) break;
+  }
+  return damaged;
+}

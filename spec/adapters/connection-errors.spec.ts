@@ -1,0 +1,69 @@
+import t from 'tap';
+import { type BrokenAt, brokenCall, isBreakOfConnection } from '../../adapters/connection-errors.ts';
+import { BlockhouseError } from '../../core/index.ts';
+
+const withCode = (message: string, code: string): Error => Object.assign(new Error(message), { code });
+const at = (phase: BrokenAt['phase'], unreachableHint?: string, method: BrokenAt['method'] = 'POST'): BrokenAt => ({
+  host: 'api.test',
+  method,
+  phase,
+  unreachableHint,
+});
+const RESET = withCode('read ECONNRESET', 'ECONNRESET');
+
+t.test('how far the call had come decides whether it may have run, and what is said', async (t) => {
+  t.match(brokenCall(RESET, at('connecting')), {
+    code: 'UPSTREAM_UNREACHABLE',
+    mayHaveRun: false,
+    retryable: true,
+    message: 'No connection to api.test: read ECONNRESET.',
+  });
+  t.match(brokenCall(RESET, at('connecting', 'Is it running?')), { message: 'No connection to api.test: read ECONNRESET. Is it running?' });
+  t.match(brokenCall(RESET, at('waiting', 'Is it running?')), {
+    code: 'UPSTREAM_UNREACHABLE',
+    mayHaveRun: true,
+    retryable: false,
+    cause: RESET,
+    message: 'api.test closed the connection before it answered (read ECONNRESET).',
+  });
+  t.match(brokenCall(RESET, at('waiting', undefined, 'GET')), { code: 'UPSTREAM_UNREACHABLE', mayHaveRun: true, retryable: true });
+  t.match(brokenCall(RESET, at('answering')), {
+    code: 'UPSTREAM_MALFORMED',
+    mayHaveRun: true,
+    message: 'The answer of api.test was cut short (read ECONNRESET).',
+  });
+});
+
+t.test('what was no HTTP is no break of the connection', async (t) => {
+  for (const error of [
+    Object.assign(new Error('Invalid character'), { name: 'HTTPParserError' }),
+    withCode('Headers Overflow Error', 'UND_ERR_HEADERS_OVERFLOW'),
+    new Error('bad upgrade'),
+  ]) {
+    t.match(brokenCall(error, at('waiting')), { code: 'UPSTREAM_MALFORMED', message: /does not speak HTTP as it should/ });
+    t.equal(isBreakOfConnection(error), false);
+  }
+});
+
+t.test('our own decisions stay what they are', async (t) => {
+  const forbidden = new BlockhouseError('INVALID_REQUEST', 'no such place');
+  t.equal(brokenCall(forbidden, at('connecting')), forbidden);
+  const closing = withCode('The client is destroyed', 'UND_ERR_DESTROYED');
+  t.match(brokenCall(closing, at('waiting')), { code: 'SHUTTING_DOWN', retryable: false, mayHaveRun: true });
+  t.match(brokenCall(closing, at('connecting')), { code: 'SHUTTING_DOWN', mayHaveRun: false });
+  t.same([RESET, closing, forbidden].map(isBreakOfConnection), [true, false, false]);
+});
+
+t.test('of several addresses that were tried the first says why, and an error without words has its code or name', async (t) => {
+  const several = new AggregateError([withCode('connect ECONNREFUSED ::1:1', 'ECONNREFUSED'), RESET], '');
+  t.match(brokenCall(several, at('connecting')).message, 'connect ECONNREFUSED ::1:1');
+  t.match(brokenCall(withCode('', 'ETIMEDOUT'), at('connecting')).message, 'api.test: ETIMEDOUT.');
+  t.match(brokenCall(new TypeError(''), at('connecting')).message, 'api.test: TypeError.');
+});
+
+t.test('what this machine lacks says nothing of the provider', async (t) => {
+  const spent = withCode('connect EMFILE 127.0.0.1:80 - Local (undefined:undefined)', 'EMFILE');
+  const error = brokenCall(new AggregateError([spent]), at('connecting', 'Is it running?'));
+  t.match(error, { code: 'TOO_MANY_CONNECTIONS', retryable: true, mayHaveRun: false, cause: { errors: [spent] } });
+  t.equal(error.message, 'No connection to api.test: this machine has none left (EMFILE); raise its limit of open files.');
+});

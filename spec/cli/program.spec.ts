@@ -1,0 +1,41 @@
+import t from 'tap';
+import { runHere } from './run.ts';
+
+t.test('--help goes to stdout with 0; no command at all shows the same on stderr with 2', async (t) => {
+  const [help, bare, own] = await Promise.all([runHere(t, ['--help']), runHere(t, []), runHere(t, ['chat', '--help'])]);
+  t.match(help, { code: 0, stderr: '', stdout: /Usage: blockhouse <command>/ });
+  t.match(bare, { code: 2, stdout: '', stderr: help.stdout });
+  t.match(own, { code: 0, stderr: '', stdout: /--max-tokens <value>/ });
+});
+
+t.test('help is --help', async (t) => {
+  const [word, option] = await Promise.all([runHere(t, ['help']), runHere(t, ['--help'])]);
+  t.same(word, option);
+});
+
+t.test('--help behind the arguments of a command is about that command', async (t) => {
+  for (const args of [
+    ['send', 'ada', '--help'],
+    ['config', 'set', 'ada', '-h'],
+    ['help', 'config', 'set'],
+  ]) {
+    const { code, stdout } = await runHere(t, args);
+    t.equal(code, 0);
+    t.match(stdout, args[0] === 'send' ? /Send a message to a block/ : /Change values of the configuration/);
+  }
+});
+
+t.test('an unknown command or option is 2, on stderr', async (t) => {
+  for (const args of [['srve'], ['token', '--nope'], ['models']]) {
+    const { code, stdout, stderr } = await runHere(t, args);
+    t.equal(code, 2);
+    t.equal(stdout, '');
+    t.match(stderr, /^blockhouse: .*\n(See|Usage: ).*\n$/);
+  }
+});
+
+t.test('a wrong call is told as JSON, too, where JSON is asked for', async (t) => {
+  const { code, stdout } = await runHere(t, ['models', '--json']);
+  t.equal(code, 2);
+  t.match(JSON.parse(stdout), { error: 'an argument is missing.' });
+});

@@ -1,0 +1,66 @@
+// What a call costs, and its line in the ledger.
+import t from 'tap';
+import { createBus } from '../../../core/bus.ts';
+import type { Gateway } from '../../../core/gateway/gateway.ts';
+import { Prices } from '../../../core/gateway/pricing.ts';
+import { Billing, estimatedUsage } from '../../../core/monitor/billing.ts';
+import type { Candidate } from '../../../core/monitor/candidates.ts';
+import { invalidRequest } from '../../../core/errors.ts';
+import { Ledger } from '../../../core/workspace/ledger.ts';
+
+const CANDIDATE: Candidate = { provider: 'p', model: 'gpt-4o', config: {} };
+const NOW = Date.parse('2026-11-20T14:03:22.123Z');
+const USAGE = { inputTokens: 1000, outputTokens: 100, totalTokens: 1100 };
+
+/** `isOwnHost` false: the adapter is set to another address. */
+function billingOf(workspace: string, pricesAs: string | undefined = 'openai') {
+  const bus = createBus();
+  const billed: unknown[] = [];
+  bus.on('call.billed', (fact) => billed.push(fact));
+  const ledger = new Ledger(workspace, bus, () => NOW);
+  const gateway = {
+    adapter: () => ({ pricesAs }),
+    stand: (provider: string, { baseURL }: { baseURL?: string }) => {
+      if (provider !== 'p') throw invalidRequest('adapter', 'is unknown');
+      return { id: 'p', missing: undefined, isOwnHost: baseURL === undefined };
+    },
+  } as unknown as Gateway;
+  return { billing: new Billing({ gateway, ledger, prices: new Prices(), bus, now: () => NOW }), ledger, billed };
+}
+
+t.test('a call is in the ledger when its bill is there', async (t) => {
+  const { billing, ledger, billed } = billingOf(t.testdir({}));
+  const call = { block: 'ada', candidate: CANDIDATE, purpose: 'chat', messageId: 'm1', pricesAs: 'openai', usage: USAGE, latencyMs: 7, ttftMs: 3 } as const;
+  let isReleased = false;
+  const bill = await billing.write({ ...call, failed: true }, { release: () => (isReleased = true) });
+  t.ok(isReleased);
+  t.match(bill, { at: '2026-11-20T14:03:22.123Z', provider: 'p', model: 'gpt-4o', usage: USAGE, latencyMs: 7, ttftMs: 3, failed: true });
+  t.ok((bill.costUsd ?? 0) > 0);
+  await billing.write({ ...call, pricesAs: undefined, failed: false }, undefined);
+  const lines = [];
+  for await (const line of ledger.lines()) lines.push(line);
+  t.match(lines, [
+    { at: bill.at, block: 'ada', messageId: 'm1', costUsd: bill.costUsd, failed: true },
+    { costUsd: null, failed: undefined },
+  ]);
+  t.match(billed, [{ block: 'ada', purpose: 'chat', costUsd: bill.costUsd }, { costUsd: null }]);
+  t.equal((await ledger.spend('ada', 0)).tokens, 2200);
+});
+
+t.test('usage that nobody has reported is an estimate, and says so', async (t) => {
+  t.strictSame(estimatedUsage([{ role: 'user', content: 'a question' }, { role: 'assistant' }], 'an answer'), {
+    inputTokens: 3,
+    outputTokens: 3,
+    totalTokens: 6,
+    estimated: true,
+  });
+});
+
+t.test('a model at another address, or of an unknown provider, has no price', async (t) => {
+  const { billing } = billingOf(t.testdir({}));
+  const elsewhere = { ...CANDIDATE, config: { baseURL: 'http://127.0.0.1:9', apiKey: 'k' } };
+  t.match(await billing.worstCase(CANDIDATE, 1000), { tokens: 5096, usd: Number });
+  t.strictSame(await billing.worstCase({ ...elsewhere, config: { ...elsewhere.config, maxTokens: 10 } }, 1000), { tokens: 1010, usd: null });
+  t.strictSame(await billing.worstCase({ ...CANDIDATE, provider: 'nope' }, 1), { tokens: 4097, usd: null });
+  t.strictSame(await billingOf(t.testdir({}), '').billing.worstCase(CANDIDATE, 1), { tokens: 4097, usd: null });
+});

@@ -1,0 +1,17 @@
+import t from 'tap';
+import { SERVER_ROUTES } from '../../../../transports/http/routes/server.ts';
+
+t.test('health and the verdict about a token are public, the document is not', async (t) => {
+  t.strictSame(
+    Object.entries(SERVER_ROUTES).map(([key, route]) => [key, 'public' in route]),
+    [
+      ['GET /api/health', true],
+      ['GET /api/auth/status', true],
+      ['GET /openapi.json', false],
+    ],
+  );
+});
+
+t.test('the verdict about a token can be that there were too many', async (t) => {
+  t.strictSame(SERVER_ROUTES['GET /api/auth/status'].errors, ['TOO_MANY_ATTEMPTS']);
+});

@@ -1,0 +1,82 @@
+// The routes of a block's chat and memory.
+import { CHANNELS } from '../../../core/index.ts';
+import * as chat from '../handlers/chat.ts';
+import * as memory from '../handlers/memory.ts';
+import { BODY, body, json, READ, UPSTREAM, WRITE } from '../openapi/parts.ts';
+import type { RouteEntry, RouteKey } from '../route.ts';
+
+const name = { name: 'Name of the block' };
+const message = { ...name, id: 'Id of the message' };
+const fact = { ...name, id: 'Id of the fact' };
+const changed = { 200: json('MessageChanged', 'The message as it is now.') };
+const remembered = { 200: json('MemoryAnswer', 'The memory as it is now.') };
+
+export const CHAT_ROUTES = {
+  'GET /api/blocks/:name/chat': {
+    id: 'listMessages',
+    summary: 'The active chat history, oldest first',
+    params: name,
+    answers: { 200: json('ChatHistory', 'The messages.') },
+    errors: READ,
+    handler: chat.history,
+  },
+  'POST /api/blocks/:name/chat': {
+    id: 'postMessage',
+    summary: 'Queue a message; it is on disk before the answer',
+    params: name,
+    headers: { 'x-blockhouse-channel': { schema: { type: 'string', enum: CHANNELS, default: 'web' }, description: 'Where the message comes from' } },
+    body: body('PostMessage'),
+    answers: { 200: json('ChatReceipt', 'The message waits for its answer.') },
+    errors: [...BODY, 'QUEUE_FULL', ...WRITE],
+    handler: chat.post,
+  },
+  'POST /api/blocks/:name/chat/:id/cancel': {
+    id: 'cancelMessage',
+    summary: 'Take a message out of the queue, or end its reply and keep the text so far',
+    params: message,
+    answers: changed,
+    errors: ['MESSAGE_NOT_FOUND', ...WRITE],
+    handler: chat.cancel,
+  },
+  'POST /api/blocks/:name/chat/:id/retry': {
+    id: 'retryMessage',
+    summary: 'Queue a failed, cancelled or expired message again',
+    params: message,
+    answers: changed,
+    errors: ['MESSAGE_NOT_FOUND', 'QUEUE_FULL', ...WRITE],
+    handler: chat.retry,
+  },
+  'POST /api/blocks/:name/memory/facts': {
+    id: 'addFact',
+    summary: 'Give the block a fact to remember',
+    params: name,
+    body: body('AddFact'),
+    answers: { 200: json('FactAdded', 'The fact.') },
+    errors: [...BODY, ...WRITE],
+    handler: memory.addFact,
+  },
+  'DELETE /api/blocks/:name/memory/facts/:id': {
+    id: 'removeFact',
+    summary: 'Make the block forget a fact',
+    params: fact,
+    answers: { 200: json('Done', 'It is gone.') },
+    errors: ['MESSAGE_NOT_FOUND', ...WRITE],
+    handler: memory.removeFact,
+  },
+  'POST /api/blocks/:name/memory/compact': {
+    id: 'compactMemory',
+    summary: 'Let the model summarise what lies before the newest messages; nothing is deleted',
+    params: name,
+    answers: remembered,
+    errors: ['INVALID_REQUEST', 'QUEUE_FULL', ...UPSTREAM, ...WRITE],
+    handler: memory.compact,
+  },
+  'POST /api/blocks/:name/memory/undo': {
+    id: 'undoCompaction',
+    summary: 'Bring back summary and window from before the last compaction',
+    params: name,
+    answers: remembered,
+    errors: WRITE,
+    handler: memory.undo,
+  },
+} as const satisfies Record<RouteKey, RouteEntry>;
