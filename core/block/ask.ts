@@ -3,6 +3,7 @@ import type { ActorRefFrom } from 'xstate';
 import type { BlockMachine } from './machine.ts';
 import type { Answer, Answers, Command } from './machine-setup.ts';
 
+/** The actor of one block. */
 export type BlockActor = ActorRefFrom<BlockMachine>;
 
 let tickets = 0;

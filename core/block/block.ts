@@ -41,6 +41,7 @@ export function blockOf(system: ActorSystem): Block {
   return block;
 }
 
+/** What a block is made with. */
 export interface BlockOptions {
   readonly name: string;
   readonly folder: string;
@@ -50,6 +51,7 @@ export interface BlockOptions {
   onStale(name: string): void;
 }
 
+/** A block that is held in memory. */
 export class Block implements BlockWorkshop {
   readonly name: string;
   readonly folder: string;
@@ -85,7 +87,7 @@ export class Block implements BlockWorkshop {
       onStale(name);
       this.#followers.changed();
     };
-    this.#recorder = new Recorder({ name, files: this.files, log: this.log, world, onBeat: () => onStale(name), onUnwritten, onFault });
+    this.#recorder = new Recorder({ name, files: this.files, log: this.log, world, onShown: () => onStale(name), onUnwritten, onFault });
     this.#followers = new Followers({ folder, watches: world.watches, feed: this.feed, onTouched: (fileName) => this.#touched(fileName) });
     this.#actor = restored ?? createActor(machine, { input: { name, archiveName: null } });
     owners.set((this.#actor as AnyActorRef).system, this);
@@ -158,6 +160,7 @@ export class Block implements BlockWorkshop {
 
   /** Ends everything for good, and resolves when it has ended; a second call leaves a reply no more time. */
   end(): Promise<void> {
+    this.#followers.pause(); // what is written now is for nobody to see
     return ask(this.#actor, { type: 'block.close' });
   }
 

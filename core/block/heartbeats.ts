@@ -13,6 +13,7 @@ interface Beat {
   due: number;
 }
 
+/** Beats for any number of monitors. */
 export class HeartbeatWheel {
   readonly #tickMs: number;
   readonly #slots = new Map<number, Set<Beat>>();

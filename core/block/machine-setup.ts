@@ -60,8 +60,10 @@ export interface Answers {
   'message.cancel': boolean;
 }
 
+/** A command and, where it was asked, the ticket of its asker. */
 export type Ticketed<C> = C extends Command ? C & { readonly ticket?: number } : never;
 
+/** Everything that a block's actor hears. */
 export type BlockEvent =
   | Ticketed<Command>
   /** There may be something to do. */
@@ -86,12 +88,14 @@ export interface Answer {
   readonly error?: unknown;
 }
 
+/** Where the block is when its actor is made. */
 export interface BlockInput {
   readonly name: string;
   /** The name in the archive, when that is where the block is. */
   readonly archiveName: string | null;
 }
 
+/** What the machine knows beside its states. */
 export interface MachineContext extends BlockInput {
   /** The state of the monitor as people know it. While the next message is being chosen it is that of the step before. */
   readonly shown: BlockState;
@@ -109,7 +113,7 @@ export interface MachineContext extends BlockInput {
   readonly chooseAgain: boolean;
   /** What changed while a reply was made may cure what it failed of. */
   readonly beginAgain: boolean;
-  /** The message whose attempt has just ended without an answer (N4). */
+  /** The message whose attempt has just ended without an answer (not-at-once). */
   readonly overId: string | null;
   /** The wait of the message is over, or somebody wants no more of it. */
   readonly isUrgent: boolean;
@@ -141,20 +145,23 @@ const FRESH_RUN = {
   consecutiveFailures: 0,
 } as const satisfies Partial<MachineContext>;
 
+/** The context of a block whose monitor has not run yet. */
 export function initialContext({ name, archiveName }: BlockInput): MachineContext {
   return { name, archiveName, shown: 'stopped', cause: 'start', actor: 'user', trigger: 'manual', wasRunning: false, ...FRESH_RUN };
 }
 
-/** Faults of an actor within this time, and as many of them, end in `failed`. */
+/** Faults of an actor that are older don't count. */
 const CRASH_WINDOW_MS = 600_000;
+/** So many faults within ten minutes end in `failed`. */
 export const MAX_CRASHES = 5;
 const CRASH_BASE_MS = 1000;
 /** Timers take no longer waits; the choice is made anew then. */
 const LONGEST_WAIT_MS = 86_400_000;
-/** How long a message that came to nothing is left alone (N4). */
+/** How long a message that came to nothing is left alone (not-at-once). */
 const STALLED_WAIT_MS = 60_000;
-/** How long a reply may go on after a stop, and an aborted one then take to be saved. */
+/** How long a reply may go on after a stop. */
 export const GRACE_MS = 10_000;
+/** How long an aborted reply may then take to be saved. */
 export const SAVING_MS = 5000;
 
 function placeholder<T, I>(name: string) {
@@ -188,7 +195,7 @@ function wasCancelled(event: object): boolean {
   return 'output' in event && (event.output as { readonly cancelled?: boolean }).cancelled === true;
 }
 
-/** `now` in epoch milliseconds. */
+/** Names everything that the machine is made of. `now` in epoch milliseconds. */
 export function setUpMachine(now: () => number) {
   return setup({
     types: {
@@ -232,7 +239,7 @@ export function setUpMachine(now: () => number) {
       isWait: (_, output: Choice | ReplyOutcome) => output.kind === 'wait',
       isPause: (_, output: Choice | ReplyOutcome) => output.kind === 'pause',
       isFailure: (_, output: Choice | ReplyOutcome) => output.kind === 'fail',
-      /** N1. */
+      /** Look-again. */
       isToReadAgain: ({ context }, output: Choice) => context.chooseAgain && output.kind !== 'nothing',
       isPauseInDoubt: ({ context }, output: ReplyOutcome) => output.kind === 'pause' && context.chooseAgain,
       isMessageFailed: (_, output: ReplyOutcome) => output.kind === 'over' && output.failed,
@@ -240,7 +247,7 @@ export function setUpMachine(now: () => number) {
       isOver: (_, output: ReplyOutcome) => output.kind === 'over',
       isStartingShown: ({ context }) => context.shown === 'starting',
       isFullAfter: (_, output: ReplyOutcome) => output.kind === 'answered' && output.compact,
-      /** Nothing else than the message that has just come to nothing (N4). */
+      /** Nothing else than the message that has just come to nothing (not-at-once). */
       isStalled: ({ context }, output: Choice) => output.kind === 'reply' && output.messageId === context.overId && !context.chooseAgain,
     },
     actions: {
@@ -265,7 +272,7 @@ export function setUpMachine(now: () => number) {
       countFailure: assign(({ context }) => ({ consecutiveFailures: context.consecutiveFailures + 1 })),
       clearFailures: assign({ consecutiveFailures: 0 }),
       clearCrashes: assign({ crashes: [], consecutiveFailures: 0 }),
-      /** N4. */
+      /** Not-at-once. */
       noteOver: assign(({ context }) => ({ overId: context.messageId })),
       forgetOver: assign({ overId: null }),
       leave: assign((_, { cause, actor }: Cause) => ({ isStopping: true, next: null, cause, actor })),
@@ -326,4 +333,5 @@ export function setUpMachine(now: () => number) {
   });
 }
 
+/** What the regions of the machine are made of. */
 export type MachineSetup = ReturnType<typeof setUpMachine>;

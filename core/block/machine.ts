@@ -2,16 +2,16 @@
 // that it lives in. Four regions that hear the same events; what is made of them by name is in machine-setup.ts. Actors do the work.
 // Pure: no I/O.
 //
-// L1 A block moves to the archive only when no monitor runs and no compaction is under way.
-// L2 A move that fails leaves the block where it was, and its asker has the cause.
-// L3 Compactions are made one at a time: two summaries of the same exchanges would be paid, and one kept.
-// L4 Once the server ends nothing starts any more.
+// At-rest-first: a block moves to the archive only when no monitor runs and no compaction is under way.
+// Stays-on-failure: a move that fails leaves the block where it was, and its asker gets the cause.
+// One-compaction: compactions are made one at a time, since two summaries of the same exchanges would both be paid, and one kept.
+// Nothing-starts-at-end: once the server ends, nothing starts any more.
 import { not, type SnapshotFrom } from 'xstate';
 import { monitorRegion } from '../monitor/machine.ts';
 import type { BlockState } from '../schemas/block.ts';
 import { initialContext, setUpMachine } from './machine-setup.ts';
 
-/** `now` in epoch milliseconds. */
+/** The machine without its work, which is provided in blocks.ts. `now` in epoch milliseconds. */
 export function createBlockMachine(now: () => number) {
   const machine = setUpMachine(now);
 
@@ -28,7 +28,7 @@ export function createBlockMachine(now: () => number) {
           ],
         },
       },
-      leaving: { always: { guard: 'isAtRest', target: 'archiving' } }, // L1
+      leaving: { always: { guard: 'isAtRest', target: 'archiving' } }, // at-rest-first
       archiving: {
         invoke: {
           src: 'archive',
@@ -40,7 +40,7 @@ export function createBlockMachine(now: () => number) {
               { type: 'answer', params: ({ event }) => ({ to: 'block.archive', value: event.output }) },
             ],
           },
-          onError: { target: 'active', actions: { type: 'answer', params: ({ event }) => ({ to: 'block.archive', error: event.error }) } }, // L2
+          onError: { target: 'active', actions: { type: 'answer', params: ({ event }) => ({ to: 'block.archive', error: event.error }) } }, // stays-on-failure
         },
       },
       archived: {
@@ -55,7 +55,7 @@ export function createBlockMachine(now: () => number) {
           src: 'restore',
           input: ({ context }) => ({ name: context.name, archiveName: context.archiveName ?? '' }),
           onDone: { target: 'active', actions: ['takeFromArchive', { type: 'answer', params: ({ event }) => ({ to: 'block.restore', value: event.output }) }] },
-          onError: { target: 'archived', actions: { type: 'answer', params: ({ event }) => ({ to: 'block.restore', error: event.error }) } }, // L2
+          onError: { target: 'archived', actions: { type: 'answer', params: ({ event }) => ({ to: 'block.restore', error: event.error }) } }, // stays-on-failure
         },
       },
       removing: {
@@ -63,7 +63,7 @@ export function createBlockMachine(now: () => number) {
           src: 'remove',
           input: ({ context }) => ({ archiveName: context.archiveName ?? '' }),
           onDone: { target: 'removed', actions: { type: 'answer', params: ({ event }) => ({ to: 'block.remove', value: event.output }) } },
-          onError: { target: 'archived', actions: { type: 'answer', params: ({ event }) => ({ to: 'block.remove', error: event.error }) } }, // L2
+          onError: { target: 'archived', actions: { type: 'answer', params: ({ event }) => ({ to: 'block.remove', error: event.error }) } }, // stays-on-failure
         },
       },
       removed: { type: 'final' },
@@ -106,7 +106,7 @@ export function createBlockMachine(now: () => number) {
             ],
           },
         },
-        on: { 'block.compact': { actions: { type: 'refuse', params: { code: 'WRONG_STATE', message: 'Its memory is being summarised already.' } } } }, // L3
+        on: { 'block.compact': { actions: { type: 'refuse', params: { code: 'WRONG_STATE', message: 'Its memory is being summarised already.' } } } }, // one-compaction
         states: {
           summarising: { on: { 'block.archive': 'ending', 'block.close': 'ending', 'block.stop': { guard: 'isThreshold', target: 'ending' } } },
           ending: { entry: 'abortCompaction' },
@@ -115,7 +115,7 @@ export function createBlockMachine(now: () => number) {
     },
   });
 
-  /** L4. */
+  /** Nothing-starts-at-end. */
   const server = machine.createStateConfig({
     initial: 'open',
     states: {
@@ -136,7 +136,9 @@ export function createBlockMachine(now: () => number) {
   });
 }
 
+/** The machine of any block. */
 export type BlockMachine = ReturnType<typeof createBlockMachine>;
+/** What a block does at a moment. */
 export type BlockSnapshot = SnapshotFrom<BlockMachine>;
 
 /** True from the first step of a monitor to its last. */
@@ -144,7 +146,7 @@ export function isRunning(snapshot: BlockSnapshot): boolean {
   return snapshot.matches({ monitor: 'running' });
 }
 
-/** A compaction shows whatever else the block does or waits for, but not in a monitor that begins or ends. */
+/** The state as people know it. A compaction shows whatever else the block does or waits for, but not in a monitor that begins or ends. */
 export function stateOf(snapshot: BlockSnapshot): BlockState {
   const { shown } = snapshot.context;
   const isSteady = shown !== 'starting' && shown !== 'stopping';

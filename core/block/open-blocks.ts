@@ -13,6 +13,7 @@ import type { Unconfirmed } from './vault.ts';
 /** Blocks that nobody needs just now: kept, since reading them again costs more than keeping some. */
 const KEPT_IDLE = 200;
 
+/** What the registry needs. */
 export interface OpenBlocksOptions {
   readonly catalog: Pick<Catalog, 'has'>;
   /** With the actor of a block that comes from the archive. */
@@ -20,6 +21,7 @@ export interface OpenBlocksOptions {
   sweep(name: string): void;
 }
 
+/** The registry of blocks: one object, and so one actor, for each. */
 export class OpenBlocks {
   readonly #options: OpenBlocksOptions;
   readonly #open = new Map<string, Block>();

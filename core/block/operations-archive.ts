@@ -34,7 +34,7 @@ const MAX_CONFIG_BYTES = 4 * 1024 * 1024;
 type Named = { readonly name: string };
 type Archived = { readonly archiveName: string };
 
-/** The work behind `archiving`, `restoring` and `removing`. */
+/** The work behind the states `archiving`, `restoring` and `removing`. */
 export class Moves {
   readonly #context: OperationsContext;
 
@@ -80,6 +80,7 @@ export class Moves {
   }
 }
 
+/** What the archive needs beside the context of all operations. */
 export interface ArchiveOperationsOptions {
   readonly machine: BlockMachine;
   /** A block whose monitor has ended for the archive stays where it is. Must not reject. */

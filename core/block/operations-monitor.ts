@@ -17,6 +17,7 @@ interface Steered {
   readonly pulse: BlockPulse;
 }
 
+/** How monitors are started and stopped, by people and by the server. */
 export interface MonitorOperations extends Pick<Blocks, 'start' | 'stop' | 'restart'> {
   /** For a message that wants to be answered. Never rejects. */
   autoStart(block: Block): Promise<void>;

@@ -5,6 +5,7 @@ import type { OpenBlocks } from './open-blocks.ts';
 import type { Vault } from './vault.ts';
 import type { World } from './workshop.ts';
 
+/** Handed to each group of operations. */
 export interface OperationsContext {
   readonly world: World;
   readonly vault: Vault;

@@ -1,26 +1,28 @@
 // What a block does, made visible: each step on the bus, in the log and in pulse.json; the task at hand; the heartbeat.
 //
-// One-order: steps are written in their order, and writing them never holds the monitor up and never fails it: a fault is told on the bus.
+// One-order: what happens is written in its order, what happens together by one write. Writing never holds the monitor up and never fails it: a
+// fault is told on the bus.
 // Quiet-beat: a heartbeat changes nothing that anybody waits for, and writes nothing when only the time has changed.
 // Shown-anyway: steps that the disk did not take are shown all the same, as long as the process lives.
 // Actor-wins: what runs is what the actor says. A pulse.json that was removed, reset or edited meanwhile is shown with the last step in it, and is
 // written so with the next heartbeat.
 import PQueue from 'p-queue';
 import { beat, beginRun, type Step, takeStep, uptime } from '../monitor/pulse.ts';
-import type { BlockPulse, BlockState, CurrentTask } from '../schemas/block.ts';
+import type { BlockPulse, BlockState, CurrentTask, QueueCounts } from '../schemas/block.ts';
 import type { BlockLog } from '../workspace/block-log.ts';
 import { countQueue } from './chat-file.ts';
 import type { BlockFileSet } from './files.ts';
 import type { MachineContext } from './machine-setup.ts';
 import type { World } from './workshop.ts';
 
+/** What the recorder needs of its block. */
 export interface RecorderOptions {
   readonly name: string;
   readonly files: BlockFileSet;
   readonly log: BlockLog;
   readonly world: World;
-  /** After a heartbeat: the list may show it. */
-  onBeat(): void;
+  /** What is shown of the block is another: the list is out of date. */
+  onShown(): void;
   /** A step is shown that the disk did not take (shown-anyway). */
   onUnwritten(): void;
   onFault(what: string, error: unknown): void;
@@ -29,16 +31,26 @@ export interface RecorderOptions {
 /** Steps that wait for the disk at most: what is shown follows from the last ones. */
 const KEPT_STEPS = 50;
 
+/** What follows within this time travels with the first: most replies and stops take several steps at once. */
+const WRITE_DELAY_MS = 25;
 /** A pulse.json in which only the time has changed is written no more often. */
 const REFRESH_MS = 600_000;
 
-/** The step that was told last; `seen` is missing before the first one. */
-interface Told {
-  readonly state: BlockState;
-  /** Its reason and its time, as text to be compared. */
-  readonly detail: string;
-  readonly seen?: Pick<SeenState, 'context'> & { readonly now: number };
+/** A step as it was told. */
+interface ToldStep extends SeenState {
+  /** Epoch milliseconds. */
+  readonly now: number;
+  readonly lastRun: string | null;
 }
+
+/** What the other files say at the time of a write; undefined where they can't be read. */
+interface Facts {
+  readonly queue: QueueCounts | undefined;
+  readonly enabled: boolean | undefined;
+}
+
+/** Something that pulse.json is to say: a step, or another change of it. */
+type Pending = ToldStep | ((pulse: BlockPulse, facts: Facts) => BlockPulse);
 
 const NO_DETAIL = JSON.stringify([null, null]);
 
@@ -48,11 +60,15 @@ export interface SeenState {
   readonly context: Pick<MachineContext, 'reason' | 'wakeUpAt' | 'cause' | 'actor' | 'restarts' | 'consecutiveFailures'>;
 }
 
+/** Writes down what one block does. */
 export class Recorder {
   readonly #options: RecorderOptions;
   readonly #writes = new PQueue({ concurrency: 1 });
   /** The step that was told last, for what comes next to be told apart from it. */
-  #told: Told = { state: 'stopped', detail: NO_DETAIL };
+  #told: ToldStep | undefined;
+  #detail = NO_DETAIL;
+  #pending: Pending[] = [];
+  #timer: NodeJS.Timeout | undefined;
   #task: CurrentTask | null = null;
   #lastRun: string | null = null;
   #startedAt: string | null = null;
@@ -76,29 +92,25 @@ export class Recorder {
     this.#startedAt = new Date(now).toISOString();
     this.#lastBeat = now;
     this.#lastStep = undefined;
-    this.#update((pulse) => beginRun(pulse, now));
+    this.#write((pulse) => beginRun(pulse, now));
   }
 
   /** A snapshot of the actor. One that shows no other state is no step, but its reason or its time may be another. */
   see({ state, context }: SeenState): void {
     const detail = JSON.stringify([context.reason, context.wakeUpAt]);
-    const from = this.#told.state;
-    if (state === from && detail === this.#told.detail) return;
-    this.#told = { state, detail, seen: { context, now: this.#options.world.now() } };
+    const from = this.#told?.state ?? 'stopped';
+    if (state === from && detail === this.#detail) return;
+    this.#detail = detail;
+    this.#told = { state, context, now: this.#options.world.now(), lastRun: this.#lastRun };
     if (state !== from) this.#tell(from, state, context);
-    this.#enqueue(() => this.#writeStep(state, context));
+    this.#write(this.#told);
+    this.#options.onShown();
   }
 
   setTask(task: CurrentTask): void {
     this.#task = task;
-    this.#enqueue(async () => {
-      const { chat, pulse } = this.#options.files;
-      const queue = await chat.read().then(countQueue, () => undefined);
-      await pulse.update((old) => ({
-        value: { ...this.#asItRuns(old), currentTask: task, queue: queue ?? old.queue, lastRun: this.#lastRun ?? old.lastRun },
-        result: undefined,
-      }));
-    });
+    const lastRun = this.#lastRun;
+    this.#write((pulse, { queue }) => ({ ...pulse, currentTask: task, queue: queue ?? pulse.queue, lastRun: lastRun ?? pulse.lastRun }));
   }
 
   /** What pulse.json says, with what has happened since it was written. */
@@ -110,9 +122,8 @@ export class Recorder {
 
   /** A step that is still on its way to the disk. */
   #withTold(pulse: BlockPulse): BlockPulse {
-    const { state, seen } = this.#told;
-    if (seen === undefined || pulse.state === state) return pulse;
-    return takeStep(pulse, { to: state, ...seen.context, now: seen.now, isWanted: pulse.desired === 'running', lastRun: this.#lastRun, queue: undefined });
+    if (this.#told === undefined || pulse.state === this.#told.state) return pulse;
+    return takeStep(pulse, stepOf(this.#told, { queue: undefined, enabled: pulse.desired === 'running' }));
   }
 
   /** Written once, when text begins to come: its growth is for the heartbeat, and every word for the feed. */
@@ -127,18 +138,22 @@ export class Recorder {
   endTask(messageId: string | null): void {
     if (this.#task?.messageId !== messageId) return;
     this.#task = null;
-    if (messageId === null) this.#update((pulse) => ({ ...this.#asItRuns(pulse), currentTask: this.#task }));
+    if (messageId === null) this.#write((pulse) => ({ ...pulse, currentTask: null }));
     else this.#lastRun = new Date(this.#options.world.now()).toISOString();
   }
 
   /** Resolves when everything up to now is written. */
   written(): Promise<void> {
+    this.#drain();
     return this.#writes.onIdle();
   }
 
   beatEvery(ms: number): void {
     this.endBeat();
-    this.#endBeat = this.#options.world.heartbeats.every(ms, () => this.#enqueue(() => this.#beat()));
+    this.#endBeat = this.#options.world.heartbeats.every(ms, () => {
+      this.#drain();
+      this.#enqueue(() => this.#beat());
+    });
   }
 
   endBeat(): void {
@@ -152,36 +167,49 @@ export class Recorder {
     log.write(to === 'failed' ? 'ERROR' : 'INFO', `state.${to}`, { cause, by: actor, reason: reason?.message });
   }
 
-  async #writeStep(to: BlockState, context: SeenState['context']): Promise<void> {
-    const { files, world, onUnwritten } = this.#options;
-    const { cause, actor, reason, wakeUpAt, restarts, consecutiveFailures } = context;
-    const now = world.now();
+  #write(pending: Pending): void {
+    this.#pending.push(pending);
+    this.#timer ??= setTimeout(() => this.#drain(), WRITE_DELAY_MS);
+  }
+
+  /** One-order. */
+  #drain(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const round = this.#pending;
+    this.#pending = [];
+    if (round.length > 0) this.#enqueue(() => this.#writeRound(round));
+  }
+
+  async #writeRound(round: readonly Pending[]): Promise<void> {
+    const { files, onUnwritten } = this.#options;
     // A damaged file is no reason not to say so.
     const queue = await files.chat.read().then(countQueue, () => undefined);
-    const isWanted =
-      !isSentAway(to, context) &&
-      (await files.config.read().then(
-        ({ enabled }) => enabled,
-        () => to !== 'stopped',
-      ));
-    const step: Step = { to, cause, actor, now, reason, wakeUpAt, restarts, consecutiveFailures, isWanted, lastRun: this.#lastRun, queue };
-    this.#comingStep = step;
+    const enabled = await files.config.read().then(
+      (config) => config.enabled,
+      () => undefined,
+    );
+    const items = round.map((pending) => (typeof pending === 'function' ? pending : stepOf(pending, { queue, enabled })));
+    const steps = items.filter((item) => typeof item !== 'function');
+    const take = (pulse: BlockPulse, item: Step | ((pulse: BlockPulse, facts: Facts) => BlockPulse)): BlockPulse =>
+      typeof item === 'function' ? item(pulse, { queue, enabled }) : takeStep(pulse, item);
+    this.#comingStep = steps.at(-1);
     try {
-      await files.pulse.update((pulse) => ({ value: takeStep(this.#asItRuns(pulse), step), result: undefined }));
+      await files.pulse.update((pulse) => ({ value: items.reduce(take, this.#asItRuns(pulse)), result: undefined }));
       this.#unwritten = [];
     } catch (error) {
-      this.#unwritten = [...this.#unwritten, step].slice(-KEPT_STEPS);
-      onUnwritten();
+      this.#unwritten = [...this.#unwritten, ...steps].slice(-KEPT_STEPS);
+      if (steps.length > 0) onUnwritten();
       throw error;
     } finally {
-      this.#lastStep = step;
+      this.#lastStep = steps.at(-1) ?? this.#lastStep;
       this.#comingStep = undefined;
     }
   }
 
   /** Quiet-beat. */
   async #beat(): Promise<void> {
-    const { files, world, onBeat } = this.#options;
+    const { files, world, onShown } = this.#options;
     const now = world.now();
     this.#lastBeat = now;
     const queue = countQueue(await files.chat.read());
@@ -191,7 +219,7 @@ export class Recorder {
     };
     await files.pulse.update((pulse) => ({ value: change(pulse), result: undefined }), { quiet: this.#unwritten.length === 0 });
     this.#unwritten = [];
-    onBeat();
+    onShown();
   }
 
   /** Shown-anyway, actor-wins. */
@@ -208,11 +236,6 @@ export class Recorder {
     return this.#unwritten.filter((step) => !isThere(step)).reduce(takeStep, pulse);
   }
 
-  #update(change: (pulse: BlockPulse) => BlockPulse): void {
-    this.#enqueue(() => this.#options.files.pulse.update((pulse) => ({ value: change(pulse), result: undefined })));
-  }
-
-  /** One-order. */
   #enqueue(work: () => Promise<void>): void {
     void this.#writes.add(() => this.#attempt(work));
   }
@@ -224,6 +247,10 @@ export class Recorder {
       this.#options.onFault('pulse.json', error);
     }
   }
+}
+
+function stepOf({ state, context, now, lastRun }: ToldStep, { queue, enabled }: Facts): Step {
+  return { to: state, ...context, now, lastRun, queue, isWanted: !isSentAway(state, context) && (enabled ?? state !== 'stopped') };
 }
 
 /** A person wants no monitor: config.json says so only when it has ended. */

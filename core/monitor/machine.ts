@@ -1,12 +1,12 @@
 // The region of a block's machine in which its monitor runs. It says what comes after what; the actors, provided where the core is put
 // together, do the work and resolve with an outcome. Pure: no I/O.
 //
-// N1 One message at a time, and after each the next is chosen anew: what a person did in the meantime counts. What happens while something
-//    is being looked at leads to a second look; what happens while a reply is made counts as if it had happened after it.
-// N2 Every way out leads through `stopping`, whose actor leaves nothing half done.
-// N3 A message that fails is no fault of the monitor; an actor that throws is. Five such faults in ten minutes, and it waits for a person.
-// N4 A message whose attempt is over is not taken again at once, whatever made it the next one: the two could follow each other for ever.
-// N5 No reply is begun while the memory is being compacted.
+// One-message: one message is answered at a time, and after each the next is chosen anew, so that what a person did in the meantime counts.
+// Look-again: a change while something is being looked at leads to a second look; a change while a reply is made counts as if it came after it.
+// Settle-last: every way out leads through `stopping`, whose actor leaves nothing half done.
+// Crash-loop: a message that fails is no fault of the monitor; an actor that throws is. After five such faults in ten minutes it waits for a person.
+// Not-at-once: a message whose attempt is over is not taken again at once, whatever made it the next one: the two could follow each other for ever.
+// No-reply-while-compacting: no reply is begun while the memory is being compacted.
 import type { Cause, MachineSetup } from '../block/machine-setup.ts';
 import type { BlockState } from '../schemas/block.ts';
 
@@ -78,7 +78,7 @@ export function monitorRegion(machine: MachineSetup) {
             invoke: {
               src: 'recover',
               onDone: [
-                { guard: { type: 'isToReadAgain', params: output }, target: 'starting', reenter: true }, // N1
+                { guard: { type: 'isToReadAgain', params: output }, target: 'starting', reenter: true }, // look-again
                 { guard: { type: 'isFailure', params: output }, target: 'failed', actions: { type: 'hold', params: output } },
                 { guard: { type: 'isWait', params: output }, target: 'backoff', actions: { type: 'hold', params: output } },
                 { target: 'choosing', actions: byMonitor('recovered') },
@@ -86,6 +86,7 @@ export function monitorRegion(machine: MachineSetup) {
               onError: { target: 'crashed', actions: { type: 'crash', params: error } },
             },
           },
+          /** One-message. */
           choosing: {
             entry: ['forgetChanges', 'letGo'],
             exit: 'forgetOver',
@@ -93,9 +94,9 @@ export function monitorRegion(machine: MachineSetup) {
               src: 'choose',
               input: ({ context: { isUrgent } }) => ({ isUrgent }),
               onDone: [
-                { guard: { type: 'isStalled', params: output }, target: 'backoff', actions: 'holdStalled' }, // N4
+                { guard: { type: 'isStalled', params: output }, target: 'backoff', actions: 'holdStalled' }, // not-at-once
                 { guard: { type: 'isReply', params: output }, target: 'chosen', actions: { type: 'take', params: output } },
-                { guard: 'chooseAgain', target: 'choosing', reenter: true }, // N1
+                { guard: 'chooseAgain', target: 'choosing', reenter: true }, // look-again
                 { guard: { type: 'isWait', params: output }, target: 'backoff', actions: { type: 'hold', params: output } },
                 { guard: { type: 'isPause', params: output }, target: 'paused', actions: { type: 'hold', params: output } },
                 { guard: { type: 'isFailure', params: output }, target: 'failed', actions: { type: 'hold', params: output } },
@@ -112,7 +113,7 @@ export function monitorRegion(machine: MachineSetup) {
               'halt.changed': { actions: 'chooseAnew' },
             },
           },
-          /** N5. */
+          /** No-reply-while-compacting. */
           chosen: {
             always: [
               { guard: 'isCompacting', target: 'compacting' },
@@ -143,9 +144,9 @@ export function monitorRegion(machine: MachineSetup) {
                 { guard: { type: 'isMessageFailed', params: output }, target: 'choosing', actions: ['countFailure', byMonitor('message failed'), 'noteOver'] },
                 { guard: { type: 'isOver', params: output }, target: 'choosing', actions: ['clearFailures', byMonitor('answered'), 'noteOver'] },
                 { guard: { type: 'isWait', params: output }, target: 'backoff', actions: [{ type: 'hold', params: output }, 'countFailure'] },
-                { guard: { type: 'isPauseInDoubt', params: output }, target: 'choosing' }, // N1
+                { guard: { type: 'isPauseInDoubt', params: output }, target: 'choosing' }, // look-again
                 { guard: { type: 'isPause', params: output }, target: 'paused', actions: { type: 'hold', params: output } },
-                { guard: 'beginAgain', target: 'starting', actions: 'countFailure' }, // N1
+                { guard: 'beginAgain', target: 'starting', actions: 'countFailure' }, // look-again
                 { target: 'failed', actions: [{ type: 'hold', params: output }, 'countFailure'] },
               ],
               onError: [
@@ -219,6 +220,7 @@ export function monitorRegion(machine: MachineSetup) {
               'halt.changed': { target: 'choosing', actions: { type: 'note', params: causeOf } },
             },
           },
+          /** Crash-loop. */
           crashed: {
             entry: 'countCrash',
             always: [
@@ -239,6 +241,7 @@ export function monitorRegion(machine: MachineSetup) {
               'file.repaired': { target: 'starting', actions: { type: 'note', params: causeOf } },
             },
           },
+          /** Settle-last. */
           stopping: {
             entry: [{ type: 'show', params: 'stopping' }, 'clearWait'],
             on: { 'block.start': startAfterwards, 'block.stop': { actions: 'startNoMore' }, 'block.close': { actions: 'startNoMore' }, 'block.archive': {} },

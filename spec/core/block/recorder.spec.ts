@@ -39,7 +39,7 @@ function recorderIn(t: Test, files: Record<string, unknown> = {}) {
     log: { write: (...line: unknown[]) => lines.push(line) } as unknown as BlockLog,
     world: { bus, now: () => clock.now, heartbeats: new HeartbeatWheel(5) } as World,
     onUnwritten: () => unwritten.push(told.at(-1)?.match(/→ (\w+):/)?.[1] ?? ''),
-    onBeat: () => {
+    onShown: () => {
       beats += 1;
     },
     onFault: (what, error) => faults.push(`${what}: ${(error as Error).message}`),
@@ -116,6 +116,7 @@ t.test('damaged files are no reason not to say so', async (t) => {
 t.test('a pulse.json that can not be written holds nobody up, and is told', async (t) => {
   const { recorder, faults, told } = recorderIn(t, { pulse: '{' });
   recorder.see(at('starting'));
+  await recorder.written();
   recorder.see(at('idle'));
   await recorder.written();
   t.equal(told.length, 2);

@@ -443,7 +443,7 @@ t.test('a reply is cancelled by its message, and the end of it is the answer', a
   t.match(rig.answers.at(-1), { to: 'message.cancel', ticket: 3, value: false });
 });
 
-t.test('N5: no reply is begun while the memory is being compacted by hand', async (t) => {
+t.test('no reply is begun while the memory is being compacted by hand', async (t) => {
   const rig = await rigIn('idle');
   rig.send({ type: 'block.compact' });
   t.equal(stateOf(rig.actor.getSnapshot()), 'compacting');
