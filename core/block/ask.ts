@@ -1,7 +1,7 @@
 // Commands to a block's actor: events that are answered.
 import type { ActorRefFrom } from 'xstate';
 import type { BlockMachine } from './machine.ts';
-import type { Answer, Answers, Command } from './machine-setup.ts';
+import type { Answer, Answers, Command } from './machine-types.ts';
 
 /** The actor of one block. */
 export type BlockActor = ActorRefFrom<BlockMachine>;

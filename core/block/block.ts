@@ -18,7 +18,7 @@ import { pulseAtRest } from './entry.ts';
 import { type BlockContents, type BlockFileSet, FILE_NAMES, openFiles, readContents } from './files.ts';
 import { Followers } from './followers.ts';
 import { type BlockMachine, isRunning, stateOf } from './machine.ts';
-import type { BlockEvent } from './machine-setup.ts';
+import type { BlockEvent } from './machine-types.ts';
 import { isConfigured, unlessDamaged } from './readiness.ts';
 import { Recorder } from './recorder.ts';
 import { ReplyStream } from './reply-stream.ts';

@@ -12,7 +12,7 @@ import type { BlockPulse, BlockState, CurrentTask, QueueCounts } from '../schema
 import type { BlockLog } from '../workspace/block-log.ts';
 import { countQueue } from './chat-file.ts';
 import type { BlockFileSet } from './files.ts';
-import type { MachineContext } from './machine-setup.ts';
+import type { MachineContext } from './machine-types.ts';
 import type { World } from './workshop.ts';
 
 /** What the recorder needs of its block. */

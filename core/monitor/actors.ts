@@ -2,7 +2,7 @@
 import { fromPromise } from 'xstate';
 import { type ActorSystem, fromAbortable } from '../block/abortable.ts';
 import { requeue } from '../block/chat-file.ts';
-import type { Choice, ReplyOutcome } from '../block/machine-setup.ts';
+import type { Choice, ReplyOutcome } from '../block/machine-types.ts';
 import type { BlockWorkshop } from '../block/workshop.ts';
 import type { BlockMemory, Compaction } from '../schemas/block.ts';
 import { beginSession, choiceAfterFault, chooseNext } from './next-message.ts';

@@ -7,7 +7,8 @@
 // Crash-loop: a message that fails is no fault of the monitor; an actor that throws is. After five such faults in ten minutes it waits for a person.
 // Not-at-once: a message whose attempt is over is not taken again at once, whatever made it the next one: the two could follow each other for ever.
 // No-reply-while-compacting: no reply is begun while the memory is being compacted.
-import type { Cause, MachineSetup } from '../block/machine-setup.ts';
+import type { MachineSetup } from '../block/machine-setup.ts';
+import type { Cause } from '../block/machine-types.ts';
 import type { BlockState } from '../schemas/block.ts';
 
 const output = <O>({ event }: { readonly event: { readonly output: O } }): O => event.output;

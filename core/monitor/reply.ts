@@ -20,7 +20,7 @@ import { recordCall, updateWindow } from './bookkeeping.ts';
 import { checkBudget, reserveCall } from './budget-check.ts';
 import { CallRefused, haltPause } from './call-refused.ts';
 import { type Candidate, candidatesOf } from './candidates.ts';
-import type { ReplyOutcome } from '../block/machine-setup.ts';
+import type { ReplyOutcome } from '../block/machine-types.ts';
 import { type ModelAnswer, ModelCallFailure } from './model-call.ts';
 import { answerEntry } from './outcome.ts';
 import { faultReason } from './reasons.ts';

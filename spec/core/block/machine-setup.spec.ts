@@ -1,6 +1,7 @@
 import t from 'tap';
 import { createActor, getNextSnapshot } from 'xstate';
-import { type Answer, initialContext, setUpMachine } from '../../../core/block/machine-setup.ts';
+import { initialContext, setUpMachine } from '../../../core/block/machine-setup.ts';
+import type { Answer } from '../../../core/block/machine-types.ts';
 
 t.test('a fresh context is JSON, and says where the block is', (t) => {
   const context = initialContext({ name: 'ada', archiveName: 'ada_2026' });

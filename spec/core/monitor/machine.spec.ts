@@ -1,7 +1,8 @@
 import t from 'tap';
 import { createActor, initialTransition, transition } from 'xstate';
 import { createBlockMachine, isRunning, stateOf } from '../../../core/block/machine.ts';
-import { GRACE_MS, type MachineContext, MAX_CRASHES, SAVING_MS } from '../../../core/block/machine-setup.ts';
+import { GRACE_MS, MAX_CRASHES, SAVING_MS } from '../../../core/block/machine-setup.ts';
+import type { MachineContext } from '../../../core/block/machine-types.ts';
 import {
   CHAT,
   DAMAGE,
