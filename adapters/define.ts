@@ -1,19 +1,19 @@
-// The one driver that makes an Adapter of a folder's parts.
-//
-// D1 An error status becomes the provider error that the folder reads in it.
-// D2 A whole answer is turned into the same events as a streamed one.
-// D3 A stream that ends without its provider's end mark is an error, never a short answer.
+// The one driver that makes an Adapter of what a folder provides. An error status becomes the error that the folder reads in it; a whole answer
+// becomes the same events as a streamed one; a stream that ends without its provider's end mark is an error and never a short answer.
 import { type Adapter, type AdapterCall, BlockhouseError, type ChatCall, toJsonText } from '../core/index.ts';
 import { Upstream, type UpstreamHandler, type UpstreamRequest } from './http.ts';
-import type { ChatContext, Get, Provider } from './provider.ts';
+import type { ChatContext, FetchJson, Provider } from './provider.ts';
 import { BodyCollector, parseAnswer, StreamHandler, toError, WholeHandler } from './response-handlers.ts';
+
+/** A question before a chat has this long to be answered; what it asks for is at hand on the other side. */
+const LOOK_UP_MS = 10_000;
 
 export function defineAdapter(provider: Provider): Adapter {
   const upstream = new Upstream(provider.unreachableHint);
-  const get =
-    (call: AdapterCall): Get =>
-    (url) =>
-      getJson(upstream, provider, call, { method: 'GET', url, headers: { accept: 'application/json' } });
+  const fetchFor =
+    (call: AdapterCall): FetchJson =>
+    (url, body) =>
+      fetchJson(upstream, provider, call, toJsonRequest(url, body));
   return {
     id: provider.id,
     aliases: provider.aliases ?? [],
@@ -28,22 +28,37 @@ export function defineAdapter(provider: Provider): Adapter {
     ...(provider.trustedOrigins !== undefined && { trustedOrigins: provider.trustedOrigins.bind(provider) }),
     missingCredential: (settings) => provider.missingCredential(settings),
     chat: (call) => chat(upstream, provider, call),
+    ...(provider.contextTokens !== undefined && { contextTokens: async (call, model) => contextTokens(upstream, provider, call, model) }),
     ...(provider.curatedModels !== undefined && { curatedModels: provider.curatedModels }),
-    listModels: async (call) => provider.curatedModels ?? (await provider.listModels?.(get(call), call.settings)) ?? [],
-    verify: async (call) => provider.verify(get(call), call.settings),
+    listModels: async (call) => provider.curatedModels ?? (await provider.listModels?.(fetchFor(call), call.settings)) ?? [],
+    verify: async (call) => provider.verify(fetchFor(call), call.settings),
     prepare: () => upstream.prepare(),
     close: () => upstream.close(),
   };
 }
 
 async function chat(upstream: Upstream, provider: Provider, call: ChatCall): Promise<void> {
-  const context: ChatContext = { model: call.model, prompt: call.prompt, settings: call.settings, stream: call.stream };
+  const limit = contextTokens(upstream, provider, call, call.model);
+  return limit instanceof Promise ? limit.then((tokens) => chatWithin(upstream, provider, call, tokens)) : chatWithin(upstream, provider, call, limit);
+}
+
+/** The provider's answer serves every call that waits for it, so the caller's leaving ends the wait and not the question. */
+function contextTokens(upstream: Upstream, provider: Provider, call: AdapterCall, model: string): Promise<number | undefined> | number | undefined {
+  if (provider.contextTokens === undefined) return undefined;
+  const { connectMs } = call.timeouts;
+  const shared = { ...call, signal: new AbortController().signal, timeouts: { connectMs, firstByteMs: LOOK_UP_MS, idleMs: LOOK_UP_MS } };
+  const found = provider.contextTokens((url, body) => fetchJson(upstream, provider, shared, toJsonRequest(url, body)), call.settings, model);
+  return found instanceof Promise ? untilAborted(found, call.signal) : found;
+}
+
+async function chatWithin(upstream: Upstream, provider: Provider, call: ChatCall, limit: number | undefined): Promise<void> {
+  const context: ChatContext = { model: call.model, prompt: call.prompt, settings: call.settings, stream: call.stream, contextTokens: limit };
   const { request, isStream } = toRequest(provider, call, context);
   const handler = isStream ? new StreamHandler(provider, call, provider.createDecoder(context)) : new WholeHandler(provider, call, context);
   return send(upstream, provider, call, request, handler);
 }
 
-/** A function of its own, so that nothing but the bytes is kept while the answer is awaited. */
+/** A function of its own: while the answer is awaited, only the bytes stay in memory. */
 function toRequest(provider: Provider, { sink }: ChatCall, context: ChatContext): { readonly request: UpstreamRequest; readonly isStream: boolean } {
   const wire = provider.buildChat(context);
   const headers: Record<string, string> = { 'content-type': 'application/json', accept: wire.stream ? 'text/event-stream' : 'application/json' };
@@ -62,12 +77,13 @@ function send(upstream: Upstream, provider: Provider, call: AdapterCall, request
   return found instanceof Promise ? untilAborted(found, call.signal).then(sendWith) : sendWith(found);
 }
 
-/** Finding a credential may hang (a helper process, a metadata service), and a caller who leaves must not wait for it. */
+/** What is looked up first may hang (a metadata service, a daemon), and a caller who leaves must not wait for it. */
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let leave = (): void => undefined;
   const left = new Promise<never>((_resolve, reject) => {
     leave = () => reject(new BlockhouseError('CANCELLED', 'The caller left.', { cause: signal.reason }));
     signal.addEventListener('abort', leave, { once: true });
+    if (signal.aborted) leave();
   });
   try {
     return await Promise.race([work, left]);
@@ -76,8 +92,14 @@ async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T
   }
 }
 
+function toJsonRequest(url: URL, body: unknown): UpstreamRequest {
+  const headers = { accept: 'application/json' };
+  if (body === undefined) return { method: 'GET', url, headers };
+  return { method: 'POST', url, headers: { ...headers, 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify(body)) };
+}
+
 /** Rejects for an error status, and for what is not JSON. */
-async function getJson(upstream: Upstream, provider: Provider, call: AdapterCall, request: UpstreamRequest): Promise<unknown> {
+async function fetchJson(upstream: Upstream, provider: Provider, call: AdapterCall, request: UpstreamRequest): Promise<unknown> {
   const body = new BodyCollector();
   await send(upstream, provider, call, request, body);
   if (body.isError) throw toError(provider, call, body.answer());

@@ -1,8 +1,8 @@
 // Lines out of bytes, whatever the pieces they arrive in. Pure: no I/O.
 //
-// L1 Bytes are decoded once, in whole lines, so that no character is ever cut.
-// L2 LF, CRLF and CR end a line, also when CR and LF arrive apart.
-// L3 A line longer than the cap is an error, not memory.
+// whole-lines: bytes are decoded once, in whole lines, so that no character is ever cut.
+// any-line-end: LF, CRLF and CR end a line, also when CR and LF arrive apart.
+// bounded-line: a line longer than the cap is an error, and is not kept.
 import { BlockhouseError, Chunks } from '../core/index.ts';
 
 const LF = 10;
@@ -22,14 +22,14 @@ export class LineReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** The lines that this chunk completes, without their ends. Throws UPSTREAM_MALFORMED (L3). */
+  /** The lines that this chunk completes, without their ends. Throws UPSTREAM_MALFORMED (bounded-line). */
   push(chunk: Buffer): string[] {
     const end = Math.max(chunk.lastIndexOf(LF), chunk.lastIndexOf(CR)) + 1;
     if (end === 0) {
       this.#keep(chunk);
       return [];
     }
-    const lines = this.#split(this.#take(chunk.subarray(0, end)));
+    const lines = this.#split(this.#take(chunk.subarray(0, end))); // whole-lines
     if (end < chunk.length) this.#keep(chunk.subarray(end));
     return lines;
   }
@@ -59,7 +59,7 @@ export class LineReader {
   #split(text: string): string[] {
     let from = 0;
     if (this.#skipLineFeed && text.startsWith('\n')) from = 1;
-    this.#skipLineFeed = text.endsWith('\r');
+    this.#skipLineFeed = text.endsWith('\r'); // any-line-end
     const plain = text.includes('\r') ? text.slice(from).replace(/\r\n?/g, '\n') : from === 0 ? text : text.slice(from);
     if (plain === '') return [];
     const lines = plain.split('\n');

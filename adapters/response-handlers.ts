@@ -1,7 +1,7 @@
 // Takes what a provider answers: an error as far as it helps, a whole answer up to a cap, a stream through its decoder.
 //
-// R1 Of an error's body at most ERROR_BODY_BYTES are read; its status and what came of it suffice.
-// R2 What was read before a provider error is handed over, and then the error.
+// bounded-error: at most ERROR_BODY_BYTES of an error's body are read. The status and the beginning of the text suffice.
+// events-first: the events that were read before an error are handed over before the error.
 import type { IncomingHttpHeaders } from 'node:http';
 import { type AdapterCall, type BlockhouseError, type ChatCall, type ChatEvent, Chunks, secretsOf, tryParseJson } from '../core/index.ts';
 import type { UpstreamHandler } from './http.ts';
@@ -36,7 +36,7 @@ export function withProviderErrors(provider: Provider, call: AdapterCall, hasEve
 
 const NEVER = (): boolean => false;
 
-/** Collects a body: of an error as much as helps, of an answer all of it or none. */
+/** Collects a body: the beginning of an error, or the whole of an answer. */
 export class BodyCollector implements UpstreamHandler {
   #status = 0;
   #headers: IncomingHttpHeaders = {};
@@ -54,7 +54,7 @@ export class BodyCollector implements UpstreamHandler {
   data(chunk: Buffer): boolean {
     if (!this.isError && this.#chunks.bytes + chunk.length > ANSWER_BYTES) throw malformed(`it is larger than ${ANSWER_BYTES} bytes`);
     this.#chunks.add(chunk);
-    if (this.isError && this.#chunks.bytes > ERROR_BODY_BYTES) throw new EnoughRead();
+    if (this.isError && this.#chunks.bytes > ERROR_BODY_BYTES) throw new EnoughRead(); // bounded-error
     return true;
   }
 
@@ -141,7 +141,7 @@ export class StreamHandler implements UpstreamHandler {
     this.#emit((events) => this.#decoder.end(events));
   }
 
-  /** R2. */
+  /** events-first. */
   #emit(read: (events: ChatEvent[]) => ChatEvent[]): boolean {
     let events: ChatEvent[] = [];
     try {

@@ -1,7 +1,7 @@
 // Server-sent events out of bytes, as providers send them. Pure: no I/O.
 //
-// S1 A record is dispatched at its blank line; the last one also without it.
-// S2 Comments and unknown fields are skipped; several data lines are joined by a line feed.
+// last-record: a record is complete at its blank line, and the last one also without it. Comments and unknown fields are skipped; several data
+//   lines are joined by a line feed.
 import { BlockhouseError } from '../core/index.ts';
 import { LineReader, MAX_LINE_BYTES } from './lines.ts';
 
@@ -29,7 +29,7 @@ export class SseReader {
     return records;
   }
 
-  /** The record that the end of the stream completes (S1). */
+  /** The record that the end of the stream completes (last-record). */
   end(): SseRecord[] {
     const records: SseRecord[] = [];
     const rest = this.#lines.end();

@@ -229,7 +229,7 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
   }
 
   readonly #onAbort = (): void => {
-    this.#fail(cancelled(this.#call.signal.reason)); // abort-now
+    this.#fail(cancelled(this.#call.signal.reason, this.#mayHaveLeft)); // abort-now
   };
 
   #guard(step: () => void): void {
@@ -303,6 +303,6 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
   }
 }
 
-export function cancelled(cause: unknown): BlockhouseError {
-  return new BlockhouseError('CANCELLED', 'The caller left.', { cause });
+export function cancelled(cause: unknown, mayHaveRun = false): BlockhouseError {
+  return new BlockhouseError('CANCELLED', 'The caller left.', { cause, mayHaveRun });
 }

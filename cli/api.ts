@@ -57,6 +57,11 @@ export class Api {
     return (await this.#call('GET /api/blocks/:name/chat', { name })).messages;
   }
 
+  /** A message and its answer, also after they have left the active history. */
+  message(name: string, id: string) {
+    return this.#call('GET /api/blocks/:name/chat/:id', { name, id });
+  }
+
   changeMessage(name: string, id: string, action: 'cancel' | 'retry') {
     return this.#call(`POST /api/blocks/:name/chat/:id/${action}`, { name, id });
   }
@@ -66,9 +71,9 @@ export class Api {
   }
 
   /** `rev` is the revision that was seen; another one is refused. */
-  async updateConfig(name: string, patch: object, rev?: number): Promise<BlockConfig> {
+  updateConfig(name: string, patch: object, rev?: number) {
     const headers = rev === undefined ? {} : { 'if-match': `"${rev}"` };
-    return (await this.#call('PUT /api/blocks/:name/config', { name }, { headers, body: patch })).config;
+    return this.#call('PUT /api/blocks/:name/config', { name }, { headers, body: patch });
   }
 
   async logs(name: string): Promise<readonly LogFile[]> {

@@ -25,10 +25,11 @@ export function stateCell({ state, attention }: Pick<BlockEntry, 'state' | 'atte
 const LIST: readonly Column[] = [
   { title: 'NAME', min: 32 },
   { title: 'STATE' },
-  { title: 'MODEL', min: 14, drop: 2 },
+  { title: 'MODEL', min: 14, drop: 3 },
   { title: 'QUEUE', align: 'right', drop: 1 },
-  { title: 'TODAY', align: 'right', drop: 3 },
-  { title: 'LAST', drop: 4 },
+  { title: 'FAILED', align: 'right', drop: 2 },
+  { title: 'TODAY', align: 'right', drop: 4 },
+  { title: 'LAST', drop: 5 },
 ];
 
 export function modelOf(adapter: { readonly provider: string; readonly model: string } | null | undefined): string {
@@ -42,20 +43,27 @@ export function blockTable(blocks: readonly BlockEntry[], { now, ...view }: View
     stateCell(block, view.style),
     modelOf(block.config.adapter),
     String(block.queue),
+    block.failures.count === 0 ? '0' : { text: String(block.failures.count), paint: view.style.bad },
     money(block.costs.today),
     relative(block.lastMessageAt, now),
   ]);
   return table(LIST, rows, view);
 }
 
-/** A line for each block that a person is needed for, and where to read more. `command` makes one that can be pasted. */
+/** A line for each block that needs a person, or has failed messages, and where to read more. `command` makes one that can be pasted. */
 export function attentionLines(blocks: readonly BlockEntry[], width: number, command: (...words: string[]) => string): string[] {
-  const needy = blocks.filter(({ attention, status }) => attention || status === 'ERROR');
+  const needy = blocks.filter(({ attention, status, failures }) => attention || status === 'ERROR' || failures.count > 0);
   if (needy.length === 0) return [];
-  const lines = needy.map(({ name, state, configError, pulse }) => fit(oneLine(`! ${name}: ${configError ?? pulse.error ?? state}`), width));
+  const lines = needy.map((block) => fit(oneLine(`! ${block.name}: ${needOf(block)}`), width));
   const isDamaged = needy.some(({ configError }) => configError !== undefined);
   const more = isDamaged ? command('doctor') : command('why', needy.length === 1 ? (needy[0]?.name ?? '') : '<name>');
   return [...lines, `\`${more}\` says what helps.`];
+}
+
+/** Why a block is listed there: its own trouble first, and else its failed messages. */
+function needOf({ attention, status, state, configError, pulse, failures: { count, last } }: BlockEntry): string {
+  if (attention || status === 'ERROR') return configError ?? pulse.error ?? state;
+  return `${plural(count, 'message')} failed: ${last?.message ?? state}`;
 }
 
 function facts(rows: readonly (readonly [label: string, value: string | undefined])[], style: Style): string[] {
@@ -115,6 +123,7 @@ export function whyText(explanation: Explanation, { now, style }: Omit<View, 'wi
       [
         ['Why', explanation.why],
         ['Next', explanation.next],
+        ['Failed', explanation.failed ?? undefined],
         ['Fix', explanation.fix ?? undefined],
       ],
       style,

@@ -1,7 +1,7 @@
 // Dot paths into a block's configuration: `config get` and `config set`. Pure: no I/O.
 //
 // V1 A value that was typed is never repeated in a message: it may be a key in the wrong place.
-import { BlockConfigPatch, isObject, tryParseJson } from '../core/index.ts';
+import { isObject, tryParseJson } from '../core/index.ts';
 import { CliError } from './exit-codes.ts';
 
 export interface Assignment {
@@ -57,38 +57,4 @@ function withElement(list: readonly unknown[], part: string, rest: readonly stri
   const index = /^\d{1,6}$/.test(part) ? Number(part) : Number.NaN;
   if (!(index <= list.length)) throw new CliError('usage', `${at} is a list of ${list.length}; name an element from 0 to ${list.length}.`);
   return list.toSpliced(index, 1, withValue(list[index], rest, value, `${at}.${part}`));
-}
-
-/** As far as fields are looked for. */
-interface Schema {
-  readonly type?: string;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly items?: Schema;
-  readonly anyOf?: readonly Schema[];
-}
-
-/** The fields that an assignment names and this version does not know, as dot paths. They are kept, but mean nothing. */
-export function unknownFields({ path, value }: Assignment): string[] {
-  let place: Schema = BlockConfigPatch;
-  for (const [depth, part] of path.entries()) {
-    const inner = innerOf(place, part);
-    if (inner === undefined) return [path.slice(0, depth + 1).join('.')];
-    place = inner;
-  }
-  return unknownIn(place, value, path.join('.'));
-}
-
-function unknownIn(schema: Schema, value: unknown, at: string): string[] {
-  if (Array.isArray(value)) return value.flatMap((element, index) => unknownIn(innerOf(schema, String(index)) ?? {}, element, `${at}.${index}`));
-  if (!isObject(value)) return [];
-  return Object.entries(value).flatMap(([field, one]) => {
-    const inner = innerOf(schema, field);
-    return inner === undefined ? [`${at}.${field}`] : unknownIn(inner, one, `${at}.${field}`);
-  });
-}
-
-/** Undefined where an object is described and has no such field. */
-function innerOf(schema: Schema, part: string): Schema | undefined {
-  const { properties, items } = schema.anyOf?.find((one) => one.properties !== undefined) ?? schema;
-  return properties === undefined ? (items ?? {}) : properties[part];
 }

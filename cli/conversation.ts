@@ -1,7 +1,7 @@
 // Sends messages to one block and follows each to its outcome.
 //
 // C1 The block is followed before a message is sent, so that no step of a quick reply is missed.
-// C2 What counts as the outcome is what stands in the history; the steps only show the way there.
+// C2 The outcome is what the history says, archived entries included; the steps only show the way there.
 // C3 Steps of other people's messages are dropped.
 import type { ChatEntry, ChatReceipt, ReplyStep } from '../core/index.ts';
 import type { Api } from './api.ts';
@@ -92,11 +92,10 @@ export class Conversation {
 
   /** C2. */
   async #look(id: string): Promise<Outcome | undefined> {
-    const history = await this.#api.history(this.#block);
-    const message = history.find((entry) => entry.id === id);
-    if (message === undefined || OPEN.includes(message.status)) return undefined;
+    const { entry, answer } = await this.#api.message(this.#block, id);
+    if (OPEN.includes(entry.status)) return undefined;
     this.#steps.delete(id);
-    return { message, answer: history.findLast(({ replyTo }) => replyTo === id) };
+    return { message: entry, answer: answer ?? undefined };
   }
 
   /** C3: while a message is on its way, its id is not known yet (C1). */

@@ -46,6 +46,7 @@ const BY_ERROR_CODE: Partial<Record<ErrorCode, ExitKind>> = {
   UPSTREAM_AUTH: 'credentials',
   CANCELLED: 'interrupted',
   BLOCK_DAMAGED: 'place',
+  WORKSPACE_DAMAGED: 'place',
   STORAGE_FULL: 'place',
   WORKSPACE_BUSY: 'place',
   SHUTTING_DOWN: 'server',

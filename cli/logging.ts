@@ -67,7 +67,14 @@ export function logFacts(core: Core, log: Logger): void {
   core.events.on('chat.finished', (fact) =>
     fact.code === undefined || fact.code === 'CANCELLED' ? log.debug(fact, 'chat finished') : log.info(fact, 'chat failed'),
   );
-  core.events.on('adapter.paused', (fact) => log.warn(fact, 'a provider fails call after call and is left alone for a while'));
+  core.events.on('adapter.paused', (fact) =>
+    log.warn(
+      fact,
+      fact.scope === 'all'
+        ? 'a provider fails call after call and is left alone for a while'
+        : 'a provider fails the calls of one caller, which are paused for a while',
+    ),
+  );
   core.events.on('adapter.recovered', (fact) => log.info(fact, 'the provider answers again'));
   core.events.on('credentials.changed', (fact) => log.info(fact, 'auth.json was read again'));
   core.events.on('credentials.damaged', (fact) => log.error(fact, 'auth.json is damaged; what was read of it before, if anything, stays in use'));
@@ -82,6 +89,7 @@ function logBlockFacts({ events }: Core, log: Logger): void {
   events.on('archive.removed', (fact) => log.info(fact, 'archived block deleted'));
   events.on('block.transitioned', (fact) => (NEEDS_A_PERSON.has(fact.to) ? log.warn(fact, 'a monitor needs a person') : log.debug(fact, 'monitor')));
   events.on('block.damaged', (fact) => log.error(fact, 'a file of a block is damaged'));
+  events.on('block.rebuilt', (fact) => log.warn(fact, 'a file of a block could not be used and was made anew'));
   events.on('message.finished', (fact) => (fact.status === 'failed' ? log.warn(fact, 'message failed') : log.debug(fact, 'message finished')));
   events.on('workspace.halted', (fact) => log.warn(fact, fact.halted ? 'the kill switch is set' : 'the kill switch is released'));
   events.on('workspace.lost', (fact) => log.error(fact, 'another server holds the workspace, since its lock was deleted'));

@@ -1,5 +1,6 @@
 // What every command has that steers the running server.
 import type { Writable } from 'node:stream';
+import type { Warning } from '../core/index.ts';
 import { Api } from './api.ts';
 import { shellWord } from './banner.ts';
 import { Client, findServer } from './client.ts';
@@ -37,6 +38,11 @@ export abstract class ServerCommand extends BaseCommand {
     }
     if (this.json) await write(this.stdout, `${toJson({ results })}\n`);
     return worstOf(kinds);
+  }
+
+  /** What the server has to say about a request that it took. */
+  protected async sayWarnings(warnings: readonly Warning[] = []): Promise<void> {
+    for (const { field, message } of warnings) await this.say(oneLine(`note: ${field}: ${message}`));
   }
 
   /** Asks at a terminal; elsewhere, `otherwise` decides. */

@@ -1,5 +1,4 @@
-// The bus: facts about what has happened, in the past tense, for logs, metrics and transports. Documented in
-// docs/events.md; a test holds the list there to this one.
+// The bus: facts about what has happened, in the past tense, for logs, metrics and transports. docs/events.md lists them, and a test compares the two.
 import mittModule, { type Emitter } from 'mitt';
 import type { ErrorCode } from './errors.ts';
 import type { ArchiveInfo, BlockState, CallPurpose, ChatEntry, Compaction, TransitionActor } from './schemas/block.ts';
@@ -11,6 +10,11 @@ interface ChatFact {
   readonly model: string;
 }
 
+interface DestinationFact {
+  readonly adapter: string;
+  readonly address?: string | undefined;
+}
+
 /** The files of a block. */
 export type BlockFile = 'config' | 'memory' | 'costs' | 'pulse' | 'chat';
 
@@ -19,14 +23,15 @@ interface BlockFact {
 }
 
 interface MessageFact extends BlockFact {
-  /** Of the message, not of its answer. */
+  /** The id of the message, not of its answer. */
   readonly id: string;
 }
 
+/** Every fact and what it says. */
 export type CoreEvents = {
   /** A chat request was accepted and is about to wait for its place in the queue. */
   'chat.started': ChatFact & { readonly stream: boolean };
-  /** An attempt failed and will be repeated after `delayMs`. */
+  /** An attempt failed, and another one follows after `delayMs`. */
   'chat.retried': ChatFact & { readonly attempt: number; readonly delayMs: number; readonly code: ErrorCode; readonly error: string };
   /** A chat request ended: exactly one for each `chat.started`. `code` is absent when it succeeded. */
   'chat.finished': ChatFact & {
@@ -37,25 +42,38 @@ export type CoreEvents = {
     readonly usage?: Usage | undefined;
     readonly code?: ErrorCode | undefined;
   };
-  /** A provider has failed so often in a row that it is not called for `openMs`. */
-  'adapter.paused': { readonly adapter: string; readonly openMs: number; readonly failures: number; readonly code: ErrorCode; readonly error: string };
+  /**
+   * Calls to a provider have failed so often in a row that it is not called for `openMs`: by nobody, or only not by the caller whose calls they were.
+   * `address` is there when requests have named another one than the configured.
+   */
+  'adapter.paused': DestinationFact & {
+    readonly scope: 'all' | 'caller';
+    readonly openMs: number;
+    readonly failures: number;
+    readonly code: ErrorCode;
+    readonly error: string;
+  };
   /** A provider that was not called for a while answers again. */
-  'adapter.recovered': { readonly adapter: string };
+  'adapter.recovered': DestinationFact;
   /** auth.json was read again after a change. */
   'credentials.changed': { readonly file: string };
   /** auth.json can't be read; the last good content stays in use. */
   'credentials.damaged': { readonly file: string; readonly reason: string };
   /** The API token is another one now. */
   'token.rotated': { readonly file: string };
-  /** A block exists since now. */
+  /** A block has been made. */
   'block.created': BlockFact;
-  /** A file of a block has other content than before, whoever wrote it. A heartbeat alone is no change. Told of edits by hand
-   *  only while somebody follows the block or its monitor runs. */
+  /**
+   * A file of a block has changed, by the server or by hand. A heartbeat alone is no change. Edits by hand are noticed only while somebody follows the
+   * block or its monitor runs.
+   */
   'block.changed': BlockFact & { readonly file: BlockFile };
   /** The monitor is in another state. */
   'block.transitioned': BlockFact & { readonly from: BlockState; readonly to: BlockState; readonly cause: string; readonly actor: TransitionActor };
-  /** A file of a block can't be used. Its content was kept as `copy`, where it could be read at all. */
+  /** A file of a block can't be used. Its content was kept as `copy`, if it could be read at all. */
   'block.damaged': BlockFact & { readonly file: BlockFile; readonly reason: string; readonly copy?: string | undefined };
+  /** costs.json or pulse.json, which follow from other files, could not be used and began anew: a power cut may leave them empty. */
+  'block.rebuilt': BlockFact & { readonly file: BlockFile; readonly reason: string };
   /** The block was moved to the archive. */
   'block.archived': BlockFact & { readonly archiveName: ArchiveInfo['archiveName'] };
   /** An archived block is active again. */
@@ -66,7 +84,7 @@ export type CoreEvents = {
   'message.queued': MessageFact & { readonly channel: ChatEntry['channel'] };
   /** The answer to a message is being made. */
   'message.started': MessageFact & { readonly attempt: number; readonly provider: string; readonly model: string };
-  /** A message has its outcome; one for each message, unless it is queued again. `code` names the fault of one that failed. */
+  /** A message has its outcome: one for each message, unless the message is queued again. `code` is there when it failed. */
   'message.finished': MessageFact & {
     readonly status: 'done' | 'failed' | 'cancelled' | 'expired' | 'interrupted';
     readonly answerId?: string | undefined;
@@ -75,7 +93,7 @@ export type CoreEvents = {
     readonly costUsd?: number | null | undefined;
     readonly latencyMs?: number | undefined;
   };
-  /** A model call of a block was paid for, or failed after it had been counted. */
+  /** A model call of a block was billed, whether it succeeded or not. */
   'call.billed': BlockFact & {
     readonly provider: string;
     readonly model: string;
@@ -87,23 +105,24 @@ export type CoreEvents = {
   'memory.compacted': BlockFact & { readonly outcome: Compaction['outcome']; readonly trigger: Compaction['trigger'] };
   /** The kill switch was set (`halted`) or released. */
   'workspace.halted': { readonly halted: boolean; readonly reason: string | null };
-  /** Something of the workspace could not be written or watched in the background; the work goes on. */
-  /** Another process holds the workspace now: the monitors of this one have been stopped, and there are no blocks any more. */
+  /** Another process holds the workspace now. The monitors of this process have been stopped, and it has no blocks any more. */
   'workspace.lost': { readonly pid: number };
+  /** Something in the workspace could not be written or watched in the background; the work goes on. */
   'workspace.fault': { readonly block?: string | undefined; readonly what: string; readonly error: string };
 };
 
+/** Emits facts to those who listen. */
 export type CoreBus = Emitter<CoreEvents>;
 
 // The package's types describe its CommonJS build, where the function is a property; at run time it is the default export.
 const mitt = mittModule as unknown as typeof mittModule.default;
 
-/** A listener that throws is reported as a process warning; neither the other listeners nor the work that emitted the fact notice. */
+/** A bus whose listeners can't harm each other: one that throws becomes a process warning, and neither the others nor the emitting work notice. */
 export function createBus(): CoreBus {
   const bus = mitt<CoreEvents>();
   const emit = (type: keyof CoreEvents, fact?: unknown): void => {
     const listeners = bus.all.get(type);
-    // A copy, since a listener may add or remove one. Most facts have no listener or one, and every request tells two.
+    // A copy, since a listener may add or remove others. Every request emits two facts, and most facts have no listener or one.
     if (listeners !== undefined && listeners.length > 0) for (const listener of [...listeners]) tell(() => (listener as (fact: unknown) => void)(fact));
     const ofAll = bus.all.get('*');
     if (ofAll !== undefined && ofAll.length > 0) for (const listener of [...ofAll]) tell(() => (listener as (type: string, fact: unknown) => void)(type, fact));

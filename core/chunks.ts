@@ -1,74 +1,83 @@
-// Chunks that arrive one after the other and are read as one. Pure: no I/O.
+// Collects chunks that arrive one after the other and are read as one. Pure: no I/O.
 //
-// K1 What is kept costs little more memory than its bytes, however they are cut. The object of a chunk costs a hundred bytes, and a chunk
-//    keeps the whole read that it is a part of: so small ones, and small parts of a read, are copied together.
-// K2 The first few chunks and large ones are kept as they came: most answers are nothing else, and cost no copy before they are joined.
+// bytes-only: What is kept costs little more memory than its bytes, however they are cut. A chunk's object alone costs a hundred bytes, and a chunk keeps
+//   the whole network read that it is part of alive, so small chunks, and small parts of large reads, are copied together.
+// no-early-copy: The first few chunks and large ones are kept as they came. Most answers consist of nothing else and are copied only when they are joined.
+// known-size: Where the size of the whole is known, all chunks are copied into one buffer of that size, and joining them costs no second copy.
 
-/** What may be wasted on one chunk; also the first room for those that are copied. */
+/** Memory that one chunk may waste; also the size of the first buffer for copied chunks. */
 const SMALL_BYTES = 4096;
 const FEW_CHUNKS = 16;
 const NO_BYTES = Buffer.alloc(0);
 
-/** Has no cap of its own: whoever adds looks at `bytes` first. */
+/** Chunks that are read as one. There is no limit here: check `bytes` before adding. */
 export class Chunks {
-  /** In front of what is in the room. */
+  /** Whole chunks; they come before what is in the buffer. */
   #list: Buffer[] = [];
-  /** Doubles when it is full. */
-  #room = NO_BYTES;
+  /** Takes copies; doubles when it is full. */
+  #copies: Buffer;
   #used = 0;
   #bytes = 0;
 
-  /** Of all that was added since it was cleared. */
+  /** Sets `expected` bytes aside at once, so it must not be a size that a stranger announces. */
+  constructor(expected = 0) {
+    this.#copies = expected === 0 ? NO_BYTES : Buffer.allocUnsafeSlow(expected); // known-size
+  }
+
+  /** How many bytes have been added since the last `clear`. */
   get bytes(): number {
     return this.#bytes;
   }
 
+  /** Adds a chunk at the end. It must not be changed afterwards. */
   add(chunk: Buffer): void {
     const { length } = chunk;
     if (length === 0) return;
     const beside = chunk.buffer.byteLength - length;
-    const isKept = (this.#list.length < FEW_CHUNKS || length >= SMALL_BYTES) && beside <= Math.max(length, SMALL_BYTES); // K1, K2
+    const fits = this.#used + length <= this.#copies.length; // known-size
+    const isKept = !fits && (this.#list.length < FEW_CHUNKS || length >= SMALL_BYTES) && beside <= Math.max(length, SMALL_BYTES); // bytes-only, no-early-copy
     this.#bytes += length;
     if (isKept) {
-      this.#leaveRoom();
+      this.#listCopies();
       this.#list.push(chunk);
     } else {
       this.#growBy(length);
-      chunk.copy(this.#room, this.#used);
+      chunk.copy(this.#copies, this.#used);
       this.#used += length;
     }
   }
 
-  /** All of them as one, and `end` behind them, which is not kept. One chunk alone is handed out as it is. */
+  /** All chunks as one buffer, followed by `end`, which is not kept. A single chunk is returned as it is. */
   join(end: Buffer = NO_BYTES): Buffer {
     if (this.#bytes === 0) return end;
-    this.#leaveRoom();
+    this.#listCopies();
     const first = this.#list[0] as Buffer;
     if (this.#list.length === 1 && end.length === 0) return first;
     return Buffer.concat([...this.#list, end], this.#bytes + end.length);
   }
 
+  /** Forgets everything. */
   clear(): void {
     if (this.#bytes === 0) return;
     this.#list = [];
-    this.#room = NO_BYTES;
+    this.#copies = NO_BYTES;
     this.#used = 0;
     this.#bytes = 0;
   }
 
   #growBy(bytes: number): void {
     const needed = this.#used + bytes;
-    if (needed <= this.#room.length) return;
-    const room = Buffer.allocUnsafe(Math.max(needed, this.#room.length * 2, SMALL_BYTES));
-    this.#room.copy(room, 0, 0, this.#used);
-    this.#room = room;
+    if (needed <= this.#copies.length) return;
+    const copies = Buffer.allocUnsafe(Math.max(needed, this.#copies.length * 2, SMALL_BYTES));
+    this.#copies.copy(copies, 0, 0, this.#used);
+    this.#copies = copies;
   }
 
-  /** What comes next stands behind the room. */
-  #leaveRoom(): void {
+  /** Moves the copies to the list, so that the next chunk comes after them. */
+  #listCopies(): void {
     if (this.#used === 0) return;
-    this.#list.push(this.#room.subarray(0, this.#used));
-    this.#room = NO_BYTES;
+    this.#list.push(this.#copies.subarray(0, this.#used));
+    this.#copies = NO_BYTES;
     this.#used = 0;
   }
 }

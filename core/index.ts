@@ -18,8 +18,8 @@ export {
   invalidRequest,
   toBlockhouseError,
 } from './errors.ts';
+export type { CallOptions } from './gateway/accepted-chat.ts';
 export { checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress, isLoopbackHost } from './gateway/egress.ts';
-export type { CallOptions } from './gateway/gateway.ts';
 export type { Prompt, PromptToolResult, Turn } from './gateway/prompt.ts';
 export type { QueueLimits } from './gateway/queue.ts';
 export { clampRetryAfter, parseRetryAfter } from './gateway/retry.ts';
@@ -47,5 +47,6 @@ export * from './schemas/chat.ts';
 export { ErrorReport } from './schemas/error.ts';
 export { compile, type Validator } from './schemas/validate.ts';
 export * from './schemas/ws.ts';
+export { estimateTokens } from './tokens.ts';
 export { VERSION } from './version.ts';
 export { type LockHolder, readLock } from './workspace/lock.ts';

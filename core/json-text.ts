@@ -45,7 +45,7 @@ function quote(text: string): string {
   if (Buffer.byteLength(text) !== text.length || isDense(text)) return JSON.stringify(text);
   if (RARE_ESCAPES.some((char) => text.includes(char))) return JSON.stringify(text);
   let escaped = text;
-  for (const [char, escape] of COMMON_ESCAPES) if (escaped.includes(char)) escaped = escaped.replaceAll(char, escape);
+  for (const [char, replacement] of COMMON_ESCAPES) if (escaped.includes(char)) escaped = escaped.replaceAll(char, replacement);
   return `"${escaped}"`;
 }
 

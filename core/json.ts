@@ -5,8 +5,10 @@ export interface JsonObject {
   [key: string]: JsonValue;
 }
 
-/** Deepest nesting accepted inside free-form JSON (tool schemas, arguments, provider metadata).
- *  Real tool schemas stay below 20; JSON.stringify overflows the stack at some thousands. */
+/**
+ * Deepest nesting that is accepted: in free-form JSON of requests (tool schemas, arguments, provider metadata), and in every JSON file that is read.
+ * Real tool schemas stay below 20; JSON.stringify overflows the stack at some thousands.
+ */
 export const MAX_JSON_DEPTH = 100;
 
 /** Parses JSON text. Throws SyntaxError with V8's own message. */
@@ -14,8 +16,7 @@ export function parseJson(text: string): unknown {
   return JSON.parse(text);
 }
 
-/** Parses JSON text, or answers undefined where the text is not JSON: for input whose damage is
- *  an expected case that the caller handles (a provider's frame, an error body). */
+/** Parses JSON text, or returns undefined if it is not JSON: for input whose damage the caller expects and handles (a provider's frame, an error body). */
 export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -24,42 +25,83 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
+/** True for an object that is not an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**
- * Values in one body: beyond that, V8 is busy with parsing for longer than open streams can wait (100,000 keys or forms of objects take it a
- * tenth of a second). More than ten thousand messages fit in.
+ * Values in one body, or in one file of a block: V8 needs a tenth of a second for 100,000 keys or forms of objects, and open streams can't
+ * wait longer. More than ten thousand messages fit in.
  */
 export const MAX_JSON_VALUES = 50_000;
-/** A value and what stands before it. */
+/** A value and the character before it. */
 const LEAST_VALUE_BYTES = 2;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
 
-/** True for JSON text, UTF-8, with more than `limit` values, before it is parsed: commas and opening brackets outside of strings are counted. */
-export function holdsMoreThan(bytes: Uint8Array, limit: number): boolean {
-  if (bytes.length < limit * LEAST_VALUE_BYTES) return false;
-  let count = 0;
-  let isInString = false;
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (byte === QUOTE) isInString = !isInString;
-    else if (isInString) at += byte === BACKSLASH ? 1 : 0;
-    else if (byte === COMMA || byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
-      count += 1;
-      if (count > limit) return true;
-    }
-  }
-  return false;
+/** What JSON text may hold at most. */
+export interface JsonLimits {
+  /** Fields and elements. */
+  readonly values: number;
+  /** Arrays and objects inside each other. */
+  readonly depth: number;
 }
 
-/** Values inside a tool's schema: real ones have some hundreds, and every provider's form of it is made anew for each request. */
+/**
+ * Which limit JSON text, UTF-8, goes beyond, found without parsing it: commas and brackets outside of strings are counted. Undefined when it keeps
+ * to both, or when it is no JSON.
+ */
+export function exceededLimit(bytes: Uint8Array, { values, depth }: JsonLimits): keyof JsonLimits | undefined {
+  let count = 0;
+  let level = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) at = endOfString(bytes, at + 1);
+    else if (byte === COMMA) count += 1;
+    else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) level -= 1;
+    else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
+      count += 1;
+      level += 1;
+      if (level > depth) return 'depth';
+    } else continue;
+    if (count > values) return 'values';
+  }
+  return undefined;
+}
+
+/** Characters of a string that are looked at one by one: the search for a distant quote is quicker, but takes longer to begin. */
+const NEAR = 64;
+
+/** The place of the quote that ends the string; the length of the text when there is none. */
+function endOfString(bytes: Uint8Array, start: number): number {
+  let at = start;
+  for (const near = start + NEAR; at < near; at += 1) {
+    if (bytes[at] === QUOTE) return at;
+    if (bytes[at] === BACKSLASH) at += 1;
+  }
+  for (;;) {
+    const quote = bytes.indexOf(QUOTE, at);
+    if (quote === -1) return bytes.length;
+    let first = quote;
+    while (first > at && bytes[first - 1] === BACKSLASH) first -= 1;
+    if ((quote - first) % 2 === 0) return quote;
+    at = quote + 1;
+  }
+}
+
+/** True for JSON text, UTF-8, with more than `limit` values, before it is parsed. */
+export function holdsMoreThan(bytes: Uint8Array, limit: number): boolean {
+  return bytes.length >= limit * LEAST_VALUE_BYTES && exceededLimit(bytes, { values: limit, depth: Number.POSITIVE_INFINITY }) === 'values';
+}
+
+/** Values inside a tool's schema: real ones have some hundreds, and the provider's form of it is made anew for each request. */
 export const MAX_SCHEMA_VALUES = 10_000;
 
 /** True when there are more than `limit` values inside arrays and objects. Ends as soon as it is known; `value` must not nest too deep. */

@@ -1,17 +1,17 @@
-// What the core asks of the world. Adapters implement `Adapter`; whoever shows an answer while it is
-// written implements `StreamSink`. Pure: types only.
+// What the core needs from others. Adapters implement `Adapter`; a transport that shows an answer while it is written implements `StreamSink`.
+// Pure: types only.
 import type { EgressRule } from './gateway/egress.ts';
 import type { Prompt } from './gateway/prompt.ts';
 import type { ResolvedSettings, SettingsSpec } from './gateway/settings.ts';
 import type { ChatStart, StopReason, ToolCall, Usage, Warning } from './schemas/chat.ts';
 
 /**
- * One step of an answer. The law of a sequence of events:
- * - any number of events in any order; `text` fragments concatenate in order;
- * - a `toolCall` is complete and has parsed arguments;
- * - `usage` fields and `providerMetadata` keys overwrite earlier ones, they never add up;
- * - exactly one `stop`; usage may still follow it;
- * - the sequence ends when the adapter's promise resolves; a rejection means that no answer is complete.
+ * One step of an answer. The rules of a sequence of events:
+ * - Events come in any number and order. The answer's text is the `text` fragments in their order.
+ * - A `toolCall` is complete, and its arguments are parsed.
+ * - `usage` fields and `providerMetadata` keys overwrite earlier ones; they do not add up.
+ * - There is exactly one `stop`. Usage may still follow it.
+ * - The sequence ends when the adapter's promise resolves. When the promise rejects, there is no complete answer.
  */
 export type ChatEvent =
   | { readonly type: 'text'; readonly text: string }
@@ -21,21 +21,24 @@ export type ChatEvent =
   | { readonly type: 'warning'; readonly warning: Warning }
   | { readonly type: 'stop'; readonly stopReason: StopReason };
 
-/** Counts as the provider reported them, made inclusive of cached tokens; unknown is absent. */
+/** Counts as the provider reported them, with cached tokens included in the input. An unknown count is absent. */
 export type ReportedUsage = { readonly [K in keyof Omit<Usage, 'totalTokens' | 'estimated'>]?: number | undefined };
 
-/** Takes the events of one attempt. Called synchronously, never after the attempt's promise settled. */
+/** Takes the events of one attempt. The adapter calls it synchronously, and never after its promise has settled. */
 export interface EventSink {
-  /** Events that arrived together. False asks the adapter to stop reading until `onceWritable` calls back. */
+  /** Takes events that arrived together. False asks the adapter to stop reading until `onceWritable` calls back. */
   emit(events: readonly ChatEvent[]): boolean;
-  /** Registers the one callback that is called when more may be emitted. */
+  /** Calls `resume` once, as soon as more events may be emitted. There is one callback at a time. */
   onceWritable(resume: () => void): void;
 }
 
-/** Milliseconds; 0 switches a limit off. */
+/** Limits of one upstream call in milliseconds; 0 switches a limit off. */
 export interface UpstreamTimeouts {
+  /** Until the connection stands. */
   readonly connectMs: number;
+  /** Silence before the answer. */
   readonly firstByteMs: number;
+  /** Silence within the answer. */
   readonly idleMs: number;
 }
 
@@ -44,10 +47,11 @@ export interface AdapterCall {
   readonly settings: ResolvedSettings;
   readonly egress: EgressRule;
   readonly timeouts: UpstreamTimeouts;
-  /** Aborted when the caller left: the upstream request must be torn down at once. */
+  /** Fires when the caller leaves. The upstream request must be ended at once. */
   readonly signal: AbortSignal;
 }
 
+/** What an attempt at a chat request needs besides. */
 export interface ChatCall extends AdapterCall {
   readonly model: string;
   readonly prompt: Prompt;
@@ -56,48 +60,55 @@ export interface ChatCall extends AdapterCall {
   readonly sink: EventSink;
 }
 
-/** One provider. Everything but the three calls is data. */
+/** One provider. Everything is data except the calls `chat`, `listModels` and `verify`. */
 export interface Adapter {
   readonly id: string;
-  /** Other ids accepted on input, never emitted. */
+  /** Other ids that requests may use; they never appear in answers. */
   readonly aliases: readonly string[];
   readonly displayName: string;
   readonly authRequired: boolean;
   readonly defaultModel: string;
-  /** The name of this provider in the price data; absent where there are no prices. */
+  /** The name of this provider in the price data; absent when it has no prices. */
   readonly pricesAs?: string;
   readonly supportsStreaming: boolean;
-  /** Names of environment variables shown to callers. */
+  /** The environment variables that callers are told about. */
   readonly envVars: readonly string[];
   readonly settings: SettingsSpec;
-  /** Fixed limits of this provider that differ from the gateway's defaults. */
+  /** Limits of this provider that differ from the gateway's defaults. */
   readonly timeouts?: Partial<UpstreamTimeouts>;
-  /** Origins beside those of `baseURL` that stored keys may go to: for providers whose hosts follow from other settings. */
+  /** Origins other than that of `baseURL` that stored keys may go to, for a provider whose hosts follow from other settings. Must not throw. */
   trustedOrigins?(settings: ResolvedSettings): readonly string[];
-  /** Says what is missing before a call can be made, or undefined. Must not do I/O. */
+  /** Says in a sentence what is missing before a call can be made; undefined when nothing is. Must not do I/O. */
   missingCredential(settings: ResolvedSettings): string | undefined;
-  /** Makes one attempt. Rejects with a BlockhouseError whose `retryable` and `mayHaveRun` are true to the facts. */
+  /**
+   * The most tokens that a prompt and its answer may have together; undefined where the adapter knows no limit. May ask the provider once for
+   * each model. Rejects with a BlockhouseError when there is no connection.
+   */
+  contextTokens?(call: AdapterCall, model: string): Promise<number | undefined>;
+  /** Makes one attempt. Rejects with a BlockhouseError whose `retryable` and `mayHaveRun` tell the truth about this attempt. */
   chat(call: ChatCall): Promise<void>;
-  /** Model ids for people to choose from, where they need not be asked for. */
+  /** Model ids for people to choose from, when the provider need not be asked. */
   readonly curatedModels?: readonly string[];
-  /** Asks the provider for them; called only where there is no curated list. */
+  /** Asks the provider for its model ids; called only when there is no curated list. Rejects with a BlockhouseError. */
   listModels(call: AdapterCall): Promise<readonly string[]>;
   /** The cheapest authenticated probe, never an inference. Resolves with a sentence for people; rejects with a BlockhouseError. */
   verify(call: AdapterCall): Promise<string>;
-  /** Loads what the first call needs, so that it needs no time for that. May be left out. */
+  /** Loads what the first call needs, so that the call does not wait for it. May be left out. */
   prepare?(): Promise<void>;
-  /** Closes idle connections. Called once, at shutdown; may be slow, must not throw. */
+  /** Ends every call and closes all connections. Called once, at shutdown. May take time; must not reject. */
   close(): Promise<void>;
 }
 
-/** Where a streamed answer goes. `start` comes exactly once and first; then `content`. */
+/** Where a streamed answer goes. `start` is called exactly once and first, then `content`. */
 export interface StreamSink {
+  /** The answer begins. */
   start(start: ChatStart): void;
-  /** Text fragments that arrived together. False asks for a pause until `onceWritable` calls back. */
+  /** Takes text fragments that arrived together. False asks for a pause until `onceWritable` calls back. */
   content(fragments: readonly string[]): boolean;
+  /** Calls `resume` once, as soon as more text may come. */
   onceWritable(resume: () => void): void;
-  /** True once any byte has left towards the caller: from then on an attempt is never repeated. */
+  /** True once a byte has gone to the caller. From then on no further attempt is made. */
   readonly opened: boolean;
-  /** Milliseconds until it opens by itself for want of content; Infinity where it never does. No wait for a repetition outlasts it. */
+  /** Milliseconds until the stream opens by itself, without content; Infinity when it never does. No wait for a further attempt is longer. */
   readonly opensInMs: number;
 }

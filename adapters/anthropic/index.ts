@@ -49,8 +49,8 @@ export function createAnthropic(): Adapter {
     createDecoder: (context) => new AnthropicDecoder(context),
     readError,
     curatedModels: MODELS,
-    verify: async (get, settings) => {
-      const list = await get(joinURL(settings.values['baseURL'] ?? '', '/v1/models?limit=1', VERSION_SUFFIX));
+    verify: async (fetchJson, settings) => {
+      const list = await fetchJson(joinURL(settings.values['baseURL'] ?? '', '/v1/models?limit=1', VERSION_SUFFIX));
       return asArray(isObject(list) ? list['data'] : undefined).length > 0 ? 'The key is valid.' : 'The key is valid, but no model is listed for it.';
     },
   });

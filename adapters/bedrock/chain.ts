@@ -1,9 +1,9 @@
 // Keys from AWS's own provider chain, waited for within the limits of the call that needs them.
 //
-// P1 The chain of a profile is loaded once, and asked for each look-up; it keeps what it found until that expires.
-// P2 A look-up can't be ended from here: a helper process, a sign-in, a metadata service take the time they take. So a call waits for it
+// one-chain: the chain of a profile is loaded once, and asked for each look-up; it keeps what it found until that expires.
+// unending: a look-up can't be ended from here: a helper process, a sign-in, a metadata service take the time they take. So a call waits for it
 //    no longer than its limit, its caller and `close` allow. The look-up goes on, and serves the calls that come meanwhile.
-// P3 A call that waits no more leaves nothing behind: no timer, no listener, no place among those who wait.
+// clean-exit: a call that no longer waits leaves nothing behind: no timer, no listener, no place among those who wait.
 import { type AdapterCall, BlockhouseError } from '../../core/index.ts';
 import { closing } from '../connection-errors.ts';
 import { redact } from '../redact.ts';
@@ -34,7 +34,7 @@ export class ProviderChain {
     this.#load = load;
   }
 
-  /** Rejects with ADAPTER_NOT_CONFIGURED when there are none, and where P2 ends the wait with UPSTREAM_TIMEOUT, CANCELLED or SHUTTING_DOWN. */
+  /** Rejects with ADAPTER_NOT_CONFIGURED when there are none, and when the limit ends the wait (unending) with UPSTREAM_TIMEOUT, CANCELLED or SHUTTING_DOWN. */
   find(profile: string | undefined, { timeouts, signal }: Pick<AdapterCall, 'timeouts' | 'signal'>): Promise<AwsKeys> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(closing());
@@ -64,7 +64,7 @@ export class ProviderChain {
     });
   }
 
-  /** Ends every wait. A look-up that is under way is left alone (P2). */
+  /** Ends every wait. A look-up that is under way is left alone (unending). */
   close(): void {
     this.#isClosed = true;
     for (const waiters of this.#waiting.values()) for (const waiter of waiters) waiter.failed(closing());
@@ -84,7 +84,7 @@ export class ProviderChain {
     return waiters;
   }
 
-  /** P1. */
+  /** one-chain. */
   async #ask(profile: string | undefined): Promise<AwsKeys> {
     const provider = this.#providers.get(profile) ?? this.#load(profile);
     this.#providers.set(profile, provider);

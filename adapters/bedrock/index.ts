@@ -1,7 +1,7 @@
 // Amazon Bedrock: the Converse API, binary event streams, requests signed with AWS keys or carrying a bearer token.
 import { type Adapter, type AdapterCall, BlockhouseError, type ResolvedSettings } from '../../core/index.ts';
 import { defineAdapter } from '../define.ts';
-import type { Get } from '../provider.ts';
+import type { FetchJson } from '../provider.ts';
 import { asArray, asObject } from '../read.ts';
 import { Authorizer, CREDENTIAL_SETTINGS, keyProblem } from './credentials.ts';
 import { controlURL, endpointProblem, regionOf, trustedOrigins } from './endpoints.ts';
@@ -52,10 +52,10 @@ function withCredential<C extends AdapterCall, T>(authorizer: Authorizer, call: 
   return completed === undefined ? make(call) : completed.then((settings) => make({ ...call, settings }));
 }
 
-async function verify(get: Get, settings: ResolvedSettings): Promise<string> {
+async function verify(fetchJson: FetchJson, settings: ResolvedSettings): Promise<string> {
   const region = regionOf(settings);
   try {
-    const list = await get(controlURL(settings, '/foundation-models?byOutputModality=TEXT'));
+    const list = await fetchJson(controlURL(settings, '/foundation-models?byOutputModality=TEXT'));
     const count = asArray(asObject(list)['modelSummaries']).length;
     return `The credentials are valid in ${region}; ${count} foundation ${count === 1 ? 'model is' : 'models are'} offered there.`;
   } catch (error) {

@@ -44,8 +44,8 @@ export function createGoogle(): Adapter {
     createDecoder: ({ model }) => new GoogleDecoder(model),
     readError,
     curatedModels: MODELS,
-    verify: async (get, settings) => {
-      await get(joinURL(settings.values['baseURL'] ?? '', '/v1beta/models?pageSize=1', VERSION_SUFFIX));
+    verify: async (fetchJson, settings) => {
+      await fetchJson(joinURL(settings.values['baseURL'] ?? '', '/v1beta/models?pageSize=1', VERSION_SUFFIX));
       return 'The key is valid.';
     },
   });

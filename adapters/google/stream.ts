@@ -1,8 +1,8 @@
 // Gemini's stream: data-only server-sent events, each a piece of an answer; there is no end mark but a finish
 // reason somewhere before the end of the bytes. Pure: no I/O.
 //
-// M1 The stop is emitted last: signatures and counts come with or after the finish reason.
-// M2 An error may stand bare where a record should be, on one line or over several.
+// stop-last: the stop is emitted at the end of the bytes, because signatures and counts come with the finish reason or after it.
+// bare-error: an error may stand where a record should be, without `data:`, on one line or on several.
 import { type ChatEvent, tryParseJson } from '../../core/index.ts';
 import { cutShort, malformed, type StreamDecoder, StreamError } from '../provider.ts';
 import { SseReader, type SseRecord } from '../sse-read.ts';
@@ -19,7 +19,7 @@ export class GoogleDecoder implements StreamDecoder {
   readonly #reader = new SseReader();
   readonly #model: string;
   #stop: ChatEvent | undefined;
-  /** The last chunks, TAIL_BYTES of them at least, for M2. */
+  /** The last chunks, TAIL_BYTES of them at least, for bare-error. */
   readonly #tail: Buffer[] = [];
   #tailBytes = 0;
 
@@ -37,7 +37,7 @@ export class GoogleDecoder implements StreamDecoder {
   end(events: ChatEvent[] = []): ChatEvent[] {
     this.#read(this.#reader.end(), events);
     if (this.#stop === undefined) throw this.#bareError() ?? cutShort('a finish reason');
-    events.push(this.#stop); // M1
+    events.push(this.#stop); // stop-last
     return events;
   }
 
@@ -63,7 +63,7 @@ export class GoogleDecoder implements StreamDecoder {
     }
   }
 
-  /** M2. */
+  /** bare-error. */
   #bareError(): StreamError | undefined {
     const text = Buffer.concat(this.#tail).toString('utf8');
     const at = text.search(BARE_ERROR);

@@ -1,8 +1,8 @@
 // Tool parameters as the part of JSON Schema that Gemini takes. Pure: no I/O.
 // Source: @google/genai `genai.d.ts`, the list of supported properties at `responseJsonSchema`.
 //
-// T1 Only keywords are judged; the names of properties and definitions are the caller's and stay.
-// T2 Objects are rebuilt from entries, so that a key `__proto__` is a key like any other.
+// Only keywords are judged; the names of properties and definitions are the caller's and stay. Objects are rebuilt from entries, so that a key
+// `__proto__` is a key like any other.
 import { isObject } from '../../core/index.ts';
 
 const KEPT = new Set('$id $anchor type format title description enum minItems maxItems minimum maximum required propertyOrdering'.split(' '));
@@ -30,7 +30,7 @@ function clean(schema: Record<string, unknown>, dropped: Set<string>, isRoot = f
     if (kept !== undefined) entries.push([given, kept]);
     else if (!ANNOTATIONS.has(given) && !given.startsWith('x-')) dropped.add(given);
   }
-  return Object.fromEntries(entries); // T2
+  return Object.fromEntries(entries);
 }
 
 /** Older and other spellings of what Gemini does take: `const`, `definitions`, tuples in `items`. */
@@ -48,7 +48,7 @@ function modernize(schema: Record<string, unknown>): Record<string, unknown> {
 /** The value to send, undefined for a keyword that is not taken. */
 function cleanKeyword(keyword: string, value: unknown, dropped: Set<string>): unknown {
   if (KEPT.has(keyword) || keyword === '$ref') return value;
-  if (SCHEMA_MAPS.has(keyword) && isObject(value)) return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, cleanInner(inner, dropped)])); // T1
+  if (SCHEMA_MAPS.has(keyword) && isObject(value)) return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, cleanInner(inner, dropped)]));
   if (SCHEMA_LISTS.has(keyword) && Array.isArray(value)) return value.map((inner) => cleanInner(inner, dropped));
   if (keyword === 'additionalProperties' && typeof value === 'boolean') return value;
   return SCHEMAS.has(keyword) && isObject(value) ? clean(value, dropped) : undefined;

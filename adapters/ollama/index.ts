@@ -2,9 +2,11 @@
 import type { Adapter, ResolvedSettings } from '../../core/index.ts';
 import { joinURL } from '../base-url.ts';
 import { defineAdapter } from '../define.ts';
-import type { Get } from '../provider.ts';
+import type { FetchJson } from '../provider.ts';
 import { asArray, asObject, asString } from '../read.ts';
+import { ContextSizes } from './context-size.ts';
 import { readError } from './errors.ts';
+import { ModelContexts } from './model-contexts.ts';
 import { buildRequest, VERSION_SUFFIX } from './request.ts';
 import { readAnswer } from './response.ts';
 import { OllamaDecoder } from './stream.ts';
@@ -12,8 +14,14 @@ import { OllamaDecoder } from './stream.ts';
 /** A cold model is loaded before the first byte, which takes minutes on a slow disk. */
 const FIRST_BYTE_MS = 300_000;
 const CLOUD_HOST = 'ollama.com';
+/** Models that a daemon only passes on to the cloud. */
+const CLOUD_MODEL = /[:-]cloud$/;
+/** Less holds no conversation. */
+const LEAST_CONTEXT = 512;
 
 export function createOllama(): Adapter {
+  const models = new ModelContexts();
+  const sizes = new ContextSizes();
   return defineAdapter({
     id: 'ollama',
     displayName: 'Ollama',
@@ -24,24 +32,31 @@ export function createOllama(): Adapter {
       // The daemon's own variable counts too, below ours; it may hold a listen address.
       baseURL: { env: ['OLLAMA_BASE_URL', 'OLLAMA_HOST'], default: 'http://127.0.0.1:11434', normalize: normalizeHost },
       apiKey: { env: ['OLLAMA_API_KEY'], secret: true },
+      // The daemon's own variable: it says what the machine can take.
+      contextTokens: { env: ['OLLAMA_CONTEXT_LENGTH'], default: '32768', storedOnly: true },
     },
     timeouts: { firstByteMs: FIRST_BYTE_MS },
     unreachableHint: 'Is the daemon running there? `ollama serve` starts it.',
     missingCredential,
     authorize: (request, settings) => authorize(request.url, settings),
-    buildChat: buildRequest,
+    contextTokens: (fetchJson, settings, model) => contextLimit(models, fetchJson, settings, model),
+    buildChat: (context) => buildRequest(context, sizes),
     readAnswer,
     createDecoder: () => new OllamaDecoder(),
     readError,
-    listModels: async (get, settings) => modelNames(await tags(get, settings)),
-    verify: async (get, settings) => {
-      const count = modelNames(await tags(get, settings)).length;
+    listModels: async (fetchJson, settings) => modelNames(await tags(fetchJson, settings)),
+    verify: async (fetchJson, settings) => {
+      const count = modelNames(await tags(fetchJson, settings)).length;
       return `The daemon at ${settings.values['baseURL']} is reachable; ${count} ${count === 1 ? 'model is' : 'models are'} available.`;
     },
   });
 }
 
 function missingCredential(settings: ResolvedSettings): string | undefined {
+  const { contextTokens = '' } = settings.values;
+  if (!/^\d{3,9}$/.test(contextTokens) || Number(contextTokens) < LEAST_CONTEXT) {
+    return `contextTokens from ${settings.sources['contextTokens']} must be a whole number of ${LEAST_CONTEXT} or more, not ${JSON.stringify(contextTokens)}.`;
+  }
   if (!isCloud(new URL(settings.values['baseURL'] ?? '')) || settings.values['apiKey'] !== undefined) return undefined;
   return `Ollama's cloud needs a key: set OLLAMA_API_KEY, ollama.apiKey in auth.json (\`blockhouse auth set ollama\`), or send config.apiKey.`;
 }
@@ -62,8 +77,22 @@ function isCloud(url: URL): boolean {
   return url.protocol === 'https:' && (url.hostname === CLOUD_HOST || url.hostname.endsWith(`.${CLOUD_HOST}`));
 }
 
-function tags(get: Get, settings: ResolvedSettings): Promise<unknown> {
-  return get(joinURL(settings.values['baseURL'] ?? '', '/api/tags', VERSION_SUFFIX));
+/** The smaller of what the model can take and what the settings allow. The cloud has its models loaded as they are: there is nothing to set. */
+function contextLimit(
+  models: ModelContexts,
+  fetchJson: FetchJson,
+  { values }: ResolvedSettings,
+  model: string,
+): Promise<number | undefined> | number | undefined {
+  const base = values['baseURL'] ?? '';
+  if (isCloud(new URL(base)) || CLOUD_MODEL.test(model)) return undefined;
+  const allowed = Number(values['contextTokens']);
+  const most = models.of(`${base} ${model}`, () => fetchJson(joinURL(base, '/api/show', VERSION_SUFFIX), { model }));
+  return most instanceof Promise ? most.then((tokens) => Math.min(tokens ?? allowed, allowed)) : Math.min(most ?? allowed, allowed);
+}
+
+function tags(fetchJson: FetchJson, settings: ResolvedSettings): Promise<unknown> {
+  return fetchJson(joinURL(settings.values['baseURL'] ?? '', '/api/tags', VERSION_SUFFIX));
 }
 
 function modelNames(json: unknown): string[] {

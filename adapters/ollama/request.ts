@@ -1,14 +1,16 @@
-// A prompt as an Ollama chat request. Pure: no I/O.
-import type { Prompt, Turn, Warning } from '../../core/index.ts';
+// A prompt as an Ollama chat request. No I/O; the one state is that of the context sizes.
+import { estimateTokens, type Prompt, type Turn, type Warning } from '../../core/index.ts';
 import { DEFAULT_MAX_TOKENS, joinURL } from '../base-url.ts';
 import type { ChatContext, WireRequest } from '../provider.ts';
 import { objectSchema, outputText } from '../tools.ts';
+import type { ContextSizes } from './context-size.ts';
 import type { OllamaMessage, OllamaRequest } from './schema.ts';
 
 /** OLLAMA_BASE_URL is often set to the OpenAI-compatible address. */
 export const VERSION_SUFFIX = /\/(v1|api)$/;
 
-export function buildRequest({ model, prompt, settings, stream }: ChatContext): WireRequest {
+export function buildRequest({ model, prompt, settings, stream, contextTokens }: ChatContext, sizes: ContextSizes): WireRequest {
+  const base = settings.values['baseURL'] ?? '';
   const body: OllamaRequest = {
     model,
     messages: [...(prompt.system === undefined ? [] : [{ role: 'system' as const, content: prompt.system }]), ...prompt.turns.flatMap(toMessages)],
@@ -21,12 +23,13 @@ export function buildRequest({ model, prompt, settings, stream }: ChatContext): 
       })),
     }),
   };
+  const cuts = contextTokens === undefined ? [] : setContext(body, `${base} ${model}`, sizes, contextTokens);
   return {
-    url: joinURL(settings.values['baseURL'] ?? '', '/api/chat', VERSION_SUFFIX),
+    url: joinURL(base, '/api/chat', VERSION_SUFFIX),
     headers: { accept: stream ? 'application/x-ndjson' : 'application/json' },
     body,
     stream,
-    warnings: warningsFor(prompt),
+    warnings: [...warningsFor(prompt), ...cuts],
   };
 }
 
@@ -37,6 +40,37 @@ function toMessages(turn: Turn): OllamaMessage[] {
     return turn.results.map((result) => ({ role: 'tool', content: outputText(result), tool_call_id: result.toolCallId, tool_name: result.toolName }));
   const calls = turn.toolCalls.map((call, index) => ({ id: call.id, function: { index, name: call.name, arguments: call.arguments } }));
   return [{ role: 'assistant', content: turn.text, ...(calls.length > 0 && { tool_calls: calls }) }];
+}
+
+/** Ollama writes a role and marks around each message. */
+const TOKENS_PER_MESSAGE = 8;
+/** An estimate of the prompt must not leave an answer without any room. */
+const LEAST_ANSWER = 256;
+
+/**
+ * Sets the size of the context, and an answer no longer than what the prompt leaves of it: beyond that, Ollama would drop the beginning of the
+ * conversation to go on writing. Returns what this cuts.
+ */
+function setContext(body: OllamaRequest, key: string, sizes: ContextSizes, limit: number): Warning[] {
+  const { options } = body;
+  const promptTokens = tokensOf(body);
+  const size = sizes.sizeFor(key, { promptTokens, answerTokens: options.num_predict, limit });
+  options.num_ctx = size;
+  if (promptTokens > size) {
+    const message = `The prompt has about ${promptTokens} tokens, and the context of ${body.model} is limited to ${size}: Ollama leaves out the oldest messages. A larger OLLAMA_CONTEXT_LENGTH helps if the model can take more.`;
+    return [{ field: 'messages', message }];
+  }
+  const room = Math.max(size - promptTokens, LEAST_ANSWER);
+  if (options.num_predict <= room) return [];
+  const message = `The prompt leaves about ${room} of the ${size} tokens that the context of ${body.model} is limited to; ${room} was sent instead of ${options.num_predict}.`;
+  options.num_predict = room;
+  return [{ field: 'config.maxTokens', message }];
+}
+
+function tokensOf({ messages, tools }: OllamaRequest): number {
+  const calls = (message: OllamaMessage): string => ('tool_calls' in message ? JSON.stringify(message.tool_calls) : '');
+  const texts = messages.reduce((sum, message) => sum + TOKENS_PER_MESSAGE + estimateTokens(message.content) + estimateTokens(calls(message)), 0);
+  return texts + (tools === undefined ? 0 : estimateTokens(JSON.stringify(tools)));
 }
 
 function warningsFor(prompt: Prompt): Warning[] {

@@ -16,6 +16,6 @@ export interface OllamaRequest {
   messages: OllamaMessage[];
   /** The server's default is true, so it is always sent. */
   stream: boolean;
-  options: { num_predict: number; temperature?: number };
+  options: { num_predict: number; num_ctx?: number; temperature?: number };
   tools?: { type: 'function'; function: { name: string; description: string; parameters: Record<string, unknown> } }[];
 }

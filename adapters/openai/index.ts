@@ -1,7 +1,7 @@
 // OpenAI: `/responses` at its own hosts, `/chat/completions` at every server that is compatible with it.
 import { type Adapter, BlockhouseError, type ChatEvent, type ResolvedSettings } from '../../core/index.ts';
 import { defineAdapter } from '../define.ts';
-import type { ChatContext, Get, StreamDecoder } from '../provider.ts';
+import type { ChatContext, FetchJson, StreamDecoder } from '../provider.ts';
 import { asArray, asObject } from '../read.ts';
 import { apiOf, DEFAULT_BASE_URL, endpointURL, isLoopback, isOwnHost } from './endpoint.ts';
 import { isListingRefused, readError } from './errors.ts';
@@ -71,10 +71,10 @@ function createDecoder({ settings }: ChatContext): StreamDecoder {
 }
 
 /** Compatible servers list their models to anybody, so only OpenAI's own answer says something about the key. */
-async function verify(get: Get, settings: ResolvedSettings): Promise<string> {
+async function verify(fetchJson: FetchJson, settings: ResolvedSettings): Promise<string> {
   const url = endpointURL(settings, '/models');
   try {
-    const count = asArray(asObject(await get(url))['data']).length;
+    const count = asArray(asObject(await fetchJson(url))['data']).length;
     return `${isOwnHost(settings) ? 'The key is valid' : `The server at ${url.origin} answers`}; ${count} ${count === 1 ? 'model is' : 'models are'} listed.`;
   } catch (error) {
     if (!(error instanceof BlockhouseError) || !isListingRefused(error)) throw error;

@@ -1,8 +1,7 @@
 // Tool calls of Chat Completions, gathered from the fragments of a stream. Pure: no I/O.
 //
-// T1 OpenAI keys fragments by `index`; id and name come once, with the first.
-// T2 Compatible servers leave `index` out (or send -1), or give every whole call the index 0: a new id with a name begins a
-//    new call.
+// by-index: OpenAI numbers the calls by `index`; the id and the name come once, with the first fragment.
+// by-id: compatible servers leave `index` out (or send -1), or give every whole call the index 0. There a new id with a name begins a new call.
 import { isObject } from '../../core/index.ts';
 import { malformed } from '../provider.ts';
 import { asString, expectObject, expectText } from '../read.ts';
@@ -48,10 +47,10 @@ export class CallSlots {
   #slotFor(fragment: Fragment): CallSlot {
     const { index, id, name } = fragment;
     const key = typeof index === 'number' && index >= 0 ? index : undefined;
-    const known = key === undefined ? this.#slots.at(-1) : this.#byIndex?.get(key); // T1
+    const known = key === undefined ? this.#slots.at(-1) : this.#byIndex?.get(key); // by-index
     if (known === undefined) return this.#open(key);
     const isOther = name !== '' && known.name !== '' && (id === '' ? key === undefined : id !== known.id);
-    return isOther ? this.#open(key) : known; // T2
+    return isOther ? this.#open(key) : known; // by-id
   }
 
   #open(index: number | undefined): CallSlot {

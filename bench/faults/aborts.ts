@@ -9,7 +9,8 @@ import { connect, type Socket } from 'node:net';
 import { parseArgs } from 'node:util';
 import { until } from '../../spec/support/until.ts';
 import { percentile } from '../harness/stats.ts';
-import { type Asked, chat, friendly, openFiles, print, startWorld, Verdict, wholeNumber } from './world.ts';
+import { print, Verdict, wholeNumber } from './verdict.ts';
+import { type Asked, chat, friendly, openFiles, startWorld } from './world.ts';
 
 type Phase = 'before the connection' | 'before the first byte' | 'in the middle' | 'after the last byte';
 

@@ -4,7 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { until } from '../../spec/support/until.ts';
 import { percentile } from '../harness/stats.ts';
-import { chat, friendly, print, startWorld, Verdict, wholeNumber } from './world.ts';
+import { print, Verdict, wholeNumber } from './verdict.ts';
+import { chat, friendly, startWorld } from './world.ts';
 
 /** Callers at the same time; fewer than have a place in the queue, so that none is turned away for want of one. */
 const AT_ONCE = 32;
@@ -86,11 +87,11 @@ async function failAll(adapter: string, log: () => string): Promise<void> {
   const first = openings()[0]?.failures ?? Number.POSITIVE_INFINITY;
   const most = Math.floor(calls * 1.1);
   const count = reached[adapter] ?? 0;
-  print(`${adapter}:`);
-  verdict.say('  calls that reach it', `${count} of ${calls}`, `at most ${most}`, count <= most);
-  verdict.say('  failures until the breaker opens', `${first}`, `at most ${FAILURES_TO_OPEN}`, first <= FAILURES_TO_OPEN);
-  verdict.say('  calls that end in an error', `${refused}, p99 ${percentile(times, 0.99).toFixed(0)} ms`, `${calls}`, refused === calls);
-  verdict.say('  another provider meanwhile', `${answered} of ${other} answered`, 'all', answered === other && other > 0);
+  verdict.of(adapter);
+  verdict.say('calls that reach it', `${count} of ${calls}`, `at most ${most}`, count <= most);
+  verdict.say('failures until the breaker opens', `${first}`, `at most ${FAILURES_TO_OPEN}`, first <= FAILURES_TO_OPEN);
+  verdict.say('calls that end in an error', `${refused}, p99 ${percentile(times, 0.99).toFixed(0)} ms`, `${calls}`, refused === calls);
+  verdict.say('another provider meanwhile', `${answered} of ${other} answered`, 'all', answered === other && other > 0);
 }
 
 async function recover(adapter: string): Promise<void> {

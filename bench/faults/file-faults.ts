@@ -13,6 +13,7 @@ import { ServerProcess } from '../../spec/support/crash/server-process.ts';
 import { judge } from '../../spec/support/crash/verdict.ts';
 import { FaultRound, Gone } from './fault-round.ts';
 import { CALLS, type Fault, hasStrace, Injector, type SeenCall } from './injector.ts';
+import { countsOf, print, Verdict, wholeNumber } from './verdict.ts';
 
 /** What is made to fail, and how; `retval=0` is a write that takes nothing and says so. */
 const KINDS: readonly (readonly [name: string, action: string, calls: readonly string[]])[] = [
@@ -37,11 +38,11 @@ interface Life {
   readonly client: ServerClient;
 }
 
-const say = (line: string): boolean => process.stdout.write(`${line}\n`);
+const MOST = 100_000;
 const string = { type: 'string' } as const;
 const { values } = parseArgs({ options: { every: string, seconds: string } });
-const every = wholeNumber('every', values.every ?? '20');
-const seconds = wholeNumber('seconds', values.seconds ?? '270');
+const every = wholeNumber('every', values.every ?? '20', MOST);
+const seconds = wholeNumber('seconds', values.seconds ?? '270', MOST);
 const workspace = mkdtempSync(join(tmpdir(), 'blockhouse-faults-'));
 const log = `${workspace}.strace`;
 const daemon = new EchoDaemon(1);
@@ -53,7 +54,7 @@ let poolThread: { readonly pid: number; readonly thread: number } | undefined;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 process.once('exit', removeAll);
 if (hasStrace()) await main();
-else say('skipped: it needs strace, on Linux');
+else print('skipped: it needs strace, on Linux');
 daemon.close();
 
 async function main(): Promise<void> {
@@ -67,7 +68,7 @@ async function main(): Promise<void> {
     const points = interleaved(
       KINDS.map(([name, action, calls]) => calls.flatMap((call) => sampled(indexesOf(seen, call, action)).map((index) => ({ name, call, action, index })))),
     );
-    say(`${seen.length} calls in a round of work; ${points.length} faults, one for each ${every} calls`);
+    print(`${seen.length} calls in a round of work; ${points.length} faults, one for each ${every} calls`);
     for (const { name, ...fault } of points) {
       if (performance.now() - from > seconds * 1000) left += 1;
       else await faultyRun(tallies.get(name) as Tally, fault);
@@ -184,27 +185,22 @@ function shortened(line: string): string {
 }
 
 function show(tallies: ReadonlyMap<string, Tally>, left: number, took: number): void {
-  for (const [name, { runs, injected, missed, refused, violations }] of tallies) {
-    const answers = Object.entries(refused).map(([code, count]) => `${count} ${code}`);
-    say(`  ${name.padEnd(12)} ${runs} runs, ${injected} faults, ${missed} missed, ${violations.length} violations; ${answers.join(', ')}`);
-  }
+  const verdict = new Verdict();
+  for (const [name, { runs, injected, missed, refused, violations }] of tallies)
+    verdict.tell(name, `${runs} runs, ${injected} faults, ${missed} missed, ${violations.length} violations; ${countsOf(refused)}`);
   const all = [...tallies.values()];
-  const violations = all.flatMap((tally) => tally.violations);
-  say(
-    `${all.reduce((sum, { runs }) => sum + runs, 0)} runs, ${all.reduce((sum, { injected }) => sum + injected, 0)} faults, ${violations.length} violations in ${took.toFixed(0)} s`,
+  const sum = (count: (tally: Tally) => number): number => all.reduce((total, tally) => total + count(tally), 0);
+  verdict.tell('in all', `${sum(({ runs }) => runs)} runs, ${sum(({ injected }) => injected)} faults in ${took.toFixed(0)} s`);
+  if (left > 0) verdict.tell('left out, for want of time', `${left} faults`);
+  verdict.sayFaults(
+    'violations',
+    all.flatMap(({ violations }) => violations),
+    40,
   );
-  if (left > 0) say(`${left} faults were left out, for want of time`);
-  for (const violation of violations.slice(0, 40)) say(`    ${violation.slice(0, 600)}`);
-  process.exitCode = violations.length > 0 ? 1 : 0;
+  verdict.end();
 }
 
 function removeAll(): void {
   rmSync(workspace, { recursive: true, force: true });
   rmSync(log, { force: true });
-}
-
-function wholeNumber(name: string, text: string): number {
-  const number = Number(text);
-  if (!Number.isInteger(number) || number < 1 || number > 100_000) throw new Error(`--${name} must be a whole number from 1 to 100000`);
-  return number;
 }

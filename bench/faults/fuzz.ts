@@ -13,7 +13,8 @@ import { parseArgs } from 'node:util';
 import { Random } from '../../spec/support/crash/random.ts';
 import { rssMiB } from '../harness/processes.ts';
 import { FUZZ_NAMES, type Route, type Script, type Target, writeScript } from './fuzz-input.ts';
-import { friendly, openFiles, type Provider, print, startWorld, Verdict, type World, wholeNumber } from './world.ts';
+import { print, Verdict, wholeNumber } from './verdict.ts';
+import { friendly, openFiles, type Provider, startWorld, type World } from './world.ts';
 
 const STALL_MS = 100;
 const STALL_EVERY_MS = 1000;

@@ -7,55 +7,43 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type KillReport, killAgainAndAgain } from '../../spec/support/crash/kill-loop.ts';
+import { countsOf, print, Verdict, wholeNumber } from './verdict.ts';
 
 const MOST_KILLS = 100_000;
-const say = (line: string): boolean => process.stdout.write(`${line}\n`);
 
 const string = { type: 'string' } as const;
 const { values } = parseArgs({ options: { kills: string, seed: string, loops: string } });
 const kills = wholeNumber('kills', values.kills ?? '1000', MOST_KILLS);
 const loops = wholeNumber('loops', values.loops ?? '2', 16);
 const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : wholeNumber('seed', values.seed, 2 ** 31);
-say(`seed ${seed}: ${kills} kills in ${loops} loops side by side`);
+print(`seed ${seed}: ${kills} kills in ${loops} loops side by side`);
 
+const verdict = new Verdict();
 let done = 0;
 const reports = await Promise.all(Array.from({ length: loops }, (_, index) => loop(index)));
 for (const report of reports) show(report);
-process.exitCode = reports.some(({ faults }) => faults.length > 0) ? 1 : 0;
+verdict.end();
 
 async function loop(index: number): Promise<KillReport> {
   const workspace = mkdtempSync(join(tmpdir(), 'blockhouse-kill-'));
   const share = Math.floor(kills / loops) + (index < kills % loops ? 1 : 0);
   const report = await killAgainAndAgain({ workspace, kills: share, seed: seed + 2 * index, onKill: count });
   if (report.faults.length === 0) rmSync(workspace, { recursive: true });
-  else say(`kept for a look: ${workspace}`);
+  else print(`kept for a look: ${workspace}`);
   return report;
 }
 
 function count(): void {
   done += 1;
-  if (done % 100 === 0) say(`${done} kills`);
+  if (done % 100 === 0) print(`${done} kills`);
 }
 
-function show({ faults, readyMs, acknowledged, ...report }: KillReport): void {
+function show({ readyMs, acknowledged, ...report }: KillReport): void {
   const at = (share: number): string => (readyMs[Math.min(readyMs.length - 1, Math.floor(readyMs.length * share))] ?? 0).toFixed(0);
-  say('');
-  say(
-    `seed ${report.seed}: ${report.kills} kills in ${report.seconds.toFixed(0)} s, ${report.whileStarting} while it started, ${report.whileEnding} while it ended`,
-  );
-  say(
-    `  acknowledged  ${Object.entries(acknowledged)
-      .map(([kind, number]) => `${number} ${kind}`)
-      .join(', ')}`,
-  );
-  say(`  answers       ${report.answers}, by ${report.calls} calls`);
-  say(`  ready again   ${at(0.5)} ms (median), ${at(0.99)} ms (p99), ${at(1)} ms (worst); aim 2000 ms`);
-  say(`  faults        ${faults.length === 0 ? 'none' : ''}`);
-  for (const fault of faults) say(`    ${fault}`);
-}
-
-function wholeNumber(name: string, text: string, most: number): number {
-  const number = Number(text);
-  if (!Number.isInteger(number) || number < 1 || number > most) throw new Error(`--${name} must be a whole number from 1 to ${most}`);
-  return number;
+  verdict.of(`seed ${report.seed}`);
+  verdict.tell('kills', `${report.kills} in ${report.seconds.toFixed(0)} s, ${report.whileStarting} while it started, ${report.whileEnding} while it ended`);
+  verdict.tell('acknowledged', countsOf(acknowledged));
+  verdict.tell('answers', `${report.answers}, by ${report.calls} calls`);
+  verdict.tell('ready again', `${at(0.5)} ms (median), ${at(0.99)} ms (p99), ${at(1)} ms (worst); aim 2000 ms`);
+  verdict.sayFaults('lost, torn or doubled', report.faults);
 }

@@ -10,7 +10,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Random } from '../../spec/support/crash/random.ts';
 import { percentile } from '../harness/stats.ts';
-import { type Asked, chat, friendly, print, startWorld, Verdict, type World, wholeNumber } from './world.ts';
+import { print, Verdict, wholeNumber } from './verdict.ts';
+import { type Asked, chat, friendly, startWorld, type World } from './world.ts';
 
 const SIDE_BY_SIDE = 2;
 const STREAMS = 8;

@@ -13,7 +13,8 @@ import { parseArgs } from 'node:util';
 import { until } from '../../spec/support/until.ts';
 import { rssMiB } from '../harness/processes.ts';
 import { percentile } from '../harness/stats.ts';
-import { type Asked, chat, friendly, openFiles, print, startWorld, Verdict, watchHealth, wholeNumber } from './world.ts';
+import { Verdict, wholeNumber } from './verdict.ts';
+import { type Asked, chat, friendly, openFiles, startWorld, watchHealth } from './world.ts';
 
 const CLOSED_WITHIN_MS = 12_000;
 const BYTE_EVERY_MS = 500;
@@ -100,7 +101,7 @@ function open(): Socket {
 
 /** Whatever is sent so slowly never becomes a request. */
 async function slowHeaders(): Promise<void> {
-  print(`${headers} clients send a byte of their headers every ${BYTE_EVERY_MS} ms`);
+  verdict.of(`${headers} clients send a byte of their headers every ${BYTE_EVERY_MS} ms`);
   const bytes = `GET /v1/adapters HTTP/1.1\r\nHost: 127.0.0.1:${world.port}\r\nX-Slow: ${'a'.repeat(200)}`;
   const openMs: number[] = [];
   const answers: string[] = [];
@@ -140,15 +141,15 @@ async function slowHeaders(): Promise<void> {
   const times = await health;
   const worst = percentile(openMs, 1);
   const closed = openMs.filter((ms) => ms <= CLOSED_WITHIN_MS).length;
-  verdict.say('  closed', `${closed} of ${headers}, the last after ${(worst / 1000).toFixed(1)} s`, 'all within 12 s', closed === headers);
-  verdict.tell('  with a 408', `${answers.filter((status) => status === '408').length}`);
+  verdict.say('closed', `${closed} of ${headers}, the last after ${(worst / 1000).toFixed(1)} s`, 'all within 12 s', closed === headers);
+  verdict.tell('with a 408', `${answers.filter((status) => status === '408').length}`);
   sayHealth(times);
 }
 
 function sayHealth(times: readonly number[]): void {
   const p99 = percentile(times, 0.99);
   verdict.say(
-    '  health meanwhile',
+    'health meanwhile',
     `p99 ${p99.toFixed(1)} ms of ${times.length}, worst ${percentile(times, 1).toFixed(0)} ms`,
     'p99 below 50 ms',
     p99 < HEALTH_P99_MS,
@@ -156,7 +157,7 @@ function sayHealth(times: readonly number[]): void {
 }
 
 async function neverRead(what: 'streams' | 'lists'): Promise<void> {
-  print(`${readers} clients ask for ${what === 'streams' ? 'an endless stream each' : `${LISTS_IN_A_ROW} lists of ${BLOCKS} blocks each`} and never read`);
+  verdict.of(`${readers} clients ask for ${what === 'streams' ? 'an endless stream each' : `${LISTS_IN_A_ROW} lists of ${BLOCKS} blocks each`} and never read`);
   // What V8 keeps after large answers that were read is no cost of those that are not.
   for (let round = 0; round < 20; round += 1) await world.call('GET', '/api/blocks');
   const before = { fds: quietFds, rss: rssMiB(world.pid) };
@@ -181,9 +182,9 @@ async function neverRead(what: 'streams' | 'lists'): Promise<void> {
   isOver = true;
   sayHealth(await health);
   const grown = most - before.rss;
-  verdict.say('  memory', `grown by ${grown.toFixed(1)} MiB from ${before.rss.toFixed(0)}`, `at most ${GROWN_MIB} MiB`, grown <= GROWN_MIB);
+  verdict.say('memory', `grown by ${grown.toFixed(1)} MiB from ${before.rss.toFixed(0)}`, `at most ${GROWN_MIB} MiB`, grown <= GROWN_MIB);
   const inTime = isCut && lastMs >= CUT_OFF_MS - 1000 && lastMs <= CUT_OFF_MS + CUT_OFF_SLACK_MS;
-  verdict.say('  cut off', isCut ? `the last after ${(lastMs / 1000).toFixed(1)} s` : 'not all of them', 'after 30 s', inTime);
+  verdict.say('cut off', isCut ? `the last after ${(lastMs / 1000).toFixed(1)} s` : 'not all of them', 'after 30 s', inTime);
   deaf.kill('SIGKILL');
 }
 

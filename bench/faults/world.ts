@@ -255,39 +255,3 @@ export async function watchHealth(world: World, isOver: () => boolean, everyMs =
   }
   return times;
 }
-
-/** Prints figures beside their promises; a broken one makes the exit code 1. */
-export class Verdict {
-  #isBroken = false;
-
-  /** `kept` says whether the promise is. */
-  say(what: string, figure: string, promise: string, kept: boolean): void {
-    if (!kept) this.#isBroken = true;
-    print(`${kept ? 'kept  ' : 'BROKEN'}  ${what.padEnd(44)} ${figure.padEnd(34)} promised: ${promise}`);
-  }
-
-  /** A figure that nothing was promised of. */
-  tell(what: string, figure: string): void {
-    print(`        ${what.padEnd(44)} ${figure}`);
-  }
-
-  /** What holds after every fault: the process lives, no secret was seen, nothing held up the event loop. */
-  async sayInvariants(world: World): Promise<void> {
-    this.say('server', world.hasEnded ? `ended: ${world.output.slice(-2000)}` : 'alive', 'alive', !world.hasEnded);
-    this.say('secrets seen', world.canaries.found.slice(0, 5).join(', ') || 'none', 'none', world.canaries.found.length === 0);
-    const stallMs = await world.worstStallMs();
-    this.say('longest stall of the event loop', `${stallMs.toFixed(0)} ms`, 'below 100 ms', stallMs < 100);
-  }
-
-  end(): void {
-    process.exitCode = this.#isBroken ? 1 : 0;
-  }
-}
-
-export const print = (line: string): void => void process.stdout.write(`${line}\n`);
-
-export function wholeNumber(name: string, text: string, most: number): number {
-  const number = Number(text);
-  if (!Number.isInteger(number) || number < 1 || number > most) throw new Error(`--${name} must be a whole number from 1 to ${most}`);
-  return number;
-}

@@ -19,7 +19,7 @@ export class ListCommand extends ServerCommand {
     description: 'List the blocks',
     details: `
       \`●\` is a monitor that runs, \`○\` one that does not, \`◐\` one that waits or is in between, \`!\` a block that needs a person.
-      QUEUE counts the messages that wait for an answer, TODAY is what was spent since midnight (UTC). On a narrow terminal
+      QUEUE counts the messages that wait for an answer, FAILED those that failed (\`$0 why\` says why), TODAY is what was spent since midnight (UTC). On a narrow terminal
       the columns on the right are left out first.
     `,
     examples: [
@@ -153,6 +153,7 @@ export class NewCommand extends ServerCommand {
       if (!this.json) await writeLines(this.stdout, [oneLine(created.name)]);
       const started = this.start ? await this.#start(api) : undefined;
       if (this.json) await writeLines(this.stdout, [toJson({ ...created, ...(started !== undefined && { pulse: started.pulse }) })]);
+      await this.sayWarnings(created.warnings);
       await this.say(started === undefined ? `Made. \`${this.hint('start', this.name)}\` starts it.` : oneLine(started.message));
       return 'ok';
     });

@@ -1,6 +1,5 @@
 // `blockhouse config`: the configuration of a block.
 import { Command, Option } from 'clipanion';
-import type { BlockConfig } from '../../core/index.ts';
 import type { Api } from '../api.ts';
 import { CliError, type ExitKind } from '../exit-codes.ts';
 import { manyLines, toJson, writeLines } from '../output.ts';
@@ -58,28 +57,27 @@ export class ConfigSetCommand extends ServerCommand {
   changes = Option.Rest({ name: 'path=value', required: 1 });
 
   protected override async run(): Promise<ExitKind> {
-    const { parseAssignment, patchOf, unknownFields } = await import('../config-path.ts');
+    const { parseAssignment, patchOf } = await import('../config-path.ts');
     const assignments = this.changes.map(parseAssignment);
     const isNested = assignments.some(({ path }) => path.length > 1);
     const fields = new Set(assignments.flatMap(({ path }) => path.slice(0, 1)));
     const own = SERVERS_OWN.filter((field) => fields.has(field));
     if (own.length > 0) throw new CliError('usage', `${own.join(', ')} can't be set; the server does that.`);
-    const unknown = assignments.flatMap(unknownFields);
     return this.withServer(async (api) => {
-      const config = await repeatedOnce(async () => {
+      const { config, warnings } = await repeatedOnce(async () => {
         const before = await api.config(this.name);
         return api.updateConfig(this.name, patchOf({ ...before }, assignments), isNested ? before.rev : undefined);
       });
-      await this.print({ success: true, config }, []);
+      await this.print({ success: true, config, warnings }, []);
       await this.say(`Changed; the configuration of ${this.name} has revision ${config.rev} now.`);
-      if (unknown.length > 0) await this.say(`note: ${unknown.join(', ')} means nothing to this version; kept as it is.`);
+      await this.sayWarnings(warnings);
       return 'ok';
     });
   }
 }
 
 /** Once more when somebody else changed the configuration between reading and writing. */
-async function repeatedOnce(change: () => Promise<BlockConfig>): Promise<BlockConfig> {
+async function repeatedOnce<T>(change: () => Promise<T>): Promise<T> {
   try {
     return await change();
   } catch (error) {
@@ -109,8 +107,9 @@ export class ConfigEditCommand extends ServerCommand {
       try {
         const after = await draft.read();
         const changed = after === text ? undefined : await this.#send(api, before, after, config.rev);
-        await this.print({ success: true, changed: changed !== undefined, config: changed ?? config }, []);
-        await this.say(changed === undefined ? 'Nothing was changed.' : `Changed; the configuration of ${this.name} has revision ${changed.rev} now.`);
+        await this.print({ success: true, changed: changed !== undefined, config: changed?.config ?? config, warnings: changed?.warnings }, []);
+        await this.say(changed === undefined ? 'Nothing was changed.' : `Changed; the configuration of ${this.name} has revision ${changed.config.rev} now.`);
+        await this.sayWarnings(changed?.warnings);
       } catch (error) {
         throw keptAt(draft.file, error);
       }
@@ -120,7 +119,7 @@ export class ConfigEditCommand extends ServerCommand {
   }
 
   /** Undefined when the text means the same as before. */
-  async #send(api: Api, before: Record<string, unknown>, text: string, rev: number): Promise<BlockConfig | undefined> {
+  async #send(api: Api, before: Record<string, unknown>, text: string, rev: number): Promise<Awaited<ReturnType<Api['updateConfig']>> | undefined> {
     const { changedFields, parseFields } = await import('../config-edit.ts');
     const after = await parseFields(text, 'the text');
     const gone = Object.keys(before).filter((field) => !Object.hasOwn(after, field));

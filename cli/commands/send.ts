@@ -127,6 +127,7 @@ export class QueueCommand extends ServerCommand {
       ['What waits, and what failed', '$0 queue my-block'],
       ['Take one out', '$0 queue my-block --cancel <id>'],
       ['Try one again', '$0 queue my-block --retry <id>'],
+      ['Give up on one that failed', '$0 queue my-block --cancel <id>'],
     ],
   });
 

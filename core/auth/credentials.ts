@@ -1,32 +1,35 @@
 // The stored credentials: `auth.json`, one object per adapter, mode 0600, read again when it changes.
 //
-// C1 A damaged file never counts as an empty one: the last good content stays in use and the damage is told;
-//    where there never was a good one, every use fails and names the file.
-// C2 An entry of the wrong form concerns its adapter alone, and is kept as it stands.
-// C3 Secrets leave this module only towards the settings resolution.
-// C4 Changes are made one after the other, so that none is lost to another one made at the same time.
+// never-empty: A damaged file never counts as an empty one. The last good content stays in use, and the bus tells of the damage. If there never was a
+//   good one, every use fails and names the file.
+// own-entry: An entry of the wrong form concerns its adapter alone, and is kept as it is.
+// one-change-at-a-time: Changes are made one after the other, so that none is lost to another one.
 import { join } from 'node:path';
+import PQueue from 'p-queue';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
-import { isObject, parseJson } from '../json.ts';
+import { isObject } from '../json.ts';
 import { ensureFolder, replaceFile } from '../workspace/atomic-file.ts';
 import { closeToOthers, type FileState, FreshFile } from '../workspace/fresh-file.ts';
+import { parseBytes } from '../workspace/json-bytes.ts';
 
-/** The stored settings of one adapter, as `auth.json` holds them. */
+/** The stored settings of one adapter. */
 export type StoredSettings = Readonly<Record<string, string>>;
-/** As they stand in the file; each is checked when it is used (C2). */
+/** The entries as they are in the file; each is checked when it is used (own-entry). */
 type Stored = ReadonlyMap<string, unknown>;
 
+/** The credentials of a workspace. Their values go to the resolution of settings and nowhere else. */
 export class CredentialStore {
   readonly #file: FreshFile;
   readonly #bus: CoreBus;
   readonly #workspace: string;
   #good: Stored | undefined;
-  /** Entries that were found to have the right form: each is asked for with every request. */
+  /** Entries that have the right form: with every request one of them is asked for. */
   readonly #sound = new WeakSet<object>();
   #fault: string | undefined;
   #content: string | undefined;
-  #lastRewrite: Promise<void> = Promise.resolve();
+  /** one-change-at-a-time. */
+  readonly #rewrites = new PQueue({ concurrency: 1 });
 
   /** `now` in monotonic milliseconds. */
   constructor(workspace: string, bus: CoreBus, now?: () => number) {
@@ -35,43 +38,38 @@ export class CredentialStore {
     this.#file = new FreshFile(join(workspace, 'auth.json'), (state) => this.#take(state), now);
   }
 
-  /** The settings stored for an adapter. Throws ADAPTER_NOT_CONFIGURED for a bad entry, or when the file is damaged and never was good (C1, C2). */
+  /** The settings stored for an adapter. Throws ADAPTER_NOT_CONFIGURED for a bad entry, or for a file that never was good (never-empty). */
   read(adapterId: string): StoredSettings | undefined {
     return this.#entry(this.#current(), adapterId);
   }
 
-  /** Looks at the file, for those who wait for the bus to tell of a change. */
+  /** Looks at the file; the bus tells of a change. */
   refresh(): void {
     this.#file.refresh();
   }
 
-  /** Ids that have an entry. Same failure as `read`. */
+  /** The ids that have an entry. Throws as `read` does. */
   ids(): string[] {
     return [...this.#current().keys()];
   }
 
   /** Changes fields of one adapter's entry and keeps the rest of the file. Throws as `read` does, also for a file damaged later. */
   async update(adapterId: string, fields: Readonly<Record<string, string>>): Promise<void> {
-    await this.#rewrite((all) => all.set(adapterId, { ...this.#entry(all, adapterId), ...fields }));
+    await this.#rewrites.add(() => this.#rewrite((all) => all.set(adapterId, { ...this.#entry(all, adapterId), ...fields })));
   }
 
   /** Removes an adapter's entry; false when there was none. */
   async remove(adapterId: string): Promise<boolean> {
     let existed = false;
-    await this.#rewrite((all) => {
-      existed = all.delete(adapterId);
-    });
+    await this.#rewrites.add(() =>
+      this.#rewrite((all) => {
+        existed = all.delete(adapterId);
+      }),
+    );
     return existed;
   }
 
-  /** C4. */
-  #rewrite(change: (all: Map<string, unknown>) => void): Promise<void> {
-    const rewrite = this.#lastRewrite.then(() => this.#rewriteNow(change));
-    this.#lastRewrite = rewrite.catch(() => undefined); // its caller has the failure; the next change is not concerned
-    return rewrite;
-  }
-
-  async #rewriteNow(change: (all: Map<string, unknown>) => void): Promise<void> {
+  async #rewrite(change: (all: Map<string, unknown>) => void): Promise<void> {
     this.#file.refresh(true);
     // Writing over a file that can't be read would throw away what is in it.
     if (this.#fault !== undefined) throw this.#damage();
@@ -88,7 +86,7 @@ export class CredentialStore {
     return this.#good;
   }
 
-  /** C2. */
+  /** own-entry. */
   #entry(all: Stored, id: string): StoredSettings | undefined {
     const entry = all.get(id);
     if (entry === undefined) return undefined;
@@ -105,9 +103,9 @@ export class CredentialStore {
   }
 
   #take(state: FileState): void {
-    closeToOthers(this.#file.path, state); // before it is parsed: a damaged file holds keys too
+    closeToOthers(this.#file.path, state); // before it is parsed: a damaged file may hold keys, too
     const content = state.kind === 'text' ? `text ${state.text}` : state.kind;
-    if (content === this.#content) return; // a new mode or time alone is no change
+    if (content === this.#content) return; // only its mode or time has changed
     const first = this.#content === undefined;
     this.#content = content;
     try {
@@ -125,18 +123,9 @@ export class CredentialStore {
 function parseStored(state: FileState): Stored {
   if (state.kind === 'missing') return new Map();
   if (state.kind === 'unreadable') throw new Error(state.reason);
-  const json = parseWithoutEcho(state.text);
+  const json = parseBytes(Buffer.from(state.text)); // its errors quote nothing of the text, which holds keys
   if (!isObject(json)) throw new Error('it must hold a JSON object with one entry for each adapter');
   return new Map(Object.entries(json));
-}
-
-/** V8 quotes the text around a syntax error, and here that text may be a key. */
-function parseWithoutEcho(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    throw new Error('it is not valid JSON');
-  }
 }
 
 function faultOfEntry(id: string, entry: unknown): string | undefined {

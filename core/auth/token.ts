@@ -1,8 +1,8 @@
 // The bearer token of the workspace: 256 random bits in `.api-token`, mode 0600.
 //
-// T1 A token that can't be read, or has not the right form, lets nobody in: an empty one never matches.
-// T2 A rotation takes hold within a second, without a restart.
-// T3 Comparison takes the same time wherever the first difference lies.
+// closed-by-default: A token that can't be read, or does not have the right form, lets nobody in. An empty one never matches.
+// live-rotation: A rotation takes effect within a second, without a restart.
+// constant-time: A comparison takes the same time wherever the first difference is.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
 import type { CoreBus } from '../bus.ts';
@@ -12,11 +12,12 @@ import { closeToOthers, type FileState, FreshFile } from '../workspace/fresh-fil
 const FORM = /^bh_[A-Za-z0-9_-]{43}$/;
 const NEW_TOKEN_HINT = 'make a new one with `blockhouse token --new-token`';
 
+/** The file that holds the token. */
 export function tokenPath(workspace: string): string {
   return join(workspace, '.api-token');
 }
 
-/** Writes a new token and returns it. A running server takes it up by itself (T2). */
+/** Writes a new token and returns it. A running server begins to use it by itself (live-rotation). */
 export async function writeNewToken(workspace: string): Promise<string> {
   await ensureFolder(workspace);
   const token = `bh_${randomBytes(32).toString('base64url')}`;
@@ -24,6 +25,7 @@ export async function writeNewToken(workspace: string): Promise<string> {
   return token;
 }
 
+/** The token of a workspace, as it is now. */
 export class ApiToken {
   readonly #file: FreshFile;
   readonly #bus: CoreBus;
@@ -36,7 +38,7 @@ export class ApiToken {
     this.#file = new FreshFile(tokenPath(workspace), (state) => this.#take(state), now);
   }
 
-  /** Makes the token at first start. Throws when there is one that can't be used (T1). */
+  /** Makes the token at the first start. Throws when there is one that can't be used (closed-by-default). */
   async ensure(workspace: string): Promise<void> {
     this.#file.refresh(true);
     if (this.#fault === 'it does not exist') {
@@ -52,11 +54,11 @@ export class ApiToken {
     const token = this.#token;
     if (token === undefined) return false;
     const given = Buffer.from(presented, 'utf8');
-    // The length is no secret: every token has the same.
-    return given.length === token.length && timingSafeEqual(given, token);
+    // The length is not secret: every token has the same.
+    return given.length === token.length && timingSafeEqual(given, token); // constant-time
   }
 
-  /** The current token for printing. Throws when there is none that can be used. */
+  /** The current token, to be printed. Throws when there is none that can be used. */
   reveal(): string {
     this.#file.refresh(true);
     if (this.#token === undefined) throw new Error(`${this.#file.path} can't be used: ${this.#fault}; ${NEW_TOKEN_HINT}`);

@@ -1,6 +1,7 @@
 // What can be done with blocks: the port between the core and whoever shows or steers blocks. Pure: types only.
 import type { ArchiveInfo, BlockConfig, BlockCosts, BlockMemory, BlockPulse, Channel, ChatEntry, Fact } from '../schemas/block.ts';
-import type { BlockEntry, ChatReceipt, CostsReport, DoctorReport, Explanation, HaltState, LogFile } from '../schemas/block-api.ts';
+import type { BlockEntry, ChatReceipt, CostsReport, DoctorReport, Explanation, HaltState, HistoryPage, LogFile, MessageFound } from '../schemas/block-api.ts';
+import type { Warning } from '../schemas/chat.ts';
 
 /** Ends the following; calling it again does nothing. */
 export type StopFollowing = () => void;
@@ -48,13 +49,17 @@ export interface Blocks {
   counts(): { readonly blocks: number; readonly monitorsRunning: number };
   /** Sorted by name. Entries are frozen, and the same object until the block changes. */
   list(): Promise<readonly BlockEntry[]>;
-  /** `body` is `{name, config?}`. NAME_TAKEN, INVALID_REQUEST. */
-  create(body: unknown): Promise<{ readonly name: string }>;
+  /** `body` is `{name, config?}`. `warnings` name its unknown fields. NAME_TAKEN, INVALID_REQUEST. */
+  create(body: unknown): Promise<{ readonly name: string; readonly warnings: readonly Warning[] }>;
   details(name: string): Promise<BlockDetails>;
   explain(name: string): Promise<Explanation>;
   config(name: string): Promise<BlockConfig>;
-  /** Shallow merge. `ifMatch` is the revision that the caller has seen: REVISION_MISMATCH when there is another one. */
-  updateConfig(name: string, patch: unknown, options?: { readonly ifMatch?: number | undefined }): Promise<BlockConfig>;
+  /** Shallow merge; `warnings` name unknown fields. `ifMatch` is the revision that the caller has seen: REVISION_MISMATCH when there is another one. */
+  updateConfig(
+    name: string,
+    patch: unknown,
+    options?: { readonly ifMatch?: number | undefined },
+  ): Promise<{ readonly config: BlockConfig; readonly warnings: readonly Warning[] }>;
   /** Idempotent. INVALID_REQUEST with the cure where no model or credential is set. */
   start(name: string): Promise<{ readonly message: string; readonly pulse: BlockPulse }>;
   /** Idempotent. A reply may end within its grace; then it is aborted and its text kept as interrupted. */
@@ -62,13 +67,24 @@ export interface Blocks {
   restart(name: string): Promise<{ readonly message: string; readonly pulse: BlockPulse }>;
   /** Clears memory, costs and pulse; with `hard` logs, too. Chat history and configuration stay. */
   reset(name: string, options?: { readonly hard?: boolean }): Promise<{ readonly message: string; readonly cleared: readonly string[] }>;
-  /** `body` is `{message, clientId?}`. On disk when it resolves. QUEUE_FULL beyond the cap of the block. */
+  /**
+   * `body` is `{message, clientId?}`. On disk when it resolves. QUEUE_FULL beyond the cap of the block. A `clientId` is known while its message is
+   * active, and while the message is among the 20,000 with a clientId that were archived last.
+   */
   post(name: string, body: unknown, channel: Channel): Promise<ChatReceipt>;
-  /** The active entries, oldest first. */
-  history(name: string): Promise<readonly ChatEntry[]>;
-  /** Takes a waiting message out of the queue, or ends its reply and keeps the text so far. WRONG_STATE when it has its outcome. */
+  /**
+   * The active entries, oldest first. With `page`, entries of the whole conversation, archived ones included; an empty page is the end of it.
+   * MESSAGE_NOT_FOUND when the page lies beside an entry that does not exist.
+   */
+  history(name: string, page?: HistoryPage): Promise<readonly ChatEntry[]>;
+  /** A message with its answer, or an answer, active or archived. MESSAGE_NOT_FOUND. */
+  message(name: string, messageId: string): Promise<MessageFound>;
+  /**
+   * Takes a waiting message out of the queue, or ends its reply and keeps the text so far, or gives up on one that failed. WRONG_STATE when the
+   * message has another outcome.
+   */
   cancel(name: string, messageId: string): Promise<ChatEntry>;
-  /** Queues a failed, cancelled or expired message again. WRONG_STATE otherwise. */
+  /** Queues a failed, cancelled or expired message again. WRONG_STATE otherwise; QUEUE_FULL beyond the cap of the block. */
   retry(name: string, messageId: string): Promise<ChatEntry>;
   /** The 20 newest log files, newest first, the last 64 KiB of each. */
   logs(name: string): Promise<readonly LogFile[]>;

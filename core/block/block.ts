@@ -81,7 +81,8 @@ export class Block implements BlockWorkshop {
     const onFault = (what: string, error: unknown): void => this.#fault(what, error);
     const onChanged = (file: BlockFile, change: ChangeNotice): void => this.#changed(file, change);
     const onDamaged = (file: BlockFile, reason: string, copy: string | undefined): void => this.#damaged(file, reason, copy);
-    this.files = openFiles(folder, name, { onChanged, onDamaged }, () => this.at());
+    const onRebuilt = (file: BlockFile, reason: string): void => world.bus.emit('block.rebuilt', { block: name, file, reason });
+    this.files = openFiles(folder, name, { onChanged, onDamaged, onRebuilt }, () => this.at());
     this.log = new BlockLog(join(folder, 'logs'), { limits: () => this.#logLimits, onFault: (error) => onFault('log', error), now: () => world.now() });
     const onUnwritten = (): void => {
       onStale(name);

@@ -4,6 +4,7 @@
 // `close` nothing is written.
 import { join } from 'node:path';
 import { fromPromise } from 'xstate';
+import type { BlockFile } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
 import { monitorActors } from '../monitor/actors.ts';
 import { reportCosts } from '../monitor/costs-report.ts';
@@ -12,7 +13,7 @@ import { newestLogs } from '../workspace/block-log.ts';
 import type { BlockDetails, Blocks } from './api.ts';
 import { Block, blockOf, restingPulse } from './block.ts';
 import { Catalog, sweep } from './catalog.ts';
-import { countQueue } from './chat-file.ts';
+import { countQueue, failuresIn } from './chat-file.ts';
 import { examine } from './doctor.ts';
 import { Door } from './door.ts';
 import { type BlockContents, openFiles, readContents } from './files.ts';
@@ -77,9 +78,9 @@ export function createWorkspaceBlocks(world: World, halt: HaltSwitch): Workspace
   const read = async (name: string): Promise<BlockContents> => {
     if (blocks.has(name)) return (await blocks.find(name)).contents();
     blocks.prepare(name);
-    const onDamaged = (file: keyof BlockContents, reason: string, copy: string | undefined): void =>
-      world.bus.emit('block.damaged', { block: name, file, reason, copy });
-    const files = openFiles(vault.folderOf(name), name, { onChanged: () => undefined, onDamaged }, () => new Date(world.now()).toISOString());
+    const onDamaged = (file: BlockFile, reason: string, copy: string | undefined): void => world.bus.emit('block.damaged', { block: name, file, reason, copy });
+    const onRebuilt = (file: BlockFile, reason: string): void => world.bus.emit('block.rebuilt', { block: name, file, reason });
+    const files = openFiles(vault.folderOf(name), name, { onChanged: () => undefined, onDamaged, onRebuilt }, () => new Date(world.now()).toISOString());
     const contents = await readContents(files);
     return { ...contents, pulse: restingPulse(contents.pulse, contents.config, contents.chat, world.gateway) };
   };
@@ -103,8 +104,8 @@ export function createWorkspaceBlocks(world: World, halt: HaltSwitch): Workspace
     list: () => catalog.list(),
     details,
     async explain(name) {
-      const { config, pulse } = await details(name);
-      return explain({ name, config, pulse, now: world.now() });
+      const { config, pulse, chat } = await (await blocks.find(name)).contents();
+      return explain({ name, config, pulse: { ...pulse, queue: countQueue(chat) }, failures: failuresIn(chat), now: world.now() });
     },
     async logs(name) {
       const block = await blocks.find(name);

@@ -1,11 +1,10 @@
-// The list of blocks, without reading all of them each time: an entry for each, made anew when its block has changed.
+// The list of blocks, without reading all of them each time: one entry for each, made anew when its block has changed.
 //
-// T1 A block that is held open tells of its changes itself. Of the others, edits by hand are found by looking at their files' times
-//    in the background, after a list was asked for, and are in the next one.
-// T2 Loading and looking go in slices, so that ten thousand blocks hold up nobody. Whoever asks waits for what was out of date when it
-//    asked, and not for what busy blocks make out of date meanwhile.
-// T3 What a crash left behind in a block's folder is swept before anything is written there.
-import { type Dirent, lstatSync, readdirSync, unlinkSync } from 'node:fs';
+// background-look: A block that is held open tells of its changes itself. Edits by hand of the others are found by the times of their files, in the
+//   background after a list was asked for, and are in the next list.
+// in-slices: Loading and looking go in slices, so that ten thousand blocks hold up nobody. A caller waits for what was out of date when it asked,
+//   and not for what busy blocks make out of date meanwhile.
+import { type Dirent, lstatSync, readdirSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BlockhouseError } from '../errors.ts';
@@ -22,23 +21,25 @@ interface Known {
   stamp: number;
 }
 
+/** Where the blocks are, and how they are read. */
 export interface CatalogOptions {
   /** The folder of all blocks. */
   readonly folder: string;
-  /** What is on disk. Throws BLOCK_DAMAGED. */
+  /** Reads a block from disk. Throws BLOCK_DAMAGED. */
   read(name: string): Promise<BlockContents>;
-  /** True for a block that tells of its changes itself (T1). */
+  /** True for a block that tells of its changes itself (background-look). */
   isOpen(name: string): boolean;
   /** Epoch milliseconds. */
   now(): number;
   onFault(what: string, error: unknown): void;
 }
 
-/** A slice of this many blocks takes some milliseconds. */
+/** Blocks in one slice, which takes some milliseconds. */
 const SLICE = 50;
-/** Files of blocks that nobody holds open are looked at no more often. */
+/** The shortest time between two looks at the files of blocks that are not open. */
 const LOOK_EVERY_MS = 2000;
 
+/** The blocks of a workspace, by name. */
 export class Catalog {
   readonly #options: CatalogOptions;
   readonly #known = new Map<string, Known>();
@@ -54,12 +55,13 @@ export class Catalog {
     this.#options = options;
   }
 
+  /** How many blocks there are. */
   get size(): number {
     this.#findNames();
     return this.#known.size;
   }
 
-  /** Links are no blocks. */
+  /** True for a folder with the name of a block; a link is not a block. */
   has(name: string): boolean {
     if (!isBlockName(name)) return false;
     try {
@@ -86,7 +88,7 @@ export class Catalog {
     if (this.#known.has(name)) this.#stale.add(name);
   }
 
-  /** Something that all entries hang on has changed: credentials. */
+  /** Something that all entries depend on has changed: credentials. */
   markAllStale(): void {
     for (const name of this.#known.keys()) this.#stale.add(name);
   }
@@ -96,11 +98,12 @@ export class Catalog {
     this.#folderStamp = '';
   }
 
-  /** A folder's time changes with the names in it. */
+  /** Reads the names when the time of the folder has changed. */
   #findNames(): void {
     const { folder, onFault } = this.#options;
     try {
-      const { mtimeNs, ino } = lstatSync(folder, { bigint: true });
+      // Of the folder itself, also where `blocks` is a link that its owner has made, to a larger disk perhaps.
+      const { mtimeNs, ino } = statSync(folder, { bigint: true });
       const stamp = `${ino}:${mtimeNs}`;
       if (stamp === this.#folderStamp) return;
       this.#take(readdirSync(folder, { withFileTypes: true }));
@@ -110,7 +113,7 @@ export class Catalog {
     }
   }
 
-  /** Links are no blocks: what they lead to is not ours. */
+  /** A link is not a block: it leads out of the workspace. */
   #take(found: readonly Dirent[]): void {
     const names = new Set(found.filter((item) => item.isDirectory() && isBlockName(item.name)).map(({ name }) => name));
     for (const name of this.#known.keys()) if (!names.has(name)) this.#forget(name);
@@ -135,7 +138,7 @@ export class Catalog {
     this.#day = day;
   }
 
-  /** T2. Those who ask at the same time wait for the same round. */
+  /** in-slices. Callers that come at the same time wait for the same round. */
   async #renew(): Promise<void> {
     await this.#renewing; // it may have passed by what was out of date when we asked
     if (this.#stale.size === 0) return;
@@ -174,11 +177,11 @@ export class Catalog {
       return entryOf(await this.#options.read(name), new Date(this.#options.now()).toISOString().slice(0, 10));
     } catch (error) {
       if (!this.has(name)) return undefined;
-      return damagedEntry(name, error instanceof BlockhouseError ? error.message : 'A file of it could not be read.');
+      return damagedEntry(name, error instanceof BlockhouseError ? error.message : 'One of its files could not be read.');
     }
   }
 
-  /** T1. */
+  /** background-look. */
   #lookAround(): void {
     const { now, onFault } = this.#options;
     // A clock that is set back must not end the looking.
@@ -200,7 +203,7 @@ export class Catalog {
     }
   }
 
-  /** One number for the times and sizes of the files: kept ten thousand times, compared and nothing else. */
+  /** One number for the times and sizes of the files: it is kept ten thousand times, and only compared. */
   #stampOf(name: string): number {
     let stamp = 0;
     const mix = (value: number): void => {
@@ -213,7 +216,7 @@ export class Catalog {
   }
 }
 
-/** T3. Never throws: what can't be removed is only in the way. */
+/** Removes what a crash has left in a block's folder. Never throws: what can't be removed does no harm. */
 export function sweep(folder: string, onFault: (what: string, error: unknown) => void): void {
   try {
     for (const name of readdirSync(folder)) if (isTemporaryName(name)) unlinkSync(join(folder, name));

@@ -1,28 +1,27 @@
-// chat.json: what a person may have written into it, made whole; and every change of it as a function from entries to entries.
-// Order is the order of the array, never that of clocks. Pure: no I/O.
-//
-// M1 A message is in exactly one status; it leaves `queued` and `processing` only for an outcome, or back into the queue.
-// M2 The answer and its message's outcome are one change, and a message that has an outcome takes no answer.
-// M3 An id belongs to one entry, the first that bears it: a later one, as when a line was copied by hand, gets an id of its own.
+// chat.json: reads its entries, completes what a person wrote by hand, and makes every change of it as a function from entries to entries.
+// The order of entries is the order of the array, never the order of clocks. Every function takes time linear in the number of entries.
+// A message has exactly one status. It leaves `queued` and `processing` for an outcome, or goes back into the queue. Pure: no I/O.
 import { randomBytes } from 'node:crypto';
 import { BlockhouseError } from '../errors.ts';
 import { isObject } from '../json.ts';
-import { type Channel, ChatEntry, type EntryError, type QueueCounts } from '../schemas/block.ts';
+import { ANSWER_STATUSES, type Channel, ChatEntry, type EntryError, type QueueCounts, USER_STATUSES } from '../schemas/block.ts';
+import type { Failures } from '../schemas/block-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { Change } from '../workspace/json-file.ts';
 import { faultOf } from './contents.ts';
 
+/** The entries of a conversation in their order. */
 export type Entries = readonly ChatEntry[];
 
-const checkEntry: Validator<ChatEntry> = compile(ChatEntry);
-/** So many entries are active; older ones move to chat-archive/. */
-export const ACTIVE_ENTRIES = 500;
-/** Also when they are long: every change writes them all. */
-export const ACTIVE_CHARACTERS = 4 * 1024 * 1024;
+/** What a person may leave out is checked where it is given. */
+const checkEntry: Validator<ChatEntry> = compile({ ...ChatEntry, required: ['role', 'content'] });
+const STATUSES_OF: Readonly<Record<ChatEntry['role'], readonly string[]>> = { user: USER_STATUSES, assistant: ANSWER_STATUSES };
+/** More entries than `queue.cap` and the active window can come to. Working through a file of this size takes a fraction of a second. */
+export const MAX_ENTRIES = 12_000;
 
 const OWN_ID = /^m([0-9a-z]{9})([0-9a-z]{4})[0-9a-f]{8}$/;
 
-/** Ids sort by time, and by order within a millisecond; a clock that is set back does not set them back, nor does a restart under it. */
+/** Makes ids that sort by time, and by order within a millisecond. A clock that is set back does not set them back, and neither does a restart under it. */
 export class EntryIds {
   #last = 0;
   #count = 0;
@@ -32,7 +31,7 @@ export class EntryIds {
     this.#now = now;
   }
 
-  /** What comes next sorts after all of these. */
+  /** Makes every later id sort after the ids of these entries. */
   follow(entries: Entries): void {
     for (const { id } of entries) {
       const [, time, count] = OWN_ID.exec(id ?? '')?.map((digits) => Number.parseInt(digits, 36)) ?? [];
@@ -42,6 +41,7 @@ export class EntryIds {
     }
   }
 
+  /** A new id, greater than every one before it. */
   next(): string {
     const now = Math.max(this.#now(), this.#last);
     this.#count = now === this.#last ? this.#count + 1 : 0;
@@ -50,23 +50,32 @@ export class EntryIds {
   }
 }
 
+/** The text of chat.json: one entry a line. */
 export function formatChat(entries: Entries): string {
   return entries.length === 0 ? '[]\n' : `[\n${entries.map((entry) => JSON.stringify(entry)).join(',\n')}\n]\n`;
 }
 
 /**
- * Reads entries. What a person left out (`{"role": "user", "content": "…"}` is enough), or an id that is taken, is filled in by
- * `completeEntries`. Throws an Error that names the entry and its field.
+ * Reads the entries of chat.json. An entry by hand needs a role and a content only; `completeEntries` fills in the rest. An id belongs to the
+ * first entry that has it: a later one, such as a copied line, loses it and gets a new one. Throws an Error that names the entry and its field.
  */
 export function parseChat(value: unknown): Entries {
   if (!Array.isArray(value)) throw new Error('it must hold an array of messages');
+  if (value.length > MAX_ENTRIES) {
+    throw new Error(`it holds ${value.length} messages, and at most ${MAX_ENTRIES} can be active; move the oldest ones into a file in chat-archive`);
+  }
   const taken = new Set<string>();
   return value.map((item: unknown, index) => {
     const entry = readEntry(item, index);
-    if (taken.has(entry.id)) return withoutId(entry); // M3
+    if (taken.has(entry.id)) return withoutId(entry);
     if (entry.id !== undefined) taken.add(entry.id);
     return entry;
   });
+}
+
+/** One entry of a conversation that is whole, or undefined for anything else. */
+export function wholeEntry(value: unknown): ChatEntry | undefined {
+  return isObject(value) && !isHandWritten(value) && entryFault(value) === undefined ? (value as unknown as ChatEntry) : undefined;
 }
 
 function withoutId({ id: _taken, ...others }: ChatEntry): ChatEntry {
@@ -75,50 +84,54 @@ function withoutId({ id: _taken, ...others }: ChatEntry): ChatEntry {
 
 function readEntry(item: unknown, index: number): ChatEntry {
   if (!isObject(item)) throw new Error(`[${index}] must be an object`);
-  if (typeof item['role'] !== 'string' || typeof item['content'] !== 'string') throw new Error(`[${index}] must have a role and a content`);
-  try {
-    // As it will be when it is whole: whoever completes it later is not the one who wrote it.
-    checkEntry(isHandWritten(item) ? completed(item as Partial<ChatEntry>, () => 'new', 'now') : item);
-  } catch (error) {
-    throw new Error(`[${index}]: ${faultOf(error)}`, { cause: error });
-  }
+  const fault = entryFault(item);
+  if (fault !== undefined) throw new Error(`[${index}]: ${fault.message}`, { cause: fault });
   return item as unknown as ChatEntry;
+}
+
+/** What is wrong with an entry that a person or the server wrote; undefined when it is sound. */
+function entryFault(item: Readonly<Record<string, unknown>>): Error | undefined {
+  try {
+    checkEntry(item);
+  } catch (error) {
+    return new Error(faultOf(error), { cause: error });
+  }
+  const { role, status, replyTo } = item;
+  const statuses = STATUSES_OF[role];
+  if (status !== undefined && !statuses.includes(status)) return new Error(`status must be one of ${statuses.join(', ')} where the role is ${role}`);
+  if (role === 'user' && replyTo !== undefined) return new Error('replyTo must be on an answer only, and the role is user');
+  return undefined;
 }
 
 const REQUIRED = ChatEntry.required;
 
-function isHandWritten(item: Readonly<Record<string, unknown>>): boolean {
-  return REQUIRED.some((field) => item[field] === undefined);
+function isHandWritten(item: object): boolean {
+  for (const field of REQUIRED) if ((item as Readonly<Record<string, unknown>>)[field] === undefined) return true;
+  return false;
 }
 
 /** Entries written by hand become whole ones: a user's without an outcome is queued. The same array when there is nothing to do. */
 export function completeEntries(entries: Entries, ids: EntryIds, now: string): Entries {
   ids.follow(entries);
-  if (!entries.some((entry) => isHandWritten(entry))) return entries;
-  return entries.map((entry) => (isHandWritten(entry) ? completed(entry, () => ids.next(), now) : entry));
+  if (!entries.some(isHandWritten)) return entries;
+  return entries.map((entry) => (isHandWritten(entry) ? completed(entry, ids, now) : entry));
 }
 
-function completed(entry: Partial<ChatEntry>, newId: () => string, now: string): ChatEntry {
+function completed(entry: Partial<ChatEntry> & Pick<ChatEntry, 'role' | 'content'>, ids: EntryIds, now: string): ChatEntry {
   const isUser = entry.role === 'user';
   const status = entry.status ?? (isUser && entry.processed !== true ? 'queued' : 'done');
-  return {
-    ...entry,
-    id: entry.id ?? newId(),
-    role: isUser ? 'user' : 'assistant',
-    content: entry.content ?? '',
-    timestamp: entry.timestamp ?? now,
-    processed: !isUser || !WAITING.has(status),
-    status,
-    channel: entry.channel ?? 'web',
-  };
+  const { id = ids.next(), timestamp = now, channel = 'web' } = entry;
+  return { ...entry, id, timestamp, processed: !isUser || !WAITING.has(status), status, channel };
 }
 
 const WAITING: ReadonlySet<string> = new Set<ChatEntry['status']>(['queued', 'processing']);
 
-export function isWaiting(entry: ChatEntry): boolean {
-  return entry.role === 'user' && WAITING.has(entry.status);
+/** True for a message that has no outcome yet, also for one by hand that has not been completed. */
+export function isWaiting({ role, status, processed }: ChatEntry): boolean {
+  return role === 'user' && (status === undefined ? processed !== true : WAITING.has(status));
 }
 
+/** Counts messages by what they wait for. */
 export function countQueue(entries: Entries): QueueCounts {
   let queued = 0;
   let processing = 0;
@@ -127,9 +140,8 @@ export function countQueue(entries: Entries): QueueCounts {
   for (const entry of entries) {
     if (entry.role !== 'user') continue;
     if (entry.status === 'processing') processing += 1;
-    if (entry.status === 'failed') failed += 1;
-    // Written by hand, and not completed yet: it waits as well.
-    if (entry.status === 'queued' || (entry.status === undefined && !entry.processed)) {
+    else if (entry.status === 'failed') failed += 1;
+    else if (isWaiting(entry)) {
       queued += 1;
       oldestQueuedAt ??= entry.timestamp ?? null;
     }
@@ -137,10 +149,27 @@ export function countQueue(entries: Entries): QueueCounts {
   return { queued, processing, failed, oldestQueuedAt };
 }
 
+/** The messages that failed: how many, since when, and the last of them. */
+export function failuresIn(entries: Entries): Failures {
+  let count = 0;
+  let since: string | null = null;
+  let last: Failures['last'] = null;
+  for (const { id, role, status, error, timestamp, finishedAt } of entries) {
+    if (role !== 'user' || status !== 'failed') continue;
+    const at = finishedAt ?? timestamp ?? '';
+    count += 1;
+    if (since === null || at < since) since = at;
+    if (last === null || at >= last.at) last = { id: id ?? '', at, code: error?.code ?? 'UNKNOWN', message: error?.message ?? 'The cause was not recorded.' };
+  }
+  return { count, since, last };
+}
+
+/** When the last entry was written; null when there is none. */
 export function lastMessageAt(entries: Entries): string | null {
   return entries.at(-1)?.timestamp ?? null;
 }
 
+/** A message as it is posted. */
 export interface NewMessage {
   readonly id: string;
   readonly content: string;
@@ -150,23 +179,22 @@ export interface NewMessage {
   readonly cap: number;
 }
 
-/** Waiting text beyond this is refused like waiting messages beyond the cap. */
-const WAITING_CHARACTERS = 8 * 1024 * 1024;
+/** Messages that would make the waiting ones longer than this are refused, as those beyond the cap are. */
+export const WAITING_BYTES = 8 * 1024 * 1024;
 const RETRY_AFTER_MS = 5000;
 
+/** A message that was appended, or was there before. */
+export interface Added {
+  readonly entry: ChatEntry;
+  /** Messages that wait before it. */
+  readonly position: number;
+  readonly isNew: boolean;
+}
+
 /** Appends a message; the same `clientId` again gives the entry that is there. Throws QUEUE_FULL. */
-export function appendMessage(
-  entries: Entries,
-  message: NewMessage,
-): Change<Entries, { readonly entry: ChatEntry; readonly position: number; readonly isNew: boolean }> {
+export function appendMessage(entries: Entries, message: NewMessage): Change<Entries, Added> {
   const known = message.clientId === undefined ? undefined : entries.find((entry) => entry.clientId === message.clientId);
   if (known !== undefined) return { value: entries, result: { entry: known, position: positionOf(entries, known), isNew: false } };
-  const waiting = entries.filter(isWaiting);
-  if (waiting.length >= message.cap || waiting.reduce((sum, { content }) => sum + content.length, message.content.length) > WAITING_CHARACTERS) {
-    throw new BlockhouseError('QUEUE_FULL', `${waiting.length} messages wait already (queue.cap is ${message.cap}); try again later.`, {
-      retryAfterMs: RETRY_AFTER_MS,
-    });
-  }
   const entry: ChatEntry = {
     id: message.id,
     role: 'user',
@@ -179,7 +207,31 @@ export function appendMessage(
     attempts: 0,
     error: null,
   };
-  return { value: [...entries, entry], result: { entry, position: waiting.length, isNew: true } };
+  const position = assertRoom(entries, entry, message.cap);
+  return { value: [...entries, entry], result: { entry, position, isNew: true } };
+}
+
+/** Returns how many messages wait. Throws QUEUE_FULL when there is no room for one more. */
+function assertRoom(entries: Entries, added: ChatEntry, cap: number): number {
+  let waiting = 0;
+  let bytes = bytesOf(added);
+  for (const entry of entries) {
+    if (!isWaiting(entry)) continue;
+    waiting += 1;
+    bytes += bytesOf(entry);
+  }
+  const limit = waiting >= cap ? `queue.cap is ${cap}` : `together they may have ${WAITING_BYTES} bytes`;
+  if (waiting < cap && bytes <= WAITING_BYTES) return waiting;
+  throw new BlockhouseError('QUEUE_FULL', `${waiting} messages wait already (${limit}); try again later.`, { retryAfterMs: RETRY_AFTER_MS });
+}
+
+const knownBytes = new WeakMap<ChatEntry, number>();
+
+/** How long an entry is in a file. Measured once for each object. */
+export function bytesOf(entry: ChatEntry): number {
+  const known = knownBytes.get(entry) ?? Buffer.byteLength(JSON.stringify(entry));
+  knownBytes.set(entry, known);
+  return known;
 }
 
 function positionOf(entries: Entries, entry: ChatEntry): number {
@@ -204,9 +256,10 @@ export function begin(entries: Entries, id: string, at: string): Change<Entries,
   return { value: withEntry(entries, id, () => begun), result: begun };
 }
 
+/** The status that ends a message, and what is noted with it. */
 export type Outcome = Pick<ChatEntry, 'status'> & Partial<ChatEntry>;
 
-/** Gives a message that is being processed its outcome, and its answer with it (M2). False when it has one already. */
+/** Gives a message that is being processed its outcome together with its answer. False when the message has an outcome already. */
 export function settle(entries: Entries, id: string, outcome: Outcome, answer: ChatEntry | undefined): Change<Entries, boolean> {
   const entry = entries.find((candidate) => candidate.id === id);
   if (entry?.status !== 'processing') return { value: entries, result: false };
@@ -222,26 +275,51 @@ export function requeue(
 ): Change<Entries, boolean> {
   const entry = entries.find((candidate) => candidate.id === id);
   if (entry?.status !== 'processing') return { value: entries, result: false };
-  const value = withEntry(entries, id, ({ startedAt: _start, ...old }) => ({
-    ...old,
-    status: 'queued',
-    processed: false,
-    attempts: Math.max(0, (old.attempts ?? 1) - (countsAsAttempt ? 0 : 1)),
+  const value = withEntry(entries, id, (old) => ({
+    ...inQueue(old, countsAsAttempt),
     ...(nextAttemptAt !== undefined && { nextAttemptAt }),
     ...(error !== undefined && { error }),
   }));
   return { value, result: true };
 }
 
+function inQueue({ startedAt: _start, ...old }: ChatEntry, countsAsAttempt: boolean): ChatEntry {
+  return { ...old, status: 'queued', processed: false, attempts: Math.max(0, (old.attempts ?? 1) - (countsAsAttempt ? 0 : 1)) };
+}
+
+/** Puts every message that is being processed back into the queue; the attempt counts. */
+export function requeueAll(entries: Entries): Entries {
+  if (!entries.some(({ status }) => status === 'processing')) return entries;
+  return entries.map((entry) => (entry.status === 'processing' ? inQueue(entry, true) : entry));
+}
+
+const AGAIN: ReadonlySet<string> = new Set(['failed', 'cancelled', 'expired']);
+
 /**
- * After a crash: what was being processed is queued for one more attempt, and has failed when that was its last; what has waited too long is expired.
- * A message whose answer is there is done, whatever its status says.
+ * Queues a message again that ended without an answer: it becomes as old as this request and goes to the end. Throws WRONG_STATE for any other
+ * one, and QUEUE_FULL like `appendMessage`.
+ */
+export function queueAgain(entries: Entries, entry: ChatEntry, { at, cap }: { readonly at: string; readonly cap: number }): Change<Entries, ChatEntry> {
+  if (entry.role !== 'user' || !AGAIN.has(entry.status)) {
+    throw new BlockhouseError('WRONG_STATE', `Only a failed, cancelled or expired message can be queued again; this one is ${entry.status}.`);
+  }
+  assertRoom(entries, entry, cap);
+  const { nextAttemptAt: _due, finishedAt: _end, ...rest } = entry;
+  const result: ChatEntry = { ...rest, status: 'queued', processed: false, attempts: 0, error: null, timestamp: at };
+  const others = entries.filter(({ id, replyTo }) => id !== entry.id && replyTo !== entry.id);
+  return { value: [...others, result], result };
+}
+
+/**
+ * Brings the entries in order after a crash. A message that was being processed is queued for one more attempt; it has failed when that was its
+ * last one. A message that has waited too long is expired. A message whose answer is there is done, whatever its status says.
  */
 export function recover(
   entries: Entries,
   { now, at, staleAfterMs, maxAttempts }: { readonly now: number; readonly at: string; readonly staleAfterMs: number; readonly maxAttempts: number },
 ): Entries {
-  const answered = new Set(entries.flatMap(({ replyTo }) => (replyTo === undefined ? [] : [replyTo])));
+  const answered = new Set<string>();
+  for (const { replyTo } of entries) if (replyTo !== undefined) answered.add(replyTo);
   const recovered = entries.map((entry): ChatEntry => {
     if (!isWaiting(entry)) return entry;
     if (answered.has(entry.id)) return { ...entry, status: 'done', processed: true };
@@ -259,20 +337,4 @@ export function recover(
     return { ...entry, status: 'queued', processed: false };
   });
   return recovered.every((entry, index) => entry === entries[index]) ? entries : recovered;
-}
-
-/** Splits off the oldest settled entries beyond what stays active. An answer goes no earlier than its message. */
-export function splitOld(entries: Entries): { readonly kept: Entries; readonly old: Entries } {
-  let spare = entries.length - ACTIVE_ENTRIES;
-  let characters = entries.reduce((sum, { content }) => sum + content.length, 0) - ACTIVE_CHARACTERS;
-  if (spare <= 0 && characters <= 0) return { kept: entries, old: [] };
-  const old: ChatEntry[] = [];
-  const kept = entries.filter((entry) => {
-    if ((spare <= 0 && characters <= 0) || isWaiting(entry)) return true;
-    spare -= 1;
-    characters -= entry.content.length;
-    old.push(entry);
-    return false;
-  });
-  return { kept, old };
 }

@@ -1,29 +1,25 @@
-// Which changes of a block's configuration are taken. Pure: no I/O.
-//
-// Q1 Keys belong in auth.json: a field whose name sounds like one is refused, at any depth, and its value is never repeated.
-// Q2 The merge is shallow: a given field replaces the old one whole, every other one stays as it was.
-// Q3 What is merged has an end: fields that nobody knows are kept, and would otherwise add up without one.
+// Which changes of a block's configuration are accepted. The merge is shallow: a given field replaces the old one whole, and every other field
+// stays as it was. Pure: no I/O.
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import { hasMoreThan, isDeeperThan, isObject, MAX_JSON_DEPTH } from '../json.ts';
-import { assertTimezone } from '../monitor/budget.ts';
+import { assertTimezone } from '../monitor/calendar.ts';
 import { type BlockConfig, BlockConfigPatch } from '../schemas/block.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import { completeConfig, faultOf } from './contents.ts';
+import { IS_SECRET, secretField } from './secret-fields.ts';
 
-/** Fields and elements: a configuration is read and checked as a whole, in one piece of work. */
+/** Fields and elements: a configuration is read and checked as a whole, in one turn. */
 const MAX_CONFIG_VALUES = 2000;
-/** One change holds less than half of it. */
+/** One request can't bring even half of it. */
 const MAX_CONFIG_CHARACTERS = 2 * 1024 * 1024;
 const checkPatch: Validator<object> = compile(BlockConfigPatch);
-const SOUNDS_SECRET =
-  /api[-_ ]?key|secret|passw(or)?d|passphrase|credential|authorization|private[-_ ]?key|access[-_ ]?key|bearer|(?:auth|session|access|refresh|api)[-_ ]?token|^(?:key|token)$/i;
-/** Set by the server alone. */
+/** Only the server sets these. */
 const FIXED = ['createdAt', 'updatedAt', 'rev'] as const;
 
-/** Brings a provider's name to its id. Throws INVALID_REQUEST naming the field for one that there is not. */
+/** Turns the name of a provider into its id. Throws INVALID_REQUEST, which names the field, for an unknown one. */
 export type CanonicalProvider = (name: string, field: string) => string;
 
-/** The configuration with the change in it. Throws INVALID_REQUEST naming the field. */
+/** The configuration with the change applied. Throws INVALID_REQUEST, which names the field. */
 export function applyPatch(
   config: BlockConfig,
   patch: unknown,
@@ -43,8 +39,8 @@ function checkedPatch(patch: unknown, name: string, place: string): Record<strin
   if (!isObject(patch)) throw invalidRequest('', 'The body must be a JSON object of the fields to change.');
   if (isDeeperThan(patch, MAX_JSON_DEPTH)) throw invalidRequest('', `The configuration nests deeper than ${MAX_JSON_DEPTH} levels.`);
   assertConfigSize(patch);
-  const secret = secretField(patch, '');
-  if (secret !== undefined) throw invalidRequest(`${place}${secret}`, 'looks like a key; keys belong in auth.json (`blockhouse auth set <provider>`)');
+  const secret = secretField(patch);
+  if (secret !== undefined) throw invalidRequest(`${place}${secret}`, IS_SECRET);
   checkPatch(patch);
   if (patch['name'] !== undefined && patch['name'] !== name)
     throw invalidRequest(`${place}name`, "can't change; archive the block and restore it under another name");
@@ -53,7 +49,7 @@ function checkedPatch(patch: unknown, name: string, place: string): Record<strin
   return Object.fromEntries(Object.entries(patch).filter(([field]) => field !== 'name' && !(FIXED as readonly string[]).includes(field)));
 }
 
-/** Q3. Throws INVALID_REQUEST. */
+/** Bounds a merged configuration: unknown fields are kept, and would otherwise add up without end. Throws INVALID_REQUEST. */
 export function assertConfigSize(config: object): void {
   if (hasMoreThan(config, MAX_CONFIG_VALUES))
     throw invalidRequest('', `The configuration would hold more than ${MAX_CONFIG_VALUES} fields and elements; leave some out.`);
@@ -67,26 +63,6 @@ function assertTimezoneAt(place: string, timezone: string): void {
   } catch (error) {
     throw error instanceof BlockhouseError ? invalidRequest(`${place}budget.timezone`, faultOf(error).replace(/^\S+ /, '')) : error;
   }
-}
-
-/** Q1. */
-function secretField(value: unknown, path: string): string | undefined {
-  if (Array.isArray(value)) return first(value.map((item, index) => () => secretField(item, `${path}[${index}]`)));
-  if (!isObject(value)) return undefined;
-  return first(
-    Object.entries(value).map(([name, inner]) => () => {
-      const here = path === '' ? name.slice(0, 64) : `${path}.${name.slice(0, 64)}`;
-      return SOUNDS_SECRET.test(name) ? here : secretField(inner, here);
-    }),
-  );
-}
-
-function first(looks: readonly (() => string | undefined)[]): string | undefined {
-  for (const look of looks) {
-    const found = look();
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
 
 function withCanonical(patch: Readonly<Record<string, unknown>>, canonical: CanonicalProvider): Record<string, unknown> {

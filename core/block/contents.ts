@@ -1,10 +1,11 @@
-// What stands in the files of a block: fresh contents, defaults, and how text from disk becomes a checked value.
-// Pure: no I/O.
+// What the files of a block hold: fresh contents, defaults, and the check of what was read from disk. Pure: no I/O.
 import { BlockhouseError } from '../errors.ts';
 import { isObject } from '../json.ts';
-import { assertTimezone } from '../monitor/budget.ts';
+import { assertTimezone } from '../monitor/calendar.ts';
 import { type BlockConfig, BlockConfigFile, type BlockCosts, type BlockMemory, type BlockPulse, CostsFile, MemoryFile, PulseFile } from '../schemas/block.ts';
 import { compile } from '../schemas/validate.ts';
+import { UncopiedDamage } from '../workspace/json-content.ts';
+import { IS_SECRET, secretField } from './secret-fields.ts';
 
 const checkConfig = compile(BlockConfigFile);
 const checkMemory = compile(MemoryFile);
@@ -30,7 +31,7 @@ const CONFIG_DEFAULTS = {
 
 const ADAPTER_DEFAULTS = { maxTokens: 4096, cacheControl: false } as const;
 
-/** Fills in what is missing, also inside the objects; unknown fields stay. */
+/** Fills in what is missing, also inside the objects; unknown fields stay. `at` is the time of what was never dated. */
 export function completeConfig(fields: Readonly<Record<string, unknown>>, name: string, at: string): BlockConfig {
   const merged: Record<string, unknown> = { name };
   for (const [field, fallback] of Object.entries(CONFIG_DEFAULTS)) {
@@ -47,15 +48,22 @@ function unknownFields(fields: Readonly<Record<string, unknown>>, known: Readonl
   return Object.fromEntries(Object.entries(fields).filter(([field]) => !Object.hasOwn(known, field)));
 }
 
+/**
+ * What config.json says, completed. Throws an Error that says what is wrong: a field that does not fit, another name than `name`, or a field that
+ * sounds like a key. `at` is the time of what was never dated.
+ */
 export function parseConfig(value: unknown, name: string, at: string): BlockConfig {
+  const secret = secretField(value); // first, so that no damage makes a copy of a key
+  if (secret !== undefined) throw new UncopiedDamage(`${secret} ${IS_SECRET}`);
   const fields = checked(checkConfig, value);
   if (fields['name'] !== name) throw new Error(`name must be ${JSON.stringify(name)}, as the folder is called`);
   const config = completeConfig(fields, name, at);
-  // No schema knows the names of all zones, and the first call would be paid for before anybody asked for the day.
+  // A schema can't list the time zones, and a wrong one would be found only after the first call was paid for.
   checked(() => assertTimezone(config.budget.timezone), config);
   return config;
 }
 
+/** The memory of a block that has answered nothing. */
 export function freshMemory(maxTokens: number = CONFIG_DEFAULTS.memory.maxContextTokens): BlockMemory {
   return {
     summary: '',
@@ -67,14 +75,17 @@ export function freshMemory(maxTokens: number = CONFIG_DEFAULTS.memory.maxContex
   };
 }
 
+/** What memory.json says, completed. Throws an Error that names the field which does not fit; so do the next two. */
 export function parseMemory(value: unknown): BlockMemory {
   return { ...freshMemory(), ...(checked(checkMemory, value) as unknown as BlockMemory) };
 }
 
+/** What costs.json says. */
 export function parseCosts(value: unknown, fresh: BlockCosts): BlockCosts {
   return { ...fresh, ...(checked(checkCosts, value) as unknown as BlockCosts) };
 }
 
+/** The pulse of a block that never ran. */
 export function freshPulse(): BlockPulse {
   return {
     status: 'SLEEPING',
@@ -97,16 +108,17 @@ export function freshPulse(): BlockPulse {
   };
 }
 
+/** What pulse.json says. */
 export function parsePulse(value: unknown): BlockPulse {
   return { ...freshPulse(), ...(checked(checkPulse, value) as unknown as BlockPulse) };
 }
 
-/** Pretty, for people edit these by hand. */
+/** The text of a file. Indented, since people edit these files by hand. */
 export function formatFile(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** The fault of a file, as a sentence without the word "body": nobody has sent one. */
+/** Checks a file. Throws an Error without the word "body", which is for requests. */
 function checked(check: (value: unknown) => void, value: unknown): Record<string, unknown> {
   try {
     check(value);
@@ -116,7 +128,7 @@ function checked(check: (value: unknown) => void, value: unknown): Record<string
   return value as Record<string, unknown>;
 }
 
-/** Of a validation error: `budget.warnAt must be a number`. */
+/** What a validation error says of a field: `budget.warnAt must be a number`. */
 export function faultOf(error: unknown): string {
   const detail = error instanceof BlockhouseError ? error.details?.[0] : undefined;
   if (detail === undefined) return (error as Error).message;

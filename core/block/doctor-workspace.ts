@@ -4,17 +4,19 @@ import { join } from 'node:path';
 import { isObject } from '../json.ts';
 import type { Finding } from '../schemas/block-api.ts';
 import { isTemporaryName } from '../workspace/atomic-file.ts';
+import { BLOCK_FILE_LIMITS, BLOCK_FOLDERS } from '../workspace/block-layout.ts';
 import { readState } from '../workspace/fresh-file.ts';
 import { parseBytes } from '../workspace/json-bytes.ts';
 import type { Ledger } from '../workspace/ledger.ts';
+import { foreignKind } from '../workspace/own-folder.ts';
 import { readFault, readRegular } from '../workspace/regular-file.ts';
 import { parseConfig } from './contents.ts';
 import { nameInArchive } from './names.ts';
 import type { Vault } from './vault.ts';
 
 const SECRET_FILES = ['.api-token', 'auth.json'] as const;
-const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
+/** A finding that keeps nothing from working. */
 export function warning(place: string, problem: string, fix: string): Finding {
   return { severity: 'warning', place, problem, fix };
 }
@@ -23,11 +25,12 @@ function error(place: string, problem: string, fix: string): Finding {
   return { severity: 'error', place, problem, fix };
 }
 
+/** Looks at the files of the workspace itself. */
 export async function examineWorkspace(workspace: string, ledger: Ledger): Promise<Finding[]> {
   return [...secretFiles(workspace), ...credentials(workspace), ...killSwitch(workspace), ...(await spending(ledger))];
 }
 
-/** Links are followed, as the server does that. */
+/** Links are followed, as the server follows them. */
 function secretFiles(workspace: string): Finding[] {
   return SECRET_FILES.flatMap((name) => {
     const stats = statSync(join(workspace, name), { throwIfNoEntry: false });
@@ -47,13 +50,13 @@ function credentials(workspace: string): Finding[] {
   } catch (fault) {
     return [found((fault as Error).message)];
   }
-  if (!isObject(stored)) return [found('it is no JSON object with one entry for each adapter')];
+  if (!isObject(stored)) return [found('it must hold a JSON object with one entry for each adapter')];
   return Object.entries(stored)
     .filter(([, entry]) => !isObject(entry) || Object.values(entry).some((value) => typeof value !== 'string'))
-    .map(([adapter]) => found(`the entry ${adapter} is no object of strings`));
+    .map(([adapter]) => found(`the entry ${adapter} must be an object of strings`));
 }
 
-/** It may have been set long ago, or by a file of the name that means something else. */
+/** The kill switch may have been set long ago, or by a file that happens to have this name. */
 function killSwitch(workspace: string): Finding[] {
   if (lstatSync(join(workspace, 'halted.json'), { throwIfNoEntry: false }) === undefined) return [];
   return [warning('halted.json', 'all blocks are halted', 'Let them go on with `blockhouse unhalt`, when it is time.')];
@@ -66,24 +69,39 @@ async function spending(ledger: Ledger): Promise<Finding[]> {
   try {
     for await (const _ of lines);
   } catch (fault) {
-    return [error(place, readFault(fault as Error), 'See that it is a file that can be read: until then no block with a budget calls a model.')];
+    return [error(place, reasonOf(fault as Error), 'See that it is a file that can be read: until then no block with a budget calls a model.')];
   }
   const { damagedLines, firstDamaged } = lines;
   if (damagedLines === 0) return [];
   const lost =
     damagedLines === 1
-      ? `line ${firstDamaged} can not be read, and what it spent is`
-      : `${damagedLines} lines can not be read, the first of them line ${firstDamaged}, and what they spent is`;
+      ? `line ${firstDamaged} can't be read, and what it spent is`
+      : `${damagedLines} lines can't be read, the first of them line ${firstDamaged}, and what they spent is`;
   return [error(place, `${lost} not held against the budgets`, 'Repair or remove them by hand while the server is stopped.')];
 }
 
+/** Links and files in the place of a block's folders: nothing is read or written there. */
+export function foreignFolders(folder: string, place: string): Finding[] {
+  return BLOCK_FOLDERS.flatMap((name) => {
+    const stats = lstatSync(join(folder, name), { throwIfNoEntry: false });
+    if (stats === undefined || stats.isDirectory()) return [];
+    return [error(`${place}/${name}`, `it ${foreignKind(stats)}, so nothing in it is read or written`, 'Remove it; the server makes a folder.')];
+  });
+}
+
+/** The ledger names the place and the cure beside the reason; a finding has both already. */
+function reasonOf(fault: Error): string {
+  return readFault(fault.cause instanceof Error ? fault.cause : fault);
+}
+
+/** Looks at every archived block. */
 export async function examineArchives(vault: Vault): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const item of readdirSync(vault.archive, { withFileTypes: true })) {
     if (isTemporaryName(item.name)) continue;
     const place = `archive/${item.name}`;
     const name = item.isDirectory() ? nameInArchive(item.name) : undefined;
-    if (name === undefined) findings.push(warning(place, 'it is no archived block, so it is ignored', 'Move it elsewhere.'));
+    if (name === undefined) findings.push(warning(place, 'it is not an archived block, so it is ignored', 'Move it elsewhere.'));
     else findings.push(...(await archivedConfig(join(vault.archive, item.name), name, place)));
   }
   return findings;
@@ -92,12 +110,12 @@ export async function examineArchives(vault: Vault): Promise<Finding[]> {
 /** Without it a block can't be restored. */
 async function archivedConfig(folder: string, name: string, place: string): Promise<Finding[]> {
   try {
-    const bytes = await readRegular(join(folder, 'config.json'), MAX_FILE_BYTES);
+    const bytes = await readRegular(join(folder, 'config.json'), BLOCK_FILE_LIMITS['config.json'].bytes);
     if (bytes === undefined) throw new Error('it is missing');
     const value = parseBytes(bytes);
     parseConfig(isObject(value) ? { ...value, name } : value, name, '');
     return [];
   } catch (fault) {
-    return [error(`${place}/config.json`, readFault(fault as Error), 'Repair it by hand; until then the block can not be restored.')];
+    return [error(`${place}/config.json`, readFault(fault as Error), "Repair it by hand; until then the block can't be restored.")];
   }
 }

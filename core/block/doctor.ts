@@ -1,4 +1,4 @@
-// Examines a workspace: is every file sound, has every message exactly one outcome. Reads only.
+// Examines a workspace: whether every file is sound, and every message has exactly one outcome. Reads only.
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -8,20 +8,23 @@ import type { DoctorReport, Finding } from '../schemas/block-api.ts';
 import { isTemporaryName } from '../workspace/atomic-file.ts';
 import type { Ledger } from '../workspace/ledger.ts';
 import { readFault, readLines } from '../workspace/regular-file.ts';
-import type { Entries } from './chat-file.ts';
-import { examineArchives, examineWorkspace, warning } from './doctor-workspace.ts';
+import { ARCHIVE_LIMITS } from './chat-archive.ts';
+import { type Entries, failuresIn } from './chat-file.ts';
+import { examineArchives, examineWorkspace, foreignFolders, warning } from './doctor-workspace.ts';
 import { type BlockContents, FILE_NAMES } from './files.ts';
 import { isBlockName } from './names.ts';
 import type { Vault } from './vault.ts';
 
+/** What is examined. */
 export interface Examined {
   readonly workspace: string;
   readonly vault: Vault;
   readonly ledger: Ledger;
-  /** What is on disk of a block. Throws BLOCK_DAMAGED. */
+  /** The files of a block. Throws BLOCK_DAMAGED. */
   read(name: string): Promise<BlockContents>;
 }
 
+/** Looks at every file. What it finds is in the report; it throws only when the workspace itself can't be read. */
 export async function examine({ workspace, vault, ledger, read }: Examined): Promise<DoctorReport> {
   const findings = await examineWorkspace(workspace, ledger);
   const checked = { blocks: 0, files: 0, messages: 0 };
@@ -35,11 +38,11 @@ export async function examine({ workspace, vault, ledger, read }: Examined): Pro
     checked.files += FILE_NAMES.length;
     const folder = join(vault.blocks, item.name);
     try {
-      findings.push(...strayFiles(folder, `blocks/${item.name}`));
+      findings.push(...foreignFolders(folder, `blocks/${item.name}`), ...strayFiles(folder, `blocks/${item.name}`));
       const { chat } = await read(item.name);
       checked.messages += chat.length;
       const { ids, findings: unread } = await archivedIds(folder, `blocks/${item.name}/chat-archive`);
-      findings.push(...unread, ...outcomes(chat, ids, `blocks/${item.name}/chat.json`));
+      findings.push(...unread, ...outcomes(chat, ids, `blocks/${item.name}/chat.json`), ...failed(chat, item.name));
     } catch (error) {
       const problem = error instanceof BlockhouseError ? error.message : readFault(error as Error);
       findings.push({ severity: 'error', place: `blocks/${item.name}`, problem, fix: 'Repair the file by hand, or archive the block.' });
@@ -55,9 +58,6 @@ function strayFiles(folder: string, place: string): Finding[] {
     .filter((name) => /\.json\.corrupt-/.test(name))
     .map((name) => warning(`${place}/${name}`, 'it is the kept copy of a damaged file', 'Take from it what you need, then delete it.'));
 }
-
-/** No message and no answer comes near the length of such a line. */
-const ARCHIVE_LIMITS = { maxBytes: 256 * 1024 * 1024, maxLineBytes: 8 * 1024 * 1024 } as const;
 
 /** Answers may lie in the archive of the chat, and their messages, too. */
 async function archivedIds(folder: string, place: string): Promise<{ readonly ids: ReadonlySet<string>; readonly findings: Finding[] }> {
@@ -88,6 +88,15 @@ function takeAnswered(lines: readonly (string | undefined)[], ids: Set<string>):
     else if (typeof entry['replyTo'] === 'string') ids.add(entry['replyTo']);
   }
   return strange;
+}
+
+/** Messages that nobody has queued again: otherwise they would be noticed by no one. */
+function failed(chat: Entries, name: string): Finding[] {
+  const { count, last } = failuresIn(chat);
+  if (last === null) return [];
+  const many = count === 1 ? `${last.id}: it has failed` : `${count} messages have failed, the last of them ${last.id}`;
+  const fix = `Queue it again with \`blockhouse queue ${name} --retry <id>\`, or give it up with \`--cancel <id>\`.`;
+  return [warning(`blocks/${name}/chat.json`, `${many} (${last.code}: ${last.message})`, fix)];
 }
 
 /** `archived` holds the messages whose answers were archived. */

@@ -1,7 +1,7 @@
-// An entry of the list of blocks, from what is in its files. Pure: no I/O.
+// The entry of a block in the list of blocks, made from its files. Pure: no I/O.
 import type { BlockCosts, BlockPulse, BlockState, BlockStatus } from '../schemas/block.ts';
 import type { BlockEntry } from '../schemas/block-api.ts';
-import { countQueue, type Entries, lastMessageAt } from './chat-file.ts';
+import { countQueue, type Entries, failuresIn, lastMessageAt } from './chat-file.ts';
 import type { BlockContents } from './files.ts';
 
 const STATUS_OF: Readonly<Record<BlockState, BlockStatus>> = {
@@ -17,10 +17,12 @@ const STATUS_OF: Readonly<Record<BlockState, BlockStatus>> = {
   failed: 'ERROR',
 };
 
+/** The status that a state is shown as. */
 export function statusOf(state: BlockState): BlockStatus {
   return STATUS_OF[state];
 }
 
+/** What the list says of a sound block. `today` is a day in UTC, such as 2026-11-20. The entry is frozen. */
 export function entryOf(contents: BlockContents, today: string): BlockEntry {
   const { config, costs, pulse, chat } = contents;
   const { status, state, lastPulse, nextWakeUp, error } = pulse;
@@ -39,11 +41,12 @@ export function entryOf(contents: BlockContents, today: string): BlockEntry {
     costs: costsOf(costs, today),
     pulse: { status, state, lastPulse, nextWakeUp, error },
     queue: waitingIn(chat),
+    failures: failuresIn(chat),
     lastMessageAt: lastMessageAt(chat),
   });
 }
 
-/** A block with a damaged file is listed all the same. */
+/** What the list says of a block with a damaged file: it is listed all the same. */
 export function damagedEntry(name: string, configError: string): BlockEntry {
   const pulse = { status: 'ERROR', state: 'failed', lastPulse: null, nextWakeUp: null, error: configError } as const;
   return deepFreeze({
@@ -55,6 +58,7 @@ export function damagedEntry(name: string, configError: string): BlockEntry {
     costs: { totalInput: 0, totalOutput: 0, totalCost: null, calls: 0, today: null },
     pulse,
     queue: 0,
+    failures: failuresIn([]),
     lastMessageAt: null,
     configError,
   });
@@ -69,7 +73,7 @@ function waitingIn(chat: Entries): number {
   return queued + processing;
 }
 
-/** What a file says of a monitor that nobody runs: it is what another process left behind. */
+/** The pulse of a block without a monitor: what pulse.json says of one is what an earlier monitor left there. */
 export function pulseAtRest(pulse: BlockPulse, isConfigured: boolean, chat: Entries): BlockPulse {
   const state = isConfigured ? 'stopped' : 'unconfigured';
   const queue = countQueue(chat);

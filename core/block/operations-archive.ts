@@ -13,6 +13,7 @@ import { isObject } from '../json.ts';
 import type { ArchiveInfo, BlockConfig } from '../schemas/block.ts';
 import { RestoreArchive } from '../schemas/block-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
+import { BLOCK_FILE_LIMITS } from '../workspace/block-layout.ts';
 import { packFolder, unpackInto } from '../workspace/bundle.ts';
 import { parseBytes } from '../workspace/json-bytes.ts';
 import { isPassingFault, readFault, readRegular } from '../workspace/regular-file.ts';
@@ -21,15 +22,15 @@ import { ask } from './ask.ts';
 import type { Block } from './block.ts';
 import { countQueue } from './chat-file.ts';
 import { assertConfigSize } from './config-rules.ts';
-import { parseConfig } from './contents.ts';
+import { formatFile, parseConfig } from './contents.ts';
+import { checkFiles } from './files.ts';
+import { measure } from './folder-size.ts';
 import type { BlockMachine } from './machine.ts';
 import { assertNewName } from './names.ts';
 import type { OperationsContext } from './operations.ts';
-import { measure, type Stored, type Unconfirmed } from './vault.ts';
+import type { Stored, Unconfirmed } from './vault.ts';
 
 const checkRestore: Validator<RestoreArchive> = compile(RestoreArchive);
-
-const MAX_CONFIG_BYTES = 4 * 1024 * 1024;
 
 type Named = { readonly name: string };
 type Archived = { readonly archiveName: string };
@@ -116,8 +117,9 @@ export function archiveOperations(
     async export(name) {
       const block = await blocks.find(name);
       return block.copy(async () => {
-        await block.pulse(); // what was to be written is
-        return packFolder(block.folder, name);
+        await block.pulse(); // after everything that was to be written before
+        // As it was checked: config.json on disk may be replaced meanwhile by one that holds a key.
+        return packFolder(block.folder, name, { 'config.json': formatFile(await block.files.config.read()) });
       });
     },
     import: (bundle, wanted) => door.pass(() => importBundle(context, bundle, wanted)),
@@ -165,6 +167,7 @@ async function importBundle({ vault, world, blocks, onMoved }: OperationsContext
         if (isPassingFault(error)) throw error;
         throw invalidRequest('', `The config.json of the archive can't be used: ${readFault(error)}.`);
       });
+      await checkFiles(folder);
       assertNewName(config.name);
       assertConfigSize(config);
       await blocks.dismiss(config.name);
@@ -180,7 +183,7 @@ async function importBundle({ vault, world, blocks, onMoved }: OperationsContext
 /** What config.json says, for a stopped block of this name, or of its own. Throws an Error that says what is wrong. */
 async function configIn(folder: string, name: string | undefined, now: number): Promise<BlockConfig> {
   const at = new Date(now).toISOString();
-  const bytes = await readRegular(join(folder, 'config.json'), MAX_CONFIG_BYTES);
+  const bytes = await readRegular(join(folder, 'config.json'), BLOCK_FILE_LIMITS['config.json'].bytes);
   if (bytes === undefined) throw new Error('it is missing');
   const value = parseBytes(bytes);
   const called = name ?? (isObject(value) ? value['name'] : undefined);

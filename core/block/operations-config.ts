@@ -4,6 +4,7 @@ import type { BlockConfig } from '../schemas/block.ts';
 import { CreateBlock } from '../schemas/block-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import { applyPatch } from './config-rules.ts';
+import { configWarnings } from './config-warnings.ts';
 import { completeConfig } from './contents.ts';
 import { assertNewName } from './names.ts';
 import type { Blocks } from './api.ts';
@@ -24,7 +25,7 @@ export function configOperations(context: OperationsContext): Pick<Blocks, 'crea
 }
 
 /** A new block is stopped, whatever its configuration wants. */
-async function create({ world, vault, blocks, onMoved }: OperationsContext, body: unknown): Promise<{ readonly name: string }> {
+async function create({ world, vault, blocks, onMoved }: OperationsContext, body: unknown): ReturnType<Blocks['create']> {
   checkCreate(body);
   const { name } = body;
   assertNewName(name);
@@ -36,21 +37,22 @@ async function create({ world, vault, blocks, onMoved }: OperationsContext, body
   onMoved();
   world.bus.emit('block.created', { block: name });
   if (unconfirmed !== undefined) throw unconfirmed; // it is there all the same
-  return { name };
+  return { name, warnings: configWarnings(body.config, 'config.') };
 }
 
-function update(block: Block, patch: unknown, ifMatch: number | undefined): Promise<BlockConfig> {
-  return block.files.config.update((config) => {
-    if (ifMatch !== undefined && ifMatch !== config.rev) {
-      throw new BlockhouseError('REVISION_MISMATCH', `The configuration has revision ${config.rev}, not ${ifMatch}; read it again and repeat the change.`);
+async function update(block: Block, patch: unknown, ifMatch: number | undefined): ReturnType<Blocks['updateConfig']> {
+  const config = await block.files.config.update((before) => {
+    if (ifMatch !== undefined && ifMatch !== before.rev) {
+      throw new BlockhouseError('REVISION_MISMATCH', `The configuration has revision ${before.rev}, not ${ifMatch}; read it again and repeat the change.`);
     }
-    const value = patched(block.world, config, patch, '');
+    const value = patched(block.world, before, patch, '');
     return { value, result: value };
   });
+  return { config, warnings: configWarnings(patch) };
 }
 
 /** `place` is where the patch stands in the body. */
 function patched({ gateway, now }: World, config: BlockConfig, patch: unknown, place: '' | 'config.'): BlockConfig {
-  const canonical = (name: string, field: string): string => gateway.stand(name, undefined, `${place}${field}`).id;
+  const canonical = (name: string, field: string): string => gateway.readiness(name, undefined, `${place}${field}`).id;
   return applyPatch(config, patch, { canonical, at: new Date(now()).toISOString(), place });
 }

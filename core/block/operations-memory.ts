@@ -46,15 +46,16 @@ async function removeFact(block: Block, id: string): Promise<void> {
 /** Also heals damaged files of what it clears; their old content was kept. */
 async function reset(block: Block, hard: boolean): Promise<{ readonly message: string; readonly cleared: readonly string[] }> {
   const { name, files, ids } = block;
-  const { memory } = await files.config.read();
+  const config = await files.config.read();
+  const { memory } = config;
+  // What was spent stays spent: the caps go by the ledger.
+  const budget = await budgetStand(block, config);
   // Ids sort by time: what is there now lies before this one, so that the model no longer sees it.
   ids.follow(await files.chat.read().catch(() => [])); // a damaged chat shows nothing to the model
+  if (hard) await block.log.clear(); // first: if it is refused, nothing else is changed
   const fresh = freshMemory(memory.maxContextTokens);
   await files.memory.replace((old) => ({ ...old, ...fresh, window: { ...fresh.window, firstKeptId: ids.next() } }));
-  // What was spent stays spent: the caps go by the ledger.
-  const budget = await budgetStand(block, await files.config.read());
   await files.costs.replace((old) => ({ ...old, ...noCosts(), budget, lastReset: block.at() }));
   await files.pulse.replace((old) => ({ ...((block.isRunning && old) || freshPulse()), transitions: [], restarts: 0, consecutiveFailures: 0 }));
-  if (hard) await block.log.clear();
   return { message: `${name} was reset; configuration and chat history stay.`, cleared: ['memory', 'costs', 'pulse', ...(hard ? ['logs'] : [])] };
 }

@@ -112,7 +112,7 @@ async function assertConfigured(block: Block): Promise<void> {
   if (adapter === null) throw invalidRequest('config.adapter', `is not set: \`blockhouse config set ${block.name} 'adapter={"provider":"…","model":"…"}'\``);
   const { provider, baseURL, region } = adapter;
   const overrides = { ...(baseURL !== undefined && { baseURL }), ...(region !== undefined && { region }) };
-  const { missing } = block.world.gateway.stand(provider, overrides, 'config.adapter.provider');
+  const { missing } = block.world.gateway.readiness(provider, overrides, 'config.adapter.provider');
   if (missing !== undefined) throw invalidRequest('config.adapter', `can't be used: ${missing.message}`);
 }
 

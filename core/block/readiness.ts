@@ -4,12 +4,12 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { BlockConfig } from '../schemas/block.ts';
 
 /** True when a model is set, and its credentials are there. */
-export function isConfigured(gateway: Pick<Gateway, 'stand'>, adapter: BlockConfig['adapter']): boolean {
+export function isConfigured(gateway: Pick<Gateway, 'readiness'>, adapter: BlockConfig['adapter']): boolean {
   if (adapter === null) return false;
   const { provider, baseURL, region } = adapter;
   const overrides = { ...(baseURL !== undefined && { baseURL }), ...(region !== undefined && { region }) };
   try {
-    return gateway.stand(provider, overrides, 'adapter.provider').missing === undefined;
+    return gateway.readiness(provider, overrides, 'adapter.provider').missing === undefined;
   } catch (error) {
     // Somebody wrote the name of an unknown provider into config.json.
     if (toBlockhouseError(error).code === 'INVALID_REQUEST') return false;

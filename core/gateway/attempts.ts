@@ -1,162 +1,158 @@
-// The attempts of one chat request, and the waits between them. Each attempt has an answer of its own, so that nothing of a
-// failed one survives.
+// The attempts at one chat request: each waits for its place in the queue, and between two of them none is held.
 //
-// M1 `start` reaches the sink exactly once, at the first text or right before the end; nothing before that.
-// M2 A wait ends as soon as the caller leaves or the gateway closes.
-// M3 A trial hears how it went whatever happens, and before anything else is done that might throw: the breaker lets nobody else through
-//    while it waits for that.
-import { BlockhouseError, toBlockhouseError } from '../errors.ts';
-import type { Adapter, AdapterCall, ChatEvent, EventSink, StreamSink } from '../ports.ts';
-import type { ChatDone, ChatRequest, Usage } from '../schemas/chat.ts';
-import { Answer, addUsage } from './answer.ts';
-import type { Trial } from './breaker.ts';
-import type { Prompt } from './prompt.ts';
+// no-late-wait: A wait for the next attempt never outlasts the time until the stream opens by itself, so that the failure still gets its status.
+// opened-is-final: After the sink has opened, no further attempt is made.
+// made-only: Only the failure of an attempt that was made leads to another one. A full queue, an open breaker and a closing gateway end the request.
+// fresh-settings: Settings are resolved for each attempt, so that a rotated key serves the next one.
+import type { CoreBus } from '../bus.ts';
+import { BlockhouseError, toBlockhouseError, withUsage } from '../errors.ts';
+import type { Usage } from '../schemas/chat.ts';
+import { callerLeft, sleep } from './abort.ts';
+import type { AcceptedChat } from './accepted-chat.ts';
+import { sumUsage } from './accumulate.ts';
+import { type AnsweredChat, Attempt } from './attempt.ts';
+import type { CallSettings } from './call-settings.ts';
+import type { Destination } from './destinations.ts';
+import { retryDelayMs } from './retry.ts';
 
-export interface AcceptedChat {
-  readonly request: ChatRequest;
-  readonly adapter: Adapter;
-  readonly prompt: Prompt;
-  readonly signal: AbortSignal;
-  readonly requestId: string;
-  /** Called with fragments as they come; absent when the caller wants the whole answer. */
-  readonly sink: StreamSink | undefined;
+/** What all requests of a gateway share. */
+export interface AttemptsOptions {
+  readonly settings: CallSettings;
+  readonly bus: CoreBus;
+  /** Repetitions of a failed attempt at most; 0 for none. */
+  readonly retries: number;
+  /** Fires when the gateway closes. */
+  readonly closing: AbortSignal;
+  /** Milliseconds, monotonic. */
+  readonly now: () => number;
+  readonly random: () => number;
 }
 
-export interface AnsweredChat {
-  readonly done: ChatDone;
-  /** '' where a sink took the text. */
-  readonly content: string;
-}
-
+/** One chat request from its acceptance to its end. */
 export class Attempts {
-  readonly startedAt: number;
-  count = 0;
-  firstTextAt: number | undefined;
-  /** Of the attempts that failed, as far as it is known. */
-  lostUsage: Usage | undefined;
-  readonly #accepted: AcceptedChat;
-  readonly #now: () => number;
-  /** Of the attempt that is being made, until its first text or its failure. */
-  #trial: Trial | undefined;
+  readonly #chat: AcceptedChat;
+  readonly #destination: Destination;
+  readonly #options: AttemptsOptions;
+  readonly #startedAt: number;
+  /** Attempts made so far. */
+  #count = 0;
+  #firstTextAt: number | undefined;
+  /** What the failed attempts have used, as far as it is known. */
+  #lostUsage: Usage | undefined;
+  /** The attempt that is being made. */
+  #attempt: Attempt | undefined;
 
-  constructor(accepted: AcceptedChat, now: () => number) {
-    this.#accepted = accepted;
-    this.#now = now;
-    this.startedAt = now();
+  constructor(chat: AcceptedChat, destination: Destination, options: AttemptsOptions) {
+    this.#chat = chat;
+    this.#destination = destination;
+    this.#options = options;
+    this.#startedAt = options.now();
   }
 
-  /**
-   * `trial` hears of the first text, and of the end. One promise after the call's own: a stream keeps each link of a chain for as long as it
-   * lasts. Throws at once what the adapter throws at once.
-   */
-  make({ settings, egress, timeouts, signal }: AdapterCall, trial: Trial | undefined): Promise<AnsweredChat> {
-    this.count += 1;
-    this.#trial = trial;
-    const { adapter, prompt, request, sink: streamSink } = this.#accepted;
-    const sink = new AttemptSink(this.#accepted, this);
-    const fail = (error: unknown): never => {
-      trial?.fail(signal.aborted ? new BlockhouseError('CANCELLED', 'The caller left.') : toBlockhouseError(error)); // M3
-      this.#trial = undefined;
-      this.lostUsage = sumOf(this.lostUsage, sink.answer.usageSoFar(prompt));
-      throw error;
-    };
-    const finish = (): AnsweredChat => {
-      try {
-        const answered = sink.finish();
-        trial?.succeed();
-        return answered;
-      } catch (error) {
-        return fail(error);
-      }
-    };
+  /** Makes attempts until one succeeds or none may follow. Rejects with a BlockhouseError that has the usage of all of them. */
+  run<T>(resultOf: (answered: AnsweredChat, chat: AcceptedChat) => T): Promise<T> {
+    const { requestId, adapter, request, sink } = this.#chat;
+    this.#options.bus.emit('chat.started', { requestId, adapter: adapter.id, model: request.model, stream: sink !== undefined });
+    return this.#next(0).then(
+      (answered) => {
+        this.#end(sumUsage(this.#lostUsage, answered.done.usage), undefined);
+        return resultOf(answered, this.#chat);
+      },
+      (error: unknown) => {
+        const failure = withUsage(toBlockhouseError(error), this.#lostUsage);
+        this.#end(failure.usage, failure.code);
+        throw failure;
+      },
+    );
+  }
+
+  /** Calls itself and does not loop: a function that waits costs a stream more memory than a promise does. */
+  #next(retry: number): Promise<AnsweredChat> {
+    return this.#enqueue().catch(async (error: unknown) => {
+      await this.#untilNext(error, retry);
+      return this.#next(retry + 1);
+    });
+  }
+
+  /** Checks at once what need not wait for a place. */
+  #enqueue(): Promise<AnsweredChat> {
     try {
-      return adapter.chat({ settings, egress, timeouts, signal, model: request.model, prompt, stream: streamSink !== undefined, sink }).then(finish, fail);
+      assertOpen(this.#options.closing);
+      this.#destination.breaker.assertAdmits(this.#chat);
     } catch (error) {
-      return fail(error);
+      return Promise.reject(error);
     }
+    return this.#destination.queue.run(this.#make, this.#chat.signal);
   }
 
-  /** The request has ended with `failure`. Its adapter may not have noticed that yet, or never will (M3). */
-  end(failure: BlockhouseError): void {
-    this.#trial?.fail(failure);
-    this.#trial = undefined;
+  readonly #make = (): Promise<AnsweredChat> => {
+    const { adapter, request, signal } = this.#chat;
+    const { settings, closing, now } = this.#options;
+    this.#chat.tellTurn();
+    if (this.#count === 0) this.#destination.budget.deposit();
+    assertOpen(closing);
+    const call = settings.configured(adapter, request.config, signal); // fresh-settings
+    const attempt = new Attempt(this.#chat, this.#destination.breaker.admit(this.#chat), now);
+    this.#count += 1;
+    this.#attempt = attempt;
+    return attempt.make(call);
+  };
+
+  /** Resolves when the time for another attempt has come. Rejects with the failure when none may follow. */
+  async #untilNext(error: unknown, retry: number): Promise<void> {
+    const { bus, closing } = this.#options;
+    const { requestId, adapter, request, signal, sink } = this.#chat;
+    const failure = this.#settle(error);
+    const delayMs = this.#count > retry ? this.#delayMs(failure, retry) : undefined; // made-only
+    if (delayMs === undefined) throw failure;
+    const { code, message } = failure;
+    bus.emit('chat.retried', { requestId, adapter: adapter.id, model: request.model, attempt: retry + 1, delayMs, code, error: message });
+    await sleep(delayMs, signal, closing);
+    if (sink?.opened) throw failure; // opened-is-final: a keep-alive comment may have opened the stream meanwhile
   }
 
-  noteText(): void {
-    if (this.firstTextAt === undefined) this.firstTextAt = this.#now();
-    this.#trial?.succeed();
-    this.#trial = undefined;
+  /** Milliseconds before the next attempt; undefined when there is to be none. */
+  #delayMs(failure: BlockhouseError, retry: number): number | undefined {
+    const { sink } = this.#chat;
+    const { breaker, budget } = this.#destination;
+    const { retries, random } = this.#options;
+    if (sink?.opened || retry >= retries || breaker.isOpenFor(this.#chat)) return undefined; // opened-is-final
+    const delayMs = retryDelayMs(failure, retry, random);
+    if (delayMs === undefined || delayMs >= (sink?.opensInMs ?? Number.POSITIVE_INFINITY)) return undefined; // no-late-wait
+    return budget.withdraw() ? delayMs : undefined;
+  }
+
+  /** Ends the attempt that was being made, if there was one, and says what has failed. */
+  #settle(error: unknown): BlockhouseError {
+    const attempt = this.#attempt;
+    const { signal } = this.#chat;
+    const failure = signal.aborted ? callerLeft(error, attempt !== undefined) : toBlockhouseError(error);
+    if (attempt === undefined) return failure;
+    this.#attempt = undefined;
+    attempt.fail(failure); // its adapter may not have noticed that the caller left
+    this.#firstTextAt ??= attempt.firstTextAt;
+    this.#lostUsage = sumUsage(this.#lostUsage, attempt.usageSoFar());
+    return failure;
+  }
+
+  #end(usage: Usage | undefined, code: BlockhouseError['code'] | undefined): void {
+    this.#destination.leave();
+    const { requestId, adapter, request } = this.#chat;
+    const firstTextAt = this.#firstTextAt ?? this.#attempt?.firstTextAt;
+    this.#options.bus.emit('chat.finished', {
+      requestId,
+      adapter: adapter.id,
+      model: request.model,
+      usage,
+      code,
+      attempts: this.#count,
+      durationMs: this.#options.now() - this.#startedAt,
+      firstTextMs: firstTextAt === undefined ? undefined : firstTextAt - this.#startedAt,
+    });
   }
 }
 
-/** Takes the events of one attempt: into the caller's sink, or together. */
-class AttemptSink implements EventSink {
-  readonly answer = new Answer();
-  readonly #accepted: AcceptedChat;
-  readonly #attempts: Attempts;
-  #content = '';
-  #started = false;
-
-  constructor(accepted: AcceptedChat, attempts: Attempts) {
-    this.#accepted = accepted;
-    this.#attempts = attempts;
-  }
-
-  emit(events: readonly ChatEvent[]): boolean {
-    const fragments = this.answer.add(events);
-    if (fragments.length === 0) return true;
-    this.#attempts.noteText();
-    const { sink } = this.#accepted;
-    if (sink === undefined) {
-      for (const fragment of fragments) this.#content += fragment;
-      return true;
-    }
-    this.#start(sink);
-    return sink.content(fragments);
-  }
-
-  onceWritable(resume: () => void): void {
-    const { sink } = this.#accepted;
-    if (sink === undefined) resume();
-    else sink.onceWritable(resume);
-  }
-
-  /** Throws what `Answer.finish` throws. */
-  finish(): AnsweredChat {
-    const { prompt, sink } = this.#accepted;
-    const done = this.answer.finish(prompt);
-    if (sink !== undefined) this.#start(sink);
-    return { done, content: this.#content };
-  }
-
-  /** M1. */
-  #start(sink: StreamSink): void {
-    if (this.#started) return;
-    this.#started = true;
-    sink.start({ provider: this.#accepted.adapter.id, model: this.#accepted.request.model });
-  }
-}
-
-/** Undefined where neither is known. */
-export function sumOf(a: Usage | undefined, b: Usage | undefined): Usage | undefined {
-  return a === undefined || b === undefined ? (a ?? b) : addUsage(a, b);
-}
-
-/** M2: rejects with CANCELLED as soon as `signal` fires. Resolves early when `closing` does: the next attempt is refused then. */
-export function sleep(ms: number, signal: AbortSignal, closing: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const end = (settle: () => void): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', cancel);
-      closing.removeEventListener('abort', wake);
-      settle();
-    };
-    const cancel = (): void => end(() => reject(new BlockhouseError('CANCELLED', 'The caller left.')));
-    const wake = (): void => end(resolve);
-    const timer = setTimeout(wake, ms);
-    if (signal.aborted) return cancel();
-    if (closing.aborted) return wake();
-    signal.addEventListener('abort', cancel, { once: true });
-    closing.addEventListener('abort', wake, { once: true });
-  });
+/** Throws SHUTTING_DOWN once `closing` has fired. */
+export function assertOpen(closing: AbortSignal): void {
+  if (closing.aborted) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
 }

@@ -1,97 +1,152 @@
-// The breaker of one adapter: when its provider fails call after call, no more are made for a while. Pure but for its counts.
+// The breaker of one destination: when call after call fails there, no more are made for a while.
 //
-// B1 It opens after so many failures of the provider without a success between them, for a time that doubles with each opening.
-// B2 Once the time is over, one call is let through. Its success closes the breaker, its failure opens it again.
-// B3 Only what the provider did counts: a refused request, a bad key, a rate limit or a caller who left say nothing of its health. A rate
-//    limit is no success either.
-// B4 A call speaks for the phase that it was admitted in, and for no later one: a stream that began before the outage does not end it, and
-//    of the calls that were let through to try only the one that is being made counts.
+// in-a-row: It opens after FAILURES_TO_OPEN failures without a success between them, for a time that doubles with each opening.
+// one-probe: Once that time is over, one call is let through. Its success closes the breaker, its failure opens it again.
+// one-source: What fails from one source alone may be the fault of what that source sends. The breaker is then open for that source and closed
+//   for everybody else, until at least half as many failures as open it have come from others. A connection that could not be made is
+//   nobody's fault but the destination's.
+// health-only: A refused request, a bad key, a rate limit or a caller who leaves is no failure of the destination. A rate limit is no success either.
+// own-phase: A call counts only in the phase in which it was admitted: a stream that began before an outage does not end the outage.
 import { BlockhouseError, type ErrorCode } from '../errors.ts';
 
-/** Fewer than the repetitions of a handful of requests could add up to, and a provider that works at all would have answered one of them. */
+/** More than the repetitions of a handful of requests add up to; a destination that works at all would have answered one of them. */
 const FAILURES_TO_OPEN = 20;
+/** Failures from others than the main source that open the breaker for everybody. */
+const FROM_OTHERS = FAILURES_TO_OPEN / 2;
 const FIRST_OPEN_MS = 5000;
 const LONGEST_OPEN_MS = 60_000;
+const SHORTEST_RETRY_AFTER_MS = 1000;
 
 const FAILURES: ReadonlySet<ErrorCode> = new Set(['UPSTREAM_UNREACHABLE', 'UPSTREAM_TIMEOUT', 'UPSTREAM_FAILED', 'UPSTREAM_MALFORMED']);
-/** The provider worked: it has read the request and judged it. */
+/** The destination has read the request and judged it, so it works. */
 const ANSWERS: ReadonlySet<ErrorCode> = new Set(['UPSTREAM_REJECTED', 'UPSTREAM_AUTH']);
 
-/** `trying`: open, and one call has been let through. */
+/** `trying`: one call has been let through, and its end is awaited. */
 type Phase = 'closed' | 'open' | 'trying';
 
+/** A call, as far as the breaker is concerned. */
+export interface Sourced {
+  /** Equal for calls that may fail for the same reason; read only when something fails. */
+  readonly source: string;
+}
+
+/** For whom a breaker is open. */
+export type BreakerScope = 'all' | 'caller';
+
+/** Told what the breaker does. */
 export interface BreakerFacts {
-  opened(fact: { readonly openMs: number; readonly failures: number; readonly code: ErrorCode; readonly error: string }): void;
+  /** It has opened for `openMs`, after `failures` in a row; `code` and `error` are those of the last one. */
+  opened(fact: { readonly scope: BreakerScope; readonly openMs: number; readonly failures: number; readonly code: ErrorCode; readonly error: string }): void;
+  /** It has closed. */
   closed(): void;
 }
 
+/** Counts how the calls to one destination go, and says whether another one may be made. */
 export class Breaker {
   readonly #name: string;
   readonly #now: () => number;
   readonly #facts: BreakerFacts;
   #phase: Phase = 'closed';
-  /** Counts the phases, so that a call can tell its own from a later one of the same name (B4). */
+  /** Counts the phases, so that a call recognises its own (own-phase). */
   #turn = 0;
+  /** While it is not closed: the source that it is open for; undefined for all. */
+  #refused: string | undefined;
+  /** Since the last success. */
   #failures = 0;
+  /** Of them, by source. Empty while it is open for all. */
+  readonly #bySource = new Map<string, number>();
   #openMs = 0;
-  /** When a call may be tried again; of no meaning while the breaker is closed. */
+  /** When the next call may be tried; without meaning while it is closed. */
   #openUntil = 0;
-  #last = '';
+  #lastError = '';
 
-  /** `name` of the provider, for people; `now` in monotonic milliseconds. */
+  /** `name` of the destination, for people; `now` in monotonic milliseconds. */
   constructor(name: string, now: () => number, facts: BreakerFacts) {
     this.#name = name;
     this.#now = now;
     this.#facts = facts;
   }
 
-  get isOpen(): boolean {
-    return this.#phase !== 'closed';
+  /** True when this call is among those that the breaker is open for. */
+  isOpenFor(call: Sourced): boolean {
+    return this.#phase !== 'closed' && (this.#refused === undefined || this.#refused === call.source);
   }
 
-  /** Before a call. Throws UPSTREAM_UNREACHABLE with the time until the next try while it is open. */
-  admit(): Trial {
-    if (this.#phase === 'closed') return new Trial(this, this.#turn);
-    const leftMs = this.#openUntil - this.#now();
-    if (leftMs <= 0 && this.#phase === 'open') {
-      this.#enter('trying'); // B2
-      return new Trial(this, this.#turn);
-    }
-    const retryAfterMs = Math.max(leftMs, 1000);
-    throw new BlockhouseError(
-      'UPSTREAM_UNREACHABLE',
-      `${this.#name} has failed ${this.#failures} times in a row, so it is left alone; the next try is in ${Math.ceil(retryAfterMs / 1000)} s. The last failure: ${this.#last}`,
-      { retryAfterMs },
-    );
+  /** Throws what `admit` would throw now, and admits nothing. */
+  assertAdmits(call: Sourced): void {
+    if (this.isOpenFor(call) && !this.#isProbeDue()) throw this.#refusal();
   }
 
-  /** The provider has begun to answer, or has answered, a call that was admitted in `turn`. */
-  succeed(turn: number): void {
-    if (turn !== this.#turn) return; // B4
+  /** Before a call. Throws UPSTREAM_UNREACHABLE with the time until the next try while the breaker is open for it. */
+  admit(call: Sourced): Trial {
+    if (!this.isOpenFor(call)) return new Trial(this, call, this.#turn, false);
+    if (!this.#isProbeDue()) throw this.#refusal();
+    this.#enter('trying'); // one-probe
+    return new Trial(this, call, this.#turn, true);
+  }
+
+  /** The call has been answered, or its answer has begun. */
+  succeed(trial: Trial): void {
+    if (trial.turn !== this.#turn) return; // own-phase
     this.#failures = 0;
+    this.#bySource.clear();
     if (this.#phase === 'closed') return;
-    this.#openMs = 0;
     this.#enter('closed');
     this.#facts.closed();
   }
 
-  /** After a call that was admitted in `turn` and failed. */
-  judge(error: BlockhouseError, turn: number): void {
-    if (turn !== this.#turn) return; // B4
-    if (FAILURES.has(error.code)) this.#fail(error);
-    else if (ANSWERS.has(error.code)) this.succeed(turn);
-    else if (this.#phase === 'trying') this.#enter('open'); // its time is over, so that the next call tries
+  /** The call has failed. */
+  fail(trial: Trial, error: BlockhouseError): void {
+    if (trial.turn !== this.#turn) return; // own-phase
+    if (FAILURES.has(error.code)) this.#count(trial, error);
+    else if (ANSWERS.has(error.code)) this.succeed(trial);
+    else if (trial.isProbe) this.#enter('open'); // health-only: the call says nothing, and the next one tries at once
   }
 
-  /** B1. */
-  #fail({ code, message }: BlockhouseError): void {
+  #count(trial: Trial, error: BlockhouseError): void {
     this.#failures += 1;
-    this.#last = message;
-    if (this.#phase === 'closed' && this.#failures < FAILURES_TO_OPEN) return;
-    this.#openMs = Math.min(Math.max(this.#openMs * 2, FIRST_OPEN_MS), LONGEST_OPEN_MS);
+    if (this.#phase !== 'closed' && this.#refused === undefined) {
+      this.#open(undefined, error);
+      return;
+    }
+    const source = isOfDestination(error) ? NO_SOURCE : trial.source;
+    this.#bySource.set(source, (this.#bySource.get(source) ?? 0) + 1);
+    if (this.#failures < FAILURES_TO_OPEN) return; // in-a-row
+    const main = this.#mainSource();
+    if (main === undefined) this.#open(undefined, error);
+    else if (this.#phase === 'closed' || trial.isProbe) this.#open(main, error);
+  }
+
+  /** one-source: the source that has failed so much more than all others that it may be to blame; undefined when there is none. */
+  #mainSource(): string | undefined {
+    for (const [source, failures] of this.#bySource) if (source !== NO_SOURCE && this.#failures - failures < FROM_OTHERS) return source;
+    return undefined;
+  }
+
+  #open(refused: string | undefined, { code, message }: BlockhouseError): void {
+    const isAgain = this.#phase !== 'closed' && this.#refused === refused;
+    this.#openMs = isAgain ? Math.min(this.#openMs * 2, LONGEST_OPEN_MS) : FIRST_OPEN_MS;
     this.#openUntil = this.#now() + this.#openMs;
+    this.#lastError = message;
+    this.#refused = refused;
+    if (refused === undefined) this.#bySource.clear();
     this.#enter('open');
-    this.#facts.opened({ openMs: this.#openMs, failures: this.#failures, code, error: message });
+    const scope = refused === undefined ? 'all' : 'caller';
+    this.#facts.opened({ scope, openMs: this.#openMs, failures: this.#failures, code, error: message });
+  }
+
+  #isProbeDue(): boolean {
+    return this.#phase === 'open' && this.#openUntil <= this.#now();
+  }
+
+  #refusal(): BlockhouseError {
+    const retryAfterMs = Math.max(this.#openUntil - this.#now(), SHORTEST_RETRY_AFTER_MS);
+    const what =
+      this.#refused === undefined
+        ? `${this.#name} has failed ${this.#failures} times in a row`
+        : `${this.#name} has failed again and again on requests like this one`;
+    const next = `the next try is in ${Math.ceil(retryAfterMs / 1000)} s`;
+    return new BlockhouseError('UPSTREAM_UNREACHABLE', `${what}, so it is left alone; ${next}. The last failure: ${this.#lastError}`, { retryAfterMs });
   }
 
   #enter(phase: Phase): void {
@@ -100,22 +155,41 @@ export class Breaker {
   }
 }
 
-/** One call that the breaker has admitted, and that tells it how it went. */
+/** No source is the empty string. */
+const NO_SOURCE = '';
+
+/** one-source: nothing of the request had been sent. */
+function isOfDestination({ code, mayHaveRun }: BlockhouseError): boolean {
+  return code === 'UPSTREAM_UNREACHABLE' && !mayHaveRun;
+}
+
+/** One call that the breaker has admitted, and that tells the breaker how it went. */
 export class Trial {
   readonly #breaker: Breaker;
-  readonly #turn: number;
+  readonly #call: Sourced;
+  /** The phase in which it was admitted. */
+  readonly turn: number;
+  /** True for the one call that is let through to an open destination. */
+  readonly isProbe: boolean;
 
-  constructor(breaker: Breaker, turn: number) {
+  constructor(breaker: Breaker, call: Sourced, turn: number, isProbe: boolean) {
     this.#breaker = breaker;
-    this.#turn = turn;
+    this.#call = call;
+    this.turn = turn;
+    this.isProbe = isProbe;
   }
 
-  /** The provider has begun to answer, or has answered. */
+  get source(): string {
+    return this.#call.source;
+  }
+
+  /** The destination has begun to answer, or has answered. */
   succeed(): void {
-    this.#breaker.succeed(this.#turn);
+    this.#breaker.succeed(this);
   }
 
+  /** The call has failed with `error`. */
   fail(error: BlockhouseError): void {
-    this.#breaker.judge(error, this.#turn);
+    this.#breaker.fail(this, error);
   }
 }

@@ -1,15 +1,13 @@
-// Where an upstream call may go, and with whose key. Every call of every adapter passes `check`, every
-// connection passes `checkAddress`. Pure: no I/O.
+// Where a call to a provider may go, and with whose key. Every call passes `checkEgress`, every connection `isForbiddenAddress`. Pure: no I/O.
 //
-// G1 A key from auth.json or the environment goes only to the provider's own origin, to an origin configured
-//    there too, to a loopback origin, or to one on the operator's list.
-// G2 Any other origin needs a key that came with the request.
-// G3 Link-local and cloud-metadata addresses are refused unless their origin is on the operator's list, by the
-//    address that is connected to, in every spelling.
+// A key from auth.json or the environment goes only to the provider's own origin, to the origin that is configured in the same places, to a loopback
+// origin, or to one on the operator's list. Any other origin needs a key that came with the request. Link-local and cloud-metadata addresses are
+// refused in every spelling, by the address that is connected to, unless their origin is on the operator's list.
 import { BlockList, isIP } from 'node:net';
 import { type BlockhouseError, invalidRequest } from '../errors.ts';
 import type { ResolvedSettings } from './settings.ts';
 
+/** What one request is allowed. */
 export interface EgressRule {
   /** Origins that a stored key may go to. */
   readonly trustedOrigins: ReadonlySet<string>;
@@ -27,7 +25,7 @@ FORBIDDEN.addSubnet('fd20:ce::', 32, 'ipv6'); // GCP metadata over IPv6
 FORBIDDEN.addAddress('100.100.100.200', 'ipv4'); // Alibaba Cloud metadata
 FORBIDDEN.addAddress('192.0.0.192', 'ipv4'); // Oracle Cloud metadata
 FORBIDDEN.addAddress('168.63.129.16', 'ipv4'); // Azure host agent
-FORBIDDEN.addSubnet('0.0.0.0', 8, 'ipv4'); // "this host": connects to loopback under another name
+FORBIDDEN.addSubnet('0.0.0.0', 8, 'ipv4'); // "this host": connects to loopback by another name
 FORBIDDEN.addAddress('::', 'ipv6');
 FORBIDDEN.addSubnet('224.0.0.0', 3, 'ipv4'); // multicast, reserved, broadcast
 FORBIDDEN.addSubnet('ff00::', 8, 'ipv6');
@@ -45,18 +43,18 @@ export function parseBaseURL(text: string, field = 'config.baseURL'): URL {
   return url;
 }
 
-/** Literal loopback spellings only: a name that merely resolves to 127.0.0.1 is somebody's name. */
+/** True for literal spellings of loopback only: a name that resolves to 127.0.0.1 belongs to somebody. */
 export function isLoopbackHost(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
-/** The rule for one request of an adapter with these settings. */
+/** The rule for one request to an adapter with these settings. */
 export function egressRule(
   settings: ResolvedSettings,
   options: {
     readonly defaultBaseURL?: string | undefined;
     readonly configuredBaseURL?: string | undefined;
-    /** Origins of the provider that follow from other settings than its base URL. */
+    /** Origins of the provider that follow from settings other than its base URL. */
     readonly furtherOrigins?: readonly string[];
     readonly allowedOrigins: ReadonlySet<string>;
     readonly secretNames: readonly string[];
@@ -70,10 +68,10 @@ export function egressRule(
   return { trustedOrigins: trusted, allowedOrigins: options.allowedOrigins, ownKey };
 }
 
-/** Origins that a rule has let through: it would do so again. */
+/** The origins that a rule has let through, and would let through again. */
 const passed = new WeakMap<EgressRule, Set<string>>();
 
-/** G1–G3 for a URL about to be called; returns its origin. Throws INVALID_REQUEST; nothing has been sent by then. */
+/** Checks a URL that is about to be called, and returns its origin. Throws INVALID_REQUEST; nothing has been sent by then. */
 export function checkEgress(rule: EgressRule, url: URL): string {
   const { origin } = url;
   const known = passed.get(rule);
@@ -92,11 +90,11 @@ function judge(rule: EgressRule, url: URL): void {
   if (rule.ownKey || rule.trustedOrigins.has(url.origin) || isLoopbackHost(url.hostname)) return;
   throw invalidRequest(
     'config.baseURL',
-    `names ${url.origin}, which is not configured here: a stored key is not sent there. Send your own config.apiKey with it, set it in auth.json, or list the origin in BLOCKHOUSE_ALLOWED_ORIGINS`,
+    `names ${url.origin}, which is not configured here: a stored key is not sent there. Send your own config.apiKey, set the address in auth.json, or list the origin in BLOCKHOUSE_ALLOWED_ORIGINS`,
   );
 }
 
-/** G3 for the address that a name resolved to. */
+/** True for an address, for instance one that a name resolved to, that no call may be made to. */
 export function isForbiddenAddress(address: string): boolean {
   const plain = address.split('%')[0] ?? address; // zone index of fe80::1%eth0
   const embedded = embeddedIPv4(plain);
@@ -104,10 +102,11 @@ export function isForbiddenAddress(address: string): boolean {
   return FORBIDDEN.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4');
 }
 
+/** The error for an origin that leads to a forbidden address. */
 export function forbiddenAddress(origin: string): BlockhouseError {
   return invalidRequest(
     'config.baseURL',
-    `leads to a link-local, metadata or unroutable address (${origin}); list the origin in BLOCKHOUSE_ALLOWED_ORIGINS if that is meant`,
+    `leads to a link-local, metadata or unroutable address (${origin}); if that is intended, list the origin in BLOCKHOUSE_ALLOWED_ORIGINS`,
   );
 }
 
@@ -129,7 +128,7 @@ function dotted(high: number, low: number): string {
 }
 
 function expandIPv6(address: string): number[] {
-  // The URL parser rewrites every spelling, dotted tails included, to hexadecimal groups.
+  // The URL parser turns every spelling, dotted tails included, into hexadecimal groups.
   const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [head = '', tail] = canonical.split('::');
   const left = head === '' ? [] : head.split(':');

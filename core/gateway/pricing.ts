@@ -1,22 +1,21 @@
-// What a call costs and how much a model can read, from the price data set that is installed with the package. It is loaded on
-// first use, and never fetches anything.
-//
-// P1 A model that the data does not name is not priced: null, never a guess.
-// P2 A price is finite and not negative.
+// What a call costs and how much a model can read, from the price data set that is installed with the package. The data is loaded on first use, and
+// nothing is ever fetched. A model that the data does not name has no price: null, never a guess.
 import type { MatchLogic, PriceCalculation } from '@pydantic/genai-prices';
 import type { Usage } from '../schemas/chat.ts';
 
 type PriceData = Pick<typeof import('@pydantic/genai-prices'), 'calcPrice'>;
 
+/** What is to be priced. */
 export interface Priced {
-  /** `pricesAs` of the adapter. */
+  /** The `pricesAs` of the adapter. */
   readonly provider: string;
   readonly model: string;
   readonly usage: Usage;
-  /** Prices change with time; now where it is absent. */
+  /** When the call was made, since prices change; now when it is absent. */
   readonly at?: Date;
 }
 
+/** The price data. */
 export class Prices {
   readonly #load: () => Promise<PriceData>;
   #data: Promise<PriceData> | undefined;
@@ -25,28 +24,28 @@ export class Prices {
     this.#load = load;
   }
 
-  /** Loads the data: a tenth of a second of work in one piece, which is better done before anybody streams. */
+  /** Loads the data: a tenth of a second of work in one piece, better done before anybody streams. */
   async prepare(): Promise<void> {
     this.#data ??= this.#load();
     await this.#data;
   }
 
-  /** USD; null where the price is not known (P1), or where the counts can't be true. */
+  /** USD; null when the price is not known or the counts can't be true. */
   async price({ provider, model, usage, at }: Priced): Promise<number | null> {
     const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
-    // The data set counts as we do: cached tokens are a part of the input.
+    // The data set counts in the same way: cached tokens are part of the input.
     const counts = { input_tokens: inputTokens, output_tokens: outputTokens, cache_read_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens };
     if (!Object.values(counts).every(isCount) || cacheReadTokens + cacheWriteTokens > inputTokens) return null;
     const total = (await this.#find(provider, model, counts, at))?.total_price;
-    return total !== undefined && Number.isFinite(total) && total >= 0 ? total : null; // P2
+    return total !== undefined && Number.isFinite(total) && total >= 0 ? total : null;
   }
 
-  /** Tokens that fit into one request; null where it is not known. */
+  /** Tokens that fit into one request; null when that is not known. */
   async contextWindow(provider: string, model: string): Promise<number | null> {
     return (await this.#find(provider, model, {}, undefined))?.model.context_window ?? null;
   }
 
-  /** Only of this provider: the data set also finds near names and other providers of the same model (P1). */
+  /** Only an exact find of this provider counts: the data set also finds similar names, and other providers of the same model. */
   async #find(provider: string, model: string, counts: Record<string, number>, at: Date | undefined): Promise<PriceCalculation | undefined> {
     this.#data ??= this.#load();
     const { calcPrice } = await this.#data;
@@ -54,7 +53,7 @@ export class Prices {
     try {
       found = calcPrice(counts, model, { providerId: provider, ...(at !== undefined && { timestamp: at }) });
     } catch {
-      return undefined; // an entry that contradicts itself: its call counts as unpriced, which is shown, and the answer is not lost
+      return undefined; // an entry that contradicts itself: the call is shown as unpriced, and its answer is not lost
     }
     return found !== null && found.provider.id === provider && names(found.model.match, model.trim().toLowerCase()) ? found : undefined;
   }
@@ -64,10 +63,10 @@ function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** One or two digits behind the name: `-5` is the version of another model; `-20260514`, `-001` and `-09-2025` are releases of this one. */
+/** One or two digits after the name: `-5` is the version of another model; `-20260514`, `-001` and `-09-2025` are releases of this model. */
 const FURTHER_VERSION = /^(?!-\d{2}-\d{4}$)[-.]\d{1,2}(?!\d)/;
 
-/** P1: entries match by the beginning of an id, and would price a successor that is not in the data yet. */
+/** Entries match by the beginning of an id, which would also price a successor that is not in the data yet. */
 function names(match: MatchLogic, model: string): boolean {
   if ('or' in match) return match.or.some((part) => names(part, model));
   if ('and' in match) return match.and.every((part) => names(part, model));

@@ -1,16 +1,15 @@
-// A chat request made ready for translation: system text hoisted, blank turns left out, tool results
-// gathered behind the calls they answer. What no provider could accept is refused here, with the field's
-// name. Pure: no I/O.
+// Makes a chat request ready for translation. What no provider could accept is refused here, with the field's name. Pure: no I/O.
 //
-// N1 The system text is the system messages in order, joined by a blank line.
-// N2 No turn is blank.
-// N3 Each assistant turn with tool calls is followed by one tool turn with a result for every call, in call order.
-// N4 Tool-call ids are unique in the whole conversation: some providers count from call_0 in every turn.
-// N5 There is at least one user or tool turn.
+// Of every prompt that comes out this holds:
+// - The system text is the system messages in order, joined by blank lines.
+// - No turn is blank, and at least one turn is the user's or a tool's.
+// - Each assistant turn with tool calls is followed by one tool turn with a result for every call, in the order of the calls.
+// - Tool-call ids are unique in the whole conversation: some providers count from call_0 in every turn.
 import { invalidRequest } from '../errors.ts';
 import { hasMoreThan, isDeeperThan, isObject, MAX_JSON_DEPTH, MAX_SCHEMA_VALUES } from '../json.ts';
 import type { ChatRequest, Message, Tool, ToolCall, Warning } from '../schemas/chat.ts';
 
+/** The result of one tool call. */
 export interface PromptToolResult {
   readonly toolCallId: string;
   readonly toolName: string;
@@ -18,6 +17,7 @@ export interface PromptToolResult {
   readonly isError: boolean;
 }
 
+/** One turn of the conversation. */
 export type Turn =
   | { readonly role: 'user'; readonly text: string }
   | {
@@ -28,19 +28,20 @@ export type Turn =
     }
   | { readonly role: 'tool'; readonly results: readonly PromptToolResult[] };
 
+/** A conversation in the form that adapters translate. */
 export interface Prompt {
   readonly system: string | undefined;
   readonly turns: readonly Turn[];
   readonly tools: readonly Tool[];
-  /** As asked for; undefined means that the caller left it to the gateway. */
+  /** Undefined when the caller leaves it to the gateway. */
   readonly maxTokens: number | undefined;
   readonly temperature: number | undefined;
   readonly cacheControl: boolean;
-  /** What this step left out. */
+  /** What was left out of the request, and why. */
   readonly warnings: readonly Warning[];
 }
 
-/** Throws INVALID_REQUEST naming the field. */
+/** The prompt of a request whose form has been checked. Throws INVALID_REQUEST naming the field. */
 export function toPrompt(request: ChatRequest): Prompt {
   const warnings: Warning[] = [];
   const system: string[] = [];
@@ -99,13 +100,13 @@ function assertShallow(value: unknown, path: string): void {
   if (isDeeperThan(value, MAX_JSON_DEPTH)) throw invalidRequest(path, `nests deeper than ${MAX_JSON_DEPTH} levels`);
 }
 
-/** The calls of the last assistant turn and the results that have come for them (N3). */
+/** The calls of the last assistant turn, and the results that have come for them. */
 class PendingCalls {
   #calls: readonly ToolCall[] = [];
-  /** The id as the caller wrote it → the id that it has now (N4). */
+  /** From the id as the caller wrote it to the id that it has in the prompt. */
   #renamed: ReadonlyMap<string, string> = new Map();
   readonly #used = new Set<string>();
-  /** The last number tried for an id, so that a thousand rounds with the same one don't each count from the start. */
+  /** The last number tried for an id, so that a thousand turns with the same id don't each count from the start. */
   readonly #lastNumber = new Map<string, number>();
   #path = '';
   readonly #results = new Map<string, PromptToolResult>();
@@ -131,7 +132,7 @@ class PendingCalls {
       const at = `${path}.toolResults[${index}].toolCallId`;
       const id = this.#renamed.get(result.toolCallId);
       const call = this.#calls.find((candidate) => candidate.id === id);
-      if (call === undefined) throw invalidRequest(at, 'answers no tool call of the assistant message before it; replay that message with its toolCalls');
+      if (call === undefined) throw invalidRequest(at, 'answers no tool call of the assistant message before it; send that message again with its toolCalls');
       if (this.#results.has(call.id)) throw invalidRequest(at, 'is answered twice');
       this.#results.set(call.id, { toolCallId: call.id, toolName: call.name, content: result.content, isError: result.isError ?? false });
     });
@@ -155,11 +156,11 @@ class PendingCalls {
     const results = this.#calls.map((call, index) => {
       const result = this.#results.get(call.id);
       if (result === undefined)
-        throw invalidRequest(`${this.#path}.toolCalls[${index}]`, 'has no result; follow it with a message of role tool that carries one in toolResults');
+        throw invalidRequest(`${this.#path}.toolCalls[${index}]`, 'has no result; add a message of role tool after it that has one in toolResults');
       return result;
     });
     turns.push({ role: 'tool', results });
-    // Text beside results is the user's: no provider has a slot for it inside a tool turn.
+    // Text beside results becomes the user's: no provider takes text inside a tool turn.
     if (this.#extraText.length > 0) turns.push({ role: 'user', text: this.#extraText.join('\n\n') });
     this.#calls = [];
     this.#renamed = new Map();
@@ -168,13 +169,13 @@ class PendingCalls {
   }
 }
 
-/** Brings the accepted forms to the flat one. The nested form's outer fields are checked by the schema. */
+/** Brings both accepted forms of a tool to the flat one. The schema has checked the outer fields of the nested form. */
 function flattenTools(tools: NonNullable<ChatRequest['tools']>, warnings: Warning[]): Tool[] {
   const names = new Set<string>();
   return tools.map((item, index) => {
     const { strict, type: _type, ...tool }: Tool = 'function' in item ? item.function : item;
     const path = `tools[${index}]`;
-    if (strict) warnings.push({ field: `${path}.strict`, message: 'The strict mode of one provider would change the schema for it alone; it was left out.' });
+    if (strict) warnings.push({ field: `${path}.strict`, message: 'It was left out: strict mode would change the schema for one provider only.' });
     if (names.has(tool.name)) throw invalidRequest(`${path}.name`, `is used twice (${tool.name})`);
     names.add(tool.name);
     const type = tool.parameters?.['type'];

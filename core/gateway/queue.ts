@@ -1,104 +1,61 @@
-// The queue in front of one adapter: so many at work, so many waiting, no more.
+// The queue in front of one destination: a limited number of attempts at work, a limited number waiting, and no more.
 //
-// Y1 Whoever waits starts in the order of coming, as soon as a place is free.
-// Y2 A caller that leaves frees its place at once, also when the work that was begun for it doesn't notice.
-//
-// By hand and not by `p-queue`, which the monitors use: every request passes here, also where nobody waits. The figure is in
-// docs/decisions.
+// one-place: An attempt holds one place from its start until its work ends or its caller leaves, whichever comes first.
+// leaving-frees: A caller who leaves gives up the place at once, in the waiting room as well as at work.
+import PQueue from 'p-queue';
 import { BlockhouseError } from '../errors.ts';
+import { callerLeft, endWhenCallerLeaves } from './abort.ts';
 
+/** The limits of each queue. */
 export interface QueueLimits {
-  /** Requests at work at the same time; a stream holds its place until it ends. */
+  /** Attempts at work at the same time; a streamed answer holds its place until it ends. */
   readonly concurrency: number;
-  /** Requests that may wait for a place. */
+  /** Attempts that may wait for a place. */
   readonly waiting: number;
 }
 
-/** What a client that was turned away is told to wait: long enough for some places to come free. */
+/** Long enough for some places to become free. */
 const RETRY_AFTER_MS = 2000;
 const ONCE = { once: true } as const;
 
-export class AdapterQueue {
+/** Attempts start in the order in which they came. */
+export class AttemptQueue {
   readonly #limits: QueueLimits;
-  /** Each starts one that waits. A set keeps its order, and lets one go from the middle. */
-  readonly #waiting = new Set<() => void>();
-  #atWork = 0;
+  readonly #queue: PQueue;
 
   constructor(limits: QueueLimits) {
     this.#limits = limits;
+    this.#queue = new PQueue({ concurrency: limits.concurrency });
   }
 
-  /** Runs `task` when its turn comes. Throws QUEUE_FULL at once, or CANCELLED when `signal` fires while it waits. */
-  async run<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    if (signal.aborted) throw left(signal);
-    if (this.#atWork >= this.#limits.concurrency) await this.#turn(signal);
-    else this.#atWork += 1;
-    return this.#work(task, signal);
+  /**
+   * Runs `task` when a place is free and settles as it does. Rejects with QUEUE_FULL when the waiting room has no space, and with CANCELLED when
+   * `signal` fires first.
+   */
+  run<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    if (signal.aborted) return Promise.reject(callerLeft(signal.reason));
+    const work = (): Promise<T> => endWhenCallerLeaves(task, signal); // one-place
+    if (this.#queue.pending < this.#limits.concurrency) return this.#queue.add(work);
+    if (this.#queue.size < this.#limits.waiting) return this.#wait(work, signal);
+    return Promise.reject(this.#full());
   }
 
-  /** Y2. Work that does notice says how far it came, so it is left a turn to end by itself. */
-  #work<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      let isAtWork = true;
-      const end = (): void => {
-        if (!isAtWork) return;
-        isAtWork = false;
-        signal.removeEventListener('abort', leave);
-        this.#pass();
-      };
-      const fail = (error: unknown): void => {
-        end();
-        reject(error);
-      };
-      const leave = (): void => void setImmediate(() => fail(left(signal)));
-      signal.addEventListener('abort', leave, ONCE);
-      try {
-        task().then((result) => {
-          end();
-          resolve(result);
-        }, fail);
-      } catch (error) {
-        fail(error);
-      }
-    });
-  }
-
-  /** Resolves with the place of somebody who has ended. */
-  #turn(signal: AbortSignal): Promise<void> {
-    if (this.#waiting.size >= this.#limits.waiting) throw this.#full();
-    return new Promise((resolve, reject) => {
-      const start = (): void => {
-        signal.removeEventListener('abort', leave);
-        resolve();
-      };
-      const leave = (): void => {
-        this.#waiting.delete(start); // Y2
-        reject(left(signal));
-      };
-      this.#waiting.add(start);
-      signal.addEventListener('abort', leave, ONCE);
-    });
-  }
-
-  /** Y1: the place goes to the next one, or is free. */
-  #pass(): void {
-    const [next] = this.#waiting;
-    if (next === undefined) {
-      this.#atWork -= 1;
-      return;
-    }
-    this.#waiting.delete(next);
-    next();
+  /** The package takes a signal for a task that waits. It gets one of its own, which says nothing more once the task has begun. */
+  #wait<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const waiting = new AbortController();
+    const leave = (): void => waiting.abort(callerLeft(signal.reason)); // leaving-frees
+    signal.addEventListener('abort', leave, ONCE);
+    const begin = (): Promise<T> => {
+      signal.removeEventListener('abort', leave);
+      return work();
+    };
+    return this.#queue.add(begin, { signal: waiting.signal });
   }
 
   #full(): BlockhouseError {
     const { concurrency, waiting } = this.#limits;
-    return new BlockhouseError('QUEUE_FULL', `The adapter is busy: ${concurrency} at work and ${waiting} waiting. Try again later.`, {
+    return new BlockhouseError('QUEUE_FULL', `The provider is busy (requests at work: ${concurrency}, waiting: ${waiting}). Try again later.`, {
       retryAfterMs: RETRY_AFTER_MS,
     });
   }
-}
-
-function left(signal: AbortSignal): BlockhouseError {
-  return new BlockhouseError('CANCELLED', 'The caller left.', { cause: signal.reason });
 }

@@ -1,8 +1,9 @@
-// The registered adapters by id and alias. Pure: no I/O.
+// Finds adapters by id and alias. Pure: no I/O.
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import type { Adapter } from '../ports.ts';
 import type { AdapterInfo } from '../schemas/adapter.ts';
 
+/** The registered adapters. Throws an Error when two have a name in common. */
 export class AdapterRegistry {
   readonly #byName = new Map<string, Adapter>();
   readonly #list: readonly Adapter[];
@@ -17,25 +18,27 @@ export class AdapterRegistry {
     }
   }
 
+  /** All adapters, in the order of their registration. */
   list(): readonly Adapter[] {
     return this.#list;
   }
 
+  /** Their ids, in the same order. */
   ids(): string[] {
     return this.#list.map((adapter) => adapter.id);
   }
 
-  /** For an id in a URL: throws ADAPTER_NOT_FOUND. */
+  /** The adapter that a URL names. Throws ADAPTER_NOT_FOUND. */
   inUrl(name: string): Adapter {
     const adapter = this.#byName.get(name);
-    if (adapter === undefined) throw new BlockhouseError('ADAPTER_NOT_FOUND', `There is no adapter ${shown(name)}; there are ${this.ids().join(', ')}.`);
+    if (adapter === undefined) throw new BlockhouseError('ADAPTER_NOT_FOUND', `There is no adapter ${shown(name)}. The adapters are ${this.ids().join(', ')}.`);
     return adapter;
   }
 
-  /** For an id in a body: throws INVALID_REQUEST naming `field`. */
+  /** The adapter that a body names in `field`. Throws INVALID_REQUEST. */
   inBody(name: string, field: string): Adapter {
     const adapter = this.#byName.get(name);
-    if (adapter === undefined) throw invalidRequest(field, `names no adapter (${shown(name)}); known are ${this.ids().join(', ')}`);
+    if (adapter === undefined) throw invalidRequest(field, `names no adapter (${shown(name)}); the adapters are ${this.ids().join(', ')}`);
     return adapter;
   }
 }
@@ -44,6 +47,7 @@ function shown(name: string): string {
   return JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name);
 }
 
+/** What callers are told about an adapter. */
 export function adapterInfo(adapter: Adapter): AdapterInfo {
   const base = adapter.settings['baseURL']?.default;
   return {

@@ -1,47 +1,49 @@
-// Settings of an adapter for one request: request `config`, then auth.json, then the environment,
-// then the default. Pure: no I/O; whoever calls hands in the stored values and the environment.
-
+// Resolves the settings of an adapter for one request: the request's `config`, then auth.json, then the environment, then the default. Pure: no I/O;
+// the caller passes in the stored values and the environment.
 import { BlockhouseError } from '../errors.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
 import { SECRET_PATTERN } from '../schemas/chat.ts';
 
 /** One setting that an adapter takes. */
 export interface SettingSpec {
-  /** Environment variables, the first that is set wins. */
+  /** Environment variables; the first that is set wins. */
   readonly env?: readonly string[];
   readonly default?: string;
-  /** Never shown, logged or sent to a place it was not meant for. */
+  /** Never shown, never logged, and sent only where it was meant to go. */
   readonly secret?: true;
-  /** Not a field of a request's `config`: only auth.json and the environment may set it. */
+  /** Only auth.json and the environment may set it, not the `config` of a request. */
   readonly storedOnly?: true;
-  /** Brings other people's spellings of a stored value to ours; must not throw. */
+  /** Brings other spellings of a stored value to the one that the adapter reads. Must not throw. */
   readonly normalize?: (value: string) => string;
   /** The only values it takes. */
   readonly oneOf?: readonly string[];
 }
 
+/** The settings that an adapter takes, by name. */
 export type SettingsSpec = Readonly<Record<string, SettingSpec>>;
 
-/** Where a value came from: `env:NAME` names the variable. */
+/** Where a value comes from; `env:NAME` names the variable. */
 export type SettingSource = 'request' | 'auth.json' | `env:${string}` | 'default';
 
+/** The settings of one request, each with where it comes from. */
 export interface ResolvedSettings {
   readonly values: Readonly<Record<string, string | undefined>>;
   readonly sources: Readonly<Record<string, SettingSource | undefined>>;
 }
 
+/** Environment variables. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const HEADER_SAFE = new RegExp(SECRET_PATTERN);
 
-/** Where settings are looked for, in this order. */
+/** The places where settings are looked for, in this order. */
 export interface SettingPlaces {
   readonly config?: ChatConfig | undefined;
   readonly stored?: Readonly<Record<string, string>> | undefined;
   readonly env: Environment;
 }
 
-/** The settings to work with. Throws ADAPTER_NOT_CONFIGURED for a stored value that can't be used, by name. */
+/** The settings to work with. Throws ADAPTER_NOT_CONFIGURED, which names the setting, for a stored value that can't be used. */
 export function resolveSettings(spec: SettingsSpec, places: SettingPlaces): ResolvedSettings {
   const settings = collectSettings(spec, places);
   for (const [name, setting] of Object.entries(spec)) assertUsable(name, setting, settings.values[name], settings.sources[name]);
@@ -49,8 +51,8 @@ export function resolveSettings(spec: SettingsSpec, places: SettingPlaces): Reso
 }
 
 /**
- * The settings as they are found, usable or not. Secrets of one request are never mixed with stored ones: a request that
- * brings any secret brings all of them (half of somebody else's key pair is nobody's).
+ * The settings as they are found, whether they can be used or not. The secrets of a request are never mixed with stored ones: a request that brings one
+ * secret must bring all that it needs, since half of one key pair and half of another make none.
  */
 export function collectSettings(spec: SettingsSpec, { config: given, stored, env }: SettingPlaces): ResolvedSettings {
   const config = (given ?? {}) as Readonly<Record<string, unknown>>;
@@ -91,7 +93,7 @@ function findSetting(
   return setting.default === undefined ? undefined : { value: setting.default, source: 'default' };
 }
 
-/** A stored value that could not be used is reported by name, never by value. */
+/** Reports a stored value that can't be used by its name, never by its value. */
 function assertUsable(name: string, setting: SettingSpec, value: string | undefined, source: SettingSource | undefined): void {
   if (value === undefined) return;
   if (setting.oneOf !== undefined && !setting.oneOf.includes(value)) {
@@ -100,12 +102,12 @@ function assertUsable(name: string, setting: SettingSpec, value: string | undefi
   if (setting.secret && !HEADER_SAFE.test(value)) {
     throw new BlockhouseError(
       'ADAPTER_NOT_CONFIGURED',
-      `${name} from ${source} has characters that no key has (spaces, line ends or non-ASCII); set it again.`,
+      `${name} from ${source} contains characters that no key has (spaces, line ends or non-ASCII). Set it again.`,
     );
   }
 }
 
-/** The settings for people: secrets as their last four characters. */
+/** The settings as they are shown to people: of a secret only the last four characters. */
 export function describeSettings(spec: SettingsSpec, settings: ResolvedSettings): Record<string, { value: string; source: SettingSource }> {
   const shown: Record<string, { value: string; source: SettingSource }> = {};
   for (const [name, setting] of Object.entries(spec)) {
@@ -116,12 +118,12 @@ export function describeSettings(spec: SettingsSpec, settings: ResolvedSettings)
   return shown;
 }
 
-/** Short secrets are hidden whole: four characters of eight would be half of it. */
+/** The last four characters of a secret. A short one is hidden whole: four characters of eight would be half of it. */
 export function maskSecret(secret: string): string {
   return secret.length < 16 ? '••••' : `••••${secret.slice(-4)}`;
 }
 
-/** Every secret in use, for redaction. */
+/** Every secret in use, so that it can be removed from texts. */
 export function secretsOf(spec: SettingsSpec, settings: ResolvedSettings): string[] {
   return Object.entries(spec).flatMap(([name, setting]) => {
     const value = settings.values[name];

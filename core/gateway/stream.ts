@@ -1,11 +1,11 @@
-// A streamed answer as an async iterable, for callers inside the same program.
+// A streamed answer as an async iterable, for callers in the same program.
 //
-// I1 Events come in the order start, content…, done; a failure is thrown, and nothing follows it.
-// I2 The provider is read only as fast as the loop asks.
-// I3 Leaving the loop early aborts the request.
+// as-fast-as-asked: The provider is read only as fast as the loop asks for events.
+// leaving-aborts: Leaving the loop early aborts the request.
 import type { StreamSink } from '../ports.ts';
 import type { ChatDone, ChatStart } from '../schemas/chat.ts';
 
+/** Events come in the order start, content…, done. */
 export type ChatStreamEvent =
   | ({ readonly type: 'start' } & ChatStart)
   | { readonly type: 'content'; readonly text: string }
@@ -13,9 +13,10 @@ export type ChatStreamEvent =
 
 type Run = (sink: StreamSink, signal: AbortSignal) => Promise<ChatDone>;
 
-/** Fragments held before the provider is paused: enough to keep a network read ahead of the loop. */
+/** Events held before the provider is paused: enough to keep one network read ahead of the loop. */
 const HIGH_WATER = 64;
 
+/** One answer, to be read once. A failure is thrown, and nothing comes after it. */
 export class ChatStream implements AsyncIterable<ChatStreamEvent> {
   readonly #run: Run;
   readonly #outer: AbortSignal | undefined;
@@ -43,13 +44,13 @@ export class ChatStream implements AsyncIterable<ChatStreamEvent> {
         yield event;
       }
     } finally {
-      abort.abort(); // I3; without effect on a finished request
+      abort.abort(); // leaving-aborts; without effect on a finished request
       await ended;
     }
   }
 }
 
-/** A queue between the pushing gateway and the pulling loop (I2). */
+/** A queue between the gateway, which pushes, and the loop, which pulls (as-fast-as-asked). */
 class EventBuffer implements StreamSink {
   readonly #events: ChatStreamEvent[] = [];
   #failure: { readonly error: unknown } | undefined;
@@ -70,7 +71,7 @@ class EventBuffer implements StreamSink {
   }
 
   onceWritable(resume: () => void): void {
-    // The loop may have read everything since: nobody would call back then.
+    // The loop may have read everything in the meantime, and then nobody would call back.
     if (this.#events.length < HIGH_WATER / 2) resume();
     else this.#resume = resume;
   }
@@ -85,7 +86,7 @@ class EventBuffer implements StreamSink {
     this.#wake?.();
   }
 
-  /** The next event, or undefined after the last. Throws the failure once everything before it was taken. */
+  /** The next event, or undefined after the last one. Throws the failure once everything before it has been taken. */
   async next(): Promise<ChatStreamEvent | undefined> {
     while (this.#events.length === 0) {
       if (this.#failure !== undefined) throw this.#failure.error;

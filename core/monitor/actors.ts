@@ -1,7 +1,7 @@
 // The work behind the states of a block's monitor and its memory, as actors. Which block they work for follows from the actor that invoked them.
 import { fromPromise } from 'xstate';
 import { type ActorSystem, fromAbortable } from '../block/abortable.ts';
-import { requeue } from '../block/chat-file.ts';
+import { requeueAll } from '../block/chat-file.ts';
 import type { Choice, ReplyOutcome } from '../block/machine-types.ts';
 import type { BlockWorkshop } from '../block/workshop.ts';
 import type { BlockMemory, Compaction } from '../schemas/block.ts';
@@ -59,10 +59,7 @@ async function makeReply(shop: BlockWorkshop, messageId: string, signal: AbortSi
 async function settle(shop: BlockWorkshop, isReplyLeft: boolean): Promise<void> {
   try {
     if (!isReplyLeft) {
-      await shop.files.chat.update((entries) => {
-        const left = entries.filter(({ status }) => status === 'processing');
-        return { value: left.reduce((all, { id }) => requeue(all, id, { countsAsAttempt: true }).value, entries), result: undefined };
-      });
+      await shop.files.chat.update((entries) => ({ value: requeueAll(entries), result: undefined }));
     }
   } finally {
     await shop.endRun();

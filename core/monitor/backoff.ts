@@ -38,15 +38,20 @@ export type FailureKind =
 
 const CANCELLED: ReadonlySet<ErrorCode> = new Set(['CANCELLED', 'SHUTTING_DOWN']);
 const ABOUT_BLOCK: ReadonlySet<ErrorCode> = new Set(['UPSTREAM_AUTH', 'ADAPTER_NOT_CONFIGURED']);
-/** With `mayHaveRun` the request has left this machine all the same: the connection broke, or the provider stayed silent, after it was sent. */
 const BEFORE_SENDING: ReadonlySet<ErrorCode> = new Set(['UPSTREAM_UNREACHABLE', 'UPSTREAM_TIMEOUT', 'TOO_MANY_CONNECTIONS', 'QUEUE_FULL']);
+/** With `mayHaveRun`: the connection broke, or the provider fell silent, after the request was sent. */
+const BROKEN_OFF: ReadonlySet<ErrorCode> = new Set(['UPSTREAM_UNREACHABLE', 'UPSTREAM_TIMEOUT', 'UPSTREAM_MALFORMED']);
 
-/** Judges by code and facts, never by text. */
+/**
+ * Judges by code and facts, never by text. A call that broke off is not `retryable` for a caller, who might pay twice without knowing; a monitor
+ * tries again all the same, because each of its attempts is counted and billed.
+ */
 export function judgeFailure(error: BlockhouseError): FailureKind {
   const { code, mayHaveRun, retryable } = error;
   if (CANCELLED.has(code)) return 'cancelled';
   if (ABOUT_BLOCK.has(code) || isAboutBlock(error)) return 'block';
-  if (BEFORE_SENDING.has(code)) return mayHaveRun ? 'transient' : 'network';
+  if (mayHaveRun && BROKEN_OFF.has(code)) return 'transient';
+  if (BEFORE_SENDING.has(code)) return 'network';
   return retryable ? 'transient' : 'message';
 }
 

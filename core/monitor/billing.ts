@@ -8,10 +8,10 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { Prices } from '../gateway/pricing.ts';
 import type { CallPurpose } from '../schemas/block.ts';
 import type { Message, Usage } from '../schemas/chat.ts';
+import { estimateTokens } from '../tokens.ts';
 import type { Ledger } from '../workspace/ledger.ts';
 import type { Reservation } from '../workspace/reservations.ts';
 import { type Candidate, DEFAULT_MAX_TOKENS } from './candidates.ts';
-import { estimateTokens } from './window.ts';
 
 /** One call as it was counted. */
 export interface Bill {
@@ -72,7 +72,7 @@ export class Billing {
   pricesAs({ provider, config }: Candidate): string | undefined {
     const { gateway } = this.#options;
     try {
-      return gateway.stand(provider, config, 'adapter').isOwnHost ? gateway.adapter(provider).pricesAs : undefined;
+      return gateway.readiness(provider, config, 'adapter').isOwnHost ? gateway.adapter(provider).pricesAs : undefined;
     } catch (error) {
       // A provider that a person wrote into config.json and that does not exist: the call fails and says so.
       if (toBlockhouseError(error).code === 'INVALID_REQUEST') return undefined;

@@ -1,10 +1,11 @@
 // What is written after a call: its bill in costs.json (the ledger has it already), and in memory.json how full the window is.
 import type { BlockWorkshop } from '../block/workshop.ts';
 import type { CallPurpose } from '../schemas/block.ts';
+import type { Bill } from './billing.ts';
 import { budgetStand } from './budget-check.ts';
 import { addCall } from './costs.ts';
 import { isBlank, recoverCosts } from './costs-recovery.ts';
-import type { Bill } from './billing.ts';
+import { fittedConfig } from './fitted-config.ts';
 import { needsCompaction, windowStand } from './window.ts';
 
 /** Adds a call to costs.json, with the caps as they stand after it. */
@@ -17,8 +18,9 @@ export async function recordCall(shop: BlockWorkshop, bill: Bill, purpose: CallP
 }
 
 /** Counts the window anew. Resolves with true when it has passed its threshold. */
-export async function updateWindow({ files }: BlockWorkshop): Promise<boolean> {
-  const config = await files.config.read();
+export async function updateWindow(shop: BlockWorkshop): Promise<boolean> {
+  const { files } = shop;
+  const config = await fittedConfig(shop);
   const history = await files.chat.read();
   return files.memory.update((memory) => {
     const window = windowStand({ config, memory, history });

@@ -1,13 +1,13 @@
 // Whether the next call of a block fits its caps, by the ledger.
 //
-// Q1 Before each call, what was spent, what calls of the block that are under way may yet cost, and the worst case of this one must fit.
-// Q2 What does not fit only beside calls under way waits for them: they cost less than their worst case, as a rule.
-// Q3 Nothing comes between the look and the reservation, so that of two calls each knows of the other.
+// Before each call, what was spent, what calls of the block that are under way may yet cost, and the worst case of this one must fit. A call
+// that does not fit only because of those under way waits for them, because they mostly cost less than their worst case.
 import type { BlockWorkshop } from '../block/workshop.ts';
 import type { BlockConfig, BudgetStand } from '../schemas/block.ts';
 import type { Ledger } from '../workspace/ledger.ts';
 import type { Reservation } from '../workspace/reservations.ts';
-import { type BudgetVerdict, dayStart, hasCaps, judgeBudget, monthStart } from './budget.ts';
+import { type BudgetVerdict, hasCaps, judgeBudget } from './budget.ts';
+import { dayStart, monthStart } from './calendar.ts';
 import { CallRefused, type Pause } from './call-refused.ts';
 import type { Candidate } from './candidates.ts';
 
@@ -20,7 +20,7 @@ export async function checkBudget(shop: BlockWorkshop, config: BlockConfig, cand
   return verdict.kind === 'ok' ? undefined : pauseOf(shop, verdict);
 }
 
-/** Q1. For a call that is about to be made; undefined where there is no cap, or `signal` has fired. Throws CallRefused. */
+/** Holds room for a call that is about to be made; undefined where there is no cap, or `signal` has fired. Throws CallRefused. */
 export async function reserveCall(shop: BlockWorkshop, candidate: Candidate, inputTokens: number, signal: AbortSignal): Promise<Reservation | undefined> {
   const { ledger, calls } = shop.world;
   while (!signal.aborted) {
@@ -28,12 +28,13 @@ export async function reserveCall(shop: BlockWorkshop, candidate: Candidate, inp
     if (!hasCaps(config.budget)) return undefined;
     const worst = await calls.billing.worstCase(candidate, inputTokens);
     const book = await ledger.book();
-    const held = ledger.reservations.sum(shop.name); // Q3: from here on
+    // No turn is given up between this look and the reservation, so that of two calls the second knows of the first.
+    const held = ledger.reservations.sum(shop.name);
     const alone = judgeWith(shop, config, book, worst);
     if (alone.kind === 'exceeded') throw new CallRefused(await pauseOf(shop, alone));
     const beside = held === undefined ? alone : judgeWith(shop, config, book, { usd: (worst.usd ?? 0) + held.usd, tokens: worst.tokens + held.tokens });
     if (beside.kind === 'ok') return ledger.reservations.hold(shop.name, { usd: worst.usd ?? 0, tokens: worst.tokens });
-    await ledger.reservations.changed(shop.name, signal); // Q2
+    await ledger.reservations.changed(shop.name, signal);
   }
   return undefined;
 }

@@ -1,19 +1,21 @@
-// Spend caps: when a day and a month begin in the block's timezone, and whether the next call may be made. Pure: no I/O.
+// Spend caps: whether the next call may be made. Pure: no I/O.
 //
-// B1 What was spent comes from the ledger, so that neither a reset nor an archive lifts a cap.
-// B2 The next call counts with the worst that it may cost. Where its price is unknown, it counts as nothing towards a cap in money.
-// B3 A cap that is reached stays so until the period ends or the cap is raised.
-import { type BlockhouseError, invalidRequest } from '../errors.ts';
+// What was spent comes from the ledger, so that neither a reset nor an archive lifts a cap. A cap that is reached stays so until the period ends
+// or the cap is raised.
 import type { BlockConfig, BudgetStand } from '../schemas/block.ts';
+import { dateKey, nextDayStart, nextMonthStart } from './calendar.ts';
 
+/** What was spent in a period. */
 export interface Spend {
   readonly usd: number;
   readonly tokens: number;
 }
 
 type Budget = BlockConfig['budget'];
+/** The fields of `budget` that are caps. */
 export type BudgetCap = 'dailyUsd' | 'monthlyUsd' | 'dailyTokens';
 
+/** Whether the next call fits. */
 export type BudgetVerdict =
   | { readonly kind: 'ok'; readonly stand: BudgetStand }
   | {
@@ -27,6 +29,7 @@ export type BudgetVerdict =
       readonly fix: string;
     };
 
+/** The caps, and what is held against them. */
 export interface BudgetQuestion {
   readonly budget: Budget;
   /** Since `dayStart`. */
@@ -39,6 +42,7 @@ export interface BudgetQuestion {
   readonly now: number;
 }
 
+/** True where one of the caps is set. */
 export function hasCaps({ dailyUsd, monthlyUsd, dailyTokens }: Budget): boolean {
   return dailyUsd !== null || monthlyUsd !== null || dailyTokens !== null;
 }
@@ -54,14 +58,14 @@ interface CapStand {
 export function judgeBudget(question: BudgetQuestion): BudgetVerdict {
   const { budget, day, month, now } = question;
   const caps = capsOf(question);
-  // The month outlasts the day, so it is what a person must know of when both are reached.
+  // When both are reached, the person is told of the month, which outlasts the day.
   const over = caps.findLast(isExceeded);
   const warns = caps.some(({ limit, spent }) => spent >= limit * budget.warnAt);
   const state = over !== undefined ? 'exceeded' : warns ? 'warn' : 'ok';
-  const today = dateIn(budget.timezone, now);
+  const today = dateKey(now, budget.timezone);
   const stand: BudgetStand = {
-    day: { usd: day.usd, tokens: day.tokens, key: keyOf(today) },
-    month: { usd: month.usd, tokens: month.tokens, key: keyOf(today).slice(0, 7) },
+    day: { usd: day.usd, tokens: day.tokens, key: today },
+    month: { usd: month.usd, tokens: month.tokens, key: today.slice(0, 7) },
     state,
   };
   if (over === undefined) return { kind: 'ok', stand };
@@ -70,7 +74,7 @@ export function judgeBudget(question: BudgetQuestion): BudgetVerdict {
 }
 
 function capsOf({ budget, day, month, worstCase }: BudgetQuestion): readonly CapStand[] {
-  const usd = worstCase.usd ?? 0; // B2
+  const usd = worstCase.usd ?? 0; // a call without a known price counts as nothing towards a cap in money
   const all: readonly { cap: BudgetCap; limit: number | null; spent: number; next: number }[] = [
     { cap: 'dailyUsd', limit: budget.dailyUsd, spent: day.usd, next: usd },
     { cap: 'dailyTokens', limit: budget.dailyTokens, spent: day.tokens, next: worstCase.tokens },
@@ -79,7 +83,7 @@ function capsOf({ budget, day, month, worstCase }: BudgetQuestion): readonly Cap
   return all.filter((stand): stand is CapStand => stand.limit !== null);
 }
 
-/** A cap that is used up is reached even where the next call would cost nothing (B3); a cap of 0 forbids all calls. */
+/** A cap that is used up is reached even where the next call would cost nothing; a cap of 0 forbids all calls. */
 function isExceeded({ limit, spent, next }: CapStand): boolean {
   return spent >= limit || spent + next > limit;
 }
@@ -108,93 +112,4 @@ function fixOf({ cap, limit, spent, next }: CapStand): string {
 function amount(cap: BudgetCap, value: number): string {
   if (cap === 'dailyTokens') return `${Math.round(value)} tokens`;
   return `$${value === 0 || value >= 0.01 ? value.toFixed(2) : value.toPrecision(2)}`;
-}
-
-/** When the day of `nowMs` began in `timezone`, epoch milliseconds. Throws INVALID_REQUEST for an unknown timezone. */
-export function dayStart(nowMs: number, timezone: string): number {
-  const { year, month, day } = dateIn(timezone, nowMs);
-  return startOf(year, month, day, timezone);
-}
-
-export function monthStart(nowMs: number, timezone: string): number {
-  const { year, month } = dateIn(timezone, nowMs);
-  return startOf(year, month, 1, timezone);
-}
-
-export function nextDayStart(nowMs: number, timezone: string): number {
-  const { year, month, day } = dateIn(timezone, nowMs);
-  return startOf(year, month, day + 1, timezone);
-}
-
-export function nextMonthStart(nowMs: number, timezone: string): number {
-  const { year, month } = dateIn(timezone, nowMs);
-  return startOf(year, month + 1, 1, timezone);
-}
-
-/** Throws INVALID_REQUEST naming `budget.timezone` for an unknown one. */
-export function assertTimezone(timezone: string): void {
-  formatOf(timezone);
-}
-
-interface CalendarDate {
-  readonly year: number;
-  /** From 1. */
-  readonly month: number;
-  readonly day: number;
-}
-
-const HOUR_MS = 3_600_000;
-
-/**
- * The first moment whose date in `timezone` is the given one or later: where midnight was skipped by a change of the clocks, the
- * day begins after the gap; where it came twice, at the first. A month or day beyond its range counts on, as in Date.
- */
-function startOf(year: number, month: number, day: number, timezone: string): number {
-  const utcMidnight = Date.UTC(year, month - 1, day);
-  const wanted = keyOf(dateIn('UTC', utcMidnight));
-  // Offsets lie between -12 and +14 hours, and clocks that are set back at midnight don't show the new date before; so halving
-  // finds the border to the millisecond.
-  let before = utcMidnight - 16 * HOUR_MS;
-  let after = utcMidnight + 14 * HOUR_MS;
-  while (after - before > 1) {
-    const middle = Math.floor((before + after) / 2);
-    if (keyOf(dateIn(timezone, middle)) >= wanted) after = middle;
-    else before = middle;
-  }
-  return after;
-}
-
-/** Making one takes far longer than using it. */
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-function dateIn(timezone: string, at: number): CalendarDate {
-  const parts = formatOf(timezone).formatToParts(at);
-  const value = (type: string): number => Number(parts.find((part) => part.type === type)?.value);
-  return { year: value('year'), month: value('month'), day: value('day') };
-}
-
-function formatOf(timezone: string): Intl.DateTimeFormat {
-  const known = formats.get(timezone);
-  if (known !== undefined) return known;
-  const made = makeFormat(timezone);
-  formats.set(timezone, made);
-  return made;
-}
-
-function makeFormat(timeZone: string): Intl.DateTimeFormat {
-  try {
-    return new Intl.DateTimeFormat('en-US-u-ca-gregory', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
-  } catch (error) {
-    throw unknownTimezone(timeZone, error);
-  }
-}
-
-function unknownTimezone(timezone: string, error: unknown): BlockhouseError {
-  if (!(error instanceof RangeError)) throw error;
-  return invalidRequest('budget.timezone', `is not known: ${JSON.stringify(timezone)}; use an IANA name such as UTC or Europe/Berlin`);
-}
-
-/** `2026-11-20`; sorts like the date. */
-function keyOf({ year, month, day }: CalendarDate): string {
-  return `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`;
 }

@@ -6,13 +6,15 @@ import { randomBytes } from 'node:crypto';
 import type { BlockWorkshop } from '../block/workshop.ts';
 import { BlockhouseError } from '../errors.ts';
 import type { BlockConfig, BlockMemory, Compaction } from '../schemas/block.ts';
+import { estimateTokens } from '../tokens.ts';
 import { recordCall } from './bookkeeping.ts';
 import { reserveCall } from './budget-check.ts';
 import { CallRefused } from './call-refused.ts';
 import { candidatesOf } from './candidates.ts';
+import { fittedConfig } from './fitted-config.ts';
 import { ModelCallFailure } from './model-call.ts';
 import { haltReason } from './reasons.ts';
-import { type CompactionPlan, estimateTokens, planCompaction, summaryMessages, windowStand } from './window.ts';
+import { type CompactionPlan, planCompaction, summaryMessages, windowStand } from './window.ts';
 
 const KEPT_COMPACTIONS = 20;
 /** Above this share of the window there is no room left for the next exchange: without a summary it is moved all the same. */
@@ -106,7 +108,7 @@ type Facts = Pick<Compaction, 'outcome'> & { readonly model: string | null; read
 
 /** With a new summary, or, evicted, with the old one. */
 async function move(shop: BlockWorkshop, job: Job, facts: Facts, summary: string | undefined): Promise<BlockMemory> {
-  const config = await shop.files.config.read();
+  const config = await fittedConfig(shop);
   const history = await shop.files.chat.read();
   const moved = await shop.files.memory.update((memory) => {
     if (memory.window.firstKeptId !== job.memory.window.firstKeptId) throw new BlockhouseError('WRONG_STATE', MOVED); // never-back
@@ -156,7 +158,7 @@ function tell({ world, name, log }: BlockWorkshop, { plan, trigger }: Job, { out
 
 /** Undoes the last compaction that moved the window and is not undone yet. Throws WRONG_STATE when there is none. */
 export async function undoCompaction(shop: BlockWorkshop): Promise<BlockMemory> {
-  const config = await shop.files.config.read();
+  const config = await fittedConfig(shop);
   const history = await shop.files.chat.read();
   return shop.files.memory.update((memory) => {
     const index = memory.compactions.findLastIndex(({ outcome, undone }) => outcome !== 'failed' && undone !== true);

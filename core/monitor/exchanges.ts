@@ -1,19 +1,20 @@
-// The history as exchanges: a message that has its outcome, with its answers. What can't be shown whole is not shown. Pure: no I/O.
+// The history as exchanges: each a message that is done, with its answers. An exchange that lacks either is left out. Pure: no I/O.
 import type { ChatEntry } from '../schemas/block.ts';
 
-/** A message and its answers, in shown order; never without either. */
+/** A message and its answers, in the order in which a model sees them. There is at least one answer. */
 export interface Exchange {
   readonly question: ChatEntry;
   readonly answers: readonly ChatEntry[];
 }
 
+/** The entries of an exchange in their order. */
 export function entriesOf({ question, answers }: Exchange): readonly ChatEntry[] {
   return [question, ...answers];
 }
 
 /**
- * The exchanges whose message lies at or after `firstKeptId` (null for all), in the order of their messages. An id that is not
- * among the entries is a border between them: what sorts after it lies behind it.
+ * The exchanges whose message is `firstKeptId` or comes after it, in the order of their messages; all of them for null. An id that no entry has is a
+ * border between entries: the messages whose ids sort after it are taken.
  */
 export function exchangesFrom(firstKeptId: string | null, history: readonly ChatEntry[]): readonly Exchange[] {
   const answers = answersByMessage(history);
@@ -33,13 +34,16 @@ function answersByMessage(history: readonly ChatEntry[]): ReadonlyMap<string, re
     if (entry.role === 'user') message = entry.id;
     else if (isShown(entry)) {
       const to = entry.replyTo ?? message;
-      if (to !== undefined) answers.set(to, [...(answers.get(to) ?? []), entry]);
+      if (to === undefined) continue;
+      const known = answers.get(to);
+      if (known === undefined) answers.set(to, [entry]);
+      else known.push(entry);
     }
   }
   return answers;
 }
 
-/** No provider takes a blank turn, and one that is left out would leave its other half alone. */
+/** No provider takes a blank turn. */
 function isShown({ status, content }: ChatEntry): boolean {
   return (status === 'done' || status === 'interrupted') && !isBlank(content);
 }

@@ -1,19 +1,23 @@
-// Why a block is in its state, what happens next by itself and when, and the command that changes it. Pure: no I/O.
+// Explains a block: why it is in its state, what happens next by itself and when, which message failed, and the command that helps.
+// Pure: no I/O.
 import type { BlockConfig, BlockPulse, BlockState } from '../schemas/block.ts';
-import type { Explanation } from '../schemas/block-api.ts';
+import type { Explanation, Failures } from '../schemas/block-api.ts';
 
+/** What an explanation is made from. */
 export interface ToExplain {
   readonly name: string;
   readonly config: BlockConfig;
   readonly pulse: BlockPulse;
+  readonly failures: Failures;
   /** Epoch milliseconds. */
   readonly now: number;
 }
 
 const SHOWN_TRANSITIONS = 10;
 
+/** The explanation of a block as it is now. */
 export function explain(input: ToExplain): Explanation {
-  const { name, pulse } = input;
+  const { name, pulse, failures } = input;
   const { state, status, attention, reason, queue, transitions } = pulse;
   return {
     name,
@@ -23,11 +27,31 @@ export function explain(input: ToExplain): Explanation {
     reason,
     why: WHY[state](input),
     next: NEXT[state](input),
-    fix: FIX[state](input),
+    fix: FIX[state](input) ?? (failures.last === null ? null : retryCommand(name, failures.last.id)),
     since: transitions.findLast(({ to }) => to === state)?.at ?? (state === 'stopped' ? pulse.stoppedAt : null),
     queue,
+    failures,
+    failed: failedText(name, failures),
     lastTransitions: transitions.slice(-SHOWN_TRANSITIONS),
   };
+}
+
+/** `2 messages have failed since 2026-11-20 14:03 UTC. …`; null when none has. */
+function failedText(name: string, { count, since, last }: Failures): string | null {
+  if (last === null) return null;
+  const many = count === 1 ? '1 message has failed' : `${count} messages have failed since ${minute(since)}`;
+  const which = count === 1 ? `It is ${last.id}, and failed at ${minute(last.at)}` : `The last one is ${last.id}`;
+  return `${many}. ${which}, with ${last.code}: ${sentence(last.message)} \`${retryCommand(name, last.id)}\` queues it again.`;
+}
+
+function retryCommand(name: string, id: string): string {
+  return `blockhouse queue ${name} --retry ${/^[\w-]+$/.test(id) ? id : '<id>'}`;
+}
+
+/** `2026-11-20 14:03 UTC`; a time that was written by hand stays as it is. */
+function minute(time: string | null): string {
+  const at = Date.parse(time ?? '');
+  return Number.isNaN(at) ? (time ?? 'an unknown time') : `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 type Teller<T> = Readonly<Record<BlockState, (input: ToExplain) => T>>;

@@ -8,7 +8,7 @@
 // cut-answer: an answer that does not fit into its AnswerText is ended there. What fits is the answer, with the stop reason `max_tokens`.
 import PQueue from 'p-queue';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
-import type { CallOptions } from '../gateway/gateway.ts';
+import type { CallOptions } from '../gateway/accepted-chat.ts';
 import type { StreamSink } from '../ports.ts';
 import type { CallPurpose } from '../schemas/block.ts';
 import type { HaltState } from '../schemas/block-api.ts';
@@ -155,7 +155,7 @@ class RunningCall {
   }
 
   get options(): CallOptions {
-    return { signal: AbortSignal.any([this.#call.signal, this.#cut.signal]), onTurn: () => this.#assertWanted() };
+    return { signal: AbortSignal.any([this.#call.signal, this.#cut.signal]), onTurn: () => this.#assertWanted(), caller: this.#call.block };
   }
 
   /** Takes everything at once. It opens by itself at once, which leaves the gateway no time to repeat anything (one-attempt). */

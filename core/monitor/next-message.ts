@@ -85,6 +85,8 @@ function tellOver({ world, name, log }: BlockWorkshop, id: string, status: 'fail
   world.bus.emit('message.finished', { block: name, id, status, code });
 }
 
+/** Faults that end without the block: the disk, and the ledger. */
+const WAITED_OUT: ReadonlySet<string> = new Set(['STORAGE_FULL', 'STORAGE_FAILED', 'WORKSPACE_DAMAGED']);
 /** The wait before a disk that refused is tried again. */
 const STORAGE_WAIT_MS = 15_000;
 
@@ -93,6 +95,6 @@ export function choiceAfterFault(shop: BlockWorkshop, error: unknown): (Choice &
   const failure = toBlockhouseError(error);
   const reason = faultReason(shop.name, failure);
   if (failure.code === 'BLOCK_DAMAGED' || failure.code === 'INVALID_REQUEST') return { kind: 'fail', reason };
-  if (failure.code === 'STORAGE_FULL' || failure.code === 'STORAGE_FAILED') return { kind: 'wait', until: shop.world.now() + STORAGE_WAIT_MS, reason };
+  if (WAITED_OUT.has(failure.code)) return { kind: 'wait', until: shop.world.now() + STORAGE_WAIT_MS, reason };
   return undefined;
 }

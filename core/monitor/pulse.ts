@@ -1,9 +1,10 @@
-// pulse.json: what the monitor does, for people and pages. Each step of the machine is one change of it. Pure: no I/O.
+// pulse.json: what the monitor does, for people and programs to read. Each step of the machine is one change of it. Pure: no I/O.
 import { statusOf } from '../block/entry.ts';
 import type { BlockPulse, BlockState, CurrentTask, QueueCounts, Reason, Transition, TransitionActor } from '../schemas/block.ts';
 
 const KEPT_TRANSITIONS = 50;
 
+/** A step of the machine, as pulse.json records it. */
 export interface Step {
   readonly to: BlockState;
   readonly cause: string;
@@ -17,7 +18,7 @@ export interface Step {
   /** When the last reply ended, ISO 8601; null when there was none in this run. */
   readonly lastRun: string | null;
   readonly isWanted: boolean;
-  /** Undefined where the chat can't be read: the counts stay as they were. */
+  /** Undefined when the chat can't be read; the counts then stay as they were. */
   readonly queue: QueueCounts | undefined;
 }
 
@@ -25,6 +26,7 @@ export interface Step {
 const NEEDS_A_PERSON: ReadonlySet<BlockState> = new Set(['paused', 'failed']);
 const AT_WORK: ReadonlySet<BlockState> = new Set(['working', 'compacting', 'stopping']);
 
+/** The pulse after a step. */
 export function takeStep(pulse: BlockPulse, step: Step): BlockPulse {
   const { to, now } = step;
   const at = new Date(now).toISOString();
@@ -53,11 +55,12 @@ export function takeStep(pulse: BlockPulse, step: Step): BlockPulse {
   };
 }
 
-/** The first step of a monitor: whatever the last one left behind is over. */
+/** The pulse of a monitor that begins: the task of the last one is over. */
 export function beginRun(pulse: BlockPulse, now: number): BlockPulse {
   return { ...pulse, startedAt: new Date(now).toISOString(), uptimeSeconds: 0, currentTask: null };
 }
 
+/** The pulse after a heartbeat. */
 export function beat(pulse: BlockPulse, now: number, queue: QueueCounts, task: CurrentTask | null): BlockPulse {
   return { ...pulse, lastPulse: new Date(now).toISOString(), uptimeSeconds: uptime(pulse, now), queue, currentTask: task };
 }

@@ -17,6 +17,7 @@ function fixOf(block: string, code: string): string | null {
     case 'INVALID_REQUEST':
       return `blockhouse config edit ${block}`;
     case 'BLOCK_DAMAGED':
+    case 'WORKSPACE_DAMAGED':
       return 'Repair the file; blockhouse doctor says what is wrong with it.';
     case 'STORAGE_FULL':
       return 'Free some space on the disk of the workspace.';
@@ -27,14 +28,17 @@ function fixOf(block: string, code: string): string | null {
   }
 }
 
+/** No model is set. */
 export function unconfiguredReason(block: string): Reason {
   return { code: 'NOT_CONFIGURED', message: 'No model is set.', fix: `blockhouse config set ${block} 'adapter={"provider":"…","model":"…"}'` };
 }
 
+/** The kill switch is set. */
 export function haltReason({ reason }: HaltState): Reason {
   return { code: 'HALTED', message: `The kill switch is set${reason === null ? '' : `: ${reason}`}.`, fix: 'blockhouse unhalt' };
 }
 
+/** An attempt came to nothing, and the machine leaves its message alone for a while. */
 export function stalledReason(): Reason {
   return { code: 'WAITING', message: 'The last attempt at the next message ended without an outcome; it is tried again later.', fix: null };
 }

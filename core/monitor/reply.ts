@@ -9,6 +9,7 @@
 // no-call-no-attempt: an attempt counts when a provider may have worked on it. What the kill switch or a cap keeps from being called does not.
 // unkept-counts: an attempt whose answer, or its bill, the disk did not take counts: it may have been paid for.
 import { begin } from '../block/chat-file.ts';
+import type { ReplyOutcome } from '../block/machine-types.ts';
 import type { BlockWorkshop } from '../block/workshop.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { ChatEntry, TaskPhase } from '../schemas/block.ts';
@@ -20,7 +21,7 @@ import { recordCall, updateWindow } from './bookkeeping.ts';
 import { checkBudget, reserveCall } from './budget-check.ts';
 import { CallRefused, haltPause } from './call-refused.ts';
 import { type Candidate, candidatesOf } from './candidates.ts';
-import type { ReplyOutcome } from '../block/machine-types.ts';
+import { fittedConfig } from './fitted-config.ts';
 import { type ModelAnswer, ModelCallFailure } from './model-call.ts';
 import { answerEntry } from './outcome.ts';
 import { faultReason } from './reasons.ts';
@@ -82,7 +83,7 @@ export class Reply {
 
   async #make(): Promise<ReplyOutcome> {
     const { files, world } = this.#shop;
-    const config = await files.config.read();
+    const config = await fittedConfig(this.#shop, this.#controller.signal);
     const memory = await files.memory.read();
     const history = await files.chat.read();
     if (!history.some(({ id }) => id === this.messageId)) return { kind: 'over', failed: false };
@@ -108,7 +109,7 @@ export class Reply {
         if (!(error instanceof ModelCallFailure)) throw error;
         const { failure, bill } = error;
         await this.#note(failure, bill);
-        if (judgeFailure(failure) === 'cancelled') return this.#cut(candidate, attempt, bill, failure);
+        if (judgeFailure(failure) === 'cancelled') return this.#interrupted(candidate, attempt, bill, failure);
         this.#shop.log.write('WARN', 'reply.failed', { id: this.messageId, model: candidate.model, code: failure.code, error: failure.message });
         first ??= failure;
         const delayMs = this.#delayMs(first, attempt);
@@ -179,7 +180,7 @@ export class Reply {
   }
 
   /** text-is-kept. */
-  async #cut(candidate: Candidate, { message }: Attempt, bill: Bill | undefined, failure: BlockhouseError): Promise<ReplyOutcome> {
+  async #interrupted(candidate: Candidate, { message }: Attempt, bill: Bill | undefined, failure: BlockhouseError): Promise<ReplyOutcome> {
     const isCancelled = this.#cause === 'cancel';
     if (this.#text.length > 0) {
       const answer = answerEntry(this.#shop, { message, candidate, content: this.#text.toString(), status: 'interrupted', bill });

@@ -16,6 +16,7 @@ import {
   STATES,
   STATUSES,
 } from './block.ts';
+import { Warning } from './chat.ts';
 
 const string = { type: 'string' } as const;
 const boolean = { type: 'boolean' } as const;
@@ -33,12 +34,28 @@ export const CreateBlock = {
   properties: { name: blockName, config: { ...BlockConfigPatch, description: 'Applied at once' } },
 } as const;
 export type CreateBlock = XStatic<typeof CreateBlock>;
-export const BlockCreated = { type: 'object', required: ['success', 'name'], properties: { success: yes, name: string } } as const;
+const warnings = { type: 'array', items: Warning, description: 'Unknown fields of the configuration, the first 20; absent where there are none' } as const;
+export const BlockCreated = { type: 'object', required: ['success', 'name'], properties: { success: yes, name: string, warnings } } as const;
+
+/** Messages that failed and were not queued again, as far as they are active. */
+export const Failures = {
+  type: 'object',
+  required: ['count', 'since', 'last'],
+  properties: {
+    count,
+    since: { ...orNull(string), description: 'When the first of them failed; null where there is none' },
+    last: {
+      ...orNull({ type: 'object', required: ['id', 'at', 'code', 'message'], properties: { id: string, at: string, code: string, message: string } }),
+      description: 'The one that failed last, and why',
+    },
+  },
+} as const;
+export type Failures = XStatic<typeof Failures>;
 
 /** An entry of the list of blocks. */
 export const BlockEntry = {
   type: 'object',
-  required: ['name', 'status', 'state', 'attention', 'config', 'costs', 'pulse', 'queue', 'lastMessageAt'],
+  required: ['name', 'status', 'state', 'attention', 'config', 'costs', 'pulse', 'queue', 'failures', 'lastMessageAt'],
   properties: {
     name: string,
     status: { type: 'string', enum: STATUSES },
@@ -70,6 +87,7 @@ export const BlockEntry = {
       },
     },
     queue: { ...count, description: 'Messages that wait for an answer' },
+    failures: Failures,
     lastMessageAt: orNull(string),
     configError: { type: 'string', description: 'What is wrong with a file of this block' },
   },
@@ -123,7 +141,24 @@ export const ChatReceipt = {
   },
 } as const;
 export type ChatReceipt = XStatic<typeof ChatReceipt>;
+/** Which entries of a conversation are asked for, archived ones included. */
+export const HistoryPage = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    limit: { type: 'integer', minimum: 1, maximum: 500, description: 'So many entries at most; 100 by default, and fewer where they come to more than 8 MiB' },
+    before: { type: 'string', minLength: 1, maxLength: 256, description: 'Id of an entry: the page ends right before it' },
+    since: { type: 'string', minLength: 1, maxLength: 256, description: 'Id of an entry: the page begins right after it' },
+  },
+} as const;
+export type HistoryPage = XStatic<typeof HistoryPage>;
 export const ChatHistory = { type: 'object', required: ['messages'], properties: { messages: { type: 'array', items: ChatEntry } } } as const;
+export const MessageFound = {
+  type: 'object',
+  required: ['entry', 'answer'],
+  properties: { entry: ChatEntry, answer: { ...orNull(ChatEntry), description: 'The newest answer to it; null where there is none' } },
+} as const;
+export type MessageFound = XStatic<typeof MessageFound>;
 export const MessageChanged = {
   type: 'object',
   required: ['success', 'message', 'entry'],
@@ -131,7 +166,11 @@ export const MessageChanged = {
 } as const;
 
 export const ConfigAnswer = { type: 'object', required: ['config'], properties: { config: BlockConfigFile } } as const;
-export const ConfigChanged = { type: 'object', required: ['success', 'config'], properties: { success: yes, config: BlockConfigFile } } as const;
+export const ConfigChanged = {
+  type: 'object',
+  required: ['success', 'config'],
+  properties: { success: yes, config: BlockConfigFile, warnings },
+} as const;
 
 export const LogFile = {
   type: 'object',
@@ -180,7 +219,7 @@ export const MemoryAnswer = {
 /** Why a block is in its state, what happens next by itself, and what a person can do. */
 export const Explanation = {
   type: 'object',
-  required: ['name', 'state', 'status', 'attention', 'why', 'next', 'fix', 'since', 'queue', 'lastTransitions'],
+  required: ['name', 'state', 'status', 'attention', 'why', 'next', 'fix', 'since', 'queue', 'failures', 'failed', 'lastTransitions'],
   properties: {
     name: string,
     state: { type: 'string', enum: STATES },
@@ -192,6 +231,8 @@ export const Explanation = {
     fix: orNull(string),
     since: orNull(string),
     queue: PulseFile.properties.queue,
+    failures: Failures,
+    failed: { ...orNull(string), description: 'Which message failed last, why, and what to do; null where none failed' },
     lastTransitions: PulseFile.properties.transitions,
   },
 } as const;

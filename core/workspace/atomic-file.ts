@@ -2,7 +2,8 @@
 //
 // A1 A temporary file in the same folder is created exclusively, mode 0600, never through a link.
 // A2 All bytes are written and the size is checked before it is renamed.
-// A3 File and folder are fsynced before the promise resolves; a descriptor whose fsync failed is not used again.
+// A3 File and folder are fsynced before the promise resolves; a descriptor whose fsync failed is not used again. A file that can be made again
+//    from others may do without: a power cut may then leave it empty or as it was.
 // A4 On any failure the temporary file is removed, the old content stays, and the error is reported.
 // A5 Between the last look at the old content and its replacement nobody in this process has a turn, and others a moment: no edit by hand is
 //    written over because the disk was busy.
@@ -28,13 +29,18 @@ export async function replaceFile(path: string, content: string): Promise<BigInt
 }
 
 /** The same, unless `isStill` says no when everything is ready for the rename: then nothing is changed, and it resolves with undefined. */
-export async function replaceFileIf(path: string, content: string, isStill: () => boolean): Promise<BigIntStats | undefined> {
+export async function replaceFileIf(
+  path: string,
+  content: string,
+  isStill: () => boolean,
+  { durable = true }: { readonly durable?: boolean } = {},
+): Promise<BigIntStats | undefined> {
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(8).toString('hex')}.tmp`);
   const bytes = Buffer.from(content, 'utf8');
   const file = await open(temporary, WRITE_NEW, 0o600).catch(storageFault);
   try {
-    const written = await writeAll(file, bytes);
-    if (await renameDurably(temporary, path, isStill)) return written;
+    const written = await writeAll(file, bytes, durable);
+    if (await (durable ? renameDurably(temporary, path, isStill) : renameIf(temporary, path, isStill))) return written;
     await unlink(temporary);
     return undefined;
   } catch (error) {
@@ -53,13 +59,19 @@ export async function replaceFileIf(path: string, content: string, isStill: () =
 export async function renameDurably(from: string, to: string, isStill: () => boolean): Promise<boolean> {
   const folder = await open(dirname(to), constants.O_RDONLY);
   try {
-    if (!isStill()) return false;
-    renameSync(from, to); // A5
+    if (!renameIf(from, to, isStill)) return false;
     await folder.sync().catch(unflushed);
     return true;
   } finally {
     await folder.close();
   }
+}
+
+/** A5. */
+function renameIf(from: string, to: string, isStill: () => boolean): boolean {
+  if (!isStill()) return false;
+  renameSync(from, to);
+  return true;
 }
 
 /** Says of a change that it was made, and that the disk did not confirm it. */
@@ -109,14 +121,14 @@ export async function writeNewFile(path: string, content: string | Uint8Array): 
   );
 }
 
-async function writeAll(file: FileHandle, bytes: Buffer): Promise<BigIntStats> {
+async function writeAll(file: FileHandle, bytes: Buffer, durable = true): Promise<BigIntStats> {
   try {
     for (let offset = 0; offset < bytes.length; ) {
       offset += (await file.write(bytes, offset, bytes.length - offset)).bytesWritten;
     }
     const stats = await file.stat({ bigint: true });
     if (stats.size !== BigInt(bytes.length)) throw new Error(`wrote ${bytes.length} bytes, but the file has ${stats.size}`);
-    await file.sync();
+    if (durable) await file.sync();
     return stats;
   } finally {
     await file.close();

@@ -1,15 +1,18 @@
-// The log of one block: files in its `logs` folder, a new one at each start of the monitor and when one is full.
+// The log of one block: files in its `logs` folder, a new one at each start of the monitor and when one is full. An event is one line
+// (log-lines.ts).
 //
-// B1 An event is one line, whatever its fields hold, and no control character survives (log-lines.ts).
-// B2 Lines are written in their order, those that wait together by one write. A failure is told by `onFault`, once until a write succeeds again,
-//    and never to the writer.
-// B3 No file grows beyond the limit, unless a single line does, and the oldest files beyond the count are deleted.
-// B4 Nothing is written through a link, and no folder but `logs` itself is made: a late line must not bring back a block that was moved away.
-// B5 A disk that is slower than the events costs lines, which are counted, and not memory.
+// in-order: Lines are written in their order, and those that wait together by one write. `onFault` tells of a failure, once until a write
+//   succeeds again; the writer never hears of it.
+// bounded-files: No file grows beyond the limit, unless a single line does, and the oldest files beyond the count are deleted.
+// own-folder: Nothing is written or deleted through a link, and no folder but `logs` itself is made: a late line must not bring back a block that
+//   was moved away.
+// bounded-memory: A disk that is slower than the events costs lines, which are counted, and not memory.
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import PQueue from 'p-queue';
 import { firstNames, isLogName, type LogFields, type LogLevel, logLine, logName, newestFirst } from './log-lines.ts';
+import { hasOwnFolder } from './own-folder.ts';
 
 export { newestLogs } from './newest-logs.ts';
 
@@ -20,8 +23,9 @@ const MAX_DELETED = 1000;
 const MAX_SAME_SECOND = 1000;
 const SAFELY = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
+/** What a log needs to know, and who hears of its failures. */
 export interface BlockLogOptions {
-  /** Asked at each write, so that a change of the configuration counts at once. */
+  /** Asked at each write, so that a change of the configuration takes effect at once. */
   limits(): { readonly maxFileBytes: number; readonly maxFiles: number };
   onFault(error: Error): void;
   /** Epoch milliseconds. */
@@ -31,6 +35,7 @@ export interface BlockLogOptions {
 /** A line to write, or the channel of a new file. */
 type Entry = { readonly line: string } | { readonly channel: string };
 
+/** Writes the events of one block; see above. */
 export class BlockLog {
   readonly #folder: string;
   readonly #options: BlockLogOptions;
@@ -46,7 +51,7 @@ export class BlockLog {
   #dropped = 0;
   #isScheduled = false;
   #isClosed = false;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #queue = new PQueue({ concurrency: 1 });
 
   /** `folder` is the block's `logs`; it is made with the first line. */
   constructor(folder: string, options: BlockLogOptions) {
@@ -64,27 +69,28 @@ export class BlockLog {
     if (this.#isClosed) return;
     const line = logLine(this.#options.now(), level, event, fields);
     if (this.#waitingCharacters + line.length > MAX_WAITING_CHARACTERS) {
-      this.#dropped += 1; // B5
+      this.#dropped += 1; // bounded-memory
       return;
     }
     this.#waiting.push({ line });
     this.#waitingCharacters += line.length;
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    void this.#inTurn(() => this.#drain());
+    void this.#queue.add(() => this.#drain());
   }
 
   /** Waits until what was written is in its file, or its failure was told. */
   async flush(): Promise<void> {
-    await this.#inTurn(async () => undefined);
+    await this.#queue.add(async () => undefined);
   }
 
-  /** Deletes all files of the folder, and counts them. The next line begins a new file. Throws the system's own error. */
+  /** Deletes all files of the folder, and counts them. The next line begins a new file. Throws BLOCK_DAMAGED, or the system's own error. */
   clear(): Promise<number> {
-    return this.#inTurn(async () => {
+    return this.#queue.add(async () => {
       this.#name = undefined;
       let count = 0;
-      for (const entry of await readdir(this.#folder, { withFileTypes: true, encoding: 'buffer' }).catch(noneIfMissing)) {
+      if (!hasOwnFolder(this.#folder)) return count; // own-folder
+      for (const entry of await readdir(this.#folder, { withFileTypes: true, encoding: 'buffer' })) {
         if (!entry.isFile()) continue;
         await unlink(Buffer.concat([Buffer.from(`${this.#folder}/`), entry.name]));
         count += 1;
@@ -93,18 +99,20 @@ export class BlockLog {
     });
   }
 
+  /** Writes what waits. Nothing is written after that. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.flush();
   }
 
-  /** After a close that led to nothing. */
+  /** Takes lines again, after a move that failed. */
   reopen(): void {
     this.#isClosed = false;
   }
 
-  /** B2. */
+  /** in-order. */
   async #drain(): Promise<void> {
+    await Promise.resolve(); // lines of the same turn are written together
     const entries = this.#waiting;
     if (this.#dropped > 0) entries.push({ line: logLine(this.#options.now(), 'WARN', 'log.dropped', { lines: this.#dropped }) });
     this.#waiting = [];
@@ -117,7 +125,7 @@ export class BlockLog {
       const length = 'line' in entry ? Buffer.byteLength(entry.line) : 0;
       if ('channel' in entry || (bytes > 0 && bytes + length > this.#options.limits().maxFileBytes)) {
         await this.#append(lines);
-        this.#name = undefined; // B3
+        this.#name = undefined; // bounded-files
         lines = [];
         bytes = 0;
       }
@@ -131,6 +139,7 @@ export class BlockLog {
   async #append(lines: readonly string[]): Promise<void> {
     if (lines.length === 0) return;
     try {
+      hasOwnFolder(this.#folder); // own-folder
       const file = (await this.#openAgain()) ?? (await this.#openNew());
       await this.#writeTo(file, Buffer.from(`${this.#isTorn ? '\n' : ''}${lines.join('')}`)).finally(() => file.close());
       this.#isFailing = false;
@@ -162,7 +171,7 @@ export class BlockLog {
   async #openNew(): Promise<FileHandle> {
     await mkdir(this.#folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
-    }); // B4
+    }); // own-folder
     for (let count = 0; ; count += 1) {
       const name = logName(this.#options.now(), this.#channel, count);
       const file = await open(join(this.#folder, name), SAFELY | constants.O_CREAT | constants.O_EXCL, 0o600).catch((error: NodeJS.ErrnoException) => {
@@ -178,22 +187,11 @@ export class BlockLog {
     }
   }
 
-  /** B3. */
+  /** bounded-files. */
   async #deleteOldest(current: string): Promise<void> {
     const names = (await readdir(this.#folder)).filter((name) => isLogName(name) && name !== current);
     const excess = names.length + 1 - this.#options.limits().maxFiles;
     if (excess <= 0) return;
     for (const name of firstNames(names, Math.min(excess, MAX_DELETED), (a, b) => newestFirst(b, a))) await unlink(join(this.#folder, name));
   }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(work);
-    this.#last = turn.catch((): void => undefined); // the caller has the failure; the next one only needs the turn
-    return turn;
-  }
-}
-
-function noneIfMissing(error: NodeJS.ErrnoException): [] {
-  if (error.code === 'ENOENT') return [];
-  throw error;
 }

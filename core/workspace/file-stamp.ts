@@ -1,12 +1,15 @@
-// What tells a file from itself after a change, without reading it.
+// The stamp of a file: a text that differs after any change, found without reading the file.
 import { type BigIntStats, lstatSync } from 'node:fs';
 
-/** Of no file at all. */
+/** The stamp of a missing file. */
 export const MISSING = 'missing';
-/** Equal to no other: for a file that is not the one that was `written`. */
+/** A stamp that equals no other: for a file that is not the one that was `written`. */
 const UNKNOWN = 'unknown';
 
-/** Never throws: a file that can't be looked at has the stamp of that fault. */
+/**
+ * The stamp of the file at `path`. With `written`, the metadata of what was just written there, the stamp is unknown if another file has come in its
+ * place. Never throws: a file that can't be looked at has the stamp of that fault.
+ */
 export function stampOf(path: string, written?: BigIntStats): string {
   try {
     const found = lstatSync(path, { bigint: true });
@@ -19,7 +22,7 @@ export function stampOf(path: string, written?: BigIntStats): string {
   }
 }
 
-/** Whoever fills a file that was emptied does so within this time. */
+/** A program that empties a file and then fills it does so within this time. */
 const FRESH_MS = 1000;
 
 /** True for a file that was written a moment ago, by the clock that gave it its time. */

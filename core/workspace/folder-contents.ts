@@ -1,9 +1,9 @@
-// What stands directly in a folder, to be compared with what stood there before.
+// What a folder directly contains, for a comparison with what it contained before.
 import { lstatSync, opendirSync } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** For each name a text that is another one after any change. */
+/** For each name a text that differs after any change. */
 export type FolderContents = ReadonlyMap<string, string>;
 
 /** Names looked at; a block has about ten. */
@@ -16,13 +16,13 @@ interface Stamp {
   readonly ctimeNs: bigint;
 }
 
-/** Another text for another folder of the same name. Undefined when there is no folder; a link is none. Throws the system's own error. */
+/** A text that tells a folder from another one of the same name. Undefined when there is no folder, or a link. Throws the system's own error. */
 export function folderIdentity(folder: string): string | undefined {
   const stats = ifThere(() => lstatSync(folder, { bigint: true }));
   return stats?.isDirectory() ? `${stats.dev}:${stats.ino}:${stats.birthtimeNs}` : undefined;
 }
 
-/** As it is at this moment. Empty when there is no folder; throws the system's own error. */
+/** The contents at this moment. Empty when there is no folder. Throws the system's own error. */
 export function contentsNow(folder: string): FolderContents {
   const contents = new Map<string, string>();
   const entries = ifThere(() => opendirSync(folder));
@@ -39,7 +39,7 @@ export function contentsNow(folder: string): FolderContents {
   return contents;
 }
 
-/** The same without holding up anything else, however slow the disk is. */
+/** The same without holding up anything else on a slow disk. */
 export async function readContents(folder: string): Promise<FolderContents> {
   const contents = new Map<string, string>();
   const entries = await opendir(folder).catch(undefinedIfGone);
@@ -53,7 +53,7 @@ export async function readContents(folder: string): Promise<FolderContents> {
   return contents;
 }
 
-/** Names that were added, changed or removed. */
+/** The names that were added, changed or removed. */
 export function differences(before: FolderContents, after: FolderContents): string[] {
   const removed = [...before.keys()].filter((name) => !after.has(name));
   return [...[...after.keys()].filter((name) => before.get(name) !== after.get(name)), ...removed];

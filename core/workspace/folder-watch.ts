@@ -1,33 +1,36 @@
 // The watch of one folder, for any number of listeners.
 //
-// W1 Nobody is called from within the constructor, and nothing is thrown into it; what goes wrong is told by `onFault`, each kind once.
-// W2 The last change is always told: the watcher's own throttling may drop one, so its raw events are heard too.
-// W3 What has changed while the watch was being set up is told when it stands.
-// W4 A folder that went away, or is another one now, is watched again as soon as it is there. A link is no folder.
-// W5 Where the system has no watches left, the folder is looked at every second instead.
+// told-later: No listener is called from within the constructor, and it never throws. `onFault` hears of what goes wrong, once of each kind.
+// last-change: Listeners always hear of the last change. The watcher's own throttling may drop it, so its raw events are used as well.
+// no-gap: Listeners hear of what changed while the watch was being set up.
+// new-folder: A folder that went away, or was replaced, is watched again as soon as it is there. A link is not a folder.
+// polling: On a system without free watches the folder is looked at every second instead.
 import { basename, dirname } from 'node:path';
 import type { FSWatcher } from 'chokidar';
+import PQueue from 'p-queue';
 import { isTemporaryName } from './atomic-file.ts';
 import { contentsNow, differences, type FolderContents, folderIdentity, readContents } from './folder-contents.ts';
 
-/** Between two looks where the system does not tell, and at a folder that is not there. */
+/** Between two looks at a folder that the system does not watch, or that does not exist. */
 const LOOK_MS = 1000;
 const EXHAUSTED: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EMFILE', 'ENFILE']);
 
+/** How folders are watched, and who hears of failures. */
 export interface FolderWatchesOptions {
   onFault(folder: string, error: Error): void;
-  /** Looks every second instead of being told by the system. */
+  /** Looks at the folder every second instead of using the system's watches. */
   readonly usePolling?: boolean;
 }
 
-/** Called with the base name of what was added, changed or removed; with '' when the folder itself went away. */
+/** Called with the base name of a file that was added, changed or removed; with '' when the folder itself went away. */
 export type OnTouched = (fileName: string) => void;
 
+/** The watch of one folder; see above. */
 export class FolderWatch {
   readonly listeners = new Set<OnTouched>();
   readonly #folder: string;
   readonly #onFault: (folder: string, error: Error) => void;
-  /** Codes of what was told (W1). */
+  /** Codes of the faults that `onFault` has heard of (told-later). */
   readonly #told = new Set<string>();
   readonly #touched = new Set<string>();
   #usePolling: boolean;
@@ -38,24 +41,25 @@ export class FolderWatch {
   #retry: NodeJS.Timeout | undefined;
   #isAboutToBegin = false;
   #isClosed = false;
-  #last: Promise<void> = Promise.resolve();
+  readonly #queue = new PQueue({ concurrency: 1 });
 
-  /** An absolute path without a slash at its end. */
+  /** `folder` is an absolute path without a slash at its end. */
   constructor(folder: string, { onFault, usePolling = false }: FolderWatchesOptions) {
     this.#folder = folder;
     this.#onFault = onFault;
     this.#usePolling = usePolling;
     this.#attempt(() => {
       this.#identity = folderIdentity(folder);
-      this.#contents = contentsNow(folder); // W3: as it is when the caller begins to listen
+      this.#contents = contentsNow(folder); // no-gap: as it is when the caller begins to listen
     });
     this.#begin();
   }
 
+  /** Ends the watch. No listener is called after that. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#retry);
-    await this.#last;
+    await this.#queue.onIdle();
     await this.#end();
   }
 
@@ -68,7 +72,7 @@ export class FolderWatch {
   }
 
   #inTurn(work: () => Promise<void>): void {
-    this.#last = this.#last.then(work).catch((error: unknown) => {
+    this.#queue.add(work).catch((error: unknown) => {
       this.#fault(error);
       this.#beginLater();
     });
@@ -87,11 +91,11 @@ export class FolderWatch {
     if (before !== undefined && before !== this.#identity) this.#touch('');
     if (this.#identity === undefined) {
       this.#contents = new Map();
-      return this.#beginLater(); // W4
+      return this.#beginLater(); // new-folder
     }
     if (this.#usePolling) {
       await this.#compare();
-      this.#beginLater(); // W5
+      this.#beginLater(); // polling
       return;
     }
     const { watch } = await import('chokidar');
@@ -101,23 +105,23 @@ export class FolderWatch {
       ignoreInitial: true,
       followSymlinks: false,
       atomic: false,
-      // Nor what is above: of a folder that went away the watcher would watch the parent.
+      // Nor what is above it: when a folder goes away, the watcher would watch its parent.
       ignored: (path) => isTemporaryName(basename(path)) || (path !== this.#folder && dirname(path) !== this.#folder),
     });
     this.#watcher = watcher;
-    watcher.on('ready', () => this.#inTurn(() => this.#compare())); // W3
+    watcher.on('ready', () => this.#inTurn(() => this.#compare())); // no-gap
     watcher.on('all', (_event, path) => this.#see(path));
-    watcher.on('raw', (event, path, details: unknown) => this.#hear(event, path, details)); // W2
+    watcher.on('raw', (event, path, details: unknown) => this.#hear(event, path, details)); // last-change
     watcher.on('error', (error) => this.#fail(error));
   }
 
-  /** In a turn of its own: within one, a watch of the system's may have been made that the watcher does not know yet and would not close. */
+  /** In a turn of its own: in the present one the watcher may have got a system watch that it does not know of yet and would not close. */
   async #end(): Promise<void> {
     const watcher = this.#watcher;
     this.#watcher = undefined;
     if (watcher === undefined) return;
     await new Promise((resolve) => setImmediate(resolve));
-    watcher.add = () => watcher; // a look that is still under way at a file that is gone would open it again
+    watcher.add = () => watcher; // a look at a missing file that is still under way would open the watch again
     await watcher.close();
   }
 
@@ -132,24 +136,24 @@ export class FolderWatch {
   }
 
   #hear(event: string, path: string | null, details: unknown): void {
-    // Without it the watcher polls, as a variable of its own can tell it to, and the path is whole.
+    // When it is missing, the watcher polls, as an environment variable of its own can make it, and the path is absolute.
     const { watchedPath = path ?? this.#folder } = details as { watchedPath?: string };
     if (watchedPath !== this.#folder) this.#see(watchedPath);
-    // The end of a folder is told under its own name, as that of a file in it would be.
+    // The end of a folder comes as an event under its own name, as if it were a file inside.
     else if (event === 'rename' && path === basename(this.#folder)) this.#begin();
     else if (path !== null) this.#touch(path);
   }
 
   #see(path: string): void {
     if (dirname(path) === this.#folder) this.#touch(basename(path));
-    else if (path === this.#folder && this.#identity !== this.#attempt(() => folderIdentity(this.#folder))) this.#begin(); // W4
+    else if (path === this.#folder && this.#identity !== this.#attempt(() => folderIdentity(this.#folder))) this.#begin(); // new-folder
   }
 
   #fail(error: unknown): void {
     this.#fault(error);
-    if (this.#isAboutToBegin) return; // a watch that fails does so for each file
+    if (this.#isAboutToBegin) return; // a watch that fails reports each file
     if (EXHAUSTED.has((error as NodeJS.ErrnoException).code) && !this.#usePolling) {
-      this.#usePolling = true; // W5
+      this.#usePolling = true; // polling
       this.#begin();
     } else this.#beginLater();
   }
@@ -177,7 +181,7 @@ export class FolderWatch {
     }
   }
 
-  /** W1. */
+  /** told-later. */
   #fault(error: unknown): void {
     const fault = error instanceof Error ? error : new Error(String(error));
     const kind = (fault as NodeJS.ErrnoException).code ?? fault.message;

@@ -1,17 +1,19 @@
-// A small file that is read again when it has changed, without a watcher: its metadata is looked at when the
-// value is asked for, at most once in `checkEveryMs`.
+// A small file that is read again when it has changed, without a watcher: its metadata is looked at when the value is asked for, at most once in
+// CHECK_EVERY_MS.
 import { type BigIntStats, chmodSync, readFileSync, statSync } from 'node:fs';
 
-/** Rotations must take hold within a second; a stat costs some microseconds, so it is not made on every request. */
+/** A rotation must take effect within a second; a stat costs some microseconds, so it is not made on every request. */
 const CHECK_EVERY_MS = 200;
-/** No secret file is larger; a larger one is somebody's accident and is not read into memory. */
+/** No file of secrets is larger. A larger one is an accident and is not read into memory. */
 const MAX_BYTES = 1024 * 1024;
 
+/** What a look at the file has found. */
 export type FileState =
   | { readonly kind: 'missing' }
   | { readonly kind: 'unreadable'; readonly reason: string }
   | { readonly kind: 'text'; readonly text: string; readonly mode: number };
 
+/** One such file. */
 export class FreshFile {
   readonly path: string;
   readonly #onChange: (state: FileState) => void;
@@ -34,7 +36,7 @@ export class FreshFile {
     const { stamp, read } = look(this.path);
     if (stamp === this.#stamp) return;
     const state = read();
-    // What could not be read is tried again at each look, and told of once: the system may have been short of descriptors.
+    // A file that can't be read is tried again at each look, and reported once: the system may be short of descriptors.
     const seen = state.kind === 'unreadable' ? `!${state.reason}` : stamp;
     if (seen === this.#stamp) return;
     this.#stamp = seen;
@@ -42,7 +44,7 @@ export class FreshFile {
   }
 }
 
-/** What is there now. */
+/** The state of the file now. */
 export function readState(path: string): FileState {
   return look(path).read();
 }
@@ -52,7 +54,7 @@ function look(path: string): { stamp: string; read: () => FileState } {
   try {
     found = statSync(path, { bigint: true });
   } catch (error) {
-    // Not left to `throwIfNoEntry`: newer Nodes call a file that stands where a folder should be missing, too.
+    // Not by `throwIfNoEntry`: newer versions of Node also call a path missing when a file stands in the place of one of its folders.
     const reason = (error as NodeJS.ErrnoException).code ?? String(error);
     if (reason === 'ENOENT') return { stamp: 'missing', read: () => ({ kind: 'missing' }) };
     return { stamp: `!${reason}`, read: () => ({ kind: 'unreadable', reason }) };
@@ -71,7 +73,7 @@ function readText(path: string, stats: BigIntStats): FileState {
   }
 }
 
-/** A file of another owner or on a read-only mount keeps its mode: whoever put it there decided so. */
+/** A file of another owner or on a read-only mount keeps its mode, as its owner decided. */
 const MODE_IS_FIXED: ReadonlySet<string | undefined> = new Set(['EPERM', 'EROFS']);
 
 /** Makes a file that holds secrets 0600 when others may read or write it. */

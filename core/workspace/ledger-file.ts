@@ -1,42 +1,51 @@
 // The file of the ledger: appending so that a failure leaves nothing behind, and reading lines in bounded pieces from either end.
 //
-// F1 It is opened anew for each write, never through a link, so that one removed by hand begins again.
-// F2 A write that failed is undone: the file is cut back to where it began.
-// F3 A line that a crash has torn is closed with a newline before the next one.
+// opened-anew: the file is opened for each write, never through a link. So a ledger that was removed by hand begins again.
+// undone-when-failed: after a write that failed the file is cut back to its former length.
+// torn-line-closed: a line that a crash has torn is closed with a newline before the next one.
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
+import { BlockhouseError, passingFault } from '../errors.ts';
 import { storageFault, syncFolder } from './atomic-file.ts';
+import { readFault } from './regular-file.ts';
 
 /** Read at once: parsing this much takes about a millisecond. */
 const CHUNK_BYTES = 128 * 1024;
-/** A longer line is none of ours. */
+/** No line that was written here is longer. */
 const MAX_LINE_BYTES = 64 * 1024;
-/** Stands for the part of a line that was too long to keep: no JSON text begins or ends so. */
+/** Replaces the part of a line that was too long to keep: no JSON text begins or ends with it. */
 const NO_LINE = '!';
 const NEWLINE = 0x0a;
 
 const SAFELY = constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** To be closed by whom it was opened for. */
+/** The caller closes it. */
 export interface OpenedLedger {
   readonly file: FileHandle;
   readonly size: number;
 }
 
-/** Undefined when there is no file yet. Throws the system's own error. */
+/** Undefined when there is no file yet. Throws WORKSPACE_DAMAGED for a link, a folder or a pipe, STORAGE_FAILED when another try may succeed. */
 export async function openLedger(path: string): Promise<OpenedLedger | undefined> {
-  const file = await openExisting(path, constants.O_RDONLY);
-  return file && { file, size: await sizeOf(file, path) };
+  try {
+    const file = await openExisting(path, constants.O_RDONLY);
+    return file && { file, size: await sizeOf(file) };
+  } catch (error) {
+    const fault = passingFault(error);
+    if (fault !== undefined) throw new BlockhouseError('STORAGE_FAILED', `${basename(path)} can't be read now (${fault}); try again.`, { cause: error });
+    const message = `${basename(path)} can't be used: ${readFault(error as Error)}. Put a regular file that can be read in its place, or remove it.`;
+    throw new BlockhouseError('WORKSPACE_DAMAGED', message, { cause: error });
+  }
 }
 
 /** On disk when it resolves. Throws STORAGE_FULL, or the system's own error; the file is then as it was. */
 export async function appendText(path: string, text: string): Promise<void> {
   const flags = constants.O_RDWR | constants.O_APPEND;
-  const file = (await openExisting(path, flags)) ?? (await create(path, flags)); // F1
-  const size = await sizeOf(file, path);
+  const file = (await openExisting(path, flags)) ?? (await create(path, flags)); // opened-anew
+  const size = await sizeOf(file);
   try {
-    await writeDurably(file, size, Buffer.from((await isTorn(file, size)) ? `\n${text}` : text)); // F3
+    await writeDurably(file, size, Buffer.from((await isTorn(file, size)) ? `\n${text}` : text)); // torn-line-closed
   } finally {
     await file.close();
   }
@@ -49,7 +58,7 @@ async function openExisting(path: string, flags: number): Promise<FileHandle | u
   });
 }
 
-/** Its name is on disk before anything is written, so that what is written can't be lost with it. */
+/** The file's name is on disk before anything is written: a lost name would lose the lines. */
 async function create(path: string, flags: number): Promise<FileHandle> {
   const file = await open(path, flags | SAFELY | constants.O_CREAT | constants.O_EXCL, 0o600).catch(storageFault);
   try {
@@ -61,11 +70,11 @@ async function create(path: string, flags: number): Promise<FileHandle> {
   }
 }
 
-async function sizeOf(file: FileHandle, path: string): Promise<number> {
+async function sizeOf(file: FileHandle): Promise<number> {
   const stats = await file.stat();
   if (stats.isFile()) return stats.size;
   await file.close();
-  throw new Error(`${basename(path)} is not a regular file`);
+  throw new Error('it is not a regular file');
 }
 
 async function isTorn(file: FileHandle, size: number): Promise<boolean> {
@@ -81,7 +90,7 @@ async function writeDurably(file: FileHandle, size: number, bytes: Buffer): Prom
   } catch (error) {
     await file.truncate(size).catch((truncateError: unknown) => {
       throw new AggregateError([error, truncateError], 'could not append to the ledger, and part of it remains');
-    }); // F2
+    }); // undone-when-failed
     storageFault(error);
   }
 }
@@ -101,7 +110,7 @@ export async function* readForward({ file, size }: OpenedLedger): AsyncGenerator
   yield linesOf(rest);
 }
 
-/** The same from the end, the newest line first. */
+/** The same lines from the end, the newest first. */
 export async function* readBackward({ file, size }: OpenedLedger): AsyncGenerator<string[]> {
   let rest = Buffer.alloc(0);
   for (let end = size; end > 0; ) {

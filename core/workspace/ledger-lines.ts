@@ -16,11 +16,11 @@ export interface LedgerLine {
   /** Null when the model has no known price. */
   readonly costUsd: number | null;
   readonly messageId: string | null;
-  /** The call failed after it had been counted. */
+  /** The call failed, and has, or may have, cost something all the same. */
   readonly failed?: true;
 }
 
-/** From here on `block` answers for what `from` had spent before. */
+/** From this line on `block` answers for what `from` had spent before. */
 export interface CarriedLine {
   readonly at: string;
   readonly type: 'carried';

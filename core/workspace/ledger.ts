@@ -6,6 +6,7 @@
 // paid-counts: a call that could not be written was paid all the same. It counts, and is written with the next lines. `ready` refuses until
 //   then, so that no more such lines come together than calls are made at a time.
 import { join } from 'node:path';
+import PQueue from 'p-queue';
 import type { CoreBus } from '../bus.ts';
 import { type Spend, SpendBook } from './ledger-buckets.ts';
 import { appendText, openLedger } from './ledger-file.ts';
@@ -37,7 +38,8 @@ export class Ledger {
   #pending: PendingLine[] = [];
   /** paid-counts. */
   #unwritten: LedgerLine[] = [];
-  #last: Promise<unknown> = Promise.resolve();
+  /** one-turn. */
+  readonly #queue = new PQueue({ concurrency: 1 });
   #isClosed = false;
 
   /** `now` in epoch milliseconds. Nothing is read before it is needed. */
@@ -62,7 +64,7 @@ export class Ledger {
 
   /** Resolves when everything that was paid is in the file. Rejects as `append` does (paid-counts). */
   async ready(): Promise<void> {
-    if (this.#unwritten.length > 0) await this.#inTurn(() => this.#write([]));
+    if (this.#unwritten.length > 0) await this.#queue.add(() => this.#write([]));
   }
 
   /**
@@ -75,23 +77,23 @@ export class Ledger {
 
   /** The sums themselves, which follow what is appended. Rejects while the file can't be read. */
   async book(): Promise<Pick<SpendBook, 'spend' | 'newest'>> {
-    return this.#book ?? (await this.#inTurn(() => this.#load()));
+    return this.#book ?? (await this.#queue.add(() => this.#load()));
   }
 
   /** All calls that are in the file now, the oldest first, read in bounded pieces. */
   lines(): LedgerReading {
-    return new LedgerReading(() => this.#inTurn(() => openLedger(this.#path)));
+    return new LedgerReading(() => this.#queue.add(() => openLedger(this.#path)));
   }
 
   /** The calls of a block after an instant, in epoch milliseconds, the newest first, read in bounded pieces. Earlier names of the block count. */
   newestFirst(block: string, sinceMs: number): AsyncIterable<LedgerLine> {
-    return callsNewestFirst(() => this.#inTurn(() => openLedger(this.#path)), block, sinceMs);
+    return callsNewestFirst(() => this.#queue.add(() => openLedger(this.#path)), block, sinceMs);
   }
 
   /** Waits for what was appended; later calls are refused. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#last;
+    await this.#queue.onIdle();
     await this.ready().catch((error: Error) => {
       this.#bus.emit('workspace.fault', { what: NAME, error: `${this.#unwritten.length} calls could not be written: ${error.message}` });
     });
@@ -101,11 +103,12 @@ export class Ledger {
     if (this.#isClosed) return Promise.reject(new Error('the ledger is closed'));
     return new Promise((resolve, reject) => {
       this.#pending.push({ line, reservation, resolve, reject });
-      if (this.#pending.length === 1) void this.#inTurn(() => this.#writePending()); // durable-line
+      if (this.#pending.length === 1) void this.#queue.add(() => this.#writePending()); // durable-line
     });
   }
 
   async #writePending(): Promise<void> {
+    await Promise.resolve(); // lines of the same turn are written together
     const batch = this.#pending;
     this.#pending = [];
     let failure: { readonly error: unknown } | undefined;
@@ -143,12 +146,5 @@ export class Ledger {
     for (const line of this.#unwritten) book.add(line); // paid-counts
     this.#book = book; // still within the turn: the next write adds to it
     return book;
-  }
-
-  /** one-turn. */
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(work);
-    this.#last = turn.catch((): void => undefined); // the caller has the failure; the next one only needs the turn
-    return turn;
   }
 }

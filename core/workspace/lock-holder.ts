@@ -1,12 +1,13 @@
-// Who a lock names, and whether that process still lives.
+// The process that a lock names, and whether it still lives.
 import { readFile } from 'node:fs/promises';
 import { isObject, tryParseJson } from '../json.ts';
 
+/** What a lock says of its process. */
 export interface LockHolder {
   readonly pid: number;
   /** ISO 8601, UTC, with milliseconds. */
   readonly startedAt: string;
-  /** When the system started the process, in its own unit: tells it from a later one with the same number. Null where that can't be known. */
+  /** When the system started the process, in the system's own unit; tells it from a later process with the same number. Null when unknown. */
   readonly processStart: string | null;
   /** Where the server answers; null while it starts. */
   readonly url: string | null;
@@ -30,7 +31,7 @@ export async function isAlive(holder: LockHolder): Promise<boolean> {
   try {
     process.kill(holder.pid, 0);
   } catch (error) {
-    // EPERM: it lives and belongs to somebody else.
+    // EPERM: it lives and belongs to another user.
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
   }
   const stat = await statOf(holder.pid);
@@ -38,7 +39,7 @@ export async function isAlive(holder: LockHolder): Promise<boolean> {
   return stat.state !== 'Z' && (holder.processStart === null || stat.start === holder.processStart);
 }
 
-/** Null where the system has no /proc. */
+/** When the system started a process; null on a system without /proc. */
 export async function processStart(pid: number): Promise<string | null> {
   return (await statOf(pid))?.start ?? null;
 }

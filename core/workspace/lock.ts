@@ -1,17 +1,18 @@
 // The lock of a workspace: one server at a time. `<workspace>/.lock` names its process, start time and address.
 //
-// L1 The lock appears with its whole content, by a link that fails where there is one already.
-// L2 A lock is stale when its process is gone, when another process has its number now, or when it can't be read and is not new.
-// L3 Only who holds the claim on one stale lock may replace that one, and only after having seen it again under the claim. The claim is
-//    itself such a lock, named after the file that it is about, so a process that died in between stops nobody.
-// L4 A lock is rewritten and removed only by whom it names.
-// L5 A lock that somebody has deleted is put back for as long as its process lives: no second server may come. One that names a process which
-//    began later is that one's, also where it does not seem to live: a container sees no processes of another.
+// whole-lock: The lock appears with its whole content, by a hard link that fails when there is a lock already.
+// stale-lock: A lock is stale when its process is gone, when another process has its number now, or when it can't be read and is not new.
+// claimed-replacement: Only the holder of the claim on a stale lock may replace that lock, and only after it has seen the lock again under the
+//   claim. The claim is a lock itself, named after the file that it is about, so a process that dies in between stops nobody.
+// own-lock: A lock is rewritten and removed only by the process that it names.
+// kept-lock: A deleted lock is put back as long as its process lives, so that no second server starts. A lock that names a process which began later
+//   belongs to that process, even if it does not seem to live: a container does not see the processes of another one.
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, link, open, rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import PQueue from 'p-queue';
 import { BlockhouseError } from '../errors.ts';
 import { VERSION } from '../version.ts';
 import { ensureFolder, replaceFile } from './atomic-file.ts';
@@ -20,12 +21,12 @@ import { holderIn, isAlive, type LockHolder, processStart } from './lock-holder.
 export type { LockHolder } from './lock-holder.ts';
 
 const NAME = '.lock';
-/** A lock that can't be read may be one that is being written, on a file system without links. */
+/** A lock that can't be read may still be in the making, on a file system without hard links. */
 const SETTLED_MS = 3000;
 /** Each try ends with the lock, with its holder, or because another process moved first. */
 const MAX_TRIES = 50;
 const PAUSE_MS = 20;
-/** A claim on a claim on a claim: each stands for one process that died within the same few microseconds. */
+/** A claim on a claim on a claim: one process must have died within the same few microseconds for each. */
 const MAX_CLAIMS = 4;
 const MAX_BYTES = 16 * 1024;
 const NO_LINKS: ReadonlySet<string | undefined> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
@@ -37,11 +38,12 @@ interface Found {
   readonly writtenAt: number;
 }
 
+/** The lock that this process holds. */
 export class WorkspaceLock {
   readonly #workspace: string;
   #holder: LockHolder;
   #released = false;
-  #last: Promise<void> = Promise.resolve();
+  readonly #queue = new PQueue({ concurrency: 1 });
 
   private constructor(workspace: string, holder: LockHolder) {
     this.#workspace = workspace;
@@ -71,9 +73,9 @@ export class WorkspaceLock {
     throw new BlockhouseError('WORKSPACE_BUSY', `The lock of the workspace ${workspace} is being written by another process; try again in a few seconds.`);
   }
 
-  /** Writes the server's address into the lock. Throws WORKSPACE_BUSY when the lock is no longer ours (L4). */
+  /** Writes the server's address into the lock. Throws WORKSPACE_BUSY when the lock is no longer ours (own-lock). */
   announce(url: string): Promise<void> {
-    return this.#inOrder(async () => {
+    return this.#queue.add(async () => {
       if (!(await this.#isOurs())) {
         throw new BlockhouseError('WORKSPACE_BUSY', `The lock of the workspace ${this.#workspace} is gone or names another server; start again.`);
       }
@@ -83,10 +85,10 @@ export class WorkspaceLock {
     });
   }
 
-  /** Takes the lock again where it is gone, or an old one. Resolves with whom it names instead (L5). Throws the system's own error. */
+  /** Puts the lock back when it is gone or outdated (kept-lock). Resolves with the other holder, if it names one. Throws the system's own error. */
   async keep(): Promise<LockHolder | undefined> {
     let other: LockHolder | undefined;
-    await this.#inOrder(async () => {
+    await this.#queue.add(async () => {
       if (this.#released) return;
       const path = join(this.#workspace, NAME);
       const found = await find(path);
@@ -104,9 +106,9 @@ export class WorkspaceLock {
     return other;
   }
 
-  /** Gives the workspace back; nothing where the lock is no longer ours (L4), and at a second call. */
+  /** Gives the workspace back. Does nothing when the lock is no longer ours (own-lock), or at a second call. */
   release(): Promise<void> {
-    return this.#inOrder(async () => {
+    return this.#queue.add(async () => {
       if (!(await this.#isOurs())) return;
       await unlink(join(this.#workspace, NAME));
       this.#released = true;
@@ -116,26 +118,20 @@ export class WorkspaceLock {
   async #isOurs(): Promise<boolean> {
     return !this.#released && (await find(join(this.#workspace, NAME)))?.text === textOf(this.#holder);
   }
-
-  #inOrder(work: () => Promise<void>): Promise<void> {
-    const turn = this.#last.then(work);
-    this.#last = turn.catch((): void => undefined); // the caller has the failure; the next one only needs the turn
-    return turn;
-  }
 }
 
 function isSame(one: LockHolder, other: LockHolder): boolean {
   return one.pid === other.pid && one.startedAt === other.startedAt && one.processStart === other.processStart;
 }
 
-/** Who holds the workspace; undefined when nobody does: no lock, a damaged one, or one whose process is gone. */
+/** The holder of the workspace; undefined when there is no lock, or a damaged one, or one whose process is gone. */
 export async function readLock(workspace: string): Promise<LockHolder | undefined> {
   const found = await find(join(workspace, NAME));
   const holder = found === undefined ? undefined : holderIn(found.text);
   return holder !== undefined && (await isAlive(holder)) ? holder : undefined;
 }
 
-/** 'moved': somebody else did something in between, so look again. Otherwise the holder. */
+/** 'moved': another process did something in between, so look again. Otherwise the holder. */
 type Outcome = 'taken' | 'moved' | LockHolder;
 
 /** One try for the lock `name`, or for the claim of that name. */
@@ -144,13 +140,13 @@ async function take(folder: string, name: string, holder: LockHolder, now: () =>
   const temporary = join(folder, temporaryName(randomBytes(8).toString('hex')));
   try {
     await writeFile(temporary, textOf(holder), { mode: 0o600, flag: 'wx', flush: true });
-    if (await linkOnce(temporary, path)) return 'taken'; // L1
+    if (await linkOnce(temporary, path)) return 'taken'; // whole-lock
     const found = await find(path);
     if (found === undefined) return 'moved';
     const other = holderIn(found.text);
     if (other !== undefined && (await isAlive(other))) return other;
     const isNew = Math.abs(now() - found.writtenAt) < SETTLED_MS;
-    if ((other === undefined && isNew) || claims >= MAX_CLAIMS) return 'moved'; // L2
+    if ((other === undefined && isNew) || claims >= MAX_CLAIMS) return 'moved'; // stale-lock
     const claim = temporaryName(createHash('sha256').update(`${name}:${found.identity}`).digest('hex').slice(0, 16));
     if ((await take(folder, claim, holder, now, claims + 1)) !== 'taken') return 'moved';
     return await replaceStale(path, found, temporary, join(folder, claim));
@@ -159,7 +155,7 @@ async function take(folder: string, name: string, holder: LockHolder, now: () =>
   }
 }
 
-/** L3: `claim` is ours. */
+/** claimed-replacement: `claim` is ours. */
 async function replaceStale(path: string, stale: Found, temporary: string, claim: string): Promise<Outcome> {
   try {
     if ((await find(path))?.identity !== stale.identity) return 'moved';
@@ -183,7 +179,7 @@ async function linkOnce(temporary: string, path: string): Promise<boolean> {
   }
 }
 
-/** Where the file system has no links: the name is still given once, but its content comes a moment later (L2 waits for it). */
+/** For file systems without hard links: the name is still given only once, but its content comes a moment later, and stale-lock waits for it. */
 async function copyOnce(temporary: string, path: string): Promise<boolean> {
   try {
     await copyFile(temporary, path, constants.COPYFILE_EXCL);
@@ -195,7 +191,7 @@ async function copyOnce(temporary: string, path: string): Promise<boolean> {
   }
 }
 
-/** Undefined when there is no such file. Throws for anything that is not a regular file: nothing of ours, so a person decides. */
+/** Undefined when there is no such file. Throws for anything that is not a regular file: this program did not make it, so a person decides. */
 async function find(path: string): Promise<Found | undefined> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
@@ -215,7 +211,7 @@ async function find(path: string): Promise<Found | undefined> {
 }
 
 function notALock(path: string, cause?: unknown): Error {
-  return new Error(`${path} is not a regular file, so it is no lock of this program. Remove it and start again.`, { cause });
+  return new Error(`${path} is not a regular file, so it can't be the lock of this program. Remove it and start again.`, { cause });
 }
 
 async function remove(path: string): Promise<void> {
@@ -224,7 +220,7 @@ async function remove(path: string): Promise<void> {
   });
 }
 
-/** A name that the sweep of left-over files knows. */
+/** A name that is swept when a crash has left such a file behind. */
 function temporaryName(hex: string): string {
   return `.${NAME}.${hex}.tmp`;
 }

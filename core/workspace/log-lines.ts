@@ -1,14 +1,16 @@
 // The lines and the names of a block's log files. Pure: no I/O.
 
+/** How much an event matters. */
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
+/** What an event says beside its name. */
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** A longer value is cut: a log says what happened, it does not keep what was said. */
+/** A longer value is cut: a log says what happened and does not keep what people said. */
 const MAX_VALUE_CHARACTERS = 2000;
 const NAME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ-[a-z0-9-]+\.log$/;
 const TIME_CHARACTERS = '2026-11-20T14-03-22Z'.length;
 const NEEDS_QUOTES = /^$|[\s"'\\=]|[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
-/** What JSON leaves as it is, though a terminal acts on it or turns the text around. */
+/** Characters that JSON does not escape, although a terminal acts on them or reverses the text. */
 const LEFT_BY_JSON = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** One event as one line, newline included. Fields that are undefined are left out. `now` in epoch milliseconds. */
@@ -29,7 +31,7 @@ function quoted(value: string): string {
   });
 }
 
-/** The name of a log file that begins now. `count` tells those of the same second apart. */
+/** The name of a log file that begins now. `count` distinguishes files of the same second. */
 export function logName(now: number, channel: string, count: number): string {
   const time = new Date(now).toISOString().slice(0, 19).replaceAll(':', '-');
   const safe = channel
@@ -39,7 +41,7 @@ export function logName(now: number, channel: string, count: number): string {
   return `${time}Z-${safe === '' ? 'log' : safe}${count === 0 ? '' : `-${count + 1}`}.log`;
 }
 
-/** True for names that we give. */
+/** True for a name that `logName` gives. */
 export function isLogName(name: string): boolean {
   return NAME.test(name);
 }

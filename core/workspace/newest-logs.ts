@@ -1,26 +1,26 @@
-// The newest log files of a block, for reading. The folder may hold anything, in any number.
-//
-// N1 Only regular files are opened, never through a link, and never by waiting for one.
-// N2 However many names there are, few are looked at: those that are newest by name. Our names tell their time; others come last.
+// The newest log files of a block, for reading. The folder may hold anything, in any number. Only regular files are opened, never through a
+// link, and never by waiting for one. However many names there are, only few files are looked at: those that are newest by name. Our names tell
+// their time; others come last.
 import { constants } from 'node:fs';
 import { lstat, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LogFile } from '../schemas/block-api.ts';
 import { compareLogNames, firstNames, isLogName, newestFirst } from './log-lines.ts';
+import { hasOwnFolder } from './own-folder.ts';
 
-/** Looked at beyond the limit, for folders where some of the newest names are no files. */
+/** Names that are looked at beyond the limit, since some of the newest may not be files. */
 const SPARE = 200;
-/** Control characters, and what stands for bytes that are no UTF-8. */
+/** Control characters, and the replacement for bytes that are not UTF-8. */
 const UNFIT_NAME = /[\p{Cc}\ufffd]/u;
-/** Gone or no file since it was looked at, or closed to us: one file must not hide the others. */
+/** The file is gone, was replaced, or may not be read: one file must not hide the others. */
 const NOT_FOR_US: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ELOOP', 'ENXIO', 'EISDIR', 'EACCES', 'EPERM']);
 
-/** Newest first by time of modification, with the last `tailBytes` of each. A folder that does not exist has none. Throws the system's own error. */
+/**
+ * The newest log files by time of modification, with the last `tailBytes` of each. A folder that does not exist has none. Throws BLOCK_DAMAGED when
+ * a link or a file stands in its place, or the system's own error.
+ */
 export async function newestLogs(folder: string, limit = 20, tailBytes = 65536): Promise<LogFile[]> {
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
+  const names = hasOwnFolder(folder) ? await readdir(folder) : [];
   const found = await Promise.all(newestNames(names, limit + SPARE).map((name) => look(folder, name)));
   const files = found.filter((file) => file !== undefined).sort(compareTimes);
   const logs: LogFile[] = [];
@@ -32,7 +32,6 @@ export async function newestLogs(folder: string, limit = 20, tailBytes = 65536):
   return logs;
 }
 
-/** N2. */
 function newestNames(names: readonly string[], count: number): string[] {
   const fit = names.filter((name) => !UNFIT_NAME.test(name));
   const ours = firstNames(fit.filter(isLogName), count, newestFirst);
@@ -46,13 +45,13 @@ interface Found {
   readonly mtimeNs: bigint;
 }
 
-/** Undefined for what is no regular file (N1), or is gone. */
+/** Undefined for what is not a regular file, or is gone. */
 async function look(folder: string, name: string): Promise<Found | undefined> {
   const stats = await lstat(join(folder, name), { bigint: true }).catch(undefinedIfNotForUs);
   return stats?.isFile() ? { name, mtimeNs: stats.mtimeNs } : undefined;
 }
 
-/** Newest first; names decide where the time is the same. */
+/** Newest first; names decide between equal times. */
 function compareTimes(a: Found, b: Found): number {
   return a.mtimeNs === b.mtimeNs ? compareLogNames(a.name, b.name) : a.mtimeNs < b.mtimeNs ? 1 : -1;
 }
@@ -72,7 +71,7 @@ async function readLog(folder: string, name: string, tailBytes: number): Promise
   }
 }
 
-/** What is left of a character whose beginning was cut off is left out. */
+/** Leaves out the rest of a character whose beginning was cut off. */
 function textOf(bytes: Buffer, isCut: boolean): string {
   let start = 0;
   while (isCut && start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;

@@ -4,16 +4,16 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { BlockhouseError, passingFault } from '../errors.ts';
 
-/** Larger files are read without holding up everything else. */
+/** Smaller files are read synchronously, which is quicker; larger ones without holding up everything else. */
 const SYNC_BYTES = 262_144;
-/** Read and looked at in one go by `readLines`. */
+/** What `readLines` reads and splits in one turn. */
 const PIECE_BYTES = 131_072;
 const NEWLINE = 0x0a;
 const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * Undefined when there is no such file. Throws STORAGE_FAILED where another try may find it, and otherwise an Error whose text, by `readFault`,
- * says what is wrong with it.
+ * The content of a file; undefined when there is none. Throws STORAGE_FAILED when another try may succeed, and otherwise an Error for which `readFault`
+ * says what is wrong with the file.
  */
 export async function readRegular(path: string, maxBytes: number): Promise<Buffer | undefined> {
   try {
@@ -29,13 +29,14 @@ function faultOf(path: string, error: unknown): unknown {
   return new BlockhouseError('STORAGE_FAILED', `${basename(path)} can't be read now (${fault}); try again.`, { cause: error });
 }
 
+/** How large a file and its lines may be. */
 export interface LineLimits {
   readonly maxBytes: number;
   readonly maxLineBytes: number;
 }
 
 /**
- * The lines of such a file in their order, some at a time, so that a large one holds up nobody; none when it does not exist. A line that is too long
+ * The lines of a file in their order, some at a time, so that a large file holds up nobody; none when the file does not exist. A line that is too long
  * is undefined. Throws as `readRegular` does.
  */
 export async function* readLines(path: string, limits: LineLimits): AsyncGenerator<readonly (string | undefined)[]> {
@@ -53,7 +54,7 @@ function unlessMissing(error: NodeJS.ErrnoException): undefined {
 
 /** Closes the file. */
 async function* linesOf(file: FileHandle, { maxBytes, maxLineBytes }: LineLimits): AsyncGenerator<readonly (string | undefined)[]> {
-  /** Of the line whose end has not been read: kept up to the limit. */
+  /** The pieces of a line whose end has not been read, kept up to the limit. */
   let begun: Buffer[] = [];
   let begunBytes = 0;
   const whole = (last: Buffer): readonly (string | undefined)[] => {
@@ -129,7 +130,7 @@ export function isPassingFault(error: unknown): error is BlockhouseError {
   return error instanceof BlockhouseError && error.code === 'STORAGE_FAILED';
 }
 
-/** What is wrong, without the path: the system's own errors name the whole of it, which is for nobody but this machine. */
+/** What is wrong with a file, without its path, which the system's own errors contain and which concerns this machine alone. */
 export function readFault(error: Error): string {
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (code === 'ELOOP') return 'it is a link';

@@ -1,9 +1,10 @@
-// Watches folders for edits by hand: one watcher for each folder, shared by all that listen.
+// Watches folders for edits by hand: one watcher for each folder, shared by all its listeners.
 import { resolve } from 'node:path';
 import { FolderWatch, type FolderWatchesOptions, type OnTouched } from './folder-watch.ts';
 
 export type { FolderWatchesOptions, OnTouched } from './folder-watch.ts';
 
+/** All watches of a workspace. */
 export class FolderWatches {
   readonly #options: FolderWatchesOptions;
   readonly #folders = new Map<string, FolderWatch>();
@@ -20,13 +21,13 @@ export class FolderWatches {
     return this.#folders.size;
   }
 
-  /** Tells what is touched directly in `folder`, which need not exist yet. The answer ends it; after `close` nothing is told. */
+  /** Calls `onTouched` for changes directly in `folder`, which need not exist yet. Returns the function that ends this. */
   watch(folder: string, onTouched: OnTouched): () => void {
     if (this.#isClosed) return () => undefined;
     const path = resolve(folder);
     const watch = this.#folders.get(path) ?? new FolderWatch(path, this.#options);
     this.#folders.set(path, watch);
-    // An own function for each call: the same listener may come twice.
+    // A function of its own for each call: the same listener may be given twice.
     const listener: OnTouched = (fileName) => onTouched(fileName);
     watch.listeners.add(listener);
     return () => {

@@ -74,7 +74,7 @@ t.test('a whole answer becomes events', async (t) => {
   });
 });
 
-t.test('D2: a streamed answer becomes events while it comes', async (t) => {
+t.test('a streamed answer becomes events while it comes', async (t) => {
   let finish = (): void => undefined;
   const { adapter, upstream } = await start(t, (_request, res) => {
     res.write('one ');
@@ -121,7 +121,7 @@ t.test('authorize gets the finished request', async (t) => {
 for (const stream of [false, true]) {
   const form = stream ? 'streamed' : 'whole';
 
-  t.test(`D1: an error status is the folder's error, ${form}`, async (t) => {
+  t.test(`an error status is the folder's error, ${form}`, async (t) => {
     const { adapter } = await start(t, (_request, res) => {
       res.writeHead(429, { 'retry-after': '7' });
       res.end(`slow down, ${SECRET}`);
@@ -137,7 +137,7 @@ for (const stream of [false, true]) {
     t.same(events, []);
   });
 
-  t.test(`D1: of an error body of 100 MB not more than 64 KiB is read, and the connection is closed, ${form}`, async (t) => {
+  t.test(`of an error body of 100 MB not more than 64 KiB is read, and the connection is closed, ${form}`, async (t) => {
     let length = 0;
     let written = 0;
     const { adapter, upstream } = await start(
@@ -219,7 +219,7 @@ for (const stream of [false, true]) {
   });
 }
 
-t.test('D3: a stream that ends without its end mark is an error', async (t) => {
+t.test('a stream that ends without its end mark is an error', async (t) => {
   for (const text of ['', 'half']) {
     const { adapter } = await start(t, (_request, res) => void res.end(text));
     const { call, events } = chatCall({ settings: SETTINGS, stream: true });

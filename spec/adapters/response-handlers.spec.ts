@@ -45,7 +45,7 @@ function handlerWith(reported: StreamError = SLOW_DOWN) {
   return { handler: new StreamHandler(PARTS, call, new ByteDecoder(reported)), events };
 }
 
-t.test('R1: an error is complete with its status, and its body is read up to a cap', async (t) => {
+t.test('an error is complete with its status, and its body is read up to a cap', async (t) => {
   const body = new BodyCollector();
   t.equal(body.complete, false, 'no status yet');
   body.head(503, {});
@@ -68,7 +68,7 @@ t.test('a whole answer beyond its cap is refused, and is not complete before its
   t.throws(() => body.data(Buffer.alloc(32 * 1024 * 1024)), { code: 'UPSTREAM_MALFORMED' });
 });
 
-t.test('R2: what stands before a provider error in the same bytes is handed over first', async (t) => {
+t.test('what stands before a provider error in the same bytes is handed over first', async (t) => {
   for (const [bytes, code] of [
     ['ab!c', 'UPSTREAM_RATE_LIMITED'],
     ['ab?c', 'UPSTREAM_MALFORMED'],

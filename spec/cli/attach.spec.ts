@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { attach } from '../../cli/attach.ts';
 import type { ExitKind } from '../../cli/exit-codes.ts';
 import { styleFor } from '../../cli/output.ts';
-import { answer, type FakeBlockServer, refusal, startFakeBlockServer } from '../support/fake-block-server.ts';
+import { answer, type FakeBlockServer, foundIn, refusal, startFakeBlockServer } from '../support/fake-block-server.ts';
 import { until } from '../support/until.ts';
 
 interface Desk {
@@ -47,8 +47,15 @@ async function desk(t: Test, { terminal = true, running = true, state }: { termi
     if (part === undefined) return answer(res, { name: 'b', config: { adapter: { provider: 'p', model: 'mo\x1bdel' } }, pulse, memory: MEMORY });
     if (part === 'start') now = 'working';
     if (part === 'start' || part === 'stop') return answer(res, { success: true, message: `b: ${part}.`, pulse });
+    if (method === 'GET')
+      return answer(
+        res,
+        foundIn(
+          history.map((entry) => ({ ...entry })),
+          path,
+        ),
+      );
     if (id !== undefined) return answer(res, cancel(history, id));
-    if (method === 'GET') return answer(res, { messages: history });
     const { message } = JSON.parse(String(body)) as { message: string };
     if (message === 'refused') return answer(res, refusal('QUEUE_FULL', 'The queue is full.', 429), 429);
     history.push({ id: `m${history.length}`, role: 'user', status: 'queued', content: message });

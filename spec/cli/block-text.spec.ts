@@ -8,6 +8,8 @@ const now = Date.parse('2026-11-20T14:00:00.000Z');
 const style = styleFor(false);
 const view = { now, style, width: Number.POSITIVE_INFINITY };
 
+const AT = '2026-11-20T13:00:00.000Z';
+
 function entry(name: string, state: BlockState, more: Partial<BlockEntry> = {}): BlockEntry {
   return {
     name,
@@ -18,10 +20,13 @@ function entry(name: string, state: BlockState, more: Partial<BlockEntry> = {}):
     costs: { totalInput: 1, totalOutput: 1, totalCost: 1, calls: 1, today: 0.0042 },
     pulse: { status: 'ACTIVE', state, lastPulse: null, nextWakeUp: null, error: null },
     queue: 3,
+    failures: { count: 0, since: null, last: null },
     lastMessageAt: '2026-11-20T13:57:00.000Z',
     ...more,
   };
 }
+
+const FAILED = { count: 2, since: AT, last: { id: 'm1', at: AT, code: 'UPSTREAM_REJECTED', message: 'It broke.' } };
 
 const DAMAGED = entry('torn', 'failed', {
   attention: true,
@@ -33,11 +38,17 @@ const DAMAGED = entry('torn', 'failed', {
 
 t.test('the list shows state, model, queue, today and the last message', async (t) => {
   t.same(blockTable([entry('one', 'idle'), entry('two', 'stopped', { queue: 0 }), DAMAGED], view), [
-    'NAME  STATE      MODEL           QUEUE    TODAY  LAST',
-    'one   ● idle     vendor/model-1      3  $0.0042  3m ago',
-    'two   ○ stopped  vendor/model-1      0  $0.0042  3m ago',
-    'torn  ! failed   -                   3  $0.0042  -',
+    'NAME  STATE      MODEL           QUEUE  FAILED    TODAY  LAST',
+    'one   ● idle     vendor/model-1      3       0  $0.0042  3m ago',
+    'two   ○ stopped  vendor/model-1      0       0  $0.0042  3m ago',
+    'torn  ! failed   -                   3       0  $0.0042  -',
   ]);
+});
+
+t.test('the list counts the messages that failed', async (t) => {
+  const [title = '', line = ''] = blockTable([entry('one', 'idle', { failures: FAILED })], view);
+  t.match(title, /FAILED/);
+  t.match(line, / 2 {2}\$0\.0042/);
 });
 
 t.test('at 60 columns the names are whole, at 40 still', async (t) => {
@@ -68,6 +79,7 @@ t.test('blocks that need a person are named with what helps, made harmless', asy
   t.same(lines([poor], 80), ['! poor: paused', '`why poor` says what helps.']);
   t.same(lines([poor, { ...poor, name: 'poorer' }], 80).at(-1), '`why <name>` says what helps.');
   t.same(lines([entry('one', 'idle')], 80), []);
+  t.same(lines([entry('one', 'idle', { failures: FAILED })], 80), ['! one: 2 messages failed: It broke.', '`why one` says what helps.']);
 });
 
 const DETAILS = {
@@ -148,6 +160,7 @@ t.test('why has the reason, what comes next, what helps, and how it came to this
     attention: true,
     why: 'The key was refused.',
     next: 'Nothing by itself.',
+    failed: '1 message has failed.',
     fix: 'blockhouse auth set x',
     since: '2026-11-20T13:00:00.000Z',
     lastTransitions: [{ at: '2026-11-20T13:00:00.000Z', from: 'working', to: 'failed', cause: 'UPSTREAM_AUTH', actor: 'monitor' }],
@@ -157,10 +170,11 @@ t.test('why has the reason, what comes next, what helps, and how it came to this
     '',
     'Why       The key was refused.',
     'Next      Nothing by itself.',
+    'Failed    1 message has failed.',
     'Fix       blockhouse auth set x',
     'Before    1h ago: working → failed (UPSTREAM_AUTH, by monitor)',
   ]);
-  t.equal(whyText({ ...explanation, since: null, fix: null, lastTransitions: [] }, { now, style }).length, 4);
+  t.equal(whyText({ ...explanation, since: null, failed: null, fix: null, lastTransitions: [] }, { now, style }).length, 4);
 });
 
 t.test('memory shows facts with their ids, and the summary, made harmless', async (t) => {

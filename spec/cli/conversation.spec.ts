@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { Conversation, faultOf, type Outcome } from '../../cli/conversation.ts';
 import type { ReplyStep } from '../../core/index.ts';
-import { answer, type FakeBlockServer, startFakeBlockServer } from '../support/fake-block-server.ts';
+import { answer, type FakeBlockServer, foundIn, startFakeBlockServer } from '../support/fake-block-server.ts';
 import { until } from '../support/until.ts';
 
 interface Talk {
@@ -11,12 +11,14 @@ interface Talk {
   frame(event: string, more?: object, id?: string): void;
 }
 
+const WAITING = { id: 'm1', role: 'user', status: 'queued', content: 'hi' };
+
 /** A block whose history is what the test puts into it. */
 async function talk(t: Test, options: { onPost?: (talk: Talk) => void; stallMs?: number } = {}): Promise<Talk> {
   const history: Record<string, unknown>[] = [];
-  const server = await startFakeBlockServer(t, ({ method }, res) => {
-    if (method === 'GET') return answer(res, { messages: history });
-    history.push({ id: 'm1', role: 'user', status: 'queued', content: 'hi' });
+  const server = await startFakeBlockServer(t, ({ method, path }, res) => {
+    if (method === 'GET') return answer(res, foundIn(history, path));
+    history.push(WAITING);
     options.onPost?.(all);
     answer(res, { queued: true, block: 'b', id: 'm1', position: 0, running: true, note: '' });
   });
@@ -89,14 +91,17 @@ t.test('who waits in vain is told why, again and again', async (t) => {
 
 t.test('a block that goes, a connection that breaks and a signal end the waiting', async (t) => {
   const gone = await talk(t);
+  gone.history.push(WAITING);
   const first = gone.conversation.outcome('m1', {}, signal);
   gone.server.push({ type: 'gone', block: 'b' });
   await t.rejects(first, { kind: 'usage', message: 'the block b was archived.' });
   const broken = await talk(t);
+  broken.history.push(WAITING);
   const second = broken.conversation.outcome('m1', {}, signal);
   broken.server.drop();
   await t.rejects(second, { kind: 'server', message: /connection to the server was lost/ });
   const left = await talk(t);
+  left.history.push(WAITING);
   const controller = new AbortController();
   const third = left.conversation.outcome('m1', {}, controller.signal);
   await until('the history was read', () => left.server.calls.length > 0);

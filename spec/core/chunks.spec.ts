@@ -104,7 +104,7 @@ const READERS: readonly [what: string, setUp: string, read: string, result: stri
     'a request',
     `import { EventEmitter } from 'node:events'; import { readBytes } from './transports/http/body.ts';
      const headers = { 'transfer-encoding': 'chunked', 'content-type': 'x/y' }; const req = Object.assign(new EventEmitter(), { headers });
-     const body = readBytes({ req, res: {} }, ${CHUNK_COUNT}, 'x/y');`,
+     const body = readBytes({ req, res: {}, server: { bodyStallMs: 60_000 } }, ${CHUNK_COUNT}, 'x/y');`,
     `req.emit('data', chunk);`,
     `req.emit('end') && (await body).length`,
   ],
@@ -115,3 +115,26 @@ for (const [what, setUp, read, result] of READERS) {
     t.equal(await inSmallHeap(setUp, read, result), String(CHUNK_COUNT));
   });
 }
+
+t.test('with room for all of them, chunks of every size are joined where they were copied to', async (t) => {
+  const chunks = [1, 70_000, 3, 4096, 9000].map((size, index) => Buffer.alloc(size, index + 1));
+  const whole = Buffer.concat(chunks);
+  const all = new Chunks(whole.length);
+  for (const chunk of chunks) all.add(chunk);
+  const joined = all.join();
+  t.ok(joined.equals(whole));
+  t.equal(joined.buffer.byteLength, whole.length, 'and no byte more is held');
+  t.equal(all.join().buffer, joined.buffer, 'nor is there a second copy');
+});
+
+t.test('more chunks than there was room for, and fewer, are joined all the same', async (t) => {
+  for (const expected of [1, 10, 5000]) {
+    const all = new Chunks(expected);
+    const chunks = Array.from({ length: 40 }, (_, index) => Buffer.alloc(index * 10 + 1, index));
+    for (const chunk of chunks) all.add(chunk);
+    t.ok(all.join().equals(Buffer.concat(chunks)), `room for ${expected}`);
+  }
+  const few = new Chunks(100);
+  few.add(Buffer.from('few'));
+  t.equal(few.join().toString(), 'few');
+});

@@ -30,10 +30,19 @@ t.test('the provider may say that a repetition is useless', async (t) => {
   t.equal(new BlockhouseError('UPSTREAM_REJECTED', 'busy', { retryable: true }).retryable, true);
 });
 
+t.test('a connection that broke after the request was sent is not to be tried again, since the provider may have worked', async (t) => {
+  t.equal(new BlockhouseError('UPSTREAM_UNREACHABLE', 'no connection').retryable, true);
+  const broken = new BlockhouseError('UPSTREAM_UNREACHABLE', 'reset', { mayHaveRun: true });
+  t.match(broken, { retryable: false, mayHaveRun: true });
+  t.equal(errorBody(broken).retryable, false);
+  t.equal(withUsage(broken, { inputTokens: 1, outputTokens: 2, totalTokens: 3 }).retryable, false);
+});
+
 t.test('a fault of one field reads as a sentence and names the field in details', async (t) => {
   const fault = invalidRequest('messages[0].role', 'is required');
-  t.match(fault, { code: 'INVALID_REQUEST', message: 'messages[0].role is required', details: [{ path: 'messages[0].role', message: 'is required' }] });
-  t.equal(invalidRequest('', 'The body is empty').message, 'The body is empty');
+  t.match(fault, { code: 'INVALID_REQUEST', message: 'messages[0].role is required.', details: [{ path: 'messages[0].role', message: 'is required' }] });
+  t.equal(invalidRequest('tools', 'are too many.').message, 'tools are too many.', 'one full stop');
+  t.equal(invalidRequest('', 'The body is empty.').message, 'The body is empty.');
 });
 
 t.test('a foreign error becomes an INTERNAL_ERROR that keeps its cause and hides its text', async (t) => {
@@ -50,7 +59,7 @@ t.test('a foreign error becomes an INTERNAL_ERROR that keeps its cause and hides
 t.test('the body has what applies and nothing else', async (t) => {
   t.strictSame(errorBody(new BlockhouseError('NOT_FOUND', 'no')), { error: 'no', status: 404, code: 'NOT_FOUND' });
   t.strictSame(errorBody(invalidRequest('a', 'b'), 'req_1'), {
-    error: 'a b',
+    error: 'a b.',
     status: 400,
     code: 'INVALID_REQUEST',
     requestId: 'req_1',
@@ -84,7 +93,7 @@ t.test('a fault of the system that may pass is no defect', async (t) => {
   const fault = Object.assign(new Error('EMFILE: too many open files, scandir /home/somebody'), { code: 'EMFILE', syscall: 'scandir' });
   t.match(toBlockhouseError(fault), {
     code: 'STORAGE_FAILED',
-    message: 'The system refused to read or write (EMFILE); try again.',
+    message: 'The system refused to read or write (EMFILE). Try again.',
     retryable: true,
     cause: fault,
   });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { hasMoreThan, holdsMoreThan, isDeeperThan, isObject, parseJson, tryParseJson } from '../../core/json.ts';
+import { exceededLimit, hasMoreThan, holdsMoreThan, isDeeperThan, isObject, parseJson, tryParseJson } from '../../core/json.ts';
 
 function nested(levels: number): unknown {
   let value: unknown = 1;
@@ -73,4 +73,24 @@ t.test('values are counted before text is parsed, and what strings hold is not',
   for (const text of ['",,,[[[{{{"', '"\\",,,,,,"', '"\\\\\\",,,,,"', '["é,,,,,,🙂,,"]']) t.notOk(holds(text, 1), text);
   t.ok(holds('["\\\\",0,0]', 2), 'an escaped backslash does not hide the end of its string');
   t.ok(holds(',,,,,,"unfinished', 3), 'it need not be JSON');
+});
+
+t.test('the limit that text goes beyond is found before it is parsed', async (t) => {
+  const limits = { values: 3, depth: 2 };
+  for (const [text, exceeded] of [
+    ['[1,2,3]', undefined],
+    ['[1,2,3,4]', 'values'],
+    ['[[1],[2]]', 'values'],
+    ['[[1]]', undefined],
+    ['[[[', 'depth'],
+    ['{"a":{"b":{}}}', 'depth'],
+    ['"[[["', undefined],
+    ['"\\"[[["', undefined],
+    [`"${'x'.repeat(1000)}[[[[\\"[[[["`, undefined],
+    [`"${'x'.repeat(1000)}\\\\"[[[`, 'depth'],
+    [`"${'x'.repeat(1000)}`, undefined],
+    ['', undefined],
+  ] as const) {
+    t.equal(exceededLimit(Buffer.from(text), limits), exceeded, text.slice(0, 40));
+  }
 });

@@ -12,7 +12,7 @@ import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { CLI, run } from '../cli/run.ts';
+import { CLI, run, runHere } from '../cli/run.ts';
 import { CANARIES, type FaultWorld, startFaultWorld } from '../support/fault-world.ts';
 import { exchange } from '../support/raw.ts';
 import { type Answer, CHAT, DAEMON_END, daemonLine, framesOf, friendlyDaemon, readAnswer, responseOf, until } from '../support/server.ts';
@@ -291,13 +291,13 @@ t.test('E76 files of secrets are made and made again with mode 0600, whatever th
   const home = mkdtempSync(join(tmpdir(), 'blockhouse-auth-'));
   t.teardown(() => rmSync(home, { recursive: true, force: true }));
   const workspace = join(home, 'workspace');
-  const umask = process.umask(0); // handed on to what is started
+  const umask = process.umask(0);
   t.teardown(() => process.umask(umask));
   const at = ['--workspace', workspace];
   const work = async (): Promise<void> => {
-    for (const args of [['token'], ['token', '--new-token'], ['token', '--new-token']]) t.equal((await run(t, [...args, ...at])).code, 0, args.join(' '));
+    for (const args of [['token'], ['token', '--new-token'], ['token', '--new-token']]) t.equal((await runHere(t, [...args, ...at])).code, 0, args.join(' '));
     for (const key of [CANARIES.anthropic, `${CANARIES.anthropic}-2`]) {
-      const outcome = await run(t, ['auth', 'set', 'anthropic', ...at], { input: `${key}\n` });
+      const outcome = await runHere(t, ['auth', 'set', 'anthropic', ...at], { input: `${key}\n` });
       t.equal(outcome.code, 0, 'auth set');
       t.notOk((outcome.stdout + outcome.stderr).includes(key), 'the key is not printed');
     }

@@ -1,6 +1,6 @@
 // Group F of the catalogue of faults: the WebSocket of the built server.
 //
-// F90 in full, more than 300 cases, is spec/transports/ws/peer.rfc6455.spec.ts; here are those that tell most, against the whole process.
+// F90, more than 300 cases, is spec/transports/ws/peer.rfc6455.spec.ts; here is one of each outcome, against the whole process.
 // F97 with replies, of which much has to be written before the system's buffers are full, is spec/transports/ws/hub.slow.spec.ts.
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -67,56 +67,16 @@ const closing = (code: number, reason: string | Buffer = ''): FrameParts => {
   return { opcode: CLOSE, payload: Buffer.concat([head, Buffer.from(reason)]) };
 };
 
+/** One of each outcome. */
 const RFC: readonly Case[] = [
   ['text without a mask', [{ opcode: TEXT, payload: ALIVE, masked: false }], 1002],
-  ['a ping without a mask', [{ opcode: PING, masked: false }], 1002],
-  ['the first reserved bit', [{ opcode: TEXT, rsv: 0x40, payload: ALIVE }], 1002],
-  ['the second', [{ opcode: TEXT, rsv: 0x20, payload: ALIVE }], 1002],
-  ['the third, on a ping', [{ opcode: PING, rsv: 0x10 }], 1002],
-  ['opcode 3', [{ opcode: 3, payload: 'x' }], 1002],
-  ['opcode 15', [{ opcode: 15 }], 1002],
-  ['a continuation of nothing', [{ opcode: CONTINUATION, payload: 'x' }], 1002],
-  [
-    'a text amid a text',
-    [
-      { opcode: TEXT, fin: false, payload: '{' },
-      { opcode: TEXT, payload: '}' },
-    ],
-    1002,
-  ],
-  ['a ping in fragments', [{ opcode: PING, fin: false }], 1002],
-  ['a ping of 126 bytes', [{ opcode: PING, payload: Buffer.alloc(126) }], 1002],
-  ['a close of one byte', [{ opcode: CLOSE, payload: 'x' }], 1002],
-  ['close 1005', [closing(1005)], 1002],
-  ['close 1006', [closing(1006)], 1002],
-  ['close 2999', [closing(2999)], 1002],
-  ['close 1000', [closing(1000, 'bye')], 1000],
   ['close 4999', [closing(4999)], 4999],
-  ['an empty close', [{ opcode: CLOSE }], 1005],
-  ['a reason that is not UTF-8', [closing(1000, Buffer.from('eda080', 'hex'))], 1007],
   ['an overlong character', [{ opcode: TEXT, payload: Buffer.from('c0af', 'hex') }], 1007],
-  [
-    'half a character at the end of the fragments',
-    [
-      { opcode: TEXT, fin: false, payload: Buffer.from('e2', 'hex') },
-      { opcode: CONTINUATION, payload: Buffer.from('28', 'hex') },
-    ],
-    1007,
-  ],
-  [
-    'a character cut by fragments',
-    [
-      { opcode: TEXT, fin: false, payload: Buffer.from('c3', 'hex') },
-      { opcode: CONTINUATION, payload: Buffer.from('a9', 'hex') },
-    ],
-    /not valid JSON/,
-  ],
   [
     'a message in fragments with control frames between',
     [{ opcode: TEXT, fin: false, payload: '{"type"' }, { opcode: PING }, { opcode: PONG }, { opcode: CONTINUATION, payload: ':"ping"}' }],
     /pong/,
   ],
-  ['a length in 64 bits where 7 would do', [{ opcode: TEXT, payload: ALIVE, lengthBits: 64 }], /pong/],
   ['bytes that are no frame', [Buffer.from('GET / HTTP/1.1\r\n\r\n')], 1002],
 ];
 
@@ -125,7 +85,7 @@ const many = (count: number, parts: FrameParts): Buffer => Buffer.concat(Array.f
 t.test('F90 to F94, F100: frames', async (t) => {
   const world = await startWorld(t, ['one']);
 
-  await t.test(`F90 ${RFC.length} telling cases of RFC 6455 end as it says`, async (t) => {
+  await t.test('F90 cases of RFC 6455 with each outcome end as it says', async (t) => {
     for (const one of RFC) await judge(t, world, one);
     await judge(t, world, ['alive', [{ opcode: TEXT, payload: ALIVE }], /pong/]);
     await world.check(t, 'F90');

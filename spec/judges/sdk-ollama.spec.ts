@@ -37,6 +37,7 @@ for (const stream of [false, true]) {
     );
     compare(t, mine, theirs, HEADERS, {
       'body.messages[4].content': 'the wire has no mark for a failed tool, so its text says so',
+      'body.options.num_ctx': 'left out, a prompt beyond 4,096 tokens is cut without a word on most machines',
       'body.messages[2].tool_calls[0].function.index': CALL_INDEX,
       'body.messages[2].tool_calls[1].function.index': CALL_INDEX,
     });

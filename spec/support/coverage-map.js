@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 
 export default (spec) => {
   const stem = spec.replace(/^spec\//, '').replace(/\.spec\.ts$/, '');
-  // A long spec is split by topic: gateway-attempts.spec.ts is about gateway.ts too.
+  // A long spec is split by topic: reply-faults.spec.ts is about reply.ts too.
   const source = [stem, stem.replace(/-[a-z]+$/, '')].map((name) => `${name}.ts`).find((path) => existsSync(path));
   return source ?? null;
 };

@@ -34,6 +34,12 @@ export function answer(res: ServerResponse, body: unknown, status = 200): void {
   res.end(JSON.stringify(body));
 }
 
+/** What `GET …/chat/:id` answers with. */
+export function foundIn(history: readonly { readonly [field: string]: unknown }[], path: string): object {
+  const id = path.split('/').at(-1);
+  return { entry: history.find((entry) => entry['id'] === id), answer: history.findLast(({ replyTo }) => replyTo === id) ?? null };
+}
+
 export const refusal = (code: string, error: string, status = 400) => ({ error, status, code });
 
 /** `subscribed` answers a subscription; by default with one refresh, as the server does. */

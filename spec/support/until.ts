@@ -1,11 +1,15 @@
 // Waits for a condition instead of a time.
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Resolves once `condition` holds; rejects, naming `what`, when it does not within a generous limit. */
+const SHORTEST_PAUSE_MS = 2;
+const LONGEST_PAUSE_MS = 250;
+
+/** Resolves once `condition` holds; rejects, naming `what`, when it does not within a generous limit. What takes longer is looked at less often. */
 export async function until(what: string, condition: () => boolean, limitMs = 20_000): Promise<void> {
-  const deadline = performance.now() + limitMs;
+  const from = performance.now();
   while (!condition()) {
-    if (performance.now() > deadline) throw new Error(`waited ${limitMs} ms in vain until ${what}`);
-    await delay(2);
+    const waitedMs = performance.now() - from;
+    if (waitedMs > limitMs) throw new Error(`waited ${limitMs} ms in vain until ${what}`);
+    await delay(Math.min(SHORTEST_PAUSE_MS + waitedMs / 20, LONGEST_PAUSE_MS));
   }
 }

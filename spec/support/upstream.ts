@@ -24,8 +24,12 @@ export interface FakeUpstream {
   arrived(index: number): Promise<RecordedRequest>;
 }
 
-/** Listens on a free loopback port until the test ends. */
-export async function startUpstream(t: Test, answer: Answerer): Promise<FakeUpstream> {
+/** What the ollama adapter asks about a model before it calls it. */
+const MODEL_QUESTION = '/api/show';
+const unknownModel = (res: ServerResponse): void => sendJson(res, { error: 'model not found' }, 404);
+
+/** Listens on a free loopback port until the test ends. Questions about a model are no requests: `look` answers them. */
+export async function startUpstream(t: Test, answer: Answerer, look: (res: ServerResponse, body: string) => void = unknownModel): Promise<FakeUpstream> {
   const requests: RecordedRequest[] = [];
   const server = createServer((req, res) => void take(req, res));
   async function take(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -36,6 +40,7 @@ export async function startUpstream(t: Test, answer: Answerer): Promise<FakeUpst
     req.on('error', () => undefined); // a client that leaves in mid-body is part of the tests
     res.on('error', () => undefined);
     for await (const chunk of req) chunks.push(chunk as Buffer);
+    if (req.url?.endsWith(MODEL_QUESTION)) return look(res, Buffer.concat(chunks).toString());
     const request = { method: req.method ?? '', path: req.url ?? '', headers: req.headers, body: Buffer.concat(chunks).toString(), closed };
     requests.push(request);
     server.emit('recorded');

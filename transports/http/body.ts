@@ -39,11 +39,17 @@ export async function readJsonBody(exchange: Exchange, limit: number, optional: 
   return parse(bytes);
 }
 
-/** The bytes of a body of this media type. An empty one is a 400. */
+/** Throws for a body that its headers alone refuse: none, one of another type than this, or a longer one. */
+export function assertBytes(req: IncomingMessage, limit: number, type: string): void {
+  assertLength(req, limit);
+  if (!hasBody(req)) throw invalidRequest('', `The body is empty; send ${type}.`);
+  assertType(req, type); // B3
+}
+
+/** The bytes of a body of this media type, for few callers at once: room for all that is announced is set aside. An empty one is a 400. */
 export async function readBytes(exchange: Exchange, limit: number, type: string): Promise<Uint8Array> {
-  assertLength(exchange.req, limit);
-  if (hasBody(exchange.req)) assertType(exchange.req, type); // B3
-  const bytes = hasBody(exchange.req) ? await receive(exchange, limit) : Buffer.alloc(0);
+  assertBytes(exchange.req, limit, type);
+  const bytes = await receive(exchange, limit, new Chunks(Number(exchange.req.headers['content-length'] ?? 0)));
   if (bytes.length === 0) throw invalidRequest('', `The body is empty; send ${type}.`);
   return bytes;
 }
@@ -52,10 +58,10 @@ function hasBody(req: IncomingMessage): boolean {
   return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
 }
 
-function receive({ req, res, server }: Exchange, limit: number): Promise<Buffer> {
+function receive({ req, res, server }: Exchange, limit: number, chunks = new Chunks()): Promise<Buffer> {
   // HTTP/1.0 knows no interim answers.
   if (req.headers.expect !== undefined && req.httpVersion === '1.1') res.writeContinue(); // B2
-  return collect(req, limit, server.bodyStallMs);
+  return collect(req, limit, chunks, server.bodyStallMs);
 }
 
 /** An announced length beyond the limit is refused before anything is read. */
@@ -82,9 +88,8 @@ function assertCharset(parameters: readonly string[]): void {
   if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') throw new BlockhouseError('UNSUPPORTED_MEDIA_TYPE', 'Send the body in UTF-8.');
 }
 
-function collect(req: IncomingMessage, limit: number, stallMs: number): Promise<Buffer> {
+function collect(req: IncomingMessage, limit: number, chunks: Chunks, stallMs: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks = new Chunks();
     const refuse = (failure: BlockhouseError): void => {
       req.pause();
       forget();

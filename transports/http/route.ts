@@ -1,6 +1,7 @@
 // One route of the server: what serves it, and what the published contract says about it. Pure: no I/O.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Core, ErrorCode } from '../../core/index.ts';
+import type { ImportQueue } from './imports.ts';
 import type { Reply } from './reply.ts';
 import type { SseTiming } from './sse.ts';
 
@@ -10,6 +11,7 @@ export interface ServerContext {
   readonly sse: SseTiming;
   /** Milliseconds without a byte of a body after which its request is refused. */
   readonly bodyStallMs: number;
+  readonly imports: ImportQueue;
   /** Since the server began to listen. */
   uptimeMs(): number;
 }

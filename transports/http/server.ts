@@ -15,6 +15,7 @@ import { STDERR_LOG, type TransportLog } from '../log.ts';
 import { answerRaw, COMMON_HEADERS, openAnswer } from '../raw-answer.ts';
 import { isRepeated, wrongTokensOf } from '../wrong-tokens.ts';
 import { MAX_HEADER_BYTES, OpenAnswers, parserFailure } from './connection.ts';
+import { DEFAULT_IMPORT_LIMITS, type ImportLimits, ImportQueue } from './imports.ts';
 import { checkMounts, type FoundMount, findMount, type Mount } from './mounts.ts';
 import { errorReply, type JsonReply, type Reply, STREAMED, writeJson } from './reply.ts';
 import { Router } from './router.ts';
@@ -31,6 +32,7 @@ export interface HttpTransportOptions {
   readonly sse?: Partial<SseTiming>;
   /** Milliseconds without a byte of a body after which its request is refused. The default is 35,000. */
   readonly bodyStallMs?: number;
+  readonly imports?: Partial<ImportLimits>;
   /** Open connections at most; further ones are closed as they come. The default is 2,000. */
   readonly maxConnections?: number;
 }
@@ -124,6 +126,7 @@ class Front {
       routes: ROUTES,
       sse: { ...DEFAULT_SSE_TIMING, ...options.sse },
       bodyStallMs: options.bodyStallMs ?? BODY_STALL_MS,
+      imports: new ImportQueue({ ...DEFAULT_IMPORT_LIMITS, ...options.imports }),
       uptimeMs: () => performance.now() - this.#startedAt,
     };
   }

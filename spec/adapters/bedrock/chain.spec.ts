@@ -23,7 +23,7 @@ const failureOf = (work: Promise<unknown>): Promise<BlockhouseError> =>
   ) as Promise<never>;
 const timerCount = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 
-t.test('P1: the chain is loaded once for each profile, and asked each time', async (t) => {
+t.test('the chain is loaded once for each profile, and asked each time', async (t) => {
   const loads: (string | undefined)[] = [];
   let asked = 0;
   const chain = new ProviderChain(async (profile) => {
@@ -63,7 +63,7 @@ t.test('a chain that finds nothing is told with each way to configure it', async
   }
 });
 
-t.test('P2: a look-up that hangs holds a call no longer than its limit for connecting, and the error names the cures', async (t) => {
+t.test('a look-up that hangs holds a call no longer than its limit for connecting, and the error names the cures', async (t) => {
   const { chain } = slowChain();
   const failure = await failureOf(chain.find('work', adapterCall({ timeouts: { connectMs: 20, firstByteMs: 0 } })));
   t.match(failure, { code: 'UPSTREAM_TIMEOUT', retryable: true, mayHaveRun: false });
@@ -73,7 +73,7 @@ t.test('P2: a look-up that hangs holds a call no longer than its limit for conne
   t.match(await failureOf(chain.find(undefined, adapterCall({ timeouts: { connectMs: 1 } }))), { message: /default profile/ });
 });
 
-t.test('P2: a limit of 0 is none', async (t) => {
+t.test('a limit of 0 is none', async (t) => {
   const { chain, lookUps } = slowChain();
   const before = timerCount();
   const found = chain.find(undefined, adapterCall({ timeouts: { connectMs: 0 } }));
@@ -83,7 +83,7 @@ t.test('P2: a limit of 0 is none', async (t) => {
   t.equal(await found, KEYS);
 });
 
-t.test('P2: a caller who leaves does not wait, and one who has left asks nobody', async (t) => {
+t.test('a caller who leaves does not wait, and one who has left asks nobody', async (t) => {
   const { chain, lookUps } = slowChain();
   const caller = new AbortController();
   const failure = failureOf(chain.find(undefined, adapterCall({ signal: caller.signal })));
@@ -95,7 +95,7 @@ t.test('P2: a caller who leaves does not wait, and one who has left asks nobody'
   t.equal(lookUps.length, 1);
 });
 
-t.test('P2: closing ends every wait, and none begins after it', async (t) => {
+t.test('closing ends every wait, and none begins after it', async (t) => {
   const { chain, lookUps } = slowChain();
   const failures = [undefined, undefined, 'work'].map((profile) => failureOf(chain.find(profile, adapterCall())));
   await turn();
@@ -106,7 +106,7 @@ t.test('P2: closing ends every wait, and none begins after it', async (t) => {
   t.equal(lookUps.length, 2);
 });
 
-t.test('P2: calls share the look-up that is under way, also one that others gave up', async (t) => {
+t.test('calls share the look-up that is under way, also one that others gave up', async (t) => {
   const { chain, lookUps } = slowChain();
   await failureOf(chain.find(undefined, adapterCall({ timeouts: { connectMs: 1 } })));
   const later = [chain.find(undefined, adapterCall()), chain.find(undefined, adapterCall())];
@@ -121,7 +121,7 @@ t.test('P2: calls share the look-up that is under way, also one that others gave
   t.match(await again, { code: 'ADAPTER_NOT_CONFIGURED', message: /expired/ });
 });
 
-t.test('P3: whoever has left leaves no timer and no listener behind', async (t) => {
+t.test('whoever has left leaves no timer and no listener behind', async (t) => {
   const before = timerCount();
   const ends: [how: string, end: (made: ReturnType<typeof slowChain>, caller: AbortController) => void][] = [
     ['with keys', ({ lookUps }) => lookUps[0]?.find(KEYS)],

@@ -93,7 +93,7 @@ t.test('only a call without keys and token asks the chain, and what it finds bec
   await t.rejects(authorizer.authorize(REQUEST, settingsFrom()), /before the chain has found them/, 'a signature alone asks nobody');
 });
 
-t.test('C4: after closing no request is proved, though its signature was under way', async (t) => {
+t.test('after closing no request is proved, though its signature was under way', async (t) => {
   const authorizer = new Authorizer();
   const signed = authorizer.authorize(REQUEST, settingsFrom({ env: ENV }));
   authorizer.close();

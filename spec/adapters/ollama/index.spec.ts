@@ -1,10 +1,13 @@
 import { writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { createOllama } from '../../../adapters/ollama/index.ts';
+import type { OllamaRequest } from '../../../adapters/ollama/schema.ts';
 import { type ChatStreamEvent, createCore, type Environment } from '../../../core/index.ts';
-import { coreWith, resolveNames, settingsFor } from '../../support/adapter-call.ts';
+import { closedPort, coreWith, resolveNames, settingsFor } from '../../support/adapter-call.ts';
 import { testFolder } from '../../support/test-folder.ts';
+import { until } from '../../support/until.ts';
 import { type Answerer, type FakeUpstream, sendInPieces, sendJson, startUpstream } from '../../support/upstream.ts';
 
 const DONE = { message: { role: 'assistant', content: 'hello' }, done: true, done_reason: 'stop', prompt_eval_count: 2, eval_count: 1 };
@@ -181,4 +184,100 @@ t.test('a key in auth.json goes to the address that stands beside it there', asy
     await core.chat(REQUEST);
     t.equal(upstream.requests.at(-1)?.headers.authorization, expected);
   }
+});
+
+t.test('the context of a model', async (t) => {
+  const shown = (tokens: number) => (res: ServerResponse) =>
+    sendJson(res, { model_info: { 'general.architecture': 'gemma4', 'gemma4.context_length': tokens } });
+  const long = (tokens: number) => ({ ...REQUEST, messages: [{ role: 'user' as const, content: 'x'.repeat(4 * tokens) }] });
+  const contexts = ({ requests }: FakeUpstream) => requests.map(({ body }) => (JSON.parse(body) as OllamaRequest).options.num_ctx);
+
+  t.test('grows with the conversation up to what the model can take, and the daemon is asked once', async (t) => {
+    const questions: string[] = [];
+    const upstream = await startUpstream(
+      t,
+      (_request, res) => sendJson(res, DONE),
+      (res, body) => {
+        questions.push(body);
+        shown(20_000)(res);
+      },
+    );
+    const core = coreWith(t, createOllama(), { OLLAMA_BASE_URL: `${upstream.url}/v1` });
+    await Promise.all([core.chat(REQUEST), core.chat(REQUEST)]);
+    t.same((await core.chat(long(8000))).warnings, undefined);
+    t.match((await core.chat(long(30_000))).warnings, [{ field: 'messages', message: /m is limited to 20000/ }]);
+    await core.chat(REQUEST);
+    t.same(contexts(upstream), [8192, 8192, 16_384, 20_000, 20_000]);
+    t.same(questions, ['{"model":"m"}']);
+  });
+
+  t.test('stays within OLLAMA_CONTEXT_LENGTH, and auth.json wins over that', async (t) => {
+    const upstream = await startUpstream(t, (_request, res) => sendJson(res, DONE), shown(131_072));
+    const env = { OLLAMA_BASE_URL: upstream.url, OLLAMA_CONTEXT_LENGTH: '10000' };
+    await coreWith(t, createOllama(), env).chat(long(30_000));
+    const workspace = testFolder(t);
+    writeFileSync(join(workspace, 'auth.json'), JSON.stringify({ ollama: { contextTokens: '65536' } }), { mode: 0o600 });
+    const core = createCore({ workspace, adapters: [createOllama()], env });
+    t.teardown(() => core.close());
+    await core.chat(long(30_000));
+    t.same(contexts(upstream), [10_000, 65_536]);
+  });
+
+  t.test('is bounded by the setting alone where the daemon has no /api/show, or fails there', async (t) => {
+    for (const look of [
+      (res: ServerResponse) => res.writeHead(404).end('404 page not found'),
+      (res: ServerResponse) => sendJson(res, { error: 'broken' }, 500),
+      (res: ServerResponse) => res.end('{"model_info":'),
+      (res: ServerResponse) => res.destroy(),
+    ]) {
+      const upstream = await startUpstream(t, (_request, res) => sendJson(res, DONE), look);
+      const core = coreWith(t, createOllama(), { OLLAMA_BASE_URL: upstream.url });
+      t.equal((await core.chat(long(60_000))).message.content, 'hello');
+      t.same(contexts(upstream), [32_768]);
+    }
+  });
+
+  t.test('a caller who leaves while the daemon is asked does not wait for it, and the others get what it says', async (t) => {
+    let held: ServerResponse | undefined;
+    const upstream = await startUpstream(
+      t,
+      (_request, res) => sendJson(res, DONE),
+      (res) => {
+        held = res;
+      },
+    );
+    const core = coreWith(t, createOllama(), { OLLAMA_BASE_URL: upstream.url });
+    const abort = new AbortController();
+    const left = core.chat(REQUEST, { signal: abort.signal });
+    const stayed = core.chat(long(30_000));
+    await until('the daemon was asked', () => held !== undefined);
+    abort.abort();
+    await t.rejects(left, { code: 'CANCELLED' });
+    shown(5000)(held as unknown as ServerResponse);
+    await stayed;
+    t.same(contexts(upstream), [5000]);
+  });
+
+  t.test('a daemon that is not there is one failure, with its hint', async (t) => {
+    const core = coreWith(t, createOllama(), { OLLAMA_BASE_URL: `http://127.0.0.1:${await closedPort()}` });
+    await t.rejects(core.chat(REQUEST), { code: 'UPSTREAM_UNREACHABLE', retryable: true, mayHaveRun: false, message: /ollama serve/ });
+  });
+
+  t.test('is left to the cloud, for its models', async (t) => {
+    const upstream = await startUpstream(
+      t,
+      (_request, res) => sendJson(res, DONE),
+      () => t.fail('the daemon was asked'),
+    );
+    await coreWith(t, createOllama(), { OLLAMA_BASE_URL: upstream.url }).chat({ ...REQUEST, model: 'qwen3.5:cloud' });
+    t.same(contexts(upstream), [undefined]);
+  });
+
+  t.test('a setting that is no number of tokens is named, with its source', async (t) => {
+    for (const value of ['4k', '100', '-1', '1e9'])
+      await t.rejects(coreWith(t, createOllama(), { OLLAMA_CONTEXT_LENGTH: value }).chat(REQUEST), {
+        code: 'ADAPTER_NOT_CONFIGURED',
+        message: /contextTokens from env:OLLAMA_CONTEXT_LENGTH must be a whole number of 512 or more/,
+      });
+  });
 });

@@ -1,12 +1,15 @@
 import t from 'tap';
+import { ContextSizes } from '../../../adapters/ollama/context-size.ts';
 import { createOllama } from '../../../adapters/ollama/index.ts';
 import { buildRequest } from '../../../adapters/ollama/request.ts';
+import type { OllamaRequest } from '../../../adapters/ollama/schema.ts';
 import type { ChatRequest } from '../../../core/index.ts';
 import { contextFor } from '../../support/adapter-call.ts';
 
 const ollama = createOllama();
 type Parts = Partial<Pick<ChatRequest, 'messages' | 'tools' | 'config'>>;
-const build = (parts: Parts = {}, stream = true) => buildRequest(contextFor(ollama, 'qwen3.5', parts, stream));
+const build = (parts: Parts = {}, stream = true, contextTokens?: number, sizes = new ContextSizes()) =>
+  buildRequest({ ...contextFor(ollama, 'qwen3.5', parts, stream), contextTokens }, sizes);
 
 const TALK: ChatRequest['messages'] = [
   { role: 'system', content: 'Be brief.' },
@@ -107,4 +110,50 @@ t.test('cacheControl is said to be without use', async (t) => {
 t.test('a base URL that was meant for the compatible API works', async (t) => {
   for (const base of ['http://h:1/v1', 'http://h:1/v1/', 'http://h:1/api', 'http://h:1/'])
     t.equal(build({ config: { baseURL: base } }).url.href, 'http://h:1/api/chat');
+});
+
+t.test('the context fits the prompt and the answer, and is a power of two up to the limit', async (t) => {
+  const optionsFor = (words: number, maxTokens: number | undefined, limit: number) => {
+    const { body, warnings } = build(
+      { messages: [{ role: 'user', content: 'x'.repeat(4 * words) }], ...(maxTokens && { config: { maxTokens } }) },
+      true,
+      limit,
+    );
+    return { ...(body as OllamaRequest).options, warned: warnings.map(({ field }) => field) };
+  };
+  t.same(optionsFor(1, 100, 32_768), { num_predict: 100, num_ctx: 4096, warned: [] });
+  t.same(optionsFor(1, undefined, 32_768), { num_predict: 4096, num_ctx: 8192, warned: [] });
+  t.same(optionsFor(10_000, undefined, 32_768), { num_predict: 4096, num_ctx: 16_384, warned: [] }, 'an estimate may be a fifth too low');
+  t.same(optionsFor(20_000, undefined, 32_768), { num_predict: 4096, num_ctx: 32_768, warned: [] });
+  t.same(optionsFor(20_000, undefined, 24_200), { num_predict: 4096, num_ctx: 24_200, warned: [] }, 'the limit need not be a power of two');
+  t.same(optionsFor(20_000, undefined, 22_008), { num_predict: 2000, num_ctx: 22_008, warned: ['config.maxTokens'] }, 'the answer gets what the prompt leaves');
+  t.same(optionsFor(20_000, undefined, 20_008), { num_predict: 256, num_ctx: 20_008, warned: ['config.maxTokens'] }, 'but never nothing');
+  t.same(optionsFor(20_000, 100, 16_384), { num_predict: 100, num_ctx: 16_384, warned: ['messages'] });
+});
+
+t.test('calls, results and tools take their part of the context', async (t) => {
+  const size = (parts: Parts) => (build({ ...parts, config: { maxTokens: 100 } }, true, 1_000_000).body as OllamaRequest).options.num_ctx;
+  const long = 'x'.repeat(40_000);
+  t.equal(size({ messages: [{ role: 'user', content: 'hi' }] }), 4096);
+  t.equal(size({ messages: [{ role: 'user', content: 'hi' }], tools: [{ name: 'f', description: long }] }), 16_384);
+  const call = { id: 'c', name: 'f', arguments: { long } };
+  t.equal(
+    size({
+      messages: [
+        { role: 'user', content: 'hi' },
+        { role: 'assistant', toolCalls: [call] },
+        { role: 'tool', toolResults: [{ toolCallId: 'c', content: long }] },
+      ],
+    }),
+    32_768,
+  );
+});
+
+t.test('the warning for a prompt that is too long says how long it is, what the limit is, and what to do', async (t) => {
+  const { warnings } = build({ messages: [{ role: 'user', content: 'x'.repeat(80_000) }] }, true, 8192);
+  t.match(warnings, [{ field: 'messages', message: /about 20008 tokens.*qwen3\.5 is limited to 8192.*OLLAMA_CONTEXT_LENGTH/ }]);
+});
+
+t.test('where no limit is known, as in the cloud, no context is set', async (t) => {
+  t.notOk('num_ctx' in (build().body as OllamaRequest).options);
 });

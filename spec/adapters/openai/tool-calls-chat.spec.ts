@@ -12,14 +12,14 @@ const gather = (...deltas: unknown[]): [string, string, string][] => {
   return slots.list().map(({ id, name, text }) => [id, name, text]);
 };
 
-t.test('T1: fragments of parallel calls are told apart by their index', async (t) => {
+t.test('fragments of parallel calls are told apart by their index', async (t) => {
   t.same(gather(delta(0, 'a', 'f', ''), delta(1, 'b', 'g', '{"y'), delta(0, undefined, undefined, '{"x":1}'), delta(1, undefined, undefined, '":2}')), [
     ['a', 'f', '{"x":1}'],
     ['b', 'g', '{"y":2}'],
   ]);
 });
 
-t.test('T2: whole calls without an index are calls of their own', async (t) => {
+t.test('whole calls without an index are calls of their own', async (t) => {
   t.same(gather(delta(undefined, 'a', 'f', '{}'), delta(undefined, 'b', 'f', '{}')), [
     ['a', 'f', '{}'],
     ['b', 'f', '{}'],
@@ -28,7 +28,7 @@ t.test('T2: whole calls without an index are calls of their own', async (t) => {
   t.equal(gather(delta(-1, undefined, 'f', '{}'), delta(-1, undefined, 'f', '{}')).length, 2, 'also with an index that is none');
 });
 
-t.test('T2: whole calls that all have the index 0 are calls of their own', async (t) => {
+t.test('whole calls that all have the index 0 are calls of their own', async (t) => {
   t.same(gather(delta(0, 'a', 'f', '{}'), delta(0, 'b', 'f', '{'), delta(0, undefined, undefined, '}')), [
     ['a', 'f', '{}'],
     ['b', 'f', '{}'],

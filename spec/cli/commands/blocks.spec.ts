@@ -79,6 +79,11 @@ t.test('a configuration is taken from a file or a pipe, and options change it', 
   t.match(JSON.parse(stdout), { name: 'one', tags: ['y'], adapter: { model: 'n', maxTokens: 7 } });
   t.equal((await on(['new', 'two', '--from', '-'], { input: stdout })).code, 0);
   t.match(JSON.parse((await on(['config', 'get', 'two', '--json'])).stdout), { name: 'two', adapter: { model: 'n' } });
+  t.match(await on(['new', 'odd', '--from', '-'], { input: '{"systmPrompt":"x"}' }), {
+    code: 0,
+    stdout: 'odd\n',
+    stderr: /^note: config\.systmPrompt: .*Did you mean config\.systemPrompt\?\nMade\./,
+  });
   t.match(await on(['new', 'three', '--from', '-'], { input: '{"apiKey": sk-canary' }), {
     code: 2,
     stderr: /^blockhouse: standard input is no JSON: line 1, column \d+\.\n$/,

@@ -35,7 +35,7 @@ t.test('what the server sets by itself is refused, and a field that it does not 
   t.equal((await on(['config', 'get', 'one', 'description'])).stdout, '\n');
   t.match(await on(['config', 'set', 'one', 'systmPrompt=x', 'description=y']), {
     code: 0,
-    stderr: /revision 2 now\.\nnote: systmPrompt means nothing to this version; kept as it is\.\n$/,
+    stderr: /revision 2 now\.\nnote: systmPrompt: This version does not know the field: .* Did you mean systemPrompt\?\n$/,
   });
   t.notMatch((await on(['config', 'set', 'one', 'description=z'])).stderr, 'note');
 });

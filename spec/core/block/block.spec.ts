@@ -42,7 +42,8 @@ t.test('a monitor that runs is said to run, whatever becomes of pulse.json', asy
   rmSync(one.folder('ada', 'pulse.json'));
   t.same(await says(), ['idle', 'idle', 'idle']);
   one.write('ada', 'pulse', '{"half');
-  await one.told('block.damaged', { block: 'ada', file: 'pulse' });
+  await one.told('block.rebuilt', { block: 'ada', file: 'pulse' });
+  t.same(await says(), ['idle', 'idle', 'idle']);
   await one.blocks.reset('ada');
   await one.inState('ada', 'idle');
   t.same(await says(), ['idle', 'idle', 'idle']);

@@ -1,8 +1,9 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { BlockEntry } from '../../../core/index.ts';
-import { startCore } from '../../support/blocks.ts';
+import { RUNNABLE, startCore } from '../../support/blocks.ts';
 import { withoutRights } from '../../support/nobody.ts';
 import { holdFolderSyncs } from '../../support/unconfirmed-folders.ts';
 import { until } from '../../support/until.ts';
@@ -230,4 +231,79 @@ t.test('remains that can not be removed are told, and keep no server from its st
   await withoutRights(archive, join(archive, remains, 'inner'), () => one.core.start());
   t.match(one.factsOf('workspace.fault'), [{ what: `archive/${remains}`, error: 'EACCES' }]);
   chmodSync(join(archive, remains, 'inner'), 0o700);
+});
+
+t.test('a link in the place of logs or chat-archive leads nowhere: nothing is read, written, deleted or exported through it', async (t) => {
+  const outside = t.testdir({ away: { 'precious.log': 'precious', '2026-11.jsonl': 'precious\n' } });
+  const away = join(outside, 'away');
+  const one = await startCore(t, { workspace: join(outside, 'workspace') });
+  await one.create('ada');
+  await one.blocks.post('ada', { message: 'hi' }, 'web');
+  for (const name of ['logs', 'chat-archive']) {
+    rmSync(one.folder('ada', name), { recursive: true });
+    symlinkSync(away, one.folder('ada', name));
+  }
+  const refused = { code: 'BLOCK_DAMAGED', message: /^logs is a link/ };
+  await t.rejects(one.blocks.logs('ada'), refused);
+  await t.rejects(one.blocks.reset('ada', { hard: true }), refused);
+  await t.rejects(one.blocks.export('ada'), { code: 'BLOCK_DAMAGED', message: /^(logs|chat-archive) is a link/ });
+  await one.blocks.reset('ada');
+  await one.blocks.start('ada');
+  await one.told('workspace.fault', { block: 'ada', what: 'log' });
+  await one.blocks.stop('ada');
+  t.match(await one.blocks.check(), {
+    ok: false,
+    findings: [
+      { place: 'blocks/ada/chat-archive', problem: /^it is a link/, severity: 'error' },
+      { place: 'blocks/ada/logs', problem: /^it is a link/, severity: 'error' },
+    ],
+  });
+  await one.blocks.archive('ada');
+  await one.blocks.purge('ada');
+  t.same(readdirSync(away).sort(), ['2026-11.jsonl', 'precious.log']);
+  t.equal(readFileSync(join(away, 'precious.log'), 'utf8'), 'precious');
+  t.equal(readFileSync(join(away, '2026-11.jsonl'), 'utf8'), 'precious\n');
+});
+
+t.test('a ledger that is no file is told as such, by the costs, the doctor and a block with a cap', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada', { ...RUNNABLE, budget: { dailyTokens: 1_000_000 } });
+  const ledger = join(one.workspace, 'ledger.jsonl');
+  const makers: [() => void, RegExp][] = [
+    [() => mkdirSync(ledger), /it is not a regular file/],
+    [() => execFileSync('mkfifo', [ledger]), /it is not a regular file/],
+    [() => symlinkSync(one.workspace, ledger), /it is a link/],
+  ];
+  for (const [make, problem] of makers) {
+    make();
+    await t.rejects(one.blocks.costs({ by: 'block' }), { code: 'WORKSPACE_DAMAGED', status: 409, message: problem });
+    t.match(await one.blocks.check(), { ok: false, findings: [{ place: 'ledger.jsonl', problem }] });
+    await t.rejects(one.blocks.reset('ada'), { code: 'WORKSPACE_DAMAGED' });
+    rmSync(ledger, { recursive: true });
+  }
+  mkdirSync(ledger);
+  await one.blocks.start('ada');
+  await one.blocks.post('ada', { message: 'hi' }, 'web');
+  await one.inState('ada', 'backoff');
+  t.match(await one.blocks.details('ada'), { pulse: { reason: { code: /^(WORKSPACE_DAMAGED|STORAGE_FAILED)$/, message: /ledger\.jsonl can't be/ } } });
+  t.equal(one.upstream.requests.filter(({ path }) => path === '/api/chat').length, 0, 'no model is called');
+});
+
+t.test('JSON that nests too deep damages its file alone, in each of them, and is told with the rule', async (t) => {
+  const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+  const one = await startCore(t);
+  for (const file of ['config', 'memory', 'costs', 'pulse', 'chat']) {
+    await one.create(file);
+    const content = one.readJson(file, file);
+    const text = Array.isArray(content)
+      ? `[{"role":"user","content":"x","mine":${deep}}]`
+      : JSON.stringify({ ...content, mine: 'DEEP' }).replace('"DEEP"', deep);
+    one.write(file, file, text);
+    const told = { code: 'BLOCK_DAMAGED', status: 409, message: new RegExp(`^${file}\\.json can't be used: it nests deeper than 100 levels`) };
+    await t.rejects(one.blocks.details(file), told, file);
+  }
+  t.match(
+    await one.blocks.list(),
+    ['chat', 'config', 'costs', 'memory', 'pulse'].map((name) => ({ name, status: 'ERROR', configError: /nests deeper/ })),
+  );
 });

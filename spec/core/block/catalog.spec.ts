@@ -22,7 +22,7 @@ function openCatalog(t: Test, blocks: readonly string[] = [], onRead?: (name: st
   const read = async (name: string): Promise<BlockContents> => {
     opened.reads.push(name);
     await onRead?.(name);
-    const files = openFiles(join(folder, name), name, { onChanged: () => undefined, onDamaged: () => undefined }, () => AT);
+    const files = openFiles(join(folder, name), name, { onChanged: () => undefined, onDamaged: () => undefined, onRebuilt: () => undefined }, () => AT);
     const [config, memory, costs, chat, pulse] = [files.config.read(), files.memory.read(), files.costs.read(), files.chat.read(), files.pulse.read()];
     return { config: await config, memory: await memory, costs: await costs, chat: await chat, pulse: await pulse };
   };
@@ -155,6 +155,18 @@ t.test('blocks come and go by hand', async (t) => {
   t.match(entries, [{ configError: /name must be "c", as the folder is called/ }, { state: 'stopped', queue: 0 }]);
 });
 
+t.test('where the folder of all blocks is a link, blocks come and go by hand, too', async (t) => {
+  const { catalog, folder } = openCatalog(t, ['a', 'b']);
+  renameSync(folder, `${folder}.elsewhere`);
+  symlinkSync(`${folder}.elsewhere`, folder);
+  t.same(namesOf(await catalog.list()), ['a', 'b']);
+  mkdirSync(join(folder, 'made'));
+  writeFileSync(join(folder, 'made', 'config.json'), '{"name":"made"}');
+  rmSync(join(folder, 'a'), { recursive: true });
+  t.same(namesOf(await catalog.list()), ['b', 'made']);
+  t.equal(catalog.size, 2);
+});
+
 t.test('an edit by hand of a block that nobody holds open is in a later list', async (t) => {
   const opened = openCatalog(t, ['a', 'b']);
   const [a] = await opened.catalog.list();
@@ -210,7 +222,7 @@ t.test('damaged blocks are listed as such, and whole again when they were repair
 
 t.test('a fault that is none of the block’s files has no text of its own', async (t) => {
   const opened = openCatalog(t, ['a'], () => Promise.reject(new Error('EMFILE: /secret/place')));
-  t.match(await opened.catalog.list(), [{ status: 'ERROR', configError: 'A file of it could not be read.' }]);
+  t.match(await opened.catalog.list(), [{ status: 'ERROR', configError: 'One of its files could not be read.' }]);
 });
 
 t.test('a block that goes away while it is read is not listed', async (t) => {

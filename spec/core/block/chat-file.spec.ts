@@ -1,22 +1,25 @@
 import t from 'tap';
 import {
-  ACTIVE_CHARACTERS,
-  ACTIVE_ENTRIES,
   appendMessage,
   begin,
+  bytesOf,
   completeEntries,
   countQueue,
   type Entries,
   EntryIds,
+  failuresIn,
   formatChat,
   isWaiting,
   lastMessageAt,
+  MAX_ENTRIES,
   type NewMessage,
   parseChat,
+  queueAgain,
   recover,
   requeue,
+  requeueAll,
   settle,
-  splitOld,
+  wholeEntry,
   withEntry,
 } from '../../../core/block/chat-file.ts';
 import type { ChatEntry } from '../../../core/schemas/block.ts';
@@ -89,8 +92,19 @@ t.test('damage is told by its entry', (t) => {
     [{}, /^it must hold an array of messages/],
     [null, /^it must hold an array/],
     [[userEntry('1'), 5], /^\[1\] must be an object/],
-    [[{ role: 'user' }], /^\[0\] must have a role and a content/],
-    [[{ content: 'x' }], /^\[0\] must have a role and a content/],
+    [[{ role: 'user' }], /^\[0\]: content is required/],
+    [[{ content: 'x' }], /^\[0\]: role is required/],
+    [[userEntry('1'), { role: 'User', content: 'x' }], /^\[1\]: role must be one of user, assistant$/],
+    [[{ role: 'system', content: 'x' }], /^\[0\]: role must be one of user, assistant$/],
+    [[{ ...userEntry('1'), role: 'assistent' }], /^\[0\]: role must be one of user, assistant$/],
+    [[{ role: 'user', content: 'x', replyTo: '1' }], /^\[0\]: replyTo must be on an answer only, and the role is user$/],
+    [[userEntry('1'), userEntry('2', { replyTo: '1' })], /^\[1\]: replyTo must be on an answer only/],
+    [[userEntry('1', { status: 'interrupted' })], /^\[0\]: status must be one of queued, processing, .* where the role is user$/],
+    [[answerEntry('1', '0', { status: 'queued' })], /^\[0\]: status must be one of done, interrupted, failed where the role is assistant$/],
+    [
+      Array.from({ length: MAX_ENTRIES + 1 }, () => ({ role: 'user', content: 'x' })),
+      /^it holds 12001 messages, and at most 12000 can be active; move the oldest ones into a file in chat-archive$/,
+    ],
     [[{ ...userEntry('1'), status: 'lost' }], /^\[0\]: status must be/],
     [[{ ...userEntry('1'), attempts: -1 }], /^\[0\]: attempts must be/],
     [[userEntry('1'), { role: 'user', content: 'by hand', timestamp: 123 }], /^\[1\]: timestamp must be a string, not a number/],
@@ -107,7 +121,7 @@ t.test('a message by hand, of a role and a content alone, is queued; an answer b
     { role: 'user', content: 'x' },
     { role: 'assistant', content: 'y' },
     { role: 'user', content: 'old', processed: true },
-    { role: 'system', content: 'z', mine: 1 },
+    { role: 'assistant', content: 'z', mine: 1 },
   ]);
   t.same(countQueue(entries), { queued: 1, processing: 0, failed: 0, oldestQueuedAt: null }, 'it waits before it is completed');
   const whole = completeEntries(entries, new EntryIds(() => NOW), AT);
@@ -138,7 +152,7 @@ t.test('what a message by hand says of its status is what it is, whatever it say
   t.end();
 });
 
-t.test('M3: a line that was copied becomes a message of its own, and the answer stays with the first', (t) => {
+t.test('a line that was copied becomes a message of its own, and the answer stays with the first', (t) => {
   const [first, answer] = pair('1') as [ChatEntry, ChatEntry];
   const entries = parseChat([
     first,
@@ -160,7 +174,7 @@ t.test('M3: a line that was copied becomes a message of its own, and the answer 
   t.end();
 });
 
-t.test('M3: an answer that has taken the id of a message leaves the message one of its own', (t) => {
+t.test('an answer that has taken the id of a message leaves the message one of its own', (t) => {
   const whole = completeEntries(parseChat([answerEntry('1'), { id: '1', role: 'user', content: 'x' }]), new EntryIds(() => NOW), AT);
   t.match(whole, [
     { id: '1', role: 'assistant' },
@@ -210,6 +224,30 @@ t.test('beyond the cap, or too much waiting text, the queue is full', (t) => {
   t.end();
 });
 
+t.test('what may be queued again is queued at the end, as long as there is room', (t) => {
+  const failed = userEntry('1', { status: 'failed', attempts: 4, finishedAt: AT, nextAttemptAt: AT });
+  const entries = [failed, answerEntry('1a', '1', { status: 'interrupted' }), queued('2')];
+  const { value, result } = queueAgain(entries, failed, { at: 'now', cap: 2 });
+  t.same(result, {
+    id: '1',
+    role: 'user',
+    content: failed.content,
+    channel: 'web',
+    timestamp: 'now',
+    status: 'queued',
+    processed: false,
+    attempts: 0,
+    error: null,
+  });
+  t.same(value, [entries[2], result]);
+  t.throws(() => queueAgain(entries, failed, { at: 'now', cap: 1 }), { code: 'QUEUE_FULL', status: 429, retryAfterMs: 5000 });
+  const long = Array.from({ length: 40 }, (_, n) => queued(`${n}`, { content: 'x'.repeat(200_000) }));
+  t.throws(() => queueAgain([...long, failed], { ...failed, content: 'x'.repeat(400_000) }, { at: 'now', cap: 100 }), { code: 'QUEUE_FULL' });
+  for (const entry of [queued('1'), userEntry('1'), answerEntry('1a', '1')])
+    t.throws(() => queueAgain([entry], entry, { at: 'now', cap: 9 }), { code: 'WRONG_STATE' });
+  t.end();
+});
+
 t.test('a message is begun once, and only while it is queued', (t) => {
   const { value, result } = begin([queued('1', { nextAttemptAt: AT })], '1', AT);
   t.match(result, { status: 'processing', attempts: 1, startedAt: AT });
@@ -250,6 +288,41 @@ t.test('what is put back into the queue keeps its place; the attempt counts or n
   t.end();
 });
 
+t.test('all that is being processed goes back into the queue at once', (t) => {
+  const entries = [...pair('0'), processing('1'), queued('2'), processing('3', { attempts: 2 })];
+  t.match(requeueAll(entries), [
+    { id: '0' },
+    { id: '0a' },
+    { id: '1', status: 'queued', attempts: 1 },
+    { id: '2' },
+    { id: '3', status: 'queued', attempts: 2 },
+  ]);
+  t.equal(requeueAll(entries.slice(0, 2)).length, 2);
+  const sound = [...pair('0'), queued('2')];
+  t.equal(requeueAll(sound), sound);
+  t.end();
+});
+
+t.test('only what is whole is an entry of the archive', (t) => {
+  const [entry] = pair('1');
+  t.equal(wholeEntry(entry), entry);
+  for (const value of [undefined, null, 5, [], {}, { role: 'user', content: 'x' }, { ...entry, role: 'system' }, { ...entry, status: 'interrupted' }]) {
+    t.equal(wholeEntry(value), undefined);
+  }
+  t.equal(bytesOf(userEntry('é')), Buffer.byteLength(JSON.stringify(userEntry('é'))));
+  t.end();
+});
+
+t.test('failed messages are counted, and the last of them is named', (t) => {
+  t.same(failuresIn([...pair('1'), queued('2'), answerEntry('3', '1', { status: 'failed' })]), { count: 0, since: null, last: null });
+  t.same(failuresIn([userEntry('1', { status: 'failed', error: null })]), {
+    count: 1,
+    since: AT,
+    last: { id: '1', at: AT, code: 'UNKNOWN', message: 'The cause was not recorded.' },
+  });
+  t.end();
+});
+
 t.test('after a crash', (t) => {
   const limits = { now: NOW, at: AT, staleAfterMs: 24 * HOUR, maxAttempts: 4 };
   const old = new Date(NOW - 25 * HOUR).toISOString();
@@ -273,36 +346,6 @@ t.test('after a crash', (t) => {
   t.end();
 });
 
-t.test('exactly the newest 500 stay', (t) => {
-  const entries = Array.from({ length: 600 }, (_, n) => userEntry(`${n}`));
-  const { kept, old } = splitOld(entries);
-  t.equal(kept.length, ACTIVE_ENTRIES);
-  t.same([...old, ...kept], entries);
-  const few = entries.slice(0, ACTIVE_ENTRIES);
-  t.equal(splitOld(few).kept, few);
-  t.end();
-});
-
-t.test('what waits stays, however old it is', (t) => {
-  const entries = [queued('first'), processing('second'), ...Array.from({ length: 500 }, (_, n) => userEntry(`${n}`))];
-  const { kept, old } = splitOld(entries);
-  t.same([kept[0]?.id, kept[1]?.id, kept.length], ['first', 'second', 500]);
-  t.same(
-    old.map(({ id }) => id),
-    ['0', '1'],
-  );
-  const waiting = Array.from({ length: 600 }, (_, n) => queued(`${n}`));
-  t.same(splitOld(waiting), { kept: waiting, old: [] });
-  t.end();
-});
-
-t.test('few entries with much text are moved as well', (t) => {
-  const entries = Array.from({ length: 10 }, (_, n) => userEntry(`${n}`, { content: 'x'.repeat(ACTIVE_CHARACTERS / 5) }));
-  const { kept, old } = splitOld(entries);
-  t.same([kept.length, old.length], [5, 5]);
-  t.end();
-});
-
 t.test('the queue is counted, and the last message is the last of the array', (t) => {
   const entries = [
     userEntry('0', { status: 'failed' }),
@@ -313,6 +356,10 @@ t.test('the queue is counted, and the last message is the last of the array', (t
   ];
   t.same(countQueue(entries), { queued: 2, processing: 1, failed: 1, oldestQueuedAt: '2026-01-01T00:00:00.000Z' });
   t.same(entries.map(isWaiting), [false, true, true, true, false]);
+  t.same(
+    [{ role: 'user' }, { role: 'user', processed: true }, { role: 'assistant' }].map((entry) => isWaiting(entry as ChatEntry)),
+    [true, false, false],
+  );
   t.equal(lastMessageAt([]), null);
   t.equal(lastMessageAt(entries), AT);
   t.equal(

@@ -13,8 +13,8 @@ t.test('stored credentials that no adapter can use, without a word of what stand
     ['{}', []],
     ['{"ollama":{"baseUrl":"http://127.0.0.1:1"}}', []],
     ['{"openai":{"apiKey":"canary', ['it is not valid JSON (at position 27)']],
-    ['["canary"]', ['it is no JSON object with one entry for each adapter']],
-    ['{"openai":"canary","google":{"apiKey":5}}', ['the entry openai is no object of strings', 'the entry google is no object of strings']],
+    ['["canary"]', ['it must hold a JSON object with one entry for each adapter']],
+    ['{"openai":"canary","google":{"apiKey":5}}', ['the entry openai must be an object of strings', 'the entry google must be an object of strings']],
   ] as const) {
     writeFileSync(join(workspace, 'auth.json'), content, { mode: 0o600 });
     const report = await blocks.check();
@@ -46,14 +46,14 @@ t.test('a ledger with lines that can not be read, since what they spent is held 
   writeFileSync(path, `${line}\n`);
   t.same(problems(await blocks.check(), 'ledger.jsonl'), []);
   writeFileSync(path, `${line}\n{"half\n`);
-  t.match(problems(await blocks.check(), 'ledger.jsonl'), [/^line 2 can not be read, and what it spent is not held against the budgets$/]);
+  t.match(problems(await blocks.check(), 'ledger.jsonl'), [/^line 2 can't be read, and what it spent is not held against the budgets$/]);
   writeFileSync(path, `${line}\nx\n${line}\ny\n`);
   const report = await blocks.check();
-  t.match(problems(report, 'ledger.jsonl'), [/^2 lines can not be read, the first of them line 2, /]);
+  t.match(problems(report, 'ledger.jsonl'), [/^2 lines can't be read, the first of them line 2, /]);
   t.equal(report.ok, false);
   rmSync(path);
   mkdirSync(path);
-  t.match(problems(await blocks.check(), 'ledger.jsonl'), ['ledger.jsonl is not a regular file']);
+  t.match(problems(await blocks.check(), 'ledger.jsonl'), ['it is not a regular file']);
 });
 
 t.test('an archived block that could not be restored', async (t) => {

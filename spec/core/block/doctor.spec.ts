@@ -76,8 +76,22 @@ t.test('messages with more or less than one outcome', async (t) => {
   t.same(await chatProblems(one, [userEntry('1')]), ['1: it is done, and has no answer']);
   t.same(await chatProblems(one, [userEntry('1', { status: 'queued', processed: false }), answerEntry('1a', '1')]), ['1: it has an answer, and waits for one']);
   t.same(await chatProblems(one, [userEntry('1', { status: 'queued', processed: true })]), ['1: processed is true, and its status is queued']);
-  t.same(await chatProblems(one, [userEntry('1', { status: 'failed', processed: false })]), ['1: processed is false, and its status is failed']);
+  t.same(await chatProblems(one, [userEntry('1', { status: 'failed', processed: false })]), [
+    '1: processed is false, and its status is failed',
+    '1: it has failed (UNKNOWN: The cause was not recorded.)',
+  ]);
   t.same(await chatProblems(one, [{ role: 'user', content: 'by hand' }]), [], 'not yet looked at by a monitor');
+});
+
+t.test('messages that failed are listed with the command that queues them again', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  const error = { code: 'UPSTREAM_REJECTED', message: 'too long', retryable: false };
+  const failed = (id: string) => userEntry(id, { status: 'failed', error });
+  t.same(await chatProblems(one, [failed('1'), ...pair('2')]), ['1: it has failed (UPSTREAM_REJECTED: too long)']);
+  t.match((await one.blocks.check()).findings, [{ severity: 'warning', fix: /`blockhouse queue ada --retry <id>`/ }]);
+  t.equal((await one.blocks.check()).ok, true);
+  t.same(await chatProblems(one, [failed('1'), failed('3')]), ['2 messages have failed, the last of them 3 (UPSTREAM_REJECTED: too long)']);
 });
 
 t.test('an answer in the archive of the chat is one', async (t) => {

@@ -49,6 +49,18 @@ t.test('an entry is a summary of the files, without what is nobody else’s busi
   t.end();
 });
 
+t.test('messages that failed leave a trace, which says how many, since when and why the last one failed', (t) => {
+  const error = { code: 'UPSTREAM_REJECTED', message: 'too long', retryable: false };
+  const failed = (id: string, finishedAt: string) => userEntry(id, { status: 'failed', finishedAt, error });
+  const chat = [failed('2', '2026-11-20T14:05:00.000Z'), ...pair('1'), failed('3', '2026-11-20T14:04:00.000Z'), userEntry('4', { status: 'expired' })];
+  const entry = entryOf({ config: configOf(), memory: memoryOf(), costs: noCosts(), pulse: pulseOf({ state: 'idle', status: 'ACTIVE' }), chat }, '2026-11-20');
+  check(entry);
+  t.match(entry, { status: 'ACTIVE', state: 'idle', attention: false }, 'the state stays true to the machine');
+  const last = { id: '2', at: '2026-11-20T14:05:00.000Z', code: 'UPSTREAM_REJECTED', message: 'too long' };
+  t.same(entry.failures, { count: 2, since: '2026-11-20T14:04:00.000Z', last });
+  t.end();
+});
+
 t.test('what was spent another day is not of today', (t) => {
   const contents = { config: configOf(), memory: memoryOf(), costs: { ...noCosts(), byDay: { '2026-11-20': BUCKET } }, pulse: pulseOf(), chat: [] };
   t.match(entryOf(contents, '2026-11-21'), { costs: { today: null }, config: { adapter: null }, lastMessageAt: null, queue: 0 });

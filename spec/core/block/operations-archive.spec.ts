@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import t from 'tap';
+import { packFolder } from '../../../core/workspace/bundle.ts';
 import { endAnswer, RUNNABLE, type StartedCore, sendPiece, startCore } from '../../support/blocks.ts';
 import { withoutRights } from '../../support/nobody.ts';
 import { testFolder } from '../../support/test-folder.ts';
@@ -309,6 +310,28 @@ t.test('what is no block is not imported, and leaves nothing', async (t) => {
   for (const [bundle, name] of bad) await t.rejects(one.blocks.import(bundle, name), { code: 'INVALID_REQUEST', status: 400 });
   t.same(readdirSync(join(one.workspace, 'blocks')), []);
   t.same(await one.blocks.import(changed('"tags": []', '"tags": []')), { name: 'ada' });
+});
+
+t.test('a bundle with a file that can not be used is refused by the name of the file', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  for (const name of ['logs', 'chat-archive']) rmSync(one.folder('ada', name), { recursive: true });
+  const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+  const sound = Object.fromEntries(['config', 'memory', 'costs', 'pulse', 'chat'].map((file) => [`${file}.json`, one.readText('ada', file)]));
+  const bad: [string, string, RegExp][] = [
+    ['memory.json', 'null', /it must be an object/],
+    ['chat.json', '[{"role":"user"}]', /\[0\]/],
+    ['chat.json', `[${'0,'.repeat(300_000)}0]`, /more than 200000 fields and elements/],
+    ['pulse.json', '{', /not valid JSON/],
+    ...Object.keys(sound).map((file): [string, string, RegExp] => [file, `{"name":"bob","mine":${deep}}`, /nests deeper than 100 levels/]),
+  ];
+  for (const [file, text, problem] of bad) {
+    const bundle = await packFolder(one.folder('ada'), 'ada', { ...sound, [file]: text });
+    const message = new RegExp(`^The ${file} of the archive can't be used: .*${problem.source}`);
+    await t.rejects(one.blocks.import(bundle, 'bob'), { code: 'INVALID_REQUEST', message }, `${file} ${problem}`);
+  }
+  t.same(readdirSync(join(one.workspace, 'blocks')), ['ada']);
+  t.same(await one.blocks.import(await packFolder(one.folder('ada'), 'ada', { 'config.json': sound['config.json'] ?? '' }), 'bob'), { name: 'bob' });
 });
 
 const MOVES: readonly [string, (one: StartedCore, archiveName: string, bundle: Uint8Array) => Promise<unknown>][] = [

@@ -175,6 +175,101 @@ t.test('what failed, was cancelled or expired is queued again at the end; nothin
   for (const id of ['failed', 'cancelled', 'expired']) await one.told('message.finished', { id, status: 'done' });
 });
 
+t.test('a message is queued again only while the queue has room', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada', { ...RUNNABLE, queue: { cap: 1 } });
+  one.write('ada', 'chat', [userEntry('old', { status: 'failed' })]);
+  await one.blocks.post('ada', { message: 'hi' }, 'web');
+  await t.rejects(one.blocks.retry('ada', 'old'), { code: 'QUEUE_FULL', status: 429, retryAfterMs: 5000, message: /queue\.cap is 1/ });
+  t.match(one.readJson('ada', 'chat'), [{ id: 'old', status: 'failed' }, { content: 'hi' }]);
+  t.equal(one.factsOf('message.queued').length, 1);
+});
+
+t.test('a message that failed is given up by cancelling it, and then leaves no trace', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  one.write('ada', 'chat', [userEntry('old', { status: 'failed' }), answerEntry('odd', undefined, { status: 'failed' })]);
+  t.match(await one.blocks.list(), [{ failures: { count: 1, last: { id: 'old' } } }]);
+  t.match(await one.blocks.explain('ada'), { failures: { count: 1 }, failed: /old/ });
+  t.match(await one.blocks.cancel('ada', 'old'), { status: 'cancelled', processed: true });
+  t.match(await one.blocks.list(), [{ failures: { count: 0, last: null } }]);
+  t.same(one.factsOf('message.finished'), [], 'it had its outcome before');
+  await t.rejects(one.blocks.cancel('ada', 'odd'), { code: 'WRONG_STATE' });
+});
+
+t.test('answers are shown however much text there is, and what has left the active window is still there', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada', { ...RUNNABLE, memory: { maxContextTokens: 1000 } });
+  const text = 'x'.repeat(200_000);
+  const old = Array.from({ length: 28 }, (_, n) => userEntry(`old${n}`, { content: text, clientId: `c${n}`, status: 'cancelled' }));
+  one.write('ada', 'chat', old);
+  const unseen: unknown[] = [];
+  const looks: Promise<void>[] = [];
+  one.core.events.on('message.finished', ({ id }) => {
+    const look = one.blocks.history('ada').then((history) => void (history.some(({ replyTo }) => replyTo === id) || unseen.push(id)));
+    looks.push(look);
+  });
+  const ids: string[] = [];
+  for (let n = 0; n < 4; n += 1) ids.push((await one.blocks.post('ada', { message: `${n} ${text}` }, 'web')).id);
+  await one.blocks.start('ada');
+  for (const id of ids) await one.told('message.finished', { id });
+  await Promise.all(looks);
+  t.same(unseen, []);
+  const active = (await one.blocks.history('ada')).length;
+  t.ok(active >= 20 && active < 36, `${active} are active`);
+  const all: string[] = [];
+  let page = await one.blocks.history('ada', { limit: 9 });
+  for (; page.length > 0; page = await one.blocks.history('ada', { limit: 9, before: page[0]?.id ?? '' })) all.unshift(...page.map(({ id }) => id));
+  t.same(
+    all.filter((id) => !id.startsWith('m')),
+    old.map(({ id }) => id),
+  );
+  t.equal(all.length, 28 + 4 + 4, 'each message, and each answer');
+  t.match(await one.blocks.message('ada', 'old0'), { entry: { id: 'old0', content: text }, answer: null });
+  t.match(await one.blocks.message('ada', ids[0] ?? ''), { entry: { status: 'done' }, answer: { replyTo: ids[0] } });
+  const again = await one.blocks.post('ada', { message: 'x', clientId: 'c0' }, 'web');
+  t.match(again, { id: 'old0', position: 0, note: /was sent before; it has its outcome, and is in the archive/ });
+  t.match(await one.blocks.list(), [{ queue: 0 }], 'and no second message');
+  await one.core.close();
+  const next = await startCore(t, { workspace: one.workspace });
+  t.equal((await next.blocks.post('ada', { message: 'x', clientId: 'c1' }, 'web')).id, 'old1', 'also after a restart');
+});
+
+t.test('one very long answer leaves the conversation where it was', async (t) => {
+  const one = await startCore(t, {
+    answer: (_request, res) => {
+      for (let n = 0; n < 47; n += 1) sendPiece(res, 'x'.repeat(100_000));
+      endAnswer(res);
+    },
+  });
+  await one.create('ada');
+  await one.blocks.start('ada');
+  one.write('ada', 'chat', [userEntry('1'), answerEntry('1a', '1')]);
+  const { id } = await one.blocks.post('ada', { message: 'hi', clientId: 'mine' }, 'web');
+  await one.told('message.finished', { id, status: 'done' });
+  t.match(await one.blocks.history('ada'), [{ id: '1' }, { id: '1a' }, { id }, { replyTo: id, content: /^x{1000}/ }]);
+  t.equal((await one.blocks.post('ada', { message: 'hi', clientId: 'mine' }, 'web')).id, id);
+});
+
+t.test('a page of the history is checked', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  one.write('ada', 'chat', [userEntry('1'), answerEntry('1a', '1'), userEntry('2', { status: 'cancelled' })]);
+  t.match(await one.blocks.history('ada', { limit: 2 }), [{ id: '1a' }, { id: '2' }]);
+  t.match(await one.blocks.history('ada', { since: '1a' }), [{ id: '2' }]);
+  t.same(await one.blocks.history('ada', { before: '1' }), []);
+  for (const [page, path] of [
+    [{ limit: 0 }, 'limit'],
+    [{ limit: 501 }, 'limit'],
+    [{ limit: Number.NaN }, 'limit'],
+    [{ before: '' }, 'before'],
+    [{ before: '1', since: '1' }, 'since'],
+  ] as const)
+    await t.rejects(one.blocks.history('ada', page), { code: 'INVALID_REQUEST', details: [{ path }] });
+  await t.rejects(one.blocks.history('ada', { before: 'nobody' }), { code: 'MESSAGE_NOT_FOUND' });
+  await t.rejects(one.blocks.message('ada', 'nobody'), { code: 'MESSAGE_NOT_FOUND' });
+});
+
 t.test('nothing is told of a cancelled or repeated message that could not be written', async (t) => {
   const one = await startCore(t);
   await one.create('ada');

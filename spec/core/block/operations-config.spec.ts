@@ -6,10 +6,10 @@ import { scriptedAdapter } from '../../support/scripted-adapter.ts';
 
 t.test('a block is made stopped, whatever its configuration wants', async (t) => {
   const one = await startCore(t);
-  t.same(await one.blocks.create({ name: 'ada', config: { ...RUNNABLE, description: 'd', enabled: true, rev: 9 } }), { name: 'ada' });
+  t.same(await one.blocks.create({ name: 'ada', config: { ...RUNNABLE, description: 'd', enabled: true, rev: 9 } }), { name: 'ada', warnings: [] });
   t.match(await one.blocks.config('ada'), { name: 'ada', description: 'd', enabled: false, rev: 1, adapter: { provider: 'ollama', maxTokens: 4096 } });
   t.match(await one.blocks.details('ada'), { name: 'ada', pulse: { state: 'stopped' }, costs: { calls: 0 }, memory: { summary: '' } });
-  t.same(await one.blocks.create({ name: 'bob' }), { name: 'bob' });
+  t.same(await one.blocks.create({ name: 'bob' }), { name: 'bob', warnings: [] });
   t.match(await one.blocks.details('bob'), { config: { adapter: null }, pulse: { state: 'unconfigured', status: 'SLEEPING' } });
   t.same(one.factsOf('block.created'), [{ block: 'ada' }, { block: 'bob' }]);
   await t.rejects(one.blocks.create({ name: 'ada' }), { code: 'NAME_TAKEN', status: 409 });
@@ -70,7 +70,8 @@ t.test('a change is on disk when it is acknowledged; unknown fields stay', async
   const one = await startCore(t);
   await one.create('ada');
   one.write('ada', 'config', { ...one.readJson('ada', 'config'), mine: { kept: true } });
-  const config = await one.blocks.updateConfig('ada', { description: 'new', yours: [1] });
+  const { config, warnings } = await one.blocks.updateConfig('ada', { description: 'new', yours: [1] });
+  t.match(warnings, [{ field: 'yours' }]);
   t.same(one.readJson('ada', 'config'), config);
   t.match(config, { description: 'new', mine: { kept: true }, yours: [1], rev: 2, ...RUNNABLE });
   t.same(await one.blocks.config('ada'), config);
@@ -116,7 +117,7 @@ t.test('with the revision that somebody has seen, only the first change is taken
     ['fulfilled', 'rejected', 'rejected'],
   );
   t.match(one.readJson('ada', 'config'), { description: '1', rev: 2 });
-  t.match(await one.blocks.updateConfig('ada', { description: '4' }, { ifMatch: 2 }), { rev: 3 });
+  t.match(await one.blocks.updateConfig('ada', { description: '4' }, { ifMatch: 2 }), { config: { rev: 3 } });
 });
 
 t.test('two hundred changes of different fields at once are all visible', async (t) => {

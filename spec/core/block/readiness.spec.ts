@@ -2,18 +2,18 @@ import t from 'tap';
 import { isConfigured, unlessDamaged } from '../../../core/block/readiness.ts';
 import { BlockhouseError, invalidRequest } from '../../../core/errors.ts';
 
-type Stand = Parameters<typeof isConfigured>[0]['stand'];
-const answering = (stand: Stand) => ({ stand });
+type Readiness = Parameters<typeof isConfigured>[0]['readiness'];
+const answering = (readiness: Readiness) => ({ readiness });
 
 t.test('a block can run when its model is set and its credentials are there', async (t) => {
   const asked: unknown[] = [];
-  const stand: Stand = (name, config) => {
+  const readiness: Readiness = (name, config) => {
     asked.push([name, config]);
     return { id: name, missing: config?.region === undefined ? new BlockhouseError('ADAPTER_NOT_CONFIGURED', 'x') : undefined, isOwnHost: true };
   };
-  t.notOk(isConfigured(answering(stand), null));
-  t.notOk(isConfigured(answering(stand), { provider: 'p', model: 'm', baseURL: 'http://127.0.0.1' }));
-  t.ok(isConfigured(answering(stand), { provider: 'p', model: 'm', region: 'eu-1' }), 'what its own configuration brings counts');
+  t.notOk(isConfigured(answering(readiness), null));
+  t.notOk(isConfigured(answering(readiness), { provider: 'p', model: 'm', baseURL: 'http://127.0.0.1' }));
+  t.ok(isConfigured(answering(readiness), { provider: 'p', model: 'm', region: 'eu-1' }), 'what its own configuration brings counts');
   t.strictSame(asked, [
     ['p', { baseURL: 'http://127.0.0.1' }],
     ['p', { region: 'eu-1' }],
@@ -21,7 +21,7 @@ t.test('a block can run when its model is set and its credentials are there', as
 });
 
 t.test('a provider that there is not leaves it unconfigured; a defect does not', async (t) => {
-  const throwing = (error: Error): Stand => {
+  const throwing = (error: Error): Readiness => {
     return () => {
       throw error;
     };

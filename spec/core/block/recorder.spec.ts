@@ -32,7 +32,7 @@ function recorderIn(t: Test, files: Record<string, unknown> = {}) {
   const clock = { now: NOW };
   const bus = createBus();
   bus.on('block.transitioned', ({ from, to, cause }) => told.push(`${from} → ${to}: ${cause}`));
-  const set = openFiles(folder, 'a', { onChanged: (file) => changes.push(file), onDamaged: () => undefined }, () => AT);
+  const set = openFiles(folder, 'a', { onChanged: (file) => changes.push(file), onDamaged: () => undefined, onRebuilt: () => undefined }, () => AT);
   const recorder = new Recorder({
     name: 'a',
     files: set,
@@ -114,7 +114,9 @@ t.test('damaged files are no reason not to say so', async (t) => {
 });
 
 t.test('a pulse.json that can not be written holds nobody up, and is told', async (t) => {
-  const { recorder, faults, told } = recorderIn(t, { pulse: '{' });
+  const { recorder, faults, told, folder } = recorderIn(t);
+  rmSync(join(folder, 'pulse.json'), { force: true });
+  mkdirSync(join(folder, 'pulse.json'));
   recorder.see(at('starting'));
   await recorder.written();
   recorder.see(at('idle'));

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, st
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { completeConfig } from '../../../core/block/contents.ts';
-import { measure, Vault } from '../../../core/block/vault.ts';
+import { Vault } from '../../../core/block/vault.ts';
 import { AT } from '../../support/block-files.ts';
 import { withoutRights } from '../../support/nobody.ts';
 import { refuseToSyncFolders } from '../../support/unconfirmed-folders.ts';
@@ -270,10 +270,3 @@ t.test(
     t.same(readdirSync(vault.archive), []);
   },
 );
-
-t.test('the size of a block counts its files, and follows no link', async (t) => {
-  const folder = t.testdir({ a: '12345', inner: { b: '1', deep: { c: '22' } } });
-  symlinkSync('/dev', join(folder, 'link'));
-  t.same(await measure(folder), { sizeBytes: 8, files: 3 });
-  t.same(await measure(join(folder, 'missing')), {});
-});

@@ -1,51 +1,645 @@
+// The attempts of a chat request: what is repeated, what an abort ends, what the bus is told.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
-import { sleep, sumOf } from '../../../core/gateway/attempts.ts';
-import { type ChatRequest, createCore, type StreamSink } from '../../../core/index.ts';
-import { HELLO, type Step, steppedAdapter } from '../../support/stepped-adapter.ts';
+import { BlockhouseError } from '../../../core/errors.ts';
+import type { ChatEvent, StreamSink } from '../../../core/ports.ts';
+import { type CoreOptions, createCore } from '../../../core/runtime.ts';
+import type { ChatRequest } from '../../../core/schemas/chat.ts';
+import { gate, HELLO, passingFault, type Step, type SteppedAdapter, steppedAdapter, untilAborted } from '../../support/stepped-adapter.ts';
+import { until } from '../../support/until.ts';
 
-const REQUEST: ChatRequest = { adapter: 'stepped', model: 'm', messages: [{ role: 'user', content: 'hi' }] };
-const never = (): AbortSignal => new AbortController().signal;
-const LONG_MS = 3_600_000;
+const REQUEST: ChatRequest = { adapter: 'stepped', model: 'model-1', messages: [{ role: 'user', content: 'hi' }] };
+const ELSEWHERE: ChatRequest = { ...REQUEST, config: { baseURL: 'https://elsewhere.example', apiKey: 'mine' } };
 
-t.test('a wait ends by its time, by the caller who leaves, or by the gateway that closes', async (t) => {
-  await t.resolves(sleep(1, never(), never()));
-  const [leaving, closing] = [new AbortController(), new AbortController()];
-  const waits = [sleep(LONG_MS, leaving.signal, never()), sleep(LONG_MS, never(), closing.signal)];
-  leaving.abort();
-  closing.abort();
-  await t.rejects(waits[0] as Promise<void>, { code: 'CANCELLED' });
-  await t.resolves(waits[1] as Promise<void>);
-  await t.rejects(sleep(LONG_MS, AbortSignal.abort(), never()), { code: 'CANCELLED' });
-  await t.resolves(sleep(LONG_MS, never(), AbortSignal.abort()));
-});
+type Fact = { readonly name: string } & Readonly<Record<string, unknown>>;
 
-function sinkInto(calls: string[]): StreamSink {
+function coreWith(steps: readonly Step[], options: Partial<CoreOptions> = {}) {
+  const adapter = steppedAdapter(steps);
+  const core = createCore({ adapters: [adapter], env: { STEPPED_API_KEY: 'stored-key' }, random: () => 0, ...options });
+  const facts: Fact[] = [];
+  core.events.on('*', (name, fact) => facts.push({ name, ...fact }));
+  return { core, adapter, facts, names: () => facts.map(({ name }) => name) };
+}
+
+function sinkOf(opened = false): StreamSink & { readonly texts: string[]; opened: boolean } {
   return {
-    opened: false,
+    texts: [],
+    opened,
     opensInMs: Number.POSITIVE_INFINITY,
-    start: () => calls.push('start'),
-    content: (fragments) => calls.push(...fragments) > 0,
+    start() {
+      this.opened = true;
+    },
+    content(fragments) {
+      this.texts.push(...fragments);
+      return true;
+    },
     onceWritable: (resume) => resume(),
   };
 }
 
-t.test('start comes once: before the first text, or right before an end without any', async (t) => {
-  const silent: Step = HELLO.filter((event) => event.type !== 'text');
-  for (const [step, expected] of [
-    [HELLO, ['start', 'Hel', 'lo']],
-    [silent, ['start']],
-  ] as const) {
-    const core = createCore({ adapters: [steppedAdapter([step])], env: { STEPPED_API_KEY: 'k' } });
-    const calls: string[] = [];
-    await core.pipe(REQUEST, sinkInto(calls));
-    t.same(calls, expected);
+/** Half an answer, then a failure that may be repeated. */
+const halfThenFault: Step = async (call) => {
+  call.sink.emit([
+    { type: 'text', text: 'half' },
+    { type: 'usage', usage: { inputTokens: 99, cacheReadTokens: 98 } },
+    { type: 'toolCall', toolCall: { id: 'lost', name: 'f', arguments: {} } },
+    { type: 'warning', warning: { field: 'lost', message: 'lost' } },
+    { type: 'providerMetadata', providerMetadata: { lost: true } },
+  ]);
+  throw passingFault();
+};
+
+// First in its file: Node tells of each signal once only.
+t.test('many calls without a signal leave no warning about listeners', async (t) => {
+  const warnings: string[] = [];
+  const note = (warning: Error) => warnings.push(warning.message);
+  process.on('warning', note);
+  t.teardown(() => process.off('warning', note));
+  const held = gate();
+  const { core } = coreWith([
+    async (call) => {
+      await held.opened;
+      call.sink.emit(HELLO);
+    },
+  ]);
+  const runs = Array.from({ length: 100 }, () => core.chat(REQUEST));
+  await new Promise(setImmediate);
+  held.open();
+  await Promise.all(runs);
+  await new Promise(setImmediate);
+  t.same(warnings, []);
+});
+
+t.test('a passing failure is repeated, at most twice', async (t) => {
+  const { core, adapter } = coreWith([passingFault(), passingFault(), HELLO]);
+  t.equal((await core.chat(REQUEST)).message.content, 'Hello');
+  t.equal(adapter.calls.length, 3);
+  const never = coreWith([passingFault('first'), passingFault('second'), passingFault('third')]);
+  await t.rejects(never.core.chat(REQUEST), { code: 'UPSTREAM_FAILED', message: 'third' });
+  t.equal(never.adapter.calls.length, 3);
+});
+
+t.test('the number of repetitions can be lowered, down to none', async (t) => {
+  for (const retries of [0, 1]) {
+    const { core, adapter } = coreWith([passingFault()], { retries });
+    await t.rejects(core.chat(REQUEST), { code: 'UPSTREAM_FAILED' });
+    t.equal(adapter.calls.length, retries + 1);
   }
 });
 
-t.test('an unknown usage adds nothing, and two unknown ones stay unknown', async (t) => {
-  const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
-  t.equal(sumOf(undefined, undefined), undefined);
-  t.equal(sumOf(usage, undefined), usage);
-  t.equal(sumOf(undefined, usage), usage);
-  t.same(sumOf(usage, usage), { inputTokens: 2, outputTokens: 4, totalTokens: 6 });
+t.test('what may not be repeated is not', async (t) => {
+  const final = [
+    new BlockhouseError('UPSTREAM_AUTH', 'x'),
+    new BlockhouseError('UPSTREAM_REJECTED', 'x'),
+    new BlockhouseError('UPSTREAM_UNREACHABLE', 'x', { mayHaveRun: true }),
+    new BlockhouseError('UPSTREAM_RATE_LIMITED', 'x', { retryable: false }),
+    new Error('a defect'),
+  ];
+  for (const error of final) {
+    const { core, adapter } = coreWith([error, HELLO]);
+    await t.rejects(core.chat(REQUEST), { code: error instanceof BlockhouseError ? error.code : 'INTERNAL_ERROR' });
+    t.equal(adapter.calls.length, 1, error.message);
+  }
+});
+
+t.test('nothing of a failed attempt survives in a whole answer', async (t) => {
+  const { core } = coreWith([halfThenFault, HELLO]);
+  t.strictSame(await core.chat(REQUEST), {
+    provider: 'stepped',
+    model: 'model-1',
+    message: { role: 'assistant', content: 'Hello' },
+    usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 },
+    stopReason: 'end_turn',
+  });
+});
+
+t.test('once the sink has opened, an attempt is never repeated', async (t) => {
+  const { core, adapter, names } = coreWith([halfThenFault, HELLO]);
+  const sink = sinkOf();
+  await t.rejects(core.pipe(REQUEST, sink), { code: 'UPSTREAM_FAILED' });
+  t.equal(adapter.calls.length, 1);
+  t.same(names(), ['chat.started', 'chat.finished'], 'nor announced');
+  t.same(sink.texts, ['half']);
+});
+
+t.test('a sink that a keep-alive opened ends the attempts too, also when it opens during the wait', async (t) => {
+  const opened = coreWith([passingFault(), HELLO]);
+  await t.rejects(opened.core.pipe(REQUEST, sinkOf(true)), { code: 'UPSTREAM_FAILED' });
+  t.equal(opened.adapter.calls.length, 1);
+
+  const opening = coreWith([passingFault('while waiting'), HELLO]);
+  const sink = sinkOf();
+  opening.core.events.on('chat.retried', () => {
+    sink.opened = true;
+  });
+  await t.rejects(opening.core.pipe(REQUEST, sink), { message: 'while waiting' });
+  t.equal(opening.adapter.calls.length, 1);
+});
+
+t.test('before it opened, a stream is repeated like a whole answer', async (t) => {
+  const { core, adapter } = coreWith([passingFault(), HELLO]);
+  const sink = sinkOf();
+  await core.pipe(REQUEST, sink);
+  t.equal(adapter.calls.length, 2);
+  t.same(sink.texts, ['Hel', 'lo']);
+});
+
+t.test('of 1,000 failing requests at most 1,100 calls reach the provider', async (t) => {
+  const { core, adapter } = coreWith([passingFault()], { now: () => 0, queue: { concurrency: 1000, waiting: 1000 } });
+  const outcomes = await Promise.allSettled(Array.from({ length: 1000 }, () => core.chat(REQUEST)));
+  t.equal(outcomes.filter(({ status }) => status === 'rejected').length, 1000);
+  t.ok(adapter.calls.length <= 1100, `${adapter.calls.length} calls`);
+});
+
+/** `levels` objects, one in the other. */
+function nested(levels: number): Record<string, unknown> {
+  let value: Record<string, unknown> = {};
+  for (let level = 1; level < levels; level += 1) value = { a: value };
+  return value;
+}
+
+/** A core whose provider has failed so often that one call is let through to try; `trying` is what that one meets. */
+async function coreAtTrial(trying: SteppedAdapter['chat']) {
+  const clock = { ms: 0 };
+  const adapter = steppedAdapter();
+  const fails = async (): Promise<void> => {
+    throw passingFault();
+  };
+  let chat: SteppedAdapter['chat'] = fails;
+  const core = createCore({
+    adapters: [{ ...adapter, chat: (call) => chat(call) }],
+    env: { STEPPED_API_KEY: 'k' },
+    retries: 0,
+    now: () => clock.ms,
+  });
+  for (let call = 0; call < 20; call += 1) await t.rejects(core.chat(REQUEST), { code: 'UPSTREAM_FAILED' });
+  await t.rejects(core.chat(REQUEST), { code: 'UPSTREAM_UNREACHABLE', message: /left alone/ });
+  clock.ms += 5000;
+  chat = trying;
+  return {
+    core,
+    clock,
+    recover: () => {
+      chat = adapter.chat;
+    },
+  };
+}
+
+t.test('a provider that answers again is called again, whatever became of the call that was let through to try', async (t) => {
+  const uncountable: ChatEvent = { type: 'toolCall', toolCall: { id: '1', name: 'f', arguments: { a: 1n } } };
+  const tries: [title: string, SteppedAdapter['chat']][] = [
+    [
+      'the adapter throws at once',
+      () => {
+        throw new Error('a defect');
+      },
+    ],
+    ['the adapter gives no promise', () => undefined as unknown as Promise<void>],
+    ['the usage of the answer can not be told', async ({ sink }) => void sink.emit([uncountable, { type: 'stop', stopReason: 'end_turn' }])],
+    [
+      'nor that of the failure',
+      async ({ sink }) => {
+        sink.emit([uncountable]);
+        throw new Error('a defect');
+      },
+    ],
+  ];
+  for (const [title, trying] of tries) {
+    const { core, recover } = await coreAtTrial(trying);
+    await t.rejects(core.chat(REQUEST), { code: 'INTERNAL_ERROR' }, title);
+    recover();
+    t.match(await core.chat(REQUEST), { message: { content: 'Hello' } }, title);
+  }
+});
+
+t.test('a call that was let through to try, and whose adapter does not notice that the caller left, holds up nobody', async (t) => {
+  const leaving = new AbortController();
+  const { core, recover } = await coreAtTrial(() => {
+    leaving.abort();
+    return new Promise(() => undefined);
+  });
+  await t.rejects(core.chat(REQUEST, { signal: leaving.signal }), { code: 'CANCELLED' });
+  recover();
+  t.match(await core.chat(REQUEST), { message: { content: 'Hello' } });
+});
+
+t.test('an answer that nests too deep fails as one that could not be read, in both forms, and is not asked for again', async (t) => {
+  const deep: readonly ChatEvent[] = [...HELLO, { type: 'toolCall', toolCall: { id: '1', name: 'f', arguments: nested(50_000) } }];
+  const { core, adapter, names } = coreWith([deep]);
+  const usage = { inputTokens: 3, outputTokens: 2, totalTokens: 5 };
+  await t.rejects(core.chat(REQUEST), { code: 'UPSTREAM_MALFORMED', usage });
+  const sink = sinkOf();
+  await t.rejects(core.pipe(REQUEST, sink), { code: 'UPSTREAM_MALFORMED', usage });
+  t.same(sink.texts, ['Hel', 'lo']);
+  t.equal(adapter.calls.length, 2);
+  t.notOk(names().includes('chat.retried'));
+});
+
+t.test('a call that was let through to try, and whose answer nests too deep, has failed', async (t) => {
+  const { core, clock, recover } = await coreAtTrial(
+    async ({ sink }) =>
+      void sink.emit([
+        { type: 'toolCall', toolCall: { id: '1', name: 'f', arguments: nested(50_000) } },
+        { type: 'stop', stopReason: 'tool_use' },
+      ]),
+  );
+  await t.rejects(core.chat(REQUEST), { code: 'UPSTREAM_MALFORMED' });
+  await t.rejects(core.chat(REQUEST), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: 10_000 });
+  clock.ms += 10_000;
+  recover();
+  t.match(await core.chat(REQUEST), { message: { content: 'Hello' } });
+});
+
+t.test('keys are read again for each attempt', async (t) => {
+  const workspace = t.testdir({ 'auth.json': '{"stepped":{"apiKey":"old"}}' });
+  const clock = { ms: 0 };
+  const { core, adapter } = coreWith(
+    [
+      async () => {
+        writeFileSync(join(workspace, 'auth.json'), '{"stepped":{"apiKey":"rotated"}}');
+        clock.ms += 1000;
+        throw passingFault();
+      },
+      HELLO,
+    ],
+    { workspace, now: () => clock.ms },
+  );
+  await core.chat(REQUEST);
+  t.same(
+    adapter.calls.map(({ settings }) => settings.values['apiKey']),
+    ['old', 'rotated'],
+  );
+});
+
+t.test('a key that is gone at the next attempt ends the request with the way to give one', async (t) => {
+  const workspace = t.testdir({ 'auth.json': '{"stepped":{"apiKey":"old"}}' });
+  const clock = { ms: 0 };
+  const spoil: Step = async () => {
+    writeFileSync(join(workspace, 'auth.json'), '{}');
+    clock.ms += 1000;
+    throw passingFault();
+  };
+  const { core, adapter } = coreWith([spoil, HELLO], { workspace, env: {}, now: () => clock.ms });
+  await t.rejects(core.chat(REQUEST), { code: 'ADAPTER_NOT_CONFIGURED' });
+  t.equal(adapter.calls.length, 1);
+});
+
+t.test('an abort while waiting ends the request; it never runs and its place is free', async (t) => {
+  const held = gate();
+  const { core, adapter, facts } = coreWith(
+    [
+      async (call) => {
+        await held.opened;
+        call.sink.emit(HELLO);
+      },
+      HELLO,
+    ],
+    { queue: { concurrency: 1, waiting: 1 } },
+  );
+  const first = core.chat(REQUEST);
+  const leaver = new AbortController();
+  const left = core.chat(REQUEST, { signal: leaver.signal, requestId: 'left' });
+  leaver.abort();
+  await t.rejects(left, { code: 'CANCELLED', status: 499 });
+  const third = core.chat(REQUEST);
+  held.open();
+  await Promise.all([first, third]);
+  t.equal(adapter.calls.length, 2);
+  t.match(
+    facts.find((fact) => fact.name === 'chat.finished' && fact['requestId'] === 'left'),
+    { code: 'CANCELLED', attempts: 0 },
+  );
+});
+
+t.test('an abort during an attempt ends the request, and the adapter sees it', async (t) => {
+  for (const streamed of [false, true]) {
+    const { core, adapter } = coreWith([untilAborted]);
+    const leaver = new AbortController();
+    const options = { signal: leaver.signal };
+    const run: Promise<unknown> = streamed ? core.pipe(REQUEST, sinkOf(), options) : core.chat(REQUEST, options);
+    await until('the adapter is called', () => adapter.calls.length === 1);
+    leaver.abort();
+    await t.rejects(run, { code: 'CANCELLED' });
+    t.equal(adapter.calls[0]?.signal.aborted, true);
+    t.equal(adapter.calls.length, 1);
+  }
+});
+
+t.test('whatever the adapter says after an abort, the request was cancelled', async (t) => {
+  for (const says of [passingFault(), new Error('socket destroyed'), new BlockhouseError('UPSTREAM_UNREACHABLE', 'reset')]) {
+    const leaver = new AbortController();
+    const { core, adapter, names } = coreWith([
+      async () => {
+        leaver.abort();
+        throw says;
+      },
+    ]);
+    await t.rejects(core.chat(REQUEST, { signal: leaver.signal }), { code: 'CANCELLED' });
+    await new Promise(setImmediate);
+    t.equal(adapter.calls.length, 1);
+    t.same(names(), ['chat.started', 'chat.finished'], 'nothing is announced after the end');
+  }
+});
+
+t.test('an abort during the wait between attempts ends the request at once', async (t) => {
+  const { core, adapter, facts } = coreWith([new BlockhouseError('UPSTREAM_RATE_LIMITED', 'slow down', { retryAfterMs: 60_000 }), HELLO]);
+  const leaver = new AbortController();
+  core.events.on('chat.retried', () => setImmediate(() => leaver.abort()));
+  const startedAt = performance.now();
+  await t.rejects(core.chat(REQUEST, { signal: leaver.signal }), { code: 'CANCELLED' });
+  t.ok(performance.now() - startedAt < 30_000, 'long before the minute is over');
+  t.equal(adapter.calls.length, 1);
+  t.match(facts.at(-1), { name: 'chat.finished', code: 'CANCELLED', attempts: 1 });
+});
+
+t.test('a request that had left before it came makes no call', async (t) => {
+  const { core, adapter, names } = coreWith([HELLO]);
+  await t.rejects(core.chat(REQUEST, { signal: AbortSignal.abort() }), { code: 'CANCELLED' });
+  t.equal(adapter.calls.length, 0);
+  t.same(names(), ['chat.started', 'chat.finished']);
+});
+
+t.test('an abort after the end changes nothing', async (t) => {
+  const leaver = new AbortController();
+  const { core, facts } = coreWith([HELLO]);
+  await core.chat(REQUEST, { signal: leaver.signal });
+  leaver.abort();
+  await new Promise(setImmediate);
+  t.equal(facts.length, 2);
+  t.equal(facts[1]?.['code'], undefined);
+});
+
+t.test('after close every request ends in SHUTTING_DOWN: waiting for a repetition, waiting for a place, or new', async (t) => {
+  const held = gate();
+  const busy = new BlockhouseError('UPSTREAM_RATE_LIMITED', 'slow down', { retryAfterMs: 60_000 });
+  const held429: Step = async () => {
+    await held.opened;
+    throw busy;
+  };
+  const { core, adapter, facts } = coreWith([busy, held429, HELLO], { queue: { concurrency: 1, waiting: 2 } });
+  const ended = ['waits to repeat', 'running', 'waits for a place'].map((requestId) =>
+    t.rejects(core.chat(REQUEST, { requestId }), { code: 'SHUTTING_DOWN', retryable: true, mayHaveRun: false }, requestId),
+  );
+  await until('one waits for a repetition', () => facts.some(({ name }) => name === 'chat.retried'));
+  await until('another one is at work', () => adapter.calls.length === 2);
+  const closing = core.close();
+  held.open();
+  await Promise.all(ended);
+  await t.rejects(core.chat(REQUEST), { code: 'SHUTTING_DOWN' });
+  await t.rejects(core.models('stepped'), { code: 'SHUTTING_DOWN' });
+  t.match(await core.verify('stepped'), { ok: false, detail: /shutting down/ });
+  t.equal(adapter.calls.length, 2);
+  await Promise.all([closing, core.close()]);
+  t.equal(adapter.closed, 1, 'a second close is the first one');
+});
+
+t.test('many requests that wait for a repetition leave no warning about listeners', async (t) => {
+  const warnings: string[] = [];
+  const note = (warning: Error) => warnings.push(warning.message);
+  process.on('warning', note);
+  t.teardown(() => process.off('warning', note));
+  const slow = new BlockhouseError('UPSTREAM_RATE_LIMITED', 'slow down', { retryAfterMs: 60_000 });
+  const { core, facts } = coreWith([slow], { now: () => 0 });
+  const ended = Promise.allSettled(Array.from({ length: 20 }, (_, index) => core.chat(index % 2 === 0 ? REQUEST : ELSEWHERE)));
+  await until('more wait than a signal may have listeners by default', () => facts.filter(({ name }) => name === 'chat.retried').length > 10);
+  await core.close();
+  await ended;
+  await new Promise(setImmediate);
+  t.same(warnings, []);
+});
+
+t.test('a request that waits for its next attempt holds no place in the queue', async (t) => {
+  const limited = new BlockhouseError('UPSTREAM_RATE_LIMITED', 'slow down', { retryAfterMs: 60_000 });
+  const { core, adapter, facts } = coreWith([limited, HELLO], { queue: { concurrency: 1, waiting: 0 } });
+  const leaver = new AbortController();
+  const waiting = core.chat(REQUEST, { signal: leaver.signal });
+  await until('the first waits for its next attempt', () => facts.some(({ name }) => name === 'chat.retried'));
+  t.match(await core.chat(REQUEST), { message: { content: 'Hello' } });
+  t.equal(adapter.calls.length, 2);
+  leaver.abort();
+  await t.rejects(waiting, { code: 'CANCELLED', mayHaveRun: false });
+});
+
+t.test('a further attempt waits for its turn like a first one, and is refused when the waiting room is full', async (t) => {
+  for (const waiting of [0, 1]) {
+    const held = gate();
+    const slow: Step = async (call) => {
+      await held.opened;
+      call.sink.emit(HELLO);
+    };
+    const { core, adapter, facts } = coreWith([passingFault(), slow, HELLO], { queue: { concurrency: 1, waiting } });
+    const first = core.chat(REQUEST);
+    const second = new Promise((resolve, reject) => {
+      core.events.on('chat.retried', () => setImmediate(() => core.chat(REQUEST).then(resolve, reject)));
+    });
+    if (waiting === 0) {
+      await t.rejects(first, { code: 'QUEUE_FULL', retryAfterMs: 2000 });
+      t.match(facts.at(-1), { name: 'chat.finished', code: 'QUEUE_FULL', attempts: 1 });
+      t.equal(facts.filter(({ name }) => name === 'chat.retried').length, 1, 'a full queue is no reason for another attempt');
+    }
+    await until('the second is at work', () => adapter.calls.length === 2);
+    held.open();
+    t.match(await second, { message: { content: 'Hello' } });
+    if (waiting === 1) t.match(await first, { message: { content: 'Hello' } });
+  }
+});
+
+t.test('who asks before each attempt is asked before each attempt', async (t) => {
+  const { core, adapter } = coreWith([passingFault(), HELLO]);
+  const counts: number[] = [];
+  await core.chat(REQUEST, { onTurn: () => void counts.push(adapter.calls.length) });
+  t.strictSame(counts, [0, 1]);
+});
+
+t.test('a call that was ended while it was made may have run, and one that was not made has not', async (t) => {
+  for (const step of [untilAborted, () => new Promise<never>(() => undefined)]) {
+    const { core, adapter } = coreWith([step], { queue: { concurrency: 1, waiting: 1 } });
+    const leaver = new AbortController();
+    const [made, waited] = [core.chat(REQUEST, { signal: leaver.signal }), core.chat(REQUEST, { signal: leaver.signal })];
+    await until('the adapter is called', () => adapter.calls.length === 1);
+    leaver.abort();
+    await Promise.all([t.rejects(made, { code: 'CANCELLED', mayHaveRun: true }), t.rejects(waited, { code: 'CANCELLED', mayHaveRun: false })]);
+  }
+});
+
+t.test('what a provider sends after its caller left is dropped', async (t) => {
+  const leaver = new AbortController();
+  const held = gate();
+  const { core } = coreWith([
+    async (call) => {
+      call.sink.emit([{ type: 'text', text: 'early' }]);
+      await held.opened;
+      call.sink.emit([{ type: 'text', text: 'late' }]);
+    },
+  ]);
+  const sink = sinkOf();
+  const run = core.pipe(REQUEST, sink, { signal: leaver.signal });
+  await until('the text has come', () => sink.texts.length === 1);
+  leaver.abort();
+  await t.rejects(run, { code: 'CANCELLED' });
+  held.open();
+  await new Promise(setImmediate);
+  t.same(sink.texts, ['early']);
+});
+
+t.test('leaving the loop of a stream aborts the call', async (t) => {
+  const { core, adapter } = coreWith([
+    async (call) => {
+      call.sink.emit([{ type: 'text', text: 'a' }]);
+      await untilAborted(call);
+    },
+  ]);
+  for await (const event of core.stream(REQUEST)) if (event.type === 'content') break;
+  t.equal(adapter.calls[0]?.signal.aborted, true);
+});
+
+t.test('the bus hears one end for each start, with what happened between', async (t) => {
+  const clock = { ms: 1000 };
+  const slow: Step = async (call) => {
+    clock.ms += 5;
+    call.sink.emit(HELLO);
+    clock.ms += 10;
+  };
+  const { core, facts } = coreWith([passingFault('busy'), slow], { now: () => clock.ms });
+  await core.pipe(REQUEST, sinkOf(), { requestId: 'req-1' });
+  const fact = { requestId: 'req-1', adapter: 'stepped', model: 'model-1' };
+  t.same(facts, [
+    { name: 'chat.started', ...fact, stream: true },
+    { name: 'chat.retried', ...fact, attempt: 1, delayMs: 0, code: 'UPSTREAM_FAILED', error: 'busy' },
+    { name: 'chat.finished', ...fact, attempts: 2, durationMs: 15, firstTextMs: 5, usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 } },
+  ]);
+});
+
+t.test('every outcome has one start and one end', async (t) => {
+  const outcomes: [Step[], string | undefined][] = [
+    [[HELLO], undefined],
+    [[passingFault()], 'UPSTREAM_FAILED'],
+    [[new Error('x')], 'INTERNAL_ERROR'],
+    [[[{ type: 'text', text: 'no stop' }]], 'INTERNAL_ERROR'],
+    [[halfThenFault, HELLO], undefined],
+  ];
+  for (const [steps, code] of outcomes) {
+    const { core, facts } = coreWith(steps);
+    await Promise.allSettled([core.chat(REQUEST)]);
+    t.equal(facts.filter(({ name }) => name === 'chat.started').length, 1);
+    const ends = facts.filter(({ name }) => name === 'chat.finished');
+    t.equal(ends.length, 1);
+    t.equal(ends[0]?.['code'], code);
+    t.match(ends[0]?.['requestId'], /^req_[0-9a-f]{24}$/);
+  }
+});
+
+t.test('back-pressure of the sink reaches the adapter, and a whole answer has none', async (t) => {
+  const answers: boolean[] = [];
+  let resumed = 0;
+  const step: Step = async (call) => {
+    answers.push(call.sink.emit([{ type: 'text', text: 'a' }]));
+    await new Promise<void>((resolve) => call.sink.onceWritable(resolve));
+    resumed += 1;
+    call.sink.emit(HELLO);
+  };
+  const waiting: (() => void)[] = [];
+  const { core } = coreWith([step]);
+  const piped = core.pipe(REQUEST, { ...sinkOf(), content: () => false, onceWritable: (resume) => waiting.push(resume) });
+  await until('the adapter waits', () => waiting.length === 1);
+  t.equal(resumed, 0);
+  waiting[0]?.();
+  await piped;
+  await core.chat(REQUEST);
+  t.same([answers, resumed], [[false, true], 2]);
+});
+
+t.test('a wait that would outlast the opening of the stream is not begun, and the failure keeps its status', async (t) => {
+  const limited = new BlockhouseError('UPSTREAM_RATE_LIMITED', 'slow down', { retryAfterMs: 20_000 });
+  const { core, adapter, names } = coreWith([limited, HELLO]);
+  await t.rejects(core.pipe(REQUEST, { ...sinkOf(), opensInMs: 10_000 }), { code: 'UPSTREAM_RATE_LIMITED', retryAfterMs: 20_000 });
+  t.equal(adapter.calls.length, 1);
+  t.notOk(names().includes('chat.retried'));
+});
+
+/** What a request used that fails: of its error, and of its last fact. */
+async function usagesOf(steps: readonly Step[], run: (core: ReturnType<typeof coreWith>['core']) => Promise<unknown>) {
+  const { core, facts } = coreWith(steps);
+  const error: unknown = await run(core).then(
+    () => undefined,
+    (failure: unknown) => failure,
+  );
+  return { error: error as BlockhouseError | undefined, fact: facts.at(-1)?.['usage'] };
+}
+
+t.test('a request that failed tells what it has used', async (t) => {
+  const used = { inputTokens: 99, outputTokens: 11, totalTokens: 110, cacheReadTokens: 98, estimated: true };
+  const streamed = await usagesOf([halfThenFault], (core) => core.pipe(REQUEST, sinkOf()));
+  t.match(streamed.error, { code: 'UPSTREAM_FAILED', message: 'overloaded', retryAfterMs: 0, retryable: true, usage: used });
+  t.strictSame(streamed.fact, used);
+  const reported: Step = async (call) => {
+    call.sink.emit([...HELLO]);
+    throw new BlockhouseError('UPSTREAM_MALFORMED', 'cut short', { mayHaveRun: true, upstreamStatus: 200, cause: 'c', details: [{ path: 'a', message: 'b' }] });
+  };
+  const whole = await usagesOf([reported], (core) => core.chat(REQUEST));
+  t.match(whole.error, {
+    code: 'UPSTREAM_MALFORMED',
+    mayHaveRun: true,
+    upstreamStatus: 200,
+    cause: 'c',
+    details: [{ path: 'a', message: 'b' }],
+    usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 },
+  });
+  t.strictSame(whole.fact, whole.error?.usage);
+});
+
+t.test('what several attempts have used adds up, whether the last one fails or not', async (t) => {
+  const step: Step = async (call) => {
+    call.sink.emit([{ type: 'usage', usage: { inputTokens: 10, outputTokens: 0 } }]);
+    throw passingFault();
+  };
+  const failed = await usagesOf([step, passingFault(), step], (core) => core.chat(REQUEST));
+  t.strictSame(failed.error?.usage, { inputTokens: 20, outputTokens: 0, totalTokens: 20 });
+  t.strictSame(failed.fact, failed.error?.usage);
+  const answered = await usagesOf([step, HELLO], async (core) => {
+    t.strictSame((await core.chat(REQUEST)).usage, { inputTokens: 3, outputTokens: 2, totalTokens: 5 }, 'an answer has its own usage alone');
+  });
+  t.strictSame(answered.fact, { inputTokens: 13, outputTokens: 2, totalTokens: 15 }, 'the fact has that of the whole request');
+});
+
+t.test('an answer that the caller left tells what it has used, also while it waits for a repetition', async (t) => {
+  const halfThenSilence: Step = async (call) => {
+    call.sink.emit([{ type: 'text', text: 'x'.repeat(40) }]);
+    await untilAborted(call);
+  };
+  const leaving = new AbortController();
+  const sink = sinkOf();
+  sink.content = () => {
+    setImmediate(() => leaving.abort());
+    return true;
+  };
+  const left = await usagesOf([halfThenSilence], (core) => core.pipe(REQUEST, sink, { signal: leaving.signal }));
+  t.match(left.error, { code: 'CANCELLED', usage: { inputTokens: 1, outputTokens: 10, totalTokens: 11, estimated: true } });
+  t.strictSame(left.fact, left.error?.usage);
+
+  const waiting = new AbortController();
+  const step: Step = async (call) => {
+    call.sink.emit([{ type: 'usage', usage: { inputTokens: 10, outputTokens: 0 } }]);
+    throw new BlockhouseError('UPSTREAM_RATE_LIMITED', 'later', { retryAfterMs: 60_000 });
+  };
+  const waited = await usagesOf([step], (core) => {
+    core.events.on('chat.retried', () => waiting.abort());
+    return core.chat(REQUEST, { signal: waiting.signal });
+  });
+  t.match(waited.error, { code: 'CANCELLED', usage: { inputTokens: 10, outputTokens: 0, totalTokens: 10 } });
+});
+
+t.test('where nothing is known of what a request used, nothing is said', async (t) => {
+  const leaving = new AbortController();
+  const silence: Step = async (call) => {
+    setImmediate(() => leaving.abort());
+    await untilAborted(call);
+  };
+  for (const step of [passingFault(), silence]) {
+    const { error, fact } = await usagesOf([step], (core) => core.chat(REQUEST, { signal: leaving.signal }));
+    t.equal(error?.code, step === silence ? 'CANCELLED' : 'UPSTREAM_FAILED');
+    t.equal(error?.usage, undefined);
+    t.equal(fact, undefined);
+  }
 });

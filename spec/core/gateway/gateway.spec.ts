@@ -1,4 +1,4 @@
-// What the gateway takes, refuses and answers. Attempts, retries and aborts are in gateway-attempts.spec.ts.
+// What the gateway takes, refuses and answers. Attempts, retries and aborts are in attempts.spec.ts.
 import t from 'tap';
 import { BlockhouseError } from '../../../core/errors.ts';
 import type { Adapter, StreamSink } from '../../../core/ports.ts';
@@ -142,7 +142,7 @@ t.test('a request that can not succeed is refused at once: no place in the queue
   const before = facts.length;
   const cases: [object, RegExp][] = [
     [{ model: undefined }, /model is required/],
-    [{ adapter: 'nobody' }, /adapter names no adapter \("nobody"\); known are stepped/],
+    [{ adapter: 'nobody' }, /adapter names no adapter \("nobody"\); the adapters are stepped/],
     [{ adapter: '__proto__' }, /names no adapter/],
     [{ messages: [{ role: 'assistant', content: 'x' }] }, /user message/],
     [{ config: { baseURL: 'https://evil.example' } }, /a stored key is not sent there/],
@@ -169,7 +169,7 @@ t.test("a bad base URL is the caller's fault in a request, and the operator's wh
   await t.rejects(coreWith().core.chat(asking({ config: { baseURL: 'nonsense' } })), { code: 'INVALID_REQUEST', message: /config\.baseURL/ });
   await t.rejects(coreWith(undefined, { env: { ...ENV, STEPPED_BASE_URL: 'nonsense' } }).core.chat(REQUEST), {
     code: 'ADAPTER_NOT_CONFIGURED',
-    message: /baseURL must be an absolute http or https URL \(it comes from env:STEPPED_BASE_URL\)/,
+    message: /baseURL must be an absolute http or https URL\. It comes from env:STEPPED_BASE_URL\./,
   });
 });
 
@@ -306,7 +306,7 @@ t.test('a bad address of the operator is told as such, not as a field of the req
       () => t.fail('it was called') as never,
       (error: unknown) => error as BlockhouseError,
     );
-    t.match(message, /^baseURL .*\(it comes from env:STEPPED_BASE_URL\)\.$/);
+    t.match(message, /^baseURL .*\. It comes from env:STEPPED_BASE_URL\.$/);
     t.notMatch(message, 'config.');
     await t.rejects(core.chat(REQUEST), { code: 'ADAPTER_NOT_CONFIGURED' });
   }

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { AdapterQueue } from '../../../core/gateway/queue.ts';
+import type { BlockhouseError } from '../../../core/errors.ts';
+import { AttemptQueue } from '../../../core/gateway/queue.ts';
 import { gate } from '../../support/stepped-adapter.ts';
 import { until } from '../../support/until.ts';
 
@@ -7,7 +8,7 @@ const signal = () => new AbortController().signal;
 const FULL = { code: 'QUEUE_FULL', status: 429 } as const;
 
 t.test('so many run at the same time, the rest wait for their turn in order', async (t) => {
-  const queue = new AdapterQueue({ concurrency: 2, waiting: 10 });
+  const queue = new AttemptQueue({ concurrency: 2, waiting: 10 });
   const gates = Array.from({ length: 5 }, gate);
   const started: number[] = [];
   const runs = gates.map((held, n) =>
@@ -29,14 +30,14 @@ t.test('so many run at the same time, the rest wait for their turn in order', as
 
 t.test('beyond the waiting room a request is turned away at once, with a time to come back', async (t) => {
   for (const waiting of [0, 1, 3]) {
-    const queue = new AdapterQueue({ concurrency: 1, waiting });
+    const queue = new AttemptQueue({ concurrency: 1, waiting });
     const held = gate();
     const runs = Array.from({ length: 1 + waiting }, () => queue.run(() => held.opened, signal()));
     let ran = false;
     const surplus = queue.run(async () => {
       ran = true;
     }, signal());
-    await t.rejects(surplus, { ...FULL, retryAfterMs: 2000, retryable: true, message: new RegExp(`1 at work and ${waiting} waiting`) });
+    await t.rejects(surplus, { ...FULL, retryAfterMs: 2000, retryable: true, message: new RegExp(`at work: 1, waiting: ${waiting}`) });
     held.open();
     await Promise.all(runs);
     t.equal(ran, false);
@@ -45,7 +46,7 @@ t.test('beyond the waiting room a request is turned away at once, with a time to
 });
 
 t.test('a request that leaves while it waits frees its place and never runs', async (t) => {
-  const queue = new AdapterQueue({ concurrency: 1, waiting: 1 });
+  const queue = new AttemptQueue({ concurrency: 1, waiting: 1 });
   const held = gate();
   const first = queue.run(() => held.opened, signal());
   const leaver = new AbortController();
@@ -63,7 +64,7 @@ t.test('a request that leaves while it waits frees its place and never runs', as
 });
 
 t.test('a request that had left before it came never runs', async (t) => {
-  const queue = new AdapterQueue({ concurrency: 1, waiting: 1 });
+  const queue = new AttemptQueue({ concurrency: 1, waiting: 1 });
   await t.rejects(
     queue.run(async () => t.fail('ran'), AbortSignal.abort()),
     { code: 'CANCELLED' },
@@ -72,7 +73,7 @@ t.test('a request that had left before it came never runs', async (t) => {
 });
 
 t.test('a request that leaves at work ends at once and frees its place', async (t) => {
-  const queue = new AdapterQueue({ concurrency: 1, waiting: 1 });
+  const queue = new AttemptQueue({ concurrency: 1, waiting: 1 });
   const leaver = new AbortController();
   const deaf = queue.run(() => new Promise<never>(() => undefined), leaver.signal);
   leaver.abort();
@@ -80,8 +81,40 @@ t.test('a request that leaves at work ends at once and frees its place', async (
   t.equal(await queue.run(async () => 'next', signal()), 'next');
 });
 
+t.test('once a task has begun, the abort of its caller is heard by the task alone', async (t) => {
+  const queue = new AttemptQueue({ concurrency: 1, waiting: 1 });
+  const held = gate();
+  const first = queue.run(() => held.opened, signal());
+  const leaver = new AbortController();
+  const noticed = new Error('ended in its own way');
+  const second = queue.run(() => new Promise((_resolve, reject) => leaver.signal.addEventListener('abort', () => reject(noticed))), leaver.signal);
+  held.open();
+  await first;
+  await new Promise(setImmediate);
+  leaver.abort();
+  await t.rejects(second, noticed);
+});
+
+t.test('a thousand that leave the waiting room leave nothing behind', async (t) => {
+  const queue = new AttemptQueue({ concurrency: 1, waiting: 1 });
+  const held = gate();
+  const first = queue.run(() => held.opened, signal());
+  const codes = new Set<unknown>();
+  for (let n = 0; n < 1000; n += 1) {
+    const leaver = new AbortController();
+    const left = queue.run(async () => t.fail('ran though it had left'), leaver.signal);
+    leaver.abort();
+    await left.catch((error: unknown) => codes.add((error as BlockhouseError).code));
+  }
+  t.strictSame([...codes], ['CANCELLED']);
+  const last = queue.run(async () => 'last', signal());
+  held.open();
+  await first;
+  t.equal(await last, 'last');
+});
+
 t.test('the failure of a task is its own, and the next one runs', async (t) => {
-  const queue = new AdapterQueue({ concurrency: 1, waiting: 1 });
+  const queue = new AttemptQueue({ concurrency: 1, waiting: 1 });
   const failure = new Error('mine');
   await t.rejects(
     queue.run(() => Promise.reject(failure), signal()),

@@ -17,8 +17,8 @@ t.test('an adapter answers to its id and its aliases, and is listed under its id
 
 t.test('an unknown name is 404 in a URL, and 400 with its field in a body', async (t) => {
   for (const name of ['three', '', 'ONE', '__proto__', 'constructor', 'toString', '../one', 'one ']) {
-    t.throws(() => registry.inUrl(name), { code: 'ADAPTER_NOT_FOUND', status: 404, message: /there are two, one/ }, name);
-    t.throws(() => registry.inBody(name, 'provider'), { code: 'INVALID_REQUEST', message: /known are two, one/, details: [{ path: 'provider' }] }, name);
+    t.throws(() => registry.inUrl(name), { code: 'ADAPTER_NOT_FOUND', status: 404, message: /The adapters are two, one/ }, name);
+    t.throws(() => registry.inBody(name, 'provider'), { code: 'INVALID_REQUEST', message: /the adapters are two, one/, details: [{ path: 'provider' }] }, name);
   }
 });
 

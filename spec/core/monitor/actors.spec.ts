@@ -166,7 +166,7 @@ t.test('a reply that ends after its run leaves the reply of the next run alone',
     memory: { read: held },
     chat: { read: async () => entries, update: async () => undefined },
   };
-  const world = { now: Date.now, halted: () => ({ halted: false }) };
+  const world = { now: Date.now, halted: () => ({ halted: false }), gateway: { contextTokens: async () => undefined } };
   const ids = { follow: () => undefined };
   const at = (): string => new Date().toISOString();
   const retryWait = new RetryWait(() => 0);

@@ -67,7 +67,9 @@ t.test('a failure is judged by its code', async (t) => {
 });
 
 t.test('what the provider may have worked on is no fault of the network, and what never left this machine is one', async (t) => {
-  for (const code of ['UPSTREAM_UNREACHABLE', 'UPSTREAM_TIMEOUT'] as const) t.equal(judge(code, { mayHaveRun: true }), 'transient', code);
+  for (const code of ['UPSTREAM_UNREACHABLE', 'UPSTREAM_TIMEOUT', 'UPSTREAM_MALFORMED'] as const) {
+    for (const retryable of [true, false]) t.equal(judge(code, { mayHaveRun: true, retryable }), 'transient', `${code} ${retryable}`);
+  }
   t.equal(judge('SHUTTING_DOWN', { mayHaveRun: true }), 'cancelled');
   t.equal(judge('TOO_MANY_CONNECTIONS'), 'network');
 });

@@ -1,11 +1,11 @@
 // What a call costs, and its line in the ledger.
 import t from 'tap';
 import { createBus } from '../../../core/bus.ts';
+import { invalidRequest } from '../../../core/errors.ts';
 import type { Gateway } from '../../../core/gateway/gateway.ts';
 import { Prices } from '../../../core/gateway/pricing.ts';
 import { Billing, estimatedUsage } from '../../../core/monitor/billing.ts';
 import type { Candidate } from '../../../core/monitor/candidates.ts';
-import { invalidRequest } from '../../../core/errors.ts';
 import { Ledger } from '../../../core/workspace/ledger.ts';
 
 const CANDIDATE: Candidate = { provider: 'p', model: 'gpt-4o', config: {} };

@@ -2,15 +2,22 @@ import t from 'tap';
 import { statusOf } from '../../../core/block/entry.ts';
 import { explain } from '../../../core/monitor/explain.ts';
 import { type BlockPulse, type BlockState, STATES } from '../../../core/schemas/block.ts';
-import { Explanation } from '../../../core/schemas/block-api.ts';
+import { Explanation, type Failures } from '../../../core/schemas/block-api.ts';
 import { compile } from '../../../core/schemas/validate.ts';
 import { configOf, pulseOf } from '../../support/block-files.ts';
 
 const NOW = Date.parse('2026-11-20T14:03:10.000Z');
+const NONE: Failures = { count: 0, since: null, last: null };
 const ADAPTER = { provider: 'acme', model: 'm' };
 
 function told(state: BlockState, pulse: Partial<BlockPulse> = {}, config: object = { adapter: ADAPTER }): string[] {
-  const { why, next, fix } = explain({ name: 'a', config: configOf({ ...config }), pulse: pulseOf({ state, status: statusOf(state), ...pulse }), now: NOW });
+  const { why, next, fix } = explain({
+    name: 'a',
+    config: configOf({ ...config }),
+    pulse: pulseOf({ state, status: statusOf(state), ...pulse }),
+    failures: NONE,
+    now: NOW,
+  });
   return [why, next, fix ?? 'none'];
 }
 
@@ -121,10 +128,29 @@ t.test('a moment is told in absolute and in relative time', async (t) => {
   for (const [nextWakeUp, wanted] of cases) t.equal(told('backoff', { nextWakeUp })[1], `It retries ${wanted}.`, nextWakeUp);
 });
 
+t.test('a message that failed is named with its cause and the command that queues it again', async (t) => {
+  const last = { id: 'm2', at: '2026-11-20T14:01:30.000Z', code: 'UPSTREAM_REJECTED', message: 'Acme (HTTP 400): too long' };
+  const of = (failures: Failures, state: BlockState = 'idle') =>
+    explain({ name: 'a', config: configOf({ adapter: ADAPTER }), pulse: pulseOf({ state }), failures, now: NOW });
+  t.match(of(NONE), { failures: NONE, failed: null, fix: null });
+  t.match(of({ count: 1, since: last.at, last }), {
+    failures: { count: 1, last },
+    why: 'Its monitor runs and no message waits.',
+    failed:
+      '1 message has failed. It is m2, and failed at 2026-11-20 14:01 UTC, with UPSTREAM_REJECTED: Acme (HTTP 400): too long. `blockhouse queue a --retry m2` queues it again.',
+    fix: 'blockhouse queue a --retry m2',
+  });
+  const several = of({ count: 3, since: '2026-11-19T08:00:00.000Z', last }, 'stopped');
+  t.match(several.failed, /^3 messages have failed since 2026-11-19 08:00 UTC\. The last one is m2, with UPSTREAM_REJECTED/);
+  t.equal(several.fix, 'blockhouse start a', 'the state comes first');
+  const odd = of({ count: 1, since: 'then', last: { ...last, at: 'then', id: 'x; rm' } });
+  t.match(odd, { failed: /failed at then, .*--retry <id>/, fix: 'blockhouse queue a --retry <id>' });
+});
+
 t.test('it says since when, and what was before', async (t) => {
   const step = (n: number, from: BlockState, to: BlockState) => ({ at: `2026-11-20T14:00:${10 + n}.000Z`, from, to, cause: 'x', actor: 'user' as const });
   const transitions = Array.from({ length: 12 }, (_, n) => (n % 2 === 0 ? step(n, 'idle', 'working') : step(n, 'working', 'idle')));
-  const of = (pulse: Partial<BlockPulse>) => explain({ name: 'a', config: configOf(), pulse: pulseOf(pulse), now: NOW });
+  const of = (pulse: Partial<BlockPulse>) => explain({ name: 'a', config: configOf(), pulse: pulseOf(pulse), failures: NONE, now: NOW });
   const idle = of({ state: 'idle', transitions });
   t.equal(idle.since, '2026-11-20T14:00:21.000Z');
   t.same(idle.lastTransitions, transitions.slice(2));
@@ -135,5 +161,6 @@ t.test('it says since when, and what was before', async (t) => {
 
 t.test('every explanation is what the API promises', async (t) => {
   const check = compile(Explanation);
-  for (const state of STATES) t.doesNotThrow(() => check(explain({ name: 'a', config: configOf(), pulse: pulseOf({ state }), now: NOW })), state);
+  for (const state of STATES)
+    t.doesNotThrow(() => check(explain({ name: 'a', config: configOf(), pulse: pulseOf({ state }), failures: NONE, now: NOW })), state);
 });

@@ -261,3 +261,17 @@ t.test('what is wrong with a request fails its call, and a defect is told as one
   t.match(await failureOf(calls.make(callOf({ candidate: { ...CANDIDATE, provider: 'nope' } }))), { failure: { code: 'INVALID_REQUEST' } });
   t.match(await failureOf(calls.make(callOf())), { failure: { code: 'INTERNAL_ERROR' }, message: String });
 });
+
+t.test('a block whose calls fail again and again pauses the provider for itself alone', async (t) => {
+  const reset: Step = async (call) => {
+    const turn = call.prompt.turns.at(-1);
+    if (turn?.role === 'user' && turn.text.startsWith('poison')) throw new BlockhouseError('UPSTREAM_UNREACHABLE', 'reset', { mayHaveRun: true });
+    call.sink.emit(HELLO);
+  };
+  const { calls, stepped } = callsOf([reset]);
+  const ask = (block: string, content: string) => calls.make(callOf({ block, messages: [{ role: 'user', content }] }));
+  for (let n = 0; n < 20; n += 1) t.match((await failureOf(ask('ada', `poison ${n}`))).failure, { message: 'reset', mayHaveRun: true });
+  t.match((await failureOf(ask('ada', 'hi'))).failure, { code: 'UPSTREAM_UNREACHABLE', message: /left alone/, mayHaveRun: false });
+  t.equal(stepped.calls.length, 20);
+  t.match(await ask('bob', 'hi'), { content: 'Hello' });
+});

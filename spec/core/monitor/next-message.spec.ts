@@ -6,7 +6,7 @@ import type { BlockWorkshop } from '../../../core/block/workshop.ts';
 import { BlockhouseError } from '../../../core/errors.ts';
 import { choiceAfterFault, chooseNext } from '../../../core/monitor/next-message.ts';
 import { RetryWait } from '../../../core/monitor/retry-wait.ts';
-import { AT, configOf, pair, userEntry } from '../../support/block-files.ts';
+import { AT, answerEntry, configOf, userEntry } from '../../support/block-files.ts';
 import { RUNNABLE, startCore } from '../../support/blocks.ts';
 import { heldDaemon, pulseIn } from '../../support/held-daemon.ts';
 import { until } from '../../support/until.ts';
@@ -68,7 +68,8 @@ t.test('what a crash left behind is put in order at the start', async (t) => {
   one.write('ada', 'chat', [
     userEntry('1', { status: 'processing', processed: false, attempts: 1, timestamp: at }),
     userEntry('2', { status: 'processing', processed: false, attempts: 5, timestamp: at }),
-    ...pair('3', { status: 'processing', processed: false, attempts: 1, timestamp: at }),
+    userEntry('3', { status: 'processing', processed: false, attempts: 1, timestamp: at }),
+    answerEntry('3a', '3'),
   ]);
   await one.blocks.start('ada');
   await one.told('message.finished', { id: '1', status: 'done' });
@@ -226,6 +227,7 @@ t.test('a fault of the disk is waited out, a damaged file needs a person, and a 
   const shop = { name: 'ada', world: { now: () => 1000 } } as unknown as Block;
   t.match(choiceAfterFault(shop, new BlockhouseError('STORAGE_FULL', 'full')), { kind: 'wait', until: 16_000, reason: { code: 'STORAGE_FULL' } });
   t.match(choiceAfterFault(shop, new BlockhouseError('STORAGE_FAILED', 'no')), { kind: 'wait' });
+  t.match(choiceAfterFault(shop, new BlockhouseError('WORKSPACE_DAMAGED', 'no')), { kind: 'wait', reason: { fix: /doctor/ } });
   t.match(choiceAfterFault(shop, new BlockhouseError('BLOCK_DAMAGED', 'bad')), { kind: 'fail', reason: { fix: /doctor/ } });
   t.match(choiceAfterFault(shop, new BlockhouseError('INVALID_REQUEST', 'timezone')), { kind: 'fail' });
   t.equal(choiceAfterFault(shop, new TypeError('x')), undefined);

@@ -9,6 +9,7 @@ t.test('a failure that a person can cure says how', async (t) => {
     UPSTREAM_REJECTED: /blockhouse config edit ada/,
     INVALID_REQUEST: /blockhouse config edit ada/,
     BLOCK_DAMAGED: /blockhouse doctor/,
+    WORKSPACE_DAMAGED: /blockhouse doctor/,
     STORAGE_FULL: /space/,
     STORAGE_FAILED: /written/,
   };

@@ -14,6 +14,7 @@ import {
   syncFolder,
   writeNewFile,
 } from '../../../core/workspace/atomic-file.ts';
+import { countFlushes } from '../../support/flushes.ts';
 import { refuseToSyncFolders } from '../../support/unconfirmed-folders.ts';
 
 t.test('the file holds exactly the content', async (t) => {
@@ -23,6 +24,19 @@ t.test('the file holds exactly the content', async (t) => {
     t.equal(readFileSync(join(folder, 'file'), 'utf8'), content);
   }
   t.same(readdirSync(folder), ['file'], 'and nothing else is left');
+});
+
+t.test('a file that need not be durable is replaced whole without being flushed', async (t) => {
+  const path = join(t.testdir({ file: 'old' }), 'file');
+  const count = await countFlushes(t);
+  t.equal(await replaceFileIf(path, 'refused', () => false, { durable: false }), undefined);
+  t.equal(readFileSync(path, 'utf8'), 'old');
+  await replaceFileIf(path, 'new', () => true, { durable: false });
+  t.equal(readFileSync(path, 'utf8'), 'new');
+  t.equal(statSync(path).mode & 0o777, 0o600);
+  t.equal(count(), 0);
+  await replaceFile(path, 'durable');
+  t.equal(count(), 2, 'the file and its folder');
 });
 
 t.test('the file is closed to others from the first moment, whatever the umask and the old mode', async (t) => {

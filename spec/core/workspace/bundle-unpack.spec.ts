@@ -68,16 +68,16 @@ t.test('names that are not those of a block are refused', async (t) => {
     'alpha/./config.json',
     'alpha//config.json',
   ]) {
-    await refused(t, await archive(CONFIG, name), new RegExp(`entry ${JSON.stringify(name)} is no file of a block`));
+    await refused(t, await archive(CONFIG, name), new RegExp(`entry ${JSON.stringify(name)} is not a file of a block`));
   }
   for (const name of ['/etc/passwd', '//x', '../config.json', '..'])
     await refused(t, await archive(CONFIG, name), /does not lie in the one folder|can't be read/);
   await refused(t, await archive(CONFIG, 'beta/config.json'), /"beta\/config\.json" does not lie in the same folder as those before it, "alpha"/);
-  await refused(t, await archive('config.json'), /"config\.json" is no file of a block/);
-  await refused(t, await archive(CONFIG, { name: 'alpha/other/', type: 'directory' }), /"alpha\/other\/" is no folder of a block/);
-  await refused(t, await archive(CONFIG, { name: 'alpha/config.json/', type: 'directory' }), /is no folder of a block/);
+  await refused(t, await archive('config.json'), /"config\.json" is not a file of a block/);
+  await refused(t, await archive(CONFIG, { name: 'alpha/other/', type: 'directory' }), /"alpha\/other\/" is not a folder of a block/);
+  await refused(t, await archive(CONFIG, { name: 'alpha/config.json/', type: 'directory' }), /is not a folder of a block/);
   await refused(t, await archive(CONFIG, CONFIG), /"alpha\/config\.json" is there twice/);
-  await refused(t, await archive(CONFIG, { name: 'a', pax: { path: 'alpha/logs/esc\u001b[31m' } }), /entry "alpha\/logs\/esc\\u001b\[31m" is no file/);
+  await refused(t, await archive(CONFIG, { name: 'a', pax: { path: 'alpha/logs/esc\u001b[31m' } }), /entry "alpha\/logs\/esc\\u001b\[31m" is not a file/);
 });
 
 t.test('links and devices are refused', async (t) => {
@@ -135,8 +135,8 @@ t.test('an entry that claims more than is allowed is refused before any of it is
   const sum = header.reduce((total, byte) => total + byte, 0);
   header.write(`${sum.toString(8).padStart(6, '0')}\0`, 148, 'latin1');
   const folder = emptyFolder(t);
-  await t.rejects(unpackInto(await withZeros(claim, 20), folder), { code: 'INVALID_REQUEST', message: /chat\.json" makes the block larger/ });
-  t.strictSame(readdirSync(folder), ['config.json']);
+  await t.rejects(unpackInto(await withZeros(claim, 20), folder), { code: 'INVALID_REQUEST', message: /chat\.json" is larger than 67108864 bytes/ });
+  t.strictSame(readdirSync(folder), []);
 });
 
 t.test('a small archive that unpacks to something huge is left early', async (t) => {
@@ -146,10 +146,26 @@ t.test('a small archive that unpacks to something huge is left early', async (t)
   await refused(t, bomb, /unpacks to more than/);
 });
 
+t.test('what is wrong with a later entry is found before the first one is written', async (t) => {
+  t.testdir({});
+  const logs = Array.from({ length: 2500 }, (_, n) => `alpha/logs/${n}.log`);
+  const bad: [Uint8Array, RegExp][] = [
+    [await archive(CONFIG, ...logs), /more than 2500 files and folders/],
+    [await archive(CONFIG, ...logs.slice(0, 100), 'alpha/auth.json'), /is not a file of a block/],
+    [await archive(...logs.slice(0, 100)), /no config\.json/],
+    [gzipSync((await tar(CONFIG, ...logs.slice(0, 100))).subarray(0, -1500)), /can't be read as tar\.gz/],
+  ];
+  for (const [bytes, message] of bad) {
+    const folder = emptyFolder(t);
+    await t.rejects(unpackInto(bytes, folder), { code: 'INVALID_REQUEST', message });
+    t.strictSame(readdirSync(folder), [], String(message));
+  }
+});
+
 t.test('too many entries are refused', async (t) => {
   t.testdir({});
-  const entries = Array.from({ length: 20_001 }, () => ({ name: 'alpha/', type: 'directory' as const }));
-  await refused(t, await archive(...entries), /more than 20000 entries/);
+  const folders = Array.from({ length: 2501 }, () => ({ name: 'alpha/', type: 'directory' as const }));
+  await refused(t, await archive(...folders), /more than 2500 files and folders/);
 });
 
 t.test('a full disk is told as such', async (t) => {

@@ -85,15 +85,15 @@ t.test('a folder without any of it packs to nothing', async (t) => {
 
 t.test('more than can be exported is refused before it is read', async (t) => {
   const folder = t.testdir(BLOCK);
-  truncateSync(join(folder, 'chat.json'), 256 * 1024 * 1024 + 1);
-  await t.rejects(packFolder(folder, 'alpha'), { code: 'INVALID_REQUEST', message: /alpha\/chat\.json does not fit/ });
+  truncateSync(join(folder, 'chat.json'), 64 * 1024 * 1024 + 1);
+  await t.rejects(packFolder(folder, 'alpha'), { code: 'INVALID_REQUEST', message: /alpha\/chat\.json has \d+ bytes/ });
   truncateSync(join(folder, 'chat.json'), 1);
-  for (let n = 0; n < 20_000; n += 1) writeFileSync(join(folder, 'logs', `${n}.log`), '');
-  await t.rejects(packFolder(folder, 'alpha'), { code: 'INVALID_REQUEST', message: /20009 files/ });
+  for (let n = 0; n < 2500; n += 1) writeFileSync(join(folder, 'logs', `${n}.log`), '');
+  await t.rejects(packFolder(folder, 'alpha'), { code: 'INVALID_REQUEST', message: /2509 files/ });
 });
 
 t.test('a failure of the disk is told as what it is', async (t) => {
   const folder = t.testdir({ 'config.json': '{}', logs: 'no folder' });
-  t.ok((await packFolder(folder, 'alpha')).length > 0, 'a file where a folder should be holds nothing');
+  await t.rejects(packFolder(folder, 'alpha'), { code: 'BLOCK_DAMAGED', message: /^logs is not a folder/ });
   await t.rejects(packFolder(join(folder, 'x'.repeat(300)), 'alpha'), { code: 'ENAMETOOLONG' });
 });

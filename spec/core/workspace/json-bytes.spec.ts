@@ -6,6 +6,16 @@ t.test('JSON is parsed, with whatever text is in it', (t) => {
   t.end();
 });
 
+t.test('text that nests too deep or holds too many values is refused before it is parsed', (t) => {
+  const deep = (levels: number): Buffer => Buffer.from(`${'['.repeat(levels)}${']'.repeat(levels)}`);
+  t.ok(parseBytes(deep(100)));
+  for (const levels of [101, 20_000]) t.throws(() => parseBytes(deep(levels)), { message: 'it nests deeper than 100 levels' });
+  t.throws(() => parseBytes(Buffer.from('[1,2,3]'), 2), { message: 'it holds more than 2 fields and elements' });
+  t.throws(() => parseBytes(Buffer.from(`[${'0,'.repeat(50_000)}0]`)), { message: 'it holds more than 50000 fields and elements' });
+  t.same(parseBytes(Buffer.from('[1,2,3]'), 3), [1, 2, 3]);
+  t.end();
+});
+
 t.test('what is wrong is said without a quotation', (t) => {
   const faultOf = (bytes: Buffer | string): string => {
     try {

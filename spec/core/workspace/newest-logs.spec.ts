@@ -18,7 +18,7 @@ t.test('a folder that is missing or empty has no logs; one that can not be read 
   const folder = t.testdir({ empty: {}, file: '' });
   t.strictSame(await newestLogs(join(folder, 'missing')), []);
   t.strictSame(await newestLogs(join(folder, 'empty')), []);
-  await t.rejects(newestLogs(join(folder, 'file')), { code: 'ENOTDIR' });
+  await t.rejects(newestLogs(join(folder, 'file')), { code: 'BLOCK_DAMAGED', message: /^file is not a folder/ });
 });
 
 t.test('the newest come first, with their content', async (t) => {

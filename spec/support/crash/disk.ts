@@ -69,6 +69,7 @@ function readArchive(folder: string): EntryOnDisk[] {
   const archive = join(folder, 'chat-archive');
   if (!existsSync(archive)) return [];
   return readdirSync(archive)
+    .filter((name) => /^\d{4}-\d{2}\.jsonl$/.test(name))
     .sort()
     .flatMap((name) => linesOf(join(archive, name)) as EntryOnDisk[]);
 }

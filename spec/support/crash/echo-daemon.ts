@@ -85,7 +85,11 @@ export class EchoDaemon {
   }
 
   async #answer(body: string, res: ServerResponse, socket: Socket): Promise<void> {
-    const { messages } = JSON.parse(body) as { messages: { content: string }[] };
+    const { messages } = JSON.parse(body) as { messages?: { content: string }[] };
+    if (messages === undefined) {
+      res.writeHead(404).end(); // a question about the model
+      return;
+    }
     const call: Call = { asked: messages.at(-1)?.content ?? '', endedAt: undefined };
     const { asked } = call;
     const isCounted = COUNTED.test(asked);

@@ -20,7 +20,7 @@ export interface KillReport extends LivesReport {
 }
 
 /** Messages of the first block that are there before all: its oldest entries move to chat-archive/ from the beginning. */
-const OLD_MESSAGES = 249;
+const OLD_MESSAGES = 274;
 
 const KILL: Ending = {
   plural: 'kills',

@@ -13,6 +13,7 @@ function entry(name: string, written: string[] = []): BlockEntry {
     costs: { totalInput: 0, totalOutput: 0, totalCost: null, calls: 0 },
     pulse: { ...status, lastPulse: null, nextWakeUp: null, error: null },
     queue: 0,
+    failures: { count: 0, since: null, last: null },
     lastMessageAt: null,
   };
   const toJSON = (): object => {

@@ -1,5 +1,5 @@
 // `/api/archive`, and blocks as files: export and import.
-import { IMPORT_BODY_BYTES, OTHER_BODY_BYTES, readBytes, readJsonBody } from '../body.ts';
+import { assertBytes, IMPORT_BODY_BYTES, OTHER_BODY_BYTES, readBytes, readJsonBody } from '../body.ts';
 import { queryValue } from '../query.ts';
 import { ok, Written } from '../reply.ts';
 import { param, type RouteContext } from '../route.ts';
@@ -28,6 +28,8 @@ export const exportBlock = async (context: RouteContext) => {
 
 export const importBlock = async (context: RouteContext) => {
   const wanted = queryValue(context.req, 'name');
-  const { name } = await context.core.blocks.import(await readBytes(context, IMPORT_BODY_BYTES, GZIP), wanted);
+  assertBytes(context.req, IMPORT_BODY_BYTES, GZIP); // what is refused by its headers does not wait for a turn
+  const receive = async () => context.core.blocks.import(await readBytes(context, IMPORT_BODY_BYTES, GZIP), wanted);
+  const { name } = await context.server.imports.run(receive, context.signal);
   return ok({ success: true, name });
 };

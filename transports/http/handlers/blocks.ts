@@ -1,4 +1,5 @@
 // `/api/blocks`: what a block is, its configuration, its monitor. Each handler is one call of the core.
+import type { Warning } from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
 import { blockListText } from '../list-text.ts';
 import { etagOf, ifMatchOf, queryChoice } from '../query.ts';
@@ -8,8 +9,8 @@ import { param, type RouteContext } from '../route.ts';
 export const list = async ({ core }: RouteContext) => ok(blockListText(await core.blocks.list()));
 
 export const create = async (context: RouteContext) => {
-  const { name } = await context.core.blocks.create(await readJsonBody(context, OTHER_BODY_BYTES, false));
-  return ok({ success: true, name });
+  const { name, warnings } = await context.core.blocks.create(await readJsonBody(context, OTHER_BODY_BYTES, false));
+  return ok({ success: true, name, ...some(warnings) });
 };
 
 export const details = async (context: RouteContext) => {
@@ -44,8 +45,13 @@ export const config = async (context: RouteContext) => {
 export const updateConfig = async (context: RouteContext) => {
   const ifMatch = ifMatchOf(context.req);
   const patch = await readJsonBody(context, OTHER_BODY_BYTES, false);
-  const current = await context.core.blocks.updateConfig(param(context, 'name'), patch, { ifMatch });
-  return ok({ success: true, config: current }, etagOf(current));
+  const { config: current, warnings } = await context.core.blocks.updateConfig(param(context, 'name'), patch, { ifMatch });
+  return ok({ success: true, config: current, ...some(warnings) }, etagOf(current));
 };
 
 export const logs = async (context: RouteContext) => ok({ logs: await context.core.blocks.logs(param(context, 'name')) });
+
+/** An answer without warnings has no such field. */
+function some(warnings: readonly Warning[]): { readonly warnings?: readonly Warning[] } {
+  return warnings.length > 0 ? { warnings } : {};
+}

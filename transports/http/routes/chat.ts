@@ -1,24 +1,38 @@
 // The routes of a block's chat and memory.
-import { CHANNELS } from '../../../core/index.ts';
+import { CHANNELS, HistoryPage } from '../../../core/index.ts';
 import * as chat from '../handlers/chat.ts';
 import * as memory from '../handlers/memory.ts';
 import { BODY, body, json, READ, UPSTREAM, WRITE } from '../openapi/parts.ts';
-import type { RouteEntry, RouteKey } from '../route.ts';
+import type { Parameter, RouteEntry, RouteKey } from '../route.ts';
 
 const name = { name: 'Name of the block' };
 const message = { ...name, id: 'Id of the message' };
 const fact = { ...name, id: 'Id of the fact' };
+const { limit, before, since } = HistoryPage.properties;
 const changed = { 200: json('MessageChanged', 'The message as it is now.') };
 const remembered = { 200: json('MemoryAnswer', 'The memory as it is now.') };
 
 export const CHAT_ROUTES = {
   'GET /api/blocks/:name/chat': {
     id: 'listMessages',
-    summary: 'The active chat history, oldest first',
+    summary: 'The active chat history, or a page of the whole conversation; oldest first',
+    description:
+      'Without a query, the active entries: what waits, and the newest 500 others as far as they come to 4 MiB (the newest 20 stay up to 12 MiB, the ' +
+      'last exchange up to 24 MiB). With `limit`, `before` or `since`, entries of the whole conversation, also those that have moved to the archive ' +
+      'of the chat. An empty page is its end.',
     params: name,
+    query: { limit: wordsOf(limit), before: wordsOf(before), since: wordsOf(since) },
     answers: { 200: json('ChatHistory', 'The messages.') },
-    errors: READ,
+    errors: ['INVALID_REQUEST', 'MESSAGE_NOT_FOUND', ...READ],
     handler: chat.history,
+  },
+  'GET /api/blocks/:name/chat/:id': {
+    id: 'getMessage',
+    summary: 'A message with its answer, active or archived',
+    params: message,
+    answers: { 200: json('MessageFound', 'The message, or the answer, and the newest answer to it.') },
+    errors: ['MESSAGE_NOT_FOUND', ...READ],
+    handler: chat.find,
   },
   'POST /api/blocks/:name/chat': {
     id: 'postMessage',
@@ -32,7 +46,7 @@ export const CHAT_ROUTES = {
   },
   'POST /api/blocks/:name/chat/:id/cancel': {
     id: 'cancelMessage',
-    summary: 'Take a message out of the queue, or end its reply and keep the text so far',
+    summary: 'Take a message out of the queue, end its reply and keep the text so far, or give up on one that failed',
     params: message,
     answers: changed,
     errors: ['MESSAGE_NOT_FOUND', ...WRITE],
@@ -80,3 +94,8 @@ export const CHAT_ROUTES = {
     handler: memory.undo,
   },
 } as const satisfies Record<RouteKey, RouteEntry>;
+
+/** A field of a query as a parameter of the contract. */
+function wordsOf({ description, ...schema }: { readonly description: string }): Parameter {
+  return { schema, description };
+}

@@ -48,7 +48,7 @@ export const WORKSPACE_ROUTES = {
     query: { name: { schema: string, description: 'Another name for the block' } },
     body: { required: true, ...binary },
     answers: { 200: json('BlockCreated', 'It is on disk, stopped.') },
-    errors: [...BODY, 'NAME_TAKEN', ...DISK],
+    errors: [...BODY, 'NAME_TAKEN', 'QUEUE_FULL', ...DISK],
     handler: archive.importBlock,
   },
   'GET /api/costs': {
@@ -59,7 +59,7 @@ export const WORKSPACE_ROUTES = {
       block: { schema: string, description: 'Only this block' },
     },
     answers: { 200: json('CostsReport', 'The report.') },
-    errors: ['INVALID_REQUEST', 'BLOCK_NOT_FOUND'],
+    errors: ['INVALID_REQUEST', 'BLOCK_NOT_FOUND', 'WORKSPACE_DAMAGED', 'STORAGE_FAILED'],
     handler: workspace.costs,
   },
   'GET /api/doctor': {

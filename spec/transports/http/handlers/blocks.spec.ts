@@ -130,6 +130,26 @@ t.test('reset clears what it says, logs only with hard=true, and takes no other 
   t.strictSame(await logs(), []);
 });
 
+t.test('unknown fields of a configuration are kept and named, with what was probably meant; without any there is no such list', async (t) => {
+  const server = await startServer(t);
+  const created = await server.call('POST', '/api/blocks', {
+    body: { name: 'a', config: { systmPrompt: 'x', adapter: { provider: 'ollama', model: 'm', maxToken: 5 } } },
+  });
+  t.strictSame(Object.keys(created.json), ['success', 'name', 'warnings']);
+  t.match(created.json['warnings'], [
+    { field: 'config.systmPrompt', message: /it is kept and has no effect\. Did you mean config\.systemPrompt\?$/ },
+    { field: 'config.adapter.maxToken', message: /Did you mean config\.adapter\.maxTokens\?$/ },
+  ]);
+  const changed = await server.call('PUT', '/api/blocks/a/config', { body: { mine: 1, budgte: {} } });
+  t.match(changed.json, {
+    success: true,
+    config: { mine: 1, budgte: {}, systmPrompt: 'x' },
+    warnings: [{ field: 'mine' }, { field: 'budgte', message: /budget/ }],
+  });
+  t.strictSame(Object.keys((await server.call('PUT', '/api/blocks/a/config', { body: { description: 'x' } })).json), ['success', 'config']);
+  t.strictSame(Object.keys((await server.call('POST', '/api/blocks', { body: { name: 'b' } })).json), ['success', 'name']);
+});
+
 t.test('a configuration is merged, checked and kept', async (t) => {
   const server = await startServer(t);
   await createBlock(server, 'a', { description: 'one', tags: ['x'] });

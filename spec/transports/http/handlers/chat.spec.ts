@@ -55,6 +55,31 @@ t.test('a message that is none is a 400, and one too many a 429 with Retry-After
   });
 });
 
+t.test('a page of the history, and a message with its answer', async (t) => {
+  const server = await startServer(t);
+  await createBlock(server, 'a');
+  const ids: unknown[] = [];
+  for (let n = 0; n < 5; n += 1) ids.push((await server.call('POST', '/api/blocks/a/chat', { body: { message: `${n}` } })).json['id']);
+  const page = async (query: string) => ((await server.call('GET', `/api/blocks/a/chat?${query}`)).json['messages'] as { id: string }[]).map(({ id }) => id);
+  t.same(await page('limit=2'), ids.slice(3));
+  t.same(await page(`limit=2&before=${ids[3]}`), ids.slice(1, 3));
+  t.same(await page(`since=${ids[1]}`), ids.slice(2));
+  t.same(await page(`before=${ids[0]}`), []);
+  for (const [query, field] of [
+    ['limit=0', 'limit'],
+    ['limit=501', 'limit'],
+    ['limit=ten', 'limit'],
+    ['limit=', 'limit'],
+    ['limit=1&limit=2', 'limit'],
+    ['before=', 'before'],
+    [`before=${ids[0]}&since=${ids[0]}`, 'since'],
+  ] as const)
+    t.match(await server.call('GET', `/api/blocks/a/chat?${query}`), { status: 400, json: { code: 'INVALID_REQUEST', details: [{ path: field }] } }, query);
+  t.match(await server.call('GET', '/api/blocks/a/chat?before=nobody'), { status: 404, json: { code: 'MESSAGE_NOT_FOUND' } });
+  t.match(await server.call('GET', `/api/blocks/a/chat/${ids[0]}`), { status: 200, json: { entry: { id: ids[0], content: '0' }, answer: null } });
+  t.match(await server.call('GET', '/api/blocks/a/chat/nobody'), { status: 404, json: { code: 'MESSAGE_NOT_FOUND' } });
+});
+
 t.test('odd text is kept as it is', async (t) => {
   const server = await startServer(t);
   await createBlock(server, 'a');

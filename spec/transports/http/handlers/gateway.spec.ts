@@ -210,6 +210,7 @@ t.test('a silent provider gets its stream opened by a comment, and a late failur
   });
   const response = await responseOf(server.open('POST', '/v1/chat', { body: STREAM }));
   t.equal(response.statusCode, 200, 'the status is out while the provider is silent');
+  await server.upstream.arrived(0);
   fail();
   const { text } = await readAnswer(response);
   t.match(text, /^: keep-alive\n\n/);
@@ -226,6 +227,7 @@ t.test('a provider that is late but well ends in done, with comments only betwee
     },
   });
   const response = await responseOf(server.open('POST', '/v1/chat', { body: STREAM }));
+  await server.upstream.arrived(0);
   respond();
   t.strictSame(
     framesOf((await readAnswer(response)).text).map(({ event }) => event),

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Answer, addUsage } from '../../../core/gateway/answer.ts';
+import { Accumulator, addUsage, sumUsage } from '../../../core/gateway/accumulate.ts';
 import { type Prompt, toPrompt } from '../../../core/gateway/prompt.ts';
 import type { ChatEvent } from '../../../core/ports.ts';
 import { STOP_REASONS } from '../../../core/schemas/chat.ts';
@@ -10,13 +10,13 @@ const call = (id: string, name = 'f'): ChatEvent => ({ type: 'toolCall', toolCal
 const usage = (reported: Record<string, number | undefined>): ChatEvent => ({ type: 'usage', usage: reported });
 
 function fold(events: readonly ChatEvent[], prompt = PROMPT) {
-  const answer = new Answer();
+  const answer = new Accumulator();
   const text = answer.add(events);
   return { text, done: answer.finish(prompt) };
 }
 
 t.test('text comes out in order, without empty fragments', async (t) => {
-  const answer = new Answer();
+  const answer = new Accumulator();
   t.same(answer.add([{ type: 'text', text: 'a' }, call('1'), { type: 'text', text: '' }, { type: 'text', text: ' b' }]), ['a', ' b']);
   t.same(answer.add([STOP]), []);
 });
@@ -104,7 +104,7 @@ t.test('what there was none of is absent', async (t) => {
 });
 
 t.test('an answer without a stop is a defect of the adapter, not a short answer', async (t) => {
-  const answer = new Answer();
+  const answer = new Accumulator();
   answer.add([{ type: 'text', text: 'half' }]);
   t.throws(() => answer.finish(PROMPT), { code: 'INTERNAL_ERROR' });
 });
@@ -140,7 +140,7 @@ t.test('an answer nests as deep as a request that brings it back may', async (t)
 });
 
 t.test('an answer that nests too deep is refused once, however it goes on, and has its usage', async (t) => {
-  const answer = new Answer();
+  const answer = new Accumulator();
   t.same(answer.add([{ type: 'text', text: 'x'.repeat(40) }, ...NESTED.map(([, event]) => event(50_000)), { type: 'text', text: 'y' }]), ['x'.repeat(40), 'y']);
   answer.add([call('2'), STOP]);
   t.throws(() => answer.finish(PROMPT), { code: 'UPSTREAM_MALFORMED', message: /the arguments of a tool call/ });
@@ -149,7 +149,7 @@ t.test('an answer that nests too deep is refused once, however it goes on, and h
 
 t.test('an answer that failed has used what was reported of it, and an estimate of what came since', async (t) => {
   const soFar = (...events: ChatEvent[]) => {
-    const answer = new Answer();
+    const answer = new Accumulator();
     answer.add(events);
     return answer.usageSoFar(PROMPT);
   };
@@ -174,4 +174,12 @@ t.test('usages add up, field by field', async (t) => {
   t.strictSame(addUsage(b, a), sum);
   t.notOk('estimated' in addUsage(a, a));
   t.strictSame(a, { inputTokens: 1, outputTokens: 2, totalTokens: 3, cacheReadTokens: 4 });
+});
+
+t.test('an unknown usage adds nothing, and two unknown ones stay unknown', async (t) => {
+  const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
+  t.equal(sumUsage(undefined, undefined), undefined);
+  t.equal(sumUsage(usage, undefined), usage);
+  t.equal(sumUsage(undefined, usage), usage);
+  t.same(sumUsage(usage, usage), { inputTokens: 2, outputTokens: 4, totalTokens: 6 });
 });

@@ -5,13 +5,13 @@ import { createOllama } from '../../../adapters/ollama/index.ts';
 import { createOpenAI } from '../../../adapters/openai/index.ts';
 import { CredentialStore } from '../../../core/auth/credentials.ts';
 import { createBus } from '../../../core/bus.ts';
-import { Calls } from '../../../core/gateway/calls.ts';
+import { CallSettings } from '../../../core/gateway/call-settings.ts';
 
 const never = new AbortController().signal;
 const NOWHERE = { credentials: undefined, timeouts: {}, allowedOrigins: new Set<string>() };
 
 t.test('what follows from the same settings is worked out once', async (t) => {
-  const calls = new Calls({ ...NOWHERE, env: { OPENAI_API_KEY: 'k-1' } });
+  const calls = new CallSettings({ ...NOWHERE, env: { OPENAI_API_KEY: 'k-1' } });
   const adapter = createOpenAI();
   const [one, other] = [calls.configured(adapter, undefined, never), calls.configured(adapter, { maxTokens: 5 }, never)];
   t.equal(one.settings, other.settings);
@@ -23,7 +23,7 @@ t.test('another key in the environment or in auth.json serves the next call', as
   const env: Record<string, string> = { OPENAI_API_KEY: 'k-1' };
   let now = 0;
   const credentials = new CredentialStore(workspace, createBus(), () => now);
-  const calls = new Calls({ ...NOWHERE, credentials, env });
+  const calls = new CallSettings({ ...NOWHERE, credentials, env });
   const adapter = createOpenAI();
   const key = (): string | undefined => calls.configured(adapter, undefined, never).settings.values['apiKey'];
   t.equal(key(), 'k-1');
@@ -39,7 +39,7 @@ t.test('another key in the environment or in auth.json serves the next call', as
 });
 
 t.test('a request with settings of its own gets them, and leaves nothing behind', async (t) => {
-  const calls = new Calls({ ...NOWHERE, env: { OPENAI_API_KEY: 'k-1' } });
+  const calls = new CallSettings({ ...NOWHERE, env: { OPENAI_API_KEY: 'k-1' } });
   const adapter = createOpenAI();
   const own = calls.configured(adapter, { apiKey: 'mine', baseURL: 'http://models.example/v1' }, never);
   t.equal(own.settings.values['apiKey'], 'mine');
@@ -51,6 +51,6 @@ t.test('a request with settings of its own gets them, and leaves nothing behind'
 });
 
 t.test('a bad address is the fault of whoever has set it', async (t) => {
-  const calls = new Calls({ ...NOWHERE, env: { OLLAMA_BASE_URL: 'http://169.254.169.254' } });
-  t.throws(() => calls.checked(createOllama(), undefined, never), { code: 'ADAPTER_NOT_CONFIGURED', message: /comes from env:OLLAMA_BASE_URL/ });
+  const calls = new CallSettings({ ...NOWHERE, env: { OLLAMA_BASE_URL: 'http://169.254.169.254' } });
+  t.throws(() => calls.checked(createOllama(), undefined, never), { code: 'ADAPTER_NOT_CONFIGURED', message: /comes from env:OLLAMA_BASE_URL\./ });
 });

@@ -1,19 +1,20 @@
-// What a call of an adapter is made with: settings, egress rule, timeouts; and whether it may be made at all.
+// What a call of an adapter is made with: settings, egress rule, timeouts; where it goes; and whether it may be made at all.
 //
-// N1 Settings are looked up for each call, so that a rotated key serves the next one. What follows from them is worked out once for as
-//    long as they stay the same, since that is most of what a request would cost.
-// N2 A request that brings settings of its own is worked out by itself, and leaves nothing behind.
+// looked-up-each-time: Settings are looked up for each call, so that a rotated key serves the next one. What follows from them is worked out once for
+//   as long as they stay the same, since that is most of what a request would cost.
+// own-settings-stay-own: A request that brings settings of its own is worked out by itself and leaves nothing behind.
 import type { CredentialStore, StoredSettings } from '../auth/credentials.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import type { Adapter, AdapterCall, UpstreamTimeouts } from '../ports.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
 import { checkEgress, type EgressRule, egressRule, parseBaseURL } from './egress.ts';
-import { type Environment, resolveSettings, type SettingSource } from './settings.ts';
+import { type Environment, type ResolvedSettings, resolveSettings, type SettingSource } from './settings.ts';
 
-/** The contract's defaults; an adapter may differ (a local daemon loads its model first). */
+/** Milliseconds; an adapter may have others, for instance a local daemon that loads its model first. */
 export const DEFAULT_TIMEOUTS: UpstreamTimeouts = { connectMs: 10_000, firstByteMs: 120_000, idleMs: 120_000 };
 
-export interface CallsOptions {
+/** Where settings come from, and the operator's limits. */
+export interface CallSettingsOptions {
   readonly credentials: CredentialStore | undefined;
   readonly env: Environment;
   readonly timeouts: Partial<UpstreamTimeouts>;
@@ -23,51 +24,58 @@ export interface CallsOptions {
 /** A call without its caller. */
 type Prepared = Omit<AdapterCall, 'signal'>;
 
-interface Standing {
+interface Resolved {
+  /** The entry of auth.json that it was worked out from. */
   readonly stored: StoredSettings | undefined;
-  /** Of the variables that the adapter reads. */
+  /** The variables that the adapter reads, as they were. */
   readonly environment: Environment;
   readonly prepared: Prepared;
+  /** The credential that is missing, as a sentence. */
   readonly missing: string | undefined;
+  readonly address: string | undefined;
 }
 
-export class Calls {
-  readonly #options: CallsOptions;
-  readonly #standing = new Map<Adapter, Standing>();
+/** Works out what the calls of all adapters are made with. */
+export class CallSettings {
+  readonly #options: CallSettingsOptions;
+  readonly #resolved = new Map<Adapter, Resolved>();
 
-  constructor(options: CallsOptions) {
+  constructor(options: CallSettingsOptions) {
     this.#options = options;
   }
 
   /** A call whose credentials are complete. Throws ADAPTER_NOT_CONFIGURED, and what `checked` throws. */
   configured(adapter: Adapter, config: ChatConfig | undefined, signal: AbortSignal): AdapterCall {
-    return withCaller(this.#configured(adapter, config), signal);
+    return withCaller(this.#configured(adapter, config).prepared, signal);
   }
 
-  /** Throws what `configured` throws. */
-  assertConfigured(adapter: Adapter, config: ChatConfig | undefined): void {
-    this.#configured(adapter, config);
+  /**
+   * The address that a request names, as an origin or a region; undefined when the call goes to the provider where it is configured. Throws what
+   * `configured` throws.
+   */
+  addressOf(adapter: Adapter, config: ChatConfig | undefined): string | undefined {
+    return this.#configured(adapter, config).address;
   }
 
   /** A call to a place that it may go to. Throws INVALID_REQUEST or, for a bad stored URL, ADAPTER_NOT_CONFIGURED. */
   checked(adapter: Adapter, config: ChatConfig | undefined, signal: AbortSignal): AdapterCall {
-    return withCaller(this.#stand(adapter, config).prepared, signal);
+    return withCaller(this.#resolve(adapter, config).prepared, signal);
   }
 
-  #configured(adapter: Adapter, config: ChatConfig | undefined): Prepared {
-    const { prepared, missing } = this.#stand(adapter, config);
-    if (missing !== undefined) throw new BlockhouseError('ADAPTER_NOT_CONFIGURED', missing);
-    return prepared;
+  #configured(adapter: Adapter, config: ChatConfig | undefined): Resolved {
+    const resolved = this.#resolve(adapter, config);
+    if (resolved.missing !== undefined) throw new BlockhouseError('ADAPTER_NOT_CONFIGURED', resolved.missing);
+    return resolved;
   }
 
-  #stand(adapter: Adapter, config: ChatConfig | undefined): Standing {
+  #resolve(adapter: Adapter, config: ChatConfig | undefined): Resolved {
     const stored = this.#stored(adapter);
-    if (hasSettings(adapter, config)) return this.#workOut(adapter, config, stored); // N2
-    const known = this.#standing.get(adapter);
-    if (known !== undefined && known.stored === stored && this.#isSameEnvironment(known.environment)) return known; // N1
-    const standing = this.#workOut(adapter, undefined, stored);
-    this.#standing.set(adapter, standing);
-    return standing;
+    if (hasSettings(adapter, config)) return this.#workOut(adapter, config, stored); // own-settings-stay-own
+    const known = this.#resolved.get(adapter);
+    if (known !== undefined && known.stored === stored && this.#isSameEnvironment(known.environment)) return known; // looked-up-each-time
+    const resolved = this.#workOut(adapter, undefined, stored);
+    this.#resolved.set(adapter, resolved);
+    return resolved;
   }
 
   #stored(adapter: Adapter): StoredSettings | undefined {
@@ -93,10 +101,10 @@ export class Calls {
     return true;
   }
 
-  #workOut(adapter: Adapter, config: ChatConfig | undefined, stored: StoredSettings | undefined): Standing {
+  #workOut(adapter: Adapter, config: ChatConfig | undefined, stored: StoredSettings | undefined): Resolved {
     const { env, allowedOrigins, timeouts } = this.#options;
     if (config?.baseURL !== undefined && adapter.settings['baseURL'] === undefined)
-      throw invalidRequest('config.baseURL', `can't be set for ${adapter.id}; its endpoint follows from the region`);
+      throw invalidRequest('config.baseURL', `can't be set for ${adapter.id}, whose endpoint follows from the region`);
     const settings = resolveSettings(adapter.settings, { config, stored, env });
     const configured = resolveSettings(adapter.settings, { stored, env });
     const egress = egressRule(settings, {
@@ -109,16 +117,33 @@ export class Calls {
     const base = settings.values['baseURL'];
     if (base !== undefined) checkBase(base, settings.sources['baseURL'], egress);
     const prepared = { settings, egress, timeouts: { ...DEFAULT_TIMEOUTS, ...adapter.timeouts, ...timeouts } };
-    return { stored, environment: this.#environment(adapter), prepared, missing: adapter.missingCredential(settings) };
+    return {
+      stored,
+      environment: this.#environment(adapter),
+      prepared,
+      missing: adapter.missingCredential(settings),
+      address: addressOf(settings, configured),
+    };
   }
 }
 
-/** Named one by one, for a spread costs several times as much, and every request passes here. */
+/** Another region is another host, although the request does not spell it out. */
+function addressOf({ values, sources }: ResolvedSettings, configured: ResolvedSettings): string | undefined {
+  const { baseURL, region } = values;
+  if (sources['baseURL'] === 'request' && originOf(baseURL) !== originOf(configured.values['baseURL'])) return originOf(baseURL);
+  return sources['region'] === 'request' && region !== configured.values['region'] ? region : undefined;
+}
+
+function originOf(url: string | undefined): string | undefined {
+  return url !== undefined && URL.canParse(url) ? new URL(url).origin : undefined;
+}
+
+/** Field by field: a spread costs several times as much, and every request passes here. */
 function withCaller({ settings, egress, timeouts }: Prepared, signal: AbortSignal): AdapterCall {
   return { settings, egress, timeouts, signal };
 }
 
-/** True when a request sets anything that the adapter looks up elsewhere, or a base URL that it can't have. */
+/** True when a request sets anything that the adapter would look up elsewhere, or a base URL that the adapter does not take. */
 function hasSettings(adapter: Adapter, config: ChatConfig | undefined): boolean {
   if (config === undefined) return false;
   if (config.baseURL !== undefined) return true;
@@ -134,6 +159,6 @@ function checkBase(base: string, source: SettingSource | undefined, rule: Egress
   } catch (error) {
     if (source === 'request') throw error;
     const { message } = error as Error;
-    throw new BlockhouseError('ADAPTER_NOT_CONFIGURED', `${message.replace('config.baseURL', 'baseURL')} (it comes from ${source}).`, { cause: error });
+    throw new BlockhouseError('ADAPTER_NOT_CONFIGURED', `${message.replace('config.baseURL', 'baseURL')} It comes from ${source}.`, { cause: error });
   }
 }

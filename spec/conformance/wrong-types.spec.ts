@@ -15,8 +15,8 @@ import { readChatAnswer } from '../../adapters/openai/response-chat.ts';
 import { ResponsesDecoder } from '../../adapters/openai/stream.ts';
 import { ChatDecoder } from '../../adapters/openai/stream-chat.ts';
 import type { ChatEvent } from '../../core/index.ts';
+import { contextOf, eventFrame } from '../adapters/bedrock/help.ts';
 import { contextFor, decodeAll } from '../support/adapter-call.ts';
-import { contextOf, eventFrame } from './bedrock/help.ts';
 
 type Json = unknown;
 type Path = readonly (string | number)[];

@@ -1,12 +1,9 @@
-// Folds the events of one attempt into an answer. Both forms of the gateway use it, so they agree.
-// Pure: no I/O.
+// Folds the events of one attempt into an answer. The streamed and the whole form use the same fold, so they agree. Pure: no I/O.
 //
-// F1 A complete tool call always ends in `tool_use`, whatever the provider said.
-// F2 Tool-call ids are unique within an answer.
-// F3 totalTokens is the sum; a usage that the provider did not report is marked `estimated`.
-// F4 What came of an answer that failed has its usage, too: the provider bills it.
-// F5 What nests deeper than a request that brings it back may is not kept, and the answer is refused at its end: some thousands of levels
-//    could not even be written.
+// tool-use-wins: A complete tool call always ends in `tool_use`, whatever the provider said.
+// unique-ids: Tool-call ids are unique within an answer.
+// bounded-depth: What nests deeper than a request that brings it back may nest is not kept, and the answer is refused at its end: some thousands of
+//   levels could not even be written as JSON.
 import { randomBytes } from 'node:crypto';
 import { BlockhouseError } from '../errors.ts';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../json.ts';
@@ -18,21 +15,22 @@ const FURTHER_COUNTS = ['cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'
 const COUNTS = ['inputTokens', 'outputTokens', ...FURTHER_COUNTS] as const;
 type Counts = { -readonly [K in keyof ReportedUsage]: ReportedUsage[K] };
 
-/** Rule of thumb of the providers' own documents for English text. */
+/** A rule of thumb for English text, from the providers' own documents. */
 const CHARACTERS_PER_TOKEN = 4;
 
-export class Answer {
+/** Collects the events of one attempt. `totalTokens` is the sum; a usage that the provider did not report is marked `estimated`. */
+export class Accumulator {
   readonly #toolCalls: ToolCall[] = [];
-  /** Of tool calls; there is none as long as there is no call. */
+  /** Of the tool calls; absent until there is one. */
   #ids: Set<string> | undefined;
   readonly #warnings: Warning[] = [];
   readonly #usage: Counts = {};
   #providerMetadata: Record<string, unknown> | undefined;
   #stopReason: StopReason | undefined;
-  /** F5: where it nests too deep. */
+  /** bounded-depth: where the answer nests too deep. */
   #tooDeep: string | undefined;
   #characters = 0;
-  /** How many had come when the provider last told outputTokens. */
+  /** How many had come when the provider last reported outputTokens. */
   #countedCharacters = 0;
 
   /** Takes events that arrived together; returns their text fragments. */
@@ -67,22 +65,29 @@ export class Answer {
     return fragments;
   }
 
-  /** The end of the answer. Throws UPSTREAM_MALFORMED (F5), and when an adapter broke the law of events: it ended without a stop. */
+  /**
+   * The end of the answer. Throws UPSTREAM_MALFORMED for an answer that nests too deep, and INTERNAL_ERROR for an adapter that ended
+   * without a stop event.
+   */
   finish(prompt: Prompt): ChatDone {
     if (this.#tooDeep !== undefined) {
+      // bounded-depth
       const message = `The provider's answer could not be read: it nests deeper than ${MAX_JSON_DEPTH} levels in ${this.#tooDeep}.`;
       throw new BlockhouseError('UPSTREAM_MALFORMED', message, { mayHaveRun: true });
     }
     if (this.#stopReason === undefined) throw new BlockhouseError('INTERNAL_ERROR', 'The adapter ended an answer without a stop reason.');
     const hasCalls = this.#toolCalls.length > 0;
-    const done: ChatDone = { usage: this.#finishUsage(prompt), stopReason: hasCalls ? 'tool_use' : this.#stopReason }; // F1
+    const done: ChatDone = { usage: this.#finishUsage(prompt), stopReason: hasCalls ? 'tool_use' : this.#stopReason }; // tool-use-wins
     if (hasCalls) done.toolCalls = this.#toolCalls;
     if (this.#providerMetadata !== undefined) done.providerMetadata = this.#providerMetadata;
     if (prompt.warnings.length + this.#warnings.length > 0) done.warnings = [...prompt.warnings, ...this.#warnings];
     return done;
   }
 
-  /** F4: what an attempt that failed has used so far; undefined when nothing is known of it. Text since the last report is estimated on top of it. */
+  /**
+   * What a failed attempt has used so far, since the provider bills it all the same; undefined when nothing is known of it. Text that came after the last
+   * report is estimated and added.
+   */
   usageSoFar(prompt: Prompt): Usage | undefined {
     const { outputTokens } = this.#usage;
     if (this.#characters === 0 && this.#toolCalls.length === 0 && COUNTS.every((name) => this.#usage[name] === undefined)) return undefined;
@@ -97,14 +102,14 @@ export class Answer {
     this.#toolCalls.push(this.#withUniqueId(call));
   }
 
-  /** F5. */
+  /** bounded-depth. */
   #isTooDeep(value: unknown, where: string): boolean {
     if (!isDeeperThan(value, MAX_JSON_DEPTH)) return false;
     this.#tooDeep ??= where;
     return true;
   }
 
-  /** F2. A provider that gives no ids, or the same one twice, gets ids of ours. */
+  /** unique-ids: a provider that gives no ids, or the same one twice, gets ids of ours. */
   #withUniqueId(call: ToolCall): ToolCall {
     this.#ids ??= new Set();
     const id = call.id !== '' && !this.#ids.has(call.id) ? call.id : `call_${randomBytes(12).toString('hex')}`;
@@ -112,7 +117,6 @@ export class Answer {
     return id === call.id ? call : { ...call, id };
   }
 
-  /** F3. */
   #finishUsage(prompt: Prompt): Usage {
     const { inputTokens, outputTokens } = this.#usage;
     const input = inputTokens ?? estimateTokens(promptCharacters(prompt));
@@ -125,6 +129,11 @@ export class Answer {
     if (inputTokens === undefined || outputTokens === undefined) usage.estimated = true;
     return usage;
   }
+}
+
+/** What two attempts have used together; undefined when neither is known. */
+export function sumUsage(a: Usage | undefined, b: Usage | undefined): Usage | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : addUsage(a, b);
 }
 
 /** What two attempts have used together. */

@@ -1,0 +1,48 @@
+// The context that a model is loaded with (`num_ctx`). Ollama's own default is 4,096 tokens on most machines, and it cuts a longer prompt
+// without a word. Each other size loads the model anew, so sizes should change seldom.
+//
+// powers-of-two: a size is a power of two from FLOOR on, or the limit. A conversation that grows meets few of them.
+// grow-only: as long as a model is likely to be loaded, its size never becomes smaller, so that short and long requests can take turns.
+import { RecentMap } from '../recent-map.ts';
+
+/** Ollama's own default on a small machine. */
+const FLOOR = 4096;
+/** Ollama unloads a model that has not been called for this long, unless it is told otherwise. */
+const LOADED_MS = 300_000;
+/** An estimate of tokens may be about a fifth too low. */
+const MARGIN = 1.2;
+
+export interface NeededContext {
+  /** An estimate. */
+  readonly promptTokens: number;
+  readonly answerTokens: number;
+  /** What the model and the settings allow. */
+  readonly limit: number;
+}
+
+interface LoadedSize {
+  readonly size: number;
+  readonly usedAt: number;
+}
+
+/** The sizes that models were last called with. */
+export class ContextSizes {
+  readonly #loaded = new RecentMap<LoadedSize>();
+  readonly #now: () => number;
+
+  /** `now` in monotonic milliseconds. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** The size for a call of the model that `key` names. It fits the prompt and the answer, where the limit allows that. */
+  sizeFor(key: string, { promptTokens, answerTokens, limit }: NeededContext): number {
+    const needed = Math.max(Math.ceil(promptTokens * MARGIN) + answerTokens, FLOOR);
+    const now = this.#now();
+    const loaded = this.#loaded.get(key);
+    const least = loaded !== undefined && now - loaded.usedAt < LOADED_MS ? loaded.size : 0; // grow-only
+    const size = Math.min(Math.max(2 ** Math.ceil(Math.log2(needed)), least), limit); // powers-of-two
+    this.#loaded.set(key, { size, usedAt: now });
+    return size;
+  }
+}

@@ -1,0 +1,71 @@
+// What context a model can take, as the daemon's `/api/show` says it.
+//
+// asked-once: the daemon is asked once for each model and address, however many calls wait for the answer.
+// never-in-the-way: a daemon that doesn't know, or fails, leaves the limit to the settings. It is asked again after ASK_AGAIN_MS.
+import { BlockhouseError } from '../../core/index.ts';
+import { asCount, asObject, asString } from '../read.ts';
+import { RecentMap } from '../recent-map.ts';
+
+const ASK_AGAIN_MS = 30_000;
+
+interface Known {
+  readonly at: number;
+  /** Undefined where the daemon could not tell. */
+  readonly tokens: number | undefined;
+}
+
+export class ModelContexts {
+  readonly #known = new RecentMap<Known>();
+  /** The answers that are under way. */
+  readonly #asked = new Map<string, Promise<number | undefined>>();
+  readonly #now: () => number;
+
+  /** `now` in monotonic milliseconds. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /**
+   * The context of the model that `key` names, at once where it is known. `show` resolves with the daemon's answer. Rejects only when there is
+   * no connection to the daemon: the call that waits for this would not get one either.
+   */
+  of(key: string, show: () => Promise<unknown>): Promise<number | undefined> | number | undefined {
+    const known = this.#known.get(key);
+    if (known !== undefined && (known.tokens !== undefined || this.#now() - known.at < ASK_AGAIN_MS)) return known.tokens;
+    const asked = this.#asked.get(key) ?? this.#ask(key, show); // asked-once
+    return asked;
+  }
+
+  #ask(key: string, show: () => Promise<unknown>): Promise<number | undefined> {
+    const asked = this.#read(key, show).finally(() => this.#asked.delete(key));
+    this.#asked.set(key, asked);
+    return asked;
+  }
+
+  async #read(key: string, show: () => Promise<unknown>): Promise<number | undefined> {
+    let tokens: number | undefined;
+    try {
+      tokens = contextLength(await show());
+    } catch (error) {
+      if (isWithoutConnection(error)) throw error;
+      tokens = undefined; // never-in-the-way
+    }
+    this.#known.set(key, { at: this.#now(), tokens });
+    return tokens;
+  }
+}
+
+/** `model_info` has it under the name of the architecture: `llama.context_length`. */
+function contextLength(answer: unknown): number | undefined {
+  const info = asObject(asObject(answer)['model_info']);
+  const own = info[`${asString(info['general.architecture'])}.context_length`];
+  return asCount(own) || undefined;
+}
+
+function isWithoutConnection(error: unknown): boolean {
+  return (
+    error instanceof BlockhouseError &&
+    !error.mayHaveRun &&
+    ['UPSTREAM_UNREACHABLE', 'TOO_MANY_CONNECTIONS', 'SHUTTING_DOWN', 'INVALID_REQUEST'].includes(error.code)
+  );
+}

@@ -1,0 +1,72 @@
+// archive.json: what is known of an archived block beside its files. Reads only.
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { BlockhouseError } from '../errors.ts';
+import { ArchiveInfo } from '../schemas/block.ts';
+import { compile, type Validator } from '../schemas/validate.ts';
+import { parseBytes } from '../workspace/json-bytes.ts';
+import { readRegular } from '../workspace/regular-file.ts';
+import { archiveNotFound, nameInArchive } from './names.ts';
+
+/** The file's name in the folder of an archived block. */
+export const ARCHIVE_INFO = 'archive.json';
+const MAX_INFO_BYTES = 65_536;
+/** Archives that are looked at in one turn. */
+const SLICE = 50;
+
+const checkInfo: Validator<ArchiveInfo> = compile(ArchiveInfo);
+
+/** The archived blocks in `archive`, the newest first. */
+export async function listArchives(archive: string): Promise<ArchiveInfo[]> {
+  const names = (await readdir(archive, { withFileTypes: true })).filter((item) => item.isDirectory()).map(({ name }) => name);
+  const infos: ArchiveInfo[] = [];
+  // One after the other: ten thousand open files at once are more than a process may have.
+  for (const name of names) {
+    const info = await archiveInfo(archive, name);
+    if (info !== undefined) infos.push(info);
+    if (infos.length % SLICE === 0) await nextTurn();
+  }
+  return infos.sort((a, b) => (a.archivedAt < b.archivedAt ? 1 : -1));
+}
+
+/** The archived block that is called so, by its archive name or by an original name that only one has. Throws ARCHIVE_NOT_FOUND, AMBIGUOUS_ARCHIVE. */
+export async function findArchive(archive: string, given: string): Promise<ArchiveInfo> {
+  const info = await archiveInfo(archive, given);
+  if (info !== undefined) return info;
+  const named = (await listArchives(archive)).filter(({ originalName }) => originalName === given);
+  if (named.length > 1) {
+    const choices = named.map((one) => one.archiveName).join(', ');
+    throw new BlockhouseError('AMBIGUOUS_ARCHIVE', `There are ${named.length} archived blocks ${given}: name one of ${choices}.`);
+  }
+  if (named[0] === undefined) throw archiveNotFound(given);
+  return named[0];
+}
+
+/** Undefined when there is no archived block of this name. */
+async function archiveInfo(archive: string, name: string): Promise<ArchiveInfo | undefined> {
+  const originalName = nameInArchive(name);
+  if (originalName === undefined) return undefined;
+  const stats = await lstat(join(archive, name)).catch(undefinedIfMissing);
+  if (stats?.isDirectory() !== true) return undefined;
+  const info = await readInfo(join(archive, name, ARCHIVE_INFO));
+  if (info === undefined) return { archiveName: name, originalName, archivedAt: stats.mtime.toISOString() };
+  return { ...info, archiveName: name, originalName };
+}
+
+/** Undefined for a file that can't be used: without it, as in a folder that was put there by hand, the block can be restored all the same. */
+async function readInfo(path: string): Promise<ArchiveInfo | undefined> {
+  try {
+    const bytes = await readRegular(path, MAX_INFO_BYTES);
+    const info = bytes === undefined ? undefined : parseBytes(bytes);
+    checkInfo(info);
+    return info;
+  } catch {
+    return undefined; // the doctor and the restore look at the files that matter
+  }
+}
+
+function undefinedIfMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+  throw error;
+}

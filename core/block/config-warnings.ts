@@ -1,0 +1,100 @@
+// Fields of a configuration that nobody knows: they are kept, and a misspelt one would have no effect without a word about it. Pure: no I/O.
+import { isObject } from '../json.ts';
+import { BlockConfigFile } from '../schemas/block.ts';
+import type { Warning } from '../schemas/chat.ts';
+
+/** A change with more unknown fields than that is not a typing error. */
+const MAX_WARNINGS = 20;
+/** A longer name has no near miss. */
+const MAX_NAME_CHARACTERS = 64;
+const SHORTEST_PART = 4;
+
+/** As far as fields are looked for. */
+interface Schema {
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+}
+
+interface UnknownField {
+  /** As in JavaScript: `fallbacks[0].modle`. */
+  readonly path: string;
+  readonly name: string;
+  /** The known fields beside it, by name, with their paths. */
+  readonly known: ReadonlyMap<string, string>;
+}
+
+/** One warning for each unknown field of a change, 20 at most; `place` stands before each path. */
+export function configWarnings(patch: unknown, place: '' | 'config.' = ''): readonly Warning[] {
+  return unknownIn(BlockConfigFile, patch, '')
+    .slice(0, MAX_WARNINGS)
+    .map((field) => ({ field: `${place}${field.path.slice(0, 2 * MAX_NAME_CHARACTERS)}`, message: messageFor(field, place) }));
+}
+
+function messageFor(field: UnknownField, place: string): string {
+  const near = nearMiss(field);
+  const question = near === undefined ? '' : ` Did you mean ${place}${near}?`;
+  return `This version does not know the field: it is kept and has no effect.${question}`;
+}
+
+function unknownIn(schema: Schema, value: unknown, path: string): UnknownField[] {
+  const { properties, items } = described(schema);
+  if (Array.isArray(value)) return items === undefined ? [] : value.flatMap((element, index) => unknownIn(items, element, `${path}[${index}]`));
+  if (!isObject(value) || properties === undefined) return [];
+  const at = (name: string): string => (path === '' ? name : `${path}.${name}`);
+  return Object.entries(value).flatMap(([name, inner]) => {
+    if (Object.hasOwn(properties, name)) return unknownIn(properties[name] ?? {}, inner, at(name));
+    return [{ path: at(name), name, known: new Map(Object.keys(properties).map((known) => [known, at(known)])) }];
+  });
+}
+
+/** The alternative that describes an object, where there are several. */
+function described(schema: Schema): Schema {
+  return schema.anyOf?.find(({ properties }) => properties !== undefined) ?? schema;
+}
+
+/** The path of the field that was probably meant: the most alike beside it, or else one of the same name elsewhere. */
+function nearMiss({ name, known }: UnknownField): string | undefined {
+  if (name.length > MAX_NAME_CHARACTERS) return undefined;
+  const given = plain(name);
+  const mostAlike = [...known]
+    .map(([candidate, path]) => ({ path, distance: distanceOf(given, plain(candidate)) }))
+    .reduce<{ path?: string; distance: number }>((best, one) => (one.distance < best.distance ? one : best), { distance: Number.POSITIVE_INFINITY });
+  if (mostAlike.distance <= Math.max(1, Math.floor(given.length / 3))) return mostAlike.path;
+  return NESTED.get(given) ?? [...known].find(([candidate]) => given.length >= SHORTEST_PART && plain(candidate).includes(given))?.[1];
+}
+
+/** `max_tokens` and `MaxTokens` are ways to write `maxTokens`. */
+function plain(name: string): string {
+  return name.replace(/[-_ ]/g, '').toLowerCase();
+}
+
+/** The fields inside other ones, by their plain names. */
+const NESTED: ReadonlyMap<string, string> = new Map(
+  Object.entries<Schema>(BlockConfigFile.properties).flatMap(([outer, schema]) =>
+    Object.keys(described(schema).properties ?? {}).map((inner): [string, string] => [plain(inner), `${outer}.${inner}`]),
+  ),
+);
+
+/** Letters to change, add, leave out, or swap with their neighbour, to make one word of the other. */
+function distanceOf(one: string, other: string): number {
+  let before: number[] = [];
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= one.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j += 1) {
+      const isSame = one[i - 1] === other[j - 1];
+      const isSwapped = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+      const changed = Math.min(cell(row, j) + 1, cell(next, j - 1) + 1, cell(row, j - 1) + (isSame ? 0 : 1));
+      next.push(isSwapped ? Math.min(changed, cell(before, j - 2) + 1) : changed);
+    }
+    before = row;
+    row = next;
+  }
+  return cell(row, other.length);
+}
+
+function cell(row: readonly number[], index: number): number {
+  return row[index] ?? Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,54 @@
+// How a caller who leaves ends what was begun for them.
+import { BlockhouseError } from '../errors.ts';
+
+const ONCE = { once: true } as const;
+
+/** A signal that never fires. Each request gets its own: a shared one would collect the listeners of all requests. */
+export const never = (): AbortSignal => new AbortController().signal;
+
+/** The error of a request whose caller has left. */
+export function callerLeft(cause: unknown, mayHaveRun = false): BlockhouseError {
+  return new BlockhouseError('CANCELLED', 'The caller left.', { cause, mayHaveRun });
+}
+
+/**
+ * Runs `task` and settles as it does, or rejects with CANCELLED once `signal` has fired. Work that heeds the signal itself has one turn of the
+ * event loop to say how far it came.
+ */
+export function endWhenCallerLeaves<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const fail = (error: unknown): void => {
+      signal.removeEventListener('abort', leave);
+      reject(error);
+    };
+    const leave = (): void => void setImmediate(() => reject(callerLeft(signal.reason)));
+    signal.addEventListener('abort', leave, ONCE);
+    try {
+      task().then((result) => {
+        signal.removeEventListener('abort', leave);
+        resolve(result);
+      }, fail);
+    } catch (error) {
+      fail(error);
+    }
+  });
+}
+
+/** Rejects with CANCELLED as soon as `signal` fires. Resolves early when `closing` fires: the next attempt is refused then. */
+export function sleep(ms: number, signal: AbortSignal, closing: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (settle: () => void): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', cancel);
+      closing.removeEventListener('abort', wake);
+      settle();
+    };
+    const cancel = (): void => end(() => reject(callerLeft(signal.reason)));
+    const wake = (): void => end(resolve);
+    const timer = setTimeout(wake, ms);
+    if (signal.aborted) return cancel();
+    if (closing.aborted) return wake();
+    signal.addEventListener('abort', cancel, ONCE);
+    closing.addEventListener('abort', wake, ONCE);
+  });
+}

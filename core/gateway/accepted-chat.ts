@@ -1,0 +1,92 @@
+// A chat request that has passed all checks: what every attempt at it needs. Pure: no I/O.
+import { createHash } from 'node:crypto';
+import type { Adapter, StreamSink } from '../ports.ts';
+import type { ChatConfig, ChatRequest } from '../schemas/chat.ts';
+import type { Sourced } from './breaker.ts';
+import { type Prompt, toPrompt } from './prompt.ts';
+
+/** What the caller says beside the request itself. */
+export interface CallOptions {
+  /** Abort it when the caller leaves. */
+  readonly signal?: AbortSignal | undefined;
+  /** Appears in facts and logs; made when it is absent. */
+  readonly requestId?: string | undefined;
+  /**
+   * Who asks, for instance the name of a block. Failures of one caller alone never pause a provider for the others. Without it, requests with the
+   * same prompt count as one caller.
+   */
+  readonly caller?: string | undefined;
+  /** Called each time that an attempt has its place and is about to be made. What it throws is the failure of the request, and no attempt is made. */
+  onTurn?(): void;
+}
+
+interface AcceptedParts {
+  readonly request: ChatRequest;
+  readonly adapter: Adapter;
+  readonly prompt: Prompt;
+  readonly signal: AbortSignal;
+  readonly requestId: string;
+  /** Called with fragments as they come; absent when the caller wants the whole answer. */
+  readonly sink: StreamSink | undefined;
+  readonly options: CallOptions;
+}
+
+/** One request as it was accepted. */
+export class AcceptedChat implements Sourced {
+  readonly request: ChatRequest;
+  readonly adapter: Adapter;
+  readonly prompt: Prompt;
+  readonly signal: AbortSignal;
+  readonly requestId: string;
+  readonly sink: StreamSink | undefined;
+  readonly #options: CallOptions;
+  #source: string | undefined;
+
+  constructor({ request, adapter, prompt, signal, requestId, sink, options }: AcceptedParts) {
+    this.request = request;
+    this.adapter = adapter;
+    this.prompt = prompt;
+    this.signal = signal;
+    this.requestId = requestId;
+    this.sink = sink;
+    this.#options = options;
+  }
+
+  /** The caller, or a hash of the model and the prompt. Worked out when something fails: a hash costs more than the rest of a small request. */
+  get source(): string {
+    const { caller } = this.#options;
+    this.#source ??= caller === undefined ? `prompt ${hashOf(this.request.model, this.prompt)}` : `caller ${caller}`;
+    return this.#source;
+  }
+
+  /** Tells the caller that an attempt is about to be made. Throws what the caller throws. */
+  tellTurn(): void {
+    this.#options.onTurn?.();
+  }
+}
+
+function hashOf(model: string, { system, turns }: Prompt): string {
+  return createHash('sha256')
+    .update(JSON.stringify([model, system, turns]))
+    .digest('base64');
+}
+
+const UNUSED_FIELDS = ['region', 'apiKey', 'accessKeyId', 'secretAccessKey', 'sessionToken'] as const;
+
+/**
+ * The prompt of a request. Settings that mean nothing to the adapter become warnings; an unused `baseURL` is refused elsewhere, since it says where
+ * data goes. Throws INVALID_REQUEST naming the field.
+ */
+export function promptFor(request: ChatRequest, adapter: Adapter): Prompt {
+  const prompt = toPrompt(request);
+  const unused = unusedFields(request.config, adapter);
+  if (unused.length === 0) return prompt;
+  const warnings = unused.map((name) => ({ field: `config.${name}`, message: `${adapter.displayName} does not use it; it was left out.` }));
+  return { ...prompt, warnings: [...prompt.warnings, ...warnings] };
+}
+
+const NONE: readonly string[] = [];
+
+function unusedFields(config: ChatConfig | undefined, adapter: Adapter): readonly string[] {
+  return config === undefined ? NONE : UNUSED_FIELDS.filter((name) => config[name] !== undefined && adapter.settings[name] === undefined);
+}

@@ -1,0 +1,116 @@
+// One attempt at a chat request: takes the adapter's events and hands their text on. Each attempt has an accumulator of its own, so that nothing of
+// a failed one survives.
+//
+// one-start: `start` reaches the caller's sink exactly once, right before the first text or, when there is no text, right before the end.
+// verdict-first: The breaker hears how the attempt went whatever happens, and before anything that might throw: while it waits for a probe, it lets
+//   nobody else through.
+import { BlockhouseError, toBlockhouseError } from '../errors.ts';
+import type { AdapterCall, ChatEvent, EventSink, StreamSink } from '../ports.ts';
+import type { ChatDone, Usage } from '../schemas/chat.ts';
+import type { AcceptedChat } from './accepted-chat.ts';
+import { Accumulator } from './accumulate.ts';
+import type { Trial } from './breaker.ts';
+
+/** A whole answer, or the end of a streamed one. */
+export interface AnsweredChat {
+  readonly done: ChatDone;
+  /** Empty when a sink has taken the text. */
+  readonly content: string;
+}
+
+/** One call of an adapter for a chat request. */
+export class Attempt implements EventSink {
+  /** When the first text came. */
+  firstTextAt: number | undefined;
+  readonly #chat: AcceptedChat;
+  readonly #trial: Trial;
+  readonly #now: () => number;
+  readonly #accumulator = new Accumulator();
+  #content = '';
+  #hasStarted = false;
+  #failure: BlockhouseError | undefined;
+
+  constructor(chat: AcceptedChat, trial: Trial, now: () => number) {
+    this.#chat = chat;
+    this.#trial = trial;
+    this.#now = now;
+  }
+
+  /**
+   * Calls the adapter. One promise after the adapter's own: a stream keeps each link of a chain for as long as it lasts. Throws at once what the
+   * adapter throws at once.
+   */
+  make({ settings, egress, timeouts, signal }: AdapterCall): Promise<AnsweredChat> {
+    const { adapter, prompt, request, sink } = this.#chat;
+    const fail = (error: unknown): never => {
+      this.fail(signal.aborted ? new BlockhouseError('CANCELLED', 'The caller left.', { mayHaveRun: true }) : toBlockhouseError(error));
+      throw error;
+    };
+    const finish = (): AnsweredChat => {
+      try {
+        return this.#finish();
+      } catch (error) {
+        return fail(error);
+      }
+    };
+    try {
+      return adapter.chat({ settings, egress, timeouts, signal, model: request.model, prompt, stream: sink !== undefined, sink: this }).then(finish, fail);
+    } catch (error) {
+      return fail(error);
+    }
+  }
+
+  /** The attempt has failed, or the request has ended without it. Later calls say nothing more. */
+  fail(failure: BlockhouseError): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = failure;
+    this.#trial.fail(failure); // verdict-first
+  }
+
+  /** What the attempt has used so far; undefined when nothing is known of it. */
+  usageSoFar(): Usage | undefined {
+    return this.#accumulator.usageSoFar(this.#chat.prompt);
+  }
+
+  /** Takes events of the adapter; false asks for a pause. What comes after the end is dropped. */
+  emit(events: readonly ChatEvent[]): boolean {
+    if (this.#failure !== undefined) return true;
+    const fragments = this.#accumulator.add(events);
+    if (fragments.length === 0) return true;
+    this.#noteText();
+    const { sink } = this.#chat;
+    if (sink === undefined) {
+      for (const fragment of fragments) this.#content += fragment;
+      return true;
+    }
+    this.#start(sink);
+    return sink.content(fragments);
+  }
+
+  /** Calls back when the caller's sink takes text again. */
+  onceWritable(resume: () => void): void {
+    const { sink } = this.#chat;
+    if (sink === undefined) resume();
+    else sink.onceWritable(resume);
+  }
+
+  #noteText(): void {
+    if (this.firstTextAt !== undefined) return;
+    this.firstTextAt = this.#now();
+    this.#trial.succeed();
+  }
+
+  #finish(): AnsweredChat {
+    const done = this.#accumulator.finish(this.#chat.prompt);
+    if (this.#chat.sink !== undefined) this.#start(this.#chat.sink);
+    if (this.#failure === undefined) this.#trial.succeed();
+    return { done, content: this.#content };
+  }
+
+  /** one-start. */
+  #start(sink: StreamSink): void {
+    if (this.#hasStarted) return;
+    this.#hasStarted = true;
+    sink.start({ provider: this.#chat.adapter.id, model: this.#chat.request.model });
+  }
+}

@@ -1,0 +1,90 @@
+// The places that requests go to: each provider where it is configured, and each other address that a request names. Each has a queue, a breaker
+// and a budget of repetitions of its own, so that what happens at one place says nothing of another, and holds nobody up there.
+//
+// bounded-idle: Addresses that requests made up cost no memory for long. The state of one that is in use is kept; of the others, that of the
+//   last MAX_IDLE. A provider where it is configured is always kept.
+import type { CoreBus } from '../bus.ts';
+import type { Adapter } from '../ports.ts';
+import { Breaker } from './breaker.ts';
+import { AttemptQueue, type QueueLimits } from './queue.ts';
+import { RetryBudget } from './retry.ts';
+
+/** Some kilobytes each; more addresses than a person uses in turn. */
+const MAX_IDLE = 64;
+
+/** One place that requests go to. */
+export interface Destination {
+  readonly queue: AttemptQueue;
+  readonly breaker: Breaker;
+  readonly budget: RetryBudget;
+  /** The request has ended. Called once by each request that has entered. */
+  leave(): void;
+}
+
+interface NamedDestination extends Destination {
+  /** Requests that have entered and not left. */
+  users: number;
+}
+
+/** What all destinations share. */
+export interface DestinationsOptions {
+  readonly bus: CoreBus;
+  readonly queue: QueueLimits;
+  /** Milliseconds, monotonic. */
+  readonly now: () => number;
+}
+
+/** All places that requests go to. */
+export class Destinations {
+  readonly #options: DestinationsOptions;
+  readonly #configured = new Map<string, Destination>();
+  readonly #busy = new Map<string, NamedDestination>();
+  /** In the order in which they became idle. */
+  readonly #idle = new Map<string, NamedDestination>();
+
+  constructor(adapters: readonly Adapter[], options: DestinationsOptions) {
+    this.#options = options;
+    for (const adapter of adapters) this.#configured.set(adapter.id, this.#create(adapter, undefined));
+  }
+
+  /** How many places have state in memory now. */
+  get size(): number {
+    return this.#configured.size + this.#busy.size + this.#idle.size;
+  }
+
+  /** The place that a request goes to. `address` is one that the request names; undefined for the provider where it is configured. */
+  enter(adapter: Adapter, address: string | undefined): Destination {
+    if (address === undefined) return this.#configured.get(adapter.id) as Destination;
+    const key = `${adapter.id} ${address}`;
+    const destination = this.#busy.get(key) ?? this.#idle.get(key) ?? this.#createNamed(adapter, address, key);
+    destination.users += 1;
+    this.#idle.delete(key);
+    this.#busy.set(key, destination);
+    return destination;
+  }
+
+  #createNamed(adapter: Adapter, address: string, key: string): NamedDestination {
+    const leave = (): void => {
+      destination.users -= 1;
+      if (destination.users > 0) return;
+      this.#busy.delete(key);
+      this.#idle.set(key, destination);
+      for (const oldest of this.#idle.keys()) {
+        if (this.#idle.size <= MAX_IDLE) return;
+        this.#idle.delete(oldest); // bounded-idle
+      }
+    };
+    const destination: NamedDestination = { ...this.#create(adapter, address), leave, users: 0 };
+    return destination;
+  }
+
+  #create({ id, displayName }: Adapter, address: string | undefined): Destination {
+    const { bus, queue, now } = this.#options;
+    const place = { adapter: id, ...(address !== undefined && { address }) };
+    const breaker = new Breaker(address === undefined ? displayName : `${displayName} at ${address}`, now, {
+      opened: (fact) => bus.emit('adapter.paused', { ...place, ...fact }),
+      closed: () => bus.emit('adapter.recovered', place),
+    });
+    return { queue: new AttemptQueue(queue), breaker, budget: new RetryBudget(now), leave: () => undefined };
+  }
+}

@@ -1,0 +1,22 @@
+// What a block's folder holds, and how large its files may be: one list for reading, export and import. Pure: no I/O.
+const MIB = 1024 * 1024;
+
+/** What one of the JSON files of a block may hold. */
+export interface FileLimits {
+  readonly bytes: number;
+  /** Fields and elements; MAX_JSON_VALUES when left out. */
+  readonly values?: number;
+}
+
+/** The JSON files of a block. A larger one is damaged. */
+export const BLOCK_FILE_LIMITS = {
+  'config.json': { bytes: 4 * MIB },
+  'memory.json': { bytes: 32 * MIB },
+  'costs.json': { bytes: 16 * MIB },
+  'pulse.json': { bytes: 4 * MIB },
+  // Holds ten thousand waiting messages, the largest `queue.cap`, beside the active window. Such a file is parsed in some 50 ms.
+  'chat.json': { bytes: 64 * MIB, values: 200_000 },
+} as const satisfies Record<string, FileLimits>;
+
+/** The folders of a block. They hold files only, and none of them may be a link. */
+export const BLOCK_FOLDERS: readonly string[] = ['chat-archive', 'logs'];

@@ -1,0 +1,31 @@
+import t from 'tap';
+import { endWhenCallerLeaves, never, sleep } from '../../../core/gateway/abort.ts';
+
+const LONG_MS = 3_600_000;
+
+t.test('a wait ends by its time, by the caller who leaves, or by the gateway that closes', async (t) => {
+  await t.resolves(sleep(1, never(), never()));
+  const [leaving, closing] = [new AbortController(), new AbortController()];
+  const waits = [sleep(LONG_MS, leaving.signal, never()), sleep(LONG_MS, never(), closing.signal)];
+  leaving.abort();
+  closing.abort();
+  await t.rejects(waits[0] as Promise<void>, { code: 'CANCELLED' });
+  await t.resolves(waits[1] as Promise<void>);
+  await t.rejects(sleep(LONG_MS, AbortSignal.abort(), never()), { code: 'CANCELLED' });
+  await t.resolves(sleep(LONG_MS, never(), AbortSignal.abort()));
+});
+
+t.test('work that does not notice that its caller left is given up', async (t) => {
+  const leaving = new AbortController();
+  const ended = endWhenCallerLeaves(() => new Promise<never>(() => undefined), leaving.signal);
+  leaving.abort();
+  await t.rejects(ended, { code: 'CANCELLED', status: 499, mayHaveRun: false });
+});
+
+t.test('work that notices says itself how it ended', async (t) => {
+  const leaving = new AbortController();
+  const failure = new Error('mine');
+  const ended = endWhenCallerLeaves(() => new Promise((_resolve, reject) => leaving.signal.addEventListener('abort', () => reject(failure))), leaving.signal);
+  leaving.abort();
+  await t.rejects(ended, failure);
+});

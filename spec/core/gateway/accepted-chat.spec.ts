@@ -1,0 +1,36 @@
+import t from 'tap';
+import { AcceptedChat, type CallOptions, promptFor } from '../../../core/gateway/accepted-chat.ts';
+import type { ChatRequest } from '../../../core/schemas/chat.ts';
+import { steppedAdapter } from '../../support/stepped-adapter.ts';
+
+const adapter = steppedAdapter();
+
+function sourceOf(request: Partial<ChatRequest>, options: CallOptions = {}): string {
+  const whole: ChatRequest = { adapter: 'stepped', model: 'm', messages: [{ role: 'user', content: 'hi' }], ...request };
+  const { signal } = new AbortController();
+  return new AcceptedChat({ request: whole, adapter, prompt: promptFor(whole, adapter), signal, requestId: 'r', sink: undefined, options }).source;
+}
+
+t.test('requests with the same model and prompt have one source, whatever else they say', async (t) => {
+  const first = sourceOf({});
+  t.equal(sourceOf({ stream: true, config: { temperature: 0.5, maxTokens: 9 } }, { requestId: 'other' }), first);
+  t.not(sourceOf({ model: 'other' }), first);
+  t.not(sourceOf({ messages: [{ role: 'user', content: 'other' }] }), first);
+  t.not(
+    sourceOf({
+      messages: [
+        { role: 'system', content: 'other' },
+        { role: 'user', content: 'hi' },
+      ],
+    }),
+    first,
+  );
+  t.notMatch(first, 'hi', 'the text itself is not kept');
+});
+
+t.test('a named caller is one source, whatever it asks', async (t) => {
+  const first = sourceOf({}, { caller: 'ada' });
+  t.equal(sourceOf({ model: 'other' }, { caller: 'ada' }), first);
+  t.not(sourceOf({}, { caller: 'bob' }), first);
+  t.not(sourceOf({}), first);
+});
