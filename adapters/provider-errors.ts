@@ -13,7 +13,7 @@ export interface ProviderError {
   readonly retryable?: boolean | undefined;
   /** The wait that the body asks for. The shared code reads the header. */
   readonly retryAfterMs?: number | undefined;
-  /** For an error inside a 200, whether the provider had begun to work. Left out, it had if it failed, and had not if it refused. */
+  /** For an error inside a 200 that brought no part of an answer before: true when the model has written something all the same. */
   readonly mayHaveRun?: boolean | undefined;
 }
 

@@ -29,7 +29,7 @@ export function withProviderErrors(provider: Provider, call: AdapterCall, hasEve
   } catch (error) {
     if (!(error instanceof StreamError)) throw error;
     const { providerError } = error;
-    const mayHaveRun = hasEvents() || (providerError.mayHaveRun ?? providerError.kind === 'failed');
+    const mayHaveRun = hasEvents() || providerError.mayHaveRun === true;
     throw fromProviderError(providerError, { name: provider.displayName, secrets: secretsOf(provider.settings, call.settings), mayHaveRun });
   }
 }

@@ -29,7 +29,8 @@ export function readAnswer(json: unknown, context: ChatContext): ChatEvent[] {
 /** Throws a StreamError where the model's own output could not be made into an answer. */
 export function readStopReason(value: unknown): StopReason {
   const reason = asString(value) ?? '';
-  if (reason.startsWith('malformed_')) throw new StreamError({ kind: 'failed', message: `the model wrote something that is no answer (${reason})` });
+  if (reason.startsWith('malformed_'))
+    throw new StreamError({ kind: 'failed', message: `the model wrote something that is no answer (${reason})`, mayHaveRun: true });
   return lookUp(STOP_REASONS, reason) ?? 'unknown';
 }
 

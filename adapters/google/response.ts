@@ -103,7 +103,7 @@ function readFinish(candidate: Record<string, unknown>): ChatEvent[] {
   if (FAILURES.has(reason)) {
     const message = [`the answer ended with ${reason}`, asString(candidate['finishMessage']) ?? ''].filter((text) => text !== '').join(': ');
     // The model has run and is paid for: whether it runs again is the caller's choice.
-    throw new StreamError({ kind: 'failed', message, retryable: false });
+    throw new StreamError({ kind: 'failed', message, retryable: false, mayHaveRun: true });
   }
   return [{ type: 'stop', stopReason: STOP_REASONS.get(reason) ?? (reason.startsWith('IMAGE_') ? 'content_filter' : 'unknown') }];
 }

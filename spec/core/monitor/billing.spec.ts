@@ -20,7 +20,7 @@ function billingOf(workspace: string, pricesAs: string | undefined = 'openai') {
   const ledger = new Ledger(workspace, bus, () => NOW);
   const gateway = {
     adapter: () => ({ pricesAs }),
-    stand: (provider: string, { baseURL }: { baseURL?: string }) => {
+    readiness: (provider: string, { baseURL }: { baseURL?: string }) => {
       if (provider !== 'p') throw invalidRequest('adapter', 'is unknown');
       return { id: 'p', missing: undefined, isOwnHost: baseURL === undefined };
     },

@@ -57,12 +57,12 @@ t.test('a second stop ends the reply: its text so far is kept as interrupted, it
   t.match(one.readJson('ada', 'costs'), { calls: 1, failedCalls: 1, totalOutput: 1 });
 });
 
-t.test('a message without any text of an answer waits for the next run', async (t) => {
+t.test('a message without any text of an answer waits for the next run; its attempt counts, for the provider may have worked', async (t) => {
   const { one, daemon, id, steps } = await streaming(t, '');
   await Promise.all([one.blocks.stop('ada'), one.told('block.transitioned', { to: 'stopping' }).then(() => one.blocks.stop('ada'))]);
-  t.match(await one.blocks.history('ada'), [{ id, status: 'queued', processed: false, attempts: 0, error: null }]);
+  t.match(await one.blocks.history('ada'), [{ id, status: 'queued', processed: false, attempts: 1, error: null }]);
   t.match(steps.at(-1), { event: 'error', code: 'CANCELLED', willRetry: true });
-  t.equal(one.readJson('ada', 'costs').calls, 0);
+  t.match(one.readJson('ada', 'costs'), { calls: 1, failedCalls: 1, totalInput: 1, totalOutput: 0, lastCall: { usage: { estimated: true } } });
   await one.blocks.start('ada');
   (await daemon.call(1)).answer('Whole.');
   await one.told('message.finished', { id, status: 'done' });
