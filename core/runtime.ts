@@ -11,13 +11,14 @@ import type { QueueLimits } from './gateway/queue.ts';
 import { RETRY_LIMIT } from './gateway/retry.ts';
 import type { Environment } from './gateway/settings.ts';
 import { ChatStream } from './gateway/stream.ts';
-import { WorkspaceHolder } from './holder.ts';
+import { WorkspaceHolder, type WorkspaceOptions } from './holder.ts';
 import type { Adapter, StreamSink, UpstreamTimeouts } from './ports.ts';
 import type { AdapterInfo, ModelList, VerifyResult } from './schemas/adapter.ts';
 import type { ChatDone, ChatRequest, ChatResponse } from './schemas/chat.ts';
 import { VERSION } from './version.ts';
 
-export interface CoreOptions {
+/** What a core is made with. */
+export interface CoreOptions extends WorkspaceOptions {
   /** Folder that holds auth.json and the token. Left out: nothing is read from or written to disk. */
   readonly workspace?: string;
   readonly adapters: readonly Adapter[];
@@ -29,14 +30,6 @@ export interface CoreOptions {
   readonly timeouts?: Partial<UpstreamTimeouts>;
   /** Repetitions of a failed attempt at most, 0 to 2; the default is 2. */
   readonly retries?: number;
-  /** Model calls that monitors make at the same time, at most; the default is 16. */
-  readonly monitorCalls?: number;
-  /** Monotonic milliseconds. */
-  readonly now?: () => number;
-  /** Epoch milliseconds: what stands in files. */
-  readonly clock?: () => number;
-  /** From 0 to 1, for jitter. */
-  readonly random?: () => number;
 }
 
 export interface Core {

@@ -97,6 +97,12 @@ export async function checkFiles(folder: string): Promise<void> {
   }
 }
 
+/** Everything that is on disk. Throws BLOCK_DAMAGED. */
+export async function readContents({ config, memory, costs, pulse, chat }: BlockFileSet): Promise<BlockContents> {
+  const read = await Promise.all([config.read(), memory.read(), costs.read(), chat.read(), pulse.read()]);
+  return { config: read[0], memory: read[1], costs: read[2], chat: read[3], pulse: read[4] };
+}
+
 /** An edit by hand is another revision too, so that nobody who has seen the old one writes over it. */
 function withNextRevision(before: BlockConfig, found: BlockConfig): BlockConfig {
   return found.rev > before.rev ? found : { ...found, rev: before.rev + 1 };

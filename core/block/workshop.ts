@@ -1,7 +1,6 @@
 // What the work on one block needs: its files, its log, its feed, and the world around it. Pure: types only.
 import type { CoreBus } from '../bus.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import type { Compactions } from '../monitor/compactions.ts';
 import type { ModelCalls } from '../monitor/model-call.ts';
 import type { RetryWait } from '../monitor/retry-wait.ts';
 import type { CurrentTask } from '../schemas/block.ts';
@@ -10,8 +9,9 @@ import type { BlockLog } from '../workspace/block-log.ts';
 import type { Ledger } from '../workspace/ledger.ts';
 import type { FolderWatches } from '../workspace/watch.ts';
 import type { EntryIds } from './chat-file.ts';
-import type { BlockFileSet } from './files.ts';
 import type { ReplyStream, StepCounter } from './reply-stream.ts';
+import type { BlockFileSet } from './files.ts';
+import type { HeartbeatWheel } from './heartbeats.ts';
 
 /** Shared by all blocks of a workspace. */
 export interface World {
@@ -20,9 +20,9 @@ export interface World {
   readonly bus: CoreBus;
   readonly gateway: Gateway;
   readonly calls: ModelCalls;
-  readonly compactions: Compactions;
   readonly ledger: Ledger;
   readonly watches: FolderWatches;
+  readonly heartbeats: HeartbeatWheel;
   readonly steps: StepCounter;
   /** Epoch milliseconds. */
   now(): number;
@@ -46,6 +46,10 @@ export interface BlockWorkshop {
   readonly world: World;
   /** The present time, ISO 8601. */
   at(): string;
+  /** Before anything else of a run; throws BLOCK_DAMAGED when a file of the block is damaged. */
+  beginRun(): Promise<void>;
+  /** After everything else of a run. */
+  endRun(): Promise<void>;
   /** Shows what is being done in pulse.json. */
   setTask(task: CurrentTask): void;
   /** Shows that text comes; seldom written. */

@@ -1,99 +1,67 @@
-// The work behind the states of one block's monitor.
+// The work behind the states of a block's monitor and its memory, as actors. Which block they work for follows from the actor that invoked them.
 import { fromPromise } from 'xstate';
+import { type ActorSystem, fromAbortable } from '../block/abortable.ts';
 import { requeueAll } from '../block/chat-file.ts';
+import type { Choice, ReplyOutcome } from '../block/machine-types.ts';
 import type { BlockWorkshop } from '../block/workshop.ts';
-import { compact } from './compaction.ts';
-import { type Choice, createMonitorMachine, type MonitorMachine, type ReplyOutcome } from './machine.ts';
+import type { BlockMemory, Compaction } from '../schemas/block.ts';
 import { beginSession, choiceAfterFault, chooseNext } from './next-message.ts';
+import { compact } from './compaction.ts';
 import { Reply } from './reply.ts';
 
-/** What the block does around the work. */
-export interface MonitorHooks {
-  /** Before anything else of a run; throws BLOCK_DAMAGED when a file of the block is. */
-  onBegin(): Promise<void>;
-  onEnd(): Promise<void>;
+/** `shopOf` finds the block of an actor. */
+export function monitorActors(shopOf: (system: ActorSystem) => BlockWorkshop) {
+  return {
+    recover: fromPromise<Choice, void>(({ system }) => guarded(shopOf(system), begin)),
+    choose: fromPromise<Choice, { readonly isUrgent: boolean }>(({ system, input }) => guarded(shopOf(system), (shop) => chooseNext(shop, input.isUrgent))),
+    reply: fromAbortable<ReplyOutcome, { readonly messageId: string }>(({ system, input, signal }) =>
+      guarded(shopOf(system), (shop) => makeReply(shop, input.messageId, signal)),
+    ),
+    settle: fromPromise<void, { readonly isReplyLeft: boolean }>(({ system, input }) => settle(shopOf(system), input.isReplyLeft)),
+    compact: fromAbortable<BlockMemory, { readonly trigger: Extract<Compaction['trigger'], 'threshold' | 'manual'> }>(({ system, input, signal }) =>
+      compact(shopOf(system), input.trigger, signal),
+    ),
+  };
 }
 
-export class MonitorActors {
-  readonly #shop: BlockWorkshop;
-  readonly #hooks: MonitorHooks;
-  #reply: Reply | undefined;
-
-  constructor(shop: BlockWorkshop, hooks: MonitorHooks) {
-    this.#shop = shop;
-    this.#hooks = hooks;
+/** A fault of the disk or of a file is an outcome; what is left is a defect, which the machine counts. */
+async function guarded<C extends Choice | ReplyOutcome>(
+  shop: BlockWorkshop,
+  work: (shop: BlockWorkshop) => Promise<C>,
+): Promise<C | (Choice & { readonly kind: 'wait' | 'fail' })> {
+  try {
+    return await work(shop);
+  } catch (error) {
+    const outcome = choiceAfterFault(shop, error);
+    if (outcome !== undefined) return outcome;
+    shop.log.write('ERROR', 'monitor.fault', { error: error instanceof Error ? error.stack : String(error) });
+    throw error;
   }
+}
 
-  machine(): MonitorMachine {
-    const shop = this.#shop;
-    return createMonitorMachine(() => shop.world.now()).provide({
-      actors: {
-        recover: fromPromise(() => this.#guarded(() => this.#begin())),
-        choose: fromPromise<Choice, { readonly name: string; readonly isUrgent: boolean }>(({ input }) =>
-          this.#guarded(() => chooseNext(shop, input.isUrgent)),
-        ),
-        reply: fromPromise<ReplyOutcome, { readonly name: string; readonly messageId: string }>(({ input, signal }) =>
-          this.#guarded(() => this.#makeReply(input.messageId, signal)),
-        ),
-        compact: fromPromise(async ({ signal }) => void (await compact(shop, 'threshold', signal))),
-        settle: fromPromise(() => this.#settle()),
-      },
-      actions: { abortReply: () => this.#reply?.abort('stop') },
-    });
-  }
+async function begin(shop: BlockWorkshop): Promise<Choice> {
+  await shop.beginRun();
+  await beginSession(shop);
+  return { kind: 'nothing' };
+}
 
-  /** Ends the reply to a message, where it is being made. Resolves when that is over: with true when the message was cancelled by it. */
-  async cancel(messageId: string): Promise<boolean> {
-    const reply = this.#reply;
-    if (reply?.messageId !== messageId) return false;
-    reply.abort('cancel');
-    await reply.ended;
-    return reply.wasCancelled;
-  }
+async function makeReply(shop: BlockWorkshop, messageId: string, signal: AbortSignal): Promise<ReplyOutcome> {
+  const reply = new Reply(shop, messageId);
+  signal.addEventListener('abort', () => reply.abort(signal.reason === 'cancel' ? 'cancel' : 'stop'), { once: true });
+  const outcome = await reply.make();
+  return outcome.kind === 'over' ? { ...outcome, cancelled: reply.wasCancelled } : outcome;
+}
 
-  /** A fault of the disk or of a file is an outcome; what is left is a defect, which the machine counts. */
-  async #guarded<C extends Choice | ReplyOutcome>(work: () => Promise<C>): Promise<C | (Choice & { readonly kind: 'wait' | 'fail' })> {
-    try {
-      return await work();
-    } catch (error) {
-      const outcome = choiceAfterFault(this.#shop, error);
-      if (outcome !== undefined) return outcome;
-      this.#shop.log.write('ERROR', 'monitor.fault', { error: error instanceof Error ? error.stack : String(error) });
-      throw error;
+/**
+ * What broke off is queued again; its attempt counts, for a model may have been asked. A reply that did not end in time may yet be
+ * saved: its message is left to the next start.
+ */
+async function settle(shop: BlockWorkshop, isReplyLeft: boolean): Promise<void> {
+  try {
+    if (!isReplyLeft) {
+      await shop.files.chat.update((entries) => ({ value: requeueAll(entries), result: undefined }));
     }
-  }
-
-  async #begin(): Promise<Choice> {
-    await this.#hooks.onBegin();
-    await beginSession(this.#shop);
-    return { kind: 'nothing' };
-  }
-
-  async #makeReply(messageId: string, signal: AbortSignal): Promise<ReplyOutcome> {
-    const reply = new Reply(this.#shop, messageId);
-    this.#reply = reply;
-    const abort = (): void => reply.abort('stop');
-    signal.addEventListener('abort', abort, { once: true });
-    try {
-      return await reply.make();
-    } finally {
-      signal.removeEventListener('abort', abort);
-      // One that took too long to be saved ends after its run: the next run may be at its own reply by then.
-      if (this.#reply === reply) this.#reply = undefined;
-    }
-  }
-
-  /**
-   * What broke off is queued again; its attempt counts, for a model may have been asked. A reply that did not end in time may yet be
-   * saved: its message is left to the next start.
-   */
-  async #settle(): Promise<void> {
-    try {
-      if (this.#reply === undefined) {
-        await this.#shop.files.chat.update((entries) => ({ value: requeueAll(entries), result: undefined }));
-      }
-    } finally {
-      await this.#hooks.onEnd();
-    }
+  } finally {
+    await shop.endRun();
   }
 }

@@ -1,7 +1,7 @@
 // Moves the window of a block's memory: what leaves it is summarised by the block's model. Nothing is deleted, and it can be undone.
 //
-// C1 A memory that was reset or moved in the meantime is not touched: the window never goes back to what it was planned with.
-// C2 While the kill switch is set no model is called for a summary either.
+// Never-back: a memory that was reset or moved in the meantime is not touched: the window never goes back to what it was planned with.
+// Halt-holds: while the kill switch is set, no model is called for a summary either.
 import { randomBytes } from 'node:crypto';
 import type { BlockWorkshop } from '../block/workshop.ts';
 import { BlockhouseError } from '../errors.ts';
@@ -20,18 +20,11 @@ const KEPT_COMPACTIONS = 20;
 /** Above this share of the window there is no room left for the next exchange: without a summary it is moved all the same. */
 const OVERFULL_PERCENT = 100;
 
-/**
- * The memory afterwards. Rejects with the failure of the model, after it is written into memory.json, and with WRONG_STATE while another one
- * is under way.
- */
-export function compact(shop: BlockWorkshop, trigger: 'threshold' | 'manual', signal: AbortSignal): Promise<BlockMemory> {
-  return shop.world.compactions.run(shop.name, signal, (ending) => compactNow(shop, trigger, ending));
-}
-
-async function compactNow(shop: BlockWorkshop, trigger: 'threshold' | 'manual', signal: AbortSignal): Promise<BlockMemory> {
+/** The memory afterwards. Rejects with the failure of the model, after it is written into memory.json. One at a time for each block. */
+export async function compact(shop: BlockWorkshop, trigger: 'threshold' | 'manual', signal: AbortSignal): Promise<BlockMemory> {
   const { files } = shop;
   const halt = shop.world.halted();
-  if (halt.halted) throw new BlockhouseError('WRONG_STATE', haltReason(halt).message); // C2
+  if (halt.halted) throw new BlockhouseError('WRONG_STATE', haltReason(halt).message); // halt-holds
   const config = await files.config.read();
   const memory = await files.memory.read();
   const plan = planCompaction({ config, memory, history: await files.chat.read() });
@@ -101,7 +94,7 @@ async function summarise(
   throw last;
 }
 
-/** C2: the switch is no failure of the model, and nothing is noted of it. */
+/** Halt-holds: the switch is no failure of the model, and nothing is noted of it. */
 function refused({ pause }: CallRefused): BlockhouseError | ModelCallFailure {
   if (pause.actor === 'budget') return asFailure('WRONG_STATE', 'The budget does not allow a summary.');
   return new BlockhouseError('WRONG_STATE', pause.reason.message);
@@ -118,7 +111,7 @@ async function move(shop: BlockWorkshop, job: Job, facts: Facts, summary: string
   const config = await fittedConfig(shop);
   const history = await shop.files.chat.read();
   const moved = await shop.files.memory.update((memory) => {
-    if (memory.window.firstKeptId !== job.memory.window.firstKeptId) throw new BlockhouseError('WRONG_STATE', MOVED); // C1
+    if (memory.window.firstKeptId !== job.memory.window.firstKeptId) throw new BlockhouseError('WRONG_STATE', MOVED); // never-back
     const kept = summary === undefined ? memory : { ...memory, summary, summaryUpdatedAt: shop.at() };
     const before = { ...kept, window: { ...kept.window, firstKeptId: job.plan.firstKeptId } };
     const window = windowStand({ config, memory: before, history });

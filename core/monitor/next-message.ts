@@ -11,7 +11,7 @@ import { longestWaitMs } from './backoff.ts';
 import { haltPause } from './call-refused.ts';
 import { startSession } from './costs.ts';
 import { recoverCosts } from './costs-recovery.ts';
-import type { Choice } from './machine.ts';
+import type { Choice } from '../block/machine-types.ts';
 import { faultReason, unconfiguredReason } from './reasons.ts';
 
 /** Begins a session: a log of its own, and the chat in order. */

@@ -45,7 +45,8 @@ export function takeStep(pulse: BlockPulse, step: Step): BlockPulse {
     lastPulse: at,
     lastRun: step.lastRun ?? pulse.lastRun,
     startedAt: to === 'starting' && pulse.startedAt === null ? at : pulse.startedAt,
-    stoppedAt: to === 'stopped' ? at : pulse.stoppedAt,
+    // A compaction by hand needs no monitor, and is the end of none.
+    stoppedAt: to === 'stopped' && pulse.state !== 'compacting' ? at : pulse.stoppedAt,
     uptimeSeconds: uptime(pulse, now),
     restarts: step.restarts,
     consecutiveFailures: step.consecutiveFailures,

@@ -9,6 +9,7 @@
 // no-call-no-attempt: an attempt counts when a provider may have worked on it. What the kill switch or a cap keeps from being called does not.
 // unkept-counts: an attempt whose answer, or its bill, the disk did not take counts: it may have been paid for.
 import { begin } from '../block/chat-file.ts';
+import type { ReplyOutcome } from '../block/machine-types.ts';
 import type { BlockWorkshop } from '../block/workshop.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { ChatEntry, TaskPhase } from '../schemas/block.ts';
@@ -21,7 +22,6 @@ import { checkBudget, reserveCall } from './budget-check.ts';
 import { CallRefused, haltPause } from './call-refused.ts';
 import { type Candidate, candidatesOf } from './candidates.ts';
 import { fittedConfig } from './fitted-config.ts';
-import type { ReplyOutcome } from './machine.ts';
 import { type ModelAnswer, ModelCallFailure } from './model-call.ts';
 import { answerEntry } from './outcome.ts';
 import { faultReason } from './reasons.ts';

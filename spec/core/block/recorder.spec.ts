@@ -1,12 +1,13 @@
 // What a monitor does, made visible.
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { openFiles } from '../../../core/block/files.ts';
-import { type MonitorSnapshot, Recorder } from '../../../core/block/recorder.ts';
+import { HeartbeatWheel } from '../../../core/block/heartbeats.ts';
+import { Recorder, type SeenState } from '../../../core/block/recorder.ts';
 import type { World } from '../../../core/block/workshop.ts';
 import { createBus } from '../../../core/bus.ts';
-import type { MonitorContext } from '../../../core/monitor/machine.ts';
+import type { BlockState } from '../../../core/schemas/block.ts';
 import type { BlockLog } from '../../../core/workspace/block-log.ts';
 import { AT, configOf, userEntry } from '../../support/block-files.ts';
 import { testFolder } from '../../support/test-folder.ts';
@@ -36,9 +37,9 @@ function recorderIn(t: Test, files: Record<string, unknown> = {}) {
     name: 'a',
     files: set,
     log: { write: (...line: unknown[]) => lines.push(line) } as unknown as BlockLog,
-    world: { bus, now: () => clock.now } as World,
-    onUnwritten: () => unwritten.push(recorder.state),
-    onBeat: () => {
+    world: { bus, now: () => clock.now, heartbeats: new HeartbeatWheel(5) } as World,
+    onUnwritten: () => unwritten.push(told.at(-1)?.match(/→ (\w+):/)?.[1] ?? ''),
+    onShown: () => {
       beats += 1;
     },
     onFault: (what, error) => faults.push(`${what}: ${(error as Error).message}`),
@@ -54,22 +55,16 @@ function recorderIn(t: Test, files: Record<string, unknown> = {}) {
   return { recorder, unwritten, files: set, told, changes, faults, lines, clock, pulse, beats: () => beats, folder: join(folder) };
 }
 
-function at(value: unknown, context: Partial<MonitorContext> = {}): MonitorSnapshot {
-  const plain = { name: 'a', messageId: null, reason: null, wakeUpAt: null, cause: 'c', actor: 'monitor', isStopping: false } as const;
-  return {
-    value,
-    context: { ...plain, chooseAgain: false, beginAgain: false, overId: null, isUrgent: false, crashes: [], restarts: 0, consecutiveFailures: 0, ...context },
-  };
+function at(state: BlockState, context: Partial<SeenState['context']> = {}): SeenState {
+  return { state, context: { reason: null, wakeUpAt: null, cause: 'c', actor: 'monitor', restarts: 0, consecutiveFailures: 0, ...context } };
 }
 
 t.test('each step is told at once, and written in its order', async (t) => {
   const { recorder, told, lines, pulse } = recorderIn(t, { chat: [userEntry('m1', { status: 'queued', processed: false })] });
-  t.equal(recorder.state, 'stopped');
   recorder.begin();
-  for (const value of ['starting', 'choosing', 'idle', 'choosing', { working: 'replying' }]) recorder.step(at(value));
-  recorder.step(at('failed', { reason: REASON, restarts: 1, consecutiveFailures: 2 }));
+  for (const state of ['starting', 'starting', 'idle', 'idle', 'working'] as const) recorder.see(at(state));
+  recorder.see(at('failed', { reason: REASON, restarts: 1, consecutiveFailures: 2 }));
   t.strictSame(told, ['stopped → starting: c', 'starting → idle: c', 'idle → working: c', 'working → failed: c']);
-  t.equal(recorder.state, 'failed');
   const written = await pulse();
   t.match(written, { state: 'failed', startedAt: AT, desired: 'running', restarts: 1, consecutiveFailures: 2, queue: { queued: 1 } });
   t.strictSame(
@@ -81,14 +76,13 @@ t.test('each step is told at once, and written in its order', async (t) => {
 
 t.test('the same state is told once, and another reason or time of it is written', async (t) => {
   const { recorder, told, pulse, changes } = recorderIn(t);
-  recorder.step(at('backoff', { reason: REASON, wakeUpAt: NOW }));
+  recorder.see(at('backoff', { reason: REASON, wakeUpAt: NOW }));
   await pulse();
   const before = changes.length;
-  recorder.step(at('choosing'));
-  recorder.step(at('backoff', { reason: REASON, wakeUpAt: NOW }));
+  recorder.see(at('backoff', { reason: REASON, wakeUpAt: NOW }));
   await pulse();
   t.equal(changes.length, before);
-  recorder.step(at('backoff', { reason: REASON, wakeUpAt: NOW + 1000 }));
+  recorder.see(at('backoff', { reason: REASON, wakeUpAt: NOW + 1000 }));
   t.match(await pulse(), { nextWakeUp: new Date(NOW + 1000).toISOString() });
   t.equal((await pulse()).transitions.length, 1);
   t.equal(told.length, 1);
@@ -105,8 +99,8 @@ t.test('whether it is wanted follows from config.json, and from who sends it awa
   for (const [value, context, desired] of rows) {
     await t.test(`${value} ${desired}`, async (t) => {
       const { recorder, pulse } = recorderIn(t);
-      recorder.step(at('starting'));
-      recorder.step(at(value, context));
+      recorder.see(at('starting'));
+      recorder.see(at(value, context));
       t.equal((await pulse()).desired, desired);
     });
   }
@@ -114,7 +108,7 @@ t.test('whether it is wanted follows from config.json, and from who sends it awa
 
 t.test('damaged files are no reason not to say so', async (t) => {
   const { recorder, pulse, faults } = recorderIn(t, { chat: '{', config: '{' });
-  recorder.step(at('failed', { reason: REASON }));
+  recorder.see(at('failed', { reason: REASON }));
   t.match(await pulse(), { state: 'failed', desired: 'running', queue: { queued: 0 } });
   t.strictSame(faults, []);
 });
@@ -123,8 +117,9 @@ t.test('a pulse.json that can not be written holds nobody up, and is told', asyn
   const { recorder, faults, told, folder } = recorderIn(t);
   rmSync(join(folder, 'pulse.json'), { force: true });
   mkdirSync(join(folder, 'pulse.json'));
-  recorder.step(at('starting'));
-  recorder.step(at('idle'));
+  recorder.see(at('starting'));
+  await recorder.written();
+  recorder.see(at('idle'));
   await recorder.written();
   t.equal(told.length, 2);
   t.equal(faults.length, 2);
@@ -133,15 +128,15 @@ t.test('a pulse.json that can not be written holds nobody up, and is told', asyn
 
 t.test('steps that the disk did not take are shown, and written with the next one that it takes', async (t) => {
   const { recorder, unwritten, faults, pulse, folder, clock, changes } = recorderIn(t);
-  recorder.step(at('starting'));
+  recorder.see(at('starting'));
   const written = await pulse();
   clock.now += 1;
   rmSync(join(folder, 'pulse.json'));
   mkdirSync(join(folder, 'pulse.json'));
-  recorder.step(at({ working: 'replying' }));
+  recorder.see(at('working'));
   await recorder.written();
   clock.now += 1;
-  recorder.step(at('backoff', { reason: REASON }));
+  recorder.see(at('backoff', { reason: REASON }));
   await recorder.written();
   t.equal(faults.length, 2);
   t.same(unwritten, ['working', 'backoff']);
@@ -158,11 +153,11 @@ t.test('steps that the disk did not take are shown, and written with the next on
   t.same(recorder.present(later).transitions, later.transitions);
 });
 
-t.test('E4: a pulse.json that somebody removed or changed is not what runs, and the next heartbeat writes it again', async (t) => {
+t.test('a pulse.json that somebody removed or changed is not what runs, and the next heartbeat writes it again', async (t) => {
   const { recorder, pulse, files, folder, clock, beats } = recorderIn(t);
   recorder.begin();
-  recorder.step(at('starting'));
-  recorder.step(at('backoff', { reason: REASON, wakeUpAt: NOW + 60_000 }));
+  recorder.see(at('starting'));
+  recorder.see(at('backoff', { reason: REASON, wakeUpAt: NOW + 60_000 }));
   await pulse();
   const runs = { state: 'backoff', status: 'BUSY', reason: REASON, error: 'Why.', startedAt: AT, nextWakeUp: new Date(NOW + 60_000).toISOString() };
   clock.now += 5000;
@@ -184,30 +179,15 @@ t.test('E4: a pulse.json that somebody removed or changed is not what runs, and 
   recorder.setTask(TASK);
   t.match(await pulse(), { ...runs, currentTask: TASK });
   rmSync(join(folder, 'pulse.json'));
-  recorder.step(at({ working: 'replying' }));
+  recorder.see(at('working'));
   t.match((await pulse()).transitions.at(-1), { from: 'backoff', to: 'working' });
-});
-
-t.test('who waits for a state is told when it comes, once', async (t) => {
-  const { recorder } = recorderIn(t);
-  recorder.step(at('starting'));
-  const asked: string[] = [];
-  const reached = recorder.until((word) => {
-    asked.push(word);
-    return word !== 'backoff';
-  });
-  recorder.step(at('backoff'));
-  recorder.step(at('idle'));
-  await reached;
-  recorder.step(at({ working: 'replying' }));
-  t.strictSame(asked, ['backoff', 'idle']);
 });
 
 t.test('a task is shown when it begins and when its text comes; its growth is for the heartbeat', async (t) => {
   const { recorder, pulse, changes, clock } = recorderIn(t);
   recorder.growTask(1);
   t.equal((await pulse()).currentTask, null, 'without a task nothing grows');
-  recorder.step(at({ working: 'replying' }));
+  recorder.see(at('working'));
   recorder.setTask(TASK);
   t.match(await pulse(), { currentTask: { phase: 'waiting-model' } });
   recorder.growTask(3);
@@ -226,7 +206,7 @@ t.test('a task is shown when it begins and when its text comes; its growth is fo
 
 t.test('a compaction is over when it is, whatever the state', async (t) => {
   const { recorder, pulse } = recorderIn(t);
-  recorder.step(at('idle'));
+  recorder.see(at('idle'));
   recorder.setTask({ ...TASK, messageId: null, phase: 'compacting' });
   t.match(await pulse(), { currentTask: { phase: 'compacting' } });
   recorder.endTask(null);
@@ -236,7 +216,7 @@ t.test('a compaction is over when it is, whatever the state', async (t) => {
 t.test('a heartbeat is quiet, and says when it was and what is being done', async (t) => {
   const { recorder, files, changes, clock, beats, pulse } = recorderIn(t);
   recorder.begin();
-  recorder.step(at({ working: 'replying' }));
+  recorder.see(at('working'));
   recorder.setTask(TASK);
   recorder.growTask(5);
   await pulse();
@@ -271,4 +251,29 @@ t.test('a task is written with the queue as it is, and shown as it has grown sin
   const written = await pulse();
   t.match(written, { currentTask: { phase: 'streaming', outputChars: 3 }, uptimeSeconds: 0 });
   t.match(recorder.present(written), { currentTask: { phase: 'streaming', outputChars: 40 }, uptimeSeconds: 7 });
+});
+
+t.test('a heartbeat over nothing but time writes nothing for ten minutes, and is shown all the same', async (t) => {
+  const { recorder, pulse, clock, beats, folder } = recorderIn(t);
+  const path = join(folder, 'pulse.json');
+  recorder.begin();
+  recorder.see(at('idle'));
+  const written = await pulse();
+  const { mtimeMs } = statSync(path);
+  const beaten = async (): Promise<void> => {
+    const before = beats();
+    recorder.beatEvery(5);
+    await until('it has beaten', () => beats() > before);
+    recorder.endBeat();
+    await recorder.written();
+  };
+  clock.now += 30_000;
+  await beaten();
+  t.equal(statSync(path).mtimeMs, mtimeMs);
+  t.match(recorder.present(written), { lastPulse: new Date(NOW + 30_000).toISOString(), uptimeSeconds: 30 });
+  for (const now of [NOW + 600_000, NOW - 3_600_000]) {
+    clock.now = now;
+    await beaten();
+    t.match(await pulse(), { lastPulse: new Date(now).toISOString() }, 'also by a clock that was set back');
+  }
 });
