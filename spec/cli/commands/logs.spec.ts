@@ -1,6 +1,7 @@
-import { appendFileSync, readdirSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { until } from '../../support/until.ts';
 import { openDesk } from '../run.ts';
 
 t.test('the last lines are printed, by level too, made harmless', async (t) => {
@@ -10,6 +11,7 @@ t.test('the last lines are printed, by level too, made harmless', async (t) => {
   await on(['start', 'one']);
   const folder = join(workspace, 'blocks', 'one', 'logs');
   const file = join(folder, readdirSync(folder)[0] ?? '');
+  await until('its start is in the log', () => readFileSync(file, 'utf8').includes('state.idle'));
   appendFileSync(file, '2026-11-20T14:00:00.000Z WARN by.hand \x1b[2Jx\n2026-11-20T14:00:01.000Z INFO last\n');
   t.equal((await on(['logs', 'one', '-n', '2'])).stdout, '2026-11-20T14:00:00.000Z WARN by.hand x\n2026-11-20T14:00:01.000Z INFO last\n');
   t.equal((await on(['logs', 'one', '--level', 'warn'])).stdout, '2026-11-20T14:00:00.000Z WARN by.hand x\n');
