@@ -13,17 +13,17 @@ import type { ChangeNotice } from '../workspace/json-file.ts';
 import type { ActorSystem } from './abortable.ts';
 import type { FollowOptions, StopFollowing } from './api.ts';
 import { ask, type BlockActor } from './ask.ts';
+import type { BlockContext, WorkspaceContext } from './block-context.ts';
+import type { Stored } from './block-folders.ts';
 import { type Entries, EntryIds } from './chat-file.ts';
-import { pulseAtRest } from './entry.ts';
 import { type BlockContents, type BlockFileSet, FILE_NAMES, openFiles, readContents } from './files.ts';
 import { Followers } from './followers.ts';
 import { type BlockMachine, isRunning, stateOf } from './machine.ts';
 import type { BlockEvent } from './machine-types.ts';
+import { PulseWriter } from './pulse-writer.ts';
 import { isConfigured, unlessDamaged } from './readiness.ts';
-import { Recorder } from './recorder.ts';
 import { ReplyStream } from './reply-stream.ts';
-import type { Stored } from './vault.ts';
-import type { BlockWorkshop, World } from './workshop.ts';
+import { pulseAtRest } from './summary.ts';
 
 /** What is looked at by itself, or is about to be renamed. */
 const OWN_FILE = /^$|^(config|memory|costs|pulse|chat)\.json$|\.tmp$|^logs$|^chat-archive$/;
@@ -45,14 +45,14 @@ export function blockOf(system: ActorSystem): Block {
 export interface BlockOptions {
   readonly name: string;
   readonly folder: string;
-  readonly world: World;
+  readonly world: WorkspaceContext;
   readonly machine: BlockMachine;
   /** What the list says of the block may be out of date. */
   onStale(name: string): void;
 }
 
 /** A block that is held in memory. */
-export class Block implements BlockWorkshop {
+export class Block implements BlockContext {
   readonly name: string;
   readonly folder: string;
   readonly files: BlockFileSet;
@@ -60,9 +60,9 @@ export class Block implements BlockWorkshop {
   readonly feed: ReplyStream;
   readonly ids: EntryIds;
   readonly retryWait: RetryWait;
-  readonly world: World;
+  readonly world: WorkspaceContext;
   readonly #onStale: (name: string) => void;
-  readonly #recorder: Recorder;
+  readonly #pulseWriter: PulseWriter;
   readonly #followers: Followers;
   readonly #actor: BlockActor;
   /** Copies that are being made: the block does not move before they are whole. */
@@ -88,12 +88,12 @@ export class Block implements BlockWorkshop {
       onStale(name);
       this.#followers.changed();
     };
-    this.#recorder = new Recorder({ name, files: this.files, log: this.log, world, onShown: () => onStale(name), onUnwritten, onFault });
+    this.#pulseWriter = new PulseWriter({ name, files: this.files, log: this.log, world, onShown: () => onStale(name), onUnwritten, onFault });
     this.#followers = new Followers({ folder, watches: world.watches, feed: this.feed, onTouched: (fileName) => this.#touched(fileName) });
     this.#actor = restored ?? createActor(machine, { input: { name, archiveName: null } });
     owners.set((this.#actor as AnyActorRef).system, this);
     this.#actor.subscribe({
-      next: (snapshot) => this.#recorder.see({ state: stateOf(snapshot), context: snapshot.context }),
+      next: (snapshot) => this.#pulseWriter.see({ state: stateOf(snapshot), context: snapshot.context }),
       error: (error) => onFault('actor', error),
     });
     this.#actor.start();
@@ -139,14 +139,14 @@ export class Block implements BlockWorkshop {
 
   /** After everything that was to be written before. Other files may be damaged. */
   async pulse(): Promise<BlockPulse> {
-    await this.#recorder.written();
+    await this.#pulseWriter.written();
     const { pulse, config, chat } = this.files;
     return this.#asItIs(await pulse.read(), await config.read().catch(unlessDamaged), (await chat.read().catch(unlessDamaged)) ?? []);
   }
 
   /** What pulse.json says of a block that does nothing is what the last monitor left there. */
   #asItIs(pulse: BlockPulse, config: BlockConfig | undefined, chat: Entries): BlockPulse {
-    return this.isActive ? withWish(this.#recorder.present(pulse), config) : restingPulse(pulse, config, chat, this.world.gateway);
+    return this.isActive ? withWish(this.#pulseWriter.present(pulse), config) : restingPulse(pulse, config, chat, this.world.gateway);
   }
 
   /** Resolves when the monitor has come through its recovery. Wakes up one that runs and waits. Throws SHUTTING_DOWN, WRONG_STATE. */
@@ -215,8 +215,8 @@ export class Block implements BlockWorkshop {
   /** Ends all writing; what waits is written. */
   async close(): Promise<void> {
     this.#followers.pause();
-    this.#recorder.endBeat();
-    await this.#recorder.written();
+    this.#pulseWriter.endBeat();
+    await this.#pulseWriter.written();
     await Promise.all(FILE_NAMES.map((file) => this.files[file].close()));
     await this.log.close();
   }
@@ -229,15 +229,15 @@ export class Block implements BlockWorkshop {
   }
 
   setTask(task: CurrentTask): void {
-    this.#recorder.setTask(task);
+    this.#pulseWriter.setTask(task);
   }
 
   growTask(outputChars: number): void {
-    this.#recorder.growTask(outputChars);
+    this.#pulseWriter.growTask(outputChars);
   }
 
   endTask(messageId: string | null): void {
-    this.#recorder.endTask(messageId);
+    this.#pulseWriter.endTask(messageId);
   }
 
   failures(): number {
@@ -247,7 +247,7 @@ export class Block implements BlockWorkshop {
   /** The machine's `openRun`: a monitor is about to start. */
   openRun(): void {
     this.#followers.needWatch(true);
-    this.#recorder.begin();
+    this.#pulseWriter.begin();
   }
 
   /** The machine's `closeRun`. */
@@ -262,7 +262,7 @@ export class Block implements BlockWorkshop {
   }
 
   async endRun(): Promise<void> {
-    this.#recorder.endBeat();
+    this.#pulseWriter.endBeat();
     this.log.write('INFO', 'monitor.stopped', {});
     await this.log.flush();
   }
@@ -292,7 +292,7 @@ export class Block implements BlockWorkshop {
 
   #take({ logs, pulse }: BlockConfig): void {
     this.#logLimits = logs;
-    if (this.isRunning) this.#recorder.beatEvery(pulse.intervalSeconds * 1000);
+    if (this.isRunning) this.#pulseWriter.beatEvery(pulse.intervalSeconds * 1000);
   }
 
   /** Told-in-order: whatever the monitor does now, it finds out. */
@@ -318,7 +318,7 @@ export class Block implements BlockWorkshop {
 }
 
 /** The pulse of a block that does nothing, whose config.json may be damaged. */
-export function restingPulse(pulse: BlockPulse, config: BlockConfig | undefined, chat: Entries, gateway: World['gateway']): BlockPulse {
+export function restingPulse(pulse: BlockPulse, config: BlockConfig | undefined, chat: Entries, gateway: WorkspaceContext['gateway']): BlockPulse {
   return withWish(pulseAtRest(pulse, config !== undefined && isConfigured(gateway, config.adapter), chat), config);
 }
 

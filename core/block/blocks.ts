@@ -12,10 +12,12 @@ import { explain } from '../monitor/explain.ts';
 import { newestLogs } from '../workspace/block-log.ts';
 import type { BlockDetails, Blocks } from './api.ts';
 import { Block, blockOf, restingPulse } from './block.ts';
-import { Catalog, sweep } from './catalog.ts';
+import type { WorkspaceContext } from './block-context.ts';
+import { BlockFolders, type Stored, type Unconfirmed } from './block-folders.ts';
+import { BlockIndex, sweep } from './block-index.ts';
+import { ChangeGate } from './change-gate.ts';
 import { countQueue, failuresIn } from './chat-file.ts';
 import { examine } from './doctor.ts';
-import { Door } from './door.ts';
 import { type BlockContents, openFiles, readContents } from './files.ts';
 import type { HaltSwitch } from './halt.ts';
 import { type BlockMachine, createBlockMachine } from './machine.ts';
@@ -26,8 +28,6 @@ import { chatOperations } from './operations-chat.ts';
 import { configOperations } from './operations-config.ts';
 import { memoryOperations } from './operations-memory.ts';
 import { type MonitorOperations, monitorOperations } from './operations-monitor.ts';
-import { type Stored, type Unconfirmed, Vault } from './vault.ts';
-import type { World } from './workshop.ts';
 
 /** How long the replies of all blocks may go on when the server ends. */
 const CLOSING_GRACE_MS = 3000;
@@ -43,29 +43,29 @@ export interface WorkspaceBlocks extends Blocks {
 }
 
 /** Puts together what a workspace does with its blocks. */
-export function createWorkspaceBlocks(world: World, halt: HaltSwitch): WorkspaceBlocks {
+export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch): WorkspaceBlocks {
   const onFault = (what: string, error: unknown, block?: string): void => tellFault(world, what, error, block);
-  const vault = new Vault(world.workspace);
-  const catalog: Catalog = new Catalog({
-    folder: vault.blocks,
+  const folders = new BlockFolders(world.workspace);
+  const index: BlockIndex = new BlockIndex({
+    folder: folders.blocks,
     read: (name) => read(name),
     isOpen: (name) => blocks.has(name),
     now: () => world.now(),
     onFault,
   });
   const blocks: OpenBlocks = new OpenBlocks({
-    catalog,
-    make: (name, actor) => new Block({ name, folder: vault.folderOf(name), world, machine, onStale: (stale) => catalog.markStale(stale) }, actor),
-    sweep: (name) => sweep(vault.folderOf(name), onFault),
+    index,
+    make: (name, actor) => new Block({ name, folder: folders.folderOf(name), world, machine, onStale: (stale) => index.markStale(stale) }, actor),
+    sweep: (name) => sweep(folders.folderOf(name), onFault),
   });
-  const door = new Door();
+  const gate = new ChangeGate();
   const context: OperationsContext = {
     world,
-    vault,
+    folders,
     blocks,
-    door,
-    change: (name, work) => door.pass(async () => work(await blocks.find(name))),
-    onMoved: () => catalog.rescan(),
+    gate,
+    change: (name, work) => gate.pass(async () => work(await blocks.find(name))),
+    onMoved: () => index.rescan(),
     onFault,
   };
   const machine = provideWork(
@@ -80,7 +80,7 @@ export function createWorkspaceBlocks(world: World, halt: HaltSwitch): Workspace
     blocks.prepare(name);
     const onDamaged = (file: BlockFile, reason: string, copy: string | undefined): void => world.bus.emit('block.damaged', { block: name, file, reason, copy });
     const onRebuilt = (file: BlockFile, reason: string): void => world.bus.emit('block.rebuilt', { block: name, file, reason });
-    const files = openFiles(vault.folderOf(name), name, { onChanged: () => undefined, onDamaged, onRebuilt }, () => new Date(world.now()).toISOString());
+    const files = openFiles(folders.folderOf(name), name, { onChanged: () => undefined, onDamaged, onRebuilt }, () => new Date(world.now()).toISOString());
     const contents = await readContents(files);
     return { ...contents, pulse: restingPulse(contents.pulse, contents.config, contents.chat, world.gateway) };
   };
@@ -99,9 +99,9 @@ export function createWorkspaceBlocks(world: World, halt: HaltSwitch): Workspace
     stop: monitors.stop,
     restart: monitors.restart,
     ...archiveOperations(context, { machine, onStayed: monitors.goOn }),
-    ...lifeOf(context, { catalog, halt, monitors }),
-    counts: () => ({ blocks: catalog.size, monitorsRunning: blocks.running }),
-    list: () => catalog.list(),
+    ...lifeOf(context, { index, halt, monitors }),
+    counts: () => ({ blocks: index.size, monitorsRunning: blocks.running }),
+    list: () => index.list(),
     details,
     async explain(name) {
       const { config, pulse, chat } = await (await blocks.find(name)).contents();
@@ -113,22 +113,22 @@ export function createWorkspaceBlocks(world: World, halt: HaltSwitch): Workspace
       return newestLogs(join(block.folder, 'logs'));
     },
     costs: ({ by, block }) => reportCosts(world.ledger.lines(), by, block),
-    check: () => examine({ workspace: world.workspace, vault, ledger: world.ledger, read }),
+    check: () => examine({ workspace: world.workspace, folders, ledger: world.ledger, read }),
     halted: () => halt.state(),
-    halt: (body = {}) => door.pass(() => halt.set(body)),
-    unhalt: () => door.pass(() => halt.release()),
+    halt: (body = {}) => gate.pass(() => halt.set(body)),
+    unhalt: () => gate.pass(() => halt.release()),
     follow: (name, options) => blocks.findNow(name).follow(options),
   };
 }
 
 interface Parts {
-  readonly catalog: Catalog;
+  readonly index: BlockIndex;
   readonly halt: HaltSwitch;
   readonly monitors: MonitorOperations;
 }
 
 /** The first and the last thing that is done with the blocks. */
-function lifeOf({ world, vault, blocks, door, onFault }: OperationsContext, { catalog, halt, monitors }: Parts): Pick<WorkspaceBlocks, 'open' | 'close'> {
+function lifeOf({ world, folders, blocks, gate, onFault }: OperationsContext, { index, halt, monitors }: Parts): Pick<WorkspaceBlocks, 'open' | 'close'> {
   const closing = new AbortController();
   let resuming: Promise<void> = Promise.resolve();
   let watchdog: NodeJS.Timeout | undefined;
@@ -136,7 +136,7 @@ function lifeOf({ world, vault, blocks, door, onFault }: OperationsContext, { ca
     for (const block of blocks.all()) block.send({ type, cause, actor: 'user' });
   };
   const onCredentials = (): void => {
-    catalog.markAllStale();
+    index.markAllStale();
     wake('settings.changed', 'credentials changed');
   };
   const onHalt = ({ halted }: { readonly halted: boolean }): void => wake('halt.changed', halted ? 'halt' : 'unhalt');
@@ -147,26 +147,26 @@ function lifeOf({ world, vault, blocks, door, onFault }: OperationsContext, { ca
   };
   return {
     async open() {
-      await vault.open(onFault);
+      await folders.open(onFault);
       world.bus.on('credentials.changed', onCredentials);
       world.bus.on('workspace.halted', onHalt);
       // auth.json and the kill switch are looked at when somebody asks: monitors that wait for a change ask here.
       watchdog = setInterval(look, LOOK_EVERY_MS).unref();
-      resuming = catalog
+      resuming = index
         .list()
         .then((entries) => monitors.resume(entries, closing.signal))
         .catch((error: unknown) => onFault('resume', error));
     },
     /** Nothing-after-close. */
     async close() {
-      door.shut();
+      gate.shut();
       closing.abort();
       clearInterval(watchdog);
       world.bus.off('credentials.changed', onCredentials);
       world.bus.off('workspace.halted', onHalt);
       await resuming;
       await withGrace((hurry) => blocks.close(hurry));
-      await door.emptied();
+      await gate.emptied();
       await Promise.all(blocks.all().map((block) => block.close()));
     },
   };
@@ -197,7 +197,7 @@ function provideWork(machine: BlockMachine, moves: Moves): BlockMachine {
   });
 }
 
-function tellFault({ bus }: World, what: string, error: unknown, block?: string): void {
+function tellFault({ bus }: WorkspaceContext, what: string, error: unknown, block?: string): void {
   const text = error instanceof BlockhouseError ? error.message : ((error as NodeJS.ErrnoException).code ?? String(error));
   bus.emit('workspace.fault', { what, error: text, ...(block !== undefined && { block }) });
 }

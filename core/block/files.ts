@@ -12,7 +12,7 @@ import { isPassingFault, readFault, readRegular } from '../workspace/regular-fil
 import { ChatArchive } from './chat-archive.ts';
 import { type Entries, formatChat, parseChat } from './chat-file.ts';
 import { splitOld } from './chat-retention.ts';
-import { formatFile, freshMemory, freshPulse, parseConfig, parseCosts, parseMemory, parsePulse } from './contents.ts';
+import { formatFile, freshMemory, freshPulse, parseConfig, parseCosts, parseMemory, parsePulse } from './document-codecs.ts';
 
 /** Hears what happens to the files of a block. */
 export interface FileListener {

@@ -12,7 +12,7 @@ import { type HaltState, SetHalt } from '../schemas/block-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import { replaceFile, storageFailure, syncFolder } from '../workspace/atomic-file.ts';
 import { FreshFile } from '../workspace/fresh-file.ts';
-import { formatFile } from './contents.ts';
+import { formatFile } from './document-codecs.ts';
 
 const checkBody: Validator<SetHalt> = compile(SetHalt);
 const RELEASED: HaltState = { halted: false, since: null, reason: null };

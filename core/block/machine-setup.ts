@@ -4,8 +4,8 @@ import { and, assign, emit, fromPromise, raise, sendTo, setup, stateIn } from 'x
 import { BlockhouseError, type ErrorCode } from '../errors.ts';
 import { crashLoopReason, crashReason, stalledReason } from '../monitor/reasons.ts';
 import type { BlockMemory, BlockState } from '../schemas/block.ts';
+import type { Stored, Unconfirmed } from './block-folders.ts';
 import type { Answer, BlockEvent, BlockInput, Cause, Choice, Command, MachineContext, ReplyOutcome, Ticketed } from './machine-types.ts';
-import type { Stored, Unconfirmed } from './vault.ts';
 
 const FRESH_RUN = {
   messageId: null,

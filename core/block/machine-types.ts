@@ -1,6 +1,6 @@
 // What a block's actor hears, answers and knows. Pure: types only.
 import type { BlockMemory, BlockState, Compaction, Reason, TransitionActor } from '../schemas/block.ts';
-import type { Stored, Unconfirmed } from './vault.ts';
+import type { Stored, Unconfirmed } from './block-folders.ts';
 
 /** What `choose` found to do. */
 export type Choice =

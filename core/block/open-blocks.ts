@@ -6,16 +6,16 @@
 // Swept-first: what a crash left behind in a folder is swept before the block is opened for the first time.
 import { ask, type BlockActor } from './ask.ts';
 import type { Block } from './block.ts';
-import type { Catalog } from './catalog.ts';
+import type { Unconfirmed } from './block-folders.ts';
+import type { BlockIndex } from './block-index.ts';
 import { blockNotFound } from './names.ts';
-import type { Unconfirmed } from './vault.ts';
 
 /** Blocks that nobody needs just now: kept, since reading them again costs more than keeping some. */
 const KEPT_IDLE = 200;
 
 /** What the registry needs. */
 export interface OpenBlocksOptions {
-  readonly catalog: Pick<Catalog, 'has'>;
+  readonly index: Pick<BlockIndex, 'has'>;
   /** With the actor of a block that comes from the archive. */
   make(name: string, restored?: BlockActor): Block;
   sweep(name: string): void;
@@ -45,7 +45,7 @@ export class OpenBlocks {
   /** The same at once; a block that is on the move is not found. */
   findNow(name: string): Block {
     const isMoving = this.#moveOf(name) !== undefined;
-    if (isMoving || !this.#options.catalog.has(name)) {
+    if (isMoving || !this.#options.index.has(name)) {
       if (!isMoving) this.#drop(name);
       throw blockNotFound(name);
     }
@@ -112,7 +112,7 @@ export class OpenBlocks {
 
   /** Before a block of this name is made: a monitor whose folder was taken away by hand must not become that of the new one. */
   async dismiss(name: string): Promise<void> {
-    const left = this.#options.catalog.has(name) ? undefined : this.#held(name);
+    const left = this.#options.index.has(name) ? undefined : this.#held(name);
     if (left === undefined) return;
     await Promise.all([left.end(), left.end()]); // at once
     await left.close();

@@ -20,15 +20,15 @@ import { isPassingFault, readFault, readRegular } from '../workspace/regular-fil
 import type { Blocks } from './api.ts';
 import { ask } from './ask.ts';
 import type { Block } from './block.ts';
+import type { Stored, Unconfirmed } from './block-folders.ts';
 import { countQueue } from './chat-file.ts';
 import { assertConfigSize } from './config-rules.ts';
-import { formatFile, parseConfig } from './contents.ts';
+import { formatFile, parseConfig } from './document-codecs.ts';
 import { checkFiles } from './files.ts';
 import { measure } from './folder-size.ts';
 import type { BlockMachine } from './machine.ts';
 import { assertNewName } from './names.ts';
 import type { OperationsContext } from './operations.ts';
-import type { Stored, Unconfirmed } from './vault.ts';
 
 const checkRestore: Validator<RestoreArchive> = compile(RestoreArchive);
 
@@ -45,12 +45,12 @@ export class Moves {
 
   /** No monitor runs by then, and nothing is compacted (actor-moves). */
   async archive(block: Block, wasRunning: boolean): Promise<Stored> {
-    const { blocks, vault, world, onMoved } = this.#context;
+    const { blocks, folders, world, onMoved } = this.#context;
     const { name } = block;
     await block.copied();
     const facts = await factsOf(block, wasRunning);
     await block.close();
-    const stored = await vault.store(name, facts, new Date(world.now())).catch((error: unknown) => {
+    const stored = await folders.store(name, facts, new Date(world.now())).catch((error: unknown) => {
       block.reopen();
       throw error;
     });
@@ -61,23 +61,23 @@ export class Moves {
   }
 
   async restore({ archiveName, name }: Archived & Named): Promise<Unconfirmed> {
-    const { blocks, vault, world } = this.#context;
-    const info = await vault.find(archiveName);
-    const config = await configIn(vault.archivedFolder(info), name, world.now()).catch((error: Error) => {
+    const { blocks, folders, world } = this.#context;
+    const info = await folders.find(archiveName);
+    const config = await configIn(folders.archivedFolder(info), name, world.now()).catch((error: Error) => {
       if (isPassingFault(error)) throw error;
       const place = `archive/${archiveName}/config.json`;
       throw new BlockhouseError('BLOCK_DAMAGED', `${place} can't be used: ${readFault(error)}. Repair it by hand.`, { cause: error });
     });
-    vault.assertFree(name);
+    folders.assertFree(name);
     await blocks.dismiss(name);
     // Spending-follows: the caps of the new name know what the old one has spent. Before the move: a crash in between must not lift a cap.
     if (name !== info.originalName) await world.ledger.carry(info.originalName, name);
-    return vault.restore(info, config);
+    return folders.restore(info, config);
   }
 
   async remove({ archiveName }: Archived): Promise<Unconfirmed> {
-    const { vault } = this.#context;
-    return vault.remove(await vault.find(archiveName));
+    const { folders } = this.#context;
+    return folders.remove(await folders.find(archiveName));
   }
 }
 
@@ -93,21 +93,21 @@ export function archiveOperations(
   context: OperationsContext,
   options: ArchiveOperationsOptions,
 ): Pick<Blocks, 'archive' | 'archives' | 'restore' | 'purge' | 'export' | 'import'> {
-  const { blocks, vault, door, change } = context;
+  const { blocks, folders, gate, change } = context;
   const turns = new PQueue({ concurrency: 1 });
   /** One-at-a-time; what has only waited when the server ends is not begun. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> =>
-    door.pass(() =>
+    gate.pass(() =>
       turns.add(() => {
-        door.assertOpen();
+        gate.assertOpen();
         return work();
       }),
     );
   return {
     archive: (name) => change(name, (block) => archive(block, options)),
-    archives: () => vault.list(),
+    archives: () => folders.list(),
     async restore(given, body = {}) {
-      door.assertOpen();
+      gate.assertOpen();
       checkRestore(body);
       const { name } = body;
       if (name !== undefined) assertNewName(name);
@@ -122,7 +122,7 @@ export function archiveOperations(
         return packFolder(block.folder, name, { 'config.json': formatFile(await block.files.config.read()) });
       });
     },
-    import: (bundle, wanted) => door.pass(() => importBundle(context, bundle, wanted)),
+    import: (bundle, wanted) => gate.pass(() => importBundle(context, bundle, wanted)),
   };
 }
 
@@ -138,8 +138,13 @@ async function archive(block: Block, { onStayed }: ArchiveOperationsOptions): Pr
 }
 
 /** The actor of the archived block goes on as that of the restored one. */
-async function restore({ vault, world, blocks, onMoved }: OperationsContext, machine: BlockMachine, given: string, wanted: string | undefined): Promise<Named> {
-  const { archiveName, originalName } = await vault.find(given);
+async function restore(
+  { folders, world, blocks, onMoved }: OperationsContext,
+  machine: BlockMachine,
+  given: string,
+  wanted: string | undefined,
+): Promise<Named> {
+  const { archiveName, originalName } = await folders.find(given);
   const name = wanted ?? originalName;
   const actor = createActor(machine, { input: { name: originalName, archiveName } }).start();
   const unconfirmed = await blocks.restore(name, actor);
@@ -149,8 +154,8 @@ async function restore({ vault, world, blocks, onMoved }: OperationsContext, mac
   return { name };
 }
 
-async function purge({ vault, world }: OperationsContext, machine: BlockMachine, given: string): Promise<Archived> {
-  const { archiveName, originalName } = await vault.find(given);
+async function purge({ folders, world }: OperationsContext, machine: BlockMachine, given: string): Promise<Archived> {
+  const { archiveName, originalName } = await folders.find(given);
   const actor = createActor(machine, { input: { name: originalName, archiveName } }).start();
   const unconfirmed = await ask(actor, { type: 'block.remove' });
   world.bus.emit('archive.removed', { archiveName });
@@ -158,9 +163,9 @@ async function purge({ vault, world }: OperationsContext, machine: BlockMachine,
   return { archiveName };
 }
 
-async function importBundle({ vault, world, blocks, onMoved }: OperationsContext, bundle: Uint8Array, wanted: string | undefined): Promise<Named> {
+async function importBundle({ folders, world, blocks, onMoved }: OperationsContext, bundle: Uint8Array, wanted: string | undefined): Promise<Named> {
   if (wanted !== undefined) assertNewName(wanted);
-  const { name, unconfirmed } = await vault.import(
+  const { name, unconfirmed } = await folders.import(
     (folder) => unpackInto(bundle, folder),
     async (folder) => {
       const config = await configIn(folder, wanted, world.now()).catch((error: Error) => {

@@ -3,29 +3,29 @@ import { BlockhouseError } from '../errors.ts';
 import type { BlockConfig } from '../schemas/block.ts';
 import { CreateBlock } from '../schemas/block-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import { applyPatch } from './config-rules.ts';
-import { configWarnings } from './config-warnings.ts';
-import { completeConfig } from './contents.ts';
-import { assertNewName } from './names.ts';
 import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
+import type { WorkspaceContext } from './block-context.ts';
+import { applyPatch } from './config-rules.ts';
+import { configWarnings } from './config-warnings.ts';
+import { completeConfig } from './document-codecs.ts';
+import { assertNewName } from './names.ts';
 import type { OperationsContext } from './operations.ts';
-import type { World } from './workshop.ts';
 
 const checkCreate: Validator<CreateBlock> = compile(CreateBlock);
 
 /** New blocks and configurations. */
 export function configOperations(context: OperationsContext): Pick<Blocks, 'create' | 'config' | 'updateConfig'> {
-  const { blocks, change, door } = context;
+  const { blocks, change, gate } = context;
   return {
-    create: (body) => door.pass(() => create(context, body)),
+    create: (body) => gate.pass(() => create(context, body)),
     config: async (name) => (await blocks.find(name)).files.config.read(),
     updateConfig: (name, patch, { ifMatch } = {}) => change(name, (block) => update(block, patch, ifMatch)),
   };
 }
 
 /** A new block is stopped, whatever its configuration wants. */
-async function create({ world, vault, blocks, onMoved }: OperationsContext, body: unknown): ReturnType<Blocks['create']> {
+async function create({ world, folders, blocks, onMoved }: OperationsContext, body: unknown): ReturnType<Blocks['create']> {
   checkCreate(body);
   const { name } = body;
   assertNewName(name);
@@ -33,7 +33,7 @@ async function create({ world, vault, blocks, onMoved }: OperationsContext, body
   const config = body.config === undefined ? fresh : { ...patched(world, fresh, body.config, 'config.'), rev: 1 };
   await blocks.settled(name);
   await blocks.dismiss(name);
-  const { unconfirmed } = await vault.create({ ...config, enabled: false });
+  const { unconfirmed } = await folders.create({ ...config, enabled: false });
   onMoved();
   world.bus.emit('block.created', { block: name });
   if (unconfirmed !== undefined) throw unconfirmed; // it is there all the same
@@ -52,7 +52,7 @@ async function update(block: Block, patch: unknown, ifMatch: number | undefined)
 }
 
 /** `place` is where the patch stands in the body. */
-function patched({ gateway, now }: World, config: BlockConfig, patch: unknown, place: '' | 'config.'): BlockConfig {
+function patched({ gateway, now }: WorkspaceContext, config: BlockConfig, patch: unknown, place: '' | 'config.'): BlockConfig {
   const canonical = (name: string, field: string): string => gateway.readiness(name, undefined, `${place}${field}`).id;
   return applyPatch(config, patch, { canonical, at: new Date(now()).toISOString(), place });
 }

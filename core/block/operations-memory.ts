@@ -7,9 +7,9 @@ import { noCosts } from '../monitor/costs.ts';
 import type { Fact } from '../schemas/block.ts';
 import { AddFact } from '../schemas/block-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import { freshMemory, freshPulse } from './contents.ts';
-import type { Block } from './block.ts';
 import type { Blocks } from './api.ts';
+import type { Block } from './block.ts';
+import { freshMemory, freshPulse } from './document-codecs.ts';
 import type { OperationsContext } from './operations.ts';
 
 const checkFact: Validator<AddFact> = compile(AddFact);

@@ -29,10 +29,10 @@ export interface MonitorOperations extends Pick<Blocks, 'start' | 'stop' | 'rest
 
 /** Starts and stops. */
 export function monitorOperations(context: OperationsContext): MonitorOperations {
-  const { blocks, change, door, onFault } = context;
+  const { blocks, change, gate, onFault } = context;
 
   const start = async (block: Block): Promise<Steered> => {
-    door.assertOpen(); // wish-first, but not at the end
+    gate.assertOpen(); // wish-first, but not at the end
     const before = block.isRunning ? block.state : undefined;
     await assertConfigured(block);
     await block.contents(); // a damaged file is told to whoever starts it
@@ -45,7 +45,7 @@ export function monitorOperations(context: OperationsContext): MonitorOperations
   };
 
   const run = async (block: Block, cause: string, actor: 'user' | 'server'): Promise<void> => {
-    door.assertOpen();
+    gate.assertOpen();
     blocks.hold(block);
     await block.start(cause, actor);
   };
@@ -80,7 +80,7 @@ export function monitorOperations(context: OperationsContext): MonitorOperations
     },
     async goOn(block) {
       try {
-        if (!door.isShut && (await isWanted(block))) await run(block, 'archive failed', 'server');
+        if (!gate.isShut && (await isWanted(block))) await run(block, 'archive failed', 'server');
       } catch (error) {
         onFault('goOn', error, block.name);
       }

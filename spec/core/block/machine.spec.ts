@@ -2,9 +2,9 @@
 import t from 'tap';
 import { type Actor, createActor, fromPromise, initialTransition, type NonReducibleUnknown, type Snapshot, transition } from 'xstate';
 import { ask } from '../../../core/block/ask.ts';
+import type { Stored, Unconfirmed } from '../../../core/block/block-folders.ts';
 import { type BlockMachine, createBlockMachine, isRunning, stateOf } from '../../../core/block/machine.ts';
 import type { BlockEvent, Choice, MachineContext } from '../../../core/block/machine-types.ts';
-import type { Stored, Unconfirmed } from '../../../core/block/vault.ts';
 import type { BlockMemory } from '../../../core/schemas/block.ts';
 import { memoryOf } from '../../support/block-files.ts';
 import { pathOf, START, STOP } from '../../support/monitor-rig.ts';

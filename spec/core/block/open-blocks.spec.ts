@@ -2,10 +2,10 @@ import t from 'tap';
 import { createActor, fromPromise } from 'xstate';
 import type { BlockActor } from '../../../core/block/ask.ts';
 import type { Block } from '../../../core/block/block.ts';
-import type { Catalog } from '../../../core/block/catalog.ts';
+import type { Unconfirmed } from '../../../core/block/block-folders.ts';
+import type { BlockIndex } from '../../../core/block/block-index.ts';
 import { createBlockMachine } from '../../../core/block/machine.ts';
 import { OpenBlocks } from '../../../core/block/open-blocks.ts';
-import type { Unconfirmed } from '../../../core/block/vault.ts';
 import { gate } from '../../support/stepped-adapter.ts';
 
 /** Stands for a block: what is looked at here. */
@@ -38,8 +38,8 @@ function open(names: readonly string[] = ['a', 'b']): Opened {
     const stub: Stub = { name, actor, isInUse: false, isQuiet: true, isRunning: false, isMoving: false, moved: nothing, end: nothing, close: nothing };
     return stub as unknown as Block;
   };
-  const catalog = { has: (name: string) => there.has(name) } as unknown as Catalog;
-  return { blocks: new OpenBlocks({ catalog, make, sweep: (name) => void swept.push(name) }), there, made, swept };
+  const index = { has: (name: string) => there.has(name) } as unknown as BlockIndex;
+  return { blocks: new OpenBlocks({ index, make, sweep: (name) => void swept.push(name) }), there, made, swept };
 }
 
 const stub = (block: Block): Stub => block as unknown as Stub;

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { renameSync, rmSync } from 'node:fs';
 import t from 'tap';
 import type { Block } from '../../../core/block/block.ts';
-import { Door } from '../../../core/block/door.ts';
+import { ChangeGate } from '../../../core/block/change-gate.ts';
 import type { OperationsContext } from '../../../core/block/operations.ts';
 import { type MonitorOperations, monitorOperations } from '../../../core/block/operations-monitor.ts';
 import { RUNNABLE, runnable, sendPiece, startCore } from '../../support/blocks.ts';
@@ -271,11 +271,11 @@ t.test('after the end of all monitors nothing starts, whoever asks, and nothing 
     start: async (cause: string) => void started.push(cause),
     files: { config: { read: async () => ({ enabled: true }), update: () => Promise.reject(new Error('nothing is to be written')) } },
   } as unknown as Block;
-  const door = new Door();
-  const monitors = monitorsOf({ find: async () => block }, (fault) => void faults.push(fault), door);
+  const gate = new ChangeGate();
+  const monitors = monitorsOf({ find: async () => block }, (fault) => void faults.push(fault), gate);
   await monitors.goOn(block);
   t.same(started, ['archive failed']);
-  door.shut();
+  gate.shut();
   await t.rejects(monitors.start('ada'), { code: 'SHUTTING_DOWN', status: 503 });
   await monitors.goOn(block);
   const [entry] = await one.blocks.list();
@@ -292,9 +292,9 @@ t.test('a monitor that can not go on is told', async (t) => {
 });
 
 /** On blocks that are none. */
-function monitorsOf(blocks: object, onFault: (fault: string) => void = () => undefined, door = new Door()): MonitorOperations {
+function monitorsOf(blocks: object, onFault: (fault: string) => void = () => undefined, gate = new ChangeGate()): MonitorOperations {
   const context = {
-    door,
+    gate,
     blocks: { hold: () => undefined, ...blocks },
     change: async (name: string, work: (block: Block) => Promise<unknown>) => work(await (blocks as OperationsContext['blocks']).find(name)),
     onFault: (what: string, error: unknown, block: string) => onFault(`${what} ${block}: ${(error as Error).message}`),

@@ -2,9 +2,9 @@
 import t from 'tap';
 import { createActor, SimulatedClock } from 'xstate';
 import { ask } from '../../../core/block/ask.ts';
+import type { BlockContext } from '../../../core/block/block-context.ts';
 import { createBlockMachine } from '../../../core/block/machine.ts';
 import { SAVING_MS } from '../../../core/block/machine-setup.ts';
-import type { BlockWorkshop } from '../../../core/block/workshop.ts';
 import { BlockhouseError } from '../../../core/errors.ts';
 import { monitorActors } from '../../../core/monitor/actors.ts';
 import { RetryWait } from '../../../core/monitor/retry-wait.ts';
@@ -52,8 +52,8 @@ t.test('a defect is in the log with its cause, and the monitor begins again', as
   const lines: [event: string, fields: object][] = [];
   const log = { write: (_level: string, event: string, fields: object) => lines.push([event, fields]) };
   for (const fault of [new TypeError('x is not a function'), 'no error at all']) {
-    const shop = { name: 'ada', log, world: { now: Date.now }, beginRun: () => Promise.reject(fault) } as unknown as BlockWorkshop;
-    const actor = createActor(machineOf(shop), { input: { name: 'ada', archiveName: null } }).start();
+    const context = { name: 'ada', log, world: { now: Date.now }, beginRun: () => Promise.reject(fault) } as unknown as BlockContext;
+    const actor = createActor(machineOf(context), { input: { name: 'ada', archiveName: null } }).start();
     await ask(actor, START);
     t.strictSame(actor.getSnapshot().value.monitor, { running: 'restarting' });
     actor.stop();
@@ -171,9 +171,19 @@ t.test('a reply that ends after its run leaves the reply of the next run alone',
   const at = (): string => new Date().toISOString();
   const retryWait = new RetryWait(() => 0);
   const run = { beginRun: async () => undefined, endRun: async () => undefined };
-  const shop = { name: 'ada', files, world, ids, at, retryWait, log: { write: () => undefined }, endTask: () => undefined, ...run } as unknown as BlockWorkshop;
+  const context = {
+    name: 'ada',
+    files,
+    world,
+    ids,
+    at,
+    retryWait,
+    log: { write: () => undefined },
+    endTask: () => undefined,
+    ...run,
+  } as unknown as BlockContext;
   const clock = new SimulatedClock();
-  const actor = createActor(machineOf(shop), { clock, input: { name: 'ada', archiveName: null } }).start();
+  const actor = createActor(machineOf(context), { clock, input: { name: 'ada', archiveName: null } }).start();
   void ask(actor, START);
   await until('the first reply is under way', () => reads.length === 1);
   const stopped = ask(actor, STOP);
@@ -195,6 +205,6 @@ t.test('a reply that ends after its run leaves the reply of the next run alone',
   actor.stop();
 });
 
-function machineOf(shop: BlockWorkshop): ReturnType<typeof createBlockMachine> {
-  return createBlockMachine(Date.now).provide({ actors: monitorActors(() => shop) });
+function machineOf(context: BlockContext): ReturnType<typeof createBlockMachine> {
+  return createBlockMachine(Date.now).provide({ actors: monitorActors(() => context) });
 }

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { statusOf } from '../../../core/block/entry.ts';
+import { statusOf } from '../../../core/block/summary.ts';
 import { explain } from '../../../core/monitor/explain.ts';
 import { type BlockPulse, type BlockState, STATES } from '../../../core/schemas/block.ts';
 import { Explanation, type Failures } from '../../../core/schemas/block-api.ts';

@@ -5,7 +5,7 @@
 import { BlockhouseError } from '../errors.ts';
 
 /** Lets changes in, and waits for them. */
-export class Door {
+export class ChangeGate {
   readonly #inside = new Set<Promise<unknown>>();
   #isShut = false;
 

@@ -30,7 +30,7 @@ export interface WorkspaceOptions {
   readonly random?: () => number;
 }
 
-export interface HolderOptions {
+export interface SessionOptions {
   readonly workspace: string;
   readonly bus: CoreBus;
   readonly gateway: Gateway;
@@ -50,8 +50,8 @@ interface Held {
   readonly prices: Prices;
 }
 
-export class WorkspaceHolder {
-  readonly #options: HolderOptions;
+export class WorkspaceSession {
+  readonly #options: SessionOptions;
   #starting: Promise<Held> | undefined;
   #held: Held | undefined;
   #closing: Promise<void> | undefined;
@@ -60,7 +60,7 @@ export class WorkspaceHolder {
   /** Whom the lock named at the last look that found another one. */
   #seen: number | undefined;
 
-  constructor(options: HolderOptions) {
+  constructor(options: SessionOptions) {
     this.#options = options;
   }
 

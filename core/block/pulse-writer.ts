@@ -10,17 +10,17 @@ import PQueue from 'p-queue';
 import { beat, beginRun, type Step, takeStep, uptime } from '../monitor/pulse.ts';
 import type { BlockPulse, BlockState, CurrentTask, QueueCounts } from '../schemas/block.ts';
 import type { BlockLog } from '../workspace/block-log.ts';
+import type { WorkspaceContext } from './block-context.ts';
 import { countQueue } from './chat-file.ts';
 import type { BlockFileSet } from './files.ts';
 import type { MachineContext } from './machine-types.ts';
-import type { World } from './workshop.ts';
 
-/** What the recorder needs of its block. */
-export interface RecorderOptions {
+/** What the pulseWriter needs of its block. */
+export interface PulseWriterOptions {
   readonly name: string;
   readonly files: BlockFileSet;
   readonly log: BlockLog;
-  readonly world: World;
+  readonly world: WorkspaceContext;
   /** What is shown of the block is another: the list is out of date. */
   onShown(): void;
   /** A step is shown that the disk did not take (shown-anyway). */
@@ -61,8 +61,8 @@ export interface SeenState {
 }
 
 /** Writes down what one block does. */
-export class Recorder {
-  readonly #options: RecorderOptions;
+export class PulseWriter {
+  readonly #options: PulseWriterOptions;
   readonly #writes = new PQueue({ concurrency: 1 });
   /** The step that was told last, for what comes next to be told apart from it. */
   #told: ToldStep | undefined;
@@ -82,7 +82,7 @@ export class Recorder {
   /** While it is on its way to the disk, pulse.json is as before it or as after it. */
   #comingStep: Step | undefined;
 
-  constructor(options: RecorderOptions) {
+  constructor(options: PulseWriterOptions) {
     this.#options = options;
   }
 

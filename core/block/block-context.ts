@@ -9,12 +9,12 @@ import type { BlockLog } from '../workspace/block-log.ts';
 import type { Ledger } from '../workspace/ledger.ts';
 import type { FolderWatches } from '../workspace/watch.ts';
 import type { EntryIds } from './chat-file.ts';
-import type { ReplyStream, StepCounter } from './reply-stream.ts';
 import type { BlockFileSet } from './files.ts';
 import type { HeartbeatWheel } from './heartbeats.ts';
+import type { ReplyStream, StepCounter } from './reply-stream.ts';
 
 /** Shared by all blocks of a workspace. */
-export interface World {
+export interface WorkspaceContext {
   /** Absolute path of the workspace. */
   readonly workspace: string;
   readonly bus: CoreBus;
@@ -36,14 +36,14 @@ export interface World {
 }
 
 /** One block, as its monitor works on it. */
-export interface BlockWorkshop {
+export interface BlockContext {
   readonly name: string;
   readonly files: BlockFileSet;
   readonly log: BlockLog;
   readonly feed: ReplyStream;
   readonly ids: EntryIds;
   readonly retryWait: RetryWait;
-  readonly world: World;
+  readonly world: WorkspaceContext;
   /** The present time, ISO 8601. */
   at(): string;
   /** Before anything else of a run; throws BLOCK_DAMAGED when a file of the block is damaged. */
