@@ -1,6 +1,8 @@
 // Takes what a provider answers: an error as far as it helps, a whole answer up to a cap, a stream through its decoder.
 //
 // bounded-error: at most ERROR_BODY_BYTES of an error's body are read. The status and the beginning of the text suffice.
+// bounded-answer: an answer is read up to a cap, whole or streamed. A decoder gathers tool calls and reasoning until the end of the stream, and a
+//   provider that never ends it would fill the memory.
 // events-first: the events that were read before an error are handed over before the error.
 import type { IncomingHttpHeaders } from 'node:http';
 import { type AdapterCall, type BlockhouseError, type ChatCall, type ChatEvent, Chunks, secretsOf, tryParseJson } from '../core/index.ts';
@@ -12,6 +14,8 @@ import { EnoughRead } from './upstream-call.ts';
 const ERROR_BODY_BYTES = 64 * 1024;
 /** A whole answer of 128 K tokens stays below 1 MiB; some providers echo the request's 10 MiB beside it. */
 const ANSWER_BYTES = 32 * 1024 * 1024;
+/** A streamed one has some 250 bytes around each token, and the request up to three times. */
+const STREAM_BYTES = 128 * 1024 * 1024;
 
 export function toError(provider: Provider, call: AdapterCall, answer: ErrorAnswer): BlockhouseError {
   return fromProviderError(provider.readError(answer, call.settings), {
@@ -34,6 +38,10 @@ export function withProviderErrors(provider: Provider, call: AdapterCall, hasEve
   }
 }
 
+function tooLarge(bytes: number): BlockhouseError {
+  return malformed(`it is larger than ${bytes} bytes`);
+}
+
 const NEVER = (): boolean => false;
 
 /** Collects a body: the beginning of an error, or the whole of an answer. */
@@ -52,7 +60,7 @@ export class BodyCollector implements UpstreamHandler {
   }
 
   data(chunk: Buffer): boolean {
-    if (!this.isError && this.#chunks.bytes + chunk.length > ANSWER_BYTES) throw malformed(`it is larger than ${ANSWER_BYTES} bytes`);
+    if (!this.isError && this.#chunks.bytes + chunk.length > ANSWER_BYTES) throw tooLarge(ANSWER_BYTES); // bounded-answer
     this.#chunks.add(chunk);
     if (this.isError && this.#chunks.bytes > ERROR_BODY_BYTES) throw new EnoughRead(); // bounded-error
     return true;
@@ -110,6 +118,7 @@ export class StreamHandler implements UpstreamHandler {
   readonly #decoder: StreamDecoder;
   #error: BodyCollector | undefined;
   #hasEvents = false;
+  #bytes = 0;
 
   constructor(provider: Provider, call: ChatCall, decoder: StreamDecoder) {
     this.#provider = provider;
@@ -125,6 +134,8 @@ export class StreamHandler implements UpstreamHandler {
 
   data(chunk: Buffer): boolean {
     if (this.#error !== undefined) return this.#error.data(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes > STREAM_BYTES) throw tooLarge(STREAM_BYTES); // bounded-answer
     return this.#emit((events) => this.#decoder.push(chunk, events));
   }
 

@@ -3,9 +3,34 @@
 const ASCII_CHARACTERS_PER_TOKEN = 4;
 const OTHER_CHARACTERS_PER_TOKEN = 1.5;
 
-/** At least 1 for any text that is not empty. Counts UTF-16 units, so that an emoji is two. */
+/** From here on it is quicker to ask first whether there is anything but ASCII. */
+const LONG_TEXT = 1024;
+
+/** The estimate of a text that comes in pieces. Counts UTF-16 units, so that an emoji is two. */
+export class TokenEstimate {
+  #ascii = 0;
+  #others = 0;
+
+  add(text: string): this {
+    const others = text.length >= LONG_TEXT && Buffer.byteLength(text) === text.length ? 0 : othersIn(text);
+    this.#others += others;
+    this.#ascii += text.length - others;
+    return this;
+  }
+
+  /** At least 1 for any text that is not empty. */
+  get tokens(): number {
+    return Math.ceil(this.#ascii / ASCII_CHARACTERS_PER_TOKEN + this.#others / OTHER_CHARACTERS_PER_TOKEN);
+  }
+}
+
+/** At least 1 for any text that is not empty. */
 export function estimateTokens(text: string): number {
-  let ascii = 0;
-  for (let index = 0; index < text.length; index += 1) if (text.charCodeAt(index) < 0x80) ascii += 1;
-  return Math.ceil(ascii / ASCII_CHARACTERS_PER_TOKEN + (text.length - ascii) / OTHER_CHARACTERS_PER_TOKEN);
+  return new TokenEstimate().add(text).tokens;
+}
+
+function othersIn(text: string): number {
+  let others = 0;
+  for (let index = 0; index < text.length; index += 1) if (text.charCodeAt(index) >= 0x80) others += 1;
+  return others;
 }

@@ -19,6 +19,8 @@ interface Call {
   readonly name: string;
   /** Arguments so far, as text. */
   json: string;
+  /** All arguments, where they came as a whole. */
+  readonly input: Record<string, unknown> | undefined;
 }
 
 interface Reasoning {
@@ -38,11 +40,12 @@ export class AnswerBlocks {
     this.#context = context;
   }
 
-  /** Only tool calls are opened; text and reasoning begin with their first piece. */
-  open(index: unknown, start: Record<string, unknown>): void {
+  /** Only tool calls are opened; text and reasoning begin with their first piece. `input` is there for a call that comes as a whole. */
+  open(index: unknown, start: Record<string, unknown>, input?: Record<string, unknown>): void {
     if (start['toolUse'] === undefined) return;
     const tool = expectObject(start['toolUse'], 'a tool call');
-    this.#blocks.set(index, { kind: 'toolUse', id: asString(tool['toolUseId']) ?? '', name: expectText(tool['name'], 'the name of a tool call'), json: '' });
+    const [id, name] = [asString(tool['toolUseId']) ?? '', expectText(tool['name'], 'the name of a tool call')];
+    this.#blocks.set(index, { kind: 'toolUse', id, name, json: '', input });
   }
 
   /** Throws UPSTREAM_MALFORMED for a piece that does not belong to its block. */
@@ -108,7 +111,7 @@ function addReasoning(block: Reasoning, delta: Record<string, unknown>): void {
 
 /** The call that stands last when the token limit strikes is cut off, whatever its arguments look like: it didn't end in `tool_use`. */
 function toCall(block: Call, stopReason: StopReason, isLast: boolean): ChatEvent {
-  const args = parseArguments(block.json);
+  const args = argumentsOf(block);
   if (stopReason === 'max_tokens' && (args === undefined || isLast)) {
     const message = `A call of ${block.name} was cut off by the token limit and left out.`;
     return { type: 'warning', warning: { field: 'message.toolCalls', message } };
@@ -117,13 +120,18 @@ function toCall(block: Call, stopReason: StopReason, isLast: boolean): ChatEvent
   return { type: 'toolCall', toolCall: { id: block.id, name: block.name, arguments: args } };
 }
 
+/** Undefined for text that is no JSON object. */
+function argumentsOf({ input, json }: Call): Record<string, unknown> | undefined {
+  return input ?? parseArguments(json);
+}
+
 /** The block as a request carries it; none for blank text, which is refused there. */
 function toWire(block: Gathered): AssistantBlock[] {
   switch (block.kind) {
     case 'text':
       return block.text.trim() === '' ? [] : [{ text: block.text }];
     case 'toolUse':
-      return [{ toolUse: { toolUseId: block.id, name: block.name, input: parseArguments(block.json) ?? {} } }];
+      return [{ toolUse: { toolUseId: block.id, name: block.name, input: argumentsOf(block) ?? {} } }];
     case 'reasoning':
       if (block.redacted.length > 0) return [{ reasoningContent: { redactedContent: Buffer.concat(block.redacted).toString('base64') } }];
       return block.signature === undefined ? [] : [{ reasoningContent: { reasoningText: { text: block.text, signature: block.signature } } }];

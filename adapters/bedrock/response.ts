@@ -53,10 +53,10 @@ export function usageEvent(value: unknown): ChatEvent {
 /** A whole block as the one piece of its kind. Kinds that are not known yet are skipped. */
 function addWhole(blocks: AnswerBlocks, index: number, block: Record<string, unknown>): ChatEvent[] {
   if (block['toolUse'] !== undefined) {
-    const { input } = asObject(block['toolUse']);
-    if (input !== undefined && !isObject(input)) throw malformed('a tool call has arguments that are no JSON object');
-    blocks.open(index, block);
-    return blocks.add(index, { toolUse: { input: JSON.stringify(input ?? {}) } });
+    const { input = {} } = asObject(block['toolUse']);
+    if (!isObject(input)) throw malformed('a tool call has arguments that are no JSON object');
+    blocks.open(index, block, input);
+    return [];
   }
   if (block['reasoningContent'] !== undefined) {
     const reasoning = asObject(block['reasoningContent']);

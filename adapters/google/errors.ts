@@ -56,9 +56,8 @@ function kindOf(status: number, error: Record<string, unknown>, message: string,
 
 /** A quota of the day is not cured by the wait that the same answer suggests. Its id is like `GenerateRequestsPerDayPerProject…`. */
 function isDaily(message: string, details: readonly Record<string, unknown>[]): boolean {
-  return (
-    message.includes('PerDay') || details.some((detail) => asArray(detail['violations']).some((violation) => JSON.stringify(violation).includes('PerDay')))
-  );
+  const violations = details.flatMap((detail) => asArray(detail['violations'])).flatMap((violation) => Object.values(asObject(violation)));
+  return [message, ...violations].some((text) => asString(text)?.includes('PerDay'));
 }
 
 /** RetryInfo's protobuf duration, as in "34s" or "34.07s". */

@@ -13,7 +13,7 @@ export function callerLeft(cause: unknown, mayHaveRun = false): BlockhouseError 
 
 /**
  * Runs `task` and settles as it does, or rejects with CANCELLED once `signal` has fired. Work that heeds the signal itself has one turn of the
- * event loop to say how far it came.
+ * event loop to say how far it came. Of work that does not, nobody knows, so that it may have run.
  */
 export function endWhenCallerLeaves<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
@@ -21,7 +21,7 @@ export function endWhenCallerLeaves<T>(task: () => Promise<T>, signal: AbortSign
       signal.removeEventListener('abort', leave);
       reject(error);
     };
-    const leave = (): void => void setImmediate(() => reject(callerLeft(signal.reason)));
+    const leave = (): void => void setImmediate(() => reject(callerLeft(signal.reason, true)));
     signal.addEventListener('abort', leave, ONCE);
     try {
       task().then((result) => {

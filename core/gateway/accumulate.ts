@@ -9,14 +9,12 @@ import { BlockhouseError } from '../errors.ts';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../json.ts';
 import type { ChatEvent, ReportedUsage } from '../ports.ts';
 import type { ChatDone, StopReason, ToolCall, Usage, Warning } from '../schemas/chat.ts';
+import { estimateTokens, TokenEstimate } from '../tokens.ts';
 import type { Prompt } from './prompt.ts';
 
 const FURTHER_COUNTS = ['cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const;
 const COUNTS = ['inputTokens', 'outputTokens', ...FURTHER_COUNTS] as const;
 type Counts = { -readonly [K in keyof ReportedUsage]: ReportedUsage[K] };
-
-/** A rule of thumb for English text, from the providers' own documents. */
-const CHARACTERS_PER_TOKEN = 4;
 
 /** Collects the events of one attempt. `totalTokens` is the sum; a usage that the provider did not report is marked `estimated`. */
 export class Accumulator {
@@ -29,9 +27,10 @@ export class Accumulator {
   #stopReason: StopReason | undefined;
   /** bounded-depth: where the answer nests too deep. */
   #tooDeep: string | undefined;
-  #characters = 0;
-  /** How many had come when the provider last reported outputTokens. */
-  #countedCharacters = 0;
+  /** Of the text. */
+  readonly #written = new TokenEstimate();
+  /** What it was when the provider last reported outputTokens. */
+  #writtenWhenReported = 0;
 
   /** Takes events that arrived together; returns their text fragments. */
   add(events: readonly ChatEvent[]): string[] {
@@ -41,14 +40,14 @@ export class Accumulator {
         case 'text':
           if (event.text === '') break;
           fragments.push(event.text);
-          this.#characters += event.text.length;
+          this.#written.add(event.text);
           break;
         case 'toolCall':
           this.#takeCall(event.toolCall);
           break;
         case 'usage':
           for (const name of COUNTS) this.#usage[name] = event.usage[name] ?? this.#usage[name];
-          if (event.usage.outputTokens !== undefined) this.#countedCharacters = this.#characters;
+          if (event.usage.outputTokens !== undefined) this.#writtenWhenReported = this.#written.tokens;
           break;
         case 'providerMetadata':
           if (this.#isTooDeep(event.providerMetadata, 'providerMetadata')) break;
@@ -90,9 +89,9 @@ export class Accumulator {
    */
   usageSoFar(prompt: Prompt): Usage | undefined {
     const { outputTokens } = this.#usage;
-    if (this.#characters === 0 && this.#toolCalls.length === 0 && COUNTS.every((name) => this.#usage[name] === undefined)) return undefined;
+    if (this.#written.tokens === 0 && this.#toolCalls.length === 0 && COUNTS.every((name) => this.#usage[name] === undefined)) return undefined;
     const usage = this.#finishUsage(prompt);
-    const uncounted = outputTokens === undefined ? 0 : estimateTokens(this.#characters - this.#countedCharacters);
+    const uncounted = outputTokens === undefined ? 0 : this.#written.tokens - this.#writtenWhenReported;
     return uncounted === 0 ? usage : addUsage(usage, { inputTokens: 0, outputTokens: uncounted, totalTokens: uncounted, estimated: true });
   }
 
@@ -119,8 +118,8 @@ export class Accumulator {
 
   #finishUsage(prompt: Prompt): Usage {
     const { inputTokens, outputTokens } = this.#usage;
-    const input = inputTokens ?? estimateTokens(promptCharacters(prompt));
-    const output = outputTokens ?? estimateTokens(this.#characters + JSON.stringify(this.#toolCalls).length - 2);
+    const input = inputTokens ?? promptTokens(prompt);
+    const output = outputTokens ?? this.#written.tokens + (this.#toolCalls.length > 0 ? estimateTokens(JSON.stringify(this.#toolCalls)) : 0);
     const usage: Usage = { inputTokens: input, outputTokens: output, totalTokens: input + output };
     for (const name of FURTHER_COUNTS) {
       const count = this.#usage[name];
@@ -145,14 +144,11 @@ export function addUsage(a: Usage, b: Usage): Usage {
   return b.estimated === true ? { ...sum, estimated: true } : sum;
 }
 
-function estimateTokens(characters: number): number {
-  return Math.ceil(characters / CHARACTERS_PER_TOKEN);
-}
-
-function promptCharacters(prompt: Prompt): number {
-  const turns = prompt.turns.reduce(
-    (sum, turn) => sum + (turn.role === 'tool' ? turn.results.reduce((all, result) => all + result.content.length, 0) : turn.text.length),
-    0,
-  );
-  return turns + (prompt.system?.length ?? 0) + (prompt.tools.length > 0 ? JSON.stringify(prompt.tools).length : 0);
+function promptTokens({ system = '', turns, tools }: Prompt): number {
+  const sum = new TokenEstimate().add(system);
+  for (const turn of turns) {
+    if (turn.role === 'tool') for (const { content } of turn.results) sum.add(content);
+    else sum.add(turn.text);
+  }
+  return (tools.length > 0 ? sum.add(JSON.stringify(tools)) : sum).tokens;
 }

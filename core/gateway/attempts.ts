@@ -126,7 +126,7 @@ export class Attempts {
   #settle(error: unknown): BlockhouseError {
     const attempt = this.#attempt;
     const { signal } = this.#chat;
-    const failure = signal.aborted ? callerLeft(error, attempt !== undefined) : toBlockhouseError(error);
+    const failure = signal.aborted ? callerLeft(error, attempt !== undefined && mayHaveRun(error)) : toBlockhouseError(error);
     if (attempt === undefined) return failure;
     this.#attempt = undefined;
     attempt.fail(failure); // its adapter may not have noticed that the caller left
@@ -150,6 +150,11 @@ export class Attempts {
       firstTextMs: firstTextAt === undefined ? undefined : firstTextAt - this.#startedAt,
     });
   }
+}
+
+/** False only where the adapter says so: nothing of the request had been sent. */
+function mayHaveRun(error: unknown): boolean {
+  return !(error instanceof BlockhouseError) || error.mayHaveRun;
 }
 
 /** Throws SHUTTING_DOWN once `closing` has fired. */

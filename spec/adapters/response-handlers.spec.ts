@@ -112,6 +112,16 @@ t.test('a stream is complete with its end mark, and ends with what the end bring
   t.same(events.at(-1), { type: 'stop', stopReason: 'end_turn' });
 });
 
+t.test('a stream beyond its cap is refused: what a call gathers from it must not grow without end', async (t) => {
+  const { call } = chatCall();
+  const gathering: StreamDecoder = { complete: false, push: (_chunk, events = []) => events, end: (events = []) => events };
+  const handler = new StreamHandler(PARTS, call, gathering);
+  handler.head(200, {});
+  const chunk = Buffer.alloc(1024 * 1024);
+  for (let mebibyte = 0; mebibyte < 128; mebibyte += 1) handler.data(chunk);
+  t.throws(() => handler.data(Buffer.alloc(1)), { code: 'UPSTREAM_MALFORMED', mayHaveRun: true });
+});
+
 t.test('an error status of a stream is collected, not decoded', async (t) => {
   const { handler, events } = handlerWith();
   handler.head(500, {});

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { estimateTokens } from '../../core/tokens.ts';
+import { estimateTokens, TokenEstimate } from '../../core/tokens.ts';
 
 t.test('tokens are estimated by the length of the text and its script', async (t) => {
   const cases: [string, number][] = [
@@ -16,4 +16,12 @@ t.test('tokens are estimated by the length of the text and its script', async (t
     ['\u0000', 1],
   ];
   for (const [text, tokens] of cases) t.equal(estimateTokens(text), tokens, JSON.stringify(text.slice(0, 12)));
+});
+
+t.test('a text that comes in pieces is estimated like the whole', async (t) => {
+  const text = `${'plain text, '.repeat(200)}${'漢字 and some more '.repeat(300)}`;
+  const pieces = new TokenEstimate();
+  t.equal(pieces.tokens, 0);
+  for (let at = 0; at < text.length; at += 7) pieces.add(text.slice(at, at + 7));
+  t.equal(pieces.tokens, estimateTokens(text));
 });

@@ -63,10 +63,10 @@ export function steppedAdapter(steps: readonly Step[] = [HELLO], overrides: Part
   };
 }
 
-/** A provider that says nothing until the caller leaves. */
+/** A provider that has the request and says nothing until the caller leaves. */
 export async function untilAborted(call: ChatCall): Promise<void> {
   if (!call.signal.aborted) await once(call.signal, 'abort');
-  throw new BlockhouseError('CANCELLED', 'The caller left.');
+  throw new BlockhouseError('CANCELLED', 'The caller left.', { mayHaveRun: true });
 }
 
 /** A failure that may be repeated at once. */

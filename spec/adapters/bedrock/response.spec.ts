@@ -17,6 +17,14 @@ t.test('text, calls, usage and stop reason of a whole answer', async (t) => {
   ]);
 });
 
+t.test('arguments that nest too deep to be written are handed over as they came, for the gateway to refuse', async (t) => {
+  let input: Record<string, unknown> = {};
+  for (let level = 0; level < 20_000; level += 1) input = { a: input };
+  const events = readAnswer(answer([{ toolUse: { toolUseId: 't1', name: 'f', input } }], { stopReason: 'tool_use' }), contextOf());
+  const call = events.find((event) => event.type === 'toolCall');
+  t.ok(call?.toolCall.arguments === input);
+});
+
 t.test('cached tokens are counted into the input', async (t) => {
   const event = usageEvent({ inputTokens: 10, outputTokens: 5, totalTokens: 15, cacheReadInputTokens: 100, cacheWriteInputTokens: 7 });
   t.same(event, { type: 'usage', usage: { inputTokens: 117, outputTokens: 5, cacheReadTokens: 100, cacheWriteTokens: 7 } });

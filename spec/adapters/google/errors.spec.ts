@@ -83,3 +83,9 @@ t.test('a body that is no error object keeps its text', async (t) => {
 t.test('details of any shape are survived', async (t) => {
   t.strictSame(recordError({ error: { code: 429, message: 'm', details: [null, 1, { violations: [null] }] } }), { kind: 'rateLimited', message: 'm' });
 });
+
+t.test('an error that nests too deep to be written is read like any other', async (t) => {
+  const deep = `${'{"a":'.repeat(9000)}1${'}'.repeat(9000)}`;
+  const text = `{"error":{"code":429,"message":"slow down","details":[{"violations":[${deep},{"quotaId":"PerDay"}]}]}}`;
+  t.match(readError(errorAnswer(429, {}, text)), { kind: 'rateLimited', message: 'slow down', retryable: false });
+});

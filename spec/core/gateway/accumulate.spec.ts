@@ -64,6 +64,14 @@ t.test('usage that was not reported is guessed from the text and marked', async 
   t.strictSame(fold([usage({ outputTokens: 7 }), STOP]).done.usage, { inputTokens: 2, outputTokens: 7, totalTokens: 9, estimated: true });
 });
 
+t.test('a guess counts every script as a window does, so that a call that broke off is billed for what it was allowed', async (t) => {
+  const text = '漢字仮名'.repeat(750);
+  const asked = toPrompt({ adapter: 'a', model: 'm', messages: [{ role: 'user', content: text }] });
+  const answer = new Accumulator();
+  answer.add([{ type: 'text', text }]);
+  t.strictSame(answer.usageSoFar(asked), { inputTokens: 2000, outputTokens: 2000, totalTokens: 4000, estimated: true });
+});
+
 t.test('a guess counts the system text, tools, results and tool calls too', async (t) => {
   const full = toPrompt({
     adapter: 'a',

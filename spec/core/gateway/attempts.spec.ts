@@ -1,4 +1,5 @@
 // The attempts of a chat request: what is repeated, what an abort ends, what the bus is told.
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -460,6 +461,28 @@ t.test('a call that was ended while it was made may have run, and one that was n
     await until('the adapter is called', () => adapter.calls.length === 1);
     leaver.abort();
     await Promise.all([t.rejects(made, { code: 'CANCELLED', mayHaveRun: true }), t.rejects(waited, { code: 'CANCELLED', mayHaveRun: false })]);
+  }
+});
+
+t.test('a call that was ended before its request was sent has not run', async (t) => {
+  const connecting: Step = async ({ signal }) => {
+    if (!signal.aborted) await once(signal, 'abort');
+    throw new BlockhouseError('CANCELLED', 'The caller left.');
+  };
+  const silent: Step = async ({ signal }) => {
+    if (!signal.aborted) await once(signal, 'abort');
+    throw new Error('of an adapter that does not say how far it came');
+  };
+  for (const [step, mayHaveRun] of [
+    [connecting, false],
+    [silent, true],
+  ] as const) {
+    const { core, adapter } = coreWith([step]);
+    const leaver = new AbortController();
+    const made = core.chat(REQUEST, { signal: leaver.signal });
+    await until('the adapter is called', () => adapter.calls.length === 1);
+    leaver.abort();
+    await t.rejects(made, { code: 'CANCELLED', mayHaveRun });
   }
 });
 

@@ -126,6 +126,19 @@ t.test('a call that the provider may have worked on is billed as an estimate, an
   }
 });
 
+t.test('a call that is ended before its request was sent has no bill', async (t) => {
+  const controller = new AbortController();
+  const connecting: Step = async ({ signal }) => {
+    controller.abort();
+    throw new BlockhouseError('CANCELLED', 'The caller left.', { cause: signal.reason });
+  };
+  const { calls, lines } = callsOf([connecting]);
+  const { failure, bill } = await failureOf(calls.make(callOf({ signal: controller.signal })));
+  t.match(failure, { code: 'CANCELLED', mayHaveRun: false });
+  t.equal(bill, undefined);
+  t.equal(lines.length, 0);
+});
+
 t.test('an answer that does not fit is ended, and what fits is the answer', async (t) => {
   const text = new AnswerText(10);
   const { calls, lines } = callsOf([
