@@ -1,7 +1,7 @@
-// Takes what a provider answers: an error as far as it helps, a whole answer up to a cap, a stream through its decoder.
+// Reads a provider's answer: the beginning of an error, a whole answer up to a cap, a stream through its decoder.
 //
 // bounded-error: at most ERROR_BODY_BYTES of an error's body are read. The status and the beginning of the text suffice.
-// events-first: the events that were read before an error are handed over before the error.
+// events-first: events that were read before an error are emitted before the error.
 import type { IncomingHttpHeaders } from 'node:http';
 import { type AdapterCall, type BlockhouseError, type ChatCall, type ChatEvent, Chunks, secretsOf, tryParseJson } from '../core/index.ts';
 import type { UpstreamHandler } from './http.ts';
@@ -13,6 +13,7 @@ const ERROR_BODY_BYTES = 64 * 1024;
 /** A whole answer of 128 K tokens stays below 1 MiB; some providers echo the request's 10 MiB beside it. */
 const ANSWER_BYTES = 32 * 1024 * 1024;
 
+/** The error for an answer with an error status, under the provider's name and without the call's secrets. */
 export function toError(provider: Provider, call: AdapterCall, answer: ErrorAnswer): BlockhouseError {
   return fromProviderError(provider.readError(answer, call.settings), {
     name: provider.displayName,
@@ -22,7 +23,7 @@ export function toError(provider: Provider, call: AdapterCall, answer: ErrorAnsw
   });
 }
 
-/** Runs a reader of the folder and gives its StreamError the adapter's name and secrets. `hasEvents` says that a part of the answer has come. */
+/** Runs `read` and turns its StreamError into a BlockhouseError without secrets. `hasEvents` returns true if part of the answer has come. */
 export function withProviderErrors(provider: Provider, call: AdapterCall, hasEvents: () => boolean, read: () => ChatEvent[]): ChatEvent[] {
   try {
     return read();
@@ -62,7 +63,7 @@ export class BodyCollector implements UpstreamHandler {
 
   end(): void {}
 
-  /** A status and some of its text say enough of an error, however its connection ends. */
+  /** True for an error: its status and some of its text suffice, however the connection ends. */
   get complete(): boolean {
     return this.#status !== 0 && this.isError;
   }
@@ -76,14 +77,14 @@ export class BodyCollector implements UpstreamHandler {
   }
 }
 
-/** Throws UPSTREAM_MALFORMED. */
+/** Throws UPSTREAM_MALFORMED for text that is empty or not JSON. */
 export function parseAnswer(text: string): unknown {
   const json = tryParseJson(text);
   if (json === undefined) throw malformed(text.trim() === '' ? 'it is empty' : 'it is not JSON');
   return json;
 }
 
-/** Collects an answer and reads it when it has ended. */
+/** Collects a whole answer and reads it at its end. */
 export class WholeHandler extends BodyCollector {
   readonly #provider: Provider;
   readonly #call: ChatCall;
@@ -103,7 +104,7 @@ export class WholeHandler extends BodyCollector {
   }
 }
 
-/** Feeds a decoder, or collects the error where the status says so. */
+/** Passes a stream to its decoder, or collects the body of an error status. */
 export class StreamHandler implements UpstreamHandler {
   readonly #provider: Provider;
   readonly #call: ChatCall;
