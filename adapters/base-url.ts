@@ -1,7 +1,7 @@
 // Base URLs as people paste them. Pure: no I/O.
 import type { ResolvedSettings } from '../core/index.ts';
 
-/** The absolute URL of `path` below `base`, whatever slashes stand between them. `strip` removes an API version that people paste along. */
+/** The absolute URL of `path` below `base`, with one slash between them. `strip` removes an API version that people paste with the base. */
 export function joinURL(base: string, path: string, strip?: RegExp): URL {
   const url = new URL(base);
   let prefix = url.pathname.replace(/\/+$/, '');
@@ -9,7 +9,7 @@ export function joinURL(base: string, path: string, strip?: RegExp): URL {
   return new URL(`${url.origin}${prefix}${path}`);
 }
 
-/** Works out what follows from settings once for each object of them: the gateway hands over the same one until something changes. */
+/** Runs `work` once for each settings object and keeps the result: the gateway passes the same object until a setting changes. */
 export function perSettings<T>(work: (settings: ResolvedSettings) => T): (settings: ResolvedSettings) => T {
   const known = new WeakMap<ResolvedSettings, { readonly result: T }>();
   return (settings) => {
@@ -22,5 +22,5 @@ export function perSettings<T>(work: (settings: ResolvedSettings) => T): (settin
   };
 }
 
-/** The token limit that the contract sets where a request names none. */
+/** The token limit that the contract sets for a request without `maxTokens`. */
 export const DEFAULT_MAX_TOKENS = 4096;

@@ -1,15 +1,17 @@
-// What it means that a call of a provider broke, by what undici says and by how far the call had come. Pure: no I/O.
+// Turns a broken connection into one of our errors, by undici's error and by how far the call had come. Pure: no I/O.
 import { BlockhouseError } from '../core/index.ts';
 
+/** Where and when a call broke. */
 export interface BrokenAt {
   readonly host: string;
   readonly method: 'GET' | 'POST';
-  /** No byte of the request can have left; some may have, and no answer has begun; the answer had begun. */
+  /** connecting: no byte of the request has left. waiting: some may have left, no answer has begun. answering: the answer has begun. */
   readonly phase: 'connecting' | 'waiting' | 'answering';
-  /** What to try when nobody answers. */
+  /** Advice for the error when no connection is possible. */
   readonly unreachableHint: string | undefined;
 }
 
+/** The error for a broken call. `mayHaveRun` follows from `phase`; a machine without free sockets gives TOO_MANY_CONNECTIONS. */
 export function brokenCall(error: Error, { host, method, phase, unreachableHint }: BrokenAt): BlockhouseError {
   if (error instanceof BlockhouseError) return error;
   const mayHaveRun = phase !== 'connecting';
@@ -19,7 +21,7 @@ export function brokenCall(error: Error, { host, method, phase, unreachableHint 
     if (isOurWant(error)) {
       return new BlockhouseError(
         'TOO_MANY_CONNECTIONS',
-        `No connection to ${host}: this machine has none left (${codeOf(error)}); raise its limit of open files.`,
+        `No connection to ${host}: this machine has none left (${codeOf(error)}). Raise its limit of open files.`,
         {
           cause: error,
         },
@@ -30,19 +32,19 @@ export function brokenCall(error: Error, { host, method, phase, unreachableHint 
   }
   if (phase === 'answering') return new BlockhouseError('UPSTREAM_MALFORMED', `The answer of ${host} was cut short (${why}).`, { cause: error, mayHaveRun });
   if (isUnreadable(error)) {
-    return new BlockhouseError('UPSTREAM_MALFORMED', `${host} does not speak HTTP as it should (${why}).`, { cause: error, mayHaveRun });
+    return new BlockhouseError('UPSTREAM_MALFORMED', `${host} does not speak valid HTTP (${why}).`, { cause: error, mayHaveRun });
   }
-  // Nobody can tell whether the provider has worked on the request; repeating a GET costs nothing.
+  // The provider may have worked on the request or not; repeating a GET costs nothing.
   const retryable = method === 'GET';
   return new BlockhouseError('UPSTREAM_UNREACHABLE', `${host} closed the connection before it answered (${why}).`, { cause: error, mayHaveRun, retryable });
 }
 
-/** Our own doing in `close`, so nothing to try again here. */
+/** SHUTTING_DOWN: our own `close` ended the call, so there is no point in a retry. */
 export function closing(more: { readonly cause?: Error; readonly mayHaveRun?: boolean } = {}): BlockhouseError {
   return new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.', { ...more, retryable: false });
 }
 
-/** Neither a decision of ours nor something that was answered: the connection itself broke. */
+/** True if the connection itself broke; false for our own decisions and for errors that the provider answered with. */
 export function isBreakOfConnection(error: Error): boolean {
   return !(error instanceof BlockhouseError) && !isOurClosing(error) && !isUnreadable(error);
 }
@@ -51,12 +53,12 @@ function isOurClosing(error: Error): boolean {
   return (error as NodeJS.ErrnoException).code === 'UND_ERR_DESTROYED';
 }
 
-/** Says nothing of the provider: files, ports or memory of this machine are used up. */
+/** True if this machine has run out of files, ports or memory, which says nothing about the provider. */
 function isOurWant(error: Error): boolean {
   return ['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOBUFS'].includes(codeOf(error) ?? '');
 }
 
-/** undici tells some of these by name or text alone; the last two are its words for a 1xx that it takes for an answer. */
+/** undici marks some of these only by name or text; the last two are its messages for a 1xx that it takes for an answer. */
 function isUnreadable(error: Error): boolean {
   const marks = [error.name, (error as NodeJS.ErrnoException).code, error.message];
   return ['HTTPParserError', 'UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'bad response', 'bad upgrade'].some((mark) =>
@@ -69,7 +71,7 @@ function reasonOf(error: Error): string {
   return first.message || codeOf(error) || error.name;
 }
 
-/** Of the tries at the addresses of a name. */
+/** The first error, when undici tried several addresses of a name. */
 function firstOf(error: Error): Error {
   return error instanceof AggregateError ? ((error.errors[0] as Error | undefined) ?? error) : error;
 }

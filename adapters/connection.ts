@@ -1,19 +1,19 @@
-// A connection as undici gets it: what undici 7 doesn't do for a socket is done here, before undici hears of it.
+// Prepares a socket for undici: two things that undici 7 doesn't handle are handled here, before undici gets the events.
 //
-// - released: when the connection ends, its reader is no longer paused. undici 7 throws in the socket's own event when a paused answer
-//   ends, and nobody can catch that.
-// - no-continue: `100 Continue` is skipped, as RFC 9110 (15.2) asks of every client. undici takes it for a broken answer.
+// - released: when the connection ends, its reader is no longer paused. When a paused answer ends, undici 7 throws in the socket's own
+//   event, where no code can catch it.
+// - no-continue: `100 Continue` is skipped, as RFC 9110 (15.2) requires of every client. undici takes it for a broken answer.
 import type { Socket } from 'node:net';
 
-/** What undici keeps for one request at a time: a connection, and after it the next. */
+/** One of undici's clients: it has one connection at a time, and opens the next when that has ended. */
 export interface Connection {
-  /** While it is being opened. */
+  /** The socket while it is being opened. */
   opening: Socket | undefined;
-  /** The open one, or the last that was open; undefined while another is being opened. */
+  /** The open socket, or the last one that was open; undefined while another is being opened. */
   socket: Socket | undefined;
-  /** Set while the reader is paused; called before undici hears that the connection ends (released). */
+  /** Set while the reader is paused. Called when the connection ends, before undici gets that event. */
   release: (() => void) | undefined;
-  /** True from the start of a request until the first bytes of its answer, which a `100 Continue` is not. */
+  /** True from the start of a request until the first bytes of its answer; a `100 Continue` doesn't count as one. */
   awaitsAnswer: boolean;
 }
 
@@ -22,14 +22,14 @@ export function newConnection(): Connection {
   return { opening: undefined, socket: undefined, release: undefined, awaitsAnswer: false };
 }
 
-/** Makes an open socket the connection's, before undici gets it. */
+/** Stores an open socket in the connection and adds the listeners. Call it before undici gets the socket. */
 export function takeSocket(connection: Connection, socket: Socket): void {
   connection.socket = socket;
   releaseAtEnd(socket, connection);
   skipContinue(socket, connection);
 }
 
-/** released: however the connection ends, its reader hears of it before undici does. */
+/** released: the reader is resumed before undici gets the event, however the connection ends. */
 function releaseAtEnd(socket: Socket, connection: Connection): void {
   const destroy = socket.destroy.bind(socket);
   socket.destroy = (error) => {
@@ -40,13 +40,13 @@ function releaseAtEnd(socket: Socket, connection: Connection): void {
 }
 
 const CONTINUE = /^HTTP\/1\.\d 100[ \r]/;
-/** As long as what CONTINUE looks at. */
+/** The number of bytes that CONTINUE looks at. */
 const STATUS_BYTES = 13;
 /** Far longer than a `100 Continue` ever is; a longer one goes to undici, which refuses it. */
 const MAX_CONTINUE_BYTES = 8 * 1024;
 const HEAD_END = '\r\n\r\n';
 
-/** no-continue: undici reads with `read()`, which gives nothing as long as there is nothing but a `100 Continue`, or the beginning of one. */
+/** no-continue: undici calls `read()`, which returns null while the buffer holds only a `100 Continue` or the beginning of one. */
 function skipContinue(socket: Socket, connection: Connection): void {
   const read = socket.read.bind(socket);
   let begun: Buffer | undefined;
@@ -67,7 +67,7 @@ function skipContinue(socket: Socket, connection: Connection): void {
   };
 }
 
-/** How many bytes of the `100 Continue` stand at the beginning: 0 where there is none, undefined where more bytes must come to tell. */
+/** The length of a `100 Continue` at the start of `bytes`: 0 if there is none, undefined if more bytes are needed to know. */
 function continueLength(bytes: Buffer): number | undefined {
   const status = bytes.toString('latin1', 0, STATUS_BYTES);
   if (bytes.length < STATUS_BYTES) return 'HTTP/1.'.startsWith(status.slice(0, 7)) && ' 100'.startsWith(status.slice(8)) ? undefined : 0;

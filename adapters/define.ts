@@ -1,13 +1,14 @@
-// The one driver that makes an Adapter of what a folder provides. An error status becomes the error that the folder reads in it; a whole answer
-// becomes the same events as a streamed one; a stream that ends without its provider's end mark is an error and never a short answer.
+// The one driver that turns a Provider into an Adapter. The provider's code reads error answers; a whole answer gives the same events as a
+// stream; a stream that ends without the provider's end mark is an error, never a short answer.
 import { type Adapter, type AdapterCall, BlockhouseError, type ChatCall, toJsonText } from '../core/index.ts';
 import { Upstream, type UpstreamHandler, type UpstreamRequest } from './http.ts';
 import type { ChatContext, FetchJson, Provider } from './provider.ts';
 import { BodyCollector, parseAnswer, StreamHandler, toError, WholeHandler } from './response-handlers.ts';
 
-/** A question before a chat has this long to be answered; what it asks for is at hand on the other side. */
+/** The limit for a look-up before a chat, such as the context size of a model; the server has the answer in memory. */
 const LOOK_UP_MS = 10_000;
 
+/** An Adapter with one connection pool of its own. Call `close` to release it. */
 export function defineAdapter(provider: Provider): Adapter {
   const upstream = new Upstream(provider.unreachableHint);
   const fetchFor =
@@ -42,7 +43,7 @@ async function chat(upstream: Upstream, provider: Provider, call: ChatCall): Pro
   return limit instanceof Promise ? limit.then((tokens) => chatWithin(upstream, provider, call, tokens)) : chatWithin(upstream, provider, call, limit);
 }
 
-/** The provider's answer serves every call that waits for it, so the caller's leaving ends the wait and not the question. */
+/** Several calls may wait for the same answer, so a caller that leaves ends only its own wait. */
 function contextTokens(upstream: Upstream, provider: Provider, call: AdapterCall, model: string): Promise<number | undefined> | number | undefined {
   if (provider.contextTokens === undefined) return undefined;
   const { connectMs } = call.timeouts;
@@ -58,7 +59,7 @@ async function chatWithin(upstream: Upstream, provider: Provider, call: ChatCall
   return send(upstream, provider, call, request, handler);
 }
 
-/** A function of its own: while the answer is awaited, only the bytes stay in memory. */
+/** A separate function, so that the prompt can be freed while the answer is awaited. */
 function toRequest(provider: Provider, { sink }: ChatCall, context: ChatContext): { readonly request: UpstreamRequest; readonly isStream: boolean } {
   const wire = provider.buildChat(context);
   const headers: Record<string, string> = { 'content-type': 'application/json', accept: wire.stream ? 'text/event-stream' : 'application/json' };
@@ -77,7 +78,7 @@ function send(upstream: Upstream, provider: Provider, call: AdapterCall, request
   return found instanceof Promise ? untilAborted(found, call.signal).then(sendWith) : sendWith(found);
 }
 
-/** What is looked up first may hang (a metadata service, a daemon), and a caller who leaves must not wait for it. */
+/** A look-up may hang (a metadata service, a daemon), and a caller that leaves must not wait for it. */
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let leave = (): void => undefined;
   const left = new Promise<never>((_resolve, reject) => {
@@ -98,7 +99,7 @@ function toJsonRequest(url: URL, body: unknown): UpstreamRequest {
   return { method: 'POST', url, headers: { ...headers, 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify(body)) };
 }
 
-/** Rejects for an error status, and for what is not JSON. */
+/** Rejects with the provider's error for an error status, with UPSTREAM_MALFORMED for a body that is not JSON. */
 async function fetchJson(upstream: Upstream, provider: Provider, call: AdapterCall, request: UpstreamRequest): Promise<unknown> {
   const body = new BodyCollector();
   await send(upstream, provider, call, request, body);

@@ -1,8 +1,8 @@
 // The one egress function: every byte that Blockhouse sends to a provider leaves through `Upstream.send`.
 //
-// allowed-only: no call leaves that the egress rule refuses, and no connection opens to an address that it refuses, whatever name led there.
+// allowed-only: no call leaves that the egress rule refuses, and no connection opens to an address that it refuses, under any host name.
 // no-detours: redirects are not followed and compressed answers are not accepted. Both could carry keys or fill the memory.
-// closed-for-good: after `close` nothing is sent, and no connection is left, not even one that was being opened.
+// closed-for-good: after `close` nothing is sent, and no connection is left, not even one that was opening.
 //
 // undici is loaded at the first call, so that a server that never calls a provider saves its memory.
 import { type LookupAddress, lookup as resolveName } from 'node:dns';
@@ -13,29 +13,31 @@ import { type Connection, newConnection, takeSocket } from './connection.ts';
 import { closing } from './connection-errors.ts';
 import { type OriginPool, type PoolSource, UpstreamCall, type UpstreamHandler, type UpstreamRequest } from './upstream-call.ts';
 
+/** The request and the reader of its answer, as `send` takes them. */
 export type { UpstreamHandler, UpstreamRequest } from './upstream-call.ts';
 
 type Undici = typeof import('undici');
 
-/** Longer than the 4 s of undici: model calls come in bursts with thinking in between, and one that was closed meanwhile costs nothing (sent-once in upstream-call.ts). */
+/** undici's default is 4 s, but model calls come in bursts with pauses. If the provider closes one first, the call is repeated (sent-once in upstream-call.ts). */
 const KEEP_ALIVE_MS = 30_000;
 const MAX_HEADER_BYTES = 64 * 1024;
-/** A request may name a base URL, so pools come and go. Beyond this many, the one unused for longest is closed once its requests have ended. */
+/** A request may name any base URL, so the number of pools is limited: beyond this, the least recently used is closed after its requests. */
 const MAX_POOLS = 64;
 
+/** The connections of one adapter: a pool for each origin, opened at the first call and closed by `close`. */
 export class Upstream implements PoolSource {
   readonly unreachableHint: string | undefined;
   /** In the order of their last use. */
   readonly #pools = new Map<string, OriginPool>();
-  /** The last of them. */
+  /** The pool that was used last. */
   #newest: OriginPool | undefined;
-  /** Evicted ones, until their last request has ended. */
+  /** Evicted pools, until their last request has ended. */
   readonly #leaving = new Set<Pool>();
   readonly #opening = new Set<Socket>();
   #undici: Undici | undefined;
   #isClosed = false;
 
-  /** `unreachableHint` stands in the error when nobody answers. */
+  /** `unreachableHint` is added to the error when no connection is possible. */
   constructor(unreachableHint?: string) {
     this.unreachableHint = unreachableHint;
   }
@@ -60,12 +62,12 @@ export class Upstream implements PoolSource {
     await closed;
   }
 
-  /** Throws INVALID_REQUEST for an address that the egress rule refuses (allowed-only), SHUTTING_DOWN after `close` (closed-for-good). */
+  /** Throws INVALID_REQUEST for an address that the egress rule refuses, SHUTTING_DOWN after `close`. */
   poolFor({ egress, timeouts }: AdapterCall, url: URL): OriginPool {
     if (this.#isClosed) throw closing();
     const origin = checkEgress(egress, url);
     const undici = this.#undici;
-    if (undici === undefined) throw new Error('the client is asked for before it was loaded');
+    if (undici === undefined) throw new Error('The client was requested before it was loaded.');
     if (this.#newest?.origin === origin) return this.#newest;
     const known = this.#pools.get(origin);
     if (known !== undefined) {
@@ -87,7 +89,7 @@ export class Upstream implements PoolSource {
         return client;
       },
       pipelining: 1,
-      headersTimeout: 0, // upstream-call.ts has the limits: undici's own limits would end a reasoning model's silence after 300 s
+      headersTimeout: 0, // upstream-call.ts has the limits; undici's own would cut off a reasoning model after 300 s of silence
       bodyTimeout: 0,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
@@ -118,16 +120,16 @@ export class Upstream implements PoolSource {
     const [origin, { pool }] = oldest;
     this.#pools.delete(origin);
     this.#leaving.add(pool);
-    // `close` waits for the pool's requests. It can only fail at closing idle sockets, and nobody needs those any more.
+    // `close` waits for the pool's requests. It can only fail while it closes idle sockets, and those are no longer needed.
     const left = pool.close().catch(() => pool.destroy());
     void left.finally(() => this.#leaving.delete(pool));
   }
 }
 
-/** As it is at run time: undici's types leave the socket out. */
+/** The type at run time; undici's types leave out the socket. */
 type Connect = (...args: Parameters<buildConnector.connector>) => Socket;
 
-/** The lookup pins the address that was checked (allowed-only). */
+/** allowed-only: the connection goes to the very address that the look-up checked. */
 function connector(undici: Undici, origin: string, egress: EgressRule, timeoutMs: number): Connect {
   const lookup = checkedLookup(origin, egress.allowedOrigins.has(origin));
   return undici.buildConnector({ timeout: timeoutMs, lookup, autoSelectFamily: true } as buildConnector.BuildOptions) as Connect;

@@ -1,8 +1,8 @@
-// Lines out of bytes, whatever the pieces they arrive in. Pure: no I/O.
+// Splits bytes into lines; chunks may end anywhere. Pure: no I/O.
 //
-// whole-lines: bytes are decoded once, in whole lines, so that no character is ever cut.
-// any-line-end: LF, CRLF and CR end a line, also when CR and LF arrive apart.
-// bounded-line: a line longer than the cap is an error, and is not kept.
+// whole-lines: bytes are decoded once, in whole lines, so that no character is cut.
+// any-line-end: LF, CRLF and CR end a line, even if CR and LF arrive in different chunks.
+// bounded-line: a line longer than the cap is an error, and its bytes are dropped.
 import { BlockhouseError, Chunks } from '../core/index.ts';
 
 const LF = 10;
@@ -12,6 +12,7 @@ const BOM = '\ufeff';
 /** Larger than any frame of a provider that doesn't echo the request. */
 export const MAX_LINE_BYTES = 1024 * 1024;
 
+/** Reads the lines of one stream; `maxBytes` limits a line. */
 export class LineReader {
   readonly #maxBytes: number;
   readonly #pending = new Chunks();
@@ -22,7 +23,7 @@ export class LineReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** The lines that this chunk completes, without their ends. Throws UPSTREAM_MALFORMED (bounded-line). */
+  /** The lines that this chunk completes, without their ends. Throws UPSTREAM_MALFORMED for a line longer than the cap. */
   push(chunk: Buffer): string[] {
     const end = Math.max(chunk.lastIndexOf(LF), chunk.lastIndexOf(CR)) + 1;
     if (end === 0) {
@@ -34,7 +35,7 @@ export class LineReader {
     return lines;
   }
 
-  /** What stands after the last line end; undefined when nothing does. */
+  /** The text after the last line end; undefined if there is none. */
   end(): string | undefined {
     const rest = this.#take();
     return rest === '' ? undefined : rest;
@@ -45,7 +46,7 @@ export class LineReader {
     this.#pending.add(bytes);
   }
 
-  /** What is kept, and `head` behind it. */
+  /** The bytes kept so far, followed by `head`, as text. */
   #take(head?: Buffer): string {
     let text = this.#pending.join(head).toString('utf8');
     this.#pending.clear();

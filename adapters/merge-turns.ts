@@ -2,17 +2,19 @@
 // Pure: no I/O.
 import type { PromptToolResult, Turn, Warning } from '../core/index.ts';
 
+/** A prompt's turn of the assistant, with its text and calls. */
 export type AssistantTurn = Extract<Turn, { role: 'assistant' }>;
 
+/** One turn after merging: the parts of neighbouring turns of the same role. */
 export type MergedTurn =
   | { readonly role: 'user'; readonly results: PromptToolResult[]; readonly texts: string[] }
   | { readonly role: 'assistant'; readonly turns: AssistantTurn[] };
 
-/** What opens a conversation that starts with the assistant, where the provider refuses that. */
+/** Inserted as the user's first text when a conversation starts with the assistant. */
 const OPENING = '(The conversation starts with the assistant.)';
 const OPENING_WARNING: Warning = { field: 'messages[0]', message: `This provider wants a user message first; "${OPENING}" was put before it.` };
 
-/** Neighbours of the same role become one turn, results before text; the first turn is the user's. */
+/** Merges neighbouring turns of the same role, results before text. The first turn is always the user's; an inserted one gives a warning. */
 export function mergeTurns(turns: readonly Turn[]): { readonly turns: MergedTurn[]; readonly warnings: Warning[] } {
   const merged: MergedTurn[] = [];
   const warnings: Warning[] = [];

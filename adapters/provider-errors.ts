@@ -1,19 +1,21 @@
-// What a provider's error answer means, as one of ours. Pure: no I/O.
+// Turns a provider's error answer into one of our errors. Pure: no I/O.
 import type { IncomingHttpHeaders } from 'node:http';
 import { BlockhouseError, type ErrorCode, parseRetryAfter, tryParseJson } from '../core/index.ts';
 import { redact } from './redact.ts';
 
+/** auth: the credentials are refused. rejected: the request is wrong. rateLimited and failed: another attempt may succeed. */
 export type ProviderErrorKind = 'auth' | 'rejected' | 'rateLimited' | 'failed';
 
+/** A provider's error, as its adapter folder reads it. */
 export interface ProviderError {
   readonly kind: ProviderErrorKind;
-  /** The provider's own words, or ours where it gave none. */
+  /** The provider's own words, or ours if it gave none. */
   readonly message: string;
-  /** Where it differs from what the kind says: an exhausted quota is rate limiting that no wait cures. */
+  /** Overrides the default of the kind: an exhausted quota is rate limiting that doesn't end by waiting. */
   readonly retryable?: boolean | undefined;
-  /** The wait that the body asks for. The shared code reads the header. */
+  /** The wait that the body asks for, in milliseconds. The shared code reads the header. */
   readonly retryAfterMs?: number | undefined;
-  /** For an error inside a 200, whether the provider had begun to work. Left out, it had if it failed, and had not if it refused. */
+  /** For an error inside a 200 before any part of the answer: true if the model has run anyway. */
   readonly mayHaveRun?: boolean | undefined;
 }
 
@@ -22,7 +24,7 @@ export interface ErrorAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The text as JSON, undefined when it is none (an HTML page of a proxy). */
+  /** The parsed text; undefined if it is not JSON (a proxy's HTML page). */
   readonly json: unknown;
 }
 
@@ -34,7 +36,7 @@ const CODES: Record<ProviderErrorKind, ErrorCode> = {
 };
 const MAX_MESSAGE_CHARACTERS = 2000;
 
-/** The meaning of a status on its own; adapters refine it. 408 and 5xx, 529 among them, may pass. */
+/** The kind by status alone; adapters refine it. 408 and 5xx (529 too) are `failed`. */
 export function kindOfStatus(status: number): ProviderErrorKind {
   if (status === 401 || status === 403) return 'auth';
   if (status === 429) return 'rateLimited';
@@ -42,11 +44,12 @@ export function kindOfStatus(status: number): ProviderErrorKind {
   return 'rejected';
 }
 
+/** Parses the text of an error answer, if it is JSON. */
 export function errorAnswer(status: number, headers: IncomingHttpHeaders, text: string): ErrorAnswer {
   return { status, headers, text, json: tryParseJson(text) };
 }
 
-/** What to say of an answer whose body has no message of the expected shape. */
+/** The message for an answer whose body has none in the expected shape. */
 export function fallbackMessage(answer: ErrorAnswer): string {
   if (answer.status >= 300 && answer.status < 400) return 'it answered with a redirect, and redirects are not followed';
   const text = answer.text.trim();
@@ -54,7 +57,7 @@ export function fallbackMessage(answer: ErrorAnswer): string {
   return text.startsWith('<') ? 'it answered with a web page instead of an error message' : text;
 }
 
-/** `status` is undefined for an error inside a stream that had begun with 200. */
+/** Our error for a provider's, with secrets redacted. `status` is undefined for an error inside a stream that began with 200. */
 export function fromProviderError(
   error: ProviderError,
   from: {
@@ -62,7 +65,7 @@ export function fromProviderError(
     readonly status?: number | undefined;
     readonly headers?: IncomingHttpHeaders | undefined;
     readonly secrets: readonly string[];
-    /** Absent for an error status: the provider refused, or says itself that it failed. */
+    /** Absent for an error status: the provider refused the request, or reports its own failure. */
     readonly mayHaveRun?: boolean;
   },
 ): BlockhouseError {
@@ -76,7 +79,7 @@ export function fromProviderError(
   });
 }
 
-/** `retry-after-ms` is finer than `retry-after`, where a provider sends both. */
+/** `retry-after-ms` wins over `retry-after`, because it is finer. */
 function headerWait(headers: IncomingHttpHeaders): number | undefined {
   const ms = single(headers['retry-after-ms'])?.trim() || undefined;
   const fine = ms === undefined ? undefined : parseRetryAfter(String(Number(ms) / 1000), 0);

@@ -1,60 +1,62 @@
-// What an adapter folder provides. Its parts are pure; the driver (define.ts) does the I/O. Pure: no I/O.
+// The interface that an adapter folder implements. Its parts are pure; the driver (define.ts) does the I/O. Pure: no I/O.
 import { BlockhouseError, type ChatEvent, type Prompt, type ResolvedSettings, type SettingsSpec, type UpstreamTimeouts, type Warning } from '../core/index.ts';
 import type { UpstreamRequest } from './http.ts';
 import type { ErrorAnswer, ProviderError } from './provider-errors.ts';
 
-/** What a request or answer is translated from; the same for both directions of one attempt. */
+/** What the translation of a request and of its answer needs; the same object for both directions of one attempt. */
 export interface ChatContext {
   readonly model: string;
   readonly prompt: Prompt;
   readonly settings: ResolvedSettings;
   /** True when the caller wants the answer while it is written. */
   readonly stream: boolean;
-  /** What the provider's `contextTokens` said. */
+  /** The result of the provider's `contextTokens`. */
   readonly contextTokens?: number | undefined;
 }
 
+/** One request in the provider's own form. */
 export interface WireRequest {
   readonly url: URL;
   readonly headers?: Record<string, string>;
   /** Sent as JSON. */
   readonly body: unknown;
-  /** Whether the provider was asked to stream; decides which reader gets the answer. */
+  /** True if the request asks for a stream; decides which reader gets the answer. */
   readonly stream: boolean;
-  /** What was left out or changed by rule. */
+  /** Notes for the caller about settings that were left out or changed. */
   readonly warnings: readonly Warning[];
 }
 
 /** Turns the bytes of one streamed answer into events. An error inside the stream is thrown as a StreamError. */
 export interface StreamDecoder {
-  /** Appends to `events` and returns it. When it throws, the events before the error are there all the same. */
+  /** Appends to `events` and returns it. If it throws, the events before the error have already been appended. */
   push(chunk: Buffer, events?: ChatEvent[]): ChatEvent[];
-  /** The bytes have ended: the same for what they complete. Throws `cutShort()` when the end mark is missing. */
+  /** Called when the bytes have ended. Appends the last events as `push` does; throws `cutShort()` if the end mark is missing. */
   end(events?: ChatEvent[]): ChatEvent[];
-  /** True once the end mark has come, where the provider has one that nothing follows. */
+  /** True once the end mark has come; always false for a provider without an end mark, or with data after it. */
   readonly complete: boolean;
 }
 
+/** One provider. All functions are pure, except those that get a FetchJson and `authorize`. */
 export interface Provider {
   readonly id: string;
   readonly aliases?: readonly string[];
   readonly displayName: string;
   readonly authRequired: boolean;
   readonly defaultModel: string;
-  /** The name of this provider in the price data, where it is there. */
+  /** The provider's name in the price data, if it is listed there. */
   readonly pricesAs?: string;
   readonly envVars: readonly string[];
   readonly settings: SettingsSpec;
   readonly timeouts?: Partial<UpstreamTimeouts>;
-  /** What a person can try when nobody answers at the provider's address. */
+  /** Advice for the error when no connection to the provider is possible. */
   readonly unreachableHint?: string;
   trustedOrigins?(settings: ResolvedSettings): readonly string[];
   missingCredential(settings: ResolvedSettings): string | undefined;
-  /** Headers with the credentials. Gets the finished request, because some providers want it signed. */
+  /** Returns the headers with the credentials. It gets the finished request, because some providers want it signed. */
   authorize(request: UpstreamRequest, settings: ResolvedSettings): Record<string, string> | Promise<Record<string, string>>;
   /**
-   * The most tokens that a prompt and its answer may have together; undefined where there is no limit to know. Asked before each chat, so it
-   * answers at once wherever it can. For providers that cut a longer prompt without saying so.
+   * The most tokens that a prompt and its answer may have together; undefined if no limit is known. For providers that cut a longer prompt
+   * without an error. Called before each chat, so it should return without a promise if it can.
    */
   contextTokens?(fetchJson: FetchJson, settings: ResolvedSettings, model: string): Promise<number | undefined> | number | undefined;
   buildChat(context: ChatContext): WireRequest;
@@ -63,12 +65,12 @@ export interface Provider {
   createDecoder(context: ChatContext): StreamDecoder;
   readError(answer: ErrorAnswer, settings: ResolvedSettings): ProviderError;
   readonly curatedModels?: readonly string[];
-  /** For providers without a curated list. */
+  /** Asks the provider for its model ids. For providers without a curated list. */
   listModels?(fetchJson: FetchJson, settings: ResolvedSettings): Promise<readonly string[]>;
   verify(fetchJson: FetchJson, settings: ResolvedSettings): Promise<string>;
 }
 
-/** GETs JSON from the provider, or POSTs a body as JSON and takes the answer. Rejects with the provider's error for an error status. */
+/** GETs JSON from the provider, or POSTs `body` as JSON. Resolves with the parsed answer; rejects with the provider's error for an error status. */
 export type FetchJson = (url: URL, body?: unknown) => Promise<unknown>;
 
 /** An error that came inside a 200. */
@@ -81,12 +83,12 @@ export class StreamError extends Error {
   }
 }
 
-/** For an answer that ended before its end mark, which `what` names. */
+/** The error for an answer that ended before its end mark; `what` names the mark. */
 export function cutShort(what: string): BlockhouseError {
   return new BlockhouseError('UPSTREAM_MALFORMED', `The provider's answer was cut short: it ended without ${what}.`, { mayHaveRun: true });
 }
 
-/** For an answer that can't be read; `what` says why, as "it has no choices". */
+/** The error for an answer that can't be read; `what` says why, such as "it has no choices". */
 export function malformed(what: string): BlockhouseError {
   return new BlockhouseError('UPSTREAM_MALFORMED', `The provider's answer could not be read: ${what}.`, { mayHaveRun: true });
 }

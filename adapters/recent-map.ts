@@ -1,8 +1,8 @@
-// A map that forgets: requests may name any model and base URL, and what is kept about them must not grow with that. Pure: no I/O.
+// A map of limited size: requests may name any model and base URL, so what is kept about them must be bounded. Pure: no I/O.
 
 const MAX_ENTRIES = 256;
 
-/** Keeps the entries that were set last. */
+/** Keeps the entries that were set last and drops the oldest. */
 export class RecentMap<V> {
   readonly #entries = new Map<string, V>();
 

@@ -1,6 +1,6 @@
-// Takes secrets out of texts that come back from providers. Pure: no I/O.
+// Removes secrets from texts that come back from providers. Pure: no I/O.
 
-/** Shapes of keys, for those that the provider knows and we don't (an echoed part, a signed URL). */
+/** Shapes of keys, for secrets that only the provider knows (a part of a key, a signed URL). */
 const KEY_SHAPES = [
   /\b(sk|pk|rk)-[A-Za-z0-9_*-]{8,}/g,
   /\bAIza[0-9A-Za-z_-]{20,}/g,
@@ -9,6 +9,7 @@ const KEY_SHAPES = [
   /([?&](key|X-Amz-Signature|X-Amz-Security-Token)=)[^&\s"']+/gi,
 ];
 
+/** Replaces every one of `secrets`, and everything that looks like a key, with "[redacted]". */
 export function redact(text: string, secrets: readonly string[]): string {
   let clean = text;
   const longestFirst = secrets.toSorted((a, b) => b.length - a.length); // a secret may be the beginning of another

@@ -1,9 +1,9 @@
-// Takes what a provider answers: an error as far as it helps, a whole answer up to a cap, a stream through its decoder.
+// Reads a provider's answer: the beginning of an error, a whole answer up to a cap, a stream through its decoder.
 //
 // bounded-error: at most ERROR_BODY_BYTES of an error's body are read. The status and the beginning of the text suffice.
 // bounded-answer: an answer is read up to a cap, whole or streamed. A decoder gathers tool calls and reasoning until the end of the stream, and a
 //   provider that never ends it would fill the memory.
-// events-first: the events that were read before an error are handed over before the error.
+// events-first: events that were read before an error are emitted before the error.
 import type { IncomingHttpHeaders } from 'node:http';
 import { type AdapterCall, type BlockhouseError, type ChatCall, type ChatEvent, Chunks, secretsOf, tryParseJson } from '../core/index.ts';
 import type { UpstreamHandler } from './http.ts';
@@ -17,6 +17,7 @@ const ANSWER_BYTES = 32 * 1024 * 1024;
 /** A streamed one has some 250 bytes around each token, and the request up to three times. */
 const STREAM_BYTES = 128 * 1024 * 1024;
 
+/** The error for an answer with an error status, under the provider's name and without the call's secrets. */
 export function toError(provider: Provider, call: AdapterCall, answer: ErrorAnswer): BlockhouseError {
   return fromProviderError(provider.readError(answer, call.settings), {
     name: provider.displayName,
@@ -26,14 +27,14 @@ export function toError(provider: Provider, call: AdapterCall, answer: ErrorAnsw
   });
 }
 
-/** Runs a reader of the folder and gives its StreamError the adapter's name and secrets. `hasEvents` says that a part of the answer has come. */
+/** Runs `read` and turns its StreamError into a BlockhouseError without secrets. `hasEvents` returns true if part of the answer has come. */
 export function withProviderErrors(provider: Provider, call: AdapterCall, hasEvents: () => boolean, read: () => ChatEvent[]): ChatEvent[] {
   try {
     return read();
   } catch (error) {
     if (!(error instanceof StreamError)) throw error;
     const { providerError } = error;
-    const mayHaveRun = hasEvents() || (providerError.mayHaveRun ?? providerError.kind === 'failed');
+    const mayHaveRun = hasEvents() || providerError.mayHaveRun === true;
     throw fromProviderError(providerError, { name: provider.displayName, secrets: secretsOf(provider.settings, call.settings), mayHaveRun });
   }
 }
@@ -70,7 +71,7 @@ export class BodyCollector implements UpstreamHandler {
 
   end(): void {}
 
-  /** A status and some of its text say enough of an error, however its connection ends. */
+  /** True for an error: its status and some of its text suffice, however the connection ends. */
   get complete(): boolean {
     return this.#status !== 0 && this.isError;
   }
@@ -84,14 +85,14 @@ export class BodyCollector implements UpstreamHandler {
   }
 }
 
-/** Throws UPSTREAM_MALFORMED. */
+/** Throws UPSTREAM_MALFORMED for text that is empty or not JSON. */
 export function parseAnswer(text: string): unknown {
   const json = tryParseJson(text);
   if (json === undefined) throw malformed(text.trim() === '' ? 'it is empty' : 'it is not JSON');
   return json;
 }
 
-/** Collects an answer and reads it when it has ended. */
+/** Collects a whole answer and reads it at its end. */
 export class WholeHandler extends BodyCollector {
   readonly #provider: Provider;
   readonly #call: ChatCall;
@@ -111,7 +112,7 @@ export class WholeHandler extends BodyCollector {
   }
 }
 
-/** Feeds a decoder, or collects the error where the status says so. */
+/** Passes a stream to its decoder, or collects the body of an error status. */
 export class StreamHandler implements UpstreamHandler {
   readonly #provider: Provider;
   readonly #call: ChatCall;

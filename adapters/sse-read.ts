@@ -1,16 +1,18 @@
-// Server-sent events out of bytes, as providers send them. Pure: no I/O.
+// Splits bytes into server-sent events, as providers send them. Pure: no I/O.
 //
-// last-record: a record is complete at its blank line, and the last one also without it. Comments and unknown fields are skipped; several data
-//   lines are joined by a line feed.
+// last-record: a blank line completes a record; the last record is complete without one. Comments and unknown fields are skipped; several
+//   data lines are joined by a line feed.
 import { BlockhouseError } from '../core/index.ts';
 import { LineReader, MAX_LINE_BYTES } from './lines.ts';
 
+/** One server-sent event. */
 export interface SseRecord {
   /** '' when the record has no event name. */
   readonly event: string;
   readonly data: string;
 }
 
+/** Reads the records of one stream; `maxBytes` limits a record. */
 export class SseReader {
   readonly #lines: LineReader;
   readonly #maxBytes: number;
@@ -22,14 +24,14 @@ export class SseReader {
     this.#lines = new LineReader(maxBytes);
   }
 
-  /** The records that this chunk completes. Throws UPSTREAM_MALFORMED for one beyond the cap. */
+  /** The records that this chunk completes. Throws UPSTREAM_MALFORMED for a record longer than the cap. */
   push(chunk: Buffer): SseRecord[] {
     const records: SseRecord[] = [];
     for (const line of this.#lines.push(chunk)) this.#take(line, records);
     return records;
   }
 
-  /** The record that the end of the stream completes (last-record). */
+  /** The last record, if the stream ended without a blank line after it. */
   end(): SseRecord[] {
     const records: SseRecord[] = [];
     const rest = this.#lines.end();
@@ -50,7 +52,7 @@ export class SseReader {
     } else if (line === 'data') {
       this.#addData('');
     } else if (line.startsWith('{"error"') && this.#data === undefined) {
-      // Some providers break off with a bare error object where a record should stand.
+      // Some providers end a stream with a bare error object in place of a record.
       this.#data = line;
     }
   }

@@ -1,7 +1,7 @@
-// What requests to several providers have in common about tools: ids of calls, texts of results, schemas of parameters. Pure: no I/O.
+// Tool handling that several providers share: ids of calls, texts of results, schemas of parameters. Pure: no I/O.
 import type { PromptToolResult } from '../core/index.ts';
 
-/** Maps foreign tool-call ids to ids that the provider takes; the same id always to the same one. */
+/** Maps foreign tool-call ids to ids that the provider accepts; the same id always gives the same result. */
 export function idMapper(allowed: RegExp): (id: string) => string {
   // Most conversations have no calls.
   let mapped: Map<string, string> | undefined;
@@ -19,7 +19,7 @@ export function idMapper(allowed: RegExp): (id: string) => string {
   };
 }
 
-/** The text of a tool result for the wires that have no mark for a failed one: the text must say it. */
+/** The text of a tool result for providers without a flag for failure: a failed one begins with "Error: ". */
 export function outputText({ content, isError }: PromptToolResult): string {
   return isError && !/^\W*error\b/i.test(content) ? `Error: ${content}` : content;
 }

@@ -2,19 +2,19 @@
 // a broken connection means.
 //
 // abort-now: an aborted signal destroys the connection at once, in every phase.
-// own-limits: the only limits are ours: no first byte, or no next byte. While the reader has paused, the provider's silence doesn't count.
-// sent-once: a POST is sent a second time only when not one byte of the first can have left this machine: the connection broke while
-//   the request waited for it, or the system refused the first write. After that nobody can tell a request that the provider never read
-//   from one that it worked on, so a break is reported with `mayHaveRun`. A GET starts no work: it is sent a second time whenever its
-//   connection breaks before an answer.
-// linger: once the handler has all it needs, the connection gets LINGER_MS to end properly. How it ends changes nothing.
-// released: when a connection ends, its reader is no longer paused (connection.ts says why); it gets what has come first.
+// own-limits: only our own limits end a call: no first byte, or no next byte. While the reader is paused, the time doesn't count.
+// sent-once: a POST is sent a second time only if no byte of the first can have left this machine: the connection broke while
+//   the request waited for it, or the system refused the first write. After that the provider may have worked on the request, so a break is
+//   reported with `mayHaveRun`. A GET starts no work: it is sent a second time if its connection breaks before an answer.
+// linger: once the handler has all it needs, the connection gets LINGER_MS to end properly. How it ends doesn't change the result.
+// released: when a connection ends, its reader is resumed first (connection.ts says why) and gets the bytes that have already come.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher, Pool } from 'undici';
 import { type AdapterCall, BlockhouseError } from '../core/index.ts';
 import type { Connection } from './connection.ts';
 import { brokenCall, isBreakOfConnection } from './connection-errors.ts';
 
+/** One HTTP request to a provider. */
 export interface UpstreamRequest {
   readonly method: 'GET' | 'POST';
   readonly url: URL;
@@ -22,43 +22,44 @@ export interface UpstreamRequest {
   readonly body?: Buffer | undefined;
 }
 
-/** Takes one answer. What it throws ends the call with that error, and the connection with it. */
+/** Reads one answer. If a member throws, the call rejects with that error and its connection is destroyed. */
 export interface UpstreamHandler {
   head(status: number, headers: IncomingHttpHeaders): void;
   /** False asks for a pause until `onceWritable` calls back. */
   data(chunk: Buffer): boolean;
   onceWritable(resume: () => void): void;
-  /** Everything has been handed over. */
+  /** Called after the last `data`. */
   end(): void;
-  /** True once the handler needs nothing more: it has the end mark of an answer, or the status of an error (linger). */
+  /** True once the handler needs no more bytes: it has the end mark of an answer, or the status of an error. */
   readonly complete: boolean;
 }
 
-/** Thrown by a handler that wants nothing more. The call ends as if the answer had ended. */
+/** Thrown by a handler that needs no more bytes. The call ends as if the answer had ended. */
 export class EnoughRead extends Error {}
 
 /** After its last byte, a provider closes the connection within a round trip or keeps it for the next request. */
 const LINGER_MS = 1000;
-/** The body of an error may come later than its head, and it says whether another attempt makes sense. */
+/** The body of an error may come later than its head, and it decides whether a retry makes sense. */
 const ERROR_LINGER_MS = 5000;
 const ONCE = { once: true } as const;
 
+/** The connections to one origin. */
 export interface OriginPool {
   readonly origin: string;
   readonly pool: Pool;
-  /** Where the last request that was dispatched went. */
+  /** The connection that the last dispatched request went to. */
   chosen: Connection | undefined;
 }
 
-/** Where the connections come from. */
+/** Provides the connections. */
 export interface PoolSource {
   /** Throws INVALID_REQUEST for an address that the egress rule refuses, SHUTTING_DOWN when it is closed. */
   poolFor(call: AdapterCall, url: URL): OriginPool;
-  /** What to try when nobody answers. */
+  /** Advice for the error when no connection is possible. */
   readonly unreachableHint: string | undefined;
 }
 
-/** Everything settles one promise: a stream would keep each link of a chain of promises in memory until it ends. */
+/** One call. It settles a single promise, because a chain of promises would stay in memory until a long stream ends. */
 export class UpstreamCall implements Dispatcher.DispatchHandler {
   readonly #call: AdapterCall;
   readonly #request: UpstreamRequest;
@@ -68,14 +69,14 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
   #connection: Connection | undefined;
   #origin: OriginPool | undefined;
   #controller: Dispatcher.DispatchController | undefined;
-  /** A byte of the request may have left (sent-once). */
+  /** True once a byte of the request may have left (sent-once). */
   #mayHaveLeft = false;
   #isEnding = false;
   #status = 0;
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
   #timerMs = 0;
-  /** What the error says the provider did while the timer ran. */
+  /** The verb phrase of the timeout error: what the provider did while the timer ran. */
   #silence = '';
   #settled = false;
   #resolve!: () => void;
@@ -127,7 +128,7 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
     this.#startTimer(this.#call.timeouts.firstByteMs, 'sent nothing');
   }
 
-  /** sent-once: undici writes right after this. When the system refuses that write, the socket has its error before the next tick. */
+  /** sent-once: undici writes right after this. If the system refuses that write, the socket has its error before the next tick. */
   #noteWrite(connection: Connection): void {
     connection.awaitsAnswer = true;
     this.#mayHaveLeft = true;
@@ -188,7 +189,7 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
     this.#controller = undefined;
     this.#connection = undefined;
     this.#stopTimer();
-    // Not within undici's own callback, and not before the other events of this turn: the connections of a pool often break together.
+    // After undici's own callback and the other events of this turn, because the connections of a pool often break together.
     setImmediate(() => {
       if (!this.#settled) this.#guard(() => this.#dispatch());
     });
@@ -296,13 +297,14 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
     return brokenCall(error, { host: url.host, method, phase, unreachableHint: this.#source.unreachableHint });
   }
 
-  /** sent-once. A connection that could not even be opened is another matter. */
+  /** sent-once. A connection that could not be opened is not tried again. */
   #mayRepeat(error: Error): boolean {
     if (this.#isRepeated || this.#connection?.socket === undefined || !isBreakOfConnection(error)) return false;
     return !this.#mayHaveLeft || (this.#request.method === 'GET' && this.#status === 0);
   }
 }
 
+/** CANCELLED, for a caller that has left; `cause` is the reason of its signal. */
 export function cancelled(cause: unknown, mayHaveRun = false): BlockhouseError {
   return new BlockhouseError('CANCELLED', 'The caller left.', { cause, mayHaveRun });
 }

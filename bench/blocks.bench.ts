@@ -17,8 +17,10 @@ const MANY = 10_000;
 const SOME = 1000;
 const LISTS = 300;
 const LIST_PAUSE_MS = 20;
-const MONITORS = 100;
+const MONITORS = 1000;
 const REST_SECONDS = 30;
+/** Monitors whose end is timed. */
+const ENDING_MONITORS = 3000;
 const ONE_BLOCK = { messages: 2000, clients: 32 };
 const HUNDRED_BLOCKS = { messages: 4000, clients: 100 };
 const ONE_CLIENT_MESSAGES = 300;
@@ -105,14 +107,32 @@ async function residentWith(count: number): Promise<number> {
 }
 
 async function rest(): Promise<object> {
-  return onServer({ prepare: (workspace) => void writeBlocks(workspace, MONITORS, { enabled: true }) }, async ({ client, server }) => {
-    while ((await client.call('GET', '/api/health'))?.json['monitorsRunning'] !== MONITORS) await delay(50);
+  const found = await atRest(MONITORS, async ({ server }) => {
     await delay(3000);
     const before = cpuSeconds(server.pid);
     await delay(REST_SECONDS * 1000);
     const share = (cpuSeconds(server.pid) - before) / REST_SECONDS;
-    say(`${MONITORS} monitors at rest for ${REST_SECONDS} s`, `${(share * 100).toFixed(2)} % of a core; bar 2 %`);
-    return { monitors: MONITORS, seconds: REST_SECONDS, share };
+    process.kill(server.pid, 'SIGUSR2');
+    await delay(1000);
+    return { share, residentMiB: residentKiB(server.pid) / 1024 };
+  });
+  say(`${MONITORS} monitors at rest for ${REST_SECONDS} s`, `${(found.share * 100).toFixed(2)} % of a core; bar 2 %`);
+  say('their server’s resident memory, after a collection', `${found.residentMiB.toFixed(0)} MiB; bar 150 MB`);
+  const endMs = await atRest(ENDING_MONITORS, async ({ server }) => {
+    const from = performance.now();
+    await server.kill('SIGTERM');
+    return performance.now() - from;
+  });
+  say(`SIGTERM with ${ENDING_MONITORS} monitors, to the end of the process`, `${(endMs / 1000).toFixed(1)} s; bar 5 s`);
+  return { monitors: MONITORS, seconds: REST_SECONDS, ...found, endingMonitors: ENDING_MONITORS, endMs };
+}
+
+/** A server whose monitors all run and wait for messages. */
+function atRest<T>(monitors: number, work: (running: Running) => Promise<T>): Promise<T> {
+  const prepare = (workspace: string): void => void writeBlocks(workspace, monitors, { enabled: true });
+  return onServer({ prepare, nodeFlags: COLLECTING }, async (running) => {
+    while ((await running.client.call('GET', '/api/health'))?.json['monitorsRunning'] !== monitors) await delay(200);
+    return work(running);
   });
 }
 

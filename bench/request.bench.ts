@@ -22,7 +22,6 @@ interface Question {
 }
 
 const QUESTIONS: readonly Question[] = [
-  { label: 'small', concurrency: 1, client: 'own' },
   { label: 'small', concurrency: 32, client: 'own' },
   { label: '16 KiB', concurrency: 32, client: 'own' },
   { label: 'small', concurrency: 32, client: 'wrk' },
@@ -93,7 +92,6 @@ function ratio({ rounds }: Case, figure: Figure): Spread {
 function barsOf(cases: readonly Case[]): Bar[] {
   return cases.flatMap((one): Bar[] => {
     const name = nameOf(one);
-    if (one.concurrency === 1) return [{ what: `p50, ${name}`, value: ratio(one, ({ p50 }) => p50).median, limit: 1.6, side: 'most', unit: ' × pipe' }];
     const cpu: Bar = {
       what: `CPU per request, ${name}`,
       value: ratio(one, ({ cpuUs }) => cpuUs).median,

@@ -1,10 +1,11 @@
 // `npm run bench`: all questions in order; `npm run bench -- stream` one of them. `--quick` shows that all of it works and nothing else,
-// `--runs 3` asks everything so often, `--json <file>` keeps the figures, `--record` writes docs/performance.md with its pictures, out of three runs.
+// `--runs 3` asks so often, `--json <file>` keeps the figures. `--record` publishes what was asked, out of three runs: it writes it into
+// docs/performance/results.json, and docs/performance.md with its pictures out of that.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { machineText, thisMachine, toPage } from './harness/page.ts';
+import { machineText, type Published, thisMachine, toPage } from './harness/page.ts';
 import { type Result, toText, worstOf } from './harness/report.ts';
 import { toSvg } from './harness/svg.ts';
 
@@ -36,8 +37,8 @@ if (unknown.length > 0) {
 } else if (!Number.isInteger(runs) || runs < 1) {
   process.stderr.write('--runs takes a whole number from 1.\n');
   process.exitCode = 2;
-} else if (values.record && (positionals.length > 0 || values.quick || runs < PUBLISHED_RUNS)) {
-  process.stderr.write(`--record writes the whole page: it takes all questions, at least ${PUBLISHED_RUNS} runs, and no --quick.\n`);
+} else if (values.record && (values.quick || runs < PUBLISHED_RUNS)) {
+  process.stderr.write(`--record publishes figures: it takes at least ${PUBLISHED_RUNS} runs, and no --quick.\n`);
   process.exitCode = 2;
 } else await ask(positionals.length > 0 ? positionals : Object.keys(QUESTIONS));
 
@@ -56,18 +57,23 @@ async function ask(names: readonly string[]): Promise<void> {
     }
   }
   process.stdout.write(`${Math.round((performance.now() - startedAt) / 1000)} s in all\n`);
-  const results = [...found.values()].map(worstOf);
   if (values.json !== undefined) {
     const kept = [...found].map(([name, each]) => ({ name, runs: each.map(({ bars, data }) => ({ bars, data })) }));
     writeFileSync(values.json, `${JSON.stringify({ machine, results: kept }, null, 1)}\n`);
   }
-  if (values.record) record(results);
+  if (values.record) record([...found.values()].map(worstOf).map((result) => ({ ...result, data: undefined, measured: machineText(machine) })));
+}
 
-  function record(published: readonly Result[]): void {
-    mkdirSync(join(DOCS, 'performance'), { recursive: true });
-    for (const chart of published.flatMap(({ charts }) => charts)) writeFileSync(join(DOCS, 'performance', `${chart.file}.svg`), toSvg(chart));
-    writeFileSync(join(DOCS, 'performance.md'), toPage(machine, published));
-  }
+/** What was not asked this time stays on the page as it was published. */
+function record(asked: readonly Published[]): void {
+  const folder = join(DOCS, 'performance');
+  const file = join(folder, 'results.json');
+  mkdirSync(folder, { recursive: true });
+  const before = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Published[]) : [];
+  const published = Object.keys(QUESTIONS).flatMap((name) => [...asked, ...before].find((result) => result.name === name) ?? []);
+  writeFileSync(file, `${JSON.stringify(published, null, 1)}\n`);
+  for (const chart of published.flatMap(({ charts }) => charts)) writeFileSync(join(folder, `${chart.file}.svg`), toSvg(chart));
+  writeFileSync(join(DOCS, 'performance.md'), toPage(published));
 }
 
 interface StartFigures {

@@ -1,5 +1,7 @@
 // The one composition root: core, adapters and transports put together. Adapters and transports are loaded when
 // they are used, so that a command that needs neither is quick.
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
 import { BlockhouseError, type Core, createCore, type Environment, type Flags, type ProcessConfig, resolveProcessConfig } from '../core/index.ts';
@@ -72,9 +74,22 @@ export async function inWorkspace<T>(config: ProcessConfig, work: () => Promise<
   } catch (error) {
     if (error instanceof BlockhouseError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
-    const reason = code !== undefined && /^E[A-Z]+$/.test(code) ? `the workspace ${config.workspace} can't be used: ${message}` : message;
-    throw new CliError('place', reason, error);
+    const isOfSystem = code !== undefined && /^E[A-Z]+$/.test(code);
+    throw new CliError('place', isOfSystem ? `the workspace ${config.workspace} can't be used: ${reasonOf(error as NodeJS.ErrnoException)}` : message, error);
   }
+}
+
+/** The system names the file that it could not reach, not the one that stands in the way. */
+function reasonOf({ code, path, message }: NodeJS.ErrnoException): string {
+  const inTheWay = code === 'ENOTDIR' && path !== undefined ? noFolderIn(path) : undefined;
+  return inTheWay === undefined ? message : `${inTheWay} is not a folder. Move it away, or choose another place with --workspace.`;
+}
+
+/** The first part of a path that is there and is no folder; from above, for nothing below such a part can be looked at. */
+function noFolderIn(path: string): string | undefined {
+  const above = dirname(path) === path ? undefined : noFolderIn(dirname(path));
+  if (above !== undefined) return above;
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === false ? path : undefined;
 }
 
 /** A core for the CLI's own calls, with the same settings as the server would have. */

@@ -11,13 +11,14 @@ import type { QueueLimits } from './gateway/queue.ts';
 import { RETRY_LIMIT } from './gateway/retry.ts';
 import type { Environment } from './gateway/settings.ts';
 import { ChatStream } from './gateway/stream.ts';
-import { WorkspaceHolder } from './holder.ts';
 import type { Adapter, StreamSink, UpstreamTimeouts } from './ports.ts';
 import type { AdapterInfo, ModelList, VerifyResult } from './schemas/adapter.ts';
 import type { ChatDone, ChatRequest, ChatResponse } from './schemas/chat.ts';
 import { VERSION } from './version.ts';
+import { type WorkspaceOptions, WorkspaceSession } from './workspace-session.ts';
 
-export interface CoreOptions {
+/** What a core is made with. */
+export interface CoreOptions extends WorkspaceOptions {
   /** Folder that holds auth.json and the token. Left out: nothing is read from or written to disk. */
   readonly workspace?: string;
   readonly adapters: readonly Adapter[];
@@ -29,14 +30,6 @@ export interface CoreOptions {
   readonly timeouts?: Partial<UpstreamTimeouts>;
   /** Repetitions of a failed attempt at most, 0 to 2; the default is 2. */
   readonly retries?: number;
-  /** Model calls that monitors make at the same time, at most; the default is 16. */
-  readonly monitorCalls?: number;
-  /** Monotonic milliseconds. */
-  readonly now?: () => number;
-  /** Epoch milliseconds: what stands in files. */
-  readonly clock?: () => number;
-  /** From 0 to 1, for jitter. */
-  readonly random?: () => number;
 }
 
 export interface Core {
@@ -98,18 +91,18 @@ export function createCore(options: CoreOptions): Core {
     random: options.random ?? Math.random,
     newRequestId,
   });
-  const holder = workspace === undefined ? undefined : new WorkspaceHolder({ workspace, bus: events, gateway, credentials, options });
+  const session = workspace === undefined ? undefined : new WorkspaceSession({ workspace, bus: events, gateway, credentials, options });
   return {
     version: VERSION,
     events,
     workspace,
-    start: () => needWorkspace(holder).start(),
-    announce: (url) => needWorkspace(holder).announce(url),
+    start: () => needWorkspace(session).start(),
+    announce: (url) => needWorkspace(session).announce(url),
     get started() {
-      return holder?.isOpen ?? false;
+      return session?.isOpen ?? false;
     },
     get blocks() {
-      return needWorkspace(holder).blocks;
+      return needWorkspace(session).blocks;
     },
     token,
     credentials,
@@ -125,17 +118,17 @@ export function createCore(options: CoreOptions): Core {
     prepare: async () => {
       try {
         await gateway.prepare();
-        await holder?.prepare();
+        await session?.prepare();
       } catch (error) {
         // Whoever needs it meets the same failure, and can say for what.
         process.emitWarning(error instanceof Error ? error : String(error));
       }
     },
-    stop: async () => holder?.close(),
+    stop: async () => session?.close(),
     close: async () => {
       // Monitors first: their last words go through the gateway.
       try {
-        await holder?.close();
+        await session?.close();
       } finally {
         await gateway.close();
       }
@@ -143,9 +136,9 @@ export function createCore(options: CoreOptions): Core {
   };
 }
 
-function needWorkspace(holder: WorkspaceHolder | undefined): WorkspaceHolder {
-  if (holder === undefined) throw new Error('Blocks need a workspace: createCore({ workspace, … }).');
-  return holder;
+function needWorkspace(session: WorkspaceSession | undefined): WorkspaceSession {
+  if (session === undefined) throw new Error('Blocks need a workspace: createCore({ workspace, … }).');
+  return session;
 }
 
 const ID_BYTES = 12;

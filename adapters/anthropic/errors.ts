@@ -16,9 +16,10 @@ const KINDS: Record<string, ProviderErrorKind> = {
   overloaded_error: 'failed',
 };
 
+/** Reads an answer with an error status; the `type` in its body wins over the status. */
 export function readError(answer: ErrorAnswer): ProviderError {
   const error = asObject(asObject(answer.json)['error']);
-  // The status decides where a proxy in between has its own idea of a body.
+  // The status decides when a proxy in between answers with a body of its own.
   const kind = lookUp(KINDS, error['type']) ?? kindOfStatus(answer.status);
   return { kind, message: asString(error['message']) ?? fallbackMessage(answer), retryable: retryHint(answer) };
 }

@@ -8,7 +8,7 @@ import { buildRequest, VERSION_SUFFIX } from './request.ts';
 import { readAnswer } from './response.ts';
 import { AnthropicDecoder } from './stream.ts';
 
-/** Under the newer 2026-10-21 any temperature is a 400, also for models that take one; this version stays served. */
+/** The newer 2026-10-21 answers 400 to any temperature, even for models that take one. Anthropic still serves this version. */
 const API_VERSION = '2023-06-01';
 
 /** Current ids, the recommended start first. Source: the model pages, November 2026; those that end this year are left out. */
@@ -28,6 +28,7 @@ const MODELS = [
   'claude-haiku-4-5',
 ];
 
+/** The `anthropic` adapter, with connections of its own. */
 export function createAnthropic(): Adapter {
   return defineAdapter({
     id: 'anthropic',
@@ -39,7 +40,7 @@ export function createAnthropic(): Adapter {
     settings: {
       apiKey: { env: ['ANTHROPIC_API_KEY'], secret: true },
       baseURL: { env: ['ANTHROPIC_BASE_URL'], default: 'https://api.anthropic.com' },
-      // Sent as `Authorization: Bearer`, for compatible servers that know nothing else; the key wins where both are set.
+      // Sent as `Authorization: Bearer`, for compatible servers that accept only that; the key wins if both are set.
       authToken: { env: ['ANTHROPIC_AUTH_TOKEN'], secret: true, storedOnly: true },
     },
     missingCredential,

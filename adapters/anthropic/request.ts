@@ -9,17 +9,21 @@ import { idMapper, objectSchema } from '../tools.ts';
 import type { AnthropicBlock, AnthropicMessage, AnthropicRequest, CacheControl } from './schema.ts';
 import { replayThinking } from './thinking.ts';
 
-/** The base URL has no version in it, but people paste one along. */
+/** The base URL has no version in it, but people paste one with it. */
 export const VERSION_SUFFIX = /\/v1(\/messages)?$/;
-/** Idle connections of whole answers larger than this die before the answer is there; the official SDK refuses them. */
+/**
+ * In tokens. A connection that waits longer than a whole answer of this size takes is often cut as idle; the official SDK
+ * refuses to wait for more.
+ */
 const LARGEST_WHOLE_ANSWER = 21_333;
 const THINKING_LEFT_OUT: Warning = {
   field: 'messages',
   message:
-    'Earlier thinking was left out: it is bound to its model and to everything before it, and one of the two has changed, or a part of it did not come back.',
+    'Earlier thinking was left out: it is valid only for its model and for the exact conversation before it. One of the two has changed, or a part of it did not come back.',
 };
 const EPHEMERAL: CacheControl = { type: 'ephemeral' };
 
+/** A POST to `/v1/messages`. It streams if the caller does, or if the answer may be longer than LARGEST_WHOLE_ANSWER. */
 export function buildRequest(context: ChatContext): WireRequest {
   const { model, prompt, settings } = context;
   const { body, warnings } = translate(model, prompt);
@@ -29,7 +33,7 @@ export function buildRequest(context: ChatContext): WireRequest {
   return { url: joinURL(settings.values['baseURL'] ?? '', '/v1/messages', VERSION_SUFFIX), body, stream, warnings };
 }
 
-/** The request without its cache marks, which move from request to request and so are no part of what a thinking block is bound to. */
+/** The request without its cache marks. Those move from request to request, so a thinking block is not bound to them. */
 export function translate(model: string, prompt: Prompt): { body: AnthropicRequest; warnings: Warning[] } {
   const merged = mergeTurns(prompt.turns);
   const warnings = [...merged.warnings];

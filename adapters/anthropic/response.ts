@@ -17,6 +17,7 @@ const STOP_REASONS: Record<string, StopReason> = {
   refusal: 'refusal',
 };
 
+/** Events of a whole answer. Throws a StreamError for an error in a 200, UPSTREAM_MALFORMED for a body that is not a message. */
 export function readAnswer(json: unknown, context: ChatContext): ChatEvent[] {
   const answer = asObject(json);
   if (answer['type'] === 'error') throw new StreamError(readErrorObject(answer['error']));
@@ -29,8 +30,8 @@ export function readAnswer(json: unknown, context: ChatContext): ChatEvent[] {
 }
 
 /**
- * What is known once an answer has ended. A call whose `input` is no object was never finished; the call that
- * stands last when the token limit strikes is cut off too, whatever its arguments look like.
+ * The events that only the end of an answer allows: tool calls, thinking, usage, stop. A call whose `input` is not an object was
+ * never finished. When the token limit ends the answer, its last call is cut off too, even if the arguments look complete.
  */
 export function readEnd(blocks: readonly RawBlock[], stop: unknown, usage: unknown, context: ChatContext): ChatEvent[] {
   const stopReason = readStopReason(stop);
@@ -44,11 +45,11 @@ export function readEnd(blocks: readonly RawBlock[], stop: unknown, usage: unkno
       events.push({ type: 'toolCall', toolCall: { id: asString(block['id']) ?? '', name, arguments: input } });
       continue;
     }
-    if (stopReason !== 'max_tokens' && stopReason !== 'refusal') throw malformed('a tool call has arguments that are no JSON object');
+    if (stopReason !== 'max_tokens' && stopReason !== 'refusal') throw malformed('the arguments of a tool call are not a JSON object');
     whole = false;
     events.push({ type: 'warning', warning: { field: 'message.toolCalls', message: `A call of ${name} was cut off (${stopReason}) and left out.` } });
   }
-  // A turn with a block left out is no longer what the model wrote, and must not be sent back as such.
+  // A turn that lacks a block is no longer what the model wrote, so its thinking must not be sent back.
   if (whole) events.push(...thinkingState(blocks, context));
   return [...events, { type: 'usage', usage: readUsage(usage) }, { type: 'stop', stopReason }];
 }
@@ -71,7 +72,7 @@ export function readUsage(value: unknown): ReportedUsage {
   };
 }
 
-/** What must come back with the next request, when the model has thought. */
+/** The thinking that the next request must send back, if there was any. */
 function thinkingState(blocks: readonly RawBlock[], { model, prompt }: ChatContext): ChatEvent[] {
   if (!blocks.some((block) => block['type'] === 'thinking' || block['type'] === 'redacted_thinking')) return [];
   const { messages, ...frame } = translate(model, prompt).body;

@@ -13,6 +13,7 @@ interface OpenBlock {
   json: string;
 }
 
+/** Decodes one streamed answer. It throws UPSTREAM_MALFORMED for an event that is not JSON or that belongs to no open block. */
 export class AnthropicDecoder implements StreamDecoder {
   readonly #context: ChatContext;
   readonly #sse = new SseReader();
@@ -51,7 +52,7 @@ export class AnthropicDecoder implements StreamDecoder {
     return events;
   }
 
-  /** Types that are not known yet come monthly; they are skipped. */
+  /** Anthropic adds event types every month; unknown ones are skipped. */
   #take(event: Record<string, unknown>, events: ChatEvent[]): void {
     switch (event['type']) {
       case 'content_block_delta':
@@ -83,7 +84,7 @@ export class AnthropicDecoder implements StreamDecoder {
     }
   }
 
-  /** An overload may be reported before the first block, in place of HTTP 529: then the model has not run. */
+  /** Anthropic may report an overload before the first block instead of HTTP 529: then the model has not run. */
   #error(value: unknown): StreamError {
     return new StreamError({ ...readErrorObject(value), mayHaveRun: this.#hasBegun });
   }
@@ -124,7 +125,7 @@ export class AnthropicDecoder implements StreamDecoder {
     }
   }
 
-  /** A call is handed over at the end: only then is it known whether the token limit cut it off. */
+  /** Calls are emitted at the end of the answer, because only its stop reason says whether the token limit cut them off. */
   #close(index: unknown): void {
     const open = this.#open.get(index);
     if (open === undefined) return;
@@ -145,7 +146,7 @@ export class AnthropicDecoder implements StreamDecoder {
   }
 }
 
-/** The block as a whole answer has it; a call with `input: null` has arguments that are no object. */
+/** The block in the form that a whole answer has. `input: null` marks a call whose arguments are not a JSON object. */
 function finishBlock({ block, json }: OpenBlock): RawBlock {
   if (block['type'] !== 'tool_use' || json === '') return block;
   return { ...block, input: parseArguments(json) ?? null };

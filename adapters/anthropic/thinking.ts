@@ -1,7 +1,7 @@
-// Thinking blocks on their way back. Pure: no I/O.
+// Sends thinking blocks back with the next request. Pure: no I/O.
 //
-// Newer models check that a returned block stands behind exactly what it was written behind, and that none is
-// missing among others: so it is all of them, proved by a digest of the prefix, or none.
+// Newer models check that a returned block follows exactly the conversation that it was written after, and that no block is missing.
+// So a request sends back all of them, after comparing a digest of the conversation before each, or none.
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../core/index.ts';
 import { prefixDigest } from '../claude.ts';
@@ -11,7 +11,7 @@ import type { AnthropicMessage, AnthropicRequest, RawBlock } from './schema.ts';
 
 type Frame = Omit<AnthropicRequest, 'messages'>;
 
-/** What an answer with thinking carries in its providerMetadata, under the adapter's id. */
+/** Kept in an answer's `providerMetadata.anthropic` if the model has thought. */
 export interface ThinkingState {
   readonly [key: string]: unknown;
   readonly model: string;
@@ -21,12 +21,12 @@ export interface ThinkingState {
   readonly content: readonly RawBlock[];
 }
 
-/** The digest that an answer to this request is bound to. */
+/** The digest of a request that thinking in its answer is bound to. */
 export function digestOf(frame: Frame, messages: readonly AnthropicMessage[]): string {
   return prefixDigest([frame.system ?? null, frame.tools ?? null, messages]);
 }
 
-/** `plain` with the assistant's own blocks put back, or `plain` itself where any of them is lost or bound elsewhere. */
+/** `plain` with the assistant's own blocks put back; `plain` itself if any block is lost or bound to another conversation or model. */
 export function replayThinking(model: string, frame: Frame, turns: readonly MergedTurn[], plain: AnthropicMessage[]): AnthropicMessage[] {
   const replayed: AnthropicMessage[] = [];
   let found = false;
@@ -48,7 +48,7 @@ export function replayThinking(model: string, frame: Frame, turns: readonly Merg
   return found ? replayed : plain;
 }
 
-/** The state of a turn that is still what the model wrote: same model, same text, same calls. */
+/** The thinking of a turn; undefined if the model, the text or the calls differ from what the model wrote. */
 function stateOf(parts: readonly AssistantTurn[], model: string): ThinkingState | undefined {
   const part = parts.length === 1 ? parts[0] : undefined;
   const state = part === undefined ? undefined : metadataOf(part, 'anthropic');

@@ -1,5 +1,5 @@
-// The content blocks of one answer, gathered from pieces: text leaves at once, tool calls and reasoning when the
-// answer stops and tells whether it was cut off. Whole answers are one piece for each block. Pure: no I/O.
+// The content blocks of one answer, gathered from pieces. Text is emitted at once; tool calls and reasoning are emitted when the
+// answer stops, because only the stop reason says whether they were cut off. A whole answer has one piece for each block. Pure: no I/O.
 import type { ChatEvent, StopReason } from '../../core/index.ts';
 import { type ChatContext, malformed } from '../provider.ts';
 import { asObject, asString, expectObject, expectText, parseArguments } from '../read.ts';
@@ -32,6 +32,7 @@ interface Reasoning {
 
 type Gathered = Text | Call | Reasoning;
 
+/** Gathers the blocks of one answer. Every `index` is the provider's contentBlockIndex. */
 export class AnswerBlocks {
   readonly #context: ChatContext;
   readonly #blocks = new Map<unknown, Gathered>();
@@ -61,11 +62,11 @@ export class AnswerBlocks {
     return [];
   }
 
-  /** The tool calls, and the state that must come back when the model has reasoned. */
+  /** The tool calls, and the reasoning that the next request must send back. */
   finish(stopReason: StopReason): ChatEvent[] {
     const blocks = [...this.#blocks.values()];
     const events = blocks.flatMap((block) => (block.kind === 'toolUse' ? [toCall(block, stopReason, block === blocks.at(-1))] : []));
-    // A turn with a block left out is no longer what the model wrote, and must not be sent back as such.
+    // A turn that lacks a block is no longer what the model wrote, so its reasoning must not be sent back.
     return events.some((event) => event.type === 'warning') ? events : [...events, ...this.#reasoningState(blocks)];
   }
 
@@ -89,11 +90,11 @@ export class AnswerBlocks {
     return block;
   }
 
-  /** Claude's alone: other vendors neither sign theirs nor want it back. */
+  /** Only for Claude: other vendors neither sign their reasoning nor want it back. */
   #reasoningState(blocks: readonly Gathered[]): ChatEvent[] {
     const { model, prompt } = this.#context;
     const reasoning = blocks.filter((block) => block.kind === 'reasoning');
-    // A block without signature was cut off, and would be refused.
+    // A block without a signature was cut off, and Bedrock would refuse it.
     if (!isClaude(model) || reasoning.length === 0 || reasoning.some((block) => toWire(block).length === 0)) return [];
     const { messages, ...frame } = translate(model, prompt).body;
     const state: ReasoningState = { model, prefix: digestOf(frame, messages), content: blocks.flatMap(toWire) };
@@ -109,23 +110,23 @@ function addReasoning(block: Reasoning, delta: Record<string, unknown>): void {
   if (redacted !== undefined) block.redacted.push(Buffer.from(redacted, 'base64'));
 }
 
-/** The call that stands last when the token limit strikes is cut off, whatever its arguments look like: it didn't end in `tool_use`. */
+/** When the token limit ends the answer, its last call is cut off even if the arguments look complete: the answer didn't end in `tool_use`. */
 function toCall(block: Call, stopReason: StopReason, isLast: boolean): ChatEvent {
   const args = argumentsOf(block);
   if (stopReason === 'max_tokens' && (args === undefined || isLast)) {
     const message = `A call of ${block.name} was cut off by the token limit and left out.`;
     return { type: 'warning', warning: { field: 'message.toolCalls', message } };
   }
-  if (args === undefined) throw malformed('a tool call has arguments that are no JSON object');
+  if (args === undefined) throw malformed('the arguments of a tool call are not a JSON object');
   return { type: 'toolCall', toolCall: { id: block.id, name: block.name, arguments: args } };
 }
 
-/** Undefined for text that is no JSON object. */
+/** Undefined for text that is not a JSON object. */
 function argumentsOf({ input, json }: Call): Record<string, unknown> | undefined {
   return input ?? parseArguments(json);
 }
 
-/** The block as a request carries it; none for blank text, which is refused there. */
+/** The block in the form that a request has; nothing for blank text, which Bedrock refuses. */
 function toWire(block: Gathered): AssistantBlock[] {
   switch (block.kind) {
     case 'text':

@@ -1,9 +1,9 @@
-// Keys from AWS's own provider chain, waited for within the limits of the call that needs them.
+// Finds keys with AWS's own provider chain, within the time limits of the call that needs them.
 //
-// one-chain: the chain of a profile is loaded once, and asked for each look-up; it keeps what it found until that expires.
-// unending: a look-up can't be ended from here: a helper process, a sign-in, a metadata service take the time they take. So a call waits for it
-//    no longer than its limit, its caller and `close` allow. The look-up goes on, and serves the calls that come meanwhile.
-// clean-exit: a call that no longer waits leaves nothing behind: no timer, no listener, no place among those who wait.
+// one-chain: the chain of a profile is loaded once and serves every look-up; it keeps the keys that it found until they expire.
+// unending: a look-up can't be cancelled (a helper process, a sign-in, a metadata service), so a call stops waiting at its time limit, when its
+//    caller leaves, or at `close`. The look-up continues and serves later calls.
+// clean-exit: a call that stops waiting removes its timer, its listener and its place among the waiters.
 import { type AdapterCall, BlockhouseError } from '../../core/index.ts';
 import { closing } from '../connection-errors.ts';
 import { redact } from '../redact.ts';
@@ -14,19 +14,20 @@ const WAYS =
   'store keys with `blockhouse auth set bedrock` (bedrock.accessKeyId and bedrock.secretAccessKey in auth.json), set AWS_ACCESS_KEY_ID and ' +
   'AWS_SECRET_ACCESS_KEY, name a profile of ~/.aws in AWS_PROFILE, set AWS_BEARER_TOKEN_BEDROCK, or send config.accessKeyId and config.secretAccessKey';
 
-/** One link of AWS's making: finds keys and caches them until they expire. */
+/** AWS's chain for one profile: finds keys and caches them until they expire. */
 export type KeyProvider = () => Promise<AwsKeys>;
 
-/** One call that waits; whichever comes first counts. */
+/** One call that waits. The first outcome settles it. */
 interface Waiter {
   found(keys: AwsKeys): void;
   failed(error: BlockhouseError): void;
 }
 
+/** The keys that AWS's provider chain finds, one chain for each profile. One instance for each adapter. */
 export class ProviderChain {
   readonly #load: (profile: string | undefined) => Promise<KeyProvider>;
   readonly #providers = new Map<string | undefined, Promise<KeyProvider>>();
-  /** Who waits for the look-up that is under way, by its profile. */
+  /** The calls that wait for a look-up, by profile. */
   readonly #waiting = new Map<string | undefined, Set<Waiter>>();
   #isClosed = false;
 
@@ -34,7 +35,10 @@ export class ProviderChain {
     this.#load = load;
   }
 
-  /** Rejects with ADAPTER_NOT_CONFIGURED when there are none, and when the limit ends the wait (unending) with UPSTREAM_TIMEOUT, CANCELLED or SHUTTING_DOWN. */
+  /**
+   * Rejects with ADAPTER_NOT_CONFIGURED if AWS's chain finds no keys, with UPSTREAM_TIMEOUT after `timeouts.connectMs`, with CANCELLED if the
+   * caller leaves, and with SHUTTING_DOWN after `close`.
+   */
   find(profile: string | undefined, { timeouts, signal }: Pick<AdapterCall, 'timeouts' | 'signal'>): Promise<AwsKeys> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(closing());
@@ -56,7 +60,7 @@ export class ProviderChain {
         },
       };
       const onAbort = (): void => waiter.failed(cancelled(signal.reason));
-      // Nothing has been sent yet, so it is the limit for getting through to the provider, and not the one for a model that thinks.
+      // Nothing has been sent yet, so the limit for connecting applies, not the longer one for a model's first byte.
       const { connectMs } = timeouts;
       const timer = connectMs === 0 ? undefined : setTimeout(() => waiter.failed(tooSlow(profile, connectMs)), connectMs);
       signal.addEventListener('abort', onAbort, { once: true });
@@ -64,7 +68,7 @@ export class ProviderChain {
     });
   }
 
-  /** Ends every wait. A look-up that is under way is left alone (unending). */
+  /** Ends every wait with SHUTTING_DOWN. A look-up that has begun goes on. */
   close(): void {
     this.#isClosed = true;
     for (const waiters of this.#waiting.values()) for (const waiter of waiters) waiter.failed(closing());
@@ -97,22 +101,22 @@ function notFound(error: unknown): BlockhouseError {
   return new BlockhouseError('ADAPTER_NOT_CONFIGURED', `No AWS credentials were found (${reason}): ${WAYS}.`, { cause: error, retryable: false });
 }
 
-/** Not ADAPTER_NOT_CONFIGURED: what is slow may answer yet, and nobody has to change a setting for it. */
+/** Not ADAPTER_NOT_CONFIGURED: a slow source may still answer later without any change of settings. */
 function tooSlow(profile: string | undefined, ms: number): BlockhouseError {
   const whose = profile === undefined ? 'the default profile' : `profile ${profile}`;
   return new BlockhouseError(
     'UPSTREAM_TIMEOUT',
-    `AWS's credential chain found no credentials for ${ms / 1000} s. See that what it asks answers (for ${whose}: a credential_process, a sign-in, a role, a ` +
-      `metadata service), or allow it more time (BLOCKHOUSE_CONNECT_TIMEOUT_MS); or do without it: ${WAYS}.`,
+    `AWS's credential chain found no credentials within ${ms / 1000} s. Check its sources for ${whose} (a credential_process, a sign-in, a role, a ` +
+      `metadata service), allow it more time with BLOCKHOUSE_CONNECT_TIMEOUT_MS, or use other credentials: ${WAYS}.`,
   );
 }
 
-/** The chain would write its remarks on the console. */
+/** By default the chain logs to the console. */
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
  * AWS's own chain: environment, SSO, files, processes, web identity, container and instance metadata. It reads `process.env`
- * and talks to AWS's own hosts itself, which is the point of it: credentials are found as with every other AWS tool.
+ * and talks to AWS's own hosts itself, so it finds the credentials that every other AWS tool finds.
  */
 async function loadAwsChain(profile: string | undefined): Promise<KeyProvider> {
   const { defaultProvider } = await import('@aws-sdk/credential-provider-node');

@@ -1,10 +1,9 @@
-// Whose credential a call carries, and the headers that prove it.
+// Chooses the credential of a call, and makes the headers that prove it.
 //
-// C1 The order: an API key (request, then auth.json), keys of the request, keys in auth.json, a bearer token, then AWS's own provider chain. Keys in the
-//    environment are the chain's first link, unless a profile is named, which the chain prefers to them.
-// C2 The parts of a key come from one place: half of one key and half of another are nobody's.
-// C3 Nothing of AWS is loaded before a call needs it.
-// C4 After `close` no request is proved any more, and so none is sent.
+// credential-order: an API key (request, then auth.json) comes first, then keys of the request, keys in auth.json, a bearer token, and at last
+//    AWS's own provider chain. The chain looks at keys in the environment first, unless a profile is named.
+// one-place: all parts of a key come from the same place, because half of one key and half of another don't work.
+// closed-for-good: after `close` no request is authorized, so none is sent.
 import { type AdapterCall, invalidRequest, type ResolvedSettings, type SettingsSpec } from '../../core/index.ts';
 import { closing } from '../connection-errors.ts';
 import type { UpstreamRequest } from '../http.ts';
@@ -12,16 +11,18 @@ import { ProviderChain } from './chain.ts';
 import { regionOf } from './endpoints.ts';
 import { type AwsKeys, signRequest } from './sign.ts';
 
+/** The settings that hold credentials: where each is read from, and that it is secret. */
 export const CREDENTIAL_SETTINGS: SettingsSpec = {
   accessKeyId: { env: ['AWS_ACCESS_KEY_ID'], secret: true },
   secretAccessKey: { env: ['AWS_SECRET_ACCESS_KEY'], secret: true },
   sessionToken: { env: ['AWS_SESSION_TOKEN'], secret: true },
-  apiKey: { secret: true }, // a Bedrock API key, by the name that the other adapters' keys have
+  apiKey: { secret: true }, // a Bedrock API key, named like the other adapters' keys
   bearerToken: { env: ['AWS_BEARER_TOKEN_BEDROCK'], secret: true, storedOnly: true },
   profile: { env: ['AWS_PROFILE'], storedOnly: true },
 };
 const KEY_PARTS = ['accessKeyId', 'secretAccessKey', 'sessionToken'] as const;
 
+/** What a call proves itself with. `chain` means that AWS's provider chain has to look for keys first. */
 export type Credential =
   | { readonly kind: 'bearer'; readonly token: string }
   | { readonly kind: 'keys'; readonly keys: AwsKeys }
@@ -29,7 +30,7 @@ export type Credential =
 
 type Place = 'request' | 'auth.json' | 'env';
 
-/** C1. */
+/** The credential that comes first in the order above. */
 export function chooseCredential(settings: ResolvedSettings): Credential {
   const { apiKey, bearerToken, profile } = settings.values;
   if (apiKey !== undefined) return { kind: 'bearer', token: apiKey };
@@ -41,8 +42,8 @@ export function chooseCredential(settings: ResolvedSettings): Credential {
 }
 
 /**
- * C2: throws INVALID_REQUEST for half a key in a request; says what is wrong with half a key in auth.json. That there is
- * none at all is no error yet: the chain may find one.
+ * Throws INVALID_REQUEST for half a key in a request, and returns a sentence about half a key in auth.json. No key at all is not an error
+ * here: AWS's chain may find one.
  */
 export function keyProblem({ sources }: ResolvedSettings): string | undefined {
   for (const place of ['request', 'auth.json'] as const) {
@@ -60,7 +61,7 @@ function keysOf({ values, sources }: ResolvedSettings): AwsKeys | undefined {
   const { accessKeyId, secretAccessKey, sessionToken } = values;
   const place = placeOf(sources['accessKeyId']);
   if (accessKeyId === undefined || secretAccessKey === undefined || placeOf(sources['secretAccessKey']) !== place) return undefined;
-  return { accessKeyId, secretAccessKey, ...(placeOf(sources['sessionToken']) === place && { sessionToken }) };
+  return { accessKeyId, secretAccessKey, ...(placeOf(sources['sessionToken']) === place && { sessionToken }) }; // one-place
 }
 
 function placeOf(source: ResolvedSettings['sources'][string]): Place | undefined {
@@ -68,7 +69,7 @@ function placeOf(source: ResolvedSettings['sources'][string]): Place | undefined
   return source?.startsWith('env:') ? 'env' : undefined;
 }
 
-/** Proves requests. One for each adapter, so that what the chain found is kept. */
+/** Authorizes requests. One for each adapter, so that it keeps the keys that the chain found. */
 export class Authorizer {
   readonly #chain: ProviderChain;
   readonly #now: () => Date;
@@ -79,22 +80,22 @@ export class Authorizer {
     this.#now = now;
   }
 
-  /** The call's settings with the keys that the chain finds for it; undefined where it has a credential already. Rejects as `ProviderChain.find` does. */
+  /** The call's settings with the keys that the chain finds; undefined if the call already has a credential. Rejects as `ProviderChain.find` does. */
   completeSettings({ settings, timeouts, signal }: AdapterCall): Promise<ResolvedSettings> | undefined {
     const credential = chooseCredential(settings);
     if (credential.kind !== 'chain') return undefined;
     return this.#chain.find(credential.profile, { timeouts, signal }).then((keys) => withOwnKeys(settings, keys));
   }
 
-  /** Headers to add, by settings that are complete. Rejects with SHUTTING_DOWN (C4). */
+  /** The headers to add, for complete settings. Rejects with SHUTTING_DOWN after `close`. */
   async authorize(request: UpstreamRequest, settings: ResolvedSettings): Promise<Record<string, string>> {
     const credential = chooseCredential(settings);
-    if (credential.kind === 'chain') throw new Error('keys are asked for before the chain has found them');
+    if (credential.kind === 'chain') throw new Error('The request was authorized before the chain found its keys.');
     const headers =
       credential.kind === 'bearer'
         ? { authorization: `Bearer ${credential.token}` }
         : await signRequest(request, credential.keys, regionOf(settings), this.#now());
-    if (this.#isClosed) throw closing();
+    if (this.#isClosed) throw closing(); // closed-for-good
     return headers;
   }
 
@@ -104,7 +105,7 @@ export class Authorizer {
   }
 }
 
-/** As if the request had brought them: nothing goes before them (C1), and errors leave them out like any other secret. */
+/** Treats them as keys of the request: they come first (credential-order), and errors redact them like any other secret. */
 function withOwnKeys({ values, sources }: ResolvedSettings, { accessKeyId, secretAccessKey, sessionToken }: AwsKeys): ResolvedSettings {
   return {
     values: { ...values, accessKeyId, secretAccessKey, sessionToken },

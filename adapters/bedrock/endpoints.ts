@@ -1,15 +1,16 @@
-// Where Bedrock is: two hosts for each region, or what the operator configured. Pure: no I/O.
+// Bedrock's addresses: two hosts for each region, or the ones that the operator configured. Pure: no I/O.
 import type { ResolvedSettings } from '../../core/index.ts';
 import { joinURL } from '../base-url.ts';
 
 /**
- * The region where none is named. That of an AWS profile is not looked at: the URL is built before any file is read,
- * and the keys of a profile are good in every region.
+ * The region when no setting names one. The region in an AWS profile is ignored: the URL is built before any file is read, and
+ * a profile's keys are valid in every region.
  */
 const DEFAULT_REGION = 'us-east-1';
-/** As the schema of a request has it. A region becomes part of a host name, so stored ones are held to it too. */
+/** The pattern of the request schema. A region becomes part of a host name, so stored regions must match it too. */
 const REGION = /^[a-z]{2,8}(-[a-z]{1,16}){1,3}-[0-9]{1,2}$/;
 
+/** The configured region, or us-east-1. */
 export function regionOf({ values }: ResolvedSettings): string {
   return values['region'] ?? DEFAULT_REGION;
 }
@@ -24,16 +25,16 @@ export function controlURL(settings: ResolvedSettings, path: string): URL {
   return joinURL(controlBase(settings), path);
 }
 
-/** Nothing is trusted while a setting is unusable; `endpointProblem` tells which. */
+/** The origins that stored keys may go to. Empty while a setting is unusable; `endpointProblem` names it. */
 export function trustedOrigins(settings: ResolvedSettings): readonly string[] {
   if (endpointProblem(settings) !== undefined) return [];
   return [runtimeBase(settings), controlBase(settings)].map((base) => new URL(base).origin);
 }
 
-/** Says which stored setting no URL can be built from, or undefined. */
+/** A sentence about the setting that no URL can be built from; undefined if all are usable. */
 export function endpointProblem(settings: ResolvedSettings): string | undefined {
   const { values, sources } = settings;
-  if (!REGION.test(regionOf(settings))) return `region from ${sources['region']} is no AWS region (like us-east-1).`;
+  if (!REGION.test(regionOf(settings))) return `region from ${sources['region']} is not an AWS region. Write one like us-east-1.`;
   const bad = ['endpoint', 'controlEndpoint'].find((name) => values[name] !== undefined && !isWebURL(values[name]));
   return bad === undefined ? undefined : `${bad} from ${sources[bad]} must be an absolute http or https URL without user name, query and fragment.`;
 }
@@ -70,7 +71,7 @@ const PROFILE_PREFIXES: readonly [RegExp, string][] = [
   [/^ap-/, 'apac.'],
 ];
 
-/** What stands in front of a model id in the inference profile for callers in `region`; undefined where only global ones serve. */
+/** The prefix of a model id in an inference profile for callers in `region`; undefined if the region has only global profiles. */
 export function profilePrefix(region: string): string | undefined {
   return PROFILE_PREFIXES.find(([pattern]) => pattern.test(region))?.[1];
 }

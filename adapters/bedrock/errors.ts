@@ -30,7 +30,7 @@ const KINDS: Record<string, ProviderErrorKind> = {
 };
 const FAILED_DEPENDENCY = 424;
 
-/** `settings` are for the hint that names an inference profile. */
+/** Reads an answer with an error status. `settings` serve the hint that names an inference profile. */
 export function readError(answer: ErrorAnswer, settings?: ResolvedSettings): ProviderError {
   const body = asObject(answer.json);
   const type = asString(answer.headers['x-amzn-errortype'])?.split(':')[0] ?? asString(body['__type'])?.split('#').at(-1) ?? '';
@@ -47,7 +47,7 @@ export function frameError(type: string, message: string | undefined): ProviderE
 
 function toProviderError(type: string, message: string, otherwise: ProviderErrorKind): ProviderError {
   const key = type.toLowerCase().replace(/(?:exception|error)$/, '');
-  // A bad bearer token is an AccessDeniedException, as a missing permission is; only the words tell them apart.
+  // A bad bearer token and a missing permission are both an AccessDeniedException; only the words differ.
   const kind =
     key === 'accessdenied' && /authentication failed|api key|bearer token/i.test(message)
       ? 'auth'
@@ -55,7 +55,7 @@ function toProviderError(type: string, message: string, otherwise: ProviderError
   return { kind, message: withoutCanonicalRequest(message), ...(key === 'servicequotaexceeded' && { retryable: false }) };
 }
 
-/** Behind a refused signature AWS prints what it had signed, the session token among it. */
+/** After a refused signature AWS prints the request that it signed, with the session token in it. */
 function withoutCanonicalRequest(message: string): string {
   return message.split(/\s*The Canonical String for this request/)[0] ?? message;
 }

@@ -1,5 +1,5 @@
-// The frames of `application/vnd.amazon.eventstream`: cut from the stream by their length, decoded one by one. By hand and not by AWS's
-// codec, which the tests hold it against: a frame comes with every piece of text. Pure: no I/O.
+// The frames of `application/vnd.amazon.eventstream`: cut from the stream by their length, decoded one by one. Every piece of text is a
+// frame, so this is faster code of our own; the tests compare it with AWS's codec. Pure: no I/O.
 //
 // Frame: u32 total length | u32 headers length | u32 CRC of the first 8 bytes | headers | payload | u32 CRC of all before.
 // Header: u8 length of the name | name | u8 type | value. Numbers are big-endian, checksums CRC-32 (IEEE).
@@ -8,13 +8,14 @@ import { crc32 } from 'node:zlib';
 import { type BlockhouseError, Chunks } from '../../core/index.ts';
 import { malformed } from '../provider.ts';
 
+/** The content type of the stream. */
 export const EVENT_STREAM = 'application/vnd.amazon.eventstream';
 
 const LENGTH_BYTES = 4;
 const PRELUDE_BYTES = 12;
 /** A frame without headers and payload. */
 const MIN_FRAME_BYTES = 16;
-/** AWS's own limit: larger lengths are damage, or no event stream at all. */
+/** AWS's own limit: a larger length means damage, or that this is not an event stream. */
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
 /** Bytes of a header's value by its type: true, false, byte, short, integer, long; timestamp and UUID. */
@@ -23,19 +24,20 @@ const VALUE_BYTES: readonly (number | undefined)[] = [0, 0, 1, 2, 4, 8, undefine
 const BYTES = 6;
 const TEXT = 7;
 
+/** One decoded frame. */
 export interface Frame {
-  /** Those of type string; others say nothing to us. */
+  /** The headers of type string; we need no others. */
   readonly headers: Readonly<Record<string, string>>;
   readonly payload: string;
 }
 
-/** Throws UPSTREAM_MALFORMED for a frame that was damaged on its way. `bytes` is as long as the frame says, as `FrameSplitter` cuts it. */
+/** Throws UPSTREAM_MALFORMED for a damaged frame. `bytes` is exactly one frame, as `FrameSplitter` cuts it. */
 export function decodeFrame(bytes: Buffer): Frame {
   const end = bytes.length - 4;
   if (crc32(bytes.subarray(0, 8)) !== bytes.readUInt32BE(8)) throw damaged('the checksum of its lengths is wrong');
   if (crc32(bytes.subarray(0, end)) !== bytes.readUInt32BE(end)) throw damaged('its checksum is wrong');
   const headersEnd = PRELUDE_BYTES + bytes.readUInt32BE(4);
-  if (headersEnd > end) throw damaged('its headers are longer than itself');
+  if (headersEnd > end) throw damaged('its headers are longer than the frame');
   return { headers: readHeaders(bytes, headersEnd), payload: bytes.toString('utf8', headersEnd, end) };
 }
 
@@ -49,7 +51,7 @@ function readHeaders(bytes: Buffer, end: number): Record<string, string> {
     const isLong = type === BYTES || type === TEXT;
     const from = nameEnd + (isLong ? 3 : 1);
     const length = isLong && from <= end ? bytes.readUInt16BE(nameEnd + 1) : VALUE_BYTES[type];
-    if (length === undefined || from + length > end) throw damaged('a header is cut off, or of no known type');
+    if (length === undefined || from + length > end) throw damaged('a header is cut off or has an unknown type');
     at = from + length;
     if (type === TEXT) headers[name] = bytes.toString('utf8', from, at);
   }
@@ -60,10 +62,10 @@ function damaged(what: string): BlockhouseError {
   return malformed(`a frame is damaged: ${what}`);
 }
 
-/** Cuts a stream into whole frames, wherever its chunks end. */
+/** Cuts a stream into whole frames; chunks may end anywhere. */
 export class FrameSplitter {
   readonly #begun = new Chunks();
-  /** Below so many bytes there is nothing to cut: the prefix of a frame, or the whole of it once its length is known. */
+  /** The bytes needed to go on: the prefix of a frame, or the whole frame once its length is known. */
   #needed = LENGTH_BYTES;
 
   /** True while a frame has begun and not ended. */
@@ -72,8 +74,8 @@ export class FrameSplitter {
   }
 
   /**
-   * Yields the frames that `chunk` completes. Throws UPSTREAM_MALFORMED behind the last good one for a length that no frame has. A frame's
-   * bytes are joined when its prefix and when all of it is there, never for each chunk of a long one.
+   * Yields the frames that `chunk` completes. Throws UPSTREAM_MALFORMED after the last good frame if the next has an impossible length. The
+   * bytes of a frame are joined twice at most, for its prefix and for the whole, however many chunks it arrives in.
    */
   *push(chunk: Buffer): Generator<Buffer, void, undefined> {
     if (this.#begun.bytes + chunk.length < this.#needed) {

@@ -11,6 +11,7 @@ import { buildRequest } from './request.ts';
 import { readAnswer } from './response.ts';
 import { BedrockDecoder } from './stream.ts';
 
+/** The `bedrock` adapter, with connections of its own. Tests pass an `authorizer` with other credentials. */
 export function createBedrock(authorizer = new Authorizer()): Adapter {
   const adapter = defineAdapter({
     id: 'bedrock',
@@ -46,7 +47,7 @@ export function createBedrock(authorizer = new Authorizer()): Adapter {
   };
 }
 
-/** Looks for keys before the call is made, where it has none: that takes a call's limits, which the making of its headers knows nothing of. */
+/** Finds missing keys before the call is made, because the search needs the call's time limits and `authorize` doesn't have them. */
 function withCredential<C extends AdapterCall, T>(authorizer: Authorizer, call: C, make: (call: C) => Promise<T>): Promise<T> {
   const completed = authorizer.completeSettings(call);
   return completed === undefined ? make(call) : completed.then((settings) => make({ ...call, settings }));
@@ -64,7 +65,7 @@ async function verify(fetchJson: FetchJson, settings: ResolvedSettings): Promise
   }
 }
 
-/** AWS says what somebody may not do only after it knows who it is. */
+/** AWS checks who is calling before it checks permissions, so a missing permission proves that the credentials are valid. */
 function isListingDenied(error: unknown): boolean {
   return error instanceof BlockhouseError && error.upstreamStatus === 403 && /ListFoundationModels|not authorized to perform/i.test(error.message);
 }

@@ -1,9 +1,9 @@
-// Which models there are, and what their ids say of them: one wire shape serves many vendors, with different
-// tolerances. Pure: no I/O.
+// The list of models, and what a model id says about the model: one wire shape serves many vendors, and each accepts
+// different parts of it. Pure: no I/O.
 import { takesTemperature as claudeTakesTemperature } from '../claude.ts';
 
 /**
- * Ids that can be called as they stand, inference profiles where a model has no on-demand throughput.
+ * Ids that can be called without any set-up; for a model without on-demand throughput, its inference profile.
  * Source: AWS model cards and release notes, November 2026.
  */
 export const MODELS: readonly string[] = [
@@ -33,32 +33,35 @@ export const MODELS: readonly string[] = [
   'us.deepseek.r1-v1:0',
 ];
 
+/** The model of a request that names none: a global inference profile, which every region can call. */
 export const DEFAULT_MODEL = 'global.anthropic.claude-sonnet-5-5';
 
-/** Profiles carry a region in front, ARNs a whole path; the vendor's name stands in both. */
+/** Profiles put a region before the id, ARNs a whole path; both contain the vendor's name. */
 export function isClaude(model: string): boolean {
   return model.includes('anthropic.claude');
 }
 
+/** Amazon's Nova models. `model` may be an id, a profile or an ARN. */
 export function isNova(model: string): boolean {
   return model.includes('amazon.nova');
 }
 
+/** Mistral's models. `model` may be an id, a profile or an ARN. */
 export function isMistral(model: string): boolean {
   return model.includes('mistral.');
 }
 
-/** Everybody else answers 400 to a cache point. */
+/** True for Claude and Nova; all other models answer 400 to a cache point. */
 export function takesCachePoints(model: string): boolean {
   return isClaude(model) || isNova(model);
 }
 
-/** Everybody else answers 400 to `toolResult.status`. */
+/** True for Claude and Nova; all other models answer 400 to `toolResult.status`. */
 export function takesResultStatus(model: string): boolean {
   return isClaude(model) || isNova(model);
 }
 
-/** OpenAI's hosted models refuse it, its open-weight ones don't. A model whose ARN hides its vendor might be one that does. */
+/** OpenAI's hosted models refuse a temperature, its open-weight ones take it. False for an ARN that hides its vendor, to be safe. */
 export function takesTemperature(model: string): boolean {
   if (isClaude(model)) return claudeTakesTemperature(model);
   return !/openai\.(?!gpt-oss)/.test(model) && !hidesVendor(model);

@@ -1,17 +1,17 @@
-// Reasoning blocks on their way back. Pure: no I/O.
+// Sends reasoning blocks back with the next request. Pure: no I/O.
 //
-// Newer Claude models check that a returned block stands behind exactly what it was written behind, and that none is
-// missing among others: so it is all of them, proved by a digest of the prefix, or none.
+// Newer Claude models check that a returned block follows exactly the conversation that it was written after, and that no block is missing.
+// So a request sends back all of them, after comparing a digest of the conversation before each, or none.
 import { isObject } from '../../core/index.ts';
 import { prefixDigest } from '../claude.ts';
 import type { AssistantTurn, MergedTurn } from '../merge-turns.ts';
 import { asObject, asString, metadataOf } from '../read.ts';
 import type { AssistantBlock, BedrockMessage, BedrockRequest, ReasoningContent } from './schema.ts';
 
-/** What stands before the messages. */
+/** The part of a request that comes before its messages. */
 export type Frame = Pick<BedrockRequest, 'system' | 'toolConfig'>;
 
-/** What an answer with reasoning carries in its providerMetadata, under the adapter's id. */
+/** Kept in an answer's `providerMetadata.bedrock` if the model has reasoned. */
 export interface ReasoningState {
   readonly model: string;
   /** Digest of everything before the answer. */
@@ -20,12 +20,12 @@ export interface ReasoningState {
   readonly content: readonly AssistantBlock[];
 }
 
-/** The digest that an answer to this request is bound to; cache points are no part of it. */
+/** The digest of a request that reasoning in its answer is bound to; it leaves out cache points. */
 export function digestOf(frame: Frame, messages: readonly BedrockMessage[]): string {
   return prefixDigest([frame.system ?? null, frame.toolConfig ?? null, messages]);
 }
 
-/** `plain` with the reasoning put back, or `plain` itself where any of it is lost or bound elsewhere. */
+/** `plain` with the reasoning put back; `plain` itself if any of it is lost or bound to another conversation or model. */
 export function replayReasoning(model: string, frame: Frame, turns: readonly MergedTurn[], plain: BedrockMessage[]): BedrockMessage[] {
   const replayed: BedrockMessage[] = [];
   let found = false;
@@ -44,13 +44,13 @@ export function replayReasoning(model: string, frame: Frame, turns: readonly Mer
   return found ? replayed : plain;
 }
 
-/** The answer's own blocks in their order, but its calls as the caller sent them back: edited arguments count. */
+/** The answer's own blocks in their order, with its calls as the caller sent them back, because the caller may have edited the arguments. */
 function withReasoning(message: BedrockMessage, content: readonly AssistantBlock[]): BedrockMessage['content'] {
   const calls = message.content.filter((block) => 'toolUse' in block);
   return content.map((block) => ('toolUse' in block ? (calls.shift() ?? block) : block));
 }
 
-/** The state of a turn that is still what the model wrote: same model, same text, same calls. */
+/** The reasoning of a turn; undefined if the model, the text or the calls differ from what the model wrote. */
 function stateOf(parts: readonly AssistantTurn[], model: string): ReasoningState | undefined {
   const part = parts.length === 1 ? parts[0] : undefined;
   const state = part === undefined ? undefined : metadataOf(part, 'bedrock');
@@ -67,7 +67,7 @@ function textOf(content: readonly AssistantBlock[]): string {
   return content.map((block) => ('text' in block ? block.text : '')).join('');
 }
 
-/** The blocks passed through the caller's hands, so they are read as strictly as they were written. */
+/** The caller could have changed the blocks, so each is checked before it is sent. */
 function readContent(value: unknown): AssistantBlock[] | undefined {
   if (!Array.isArray(value)) return undefined;
   const blocks = value.map(readBlock);

@@ -14,14 +14,15 @@ import { type Frame, replayReasoning } from './reasoning.ts';
 import type { BedrockBlock, BedrockMessage, BedrockRequest, BedrockTool, CachePoint } from './schema.ts';
 
 const CACHE_POINT: CachePoint = { cachePoint: { type: 'default' } };
-/** A result without content is refused. */
+/** Bedrock refuses a tool result without content. */
 const NO_OUTPUT = '(no output)';
 const REASONING_LEFT_OUT: Warning = {
   field: 'messages',
   message:
-    'Earlier reasoning was left out: it is bound to its model and to everything before it, and one of the two has changed, or a part of it did not come back.',
+    'Earlier reasoning was left out: it is valid only for its model and for the exact conversation before it. One of the two has changed, or a part of it did not come back.',
 };
 
+/** A POST to `/model/{id}/converse`, or to `converse-stream` for a stream. */
 export function buildRequest(context: ChatContext): WireRequest {
   const { model, prompt, settings, stream } = context;
   const { body, warnings } = translate(model, prompt);
@@ -35,7 +36,7 @@ export function buildRequest(context: ChatContext): WireRequest {
   };
 }
 
-/** The request without its cache points, which move from request to request and so are no part of what reasoning is bound to. */
+/** The request without its cache points. Those move from request to request, so reasoning is not bound to them. */
 export function translate(model: string, prompt: Prompt): { body: BedrockRequest; warnings: Warning[] } {
   const merged = mergeTurns(prompt.turns);
   const tools = toTools(prompt);
@@ -69,12 +70,12 @@ function warningsFor(model: string, prompt: Prompt, replayed: boolean): Warning[
   return warnings;
 }
 
-/** History with calls needs tools beside it, also where this request offers none: they are rebuilt from the calls. */
+/** Bedrock wants tools beside a history with calls, even if this request offers none: then they are rebuilt from the calls. */
 function toTools(prompt: Prompt): BedrockTool[] {
   const called = prompt.turns.flatMap((turn) => (turn.role === 'assistant' ? turn.toolCalls.map((call) => call.name) : []));
   const tools = prompt.tools.length > 0 ? prompt.tools : [...new Set(called)].map((name) => ({ name, description: undefined, parameters: undefined }));
   return tools.map((tool) => ({
-    // An empty description is refused.
+    // Bedrock refuses an empty description.
     toolSpec: { name: tool.name, description: tool.description?.trim() || tool.name, inputSchema: { json: objectSchema(tool.parameters) } },
   }));
 }
@@ -110,14 +111,14 @@ function withTrimmedEnd(messages: BedrockMessage[]): BedrockMessage[] {
   return [...messages.slice(0, -1), { role: 'assistant', content: [...last.content.slice(0, -1), { text: block.text.trimEnd() }] }];
 }
 
-/** Three of the four points allowed: behind the tools, the system text and the last user message. Nova caches no tools. */
+/** Three of the four points allowed: after the tools, the system text and the last user message. Nova caches no tools. */
 function markForCaching(body: BedrockRequest, model: string): void {
   body.system?.push(CACHE_POINT);
   if (!isNova(model)) body.toolConfig?.tools.push(CACHE_POINT);
   body.messages.findLast((message) => message.role === 'user')?.content.push(CACHE_POINT);
 }
 
-/** One path segment: also the characters that `encodeURIComponent` leaves, since the signature is made of the encoded path. */
+/** Encodes a path segment. AWS signs the encoded path, so the characters that `encodeURIComponent` leaves are encoded too. */
 function encodeSegment(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -1,4 +1,4 @@
-// A Converse answer as events, and what both forms of it share. Pure: no I/O.
+// A Converse answer as events; whole answers and streams share the reading of stop reason and usage. Pure: no I/O.
 import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
 import { type ChatContext, malformed, StreamError } from '../provider.ts';
 import { asCount, asObject, asString, expectList, expectObject, lookUp, sumCounts } from '../read.ts';
@@ -15,6 +15,7 @@ const STOP_REASONS: Record<string, StopReason> = {
   refusal: 'refusal',
 };
 
+/** Events of a whole answer. Throws UPSTREAM_MALFORMED for a body that is not one, a StreamError for output that the model broke off. */
 export function readAnswer(json: unknown, context: ChatContext): ChatEvent[] {
   const answer = asObject(json);
   if (typeof answer['stopReason'] !== 'string') throw malformed('it has no stopReason');
@@ -26,10 +27,10 @@ export function readAnswer(json: unknown, context: ChatContext): ChatEvent[] {
   return [...events, ...blocks.finish(stopReason), usageEvent(answer['usage']), { type: 'stop', stopReason }];
 }
 
-/** Throws a StreamError where the model's own output could not be made into an answer. */
+/** Throws a StreamError for a stop reason that means that the model's output is unusable. */
 export function readStopReason(value: unknown): StopReason {
   const reason = asString(value) ?? '';
-  if (reason.startsWith('malformed_')) throw new StreamError({ kind: 'failed', message: `the model wrote something that is no answer (${reason})` });
+  if (reason.startsWith('malformed_')) throw new StreamError({ kind: 'failed', message: `the model's output is unusable (${reason})`, mayHaveRun: true });
   return lookUp(STOP_REASONS, reason) ?? 'unknown';
 }
 
@@ -49,11 +50,11 @@ export function usageEvent(value: unknown): ChatEvent {
   };
 }
 
-/** A whole block as the one piece of its kind. Kinds that are not known yet are skipped. */
+/** A whole block, added as one piece. Unknown kinds are skipped. */
 function addWhole(blocks: AnswerBlocks, index: number, block: Record<string, unknown>): ChatEvent[] {
   if (block['toolUse'] !== undefined) {
     const { input = {} } = asObject(block['toolUse']);
-    if (!isObject(input)) throw malformed('a tool call has arguments that are no JSON object');
+    if (!isObject(input)) throw malformed('the arguments of a tool call are not a JSON object');
     blocks.open(index, block, input);
     return [];
   }

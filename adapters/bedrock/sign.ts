@@ -1,5 +1,4 @@
-// AWS Signature Version 4. Pure: no I/O, but the signer is loaded on first use, so that nobody who does without
-// Bedrock pays for it.
+// AWS Signature Version 4. Pure: no I/O, except that the signer is loaded on first use: a server without Bedrock doesn't need its memory.
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
 import type { UpstreamRequest } from '../http.ts';
 
@@ -13,7 +12,7 @@ export interface AwsKeys {
 /** The same for the runtime and for the control host. */
 const SERVICE = 'bedrock';
 
-/** The headers that prove who sends `request`, to be added to it. What a proxy may rewrite (`accept`, …) is not signed. */
+/** The headers to add to `request`. Headers that a proxy may rewrite (`accept`, …) are not signed. */
 export async function signRequest(request: UpstreamRequest, keys: AwsKeys, region: string, date: Date): Promise<Record<string, string>> {
   const { SignatureV4 } = await import('@smithy/signature-v4');
   const { sessionToken, ...pair } = keys;
@@ -43,7 +42,7 @@ export async function signRequest(request: UpstreamRequest, keys: AwsKeys, regio
 
 type SourceData = string | ArrayBuffer | ArrayBufferView;
 
-/** What the signer hashes with: Node's own, since one in JavaScript would hold up every stream for 0.1 s on a large request. */
+/** Node's own hash for the signer: one in JavaScript would block every stream for 0.1 s on a large request. */
 class Sha256 {
   readonly #hash: Hash | Hmac;
 
@@ -61,7 +60,7 @@ class Sha256 {
 
   /** Required by the interface; the signer makes a new hash each time. */
   reset(): void {
-    throw new Error('a hash is used once');
+    throw new Error('A hash can be used only once.');
   }
 }
 

@@ -1,5 +1,5 @@
-// Bedrock's stream: binary frames with JSON payloads. `messageStop` ends the text, `metadata` with the usage follows
-// it, then the connection's end. Pure: no I/O.
+// Bedrock's stream: binary frames with JSON payloads. `messageStop` ends the text, `metadata` with the usage follows, then the
+// connection ends. Pure: no I/O.
 import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
 import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamError } from '../provider.ts';
 import { asObject, asString, expectObject } from '../read.ts';
@@ -8,6 +8,7 @@ import { frameError } from './errors.ts';
 import { decodeFrame, type Frame, FrameSplitter } from './frames.ts';
 import { readStopReason, usageEvent } from './response.ts';
 
+/** Decodes one streamed answer. It throws UPSTREAM_MALFORMED for a damaged frame and a StreamError for an exception frame. */
 export class BedrockDecoder implements StreamDecoder {
   readonly #frames = new FrameSplitter();
   readonly #blocks: AnswerBlocks;
@@ -28,7 +29,7 @@ export class BedrockDecoder implements StreamDecoder {
     return events;
   }
 
-  /** Missing usage is no error; a missing end is. */
+  /** A missing `metadata` frame is accepted; a missing `messageStop` throws. */
   end(events: ChatEvent[] = []): ChatEvent[] {
     if (this.#frames.inFrame || !this.#stopped) throw cutShort(this.#stopped ? 'the end of a frame' : 'messageStop');
     return events;
@@ -49,7 +50,7 @@ export class BedrockDecoder implements StreamDecoder {
     }
   }
 
-  /** Types that are not known yet are skipped unread. */
+  /** Unknown types are skipped without parsing. */
   #take(type: string | undefined, payload: string): ChatEvent[] {
     switch (type) {
       case 'contentBlockStart': {

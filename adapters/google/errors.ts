@@ -19,11 +19,12 @@ const CODES = new Map([
   ['DEADLINE_EXCEEDED', 504],
 ]);
 
+/** Reads an answer with an error status. */
 export function readError(answer: ErrorAnswer): ProviderError {
   return toProviderError(answer.status, errorOf(answer.json), fallbackMessage(answer));
 }
 
-/** An error after HTTP 200: the record's own code stands in for the status. */
+/** An error after HTTP 200: the record's own code replaces the status. */
 export function recordError(record: unknown): ProviderError {
   const error = errorOf(record);
   const code = typeof error['code'] === 'number' && error['code'] >= 400 ? error['code'] : CODES.get(asString(error['status']) ?? '');
@@ -47,14 +48,14 @@ function toProviderError(status: number, error: Record<string, unknown>, fallbac
   };
 }
 
-/** A bad key is a 400 here; a 400 FAILED_PRECONDITION is about region or billing, whatever it says of keys. */
+/** A bad key is a 400 here. A 400 FAILED_PRECONDITION is about region or billing, even if its text mentions keys. */
 function kindOf(status: number, error: Record<string, unknown>, message: string, details: readonly Record<string, unknown>[]): ProviderErrorKind {
   if (status !== 400 || error['status'] === 'FAILED_PRECONDITION') return kindOfStatus(status);
   const blamesKey = details.some((detail) => detail['reason'] === 'API_KEY_INVALID') || /\bAPI key\b/i.test(message);
   return blamesKey ? 'auth' : 'rejected';
 }
 
-/** A quota of the day is not cured by the wait that the same answer suggests. Its id is like `GenerateRequestsPerDayPerProject…`. */
+/** A daily quota stays exhausted after the wait that the same answer suggests. Its id is like `GenerateRequestsPerDayPerProject…`. */
 function isDaily(message: string, details: readonly Record<string, unknown>[]): boolean {
   const violations = details.flatMap((detail) => asArray(detail['violations'])).flatMap((violation) => Object.values(asObject(violation)));
   return [message, ...violations].some((text) => asString(text)?.includes('PerDay'));

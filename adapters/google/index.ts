@@ -23,6 +23,7 @@ const MODELS = [
   'gemini-2.5-flash-lite',
 ];
 
+/** The `google` adapter, with connections of its own. */
 export function createGoogle(): Adapter {
   return defineAdapter({
     id: 'google',
@@ -56,7 +57,7 @@ function missingCredential(settings: ResolvedSettings): string | undefined {
   return 'Gemini needs a key: set GEMINI_API_KEY or GOOGLE_API_KEY, google.apiKey in auth.json (`blockhouse auth set google`), or send config.apiKey.';
 }
 
-/** Never in the URL, where Google takes it too: URLs end in logs. */
+/** Google takes the key in the URL too, but URLs end up in logs. */
 function authorize(settings: ResolvedSettings): Record<string, string> {
   const { apiKey } = settings.values;
   return apiKey === undefined ? {} : { 'x-goog-api-key': apiKey };

@@ -1,8 +1,7 @@
 // A prompt as a generateContent request. Pure: no I/O.
 //
-// Q1 No part is empty, but for a text part that carries a signature.
-// Q2 A call and its response agree on the id: Gemini's own on both, or none on both.
-// Q3 A signature goes back only to the model that made it; elsewhere the documented sentinel stands in.
+// Gemini refuses empty parts, except a text part with a signature. A call and its response both carry Gemini's own id, or neither carries one.
+// A signature goes back only to the model that made it; other models get the documented sentinel.
 import type { Prompt, PromptToolResult, Tool, ToolCall, Warning } from '../../core/index.ts';
 import { DEFAULT_MAX_TOKENS, joinURL } from '../base-url.ts';
 import { type AssistantTurn, type MergedTurn, mergeTurns } from '../merge-turns.ts';
@@ -12,22 +11,23 @@ import { objectSchema } from '../tools.ts';
 import type { GoogleContent, GoogleFunctionDeclaration, GooglePart, GoogleRequest } from './schema.ts';
 import { cleanSchema } from './tool-schema.ts';
 
-/** Base URLs are pasted with the version, some with the OpenAI-compatible address below it. */
+/** People paste base URLs with the version, or with the OpenAI-compatible address below it. */
 export const VERSION_SUFFIX = /\/v1(?:alpha|beta)?(?:\/openai)?$/;
 
 /** Google's documented escape for calls that no Gemini of this kind made. */
 const SENTINEL = 'skip_thought_signature_validator';
-/** Refuse a step whose first call lacks a signature: Gemini 3 and later, and the aliases that lead there. */
+/** The models that refuse a step whose first call lacks a signature: Gemini 3 and later, and the aliases for them. */
 const WANTS_SIGNATURE = /^gemini-(?:[3-9]|[1-9]\d|[a-z-]+-latest$)/;
 const IS_GEMINI_4 = /^gemini-4/;
-/** What one Gemini 4 request can answer; beyond it the answer would have to be continued by further requests. */
+/** The most tokens that Gemini 4 answers to one request. */
 const GEMINI_4_LIMIT = { whole: 32_768, streamed: 65_536 };
 
-/** The id without the collection that Google's own lists put before it. */
+/** The id without the `models/` that Google's own lists put before it. */
 export function bareModel(model: string): string {
   return model.replace(/^models\//, '');
 }
 
+/** A POST to `models/{id}:generateContent`, or to `streamGenerateContent?alt=sse` for a stream. */
 export function buildRequest({ model, prompt, settings, stream }: ChatContext): WireRequest {
   const id = bareModel(model);
   const { turns, warnings } = mergeTurns(prompt.turns);
@@ -70,7 +70,7 @@ function toContents(turns: readonly MergedTurn[], model: string, systemText: str
   });
 }
 
-/** Our ids of a step's calls with the ids that Gemini gave them (Q2). */
+/** Gemini's ids for a step's calls, by our ids. */
 function geminiIds(turns: readonly AssistantTurn[]): Map<string, string> {
   const calls = turns.flatMap((turn) => turn.toolCalls);
   return new Map(
@@ -88,7 +88,7 @@ function geminiId(call: ToolCall): string | undefined {
 function modelParts(turn: AssistantTurn, model: string): GooglePart[] {
   const thoughtSignature = signatureOf(turn, 'textSignature', model);
   const text: GooglePart[] =
-    turn.text === '' && thoughtSignature === undefined ? [] : [{ text: turn.text, ...(thoughtSignature !== undefined && { thoughtSignature }) }]; // Q1
+    turn.text === '' && thoughtSignature === undefined ? [] : [{ text: turn.text, ...(thoughtSignature !== undefined && { thoughtSignature }) }];
   return [...text, ...turn.toolCalls.map((call, index) => callPart(call, index === 0, model))];
 }
 
@@ -101,7 +101,7 @@ function callPart(call: ToolCall, isFirst: boolean, model: string): GooglePart {
   };
 }
 
-/** Q3. */
+/** The signature, if `model` is the one that made it. */
 function signatureOf(holder: AssistantTurn | ToolCall, key: 'textSignature' | 'thoughtSignature', model: string): string | undefined {
   const metadata = metadataOf(holder, 'google');
   return metadata?.['model'] === model ? asString(metadata[key]) : undefined;

@@ -6,7 +6,7 @@ import { recordError } from './errors.ts';
 import { bareModel } from './request.ts';
 import type { GoogleMetadata } from './schema.ts';
 
-/** Everything else, OTHER and FINISH_REASON_UNSPECIFIED among it, is `unknown`. IMAGE_* are filters too. */
+/** All others, including OTHER and FINISH_REASON_UNSPECIFIED, are `unknown`. IMAGE_* are filters too. */
 const STOP_REASONS = new Map<string, StopReason>([
   ['STOP', 'end_turn'],
   ['MAX_TOKENS', 'max_tokens'],
@@ -18,18 +18,19 @@ const STOP_REASONS = new Map<string, StopReason>([
   ['PROHIBITED_CONTENT', 'content_filter'],
   ['SPII', 'content_filter'],
 ]);
-/** The model broke down: there is no answer to hand over. */
+/** The model failed, and there is no answer. */
 const FAILURES = new Set(['MALFORMED_FUNCTION_CALL', 'MALFORMED_RESPONSE', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'NO_IMAGE']);
 
+/** Events of a whole answer. Throws a StreamError for an error in a 200, UPSTREAM_MALFORMED for a body without candidate or block reason. */
 export function readAnswer(json: unknown, { model }: Pick<ChatContext, 'model'>): ChatEvent[] {
   const events = readRecord(json, model);
   if (events.some((event) => event.type === 'stop')) return events;
   if (asArray(asObject(json)['candidates']).length === 0) throw malformed('it has neither a candidate nor a reason for blocking the prompt');
-  // A field with its zero value is left out, and FINISH_REASON_UNSPECIFIED is the zero of its enum.
+  // Google leaves out a field with its zero value, and FINISH_REASON_UNSPECIFIED is the zero of its enum.
   return [...events, { type: 'stop', stopReason: 'unknown' }];
 }
 
-/** Throws a StreamError for a record that tells of an error. */
+/** Events of one record of a stream. Throws a StreamError for a record with an error. */
 export function readRecord(json: unknown, model: string): ChatEvent[] {
   if (asObject(Array.isArray(json) ? json[0] : json)['error'] !== undefined) throw new StreamError(recordError(json));
   const record = expectObject(json, 'a record');
@@ -59,7 +60,7 @@ function readToolCall(call: Record<string, unknown>, thoughtSignature: string | 
   const name = asString(call['name']) ?? '';
   if (name === '') throw malformed('a tool call has no name');
   const args = call['args'] ?? {};
-  if (!isObject(args)) throw malformed('a tool call has arguments that are no JSON object');
+  if (!isObject(args)) throw malformed('the arguments of a tool call are not a JSON object');
   const id = asString(call['id']) ?? '';
   const providerMetadata = metadata({ model, ...(thoughtSignature !== undefined && { thoughtSignature }), ...(id !== '' && { id }) });
   return { type: 'toolCall', toolCall: { id, name, arguments: args, providerMetadata } };
@@ -69,7 +70,7 @@ function metadata(google: GoogleMetadata): Record<string, unknown> {
   return { google };
 }
 
-/** Counts of 0 are left out by the server: where any is present, an absent one is 0. Thoughts stand beside the candidate's tokens. */
+/** The server leaves out counts of 0: if any count is present, an absent one is 0. Thoughts are counted beside the candidate's tokens. */
 function readUsage(usage: unknown): ChatEvent[] {
   const counts = asObject(usage);
   const count = (name: string): number | undefined => asCount(counts[`${name}TokenCount`] ?? 0);
@@ -102,8 +103,8 @@ function readFinish(candidate: Record<string, unknown>): ChatEvent[] {
   if (reason === '') return [];
   if (FAILURES.has(reason)) {
     const message = [`the answer ended with ${reason}`, asString(candidate['finishMessage']) ?? ''].filter((text) => text !== '').join(': ');
-    // The model has run and is paid for: whether it runs again is the caller's choice.
-    throw new StreamError({ kind: 'failed', message, retryable: false });
+    // The model has run and is paid for, so the caller decides whether to run it again.
+    throw new StreamError({ kind: 'failed', message, retryable: false, mayHaveRun: true });
   }
   return [{ type: 'stop', stopReason: STOP_REASONS.get(reason) ?? (reason.startsWith('IMAGE_') ? 'content_filter' : 'unknown') }];
 }

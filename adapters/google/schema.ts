@@ -1,13 +1,15 @@
 // The wire shapes of the Gemini API's generateContent. What we send is exact, what we read is lenient.
 // Source: @google/genai `genai.d.ts`, GenerateContentParameters and Content. Pure: types only.
 
+/** A tool call of the model. */
 export interface GoogleFunctionCall {
-  /** Only an id that Gemini itself made; the response to the call then carries it too. */
+  /** Set only if Gemini itself made the id; then the response to the call carries it too. */
   id?: string;
   name: string;
   args: Record<string, unknown>;
 }
 
+/** The result of a tool call. */
 export interface GoogleFunctionResponse {
   id?: string;
   name: string;
@@ -20,11 +22,13 @@ export type GooglePart =
   | { functionCall: GoogleFunctionCall; thoughtSignature?: string }
   | { functionResponse: GoogleFunctionResponse };
 
+/** One turn; `model` is the assistant. */
 export interface GoogleContent {
   role: 'user' | 'model';
   parts: GooglePart[];
 }
 
+/** A tool on offer. */
 export interface GoogleFunctionDeclaration {
   name: string;
   description?: string;
@@ -32,6 +36,7 @@ export interface GoogleFunctionDeclaration {
   parametersJsonSchema?: Record<string, unknown>;
 }
 
+/** The body of generateContent; the model is part of the path. */
 export interface GoogleRequest {
   systemInstruction?: { parts: GooglePart[] };
   contents: GoogleContent[];
@@ -40,11 +45,11 @@ export interface GoogleRequest {
   generationConfig: { maxOutputTokens: number; temperature?: number };
 }
 
-/** What an answer leaves under `providerMetadata.google`, on a call or on the message, to come back with it. */
+/** Kept in `providerMetadata.google` of a call or of a message, for the next request. */
 export interface GoogleMetadata {
   /** The model that wrote it, without `models/`: no other model takes its signatures. */
   model: string;
-  /** On a call. */
+  /** On a call: the signature to send back with it. */
   thoughtSignature?: string;
   /** On a call: the id that Gemini gave it. */
   id?: string;

@@ -1,25 +1,26 @@
-// Gemini's stream: data-only server-sent events, each a piece of an answer; there is no end mark but a finish
-// reason somewhere before the end of the bytes. Pure: no I/O.
+// Gemini's stream: data-only server-sent events, each a piece of an answer. There is no end mark; a finish reason must come before
+// the end of the bytes. Pure: no I/O.
 //
 // stop-last: the stop is emitted at the end of the bytes, because signatures and counts come with the finish reason or after it.
-// bare-error: an error may stand where a record should be, without `data:`, on one line or on several.
+// bare-error: an error may come in place of a record, without `data:`, on one line or on several.
 import { type ChatEvent, tryParseJson } from '../../core/index.ts';
 import { cutShort, malformed, type StreamDecoder, StreamError } from '../provider.ts';
 import { SseReader, type SseRecord } from '../sse-read.ts';
 import { recordError } from './errors.ts';
 import { readRecord } from './response.ts';
 
-/** More than any error object. */
+/** Larger than any error object. */
 const TAIL_BYTES = 64 * 1024;
 const BARE_ERROR = /^(?:\[\s{0,8})?\{\s{0,8}"error"/m;
 
+/** Decodes one streamed answer. It throws a StreamError for an error record and UPSTREAM_MALFORMED if no finish reason came. */
 export class GoogleDecoder implements StreamDecoder {
-  /** A finish reason is no end mark: usage and signatures may follow it. */
+  /** Always false: usage and signatures may follow the finish reason. */
   readonly complete = false;
   readonly #reader = new SseReader();
   readonly #model: string;
   #stop: ChatEvent | undefined;
-  /** The last chunks, TAIL_BYTES of them at least, for bare-error. */
+  /** The last chunks, at least TAIL_BYTES together (bare-error). */
   readonly #tail: Buffer[] = [];
   #tailBytes = 0;
 

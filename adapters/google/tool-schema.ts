@@ -1,8 +1,8 @@
-// Tool parameters as the part of JSON Schema that Gemini takes. Pure: no I/O.
+// Reduces tool parameters to the part of JSON Schema that Gemini takes. Pure: no I/O.
 // Source: @google/genai `genai.d.ts`, the list of supported properties at `responseJsonSchema`.
 //
-// Only keywords are judged; the names of properties and definitions are the caller's and stay. Objects are rebuilt from entries, so that a key
-// `__proto__` is a key like any other.
+// Only keywords are removed; the names of properties and definitions stay. Objects are rebuilt from entries, so that `__proto__` is an
+// ordinary key.
 import { isObject } from '../../core/index.ts';
 
 const KEPT = new Set('$id $anchor type format title description enum minItems maxItems minimum maximum required propertyOrdering'.split(' '));
@@ -10,19 +10,19 @@ const KEPT = new Set('$id $anchor type format title description enum minItems ma
 const SCHEMA_MAPS = new Set(['properties', '$defs']);
 const SCHEMA_LISTS = new Set(['anyOf', 'oneOf', 'prefixItems']);
 const SCHEMAS = new Set(['items', 'additionalProperties']);
-/** Say nothing about which arguments are valid: leaving them out needs no warning. */
+/** Keywords that don't restrict the arguments, so leaving them out needs no warning. */
 const ANNOTATIONS = new Set(
   '$schema $comment $vocabulary title description default example examples deprecated readOnly writeOnly contentEncoding contentMediaType'.split(' '),
 );
 
-/** A cleaned copy, and the constraining keywords that it lacks. */
+/** A cleaned copy, and the keywords that were dropped although they restrict the arguments. */
 export function cleanSchema(schema: Record<string, unknown>): { readonly schema: Record<string, unknown>; readonly dropped: readonly string[] } {
   const dropped = new Set<string>();
   return { schema: clean(schema, dropped, true), dropped: [...dropped] };
 }
 
 function clean(schema: Record<string, unknown>, dropped: Set<string>, isRoot = false): Record<string, unknown> {
-  // Beside a reference in a sub-schema only `$` keywords may stand.
+  // In a sub-schema with a reference Gemini takes only `$` keywords beside it.
   const isReference = !isRoot && typeof schema['$ref'] === 'string';
   const entries: [string, unknown][] = [];
   for (const [given, value] of Object.entries(modernize(schema))) {
@@ -33,7 +33,7 @@ function clean(schema: Record<string, unknown>, dropped: Set<string>, isRoot = f
   return Object.fromEntries(entries);
 }
 
-/** Older and other spellings of what Gemini does take: `const`, `definitions`, tuples in `items`. */
+/** Rewrites older spellings of keywords that Gemini takes: `const`, `definitions`, tuples in `items`. */
 function modernize(schema: Record<string, unknown>): Record<string, unknown> {
   const { const: only, definitions, items, $ref, ...rest } = schema;
   return {
@@ -45,7 +45,7 @@ function modernize(schema: Record<string, unknown>): Record<string, unknown> {
   };
 }
 
-/** The value to send, undefined for a keyword that is not taken. */
+/** The value to send; undefined for a keyword that Gemini doesn't take. */
 function cleanKeyword(keyword: string, value: unknown, dropped: Set<string>): unknown {
   if (KEPT.has(keyword) || keyword === '$ref') return value;
   if (SCHEMA_MAPS.has(keyword) && isObject(value)) return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, cleanInner(inner, dropped)]));
@@ -54,7 +54,7 @@ function cleanKeyword(keyword: string, value: unknown, dropped: Set<string>): un
   return SCHEMAS.has(keyword) && isObject(value) ? clean(value, dropped) : undefined;
 }
 
-/** `true` and `false` stand for "anything" and "nothing" in JSON Schema; Gemini wants an object. */
+/** In JSON Schema `true` means "anything" and `false` "nothing"; Gemini wants an object. */
 function cleanInner(schema: unknown, dropped: Set<string>): Record<string, unknown> {
   if (schema === false) dropped.add('false');
   return isObject(schema) ? clean(schema, dropped) : {};

@@ -1,22 +1,23 @@
 // The context that a model is loaded with (`num_ctx`). Ollama's own default is 4,096 tokens on most machines, and it cuts a longer prompt
-// without a word. Each other size loads the model anew, so sizes should change seldom.
+// without an error. Each other size loads the model anew, so sizes should change seldom.
 //
-// powers-of-two: a size is a power of two from FLOOR on, or the limit. A conversation that grows meets few of them.
-// grow-only: as long as a model is likely to be loaded, its size never becomes smaller, so that short and long requests can take turns.
+// powers-of-two: a size is a power of two from FLOOR on, or the limit, so a growing conversation changes its size seldom.
+// grow-only: while a model is likely to be loaded, its size never shrinks, so that short and long requests can alternate.
 import { RecentMap } from '../recent-map.ts';
 
 /** Ollama's own default on a small machine. */
 const FLOOR = 4096;
-/** Ollama unloads a model that has not been called for this long, unless it is told otherwise. */
+/** By default Ollama unloads a model that has not been called for this long. */
 const LOADED_MS = 300_000;
 /** An estimate of tokens may be about a fifth too low. */
 const MARGIN = 1.2;
 
+/** What one call needs, in tokens. */
 export interface NeededContext {
-  /** An estimate. */
+  /** An estimate from the text, without a tokenizer. */
   readonly promptTokens: number;
   readonly answerTokens: number;
-  /** What the model and the settings allow. */
+  /** The most that the model and the settings allow. */
   readonly limit: number;
 }
 
@@ -35,7 +36,7 @@ export class ContextSizes {
     this.#now = now;
   }
 
-  /** The size for a call of the model that `key` names. It fits the prompt and the answer, where the limit allows that. */
+  /** The size in tokens for a call of the model that `key` names: large enough for the prompt and the answer, or the limit. */
   sizeFor(key: string, { promptTokens, answerTokens, limit }: NeededContext): number {
     const needed = Math.max(Math.ceil(promptTokens * MARGIN) + answerTokens, FLOOR);
     const now = this.#now();

@@ -2,6 +2,7 @@
 import { type ErrorAnswer, fallbackMessage, kindOfStatus, type ProviderError } from '../provider-errors.ts';
 import { asObject, asString } from '../read.ts';
 
+/** Reads an answer with an error status. */
 export function readError(answer: ErrorAnswer): ProviderError {
   const message = asString(asObject(answer.json)['error']) ?? fallbackMessage(answer);
   if (answer.status === 404 && /^model\b.*not found/is.test(message)) return { kind: 'rejected', message: `${message} (get it with \`ollama pull\`)` };

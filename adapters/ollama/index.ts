@@ -14,11 +14,12 @@ import { OllamaDecoder } from './stream.ts';
 /** A cold model is loaded before the first byte, which takes minutes on a slow disk. */
 const FIRST_BYTE_MS = 300_000;
 const CLOUD_HOST = 'ollama.com';
-/** Models that a daemon only passes on to the cloud. */
+/** Models that a daemon forwards to the cloud. */
 const CLOUD_MODEL = /[:-]cloud$/;
-/** Less holds no conversation. */
+/** A smaller context has no room for a conversation. */
 const LEAST_CONTEXT = 512;
 
+/** The `ollama` adapter, with connections of its own. */
 export function createOllama(): Adapter {
   const models = new ModelContexts();
   const sizes = new ContextSizes();
@@ -29,10 +30,10 @@ export function createOllama(): Adapter {
     defaultModel: 'gemma4',
     envVars: ['OLLAMA_BASE_URL'],
     settings: {
-      // The daemon's own variable counts too, below ours; it may hold a listen address.
+      // The daemon's own variable is read after ours; it may hold a listen address.
       baseURL: { env: ['OLLAMA_BASE_URL', 'OLLAMA_HOST'], default: 'http://127.0.0.1:11434', normalize: normalizeHost },
       apiKey: { env: ['OLLAMA_API_KEY'], secret: true },
-      // The daemon's own variable: it says what the machine can take.
+      // The daemon's own variable: it says how much this machine can take.
       contextTokens: { env: ['OLLAMA_CONTEXT_LENGTH'], default: '32768', storedOnly: true },
     },
     timeouts: { firstByteMs: FIRST_BYTE_MS },
@@ -62,8 +63,8 @@ function missingCredential(settings: ResolvedSettings): string | undefined {
 }
 
 /**
- * A key of the environment is the cloud's; one in auth.json also goes to the address beside it there (a proxy in front of a daemon);
- * one that came with the request goes where the request says.
+ * A key of the environment goes only to the cloud. A key in auth.json also goes to the base URL in the same entry (a proxy in front of a
+ * daemon). A key of the request goes to the request's address.
  */
 function authorize(url: URL, { values, sources }: ResolvedSettings): Record<string, string> {
   const { apiKey } = values;
@@ -72,12 +73,12 @@ function authorize(url: URL, { values, sources }: ResolvedSettings): Record<stri
   return { authorization: `Bearer ${apiKey}` };
 }
 
-/** Over https alone: a stored key must not travel in the clear. */
+/** Only over https: a stored key must not be sent unencrypted. */
 function isCloud(url: URL): boolean {
   return url.protocol === 'https:' && (url.hostname === CLOUD_HOST || url.hostname.endsWith(`.${CLOUD_HOST}`));
 }
 
-/** The smaller of what the model can take and what the settings allow. The cloud has its models loaded as they are: there is nothing to set. */
+/** The smaller of the model's limit and the setting. Undefined for the cloud, whose models are loaded with a fixed size. */
 function contextLimit(
   models: ModelContexts,
   fetchJson: FetchJson,

@@ -1,7 +1,7 @@
-// What context a model can take, as the daemon's `/api/show` says it.
+// The largest context of each model, from the daemon's `/api/show`.
 //
-// asked-once: the daemon is asked once for each model and address, however many calls wait for the answer.
-// never-in-the-way: a daemon that doesn't know, or fails, leaves the limit to the settings. It is asked again after ASK_AGAIN_MS.
+// asked-once: the daemon gets one question for each model and address, however many calls wait for the answer.
+// never-in-the-way: when the daemon doesn't know or fails, only the settings limit the context. The next question comes after ASK_AGAIN_MS.
 import { BlockhouseError } from '../../core/index.ts';
 import { asCount, asObject, asString } from '../read.ts';
 import { RecentMap } from '../recent-map.ts';
@@ -10,13 +10,14 @@ const ASK_AGAIN_MS = 30_000;
 
 interface Known {
   readonly at: number;
-  /** Undefined where the daemon could not tell. */
+  /** Undefined if the daemon could not tell. */
   readonly tokens: number | undefined;
 }
 
+/** Remembers the answers, by model and address. */
 export class ModelContexts {
   readonly #known = new RecentMap<Known>();
-  /** The answers that are under way. */
+  /** Questions that have no answer yet. */
   readonly #asked = new Map<string, Promise<number | undefined>>();
   readonly #now: () => number;
 
@@ -26,8 +27,8 @@ export class ModelContexts {
   }
 
   /**
-   * The context of the model that `key` names, at once where it is known. `show` resolves with the daemon's answer. Rejects only when there is
-   * no connection to the daemon: the call that waits for this would not get one either.
+   * The context in tokens of the model that `key` names, without a promise if it is known. `show` resolves with the daemon's answer. Rejects
+   * only if there is no connection to the daemon: the call that waits for this would not get one either.
    */
   of(key: string, show: () => Promise<unknown>): Promise<number | undefined> | number | undefined {
     const known = this.#known.get(key);

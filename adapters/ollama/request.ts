@@ -1,4 +1,4 @@
-// A prompt as an Ollama chat request. No I/O; the one state is that of the context sizes.
+// A prompt as an Ollama chat request. No I/O; its only state is the context sizes.
 import { estimateTokens, type Prompt, type Turn, type Warning } from '../../core/index.ts';
 import { DEFAULT_MAX_TOKENS, joinURL } from '../base-url.ts';
 import type { ChatContext, WireRequest } from '../provider.ts';
@@ -9,6 +9,7 @@ import type { OllamaMessage, OllamaRequest } from './schema.ts';
 /** OLLAMA_BASE_URL is often set to the OpenAI-compatible address. */
 export const VERSION_SUFFIX = /\/(v1|api)$/;
 
+/** A POST to `/api/chat`. `contextTokens` limits the context; undefined leaves its size to the server. */
 export function buildRequest({ model, prompt, settings, stream, contextTokens }: ChatContext, sizes: ContextSizes): WireRequest {
   const base = settings.values['baseURL'] ?? '';
   const body: OllamaRequest = {
@@ -42,14 +43,14 @@ function toMessages(turn: Turn): OllamaMessage[] {
   return [{ role: 'assistant', content: turn.text, ...(calls.length > 0 && { tool_calls: calls }) }];
 }
 
-/** Ollama writes a role and marks around each message. */
+/** Ollama adds a role and delimiters to each message. */
 const TOKENS_PER_MESSAGE = 8;
-/** An estimate of the prompt must not leave an answer without any room. */
+/** The estimate of the prompt may be too high, so the answer keeps at least this much room. */
 const LEAST_ANSWER = 256;
 
 /**
- * Sets the size of the context, and an answer no longer than what the prompt leaves of it: beyond that, Ollama would drop the beginning of the
- * conversation to go on writing. Returns what this cuts.
+ * Sets the size of the context, and limits the answer to the room that the prompt leaves: a longer answer would make Ollama drop the
+ * beginning of the conversation. Returns a warning for what this cuts.
  */
 function setContext(body: OllamaRequest, key: string, sizes: ContextSizes, limit: number): Warning[] {
   const { options } = body;

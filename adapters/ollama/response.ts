@@ -15,7 +15,7 @@ export function readAnswer(json: unknown): ChatEvent[] {
   return readLine(json);
 }
 
-/** Throws a StreamError for a line that tells of an error. */
+/** Events of one line. Throws a StreamError for a line with an error. */
 export function readLine(json: unknown): ChatEvent[] {
   const line = expectObject(json, 'a line');
   if (line['error'] !== undefined) throw new StreamError(lineError(line));
@@ -34,11 +34,11 @@ function readToolCall(call: Record<string, unknown>): ChatEvent {
   const given = fn['arguments'];
   // Old servers and compatible ones send the arguments as text.
   const args = typeof given === 'string' ? parseArguments(given) : expectObject(given, 'the arguments of a tool call');
-  if (args === undefined || name === '') throw malformed('a tool call has no name, or arguments that are no JSON object');
+  if (args === undefined || name === '') throw malformed('a tool call has no name, or its arguments are not a JSON object');
   return { type: 'toolCall', toolCall: { id: asString(call['id']) ?? '', name, arguments: args } };
 }
 
-/** Counts of 0 are left out by the server, and a fully cached prompt has none: in a done line, absent means 0. */
+/** The server leaves out counts of 0, and a fully cached prompt has none: in a done line, absent means 0. */
 function readEnd(line: Record<string, unknown>): ChatEvent[] {
   const reported = line['prompt_eval_count'] !== undefined || line['eval_count'] !== undefined;
   const usage: ChatEvent[] = reported

@@ -1,16 +1,19 @@
 // The wire shapes of Ollama's native chat API. What we send is exact, what we read is lenient.
 // Source: ollama `api/types.go`, ChatRequest and ChatResponse. Pure: types only.
 
+/** A tool call; Ollama gives it no id. */
 export interface OllamaToolCall {
   id?: string;
   function: { index?: number; name: string; arguments: Record<string, unknown> };
 }
 
+/** One message of a request. */
 export type OllamaMessage =
   | { role: 'system' | 'user'; content: string }
   | { role: 'assistant'; content: string; tool_calls?: OllamaToolCall[] }
   | { role: 'tool'; content: string; tool_call_id: string; tool_name: string };
 
+/** The body of POST `/api/chat`. */
 export interface OllamaRequest {
   model: string;
   messages: OllamaMessage[];

@@ -4,6 +4,7 @@ import { LineReader } from '../lines.ts';
 import { cutShort, malformed, type StreamDecoder } from '../provider.ts';
 import { readLine } from './response.ts';
 
+/** Decodes one streamed answer. It throws a StreamError for an error line and UPSTREAM_MALFORMED if no line said done. */
 export class OllamaDecoder implements StreamDecoder {
   readonly #lines = new LineReader();
   #done = false;

@@ -2,31 +2,35 @@
 import { isLoopbackHost, type ResolvedSettings } from '../../core/index.ts';
 import { joinURL, perSettings } from '../base-url.ts';
 
+/** OpenAI's own address, with the version. */
 export const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
 /** `us.api.openai.com` and its like keep data in a region. */
 const OWN_HOST = 'api.openai.com';
-/** Documents of compatible servers show the whole address, and people paste it. */
+/** The documentation of compatible servers shows the whole address, and people paste it. */
 const ENDPOINT_SUFFIX = /\/+(chat\/completions|responses)$/;
 
+/** Responses, or Chat Completions. */
 export type Api = 'responses' | 'chat';
 
-/** Responses is where OpenAI's newer models take tools at all; Chat Completions is what everybody else understands. */
+/** OpenAI's newer models take tools only on Responses; other servers understand only Chat Completions. */
 export function apiOf(settings: ResolvedSettings): Api {
   const { api } = settings.values;
   if (api === 'responses' || api === 'chat') return api;
   return isOwnHost(settings) ? 'responses' : 'chat';
 }
 
+/** True for OpenAI's own hosts, the regional ones included. */
 export function isOwnHost(settings: ResolvedSettings): boolean {
   const host = hostOf(settings);
   return host === OWN_HOST || host.endsWith(`.${OWN_HOST}`);
 }
 
+/** True if the base URL points to this machine. */
 export function isLoopback(settings: ResolvedSettings): boolean {
   return isLoopbackHost(hostOf(settings));
 }
 
-/** The URL of an endpoint. The base holds the version, as the official client has it; OpenAI serves nothing without one. */
+/** The URL of an endpoint. The base contains the version, as in the official client; for OpenAI's own hosts a missing one is added. */
 export function endpointURL(settings: ResolvedSettings, path: '/responses' | '/chat/completions' | '/models'): URL {
   return endpointsOf(settings)[path];
 }
@@ -38,7 +42,7 @@ const endpointsOf = perSettings((settings) => {
   return { '/responses': at('/responses'), '/chat/completions': at('/chat/completions'), '/models': at('/models') };
 });
 
-/** '' for a base that is no URL. */
+/** '' for a base that is not a URL. */
 const hostOf = perSettings((settings): string => {
   const base = settings.values['baseURL'] ?? DEFAULT_BASE_URL;
   return URL.canParse(base) ? new URL(base).hostname : '';

@@ -3,9 +3,9 @@ import type { BlockhouseError } from '../../core/index.ts';
 import { type ErrorAnswer, fallbackMessage, kindOfStatus, type ProviderError, type ProviderErrorKind } from '../provider-errors.ts';
 import { asObject, asString } from '../read.ts';
 
-/** Rate limiting that no wait cures. */
+/** Rate limits that don't end by waiting. */
 const FINAL = new Set(['insufficient_quota', 'credit_balance_exhausted', 'billing_not_active']);
-/** What `code` and `type` mean where no status does; everything else is a failure of the provider. */
+/** The meaning of `code` and `type` in an error without a status; all others mean that the provider failed. */
 const KINDS = new Map<string, ProviderErrorKind>([
   ['rate_limit_exceeded', 'rateLimited'],
   ['rate_limit_error', 'rateLimited'],
@@ -24,6 +24,7 @@ const KINDS = new Map<string, ProviderErrorKind>([
 const MISSING_PERMISSION = /missing scopes?|insufficient permissions?/i;
 const ABOUT_THE_KEY = /\b(invalid|incorrect|wrong|expired|revoked|missing|no)\b[^.]{0,40}\b(api[ _-]?key|credentials?|token)\b/i;
 
+/** Reads an answer with an error status. */
 export function readError(answer: ErrorAnswer): ProviderError {
   const error = errorIn(answer.json);
   const message = error.message ?? fallbackMessage(answer);
@@ -31,7 +32,7 @@ export function readError(answer: ErrorAnswer): ProviderError {
   return { kind: kindOfAnswer(answer.status, error, message), message, retryable: shouldRetry(answer) };
 }
 
-/** An error after HTTP 200: of an `error` event, of a failed response, or of a body that holds nothing else. */
+/** An error after HTTP 200: in an `error` event, in a failed response, or as the only content of a body. */
 export function streamError(value: unknown): ProviderError {
   const error = errorIn(value);
   const message = error.message ?? error.names[0] ?? 'it reported an error without a message';
@@ -39,12 +40,12 @@ export function streamError(value: unknown): ProviderError {
   return { kind: error.kind ?? 'failed', message };
 }
 
-/** True for the answer to a key that may run models but not list them. */
+/** True if the key may run models but not list them. */
 export function isListingRefused(error: BlockhouseError): boolean {
   return (error.upstreamStatus === 403 || error.upstreamStatus === 401) && MISSING_PERMISSION.test(error.message);
 }
 
-/** 403 says that the key is right and not allowed (this model, this country), unless it is about the key itself. */
+/** 403 means that the key is valid but not allowed to do this (model, country), unless the text is about the key itself. */
 function kindOfAnswer(status: number, error: ErrorText, message: string): ProviderErrorKind {
   if (status !== 403) return kindOfStatus(status);
   const isKey = error.kind === 'auth' || (ABOUT_THE_KEY.test(message) && !MISSING_PERMISSION.test(message));
@@ -62,7 +63,7 @@ function shouldRetry({ headers }: ErrorAnswer): boolean | undefined {
 
 interface ErrorText {
   readonly message: string | undefined;
-  /** Its `code` and `type`, as far as they are texts. */
+  /** Its `code` and `type`, if they are strings. */
   readonly names: readonly string[];
   readonly kind: ProviderErrorKind | undefined;
   readonly isFinal: boolean;

@@ -15,6 +15,7 @@ import { ChatDecoder } from './stream-chat.ts';
 const HEADER_SAFE = /^[\x21-\x7e]+$/;
 const trim = (value: string): string => value.trim();
 
+/** The `openai` adapter, with connections of its own. */
 export function createOpenAI(): Adapter {
   return defineAdapter({
     id: 'openai',
@@ -44,14 +45,15 @@ export function createOpenAI(): Adapter {
 function missingCredential(settings: ResolvedSettings): string | undefined {
   for (const name of ['organization', 'project']) {
     const value = settings.values[name];
-    if (value !== undefined && !HEADER_SAFE.test(value)) return `${name} from ${settings.sources[name]} has characters that no header takes; set it again.`;
+    if (value !== undefined && !HEADER_SAFE.test(value))
+      return `${name} from ${settings.sources[name]} has characters that an HTTP header can't contain; set it again.`;
   }
-  // A server on this machine mostly asks for none.
+  // A server on this machine usually needs no key.
   if (settings.values['apiKey'] !== undefined || isLoopback(settings)) return undefined;
   return `OpenAI needs a key: set OPENAI_API_KEY, openai.apiKey in auth.json (\`blockhouse auth set openai\`), or send config.apiKey.`;
 }
 
-/** Organization and project belong to the stored key: with somebody else's they would be refused, and are none of their business. */
+/** Organization and project belong to the stored key: with another key OpenAI would refuse them, and other servers must not see them. */
 function authorize({ values, sources }: ResolvedSettings): Record<string, string> {
   const { apiKey, organization, project } = values;
   const isStored = sources['apiKey'] !== 'request';
@@ -70,7 +72,7 @@ function createDecoder({ settings }: ChatContext): StreamDecoder {
   return apiOf(settings) === 'chat' ? new ChatDecoder() : new ResponsesDecoder();
 }
 
-/** Compatible servers list their models to anybody, so only OpenAI's own answer says something about the key. */
+/** Compatible servers often list their models without a key, so only OpenAI's own answer proves the key. */
 async function verify(fetchJson: FetchJson, settings: ResolvedSettings): Promise<string> {
   const url = endpointURL(settings, '/models');
   try {

@@ -1,10 +1,10 @@
-// What is known of OpenAI's models. Pure: no I/O.
+// Facts about OpenAI's models. Pure: no I/O.
 // Source: OpenAI's models and deprecations pages, November 2026.
 
-/** Small and able enough for most work, at a tenth of the price of the largest. */
+/** Good enough for most work, at a tenth of the price of the largest. */
 export const DEFAULT_MODEL = 'gpt-6.1-terra';
 
-/** The ids to choose from: none of those with an announced end. */
+/** The ids to choose from, without those that OpenAI has announced to retire. */
 export const MODELS: readonly string[] = [
   DEFAULT_MODEL,
   'gpt-6.1-sol',
@@ -23,8 +23,8 @@ export const MODELS: readonly string[] = [
 const FIRST_REASONING_MAJOR = 5;
 
 /**
- * Reasoning models take no temperature, and give their reasoning in a form to be sent back. A rule and no list, so that next
- * month's model falls under it. `model` may be fine-tuned (`ft:…`) or carry a vendor in front, as compatible servers write it.
+ * Reasoning models take no temperature, and return reasoning that the next request sends back. A rule instead of a list, so that it also
+ * covers next month's model. `model` may be fine-tuned (`ft:…`) or begin with a vendor, as compatible servers write it.
  */
 export function isReasoningModel(model: string): boolean {
   const name = model

@@ -9,13 +9,14 @@ import { isReasoningModel } from './models.ts';
 import { CALL_ID, warningsFor } from './request-parts.ts';
 import type { ChatCompletionsRequest, ChatMessage, ChatTool } from './schema.ts';
 
+/** A POST to `/chat/completions`. */
 export function buildChatRequest({ model, prompt, settings, stream }: ChatContext): WireRequest {
   const limit = prompt.maxTokens ?? DEFAULT_MAX_TOKENS;
   const body: ChatCompletionsRequest = {
     model,
     messages: toMessages(prompt),
     ...(prompt.tools.length > 0 && { tools: prompt.tools.map(toTool) }),
-    // OpenAI's reasoning models refuse the old name, and many other servers don't know the new one. `store` is OpenAI's alone.
+    // OpenAI's reasoning models refuse the old name, and many other servers don't know the new one. Only OpenAI knows `store`.
     ...(isOwnHost(settings) ? { max_completion_tokens: limit, store: false } : { max_tokens: limit }),
     ...(prompt.temperature !== undefined && !isReasoningModel(model) && { temperature: prompt.temperature }),
     ...(stream && { stream: true, stream_options: { include_usage: true } }),

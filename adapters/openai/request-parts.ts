@@ -2,10 +2,10 @@
 import type { Prompt, Warning } from '../../core/index.ts';
 import { isReasoningModel } from './models.ts';
 
-/** What a call id may look like; others are rewritten. */
+/** The call ids that OpenAI accepts; others are rewritten. */
 export const CALL_ID = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** What was left out by rule. */
+/** Warnings about settings that a request to OpenAI leaves out. */
 export function warningsFor(model: string, prompt: Prompt): Warning[] {
   const warnings: Warning[] = [];
   if (prompt.temperature !== undefined && isReasoningModel(model)) {

@@ -11,9 +11,10 @@ import { buildChatRequest } from './request-chat.ts';
 import { CALL_ID, warningsFor } from './request-parts.ts';
 import type { InputItem, ReasoningItem, ResponsesRequest, ResponsesTool } from './schema.ts';
 
-/** The endpoint answers 400 `integer_below_min_value` below it. */
+/** Below it the endpoint answers 400 `integer_below_min_value`. */
 const MIN_OUTPUT_TOKENS = 16;
 
+/** A POST to `/responses` for OpenAI's own hosts, to `/chat/completions` for others. */
 export function buildRequest(context: ChatContext): WireRequest {
   return apiOf(context.settings) === 'chat' ? buildChatRequest(context) : buildResponsesRequest(context);
 }
@@ -27,7 +28,7 @@ function buildResponsesRequest({ model, prompt, settings, stream }: ChatContext)
     ...(prompt.tools.length > 0 && { tools: prompt.tools.map(toTool) }),
     max_output_tokens: Math.max(prompt.maxTokens ?? DEFAULT_MAX_TOKENS, MIN_OUTPUT_TOKENS),
     ...(prompt.temperature !== undefined && !reasons && { temperature: prompt.temperature }),
-    // Nothing is stored, so this is the only form in which reasoning can come back.
+    // OpenAI stores nothing, so reasoning can come back only in this form.
     ...(reasons && { include: ['reasoning.encrypted_content'] }),
     store: false,
     ...(stream && { stream: true, stream_options: { include_obfuscation: false } }),
@@ -59,7 +60,7 @@ function toFunctionCall(call: ToolCall, idOf: (id: string) => string): InputItem
   return { type: 'function_call', call_id: idOf(call.id), name: call.name, arguments: JSON.stringify(call.arguments) };
 }
 
-/** The reasoning that led to a call. Without a call right behind it the endpoint refuses it, so what names no call stays out. */
+/** The reasoning that led to a call. The endpoint refuses reasoning without a call right after it. */
 function reasoningBefore(call: ToolCall, turn: AssistantTurn): ReasoningItem[] {
   return asArray(metadataOf(turn, 'openai')?.['reasoning']).flatMap((entry) => {
     const { before, item } = asObject(entry);
@@ -67,7 +68,7 @@ function reasoningBefore(call: ToolCall, turn: AssistantTurn): ReasoningItem[] {
   });
 }
 
-/** Without its encrypted content an item is only a reference to something that was never stored: 404. */
+/** An item without encrypted content refers to something that was never stored, which gives 404. */
 function isReasoningItem(item: unknown): item is ReasoningItem {
   const { type, encrypted_content } = asObject(item);
   return type === 'reasoning' && typeof encrypted_content === 'string';

@@ -16,6 +16,7 @@ const STOP_REASONS = new Map<string, StopReason>([
 /** The reasons after which a call may be unfinished. */
 const CUT_REASONS = new Set(['length', 'content_filter']);
 
+/** Events of a whole answer. Throws a StreamError for an error in a 200, UPSTREAM_MALFORMED for a body without choices. */
 export function readChatAnswer(json: unknown): ChatEvent[] {
   const answer = asObject(json);
   const choice = new Choice();
@@ -27,7 +28,7 @@ export function readChatAnswer(json: unknown): ChatEvent[] {
   return [...events, ...choice.end()];
 }
 
-/** The one choice that was asked for. */
+/** The answer's only choice: requests ask for one. */
 export class Choice {
   readonly #calls = new CallSlots();
   #usage: unknown;
@@ -40,13 +41,13 @@ export class Choice {
     return this.#finish !== undefined;
   }
 
-  /** Throws a StreamError for a body or chunk that tells of an error; null stands for none. */
+  /** Throws a StreamError for a body or chunk with an error; null means none. */
   assertNoError(body: Json): void {
     const error = body['error'];
     if (error !== undefined && error !== null) throw new StreamError(streamError(error));
   }
 
-  /** A chunk of a stream. Its usage may come with the finish, after it with no choices, or never. */
+  /** Events of a chunk. The usage may come with the finish reason, after it in a chunk without choices, or never. */
   takeChunk(chunk: Json): ChatEvent[] {
     this.assertNoError(chunk);
     this.takeUsage(chunk['usage']);
@@ -73,16 +74,16 @@ export class Choice {
     if (isObject(usage)) this.#usage = usage;
   }
 
-  /** The last events. Throws UPSTREAM_MALFORMED when no choice has come, or a call is not whole. */
+  /** The last events. Throws UPSTREAM_MALFORMED if no choice has come or a call is incomplete. */
   end(): ChatEvent[] {
     if (!this.#hasBegun) throw malformed('it has no choices');
     const calls = this.#calls.list().map(({ id, name, text, object }): ChatEvent => {
       const wasCut = CUT_REASONS.has(this.#finish ?? '');
-      // In an answer that was cut, no text at all is not the empty object.
+      // In an answer that was cut off, missing arguments are not an empty object.
       const args = object ?? (wasCut && text === '' ? undefined : readArguments(text));
       if (args !== undefined && name !== '') return { type: 'toolCall', toolCall: { id, name, arguments: args } };
       if (wasCut) return cutCallWarning(name, this.#finish ?? '');
-      throw malformed('a tool call has no name, or arguments that are no JSON object');
+      throw malformed('a tool call has no name, or its arguments are not a JSON object');
     });
     const hasCalls = calls.some((event) => event.type === 'toolCall');
     return [...calls, ...readUsage(this.#usage), { type: 'stop', stopReason: this.#stopReason(hasCalls) }];
@@ -93,14 +94,14 @@ export class Choice {
     if (this.#finish === 'error') throw new StreamError(streamError(choice['error'] ?? 'it broke off with the finish reason "error"'));
   }
 
-  /** `reasoning_content` and its like are not the answer. */
+  /** Skips `reasoning_content` and its like, which are not part of the answer. */
   #texts(from: Json): ChatEvent[] {
     const refusal = expectText(from['refusal'], 'the refusal');
     if (refusal !== '') this.#refused = true;
     return [textOf(from['content']), refusal].filter((text) => text !== '').map((text) => ({ type: 'text', text }));
   }
 
-  /** Some servers finish with `stop` though there are calls, so calls count more. */
+  /** Some servers finish with `stop` although there are calls, so calls decide. */
   #stopReason(hasCalls: boolean): StopReason {
     const known = STOP_REASONS.get(this.#finish ?? '');
     if (known === 'max_tokens' || known === 'content_filter') return known;

@@ -11,6 +11,7 @@ const INCOMPLETE_REASONS = new Map<string, StopReason>([
   ['content_filter', 'content_filter'],
 ]);
 
+/** Events of a whole answer. Throws a StreamError for an error in a 200, UPSTREAM_MALFORMED for a body without output. */
 export function readResponse(json: unknown): ChatEvent[] {
   const response = asObject(json);
   const output = response['output'];
@@ -34,12 +35,12 @@ function readPart(items: OutputItems, part: Json): ChatEvent[] {
   return part['type'] === 'refusal' ? items.refusal(part['refusal']) : [];
 }
 
-/** What the items of one answer add up to. */
+/** Gathers the output items of one answer and turns them into events. */
 export class OutputItems {
   /** Reasoning whose call has not come yet. */
   #pending: Json[] = [];
   readonly #reasoning: { before: string; item: Json }[] = [];
-  /** Names of calls without usable arguments. Only the end tells whether the token limit is to blame. */
+  /** Names of calls without usable arguments. Only the end of the answer says whether the token limit is the cause. */
   readonly #broken: string[] = [];
   #hasText = false;
   #hasCalls = false;
@@ -52,13 +53,13 @@ export class OutputItems {
     return [{ type: 'text', text }];
   }
 
-  /** A refusal stands in a part of its own, where text would be: it is what the caller gets to read. */
+  /** A refusal comes in a part of its own instead of text; the caller gets it as text. */
   refusal(fragment: unknown): ChatEvent[] {
     this.#refused = true;
     return this.text(fragment);
   }
 
-  /** Takes a complete item; its text has come already. */
+  /** Events of a complete item, without its text, which has already been emitted. */
   take(item: Json): ChatEvent[] {
     if (item['type'] === 'reasoning') {
       if (typeof item['encrypted_content'] === 'string') this.#pending.push(item);
@@ -67,7 +68,7 @@ export class OutputItems {
     return item['type'] === 'function_call' ? this.#takeCall(item) : [];
   }
 
-  /** Notes a call that began and never ended. */
+  /** Records a call that began and never ended. */
   abandon(name: string): void {
     this.#broken.push(name);
   }
@@ -101,7 +102,7 @@ export class OutputItems {
   }
 
   #warnings(reason: string | undefined): ChatEvent[] {
-    if (reason === undefined && this.#broken.length > 0) throw malformed('a tool call has no name, or arguments that are no JSON object');
+    if (reason === undefined && this.#broken.length > 0) throw malformed('a tool call has no name, or its arguments are not a JSON object');
     const warnings = this.#broken.map((name) => cutCallWarning(name, reason ?? ''));
     if (reason !== 'max_output_tokens' || this.#hasText || this.#hasCalls || warnings.length > 0) return warnings;
     return [
@@ -116,18 +117,19 @@ export class OutputItems {
   }
 }
 
-/** Arguments are JSON as text; some compatible servers send the object itself. Undefined for text that is no object. */
+/** Arguments are JSON as text; some compatible servers send the object itself. Undefined for text that is not a JSON object. */
 export function readArguments(given: unknown): Json | undefined {
   if (isObject(given)) return given;
   return given === undefined || given === null || typeof given === 'string' ? parseArguments(given ?? '') : undefined;
 }
 
+/** The warning about a call that was left out because the answer was cut off; `name` may be ''. */
 export function cutCallWarning(name: string, reason: string): ChatEvent {
   const what = name === '' ? 'A tool call' : `The call of ${name}`;
   return { type: 'warning', warning: { field: 'message.toolCalls', message: `${what} was cut off (${reason}) and left out.` } };
 }
 
-/** Both counts include what their details break down. */
+/** Both counts already include their details. */
 function readUsage(value: unknown): ChatEvent[] {
   if (!isObject(value)) return [];
   const input = asObject(value['input_tokens_details']);

@@ -1,30 +1,33 @@
 // The wire shapes of OpenAI's two chat endpoints. What we send is exact, what we read is lenient.
 // Source: openai/openai-openapi `CreateResponse`, `CreateChatCompletionRequest`; spec/adapters/openai/schema.spec.ts
-// holds them against the official client's types. Pure: types only.
+// compares them with the official client's types. Pure: types only.
 
-/** A reasoning item as the answer had it, sent back as it came. */
+/** A reasoning item of an earlier answer, sent back unchanged. */
 export interface ReasoningItem {
   type: 'reasoning';
   encrypted_content: string;
   [field: string]: unknown;
 }
 
+/** An item of a Responses request's `input`. */
 export type InputItem =
   | { role: 'user' | 'assistant'; content: string }
-  // No `id`: one that names an unstored item is refused.
+  // No `id`: OpenAI refuses the id of an item that is not stored.
   | { type: 'function_call'; call_id: string; name: string; arguments: string }
   | { type: 'function_call_output'; call_id: string; output: string }
   | ReasoningItem;
 
+/** A tool on offer to Responses. */
 export interface ResponsesTool {
   type: 'function';
   name: string;
   description?: string;
   parameters: Record<string, unknown>;
-  /** Left out, the server would change the schema to one that its strict mode takes. */
+  /** Without it, the server would change the schema to fit its strict mode. */
   strict: false;
 }
 
+/** The body of POST `/responses`. */
 export interface ResponsesRequest {
   model: string;
   instructions?: string;
@@ -33,35 +36,39 @@ export interface ResponsesRequest {
   max_output_tokens: number;
   temperature?: number;
   include?: ['reasoning.encrypted_content'];
-  /** Left out, the answer would be kept on their side for 30 days. */
+  /** Without it, OpenAI would keep the answer for 30 days. */
   store: false;
   stream?: true;
   stream_options?: { include_obfuscation: false };
 }
 
+/** A tool call in a Chat Completions message; `arguments` is JSON text. */
 export interface ChatToolCall {
   id: string;
   type: 'function';
   function: { name: string; arguments: string };
 }
 
+/** One message of a Chat Completions request. */
 export type ChatMessage =
   | { role: 'system' | 'user'; content: string }
   | { role: 'assistant'; content: string | null; tool_calls?: ChatToolCall[] }
   | { role: 'tool'; tool_call_id: string; content: string };
 
+/** A tool on offer to Chat Completions. */
 export interface ChatTool {
   type: 'function';
   function: { name: string; description?: string; parameters: Record<string, unknown> };
 }
 
+/** The body of POST `/chat/completions`. */
 export interface ChatCompletionsRequest {
   model: string;
   messages: ChatMessage[];
   tools?: ChatTool[];
-  /** What OpenAI takes. */
+  /** OpenAI's name for the limit. */
   max_completion_tokens?: number;
-  /** What compatible servers take. */
+  /** The name that compatible servers know. */
   max_tokens?: number;
   temperature?: number;
   store?: false;

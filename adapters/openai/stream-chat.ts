@@ -1,12 +1,13 @@
 // The stream of Chat Completions: chunks without names, then `[DONE]`. Pure: no I/O.
 //
-// Calls, usage and stop are told at the end of the bytes: until then any of them may still grow.
+// Calls, usage and stop are emitted at the end of the bytes, because any of them may still change until then.
 import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
 import { cutShort, malformed, type StreamDecoder, StreamError } from '../provider.ts';
 import { SseReader, type SseRecord } from '../sse-read.ts';
 import { streamError } from './errors.ts';
 import { Choice } from './response-chat.ts';
 
+/** Decodes one streamed answer. It throws a StreamError for an error chunk and UPSTREAM_MALFORMED for a stream without an end. */
 export class ChatDecoder implements StreamDecoder {
   readonly #records = new SseReader();
   readonly #choice = new Choice();
@@ -23,7 +24,7 @@ export class ChatDecoder implements StreamDecoder {
 
   end(events: ChatEvent[] = []): ChatEvent[] {
     for (const record of this.#records.end()) events.push(...this.#read(record));
-    // Some servers leave out the mark, some the reason; a stream without either was cut.
+    // Some servers leave out [DONE], some the finish reason; a stream without both was cut short.
     if (!this.#done && !this.#choice.isFinished) throw cutShort('a finish reason or [DONE]');
     events.push(...this.#choice.end());
     return events;
@@ -37,7 +38,7 @@ export class ChatDecoder implements StreamDecoder {
     }
     const json = tryParseJson(data);
     if (event === 'error') throw new StreamError(streamError(json ?? { message: data }));
-    if (!isObject(json)) throw malformed('a chunk of the stream is no JSON object');
+    if (!isObject(json)) throw malformed('a chunk of the stream is not a JSON object');
     return this.#choice.takeChunk(json);
   }
 }

@@ -1,4 +1,4 @@
-// The stream of the Responses endpoint: named events, of which one ends the answer. Pure: no I/O.
+// The stream of the Responses endpoint: named events; one of them ends the answer. Pure: no I/O.
 import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
 import { cutShort, malformed, type StreamDecoder, StreamError } from '../provider.ts';
 import { asObject, asString, expectObject } from '../read.ts';
@@ -9,13 +9,14 @@ import { OutputItems } from './response.ts';
 /** The first events and the last one echo the instructions and tools of the request, which may have 10 MiB. */
 const MAX_RECORD_BYTES = 16 * 1024 * 1024;
 
-/** The events that end an answer, and the status that they stand for. */
+/** The events that end an answer, with the status of each. */
 const ENDS = new Map([
   ['response.completed', 'completed'],
   ['response.incomplete', 'incomplete'],
   ['response.failed', 'failed'],
 ]);
 
+/** Decodes one streamed answer. It throws a StreamError for a failed response and UPSTREAM_MALFORMED for a stream without an end. */
 export class ResponsesDecoder implements StreamDecoder {
   readonly #records = new SseReader(MAX_RECORD_BYTES);
   readonly #items = new OutputItems();
@@ -39,16 +40,17 @@ export class ResponsesDecoder implements StreamDecoder {
   }
 
   #read({ event, data }: SseRecord): ChatEvent[] {
-    // Not promised on this endpoint, but compatible servers end with it.
+    // OpenAI doesn't document [DONE] for this endpoint, but compatible servers send it.
     if (this.#done || data === '' || data === '[DONE]') return [];
     const json = tryParseJson(data);
-    if (!isObject(json)) throw event === 'error' ? new StreamError({ kind: 'failed', message: data }) : malformed('an event of the stream is no JSON object');
+    if (!isObject(json))
+      throw event === 'error' ? new StreamError({ kind: 'failed', message: data }) : malformed('an event of the stream is not a JSON object');
     const type = asString(json['type']) ?? event;
     if (type === 'error' || (type === '' && json['error'] !== undefined)) throw new StreamError(streamError(json));
     return this.#readEvent(type, json);
   }
 
-  /** New types of events come every few months: those not named here are skipped. */
+  /** OpenAI adds event types every few months; unknown ones are skipped. */
   #readEvent(type: string, json: Record<string, unknown>): ChatEvent[] {
     switch (type) {
       case 'response.output_text.delta':

@@ -1,17 +1,18 @@
 // Tool calls of Chat Completions, gathered from the fragments of a stream. Pure: no I/O.
 //
 // by-index: OpenAI numbers the calls by `index`; the id and the name come once, with the first fragment.
-// by-id: compatible servers leave `index` out (or send -1), or give every whole call the index 0. There a new id with a name begins a new call.
+// by-id: compatible servers leave `index` out (or send -1), or give every whole call the index 0. For them a new id with a name begins a new call.
 import { isObject } from '../../core/index.ts';
 import { malformed } from '../provider.ts';
 import { asString, expectObject, expectText } from '../read.ts';
 
+/** One tool call while its fragments arrive. */
 export interface CallSlot {
   id: string;
   name: string;
-  /** The arguments as text, as far as they have come. */
+  /** The arguments so far, as text. */
   text: string;
-  /** The arguments, where a server sent an object for text. */
+  /** The arguments, if a server sent an object instead of text. */
   object: Record<string, unknown> | undefined;
 }
 
@@ -22,16 +23,17 @@ interface Fragment {
   readonly args: unknown;
 }
 
+/** The tool calls of one answer, in the order of their first fragments. */
 export class CallSlots {
   readonly #slots: CallSlot[] = [];
-  /** There is none as long as there is no call. */
+  /** Created with the first call. */
   #byIndex: Map<number, CallSlot> | undefined;
 
   list(): readonly CallSlot[] {
     return this.#slots;
   }
 
-  /** Fragments of a stream. */
+  /** Adds the fragments of a chunk. Throws UPSTREAM_MALFORMED for one that is not a call. */
   addDeltas(deltas: readonly unknown[]): void {
     for (const delta of deltas) {
       const fragment = readFragment(delta);
@@ -39,7 +41,7 @@ export class CallSlots {
     }
   }
 
-  /** The list of a whole answer: one call each. */
+  /** Adds the list of a whole answer; each element is a complete call. */
   addWhole(calls: readonly unknown[]): void {
     for (const call of calls) append(this.#open(undefined), readFragment(call));
   }

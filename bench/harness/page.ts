@@ -41,7 +41,12 @@ frames in their order and the end mark. (\`wrk\` counts each 200.)
 Not measured: TLS to a provider and its true delays, tool calls and long conversations, blocks and their monitors, several gateways on one machine, many days of
 work, Windows and macOS.`;
 
-export function toPage(machine: Machine, results: readonly Result[]): string {
-  const parts = results.map(toMarkdown);
-  return ['# Performance', `Written by \`npm run bench -- --record\`: ${machineText(machine)}.`, HOW_TO_READ, ...parts, ''].join('\n\n').replace(/\n+$/, '\n');
+/** A result, and when and on what machine it was measured. */
+export interface Published extends Result {
+  readonly measured: string;
+}
+
+export function toPage(results: readonly Published[]): string {
+  const parts = results.map((result) => `${toMarkdown(result)}\n\n*\`npm run bench -- --record ${result.name}\`: ${result.measured}.*`);
+  return ['# Performance', 'Written by `npm run bench -- --record`.', HOW_TO_READ, ...parts, ''].join('\n\n').replace(/\n+$/, '\n');
 }

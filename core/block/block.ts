@@ -1,43 +1,58 @@
-// One block at run time: its files, its life, and what the two tell each other.
+// One block at run time: its files, its actor, and what the two tell each other.
 //
-// D1 Whatever changes a file, the list, the followers and the monitor hear of it, in this order.
+// One-truth: what the block does, and whether it may, is read from the snapshot of its actor and from nothing else.
+// Told-in-order: a change of a file is told to the list, then to the followers, then to the actor.
 import { join } from 'node:path';
+import { type AnyActorRef, createActor, waitFor } from 'xstate';
 import type { BlockFile } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
-import { MonitorActors } from '../monitor/actors.ts';
-import type { MonitorEvent } from '../monitor/machine.ts';
 import { RetryWait } from '../monitor/retry-wait.ts';
-import type { BlockConfig, BlockPulse, BlockState, CurrentTask, TransitionActor } from '../schemas/block.ts';
+import type { BlockConfig, BlockMemory, BlockPulse, BlockState, CurrentTask, TransitionActor } from '../schemas/block.ts';
 import { BlockLog } from '../workspace/block-log.ts';
 import type { ChangeNotice } from '../workspace/json-file.ts';
+import type { ActorSystem } from './abortable.ts';
 import type { FollowOptions, StopFollowing } from './api.ts';
+import { ask, type BlockActor } from './ask.ts';
+import type { BlockContext, WorkspaceContext } from './block-context.ts';
+import type { Stored } from './block-folders.ts';
 import { type Entries, EntryIds } from './chat-file.ts';
-import { pulseAtRest } from './entry.ts';
-import { type BlockContents, type BlockFileSet, FILE_NAMES, openFiles } from './files.ts';
+import { type BlockContents, type BlockFileSet, FILE_NAMES, openFiles, readContents } from './files.ts';
 import { Followers } from './followers.ts';
-import { Lifecycle } from './lifecycle.ts';
+import { type BlockMachine, isRunning, stateOf } from './machine.ts';
+import type { BlockEvent } from './machine-types.ts';
+import { PulseWriter } from './pulse-writer.ts';
 import { isConfigured, unlessDamaged } from './readiness.ts';
-import { Recorder } from './recorder.ts';
 import { ReplyStream } from './reply-stream.ts';
-import type { Stored } from './vault.ts';
-import type { BlockWorkshop, World } from './workshop.ts';
+import { pulseAtRest } from './summary.ts';
 
 /** What is looked at by itself, or is about to be renamed. */
 const OWN_FILE = /^$|^(config|memory|costs|pulse|chat)\.json$|\.tmp$|^logs$|^chat-archive$/;
-/** A damaged file has ended the work in these states, or may be about to. */
-const MAY_BE_REPAIRED: ReadonlySet<BlockState> = new Set(['failed', 'starting', 'working']);
 /** Whose messages a run will answer is not known when it begins. */
 const LOG_CHANNEL = 'monitor';
+const FOREVER = { timeout: Number.POSITIVE_INFINITY };
 
-/** What the block asks of those who keep it. */
-export interface BlockKeeper {
-  /** What the list says of the block may be out of date. */
-  onStale(name: string): void;
-  /** Moves the folder into the archive. */
-  archive(block: Block, wasRunning: boolean): Promise<Stored>;
+/** Blocks by their actors: how the work behind a machine that all blocks share finds the block it is for. */
+const owners = new WeakMap<ActorSystem, Block>();
+
+/** The block whose actor, or one of those that it has invoked, is part of this system. */
+export function blockOf(system: ActorSystem): Block {
+  const block = owners.get(system);
+  if (block === undefined) throw new Error('The actor belongs to no block.');
+  return block;
 }
 
-export class Block implements BlockWorkshop {
+/** What a block is made with. */
+export interface BlockOptions {
+  readonly name: string;
+  readonly folder: string;
+  readonly world: WorkspaceContext;
+  readonly machine: BlockMachine;
+  /** What the list says of the block may be out of date. */
+  onStale(name: string): void;
+}
+
+/** A block that is held in memory. */
+export class Block implements BlockContext {
   readonly name: string;
   readonly folder: string;
   readonly files: BlockFileSet;
@@ -45,46 +60,43 @@ export class Block implements BlockWorkshop {
   readonly feed: ReplyStream;
   readonly ids: EntryIds;
   readonly retryWait: RetryWait;
-  readonly world: World;
-  readonly #keeper: BlockKeeper;
-  readonly #recorder: Recorder;
+  readonly world: WorkspaceContext;
+  readonly #onStale: (name: string) => void;
+  readonly #pulseWriter: PulseWriter;
   readonly #followers: Followers;
-  readonly #actors: MonitorActors;
-  readonly #life: Lifecycle;
+  readonly #actor: BlockActor;
+  /** Copies that are being made: the block does not move before they are whole. */
+  readonly #copies = new Set<Promise<unknown>>();
   #logLimits: BlockConfig['logs'] = { maxFileBytes: 5_242_880, maxFiles: 50 };
 
-  constructor(name: string, folder: string, world: World, keeper: BlockKeeper) {
+  /** With the actor of a block that comes from the archive, which is its own from then on. */
+  constructor({ name, folder, world, machine, onStale }: BlockOptions, restored?: BlockActor) {
     this.name = name;
     this.folder = folder;
     this.world = world;
-    this.#keeper = keeper;
+    this.#onStale = onStale;
     this.ids = new EntryIds(() => world.now());
     this.retryWait = new RetryWait(() => world.monotonic());
     this.feed = new ReplyStream(world.steps);
+    const onFault = (what: string, error: unknown): void => this.#fault(what, error);
     const onChanged = (file: BlockFile, change: ChangeNotice): void => this.#changed(file, change);
     const onDamaged = (file: BlockFile, reason: string, copy: string | undefined): void => this.#damaged(file, reason, copy);
-    const onFault = (what: string, error: unknown): void => this.#fault(what, error);
     const onRebuilt = (file: BlockFile, reason: string): void => world.bus.emit('block.rebuilt', { block: name, file, reason });
     this.files = openFiles(folder, name, { onChanged, onDamaged, onRebuilt }, () => this.at());
     this.log = new BlockLog(join(folder, 'logs'), { limits: () => this.#logLimits, onFault: (error) => onFault('log', error), now: () => world.now() });
     const onUnwritten = (): void => {
-      keeper.onStale(name);
+      onStale(name);
       this.#followers.changed();
     };
-    this.#recorder = new Recorder({ name, files: this.files, log: this.log, world, onBeat: () => keeper.onStale(name), onUnwritten, onFault });
+    this.#pulseWriter = new PulseWriter({ name, files: this.files, log: this.log, world, onShown: () => onStale(name), onUnwritten, onFault });
     this.#followers = new Followers({ folder, watches: world.watches, feed: this.feed, onTouched: (fileName) => this.#touched(fileName) });
-    this.#actors = new MonitorActors(this, {
-      onBegin: () => this.#begin(),
-      onEnd: () => this.#end(),
+    this.#actor = restored ?? createActor(machine, { input: { name, archiveName: null } });
+    owners.set((this.#actor as AnyActorRef).system, this);
+    this.#actor.subscribe({
+      next: (snapshot) => this.#pulseWriter.see({ state: stateOf(snapshot), context: snapshot.context }),
+      error: (error) => onFault('actor', error),
     });
-    this.#life = new Lifecycle({
-      name,
-      machine: () => this.#actors.machine(),
-      archive: (wasRunning) => keeper.archive(this, wasRunning),
-      onMonitor: (isRunning) => this.#monitored(isRunning),
-      onStep: (snapshot) => this.#recorder.step(snapshot),
-      onError: (error) => onFault('actor', error),
-    });
+    this.#actor.start();
   }
 
   at(): string {
@@ -93,7 +105,7 @@ export class Block implements BlockWorkshop {
 
   /** True while there is a reason to keep this object. */
   get isInUse(): boolean {
-    return this.isRunning || this.#followers.size > 0;
+    return this.isActive || this.#followers.size > 0;
   }
 
   /** True when nothing is being read or written. */
@@ -102,78 +114,109 @@ export class Block implements BlockWorkshop {
   }
 
   get isRunning(): boolean {
-    return this.#life.isRunning;
+    return isRunning(this.#actor.getSnapshot());
+  }
+
+  /** True while it does anything, with a monitor or without. */
+  get isActive(): boolean {
+    return this.isRunning || this.state === 'compacting' || this.isMoving;
+  }
+
+  /** True from the time when nothing runs any more until the folder lies in the archive, or stays. */
+  get isMoving(): boolean {
+    return this.#actor.getSnapshot().matches({ life: 'archiving' });
   }
 
   get state(): BlockState {
-    return this.#recorder.state;
+    return stateOf(this.#actor.getSnapshot());
   }
 
   /** Everything that is on disk; pulse as it is now. Throws BLOCK_DAMAGED. */
   async contents(): Promise<BlockContents> {
-    const { files } = this;
-    const [config, memory, costs, chat, pulse] = await Promise.all([
-      files.config.read(),
-      files.memory.read(),
-      files.costs.read(),
-      files.chat.read(),
-      files.pulse.read(),
-    ]);
-    return { config, memory, costs, chat, pulse: this.#asItIs(pulse, config, chat) };
+    const contents = await readContents(this.files);
+    return { ...contents, pulse: this.#asItIs(contents.pulse, contents.config, contents.chat) };
   }
 
   /** After everything that was to be written before. Other files may be damaged. */
   async pulse(): Promise<BlockPulse> {
-    await this.#recorder.written();
+    await this.#pulseWriter.written();
     const { pulse, config, chat } = this.files;
     return this.#asItIs(await pulse.read(), await config.read().catch(unlessDamaged), (await chat.read().catch(unlessDamaged)) ?? []);
   }
 
-  /** What stands in pulse.json of a block that does not run is what the last monitor left there. */
+  /** What pulse.json says of a block that does nothing is what the last monitor left there. */
   #asItIs(pulse: BlockPulse, config: BlockConfig | undefined, chat: Entries): BlockPulse {
-    const seen = this.isRunning
-      ? this.#recorder.present(pulse)
-      : pulseAtRest(pulse, config !== undefined && isConfigured(this.world.gateway, config.adapter), chat);
-    return config === undefined ? seen : { ...seen, desired: config.enabled ? 'running' : 'stopped' };
+    return this.isActive ? withWish(this.#pulseWriter.present(pulse), config) : restingPulse(pulse, config, chat, this.world.gateway);
   }
 
-  /** Resolves when the monitor has come through its recovery. Wakes up one that runs and waits. */
-  async start(cause: string, actor: TransitionActor): Promise<void> {
-    await this.#life.start(cause, actor);
-    if (this.state === 'starting') await this.#recorder.until((word) => word !== 'starting');
+  /** Resolves when the monitor has come through its recovery. Wakes up one that runs and waits. Throws SHUTTING_DOWN, WRONG_STATE. */
+  start(cause: string, actor: TransitionActor): Promise<void> {
+    return ask(this.#actor, { type: 'block.start', cause, actor });
   }
 
-  /** Resolves when it has ended. When `hurry` resolves, a reply has no more time. */
-  stop(cause: string, actor: TransitionActor, hurry?: Promise<void>): Promise<void> {
-    return this.#life.stop(cause, actor, hurry);
+  /** Resolves when no monitor runs. */
+  stop(cause: string, actor: TransitionActor): Promise<void> {
+    return ask(this.#actor, { type: 'block.stop', cause, actor });
+  }
+
+  /** Ends everything for good, and resolves when it has ended; a second call leaves a reply no more time. */
+  end(): Promise<void> {
+    this.#followers.pause(); // what is written now is for nobody to see
+    return ask(this.#actor, { type: 'block.close' });
   }
 
   /** Stops the monitor and moves the folder. */
   async archive(): Promise<Stored> {
-    const stored = await this.#life.archive();
+    const stored = await ask(this.#actor, { type: 'block.archive' });
     this.#followers.dismiss();
     return stored;
   }
 
-  /** To the monitor, where one runs. */
-  send(event: MonitorEvent): void {
-    this.#life.send(event);
+  /** Resolves with the memory afterwards. Throws WRONG_STATE, or the failure of the model. */
+  compact(): Promise<BlockMemory> {
+    return ask(this.#actor, { type: 'block.compact' });
   }
 
   /** Ends the reply to a message, where it is being made. Resolves when that is over: with true when the message was cancelled by it. */
   cancelReply(messageId: string): Promise<boolean> {
-    return this.#actors.cancel(messageId);
+    return ask(this.#actor, { type: 'message.cancel', messageId });
+  }
+
+  /** Resolves when a move to the archive that is under way has ended in one way or the other. */
+  async moved(): Promise<void> {
+    await waitFor(this.#actor, (snapshot) => !snapshot.matches({ life: 'archiving' }), FOREVER);
+  }
+
+  /** To the actor, whatever it makes of it. */
+  send(event: BlockEvent): void {
+    this.#actor.send(event);
   }
 
   follow(follower: FollowOptions): StopFollowing {
     return this.#followers.add(follower);
   }
 
+  /** Whatever else is done with the block goes on meanwhile, but it does not move. */
+  async copy<T>(work: () => Promise<T>): Promise<T> {
+    const copying = work();
+    this.#copies.add(copying);
+    try {
+      return await copying;
+    } finally {
+      this.#copies.delete(copying);
+    }
+  }
+
+  /** Resolves when no copy is being made. */
+  async copied(): Promise<void> {
+    await Promise.allSettled(this.#copies);
+  }
+
   /** Ends all writing; what waits is written. */
   async close(): Promise<void> {
     this.#followers.pause();
-    this.#recorder.endBeat();
-    await this.#recorder.written();
+    this.#pulseWriter.endBeat();
+    await this.#pulseWriter.written();
     await Promise.all(FILE_NAMES.map((file) => this.files[file].close()));
     await this.log.close();
   }
@@ -186,47 +229,57 @@ export class Block implements BlockWorkshop {
   }
 
   setTask(task: CurrentTask): void {
-    this.#recorder.setTask(task);
+    this.#pulseWriter.setTask(task);
   }
 
   growTask(outputChars: number): void {
-    this.#recorder.growTask(outputChars);
+    this.#pulseWriter.growTask(outputChars);
   }
 
   endTask(messageId: string | null): void {
-    this.#recorder.endTask(messageId);
+    this.#pulseWriter.endTask(messageId);
   }
 
   failures(): number {
-    return this.#life.context?.consecutiveFailures ?? 0;
+    return this.#actor.getSnapshot().context.consecutiveFailures;
   }
 
-  #monitored(isRunning: boolean): void {
-    this.#followers.needWatch(isRunning);
-    if (isRunning) this.#recorder.begin();
+  /** The machine's `openRun`: a monitor is about to start. */
+  openRun(): void {
+    this.#followers.needWatch(true);
+    this.#pulseWriter.begin();
   }
 
-  async #begin(): Promise<void> {
+  /** The machine's `closeRun`. */
+  closeRun(): void {
+    this.#followers.needWatch(false);
+  }
+
+  async beginRun(): Promise<void> {
     const { config } = await this.contents();
     this.log.open(LOG_CHANNEL);
     this.#take(config);
   }
 
-  async #end(): Promise<void> {
-    this.#recorder.endBeat();
+  async endRun(): Promise<void> {
+    this.#pulseWriter.endBeat();
     this.log.write('INFO', 'monitor.stopped', {});
     await this.log.flush();
   }
 
-  /** D1. */
+  /** Told-in-order. */
   #changed(file: BlockFile, { own, healed }: ChangeNotice): void {
-    this.#keeper.onStale(this.name);
+    this.#onStale(this.name);
     this.world.bus.emit('block.changed', { block: this.name, file });
     this.#followers.changed();
-    if (file === 'config') void this.#refreshSettings();
-    const isRepair = (healed || !own) && MAY_BE_REPAIRED.has(this.state);
-    if (file === 'config' || isRepair) this.send({ type: 'settings.changed', cause: `${file} changed`, actor: 'user' });
-    else if (file === 'chat') this.send({ type: 'chat.changed' });
+    const cause = { cause: `${file} changed`, actor: 'user' } as const;
+    if (file === 'config') {
+      void this.#refreshSettings();
+      this.send({ type: 'settings.changed', ...cause });
+      return;
+    }
+    if (healed || !own) this.send({ type: 'file.repaired', ...cause });
+    if (file === 'chat') this.send({ type: 'chat.changed' });
   }
 
   async #refreshSettings(): Promise<void> {
@@ -239,15 +292,15 @@ export class Block implements BlockWorkshop {
 
   #take({ logs, pulse }: BlockConfig): void {
     this.#logLimits = logs;
-    if (this.isRunning) this.#recorder.beatEvery(pulse.intervalSeconds * 1000);
+    if (this.isRunning) this.#pulseWriter.beatEvery(pulse.intervalSeconds * 1000);
   }
 
-  /** D1: whatever the monitor does now, it finds out. */
+  /** Told-in-order: whatever the monitor does now, it finds out. */
   #damaged(file: BlockFile, reason: string, copy: string | undefined): void {
-    this.#keeper.onStale(this.name);
+    this.#onStale(this.name);
     this.world.bus.emit('block.damaged', { block: this.name, file, reason, copy });
     this.#followers.changed();
-    if (this.state !== 'failed') this.send({ type: 'settings.changed', cause: `${file} damaged`, actor: 'server' });
+    this.send({ type: 'file.damaged', cause: `${file} damaged`, actor: 'server' });
   }
 
   #touched(fileName: string): void {
@@ -262,4 +315,14 @@ export class Block implements BlockWorkshop {
     const text = error instanceof BlockhouseError ? error.message : ((error as NodeJS.ErrnoException).code ?? String(error));
     this.world.bus.emit('workspace.fault', { block: this.name, what, error: text });
   }
+}
+
+/** The pulse of a block that does nothing, whose config.json may be damaged. */
+export function restingPulse(pulse: BlockPulse, config: BlockConfig | undefined, chat: Entries, gateway: WorkspaceContext['gateway']): BlockPulse {
+  return withWish(pulseAtRest(pulse, config !== undefined && isConfigured(gateway, config.adapter), chat), config);
+}
+
+/** Whether a monitor is wanted is what config.json says, where it can be read. */
+function withWish(pulse: BlockPulse, config: BlockConfig | undefined): BlockPulse {
+  return config === undefined ? pulse : { ...pulse, desired: config.enabled ? 'running' : 'stopped' };
 }

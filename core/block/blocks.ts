@@ -1,274 +1,203 @@
-// The blocks of a workspace: what `core.blocks` does, put together. Each operation finds its block, steers its actor or changes a
-// file, and answers.
+// The blocks of a workspace: what `core.blocks` does, put together. Each operation finds its block, asks its actor or changes a file, and answers.
 //
-// P1 At its end nothing comes in that changes something, no monitor starts, and what came in before is waited for: after `close` nothing is written.
+// Nothing-after-close: at the end nothing comes in that changes something, no monitor starts, and what came in before is waited for. After
+// `close` nothing is written.
 import { join } from 'node:path';
+import { fromPromise } from 'xstate';
+import type { BlockFile } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
+import { monitorActors } from '../monitor/actors.ts';
 import { reportCosts } from '../monitor/costs-report.ts';
 import { explain } from '../monitor/explain.ts';
-import type { BlockConfig, Channel, ChatEntry, Fact } from '../schemas/block.ts';
-import type { BlockEntry, ChatReceipt, CostsReport, DoctorReport, Explanation, HaltState, HistoryPage, LogFile, MessageFound } from '../schemas/block-api.ts';
 import { newestLogs } from '../workspace/block-log.ts';
-import type { BlockDetails, Blocks, FollowOptions, StopFollowing } from './api.ts';
-import { Block } from './block.ts';
-import { Catalog, sweep } from './catalog.ts';
+import type { BlockDetails, Blocks } from './api.ts';
+import { Block, blockOf, restingPulse } from './block.ts';
+import type { WorkspaceContext } from './block-context.ts';
+import { BlockFolders, type Stored, type Unconfirmed } from './block-folders.ts';
+import { BlockIndex, sweep } from './block-index.ts';
+import { ChangeGate } from './change-gate.ts';
 import { countQueue, failuresIn } from './chat-file.ts';
 import { examine } from './doctor.ts';
-import { Door } from './door.ts';
+import { type BlockContents, openFiles, readContents } from './files.ts';
 import type { HaltSwitch } from './halt.ts';
+import { type BlockMachine, createBlockMachine } from './machine.ts';
 import { OpenBlocks } from './open-blocks.ts';
-import { ArchiveOperations } from './operations-archive.ts';
-import { ChatOperations } from './operations-chat.ts';
-import { ConfigOperations } from './operations-config.ts';
-import { MemoryOperations } from './operations-memory.ts';
-import { MonitorOperations } from './operations-monitor.ts';
-import { Vault } from './vault.ts';
-import type { World } from './workshop.ts';
+import type { OperationsContext } from './operations.ts';
+import { archiveOperations, Moves } from './operations-archive.ts';
+import { chatOperations } from './operations-chat.ts';
+import { configOperations } from './operations-config.ts';
+import { memoryOperations } from './operations-memory.ts';
+import { type MonitorOperations, monitorOperations } from './operations-monitor.ts';
 
-export class WorkspaceBlocks implements Blocks {
-  readonly #world: World;
-  readonly #halt: HaltSwitch;
-  readonly #vault: Vault;
-  readonly #catalog: Catalog;
-  readonly #blocks: OpenBlocks;
-  readonly #chat: ChatOperations;
-  readonly #config: ConfigOperations;
-  readonly #memory: MemoryOperations;
-  readonly #monitors: MonitorOperations;
-  readonly #archive: ArchiveOperations;
-  readonly #door = new Door();
-  readonly #closing = new AbortController();
-  #resuming: Promise<void> = Promise.resolve();
-  #watchdog: NodeJS.Timeout | undefined;
+/** How long the replies of all blocks may go on when the server ends. */
+const CLOSING_GRACE_MS = 3000;
+/** Credentials and the kill switch are looked at as often while a monitor waits for them. */
+const LOOK_EVERY_MS = 1000;
 
-  constructor(world: World, halt: HaltSwitch) {
-    this.#world = world;
-    this.#halt = halt;
-    this.#vault = new Vault(world.workspace);
-    this.#catalog = new Catalog({
-      folder: this.#vault.blocks,
-      read: (name) => this.#read(name),
-      isOpen: (name) => this.#blocks.has(name),
-      now: () => world.now(),
-      onFault: (what, error) => this.#fault(what, error),
-    });
-    this.#blocks = new OpenBlocks({
-      catalog: this.#catalog,
-      make: (name) => this.#make(name),
-      sweep: (name) => sweep(this.#vault.folderOf(name), (what, error) => this.#fault(what, error)),
-    });
-    const shared = { world, vault: this.#vault, blocks: this.#blocks, onMoved: () => this.#catalog.rescan() };
-    this.#monitors = new MonitorOperations({ world, blocks: this.#blocks, onFault: (what, error, block) => this.#fault(what, error, block) });
-    this.#chat = new ChatOperations(this.#blocks, (block) => this.#monitors.autoStart(block));
-    this.#config = new ConfigOperations(shared);
-    this.#memory = new MemoryOperations(this.#blocks);
-    this.#archive = new ArchiveOperations({
-      ...shared,
-      assertOpen: () => this.#door.assertOpen(),
-      onStayed: (block) => this.#monitors.goOn(block),
-    });
-  }
-
+/** The blocks as their owner has them: opened before the first use, and closed after the last. */
+export interface WorkspaceBlocks extends Blocks {
   /** Makes the folders and begins to start what is wanted running, in the background. */
-  async open(): Promise<void> {
-    await this.#vault.open((what, error) => this.#fault(what, error));
-    this.#world.bus.on('credentials.changed', this.#onCredentials);
-    this.#world.bus.on('workspace.halted', this.#onHalt);
-    // auth.json and the kill switch are looked at when somebody asks: monitors that wait for a change ask here.
-    this.#watchdog = setInterval(() => this.#look(), 1000);
-    this.#watchdog.unref();
-    this.#resuming = this.#resume().catch((error: unknown) => this.#fault('resume', error));
-  }
+  open(): Promise<void>;
+  /** Stops every monitor; what is wanted running stays wanted. */
+  close(): Promise<void>;
+}
 
-  /** Stops every monitor; what is wanted running stays wanted. P1. */
-  async close(): Promise<void> {
-    this.#door.shut();
-    this.#closing.abort();
-    clearInterval(this.#watchdog);
-    this.#world.bus.off('credentials.changed', this.#onCredentials);
-    this.#world.bus.off('workspace.halted', this.#onHalt);
-    await this.#resuming;
-    await this.#monitors.stopAll();
-    await this.#world.compactions.endAll();
-    await this.#door.emptied();
-    await Promise.all(this.#blocks.all().map((block) => block.close()));
-  }
-
-  counts(): { readonly blocks: number; readonly monitorsRunning: number } {
-    return { blocks: this.#catalog.size, monitorsRunning: this.#blocks.running };
-  }
-
-  list(): Promise<readonly BlockEntry[]> {
-    return this.#catalog.list();
-  }
-
-  create(body: unknown): ReturnType<Blocks['create']> {
-    return this.#door.pass(() => this.#config.create(body));
-  }
-
-  async details(name: string): Promise<BlockDetails> {
-    const { config, memory, costs, pulse, chat } = await (await this.#blocks.find(name)).contents();
-    // A monitor that waits for something else than messages counts them with its next heartbeat only.
-    return { name, config, memory, costs, pulse: { ...pulse, queue: countQueue(chat) } };
-  }
-
-  async explain(name: string): Promise<Explanation> {
-    const { config, pulse, chat } = await (await this.#blocks.find(name)).contents();
-    return explain({ name, config, pulse: { ...pulse, queue: countQueue(chat) }, failures: failuresIn(chat), now: this.#world.now() });
-  }
-
-  config(name: string): Promise<BlockConfig> {
-    return this.#config.read(name);
-  }
-
-  updateConfig(name: string, patch: unknown, { ifMatch }: { readonly ifMatch?: number | undefined } = {}): ReturnType<Blocks['updateConfig']> {
-    return this.#door.pass(() => this.#config.update(name, patch, ifMatch));
-  }
-
-  start(name: string): ReturnType<Blocks['start']> {
-    return this.#door.pass(() => this.#monitors.start(name));
-  }
-
-  stop(name: string): ReturnType<Blocks['stop']> {
-    return this.#door.pass(() => this.#monitors.stop(name));
-  }
-
-  restart(name: string): ReturnType<Blocks['restart']> {
-    return this.#door.pass(() => this.#monitors.restart(name));
-  }
-
-  reset(name: string, { hard = false }: { readonly hard?: boolean } = {}): ReturnType<Blocks['reset']> {
-    return this.#door.pass(() => this.#memory.reset(name, hard));
-  }
-
-  post(name: string, body: unknown, channel: Channel): Promise<ChatReceipt> {
-    return this.#door.pass(() => this.#chat.post(name, body, channel));
-  }
-
-  history(name: string, page?: HistoryPage): Promise<readonly ChatEntry[]> {
-    return this.#chat.history(name, page);
-  }
-
-  message(name: string, messageId: string): Promise<MessageFound> {
-    return this.#chat.message(name, messageId);
-  }
-
-  cancel(name: string, messageId: string): Promise<ChatEntry> {
-    return this.#door.pass(() => this.#chat.cancel(name, messageId));
-  }
-
-  retry(name: string, messageId: string): Promise<ChatEntry> {
-    return this.#door.pass(() => this.#chat.retry(name, messageId));
-  }
-
-  async logs(name: string): Promise<readonly LogFile[]> {
-    const block = await this.#blocks.find(name);
-    await block.log.flush();
-    return newestLogs(join(block.folder, 'logs'));
-  }
-
-  addFact(name: string, body: unknown): Promise<Fact> {
-    return this.#door.pass(() => this.#memory.addFact(name, body));
-  }
-
-  removeFact(name: string, factId: string): Promise<void> {
-    return this.#door.pass(() => this.#memory.removeFact(name, factId));
-  }
-
-  compact(name: string): ReturnType<Blocks['compact']> {
-    return this.#door.pass(() => this.#memory.compact(name, this.#closing.signal));
-  }
-
-  undoCompaction(name: string): ReturnType<Blocks['undoCompaction']> {
-    return this.#door.pass(() => this.#memory.undoCompaction(name));
-  }
-
-  archive(name: string): ReturnType<Blocks['archive']> {
-    return this.#door.pass(() => this.#archive.archive(name));
-  }
-
-  archives(): ReturnType<Blocks['archives']> {
-    return this.#archive.archives();
-  }
-
-  restore(archive: string, body?: unknown): ReturnType<Blocks['restore']> {
-    return this.#door.pass(() => this.#archive.restore(archive, body));
-  }
-
-  purge(archive: string): ReturnType<Blocks['purge']> {
-    return this.#door.pass(() => this.#archive.purge(archive));
-  }
-
-  export(name: string): Promise<Uint8Array> {
-    return this.#archive.export(name);
-  }
-
-  import(archive: Uint8Array, name?: string): ReturnType<Blocks['import']> {
-    return this.#door.pass(() => this.#archive.import(archive, name));
-  }
-
-  costs({ by, block }: { readonly by: CostsReport['by']; readonly block?: string | undefined }): Promise<CostsReport> {
-    return reportCosts(this.#world.ledger.lines(), by, block);
-  }
-
-  check(): Promise<DoctorReport> {
-    return examine({ workspace: this.#world.workspace, vault: this.#vault, ledger: this.#world.ledger, read: (name) => this.#read(name) });
-  }
-
-  halted(): HaltState {
-    return this.#halt.state();
-  }
-
-  halt(body: unknown = {}): Promise<HaltState> {
-    return this.#door.pass(() => this.#halt.set(body));
-  }
-
-  unhalt(): Promise<HaltState> {
-    return this.#door.pass(() => this.#halt.release());
-  }
-
-  follow(name: string, options: FollowOptions): StopFollowing {
-    return this.#blocks.findNow(name).follow(options);
-  }
-
-  #make(name: string, onStale: (name: string) => void = (stale) => this.#catalog.markStale(stale)): Block {
-    return new Block(name, this.#vault.folderOf(name), this.#world, {
-      onStale,
-      archive: (block, wasRunning) => this.#archive.moveToArchive(block, wasRunning),
-    });
-  }
+/** Puts together what a workspace does with its blocks. */
+export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch): WorkspaceBlocks {
+  const onFault = (what: string, error: unknown, block?: string): void => tellFault(world, what, error, block);
+  const folders = new BlockFolders(world.workspace);
+  const index: BlockIndex = new BlockIndex({
+    folder: folders.blocks,
+    read: (name) => read(name),
+    isOpen: (name) => blocks.has(name),
+    now: () => world.now(),
+    onFault,
+  });
+  const blocks: OpenBlocks = new OpenBlocks({
+    index,
+    make: (name, actor) => new Block({ name, folder: folders.folderOf(name), world, machine, onStale: (stale) => index.markStale(stale) }, actor),
+    sweep: (name) => sweep(folders.folderOf(name), onFault),
+  });
+  const gate = new ChangeGate();
+  const context: OperationsContext = {
+    world,
+    folders,
+    blocks,
+    gate,
+    change: (name, work) => gate.pass(async () => work(await blocks.find(name))),
+    onMoved: () => index.rescan(),
+    onFault,
+  };
+  const machine = provideWork(
+    createBlockMachine(() => world.now()),
+    new Moves(context),
+  );
+  const monitors = monitorOperations(context);
 
   /** For the list: a block that nobody holds is read and let go again. What is found so makes nothing out of date. */
-  async #read(name: string): ReturnType<Block['contents']> {
-    if (this.#blocks.has(name)) return (await this.#blocks.find(name)).contents();
-    this.#blocks.prepare(name);
-    return this.#make(name, () => undefined).contents();
-  }
-
-  async #resume(): Promise<void> {
-    await this.#monitors.resume(await this.#catalog.list(), this.#closing.signal);
-  }
-
-  readonly #onCredentials = (): void => {
-    this.#catalog.markAllStale();
-    this.#wake('settings.changed', 'credentials changed');
+  const read = async (name: string): Promise<BlockContents> => {
+    if (blocks.has(name)) return (await blocks.find(name)).contents();
+    blocks.prepare(name);
+    const onDamaged = (file: BlockFile, reason: string, copy: string | undefined): void => world.bus.emit('block.damaged', { block: name, file, reason, copy });
+    const onRebuilt = (file: BlockFile, reason: string): void => world.bus.emit('block.rebuilt', { block: name, file, reason });
+    const files = openFiles(folders.folderOf(name), name, { onChanged: () => undefined, onDamaged, onRebuilt }, () => new Date(world.now()).toISOString());
+    const contents = await readContents(files);
+    return { ...contents, pulse: restingPulse(contents.pulse, contents.config, contents.chat, world.gateway) };
   };
 
-  readonly #onHalt = ({ halted }: { readonly halted: boolean }): void => this.#wake('halt.changed', halted ? 'halt' : 'unhalt');
+  const details = async (name: string): Promise<BlockDetails> => {
+    const { config, memory, costs, pulse, chat } = await (await blocks.find(name)).contents();
+    // A monitor that waits for something else than messages counts them with its next heartbeat only.
+    return { name, config, memory, costs, pulse: { ...pulse, queue: countQueue(chat) } };
+  };
 
-  #wake(type: 'settings.changed' | 'halt.changed', cause: string): void {
-    for (const block of this.#blocks.all()) block.send({ type, cause, actor: 'user' });
-  }
+  return {
+    ...configOperations(context),
+    ...chatOperations(context, monitors.autoStart),
+    ...memoryOperations(context),
+    start: monitors.start,
+    stop: monitors.stop,
+    restart: monitors.restart,
+    ...archiveOperations(context, { machine, onStayed: monitors.goOn }),
+    ...lifeOf(context, { index, halt, monitors }),
+    counts: () => ({ blocks: index.size, monitorsRunning: blocks.running }),
+    list: () => index.list(),
+    details,
+    async explain(name) {
+      const { config, pulse, chat } = await (await blocks.find(name)).contents();
+      return explain({ name, config, pulse: { ...pulse, queue: countQueue(chat) }, failures: failuresIn(chat), now: world.now() });
+    },
+    async logs(name) {
+      const block = await blocks.find(name);
+      await block.log.flush();
+      return newestLogs(join(block.folder, 'logs'));
+    },
+    costs: ({ by, block }) => reportCosts(world.ledger.lines(), by, block),
+    check: () => examine({ workspace: world.workspace, folders, ledger: world.ledger, read }),
+    halted: () => halt.state(),
+    halt: (body = {}) => gate.pass(() => halt.set(body)),
+    unhalt: () => gate.pass(() => halt.release()),
+    follow: (name, options) => blocks.findNow(name).follow(options),
+  };
+}
 
-  /** Only where somebody waits for what it would find. */
-  #look(): void {
-    this.#halt.state();
-    if (!this.#blocks.all().some((block) => block.isRunning && (block.state === 'failed' || block.state === 'paused'))) return;
-    this.#world.refreshCredentials();
-  }
+interface Parts {
+  readonly index: BlockIndex;
+  readonly halt: HaltSwitch;
+  readonly monitors: MonitorOperations;
+}
 
-  #fault(what: string, error: unknown, block?: string): void {
-    const text = error instanceof BlockhouseError ? error.message : ((error as NodeJS.ErrnoException).code ?? String(error));
-    this.#world.bus.emit('workspace.fault', { what, error: text, ...(block !== undefined && { block }) });
-  }
+/** The first and the last thing that is done with the blocks. */
+function lifeOf({ world, folders, blocks, gate, onFault }: OperationsContext, { index, halt, monitors }: Parts): Pick<WorkspaceBlocks, 'open' | 'close'> {
+  const closing = new AbortController();
+  let resuming: Promise<void> = Promise.resolve();
+  let watchdog: NodeJS.Timeout | undefined;
+  const wake = (type: 'settings.changed' | 'halt.changed', cause: string): void => {
+    for (const block of blocks.all()) block.send({ type, cause, actor: 'user' });
+  };
+  const onCredentials = (): void => {
+    index.markAllStale();
+    wake('settings.changed', 'credentials changed');
+  };
+  const onHalt = ({ halted }: { readonly halted: boolean }): void => wake('halt.changed', halted ? 'halt' : 'unhalt');
+  /** Credentials only where somebody waits for what it would find. */
+  const look = (): void => {
+    halt.state();
+    if (blocks.all().some((block) => block.isRunning && (block.state === 'failed' || block.state === 'paused'))) world.refreshCredentials();
+  };
+  return {
+    async open() {
+      await folders.open(onFault);
+      world.bus.on('credentials.changed', onCredentials);
+      world.bus.on('workspace.halted', onHalt);
+      // auth.json and the kill switch are looked at when somebody asks: monitors that wait for a change ask here.
+      watchdog = setInterval(look, LOOK_EVERY_MS).unref();
+      resuming = index
+        .list()
+        .then((entries) => monitors.resume(entries, closing.signal))
+        .catch((error: unknown) => onFault('resume', error));
+    },
+    /** Nothing-after-close. */
+    async close() {
+      gate.shut();
+      closing.abort();
+      clearInterval(watchdog);
+      world.bus.off('credentials.changed', onCredentials);
+      world.bus.off('workspace.halted', onHalt);
+      await resuming;
+      await withGrace((hurry) => blocks.close(hurry));
+      await gate.emptied();
+      await Promise.all(blocks.all().map((block) => block.close()));
+    },
+  };
+}
+
+async function withGrace(end: (hurry: Promise<void>) => Promise<void>): Promise<void> {
+  let cut: NodeJS.Timeout | undefined;
+  const hurry = new Promise<void>((resolve) => {
+    cut = setTimeout(resolve, CLOSING_GRACE_MS);
+  });
+  await end(hurry);
+  clearTimeout(cut);
+}
+
+/** One machine for all blocks: a definition of its own for each would cost more than all else that a block is. */
+function provideWork(machine: BlockMachine, moves: Moves): BlockMachine {
+  return machine.provide({
+    actors: {
+      ...monitorActors(blockOf),
+      archive: fromPromise<Stored, { readonly wasRunning: boolean }>(({ system, input }) => moves.archive(blockOf(system), input.wasRunning)),
+      restore: fromPromise<Unconfirmed, { readonly archiveName: string; readonly name: string }>(({ input }) => moves.restore(input)),
+      remove: fromPromise<Unconfirmed, { readonly archiveName: string }>(({ input }) => moves.remove(input)),
+    },
+    actions: {
+      openRun: ({ system }) => blockOf(system).openRun(),
+      closeRun: ({ system }) => blockOf(system).closeRun(),
+    },
+  });
+}
+
+function tellFault({ bus }: WorkspaceContext, what: string, error: unknown, block?: string): void {
+  const text = error instanceof BlockhouseError ? error.message : ((error as NodeJS.ErrnoException).code ?? String(error));
+  bus.emit('workspace.fault', { what, error: text, ...(block !== undefined && { block }) });
 }

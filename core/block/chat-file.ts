@@ -8,7 +8,7 @@ import { ANSWER_STATUSES, type Channel, ChatEntry, type EntryError, type QueueCo
 import type { Failures } from '../schemas/block-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { Change } from '../workspace/json-file.ts';
-import { faultOf } from './contents.ts';
+import { faultOf } from './document-codecs.ts';
 
 /** The entries of a conversation in their order. */
 export type Entries = readonly ChatEntry[];

@@ -5,7 +5,7 @@ import { hasMoreThan, isDeeperThan, isObject, MAX_JSON_DEPTH } from '../json.ts'
 import { assertTimezone } from '../monitor/calendar.ts';
 import { type BlockConfig, BlockConfigPatch } from '../schemas/block.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import { completeConfig, faultOf } from './contents.ts';
+import { completeConfig, faultOf } from './document-codecs.ts';
 import { IS_SECRET, secretField } from './secret-fields.ts';
 
 /** Fields and elements: a configuration is read and checked as a whole, in one turn. */

@@ -10,9 +10,9 @@ import { parseBytes } from '../workspace/json-bytes.ts';
 import type { Ledger } from '../workspace/ledger.ts';
 import { foreignKind } from '../workspace/own-folder.ts';
 import { readFault, readRegular } from '../workspace/regular-file.ts';
-import { parseConfig } from './contents.ts';
+import type { BlockFolders } from './block-folders.ts';
+import { parseConfig } from './document-codecs.ts';
 import { nameInArchive } from './names.ts';
-import type { Vault } from './vault.ts';
 
 const SECRET_FILES = ['.api-token', 'auth.json'] as const;
 
@@ -95,14 +95,14 @@ function reasonOf(fault: Error): string {
 }
 
 /** Looks at every archived block. */
-export async function examineArchives(vault: Vault): Promise<Finding[]> {
+export async function examineArchives(folders: BlockFolders): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const item of readdirSync(vault.archive, { withFileTypes: true })) {
+  for (const item of readdirSync(folders.archive, { withFileTypes: true })) {
     if (isTemporaryName(item.name)) continue;
     const place = `archive/${item.name}`;
     const name = item.isDirectory() ? nameInArchive(item.name) : undefined;
     if (name === undefined) findings.push(warning(place, 'it is not an archived block, so it is ignored', 'Move it elsewhere.'));
-    else findings.push(...(await archivedConfig(join(vault.archive, item.name), name, place)));
+    else findings.push(...(await archivedConfig(join(folders.archive, item.name), name, place)));
   }
   return findings;
 }

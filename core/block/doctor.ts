@@ -8,27 +8,27 @@ import type { DoctorReport, Finding } from '../schemas/block-api.ts';
 import { isTemporaryName } from '../workspace/atomic-file.ts';
 import type { Ledger } from '../workspace/ledger.ts';
 import { readFault, readLines } from '../workspace/regular-file.ts';
+import type { BlockFolders } from './block-folders.ts';
 import { ARCHIVE_LIMITS } from './chat-archive.ts';
 import { type Entries, failuresIn } from './chat-file.ts';
 import { examineArchives, examineWorkspace, foreignFolders, warning } from './doctor-workspace.ts';
 import { type BlockContents, FILE_NAMES } from './files.ts';
 import { isBlockName } from './names.ts';
-import type { Vault } from './vault.ts';
 
 /** What is examined. */
 export interface Examined {
   readonly workspace: string;
-  readonly vault: Vault;
+  readonly folders: BlockFolders;
   readonly ledger: Ledger;
   /** The files of a block. Throws BLOCK_DAMAGED. */
   read(name: string): Promise<BlockContents>;
 }
 
 /** Looks at every file. What it finds is in the report; it throws only when the workspace itself can't be read. */
-export async function examine({ workspace, vault, ledger, read }: Examined): Promise<DoctorReport> {
+export async function examine({ workspace, folders, ledger, read }: Examined): Promise<DoctorReport> {
   const findings = await examineWorkspace(workspace, ledger);
   const checked = { blocks: 0, files: 0, messages: 0 };
-  for (const item of readdirSync(vault.blocks, { withFileTypes: true })) {
+  for (const item of readdirSync(folders.blocks, { withFileTypes: true })) {
     if (isTemporaryName(item.name)) continue;
     if (!item.isDirectory() || !isBlockName(item.name)) {
       findings.push(warning(`blocks/${item.name}`, 'it is no folder with the name of a block, so it is ignored', 'Move it elsewhere, or rename it.'));
@@ -36,7 +36,7 @@ export async function examine({ workspace, vault, ledger, read }: Examined): Pro
     }
     checked.blocks += 1;
     checked.files += FILE_NAMES.length;
-    const folder = join(vault.blocks, item.name);
+    const folder = join(folders.blocks, item.name);
     try {
       findings.push(...foreignFolders(folder, `blocks/${item.name}`), ...strayFiles(folder, `blocks/${item.name}`));
       const { chat } = await read(item.name);
@@ -49,7 +49,7 @@ export async function examine({ workspace, vault, ledger, read }: Examined): Pro
     }
     await nextTurn();
   }
-  findings.push(...(await examineArchives(vault)));
+  findings.push(...(await examineArchives(folders)));
   return { ok: !findings.some(({ severity }) => severity === 'error'), checked, findings };
 }
 

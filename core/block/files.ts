@@ -12,7 +12,7 @@ import { isPassingFault, readFault, readRegular } from '../workspace/regular-fil
 import { ChatArchive } from './chat-archive.ts';
 import { type Entries, formatChat, parseChat } from './chat-file.ts';
 import { splitOld } from './chat-retention.ts';
-import { formatFile, freshMemory, freshPulse, parseConfig, parseCosts, parseMemory, parsePulse } from './contents.ts';
+import { formatFile, freshMemory, freshPulse, parseConfig, parseCosts, parseMemory, parsePulse } from './document-codecs.ts';
 
 /** Hears what happens to the files of a block. */
 export interface FileListener {
@@ -95,6 +95,12 @@ export async function checkFiles(folder: string): Promise<void> {
       throw invalidRequest('', `The ${name} of the archive can't be used: ${readFault(error as Error)}.`);
     }
   }
+}
+
+/** Everything that is on disk. Throws BLOCK_DAMAGED. */
+export async function readContents({ config, memory, costs, pulse, chat }: BlockFileSet): Promise<BlockContents> {
+  const read = await Promise.all([config.read(), memory.read(), costs.read(), chat.read(), pulse.read()]);
+  return { config: read[0], memory: read[1], costs: read[2], chat: read[3], pulse: read[4] };
 }
 
 /** An edit by hand is another revision too, so that nobody who has seen the old one writes over it. */

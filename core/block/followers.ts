@@ -1,17 +1,18 @@
-// Those who want to know when a block changes, and the watch on its folder.
+// The followers of a block, who hear of its changes, and the watch on its folder.
 //
-// F1 The folder is watched only while the monitor runs or somebody follows.
-// F2 A follower that throws is reported as a process warning; neither the others nor the work that it follows notice.
-// F3 After `onGone` nothing is told.
+// Watch-when-needed: the folder is watched only while the monitor runs or somebody follows.
+// Followers-apart: a follower that throws is reported as a process warning; neither the others nor the work that it follows notice.
+// Silent-after-gone: after `onGone` a follower hears nothing.
 import type { FolderWatches } from '../workspace/watch.ts';
 import type { FollowOptions, StopFollowing } from './api.ts';
 import type { ReplyStream } from './reply-stream.ts';
 
+/** What followers need of their block. */
 export interface FollowersOptions {
   readonly folder: string;
   readonly watches: FolderWatches;
   readonly feed: ReplyStream;
-  /** A file of the folder was touched, by whomever; '' when the folder went away. */
+  /** A file of the folder was touched, by anybody; '' when the folder went away. */
   onTouched(fileName: string): void;
 }
 
@@ -20,6 +21,7 @@ interface Following {
   leave(): void;
 }
 
+/** The followers of one block. */
 export class Followers {
   readonly #options: FollowersOptions;
   readonly #all = new Set<Following>();
@@ -50,7 +52,7 @@ export class Followers {
     for (const following of [...this.#all]) if (this.#all.has(following)) attempt(() => following.follower.onChange?.());
   }
 
-  /** The block is gone, and so are they (F3). */
+  /** The block is gone, and so are its followers (silent-after-gone). */
   dismiss(): void {
     const all = [...this.#all];
     this.#all.clear();
@@ -77,7 +79,7 @@ export class Followers {
     this.#watchAsNeeded();
   }
 
-  /** F1. */
+  /** Watch-when-needed. */
   #watchAsNeeded(): void {
     const { watches, folder, onTouched } = this.#options;
     if (!this.#isNeeded && this.#all.size === 0) this.pause();
@@ -85,7 +87,7 @@ export class Followers {
   }
 }
 
-/** F2. */
+/** Followers-apart. */
 function attempt(call: () => void): void {
   try {
     call();

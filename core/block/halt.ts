@@ -1,7 +1,7 @@
 // The kill switch of a workspace: while it is set, no monitor calls a model.
 //
-// H1 It is a file, so that it outlives the process and can be set by hand: an empty `halted.json` halts as well.
-// H2 A disk that takes no file keeps nobody from halting: the switch is then set for as long as the server runs, and whoever set it is told.
+// File-is-truth: the switch is a file, so that it outlives the process and can be set by hand: an empty `halted.json` halts as well.
+// Halt-anyway: when the disk takes no file, the switch is set all the same for as long as the server runs, and its setter gets an error that says so.
 import { existsSync } from 'node:fs';
 import { unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -12,12 +12,14 @@ import { type HaltState, SetHalt } from '../schemas/block-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import { replaceFile, storageFailure, syncFolder } from '../workspace/atomic-file.ts';
 import { FreshFile } from '../workspace/fresh-file.ts';
-import { formatFile } from './contents.ts';
+import { formatFile } from './document-codecs.ts';
 
 const checkBody: Validator<SetHalt> = compile(SetHalt);
 const RELEASED: HaltState = { halted: false, since: null, reason: null };
 
+/** The kill switch of one workspace. */
 export class HaltSwitch {
+  /** File-is-truth. */
   readonly #file: FreshFile;
   readonly #bus: CoreBus;
   readonly #now: () => number;
@@ -46,7 +48,7 @@ export class HaltSwitch {
     await replaceFile(this.#file.path, formatFile(note)).catch((error: unknown) => {
       const failure = storageFailure("halted.json can't be written", error);
       if (existsSync(this.#file.path)) throw failure; // the file that stands there halts already
-      this.#take({ halted: true, ...note }); // H2
+      this.#take({ halted: true, ...note }); // halt-anyway
       throw new BlockhouseError(failure.code, UNWRITTEN, { cause: failure });
     });
     this.#file.refresh(true);
@@ -56,10 +58,10 @@ export class HaltSwitch {
   async release(): Promise<HaltState> {
     await unlink(this.#file.path).then(
       () => syncFolder(dirname(this.#file.path)),
-      (error: unknown) => (existsSync(this.#file.path) ? failed(error) : undefined), // a disk that can't be written says so of what isn't there, too
+      (error: unknown) => (existsSync(this.#file.path) ? failed(error) : undefined), // a read-only disk refuses also where there is no file
     );
     this.#file.refresh(true);
-    if (!existsSync(this.#file.path)) this.#take(RELEASED); // H2
+    if (!existsSync(this.#file.path)) this.#take(RELEASED); // halt-anyway
     return this.#state;
   }
 

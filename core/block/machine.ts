@@ -1,118 +1,154 @@
-// The life of a block: active, archived, removed; while it is active, its monitor is stopped or running. Actors do the
-// work. Context is JSON and nothing else. Pure: no I/O.
+// The machine of a block, which is the one truth about it: its life (active, archived, removed), its monitor, its memory, and the server
+// that it lives in. Four regions that hear the same events; what is made of them by name is in machine-setup.ts. Actors do the work.
+// Pure: no I/O.
 //
-// L1 A block moves to the archive only when its monitor has ended.
-// L2 A move that fails leaves the block where it was, and says why.
-import { assign, forwardTo, fromPromise, sendTo, setup } from 'xstate';
-import type { MonitorEvent, MonitorInput, MonitorMachine } from '../monitor/machine.ts';
-import type { TransitionActor } from '../schemas/block.ts';
+// At-rest-first: a block moves to the archive only when no monitor runs and no compaction is under way.
+// Stays-on-failure: a move that fails leaves the block where it was, and its asker gets the cause.
+// One-compaction: compactions are made one at a time, since two summaries of the same exchanges would both be paid, and one kept.
+// Nothing-starts-at-end: once the server ends, nothing starts any more.
+import { not, type SnapshotFrom } from 'xstate';
+import { monitorRegion } from '../monitor/machine.ts';
+import type { BlockState } from '../schemas/block.ts';
+import { initialContext, setUpMachine } from './machine-setup.ts';
 
-export interface BlockInput {
-  readonly name: string;
-  /** The name in the archive, when that is where the block is. */
-  readonly archiveName: string | null;
-}
+/** The machine without its work, which is provided in blocks.ts. `now` in epoch milliseconds. */
+export function createBlockMachine(now: () => number) {
+  const machine = setUpMachine(now);
 
-export interface BlockContext extends BlockInput {
-  readonly isLeaving: boolean;
-  /** Who started the monitor last, and why. */
-  readonly cause: string;
-  readonly actor: TransitionActor;
-  /** Text of the last move that failed. */
-  readonly fault: string | null;
-}
-
-export type BlockEvent =
-  | { readonly type: 'block.start'; readonly cause: string; readonly actor: TransitionActor }
-  | { readonly type: 'block.archive' }
-  | { readonly type: 'block.restore'; readonly name: string }
-  | { readonly type: 'block.remove' }
-  | MonitorEvent;
-
-/** The monitor is handed in with its actors. */
-export function createBlockMachine(monitor: MonitorMachine) {
-  const move = <O>(name: string) => fromPromise<O, BlockContext>(() => Promise.reject(new Error(`${name} was not provided`)));
-  return setup({
-    types: { context: {} as BlockContext, events: {} as BlockEvent, input: {} as BlockInput },
-    actors: {
-      monitor,
-      /** Moves the folder; resolves with the archive name. */
-      archive: move<string>('archive'),
-      restore: move<void>('restore'),
-      remove: move<void>('remove'),
-    },
-    actions: { forget: assign({ isLeaving: false }) },
-  }).createMachine({
-    id: 'block',
-    context: ({ input }) => ({ ...input, isLeaving: false, cause: 'start', actor: 'user', fault: null }),
+  const life = machine.createStateConfig({
+    id: 'life',
     initial: 'opening',
     states: {
-      opening: { always: [{ guard: ({ context }) => context.archiveName === null, target: 'active' }, { target: 'archived' }] },
+      opening: { always: [{ guard: 'isInArchive', target: 'archived' }, { target: 'active' }] },
       active: {
-        initial: 'stopped',
-        states: {
-          stopped: {
-            on: {
-              'block.start': { target: 'running', actions: assign(({ event }) => ({ cause: event.cause, actor: event.actor, fault: null })) },
-              'block.archive': '#block.archiving',
-            },
-          },
-          running: {
-            invoke: {
-              id: 'monitor',
-              src: 'monitor',
-              input: ({ context }): MonitorInput => ({ name: context.name, cause: context.cause, actor: context.actor }),
-              onDone: [{ guard: ({ context }) => context.isLeaving, target: '#block.archiving' }, { target: 'stopped' }], // L1
-            },
-            on: {
-              'block.start': { actions: sendTo('monitor', ({ event }) => ({ type: 'start' as const, actor: event.actor })) },
-              'block.archive': {
-                actions: [assign({ isLeaving: true }), sendTo('monitor', { type: 'stop', cause: 'archive', actor: 'user' } as const)],
-              },
-              stop: { actions: forwardTo('monitor') },
-              'chat.changed': { actions: forwardTo('monitor') },
-              'settings.changed': { actions: forwardTo('monitor') },
-              'halt.changed': { actions: forwardTo('monitor') },
-            },
-          },
+        on: {
+          'block.archive': [
+            { guard: 'isRunning', target: 'leaving', actions: 'noteRunning' },
+            { target: 'leaving', actions: 'noteStopped' },
+          ],
         },
       },
+      leaving: { always: { guard: 'isAtRest', target: 'archiving' } }, // at-rest-first
       archiving: {
-        entry: 'forget',
         invoke: {
           src: 'archive',
-          input: ({ context }) => context,
-          onDone: { target: 'archived', actions: assign(({ event }) => ({ archiveName: event.output, fault: null })) },
-          onError: { target: 'active', actions: assign(({ event }) => ({ fault: textOf(event.error) })) }, // L2
+          input: ({ context: { wasRunning } }) => ({ wasRunning }),
+          onDone: {
+            target: 'archived',
+            actions: [
+              { type: 'placeInArchive', params: ({ event }) => event.output.archiveName },
+              { type: 'answer', params: ({ event }) => ({ to: 'block.archive', value: event.output }) },
+            ],
+          },
+          onError: { target: 'active', actions: { type: 'answer', params: ({ event }) => ({ to: 'block.archive', error: event.error }) } }, // stays-on-failure
         },
       },
       archived: {
         on: {
-          'block.restore': { target: 'restoring', actions: assign(({ event }) => ({ name: event.name })) },
+          'block.archive': { actions: 'refuseInArchive' },
+          'block.restore': { target: 'restoring', actions: { type: 'rename', params: ({ event }) => event.name } },
           'block.remove': 'removing',
         },
       },
       restoring: {
         invoke: {
           src: 'restore',
-          input: ({ context }) => context,
-          onDone: { target: 'active', actions: assign({ archiveName: null, fault: null }) },
-          onError: { target: 'archived', actions: assign(({ event }) => ({ fault: textOf(event.error) })) }, // L2
+          input: ({ context }) => ({ name: context.name, archiveName: context.archiveName ?? '' }),
+          onDone: { target: 'active', actions: ['takeFromArchive', { type: 'answer', params: ({ event }) => ({ to: 'block.restore', value: event.output }) }] },
+          onError: { target: 'archived', actions: { type: 'answer', params: ({ event }) => ({ to: 'block.restore', error: event.error }) } }, // stays-on-failure
         },
       },
       removing: {
         invoke: {
           src: 'remove',
-          input: ({ context }) => context,
-          onDone: 'removed',
-          onError: { target: 'archived', actions: assign(({ event }) => ({ fault: textOf(event.error) })) }, // L2
+          input: ({ context }) => ({ archiveName: context.archiveName ?? '' }),
+          onDone: { target: 'removed', actions: { type: 'answer', params: ({ event }) => ({ to: 'block.remove', value: event.output }) } },
+          onError: { target: 'archived', actions: { type: 'answer', params: ({ event }) => ({ to: 'block.remove', error: event.error }) } }, // stays-on-failure
         },
       },
       removed: { type: 'final' },
     },
   });
+
+  const memory = machine.createStateConfig({
+    initial: 'settled',
+    states: {
+      settled: {
+        on: {
+          'block.compact': [
+            { guard: 'isWorking', actions: { type: 'refuse', params: { code: 'WRONG_STATE', message: 'A reply is being made; try again after it.' } } },
+            { guard: not('isActive'), actions: 'refuseWhileMoving' },
+            { guard: not('isOpen'), actions: 'refuseAtEnd' },
+            { target: 'compacting', actions: 'compactByHand' },
+          ],
+          'window.full': { target: 'compacting', actions: 'compactByThreshold' },
+        },
+      },
+      compacting: {
+        initial: 'summarising',
+        invoke: {
+          id: 'compaction',
+          src: 'compact',
+          input: ({ context: { trigger } }) => ({ trigger }),
+          onDone: {
+            target: 'settled',
+            actions: [
+              { type: 'answer', params: ({ event }) => ({ to: 'block.compact', value: event.output }) },
+              { type: 'tellSettled', params: 'compacted' },
+            ],
+          },
+          // Memory that could not be summarised is no reason not to answer: memory.json says what happened.
+          onError: {
+            target: 'settled',
+            actions: [
+              { type: 'answer', params: ({ event }) => ({ to: 'block.compact', error: event.error }) },
+              { type: 'tellSettled', params: 'compaction failed' },
+            ],
+          },
+        },
+        on: { 'block.compact': { actions: { type: 'refuse', params: { code: 'WRONG_STATE', message: 'Its memory is being summarised already.' } } } }, // one-compaction
+        states: {
+          summarising: { on: { 'block.archive': 'ending', 'block.close': 'ending', 'block.stop': { guard: 'isThreshold', target: 'ending' } } },
+          ending: { entry: 'abortCompaction' },
+        },
+      },
+    },
+  });
+
+  /** Nothing-starts-at-end. */
+  const server = machine.createStateConfig({
+    initial: 'open',
+    states: {
+      open: { on: { 'block.close': 'closing' } },
+      closing: { always: { guard: 'isAtRest', target: 'closed' } },
+      closed: {
+        entry: { type: 'answer', params: { to: 'block.close' } },
+        on: { 'block.close': { actions: { type: 'answerAtOnce', params: undefined } } },
+      },
+    },
+  });
+
+  return machine.createMachine({
+    id: 'block',
+    type: 'parallel',
+    context: ({ input }) => initialContext(input),
+    states: { life, monitor: monitorRegion(machine), memory, server },
+  });
 }
 
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+/** The machine of any block. */
+export type BlockMachine = ReturnType<typeof createBlockMachine>;
+/** What a block does at a moment. */
+export type BlockSnapshot = SnapshotFrom<BlockMachine>;
+
+/** True from the first step of a monitor to its last. */
+export function isRunning(snapshot: BlockSnapshot): boolean {
+  return snapshot.matches({ monitor: 'running' });
+}
+
+/** The state as people know it. A compaction shows whatever else the block does or waits for, but not in a monitor that begins or ends. */
+export function stateOf(snapshot: BlockSnapshot): BlockState {
+  const { shown } = snapshot.context;
+  const isSteady = shown !== 'starting' && shown !== 'stopping';
+  return isSteady && snapshot.matches({ memory: 'compacting' }) ? 'compacting' : shown;
 }

@@ -4,92 +4,93 @@ import type { Channel, ChatEntry } from '../schemas/block.ts';
 import { type ChatReceipt, HistoryPage, type MessageFound, PostMessage } from '../schemas/block-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { Change } from '../workspace/json-file.ts';
+import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
 import { type Added, appendMessage, completeEntries, type Entries, isWaiting, queueAgain, withEntry } from './chat-file.ts';
 import { findEntry, pageOf } from './chat-history.ts';
 import { activeOf } from './chat-retention.ts';
-import type { OpenBlocks } from './open-blocks.ts';
+import type { OperationsContext } from './operations.ts';
 
 const checkPost: Validator<PostMessage> = compile(PostMessage);
 const checkPage: Validator<HistoryPage> = compile(HistoryPage);
 const PAGE_LIMIT = 100;
 
-export class ChatOperations {
-  readonly #blocks: OpenBlocks;
-  readonly #autoStart: (block: Block) => Promise<void>;
+/** Messages. `autoStart` starts the monitor of a block that wants it; it must not reject. */
+export function chatOperations(
+  { blocks, change }: OperationsContext,
+  autoStart: (block: Block) => Promise<void>,
+): Pick<Blocks, 'post' | 'history' | 'message' | 'cancel' | 'retry'> {
+  return {
+    post: (name, body, channel) => change(name, (block) => post(block, body, channel, autoStart)),
+    history: async (name, page) => history(await blocks.find(name), page),
+    message: async (name, messageId) => message(await blocks.find(name), messageId),
+    cancel: (name, messageId) => change(name, (block) => cancel(block, messageId)),
+    retry: (name, messageId) => change(name, (block) => retry(block, messageId)),
+  };
+}
 
-  /** `autoStart` starts the monitor of a block that wants it; it must not reject. */
-  constructor(blocks: OpenBlocks, autoStart: (block: Block) => Promise<void>) {
-    this.#blocks = blocks;
-    this.#autoStart = autoStart;
-  }
+/** Queues a message. On disk when it resolves; the same `clientId` again gives the message that has it, archived or not. */
+async function post(block: Block, body: unknown, channel: Channel, autoStart: (block: Block) => Promise<void>): Promise<ChatReceipt> {
+  checkPost(body);
+  const { message, clientId } = body;
+  if (message.trim() === '')
+    throw new BlockhouseError('INVALID_REQUEST', 'message must not be blank.', { details: [{ path: 'message', message: 'must not be blank' }] });
+  const { name } = block;
+  const { queue, autoStart: isWanted } = await block.files.config.read();
+  const { chat, archive } = block.files;
+  if (clientId !== undefined) await archive.clientIds.load();
+  const at = block.at();
+  const added = await chat.update((entries): Change<Entries, Added | string> => {
+    const isActive = clientId !== undefined && entries.some((entry) => entry.clientId === clientId);
+    const archived = clientId === undefined || isActive ? undefined : archive.clientIds.get(clientId);
+    if (archived !== undefined) return { value: entries, result: archived };
+    const whole = completeEntries(entries, block.ids, at);
+    return appendMessage(whole, { id: block.ids.next(), content: message, channel, clientId, at, cap: queue.cap });
+  });
+  if (typeof added === 'string') return archivedReceipt(block, added);
+  const { entry, position, isNew } = added;
+  if (isNew) block.world.bus.emit('message.queued', { block: name, id: entry.id, channel });
+  if (isWanted && !block.isRunning) await autoStart(block);
+  const running = block.isRunning;
+  return { queued: true, block: name, id: entry.id, position, running, note: noteFor(block, entry, running) };
+}
 
-  /** Queues a message. On disk when it resolves; the same `clientId` again gives the message that has it, archived or not. */
-  async post(name: string, body: unknown, channel: Channel): Promise<ChatReceipt> {
-    checkPost(body);
-    const { message, clientId } = body;
-    if (message.trim() === '')
-      throw new BlockhouseError('INVALID_REQUEST', 'message must not be blank.', { details: [{ path: 'message', message: 'must not be blank' }] });
-    const block = await this.#blocks.find(name);
-    const { queue, autoStart } = await block.files.config.read();
-    const { chat, archive } = block.files;
-    if (clientId !== undefined) await archive.clientIds.load();
-    const at = block.at();
-    const added = await chat.update((entries): Change<Entries, Added | string> => {
-      const isActive = clientId !== undefined && entries.some((entry) => entry.clientId === clientId);
-      const archived = clientId === undefined || isActive ? undefined : archive.clientIds.get(clientId);
-      if (archived !== undefined) return { value: entries, result: archived };
-      const whole = completeEntries(entries, block.ids, at);
-      return appendMessage(whole, { id: block.ids.next(), content: message, channel, clientId, at, cap: queue.cap });
-    });
-    if (typeof added === 'string') return archivedReceipt(block, added);
-    const { entry, position, isNew } = added;
-    if (isNew) block.world.bus.emit('message.queued', { block: name, id: entry.id, channel });
-    if (autoStart && !block.isRunning) await this.#autoStart(block);
-    const running = block.isRunning;
-    return { queued: true, block: name, id: entry.id, position, running, note: noteFor(block, entry, running) };
-  }
+/** The active entries, or, with a page, entries of the whole conversation. */
+async function history(block: Block, page?: HistoryPage): Promise<Entries> {
+  if (page === undefined) return activeOf(await block.files.chat.read());
+  checkPage(page);
+  const { limit = PAGE_LIMIT, before, since } = page;
+  if (before !== undefined && since !== undefined) throw invalidRequest('since', 'can not be given together with before; give one of them');
+  return pageOf(block.files.archive, await block.files.chat.read(), { limit, before, since });
+}
 
-  /** The active entries, or, with a page, entries of the whole conversation. */
-  async history(name: string, page?: HistoryPage): Promise<Entries> {
-    const block = await this.#blocks.find(name);
-    if (page === undefined) return activeOf(await block.files.chat.read());
-    checkPage(page);
-    const { limit = PAGE_LIMIT, before, since } = page;
-    if (before !== undefined && since !== undefined) throw invalidRequest('since', 'can not be given together with before; give one of them');
-    return pageOf(block.files.archive, await block.files.chat.read(), { limit, before, since });
-  }
+/** A message with its answer, or an answer, active or archived. */
+async function message(block: Block, id: string): Promise<MessageFound> {
+  const { chat, archive } = block.files;
+  const { entry, answer = null } = await findEntry(archive, await chat.read(), id);
+  return { entry, answer };
+}
 
-  /** A message with its answer, or an answer, active or archived. */
-  async message(name: string, id: string): Promise<MessageFound> {
-    const { chat, archive } = (await this.#blocks.find(name)).files;
-    const { entry, answer = null } = await findEntry(archive, await chat.read(), id);
-    return { entry, answer };
-  }
+/** Ends a message without an answer, or gives up on one that failed. */
+async function cancel(block: Block, id: string): Promise<ChatEntry> {
+  if (await block.cancelReply(id)) return entryIn(await block.files.chat.read(), id);
+  const { entry, hadFailed } = await block.files.chat.update((entries) => {
+    const before = entryIn(entries, id);
+    const hadFailed = before.role === 'user' && before.status === 'failed';
+    if (!isWaiting(before) && !hadFailed) throw new BlockhouseError('WRONG_STATE', `The message is ${before.status} already.`);
+    const entry: ChatEntry = { ...before, status: 'cancelled', processed: true, finishedAt: block.at() };
+    return { value: withEntry(entries, id, () => entry), result: { entry, hadFailed } };
+  });
+  if (!hadFailed) block.world.bus.emit('message.finished', { block: block.name, id, status: 'cancelled' });
+  return entry;
+}
 
-  /** Ends a message without an answer, or gives up on one that failed. */
-  async cancel(name: string, id: string): Promise<ChatEntry> {
-    const block = await this.#blocks.find(name);
-    if (await block.cancelReply(id)) return entryIn(await block.files.chat.read(), id);
-    const { entry, hadFailed } = await block.files.chat.update((entries) => {
-      const before = entryIn(entries, id);
-      const hadFailed = before.role === 'user' && before.status === 'failed';
-      if (!isWaiting(before) && !hadFailed) throw new BlockhouseError('WRONG_STATE', `The message is ${before.status} already.`);
-      const entry: ChatEntry = { ...before, status: 'cancelled', processed: true, finishedAt: block.at() };
-      return { value: withEntry(entries, id, () => entry), result: { entry, hadFailed } };
-    });
-    if (!hadFailed) block.world.bus.emit('message.finished', { block: name, id, status: 'cancelled' });
-    return entry;
-  }
-
-  /** Queues a message again that ended without an answer. */
-  async retry(name: string, id: string): Promise<ChatEntry> {
-    const block = await this.#blocks.find(name);
-    const { queue } = await block.files.config.read();
-    const queued = await block.files.chat.update((entries) => queueAgain(entries, entryIn(entries, id), { at: block.at(), cap: queue.cap }));
-    block.world.bus.emit('message.queued', { block: name, id, channel: queued.channel });
-    return queued;
-  }
+/** Queues a message again that ended without an answer. */
+async function retry(block: Block, id: string): Promise<ChatEntry> {
+  const { queue } = await block.files.config.read();
+  const queued = await block.files.chat.update((entries) => queueAgain(entries, entryIn(entries, id), { at: block.at(), cap: queue.cap }));
+  block.world.bus.emit('message.queued', { block: block.name, id, channel: queued.channel });
+  return queued;
 }
 
 function entryIn(entries: Entries, id: string): ChatEntry {

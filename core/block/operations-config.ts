@@ -4,72 +4,55 @@ import type { BlockConfig } from '../schemas/block.ts';
 import { CreateBlock } from '../schemas/block-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { Blocks } from './api.ts';
+import type { Block } from './block.ts';
+import type { WorkspaceContext } from './block-context.ts';
 import { applyPatch } from './config-rules.ts';
 import { configWarnings } from './config-warnings.ts';
-import { completeConfig } from './contents.ts';
+import { completeConfig } from './document-codecs.ts';
 import { assertNewName } from './names.ts';
-import type { OpenBlocks } from './open-blocks.ts';
-import type { Vault } from './vault.ts';
-import type { World } from './workshop.ts';
+import type { OperationsContext } from './operations.ts';
 
 const checkCreate: Validator<CreateBlock> = compile(CreateBlock);
 
-export interface ConfigOperationsOptions {
-  readonly world: World;
-  readonly vault: Vault;
-  readonly blocks: OpenBlocks;
-  /** Names have come. */
-  onMoved(): void;
+/** New blocks and configurations. */
+export function configOperations(context: OperationsContext): Pick<Blocks, 'create' | 'config' | 'updateConfig'> {
+  const { blocks, change, gate } = context;
+  return {
+    create: (body) => gate.pass(() => create(context, body)),
+    config: async (name) => (await blocks.find(name)).files.config.read(),
+    updateConfig: (name, patch, { ifMatch } = {}) => change(name, (block) => update(block, patch, ifMatch)),
+  };
 }
 
-export class ConfigOperations {
-  readonly #options: ConfigOperationsOptions;
+/** A new block is stopped, whatever its configuration wants. */
+async function create({ world, folders, blocks, onMoved }: OperationsContext, body: unknown): ReturnType<Blocks['create']> {
+  checkCreate(body);
+  const { name } = body;
+  assertNewName(name);
+  const fresh = completeConfig({}, name, new Date(world.now()).toISOString());
+  const config = body.config === undefined ? fresh : { ...patched(world, fresh, body.config, 'config.'), rev: 1 };
+  await blocks.settled(name);
+  await blocks.dismiss(name);
+  const { unconfirmed } = await folders.create({ ...config, enabled: false });
+  onMoved();
+  world.bus.emit('block.created', { block: name });
+  if (unconfirmed !== undefined) throw unconfirmed; // it is there all the same
+  return { name, warnings: configWarnings(body.config, 'config.') };
+}
 
-  constructor(options: ConfigOperationsOptions) {
-    this.#options = options;
-  }
+async function update(block: Block, patch: unknown, ifMatch: number | undefined): ReturnType<Blocks['updateConfig']> {
+  const config = await block.files.config.update((before) => {
+    if (ifMatch !== undefined && ifMatch !== before.rev) {
+      throw new BlockhouseError('REVISION_MISMATCH', `The configuration has revision ${before.rev}, not ${ifMatch}; read it again and repeat the change.`);
+    }
+    const value = patched(block.world, before, patch, '');
+    return { value, result: value };
+  });
+  return { config, warnings: configWarnings(patch) };
+}
 
-  /** A new block is stopped, whatever its configuration wants. */
-  async create(body: unknown): ReturnType<Blocks['create']> {
-    checkCreate(body);
-    const { name } = body;
-    assertNewName(name);
-    const { blocks, vault, world } = this.#options;
-    const fresh = completeConfig({}, name, this.#at());
-    const config = body.config === undefined ? fresh : { ...this.#patched(fresh, body.config, 'config.'), rev: 1 };
-    const { unconfirmed } = await blocks.whileMoving(name, async () => {
-      await blocks.dismiss(name);
-      return vault.create({ ...config, enabled: false });
-    });
-    this.#options.onMoved();
-    world.bus.emit('block.created', { block: name });
-    if (unconfirmed !== undefined) throw unconfirmed; // it is there all the same
-    return { name, warnings: configWarnings(body.config, 'config.') };
-  }
-
-  async read(name: string): Promise<BlockConfig> {
-    return (await this.#options.blocks.find(name)).files.config.read();
-  }
-
-  async update(name: string, patch: unknown, ifMatch: number | undefined): ReturnType<Blocks['updateConfig']> {
-    const block = await this.#options.blocks.find(name);
-    const changed = await block.files.config.update((config) => {
-      if (ifMatch !== undefined && ifMatch !== config.rev) {
-        throw new BlockhouseError('REVISION_MISMATCH', `The configuration has revision ${config.rev}, not ${ifMatch}; read it again and repeat the change.`);
-      }
-      const value = this.#patched(config, patch, '');
-      return { value, result: value };
-    });
-    return { config: changed, warnings: configWarnings(patch) };
-  }
-
-  /** `place` is where the patch stands in the body. */
-  #patched(config: BlockConfig, patch: unknown, place: '' | 'config.'): BlockConfig {
-    const canonical = (name: string, field: string): string => this.#options.world.gateway.readiness(name, undefined, `${place}${field}`).id;
-    return applyPatch(config, patch, { canonical, at: this.#at(), place });
-  }
-
-  #at(): string {
-    return new Date(this.#options.world.now()).toISOString();
-  }
+/** `place` is where the patch stands in the body. */
+function patched({ gateway, now }: WorkspaceContext, config: BlockConfig, patch: unknown, place: '' | 'config.'): BlockConfig {
+  const canonical = (name: string, field: string): string => gateway.readiness(name, undefined, `${place}${field}`).id;
+  return applyPatch(config, patch, { canonical, at: new Date(now()).toISOString(), place });
 }

@@ -1,140 +1,119 @@
 // Monitors, as people and the server steer them: started, stopped, and started again with the server.
 //
-// S1 `enabled` in config.json is what is wanted: it is written before a monitor starts or stops.
-// S2 When the server ends, what is wanted stays as it is. From then on nothing starts, not even a block that was brought back since.
+// Wish-first: `enabled` in config.json is what is wanted, and it is written before a monitor starts or stops. When the server ends, it stays as it is.
+import { setTimeout as delay } from 'node:timers/promises';
 import { BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
 import type { BlockPulse, BlockState } from '../schemas/block.ts';
 import type { BlockEntry } from '../schemas/block-api.ts';
+import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
-import type { OpenBlocks } from './open-blocks.ts';
-import type { World } from './workshop.ts';
+import type { OperationsContext } from './operations.ts';
 
 /** Between the starts of two monitors at the start of a server: a thousand of them are no herd. */
 const STAGGER_MS = 10;
-/** How long the replies of all blocks may go on when the server ends. */
-const CLOSING_GRACE_MS = 3000;
 
 interface Steered {
   readonly message: string;
   readonly pulse: BlockPulse;
 }
 
-export interface MonitorOperationsOptions {
-  readonly world: World;
-  readonly blocks: OpenBlocks;
-  onFault(what: string, error: unknown, block: string): void;
+/** How monitors are started and stopped, by people and by the server. */
+export interface MonitorOperations extends Pick<Blocks, 'start' | 'stop' | 'restart'> {
+  /** For a message that wants to be answered. Never rejects. */
+  autoStart(block: Block): Promise<void>;
+  /** For a block whose monitor ended for something that then came to nothing. Never rejects. */
+  goOn(block: Block): Promise<void>;
+  /** Starts what is wanted running, one after the other. Never rejects. */
+  resume(entries: readonly BlockEntry[], signal: AbortSignal): Promise<void>;
 }
 
-export class MonitorOperations {
-  readonly #options: MonitorOperationsOptions;
-  #isOver = false;
+/** Starts and stops. */
+export function monitorOperations(context: OperationsContext): MonitorOperations {
+  const { blocks, change, gate, onFault } = context;
 
-  constructor(options: MonitorOperationsOptions) {
-    this.#options = options;
-  }
-
-  async start(name: string): Promise<Steered> {
-    const block = await this.#options.blocks.find(name);
-    this.#assertGoing(); // before it is noted as wanted
+  const start = async (block: Block): Promise<Steered> => {
+    gate.assertOpen(); // wish-first, but not at the end
     const before = block.isRunning ? block.state : undefined;
-    await this.#assertConfigured(block);
+    await assertConfigured(block);
     await block.contents(); // a damaged file is told to whoever starts it
     await want(block, true);
-    await this.#run(block, 'start', 'user');
-    const message = this.#options.world.halted().halted
-      ? `${name} is to run, and waits: all blocks are halted (\`blockhouse unhalt\`).`
-      : startedMessage(name, before);
+    await run(block, 'start', 'user');
+    const message = block.world.halted().halted
+      ? `${block.name} is to run, and waits: all blocks are halted (\`blockhouse unhalt\`).`
+      : startedMessage(block.name, before);
     return { message, pulse: await block.pulse() };
-  }
+  };
 
-  async stop(name: string): Promise<Steered> {
-    const block = await this.#options.blocks.find(name);
-    const wasRunning = block.isRunning;
-    let failure: unknown;
-    await want(block, false).catch((error: unknown) => {
-      failure = error; // it is stopped all the same, and then told
-    });
-    await block.stop('stop', 'user');
-    if (failure !== undefined) throw stoppedForNow(name, toBlockhouseError(failure));
-    return { message: wasRunning ? `${name} is stopped.` : `${name} was not running.`, pulse: await block.pulse() };
-  }
+  const run = async (block: Block, cause: string, actor: 'user' | 'server'): Promise<void> => {
+    gate.assertOpen();
+    blocks.hold(block);
+    await block.start(cause, actor);
+  };
 
-  async restart(name: string): Promise<Steered> {
-    const block = await this.#options.blocks.find(name);
-    await this.#assertConfigured(block);
+  const restart = async (block: Block): Promise<Steered> => {
+    await assertConfigured(block);
     await block.stop('restart', 'user');
-    const { message, pulse } = await this.start(name);
-    return { message: this.#options.world.halted().halted ? message : `${name} was started again.`, pulse };
-  }
-
-  /** For a message that wants to be answered. Never rejects. */
-  async autoStart({ name }: Block): Promise<void> {
-    try {
-      await this.start(name);
-    } catch (error) {
-      this.#options.onFault('autoStart', error, name);
-    }
-  }
-
-  /** For a block whose monitor ended for something that then came to nothing. Never rejects. */
-  async goOn(block: Block): Promise<void> {
-    try {
-      if (!this.#isOver && (await isWanted(block))) await this.#run(block, 'archive failed', 'server');
-    } catch (error) {
-      this.#options.onFault('goOn', error, block.name);
-    }
-  }
-
-  /** Starts what is wanted running, one after the other. Never rejects. */
-  async resume(entries: readonly BlockEntry[], signal: AbortSignal): Promise<void> {
-    for (const entry of entries) {
-      if (signal.aborted) return;
-      if (entry.config.enabled !== true && entry.configError === undefined) continue;
-      await this.#resumeOne(entry);
-      await pause(STAGGER_MS, signal);
-    }
-  }
-
-  /** S2. */
-  async stopAll(): Promise<void> {
-    this.#isOver = true;
-    let cut: NodeJS.Timeout | undefined;
-    const hurry = new Promise<void>((resolve) => {
-      cut = setTimeout(resolve, CLOSING_GRACE_MS);
-    });
-    await Promise.all(this.#options.blocks.all().map((block) => block.stop('server stops', 'server', hurry)));
-    clearTimeout(cut);
-  }
+    const { message, pulse } = await start(block);
+    return { message: block.world.halted().halted ? message : `${block.name} was started again.`, pulse };
+  };
 
   /** A damaged block starts as well where that is wanted: its monitor says what is wrong, and goes on when it was repaired. */
-  async #resumeOne({ name, configError }: BlockEntry): Promise<void> {
+  const resumeOne = async ({ name, configError }: BlockEntry): Promise<void> => {
     try {
-      const block = await this.#options.blocks.find(name);
-      if (configError === undefined || (await isWanted(block))) await this.#run(block, 'server start', 'server');
+      const block = await blocks.find(name);
+      if (configError === undefined || (await isWanted(block))) await run(block, 'server start', 'server');
     } catch (error) {
-      this.#options.onFault('resume', error, name);
+      onFault('resume', error, name);
     }
-  }
+  };
 
-  async #run(block: Block, cause: string, actor: 'user' | 'server'): Promise<void> {
-    this.#assertGoing();
-    this.#options.blocks.hold(block);
-    await block.start(cause, actor);
-  }
+  return {
+    start: (name) => change(name, start),
+    stop: (name) => change(name, stop),
+    restart: (name) => change(name, restart),
+    async autoStart(block) {
+      try {
+        await start(block);
+      } catch (error) {
+        onFault('autoStart', error, block.name);
+      }
+    },
+    async goOn(block) {
+      try {
+        if (!gate.isShut && (await isWanted(block))) await run(block, 'archive failed', 'server');
+      } catch (error) {
+        onFault('goOn', error, block.name);
+      }
+    },
+    async resume(entries, signal) {
+      for (const entry of entries) {
+        if (signal.aborted) return;
+        if (entry.config.enabled !== true && entry.configError === undefined) continue;
+        await resumeOne(entry);
+        await delay(STAGGER_MS, undefined, { signal }).catch(() => undefined); // it was aborted
+      }
+    },
+  };
+}
 
-  /** S2. */
-  #assertGoing(): void {
-    if (this.#isOver) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
-  }
+async function stop(block: Block): Promise<Steered> {
+  const { name, isRunning: wasRunning } = block;
+  let failure: unknown;
+  await want(block, false).catch((error: unknown) => {
+    failure = error; // it is stopped all the same, and then told
+  });
+  await block.stop('stop', 'user');
+  if (failure !== undefined) throw stoppedForNow(name, toBlockhouseError(failure));
+  return { message: wasRunning ? `${name} is stopped.` : `${name} was not running.`, pulse: await block.pulse() };
+}
 
-  async #assertConfigured(block: Block): Promise<void> {
-    const { adapter } = await block.files.config.read();
-    if (adapter === null) throw invalidRequest('config.adapter', `is not set: \`blockhouse config set ${block.name} 'adapter={"provider":"…","model":"…"}'\``);
-    const { provider, baseURL, region } = adapter;
-    const overrides = { ...(baseURL !== undefined && { baseURL }), ...(region !== undefined && { region }) };
-    const { missing } = this.#options.world.gateway.readiness(provider, overrides, 'config.adapter.provider');
-    if (missing !== undefined) throw invalidRequest('config.adapter', `can't be used: ${missing.message}`);
-  }
+async function assertConfigured(block: Block): Promise<void> {
+  const { adapter } = await block.files.config.read();
+  if (adapter === null) throw invalidRequest('config.adapter', `is not set: \`blockhouse config set ${block.name} 'adapter={"provider":"…","model":"…"}'\``);
+  const { provider, baseURL, region } = adapter;
+  const overrides = { ...(baseURL !== undefined && { baseURL }), ...(region !== undefined && { region }) };
+  const { missing } = block.world.gateway.readiness(provider, overrides, 'config.adapter.provider');
+  if (missing !== undefined) throw invalidRequest('config.adapter', `can't be used: ${missing.message}`);
 }
 
 /** A disk that refuses kept the monitor from nothing, but it takes no note of it. */
@@ -156,7 +135,7 @@ function startedMessage(name: string, before: BlockState | undefined): string {
 
 const WAITS: ReadonlySet<BlockState> = new Set(['backoff', 'paused', 'failed']);
 
-/** S1. */
+/** Wish-first. */
 async function want(block: Block, enabled: boolean): Promise<void> {
   await block.files.config.update((config) => ({
     value: config.enabled === enabled ? config : { ...config, enabled, updatedAt: block.at(), rev: config.rev + 1 },
@@ -172,16 +151,4 @@ async function isWanted(block: Block): Promise<boolean> {
     if (error instanceof BlockhouseError && error.code === 'BLOCK_DAMAGED') return false;
     throw error;
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end);
-  });
 }

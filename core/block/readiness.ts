@@ -1,4 +1,4 @@
-// Whether a block could run, and what can be said of one that could not.
+// Whether a block could run.
 import { toBlockhouseError } from '../errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { BlockConfig } from '../schemas/block.ts';
@@ -11,13 +11,13 @@ export function isConfigured(gateway: Pick<Gateway, 'readiness'>, adapter: Block
   try {
     return gateway.readiness(provider, overrides, 'adapter.provider').missing === undefined;
   } catch (error) {
-    // A provider that there is not, written by hand.
+    // Somebody wrote the name of an unknown provider into config.json.
     if (toBlockhouseError(error).code === 'INVALID_REQUEST') return false;
     throw error;
   }
 }
 
-/** For the reader of a file that it can do without. */
+/** For a reader that can do without the file: anything but damage is thrown again. */
 export function unlessDamaged(error: unknown): undefined {
   if (toBlockhouseError(error).code !== 'BLOCK_DAMAGED') throw error;
 }

@@ -1,99 +1,69 @@
-// The work behind the states of one block's monitor.
+// The work behind the states of a block's monitor and its memory, as actors. Which block they work for follows from the actor that invoked them.
 import { fromPromise } from 'xstate';
+import { type ActorSystem, fromAbortable } from '../block/abortable.ts';
+import type { BlockContext } from '../block/block-context.ts';
 import { requeueAll } from '../block/chat-file.ts';
-import type { BlockWorkshop } from '../block/workshop.ts';
+import type { Choice, ReplyOutcome } from '../block/machine-types.ts';
+import type { BlockMemory, Compaction } from '../schemas/block.ts';
 import { compact } from './compaction.ts';
-import { type Choice, createMonitorMachine, type MonitorMachine, type ReplyOutcome } from './machine.ts';
 import { beginSession, choiceAfterFault, chooseNext } from './next-message.ts';
 import { Reply } from './reply.ts';
 
-/** What the block does around the work. */
-export interface MonitorHooks {
-  /** Before anything else of a run; throws BLOCK_DAMAGED when a file of the block is. */
-  onBegin(): Promise<void>;
-  onEnd(): Promise<void>;
+/** `contextOf` finds the block of an actor. */
+export function monitorActors(contextOf: (system: ActorSystem) => BlockContext) {
+  return {
+    recover: fromPromise<Choice, void>(({ system }) => guarded(contextOf(system), begin)),
+    choose: fromPromise<Choice, { readonly isUrgent: boolean }>(({ system, input }) =>
+      guarded(contextOf(system), (context) => chooseNext(context, input.isUrgent)),
+    ),
+    reply: fromAbortable<ReplyOutcome, { readonly messageId: string }>(({ system, input, signal }) =>
+      guarded(contextOf(system), (context) => makeReply(context, input.messageId, signal)),
+    ),
+    settle: fromPromise<void, { readonly isReplyLeft: boolean }>(({ system, input }) => settle(contextOf(system), input.isReplyLeft)),
+    compact: fromAbortable<BlockMemory, { readonly trigger: Extract<Compaction['trigger'], 'threshold' | 'manual'> }>(({ system, input, signal }) =>
+      compact(contextOf(system), input.trigger, signal),
+    ),
+  };
 }
 
-export class MonitorActors {
-  readonly #shop: BlockWorkshop;
-  readonly #hooks: MonitorHooks;
-  #reply: Reply | undefined;
-
-  constructor(shop: BlockWorkshop, hooks: MonitorHooks) {
-    this.#shop = shop;
-    this.#hooks = hooks;
+/** A fault of the disk or of a file is an outcome; what is left is a defect, which the machine counts. */
+async function guarded<C extends Choice | ReplyOutcome>(
+  context: BlockContext,
+  work: (context: BlockContext) => Promise<C>,
+): Promise<C | (Choice & { readonly kind: 'wait' | 'fail' })> {
+  try {
+    return await work(context);
+  } catch (error) {
+    const outcome = choiceAfterFault(context, error);
+    if (outcome !== undefined) return outcome;
+    context.log.write('ERROR', 'monitor.fault', { error: error instanceof Error ? error.stack : String(error) });
+    throw error;
   }
+}
 
-  machine(): MonitorMachine {
-    const shop = this.#shop;
-    return createMonitorMachine(() => shop.world.now()).provide({
-      actors: {
-        recover: fromPromise(() => this.#guarded(() => this.#begin())),
-        choose: fromPromise<Choice, { readonly name: string; readonly isUrgent: boolean }>(({ input }) =>
-          this.#guarded(() => chooseNext(shop, input.isUrgent)),
-        ),
-        reply: fromPromise<ReplyOutcome, { readonly name: string; readonly messageId: string }>(({ input, signal }) =>
-          this.#guarded(() => this.#makeReply(input.messageId, signal)),
-        ),
-        compact: fromPromise(async ({ signal }) => void (await compact(shop, 'threshold', signal))),
-        settle: fromPromise(() => this.#settle()),
-      },
-      actions: { abortReply: () => this.#reply?.abort('stop') },
-    });
-  }
+async function begin(context: BlockContext): Promise<Choice> {
+  await context.beginRun();
+  await beginSession(context);
+  return { kind: 'nothing' };
+}
 
-  /** Ends the reply to a message, where it is being made. Resolves when that is over: with true when the message was cancelled by it. */
-  async cancel(messageId: string): Promise<boolean> {
-    const reply = this.#reply;
-    if (reply?.messageId !== messageId) return false;
-    reply.abort('cancel');
-    await reply.ended;
-    return reply.wasCancelled;
-  }
+async function makeReply(context: BlockContext, messageId: string, signal: AbortSignal): Promise<ReplyOutcome> {
+  const reply = new Reply(context, messageId);
+  signal.addEventListener('abort', () => reply.abort(signal.reason === 'cancel' ? 'cancel' : 'stop'), { once: true });
+  const outcome = await reply.make();
+  return outcome.kind === 'over' ? { ...outcome, cancelled: reply.wasCancelled } : outcome;
+}
 
-  /** A fault of the disk or of a file is an outcome; what is left is a defect, which the machine counts. */
-  async #guarded<C extends Choice | ReplyOutcome>(work: () => Promise<C>): Promise<C | (Choice & { readonly kind: 'wait' | 'fail' })> {
-    try {
-      return await work();
-    } catch (error) {
-      const outcome = choiceAfterFault(this.#shop, error);
-      if (outcome !== undefined) return outcome;
-      this.#shop.log.write('ERROR', 'monitor.fault', { error: error instanceof Error ? error.stack : String(error) });
-      throw error;
+/**
+ * What broke off is queued again; its attempt counts, for a model may have been asked. A reply that did not end in time may yet be
+ * saved: its message is left to the next start.
+ */
+async function settle(context: BlockContext, isReplyLeft: boolean): Promise<void> {
+  try {
+    if (!isReplyLeft) {
+      await context.files.chat.update((entries) => ({ value: requeueAll(entries), result: undefined }));
     }
-  }
-
-  async #begin(): Promise<Choice> {
-    await this.#hooks.onBegin();
-    await beginSession(this.#shop);
-    return { kind: 'nothing' };
-  }
-
-  async #makeReply(messageId: string, signal: AbortSignal): Promise<ReplyOutcome> {
-    const reply = new Reply(this.#shop, messageId);
-    this.#reply = reply;
-    const abort = (): void => reply.abort('stop');
-    signal.addEventListener('abort', abort, { once: true });
-    try {
-      return await reply.make();
-    } finally {
-      signal.removeEventListener('abort', abort);
-      // One that took too long to be saved ends after its run: the next run may be at its own reply by then.
-      if (this.#reply === reply) this.#reply = undefined;
-    }
-  }
-
-  /**
-   * What broke off is queued again; its attempt counts, for a model may have been asked. A reply that did not end in time may yet be
-   * saved: its message is left to the next start.
-   */
-  async #settle(): Promise<void> {
-    try {
-      if (this.#reply === undefined) {
-        await this.#shop.files.chat.update((entries) => ({ value: requeueAll(entries), result: undefined }));
-      }
-    } finally {
-      await this.#hooks.onEnd();
-    }
+  } finally {
+    await context.endRun();
   }
 }

@@ -1,5 +1,5 @@
 // What is written after a call: its bill in costs.json (the ledger has it already), and in memory.json how full the window is.
-import type { BlockWorkshop } from '../block/workshop.ts';
+import type { BlockContext } from '../block/block-context.ts';
 import type { CallPurpose } from '../schemas/block.ts';
 import type { Bill } from './billing.ts';
 import { budgetStand } from './budget-check.ts';
@@ -9,18 +9,18 @@ import { fittedConfig } from './fitted-config.ts';
 import { needsCompaction, windowStand } from './window.ts';
 
 /** Adds a call to costs.json, with the caps as they stand after it. */
-export async function recordCall(shop: BlockWorkshop, bill: Bill, purpose: CallPurpose, messageId: string | null): Promise<void> {
+export async function recordCall(context: BlockContext, bill: Bill, purpose: CallPurpose, messageId: string | null): Promise<void> {
   // A file that was lost while the monitor ran is counted anew from the ledger, which has this call already.
-  const isCounted = isBlank(await shop.files.costs.read()) && (await recoverCosts(shop)) > 0;
-  const budget = await budgetStand(shop, await shop.files.config.read());
+  const isCounted = isBlank(await context.files.costs.read()) && (await recoverCosts(context)) > 0;
+  const budget = await budgetStand(context, await context.files.config.read());
   const call = { ...bill, purpose, messageId, budget };
-  await shop.files.costs.update((costs) => ({ value: isCounted ? { ...costs, budget } : addCall(costs, call), result: undefined }));
+  await context.files.costs.update((costs) => ({ value: isCounted ? { ...costs, budget } : addCall(costs, call), result: undefined }));
 }
 
 /** Counts the window anew. Resolves with true when it has passed its threshold. */
-export async function updateWindow(shop: BlockWorkshop): Promise<boolean> {
-  const { files } = shop;
-  const config = await fittedConfig(shop);
+export async function updateWindow(context: BlockContext): Promise<boolean> {
+  const { files } = context;
+  const config = await fittedConfig(context);
   const history = await files.chat.read();
   return files.memory.update((memory) => {
     const window = windowStand({ config, memory, history });

@@ -1,9 +1,9 @@
 // Moves the window of a block's memory: what leaves it is summarised by the block's model. Nothing is deleted, and it can be undone.
 //
-// C1 A memory that was reset or moved in the meantime is not touched: the window never goes back to what it was planned with.
-// C2 While the kill switch is set no model is called for a summary either.
+// Never-back: a memory that was reset or moved in the meantime is not touched: the window never goes back to what it was planned with.
+// Halt-holds: while the kill switch is set, no model is called for a summary either.
 import { randomBytes } from 'node:crypto';
-import type { BlockWorkshop } from '../block/workshop.ts';
+import type { BlockContext } from '../block/block-context.ts';
 import { BlockhouseError } from '../errors.ts';
 import type { BlockConfig, BlockMemory, Compaction } from '../schemas/block.ts';
 import { estimateTokens } from '../tokens.ts';
@@ -20,27 +20,20 @@ const KEPT_COMPACTIONS = 20;
 /** Above this share of the window there is no room left for the next exchange: without a summary it is moved all the same. */
 const OVERFULL_PERCENT = 100;
 
-/**
- * The memory afterwards. Rejects with the failure of the model, after it is written into memory.json, and with WRONG_STATE while another one
- * is under way.
- */
-export function compact(shop: BlockWorkshop, trigger: 'threshold' | 'manual', signal: AbortSignal): Promise<BlockMemory> {
-  return shop.world.compactions.run(shop.name, signal, (ending) => compactNow(shop, trigger, ending));
-}
-
-async function compactNow(shop: BlockWorkshop, trigger: 'threshold' | 'manual', signal: AbortSignal): Promise<BlockMemory> {
-  const { files } = shop;
-  const halt = shop.world.halted();
-  if (halt.halted) throw new BlockhouseError('WRONG_STATE', haltReason(halt).message); // C2
+/** The memory afterwards. Rejects with the failure of the model, after it is written into memory.json. One at a time for each block. */
+export async function compact(context: BlockContext, trigger: 'threshold' | 'manual', signal: AbortSignal): Promise<BlockMemory> {
+  const { files } = context;
+  const halt = context.world.halted();
+  if (halt.halted) throw new BlockhouseError('WRONG_STATE', haltReason(halt).message); // halt-holds
   const config = await files.config.read();
   const memory = await files.memory.read();
   const plan = planCompaction({ config, memory, history: await files.chat.read() });
   if (plan === undefined) return memory;
-  shop.setTask({ messageId: null, startedAt: shop.at(), attempt: 1, phase: 'compacting', outputChars: 0 });
+  context.setTask({ messageId: null, startedAt: context.at(), attempt: 1, phase: 'compacting', outputChars: 0 });
   try {
-    return await carryOut(shop, { config, memory, plan, trigger: triggerOf(trigger, memory) }, signal);
+    return await carryOut(context, { config, memory, plan, trigger: triggerOf(trigger, memory) }, signal);
   } finally {
-    shop.endTask(null);
+    context.endTask(null);
   }
 }
 
@@ -56,24 +49,24 @@ interface Job {
   readonly trigger: Compaction['trigger'];
 }
 
-async function carryOut(shop: BlockWorkshop, job: Job, signal: AbortSignal): Promise<BlockMemory> {
+async function carryOut(context: BlockContext, job: Job, signal: AbortSignal): Promise<BlockMemory> {
   try {
-    const { summary, model, costUsd } = await summarise(shop, job, signal);
-    return await move(shop, job, { outcome: 'summarized', model, costUsd }, summary);
+    const { summary, model, costUsd } = await summarise(context, job, signal);
+    return await move(context, job, { outcome: 'summarized', model, costUsd }, summary);
   } catch (error) {
     if (!(error instanceof ModelCallFailure)) throw error;
     const { failure, bill } = error;
     if (signal.aborted) throw failure;
-    shop.log.write('WARN', 'memory.compaction-failed', { code: failure.code, error: failure.message });
+    context.log.write('WARN', 'memory.compaction-failed', { code: failure.code, error: failure.message });
     const facts = { model: candidatesOf(job.config)[0]?.model ?? null, costUsd: bill?.costUsd ?? null };
-    if (job.trigger === 'overflow') return move(shop, job, { ...facts, outcome: 'evicted' }, undefined);
-    await note(shop, job, { ...facts, outcome: 'failed' });
+    if (job.trigger === 'overflow') return move(context, job, { ...facts, outcome: 'evicted' }, undefined);
+    await note(context, job, { ...facts, outcome: 'failed' });
     throw failure;
   }
 }
 
 async function summarise(
-  shop: BlockWorkshop,
+  context: BlockContext,
   { config, memory, plan }: Job,
   signal: AbortSignal,
 ): Promise<{ summary: string; model: string; costUsd: number | null }> {
@@ -83,17 +76,17 @@ async function summarise(
   let last = asFailure('ADAPTER_NOT_CONFIGURED', 'No model is set.');
   for (const candidate of candidates) {
     try {
-      const reserve = () => reserveCall(shop, candidate, tokens, signal);
-      const call = { block: shop.name, candidate, messages, purpose: 'summary', messageId: null, signal, reserve } as const;
-      const { content, bill, isCut } = await shop.world.calls.make(call);
-      await recordCall(shop, bill, 'summary', null);
+      const reserve = () => reserveCall(context, candidate, tokens, signal);
+      const call = { block: context.name, candidate, messages, purpose: 'summary', messageId: null, signal, reserve } as const;
+      const { content, bill, isCut } = await context.world.calls.make(call);
+      await recordCall(context, bill, 'summary', null);
       if (isCut) throw asFailure('UPSTREAM_MALFORMED', 'The model did not come to an end of its summary.');
       if (content.trim() === '') throw asFailure('UPSTREAM_MALFORMED', 'The model answered with an empty summary.');
       return { summary: content.trim(), model: candidate.model, costUsd: bill.costUsd };
     } catch (error) {
       if (error instanceof CallRefused) throw refused(error);
       if (!(error instanceof ModelCallFailure)) throw error;
-      if (error.bill !== undefined) await recordCall(shop, error.bill, 'summary', null);
+      if (error.bill !== undefined) await recordCall(context, error.bill, 'summary', null);
       last = error;
       if (signal.aborted) break;
     }
@@ -101,7 +94,7 @@ async function summarise(
   throw last;
 }
 
-/** C2: the switch is no failure of the model, and nothing is noted of it. */
+/** Halt-holds: the switch is no failure of the model, and nothing is noted of it. */
 function refused({ pause }: CallRefused): BlockhouseError | ModelCallFailure {
   if (pause.actor === 'budget') return asFailure('WRONG_STATE', 'The budget does not allow a summary.');
   return new BlockhouseError('WRONG_STATE', pause.reason.message);
@@ -114,40 +107,40 @@ function asFailure(code: 'WRONG_STATE' | 'ADAPTER_NOT_CONFIGURED' | 'UPSTREAM_MA
 type Facts = Pick<Compaction, 'outcome'> & { readonly model: string | null; readonly costUsd: number | null };
 
 /** With a new summary, or, evicted, with the old one. */
-async function move(shop: BlockWorkshop, job: Job, facts: Facts, summary: string | undefined): Promise<BlockMemory> {
-  const config = await fittedConfig(shop);
-  const history = await shop.files.chat.read();
-  const moved = await shop.files.memory.update((memory) => {
-    if (memory.window.firstKeptId !== job.memory.window.firstKeptId) throw new BlockhouseError('WRONG_STATE', MOVED); // C1
-    const kept = summary === undefined ? memory : { ...memory, summary, summaryUpdatedAt: shop.at() };
+async function move(context: BlockContext, job: Job, facts: Facts, summary: string | undefined): Promise<BlockMemory> {
+  const config = await fittedConfig(context);
+  const history = await context.files.chat.read();
+  const moved = await context.files.memory.update((memory) => {
+    if (memory.window.firstKeptId !== job.memory.window.firstKeptId) throw new BlockhouseError('WRONG_STATE', MOVED); // never-back
+    const kept = summary === undefined ? memory : { ...memory, summary, summaryUpdatedAt: context.at() };
     const before = { ...kept, window: { ...kept.window, firstKeptId: job.plan.firstKeptId } };
     const window = windowStand({ config, memory: before, history });
-    const noted = withRecord(before, record(shop, job, facts, memory, window.tokens));
+    const noted = withRecord(before, record(context, job, facts, memory, window.tokens));
     const value = { ...noted, window, compactionCount: memory.compactionCount + 1 };
     return { value, result: value };
   });
-  tell(shop, job, facts);
+  tell(context, job, facts);
   return moved;
 }
 
 const MOVED = 'The memory was changed while its summary was being made; nothing was moved.';
 
-async function note(shop: BlockWorkshop, job: Job, facts: Facts): Promise<void> {
-  await shop.files.memory.update((memory) => ({
-    value: withRecord(memory, record(shop, job, facts, memory, job.plan.tokensBefore)),
+async function note(context: BlockContext, job: Job, facts: Facts): Promise<void> {
+  await context.files.memory.update((memory) => ({
+    value: withRecord(memory, record(context, job, facts, memory, job.plan.tokensBefore)),
     result: undefined,
   }));
-  tell(shop, job, facts);
+  tell(context, job, facts);
 }
 
 function withRecord(memory: BlockMemory, entry: Compaction): BlockMemory {
   return { ...memory, compactions: [...memory.compactions, entry].slice(-KEPT_COMPACTIONS) };
 }
 
-function record(shop: BlockWorkshop, { plan, trigger }: Job, facts: Facts, memory: BlockMemory, tokensAfter: number): Compaction {
+function record(context: BlockContext, { plan, trigger }: Job, facts: Facts, memory: BlockMemory, tokensAfter: number): Compaction {
   return {
     id: `c${randomBytes(8).toString('hex')}`,
-    at: shop.at(),
+    at: context.at(),
     trigger,
     ...facts,
     messages: plan.messages,
@@ -158,23 +151,23 @@ function record(shop: BlockWorkshop, { plan, trigger }: Job, facts: Facts, memor
   };
 }
 
-function tell({ world, name, log }: BlockWorkshop, { plan, trigger }: Job, { outcome, model }: Facts): void {
+function tell({ world, name, log }: BlockContext, { plan, trigger }: Job, { outcome, model }: Facts): void {
   log.write('INFO', 'memory.compacted', { outcome, trigger, messages: plan.messages, model });
   world.bus.emit('memory.compacted', { block: name, outcome, trigger });
 }
 
 /** Undoes the last compaction that moved the window and is not undone yet. Throws WRONG_STATE when there is none. */
-export async function undoCompaction(shop: BlockWorkshop): Promise<BlockMemory> {
-  const config = await fittedConfig(shop);
-  const history = await shop.files.chat.read();
-  return shop.files.memory.update((memory) => {
+export async function undoCompaction(context: BlockContext): Promise<BlockMemory> {
+  const config = await fittedConfig(context);
+  const history = await context.files.chat.read();
+  return context.files.memory.update((memory) => {
     const index = memory.compactions.findLastIndex(({ outcome, undone }) => outcome !== 'failed' && undone !== true);
     const last = memory.compactions[index];
     if (last === undefined) throw new BlockhouseError('WRONG_STATE', 'There is no compaction to undo.');
     const restored = {
       ...memory,
       summary: last.previousSummary ?? '',
-      summaryUpdatedAt: shop.at(),
+      summaryUpdatedAt: context.at(),
       window: { ...memory.window, firstKeptId: last.previousFirstKeptId ?? null },
       compactions: memory.compactions.with(index, { ...last, undone: true }),
     };

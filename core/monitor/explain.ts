@@ -70,7 +70,7 @@ const WHY: Teller<string> = {
     const done = phase === 'streaming' ? `${outputChars} characters have come` : (PHASES[phase] ?? phase);
     return `A message is being answered${attempt > 1 ? `, attempt ${attempt}` : ''}: ${done}.`;
   },
-  compacting: () => 'Older messages are being summarised, because the window of its memory is full.',
+  compacting: () => 'Older messages are being summarised, because the window of its memory is full or somebody asked for it.',
   backoff: ({ pulse: { reason, error } }) => `The last attempt failed: ${sentence(reason?.message ?? error ?? 'the cause is not known')}`,
   paused: ({ pulse: { reason } }) => sentence(reason?.message ?? 'It was told to wait'),
   stopping: () => 'Its monitor was told to stop and finishes the reply it is at.',

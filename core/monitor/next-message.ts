@@ -3,47 +3,48 @@
 // none-processing: no message is being answered while the next one is chosen. One that says so was left behind by a run that broke off.
 // expires-at-start: a message expires only at the start of a run. While the monitor runs, a message that waits for a budget, a key or a
 //   network is kept, whatever the clock says.
+
+import type { BlockContext } from '../block/block-context.ts';
 import { completeEntries, countQueue, type Entries, recover } from '../block/chat-file.ts';
-import type { BlockWorkshop } from '../block/workshop.ts';
+import type { Choice } from '../block/machine-types.ts';
 import { toBlockhouseError } from '../errors.ts';
 import type { BlockConfig, ChatEntry } from '../schemas/block.ts';
 import { longestWaitMs } from './backoff.ts';
 import { haltPause } from './call-refused.ts';
 import { startSession } from './costs.ts';
 import { recoverCosts } from './costs-recovery.ts';
-import type { Choice } from './machine.ts';
 import { faultReason, unconfiguredReason } from './reasons.ts';
 
 /** Begins a session: a log of its own, and the chat in order. */
-export async function beginSession(shop: BlockWorkshop): Promise<void> {
-  await bringCostsUp(shop);
-  await shop.files.costs.update((costs) => ({ value: startSession(costs), result: undefined }));
-  const { retry } = await shop.files.config.read();
-  const { queued } = countQueue(await putInOrder(shop, retry));
-  shop.log.write('INFO', 'monitor.started', { queued });
+export async function beginSession(context: BlockContext): Promise<void> {
+  await bringCostsUp(context);
+  await context.files.costs.update((costs) => ({ value: startSession(costs), result: undefined }));
+  const { retry } = await context.files.config.read();
+  const { queued } = countQueue(await putInOrder(context, retry));
+  context.log.write('INFO', 'monitor.started', { queued });
 }
 
 /** costs.json is for people and pages: a ledger that can't be read stops the calls, and not the start. */
-async function bringCostsUp(shop: BlockWorkshop): Promise<void> {
+async function bringCostsUp(context: BlockContext): Promise<void> {
   try {
-    const calls = await recoverCosts(shop);
-    if (calls > 0) shop.log.write('WARN', 'costs.recovered', { calls });
+    const calls = await recoverCosts(context);
+    if (calls > 0) context.log.write('WARN', 'costs.recovered', { calls });
   } catch (error) {
-    shop.log.write('WARN', 'costs.not-recovered', { error: error instanceof Error ? error.message : String(error) });
+    context.log.write('WARN', 'costs.not-recovered', { error: error instanceof Error ? error.message : String(error) });
   }
 }
 
 /** With `isUrgent` no message waits for its time any longer. */
-export async function chooseNext(shop: BlockWorkshop, isUrgent: boolean): Promise<Choice> {
-  const pause = haltPause(shop.world.halted());
+export async function chooseNext(context: BlockContext, isUrgent: boolean): Promise<Choice> {
+  const pause = haltPause(context.world.halted());
   if (pause !== undefined) return pause;
-  const config = await shop.files.config.read();
-  if (config.adapter === null) return { kind: 'fail', reason: unconfiguredReason(shop.name) };
-  const entries = await putInOrder(shop, { ...config.retry, staleAfterMs: Number.POSITIVE_INFINITY }); // expires-at-start
+  const config = await context.files.config.read();
+  if (config.adapter === null) return { kind: 'fail', reason: unconfiguredReason(context.name) };
+  const entries = await putInOrder(context, { ...config.retry, staleAfterMs: Number.POSITIVE_INFINITY }); // expires-at-start
   const next = entries.find((entry) => isNext(entry) && isFound(entries, entry));
   if (next === undefined) return { kind: 'nothing' };
-  const now = shop.world.now();
-  const waitMs = isUrgent ? 0 : shop.retryWait.left(next, now, longestWaitMs(config.retry));
+  const now = context.world.now();
+  const waitMs = isUrgent ? 0 : context.retryWait.left(next, now, longestWaitMs(config.retry));
   if (waitMs === 0) return { kind: 'reply', messageId: next.id };
   const { code, message } = next.error ?? { code: 'WAITING', message: 'The message is to be tried again later.' };
   return { kind: 'wait', until: now + Math.ceil(waitMs), reason: { code, message, fix: null } };
@@ -59,11 +60,11 @@ function isFound(entries: Entries, entry: ChatEntry): boolean {
 }
 
 /** Entries written by hand become whole, what broke off is queued again (none-processing), what is too old expires. */
-async function putInOrder(shop: BlockWorkshop, { staleAfterMs, maxAttempts }: BlockConfig['retry']): Promise<Entries> {
-  const { files, ids, world } = shop;
+async function putInOrder(context: BlockContext, { staleAfterMs, maxAttempts }: BlockConfig['retry']): Promise<Entries> {
+  const { files, ids, world } = context;
   const before = await files.chat.read();
   const order = (entries: Entries): Entries => {
-    const at = shop.at();
+    const at = context.at();
     return recover(completeEntries(entries, ids, at), { now: world.now(), at, staleAfterMs, maxAttempts });
   };
   // Mostly there is nothing to do, and then nothing is queued for the writer.
@@ -72,7 +73,7 @@ async function putInOrder(shop: BlockWorkshop, { staleAfterMs, maxAttempts }: Bl
     const value = order(entries);
     return { value, result: { after: value, changed: value.filter((entry, index) => entry !== entries[index] && isOver(entry)) } };
   });
-  for (const { id, status, error } of changed) tellOver(shop, id, status as 'failed' | 'expired', error?.code);
+  for (const { id, status, error } of changed) tellOver(context, id, status as 'failed' | 'expired', error?.code);
   return after;
 }
 
@@ -80,7 +81,7 @@ function isOver({ status }: ChatEntry): boolean {
   return status === 'failed' || status === 'expired';
 }
 
-function tellOver({ world, name, log }: BlockWorkshop, id: string, status: 'failed' | 'expired', code: string | undefined): void {
+function tellOver({ world, name, log }: BlockContext, id: string, status: 'failed' | 'expired', code: string | undefined): void {
   log.write('WARN', `message.${status}`, { id, code });
   world.bus.emit('message.finished', { block: name, id, status, code });
 }
@@ -91,10 +92,10 @@ const WAITED_OUT: ReadonlySet<string> = new Set(['STORAGE_FULL', 'STORAGE_FAILED
 const STORAGE_WAIT_MS = 15_000;
 
 /** What the monitor does after a fault of the disk, or because of a damaged file. Undefined for a defect. */
-export function choiceAfterFault(shop: BlockWorkshop, error: unknown): (Choice & { readonly kind: 'wait' | 'fail' }) | undefined {
+export function choiceAfterFault(context: BlockContext, error: unknown): (Choice & { readonly kind: 'wait' | 'fail' }) | undefined {
   const failure = toBlockhouseError(error);
-  const reason = faultReason(shop.name, failure);
+  const reason = faultReason(context.name, failure);
   if (failure.code === 'BLOCK_DAMAGED' || failure.code === 'INVALID_REQUEST') return { kind: 'fail', reason };
-  if (WAITED_OUT.has(failure.code)) return { kind: 'wait', until: shop.world.now() + STORAGE_WAIT_MS, reason };
+  if (WAITED_OUT.has(failure.code)) return { kind: 'wait', until: context.world.now() + STORAGE_WAIT_MS, reason };
   return undefined;
 }

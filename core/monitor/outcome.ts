@@ -1,5 +1,5 @@
 // The outcome of a message: the entry of its answer, and what readers, the log and the bus are told.
-import type { BlockWorkshop } from '../block/workshop.ts';
+import type { BlockContext } from '../block/block-context.ts';
 import type { BlockhouseError } from '../errors.ts';
 import type { ChatEntry, EntryError } from '../schemas/block.ts';
 import type { Bill } from './billing.ts';
@@ -16,14 +16,14 @@ export interface AnswerParts {
 }
 
 /** The entry of chat.json for an answer, whole or not. */
-export function answerEntry(shop: Pick<BlockWorkshop, 'ids' | 'at'>, parts: AnswerParts): ChatEntry {
+export function answerEntry(context: Pick<BlockContext, 'ids' | 'at'>, parts: AnswerParts): ChatEntry {
   const { message, candidate, content, status, bill, stopReason } = parts;
   const { provider, model } = candidate;
   return {
-    id: shop.ids.next(),
+    id: context.ids.next(),
     role: 'assistant',
     content,
-    timestamp: shop.at(),
+    timestamp: context.at(),
     processed: true,
     status,
     channel: message.channel,
@@ -38,7 +38,7 @@ export function answerEntry(shop: Pick<BlockWorkshop, 'ids' | 'at'>, parts: Answ
     ttftMs: bill?.ttftMs ?? null,
     ...(stopReason !== undefined && { stopReason }),
     startedAt: message.startedAt ?? null,
-    finishedAt: shop.at(),
+    finishedAt: context.at(),
   };
 }
 
@@ -48,7 +48,7 @@ export function entryError({ code, message, retryable }: BlockhouseError): Entry
 }
 
 /** The message has its answer. */
-export function tellAnswer({ feed, log, world, name }: BlockWorkshop, answer: ChatEntry, bill: Bill | undefined, isCancelled: boolean): void {
+export function tellAnswer({ feed, log, world, name }: BlockContext, answer: ChatEntry, bill: Bill | undefined, isCancelled: boolean): void {
   const { usage, costUsd, latencyMs, model, replyTo = '' } = answer;
   const shown = answer.status === 'done' ? 'done' : 'interrupted';
   const status = isCancelled ? 'cancelled' : shown;
@@ -66,14 +66,14 @@ export function tellAnswer({ feed, log, world, name }: BlockWorkshop, answer: Ch
 }
 
 /** The message has an outcome without an answer. */
-export function tellOver(shop: BlockWorkshop, id: string, status: 'failed' | 'cancelled', fault: Pick<BlockhouseError, 'code' | 'message'>): void {
-  const { log, world, name } = shop;
-  tellAttemptOver(shop, id, fault, false);
+export function tellOver(context: BlockContext, id: string, status: 'failed' | 'cancelled', fault: Pick<BlockhouseError, 'code' | 'message'>): void {
+  const { log, world, name } = context;
+  tellAttemptOver(context, id, fault, false);
   log.write(status === 'failed' ? 'ERROR' : 'INFO', `message.${status}`, { id, code: fault.code, error: fault.message });
   world.bus.emit('message.finished', { block: name, id, status, code: fault.code });
 }
 
 /** What readers were shown of an attempt is void. With `willRetry` another one follows, now or later. */
-export function tellAttemptOver({ feed }: BlockWorkshop, id: string, { code, message }: Pick<BlockhouseError, 'code' | 'message'>, willRetry: boolean): void {
+export function tellAttemptOver({ feed }: BlockContext, id: string, { code, message }: Pick<BlockhouseError, 'code' | 'message'>, willRetry: boolean): void {
   feed.emit({ id, event: 'error', code, error: message, willRetry });
 }

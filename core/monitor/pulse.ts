@@ -1,5 +1,5 @@
 // pulse.json: what the monitor does, for people and programs to read. Each step of the machine is one change of it. Pure: no I/O.
-import { statusOf } from '../block/entry.ts';
+import { statusOf } from '../block/summary.ts';
 import type { BlockPulse, BlockState, CurrentTask, QueueCounts, Reason, Transition, TransitionActor } from '../schemas/block.ts';
 
 const KEPT_TRANSITIONS = 50;
@@ -45,7 +45,8 @@ export function takeStep(pulse: BlockPulse, step: Step): BlockPulse {
     lastPulse: at,
     lastRun: step.lastRun ?? pulse.lastRun,
     startedAt: to === 'starting' && pulse.startedAt === null ? at : pulse.startedAt,
-    stoppedAt: to === 'stopped' ? at : pulse.stoppedAt,
+    // A compaction by hand needs no monitor, and is the end of none.
+    stoppedAt: to === 'stopped' && pulse.state !== 'compacting' ? at : pulse.stoppedAt,
     uptimeSeconds: uptime(pulse, now),
     restarts: step.restarts,
     consecutiveFailures: step.consecutiveFailures,

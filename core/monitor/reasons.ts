@@ -42,3 +42,19 @@ export function haltReason({ reason }: HaltState): Reason {
 export function stalledReason(): Reason {
   return { code: 'WAITING', message: 'The last attempt at the next message ended without an outcome; it is tried again later.', fix: null };
 }
+
+/** A defect inside the monitor. Its text may hold anything, so that only its code or its kind is shown. */
+export function crashReason(error: unknown): Reason {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const fault = typeof code === 'string' ? code : error instanceof Error ? error.name : 'unknown';
+  return { code: 'CRASHED', message: `The monitor met an unexpected fault (${fault}) and starts again.`, fix: null };
+}
+
+/** Too many defects within ten minutes. */
+export function crashLoopReason(block: string, crashes: number, last: Reason | null): Reason {
+  return {
+    code: 'CRASH_LOOP',
+    message: `The monitor met ${crashes} unexpected faults within ten minutes; the last one: ${last?.message ?? 'unknown'}`,
+    fix: `blockhouse logs ${block}, then blockhouse start ${block}`,
+  };
+}

@@ -8,8 +8,10 @@
 // text-is-kept: an attempt that a stop ended keeps the text so far as an interrupted answer. Without any text the message waits for the next run.
 // no-call-no-attempt: an attempt counts when a provider may have worked on it. What the kill switch or a cap keeps from being called does not.
 // unkept-counts: an attempt whose answer, or its bill, the disk did not take counts: it may have been paid for.
+
+import type { BlockContext } from '../block/block-context.ts';
 import { begin } from '../block/chat-file.ts';
-import type { BlockWorkshop } from '../block/workshop.ts';
+import type { ReplyOutcome } from '../block/machine-types.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { ChatEntry, TaskPhase } from '../schemas/block.ts';
 import { AnswerText } from './answer-text.ts';
@@ -21,7 +23,6 @@ import { checkBudget, reserveCall } from './budget-check.ts';
 import { CallRefused, haltPause } from './call-refused.ts';
 import { type Candidate, candidatesOf } from './candidates.ts';
 import { fittedConfig } from './fitted-config.ts';
-import type { ReplyOutcome } from './machine.ts';
 import { type ModelAnswer, ModelCallFailure } from './model-call.ts';
 import { answerEntry } from './outcome.ts';
 import { faultReason } from './reasons.ts';
@@ -34,7 +35,7 @@ export type AbortCause = 'stop' | 'cancel';
 /** The reply that is being made: what `abort` reaches. */
 export class Reply {
   readonly messageId: string;
-  readonly #shop: BlockWorkshop;
+  readonly #context: BlockContext;
   readonly #settlement: Settlement;
   readonly #controller = new AbortController();
   #cause: AbortCause | undefined;
@@ -46,10 +47,10 @@ export class Reply {
   /** A provider may have worked on a call of this attempt that failed. */
   #mayHaveRun = false;
 
-  constructor(shop: BlockWorkshop, messageId: string) {
-    this.#shop = shop;
+  constructor(context: BlockContext, messageId: string) {
+    this.#context = context;
     this.messageId = messageId;
-    this.#settlement = new Settlement(shop, messageId);
+    this.#settlement = new Settlement(context, messageId);
   }
 
   /** The first cause counts. */
@@ -76,23 +77,23 @@ export class Reply {
       await this.#brokeOff(error);
       throw error;
     } finally {
-      this.#shop.endTask(this.messageId);
+      this.#context.endTask(this.messageId);
       this.#end?.();
     }
   }
 
   async #make(): Promise<ReplyOutcome> {
-    const { files, world } = this.#shop;
-    const config = await fittedConfig(this.#shop, this.#controller.signal);
+    const { files, world } = this.#context;
+    const config = await fittedConfig(this.#context, this.#controller.signal);
     const memory = await files.memory.read();
     const history = await files.chat.read();
     if (!history.some(({ id }) => id === this.messageId)) return { kind: 'over', failed: false };
     const window = buildWindow({ config, memory, history, messageId: this.messageId });
     const candidates = candidatesOf(config);
-    const pause = haltPause(world.halted()) ?? (await checkBudget(this.#shop, config, candidates[0], window.tokens)); // no-call-no-attempt
+    const pause = haltPause(world.halted()) ?? (await checkBudget(this.#context, config, candidates[0], window.tokens)); // no-call-no-attempt
     if (pause !== undefined) return pause;
     await world.calls.billing.ready();
-    const message = await files.chat.update((entries) => begin(entries, this.messageId, this.#shop.at())); // counted-first
+    const message = await files.chat.update((entries) => begin(entries, this.messageId, this.#context.at())); // counted-first
     if (message === undefined) return { kind: 'over', failed: false };
     return this.#ask({ config, message, window, candidates });
   }
@@ -110,7 +111,7 @@ export class Reply {
         const { failure, bill } = error;
         await this.#note(failure, bill);
         if (judgeFailure(failure) === 'cancelled') return this.#interrupted(candidate, attempt, bill, failure);
-        this.#shop.log.write('WARN', 'reply.failed', { id: this.messageId, model: candidate.model, code: failure.code, error: failure.message });
+        this.#context.log.write('WARN', 'reply.failed', { id: this.messageId, model: candidate.model, code: failure.code, error: failure.message });
         first ??= failure;
         const delayMs = this.#delayMs(first, attempt);
         if (delayMs !== undefined) return this.#retry(first, attempt, delayMs);
@@ -121,18 +122,18 @@ export class Reply {
   }
 
   #delayMs(failure: BlockhouseError, attempt: Attempt): number | undefined {
-    const { world } = this.#shop;
-    return retryDelayMs(failure, attempt, { now: world.now(), failures: this.#shop.failures(), random: () => world.random() });
+    const { world } = this.#context;
+    return retryDelayMs(failure, attempt, { now: world.now(), failures: this.#context.failures(), random: () => world.random() });
   }
 
   async #note({ mayHaveRun }: BlockhouseError, bill: Bill | undefined): Promise<void> {
     this.#mayHaveRun ||= mayHaveRun;
-    if (bill !== undefined) await recordCall(this.#shop, bill, 'chat', this.messageId);
+    if (bill !== undefined) await recordCall(this.#context, bill, 'chat', this.messageId);
   }
 
   #call(candidate: Candidate, attempt: Attempt): Promise<ModelAnswer> {
     const { message, window } = attempt;
-    const { world, name, log } = this.#shop;
+    const { world, name, log } = this.#context;
     const { provider, model } = candidate;
     const number = message.attempts ?? 1;
     this.#asked = attempt;
@@ -149,20 +150,20 @@ export class Reply {
       messageId: this.messageId,
       signal: this.#controller.signal,
       text: this.#text,
-      reserve: () => reserveCall(this.#shop, candidate, window.tokens, this.#controller.signal),
+      reserve: () => reserveCall(this.#context, candidate, window.tokens, this.#controller.signal),
       onText: (fragment) => this.#grow(fragment),
     });
   }
 
   #grow(text: string): void {
-    this.#shop.growTask(this.#text.length);
-    this.#shop.feed.emit({ id: this.messageId, event: 'content', text });
+    this.#context.growTask(this.#text.length);
+    this.#context.feed.emit({ id: this.messageId, event: 'content', text });
   }
 
   #show(phase: TaskPhase, { startedAt, attempts }: ChatEntry): void {
-    this.#shop.setTask({
+    this.#context.setTask({
       messageId: this.messageId,
-      startedAt: startedAt ?? this.#shop.at(),
+      startedAt: startedAt ?? this.#context.at(),
       attempt: attempts ?? 1,
       phase,
       outputChars: this.#text.length,
@@ -172,19 +173,19 @@ export class Reply {
   /** written-together. */
   async #answered({ content, done, bill, isCut }: ModelAnswer, candidate: Candidate, { message }: Attempt): Promise<ReplyOutcome> {
     this.#show('saving', message);
-    if (isCut) this.#shop.log.write('WARN', 'reply.cut', { id: this.messageId, model: candidate.model, characters: content.length });
-    await recordCall(this.#shop, bill, 'chat', this.messageId);
-    const answer = answerEntry(this.#shop, { message, candidate, content, status: 'done', bill, stopReason: done.stopReason });
+    if (isCut) this.#context.log.write('WARN', 'reply.cut', { id: this.messageId, model: candidate.model, characters: content.length });
+    await recordCall(this.#context, bill, 'chat', this.messageId);
+    const answer = answerEntry(this.#context, { message, candidate, content, status: 'done', bill, stopReason: done.stopReason });
     await this.#settlement.answer(answer, bill, { status: 'done', error: null, finishedAt: bill.at });
-    return { kind: 'answered', compact: await updateWindow(this.#shop) };
+    return { kind: 'answered', compact: await updateWindow(this.#context) };
   }
 
   /** text-is-kept. */
   async #interrupted(candidate: Candidate, { message }: Attempt, bill: Bill | undefined, failure: BlockhouseError): Promise<ReplyOutcome> {
     const isCancelled = this.#cause === 'cancel';
     if (this.#text.length > 0) {
-      const answer = answerEntry(this.#shop, { message, candidate, content: this.#text.toString(), status: 'interrupted', bill });
-      await this.#settlement.answer(answer, bill, { status: isCancelled ? 'cancelled' : 'done', error: null, finishedAt: this.#shop.at() });
+      const answer = answerEntry(this.#context, { message, candidate, content: this.#text.toString(), status: 'interrupted', bill });
+      await this.#settlement.answer(answer, bill, { status: isCancelled ? 'cancelled' : 'done', error: null, finishedAt: this.#context.at() });
     } else if (isCancelled) {
       await this.#settlement.cancel();
     } else {
@@ -197,11 +198,11 @@ export class Reply {
   /** A gateway that is closed answers nobody any more: the monitor waits for its own stop. */
   #unasked(failure: BlockhouseError): ReplyOutcome {
     if (failure.code !== 'SHUTTING_DOWN') return { kind: 'over', failed: false };
-    return { kind: 'pause', until: null, reason: faultReason(this.#shop.name, failure), actor: 'server' };
+    return { kind: 'pause', until: null, reason: faultReason(this.#context.name, failure), actor: 'server' };
   }
 
   async #retry(fault: BlockhouseError, { candidates }: Attempt, delayMs: number): Promise<ReplyOutcome> {
-    const { name, world, retryWait } = this.#shop;
+    const { name, world, retryWait } = this.#context;
     const until = world.now() + delayMs;
     const nextAttemptAt = new Date(until).toISOString();
     await this.#settlement.requeue({ countsAsAttempt: this.#mayHaveRun || countsAsAttempt(fault, candidates), nextAttemptAt, fault });
@@ -211,7 +212,7 @@ export class Reply {
 
   /** Every candidate has failed for good; what the first one said decides. */
   async #failed(fault: BlockhouseError): Promise<ReplyOutcome> {
-    if (judgeFailure(fault) === 'block') return this.#requeue({ kind: 'fail', reason: faultReason(this.#shop.name, fault) }, fault);
+    if (judgeFailure(fault) === 'block') return this.#requeue({ kind: 'fail', reason: faultReason(this.#context.name, fault) }, fault);
     await this.#settlement.fail(fault);
     return { kind: 'over', failed: true };
   }
@@ -232,7 +233,7 @@ export class Reply {
     const settled = isLast ? this.#settlement.fail(fault) : this.#settlement.putBack({ countsAsAttempt: this.#asked !== undefined }); // unkept-counts
     await settled.catch((unwritten: unknown) => {
       if (this.#settlement.isOpen) this.#settlement.attemptOver(fault, true);
-      this.#shop.log.write('ERROR', 'reply.not-requeued', { id: this.messageId, error: toBlockhouseError(unwritten).message });
+      this.#context.log.write('ERROR', 'reply.not-requeued', { id: this.messageId, error: toBlockhouseError(unwritten).message });
     });
   }
 }

@@ -2,9 +2,10 @@
 //
 // told-once: every `start` of the reply stream is followed by exactly one `done` or `error`.
 // hand-edit-wins: where a person has removed the message or given it an outcome meanwhile, nothing is written over that.
+
+import type { BlockContext } from '../block/block-context.ts';
 import { type Entries, requeue, settle } from '../block/chat-file.ts';
 import type { TextSoFar } from '../block/reply-stream.ts';
-import type { BlockWorkshop } from '../block/workshop.ts';
 import type { BlockhouseError } from '../errors.ts';
 import type { ChatEntry, EntryError } from '../schemas/block.ts';
 import { CANCELLED, GONE } from './attempt.ts';
@@ -23,12 +24,12 @@ export interface Requeueing {
 
 /** The message that is being answered, seen from its end. */
 export class Settlement {
-  readonly #shop: BlockWorkshop;
+  readonly #context: BlockContext;
   readonly #id: string;
   #isOpen = false;
 
-  constructor(shop: BlockWorkshop, messageId: string) {
-    this.#shop = shop;
+  constructor(context: BlockContext, messageId: string) {
+    this.#context = context;
     this.#id = messageId;
   }
 
@@ -39,7 +40,7 @@ export class Settlement {
 
   /** A model is asked. `text` has each fragment before the reply stream gets it. */
   open({ provider, model }: Candidate, attempt: number, text: TextSoFar): void {
-    this.#shop.feed.start({ id: this.#id, provider, model, attempt }, text);
+    this.#context.feed.start({ id: this.#id, provider, model, attempt }, text);
     this.#isOpen = true;
   }
 
@@ -48,7 +49,7 @@ export class Settlement {
     const isKept = await this.#change((entries) => settle(entries, this.#id, outcome, answer));
     if (!isKept) return this.attemptOver(GONE, false); // hand-edit-wins
     this.#isOpen = false;
-    tellAnswer(this.#shop, answer, bill, outcome.status === 'cancelled');
+    tellAnswer(this.#context, answer, bill, outcome.status === 'cancelled');
   }
 
   /** The message will not be answered. */
@@ -75,18 +76,18 @@ export class Settlement {
   /** What readers were shown of an attempt is void. */
   attemptOver(fault: BlockhouseError, willRetry: boolean): void {
     this.#isOpen = false;
-    tellAttemptOver(this.#shop, this.#id, fault, willRetry);
+    tellAttemptOver(this.#context, this.#id, fault, willRetry);
   }
 
   async #finish(status: 'failed' | 'cancelled', fault: BlockhouseError, error: EntryError | null): Promise<void> {
-    const outcome = { status, error, finishedAt: this.#shop.at() } as const;
+    const outcome = { status, error, finishedAt: this.#context.at() } as const;
     const isKept = await this.#change((entries) => settle(entries, this.#id, outcome, undefined));
     if (!isKept) return this.attemptOver(GONE, false); // hand-edit-wins
     this.#isOpen = false;
-    tellOver(this.#shop, this.#id, status, fault);
+    tellOver(this.#context, this.#id, status, fault);
   }
 
   #change(change: (entries: Entries) => { value: Entries; result: boolean }): Promise<boolean> {
-    return this.#shop.files.chat.update(change);
+    return this.#context.files.chat.update(change);
   }
 }

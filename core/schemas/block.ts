@@ -1,7 +1,7 @@
 // The files of a block: config, memory, costs, pulse, chat. The same schemas check what clients send, what is read from
 // disk, and describe the API. Known fields are checked, unknown ones are kept. Pure: no I/O.
 import type { XStatic } from 'typebox/schema';
-import { MODEL_PATTERN, STOP_REASONS, Usage } from './chat.ts';
+import { ModelId, STOP_REASONS, Usage } from './chat.ts';
 
 /** Lower case only, so that no two names share a folder on a file system that ignores case. */
 export const BLOCK_NAME_PATTERN = '^[a-z0-9][a-z0-9-]{0,31}$';
@@ -16,7 +16,6 @@ const text = { type: 'string', maxLength: MAX_TEXT_CHARACTERS } as const;
 const word = { type: 'string', minLength: 1, maxLength: 256 } as const;
 const count = { type: 'integer', minimum: 0 } as const;
 const time = { type: 'string', description: 'ISO 8601, UTC, with milliseconds' } as const;
-const model = { type: 'string', pattern: MODEL_PATTERN, description: 'Model id, as the provider writes it' } as const;
 const provider = { type: 'string', minLength: 1, maxLength: 64, description: 'Adapter id' } as const;
 /** `| null`: unknown or unset. */
 const orNull = <const S extends object>(schema: S) => ({ anyOf: [schema, { type: 'null' }] }) as const;
@@ -30,7 +29,7 @@ export const BlockAdapter = {
   required: ['provider', 'model'],
   properties: {
     provider,
-    model,
+    model: ModelId,
     baseURL: { type: 'string', minLength: 1, maxLength: 2048 },
     region: { type: 'string', minLength: 1, maxLength: 64 },
     maxTokens: { type: 'integer', minimum: 1, maximum: 10_000_000, description: 'Longest answer; default 4096' },
@@ -48,7 +47,7 @@ const SETTABLE = {
     type: 'array',
     maxItems: 8,
     description: 'Tried in order when the first fails for good',
-    items: { type: 'object', required: ['provider', 'model'], properties: { provider, model } },
+    items: { type: 'object', required: ['provider', 'model'], properties: { provider, model: ModelId } },
   },
   systemPrompt: text,
   goals: { type: 'array', items: text, maxItems: 100, description: 'Added to the prompt' },

@@ -5,7 +5,7 @@ import type { XStatic } from 'typebox/schema';
 /** Fits the tool-name rules of all five providers. */
 export const TOOL_NAME_PATTERN = '^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$';
 /** Printable ASCII without spaces, and no `.` or `..` path segment: a model id becomes part of a URL on two providers. */
-export const MODEL_PATTERN = '^(?!.*(?:^|/)\\.\\.?(?:/|$))[\\x21-\\x7e]{1,2048}$';
+const MODEL_PATTERN = '^(?!.*(?:^|/)\\.\\.?(?:/|$))[\\x21-\\x7e]{1,2048}$';
 /** What may stand in an HTTP header without being able to split it. */
 export const SECRET_PATTERN = '^[\\x21-\\x7e]{1,4096}$';
 /** Each repetition has a limit: a group without one overflows the stack on a text of some megabytes. */
@@ -16,8 +16,14 @@ const boolean = { type: 'boolean' } as const;
 /** Any JSON object; `additionalProperties: {}` says so to the type as well. */
 const anyObject = { type: 'object', additionalProperties: {} } as const;
 const secret = { type: 'string', pattern: SECRET_PATTERN } as const;
+/** The id of a model, in a request and in the configuration of a block. */
+export const ModelId = {
+  type: 'string',
+  pattern: MODEL_PATTERN,
+  description: 'Model id, as the provider writes it: printable ASCII without spaces, 2048 characters at most, no . or .. between slashes',
+} as const;
 const callId = { type: 'string', minLength: 1, maxLength: 256 } as const;
-const toolName = { type: 'string', pattern: TOOL_NAME_PATTERN } as const;
+const toolName = { type: 'string', pattern: TOOL_NAME_PATTERN, description: 'Letters, digits, _ and -, at most 64, beginning with a letter or _' } as const;
 
 export const ChatConfig = {
   type: 'object',
@@ -27,12 +33,12 @@ export const ChatConfig = {
     maxTokens: { type: 'integer', minimum: 1, maximum: 10_000_000, description: 'Maximum output tokens; default 4096' },
     temperature: { type: 'number', minimum: 0, maximum: 1, description: 'Sampling temperature' },
     cacheControl: { type: 'boolean', description: 'Enable prompt caching (anthropic, bedrock)' },
-    region: { type: 'string', pattern: REGION_PATTERN, description: 'Region override (bedrock)' },
+    region: { type: 'string', pattern: REGION_PATTERN, description: 'Region override (bedrock), such as us-east-1' },
     baseURL: { type: 'string', minLength: 1, maxLength: 2048, description: 'API endpoint override (all but bedrock)' },
-    apiKey: { ...secret, description: 'API key for this request only' },
-    accessKeyId: { ...secret, description: 'Access key for this request only (bedrock)' },
-    secretAccessKey: { ...secret, description: 'Secret key for this request only (bedrock)' },
-    sessionToken: { ...secret, description: 'Session token that belongs to temporary keys (bedrock)' },
+    apiKey: { ...secret, description: 'API key for this request only: printable ASCII without spaces' },
+    accessKeyId: { ...secret, description: 'Access key for this request only (bedrock): printable ASCII without spaces' },
+    secretAccessKey: { ...secret, description: 'Secret key for this request only (bedrock): printable ASCII without spaces' },
+    sessionToken: { ...secret, description: 'Session token that belongs to temporary keys (bedrock): printable ASCII without spaces' },
   },
 } as const;
 export type ChatConfig = XStatic<typeof ChatConfig>;
@@ -100,7 +106,7 @@ export const ChatRequest = {
   required: ['adapter', 'model', 'messages'],
   properties: {
     adapter: { type: 'string', minLength: 1, maxLength: 64, description: 'Adapter id' },
-    model: { type: 'string', pattern: MODEL_PATTERN, description: 'Model id, as the provider writes it' },
+    model: ModelId,
     messages: { type: 'array', items: Message, minItems: 1, maxItems: 100_000 },
     stream: { type: 'boolean', description: 'true selects server-sent events' },
     config: ChatConfig,

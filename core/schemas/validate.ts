@@ -108,7 +108,7 @@ function wording(fault: ErrorObject): string {
     case 'enum':
       return `must be one of ${(fault.params['allowedValues'] as unknown[]).join(', ')}`;
     case 'pattern':
-      return `has characters or a form that are not allowed here${hint(fault)}`;
+      return fault.data === '' ? 'must not be empty' : `has characters or a form that are not allowed here (${ruleOf(fault)})`;
     case 'minItems':
       return 'must not be empty';
     case 'minLength':
@@ -131,9 +131,10 @@ function meantField(key: string, properties: Record<string, { properties?: unkno
   return holder === undefined ? undefined : `${holder}.${camel}`;
 }
 
-function hint(fault: ErrorObject): string {
-  const description = (fault.parentSchema as { description?: string } | undefined)?.description;
-  return ` (pattern ${String(fault.params['pattern'])}${description === undefined ? '' : `; ${description}`})`;
+/** A description says what a pattern allows in words; a pattern alone is hard to read. */
+function ruleOf({ parentSchema, params }: ErrorObject): string {
+  const { description } = (parentSchema ?? {}) as { readonly description?: string };
+  return description ?? `pattern ${String(params['pattern'])}`;
 }
 
 function kindOf(value: unknown): string {

@@ -104,7 +104,7 @@ async function* unzipped(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 export function unreadable(error: unknown): never {
   if (error instanceof BlockhouseError) throw error;
   const reason = error instanceof Error ? error.message : String(error);
-  throw new BlockhouseError('INVALID_REQUEST', `The archive can't be read as tar.gz: ${reason}`, { cause: error });
+  throw new BlockhouseError('INVALID_REQUEST', `The archive can't be read as tar.gz: ${reason.replace(/\.$/, '')}.`, { cause: error });
 }
 
 function refusal({ name }: TarHeader, message: string): BlockhouseError {

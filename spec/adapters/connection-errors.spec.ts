@@ -40,7 +40,7 @@ t.test('what was no HTTP is no break of the connection', async (t) => {
     withCode('Headers Overflow Error', 'UND_ERR_HEADERS_OVERFLOW'),
     new Error('bad upgrade'),
   ]) {
-    t.match(brokenCall(error, at('waiting')), { code: 'UPSTREAM_MALFORMED', message: /does not speak HTTP as it should/ });
+    t.match(brokenCall(error, at('waiting')), { code: 'UPSTREAM_MALFORMED', message: /does not speak valid HTTP/ });
     t.equal(isBreakOfConnection(error), false);
   }
 });

@@ -69,11 +69,12 @@ t.test('a connection whose client left is closed, and never carries another requ
 t.test('a connection whose answer came whole carries the next request', async (t) => {
   const { sockets, answer } = onSockets(friendlyDaemon);
   const server = await startServer(t, { answer });
-  for (let n = 0; n < 3; n += 1) {
+  for (let n = 0; n < 4; n += 1) {
     await server.call('POST', '/v1/chat', { body: STREAM });
     await delay(20); // some turns of the event loop until it may be used again
   }
-  t.equal(new Set(sockets).size, 1);
+  // The first chat comes right behind the question for the model's context, whose connection may not be free again.
+  t.equal(new Set(sockets.slice(1)).size, 1);
 });
 
 /** The clock of undici's own limits, which its tests move by hand. */

@@ -2,10 +2,12 @@
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import t from 'tap';
-import { createActor, waitFor } from 'xstate';
+import { createActor } from 'xstate';
+import { ask } from '../../core/block/ask.ts';
+import type { BlockContext } from '../../core/block/block-context.ts';
 import type { Entries } from '../../core/block/chat-file.ts';
-import type { BlockWorkshop } from '../../core/block/workshop.ts';
-import { MonitorActors } from '../../core/monitor/actors.ts';
+import { createBlockMachine } from '../../core/block/machine.ts';
+import { monitorActors } from '../../core/monitor/actors.ts';
 import type { EntryOnDisk, Snapshot } from '../support/crash/disk.ts';
 import { EchoDaemon, echoOf } from '../support/crash/echo-daemon.ts';
 import { type KillReport, killAgainAndAgain } from '../support/crash/kill-loop.ts';
@@ -57,11 +59,12 @@ t.test('a stop before the recovery gives no attempt back that a crash has cut of
   const update = async (change: (before: Entries) => { value: Entries }): Promise<void> => {
     entries = change(entries).value;
   };
-  const shop = { name: 'ada', files: { chat: { update } }, world: { now: Date.now } } as unknown as BlockWorkshop;
-  const actors = new MonitorActors(shop, { onBegin: () => new Promise<void>(() => undefined), onEnd: async () => undefined });
-  const monitor = createActor(actors.machine(), { input: { name: 'ada', cause: 'start', actor: 'user' } }).start();
-  monitor.send({ type: 'stop', cause: 'stop', actor: 'user' });
-  await waitFor(monitor, ({ status }) => status === 'done');
+  const run = { beginRun: () => new Promise<void>(() => undefined), endRun: async () => undefined };
+  const context = { name: 'ada', files: { chat: { update } }, world: { now: Date.now }, ...run } as unknown as BlockContext;
+  const machine = createBlockMachine(Date.now).provide({ actors: monitorActors(() => context) });
+  const actor = createActor(machine, { input: { name: 'ada', archiveName: null } }).start();
+  actor.send({ type: 'block.start', cause: 'start', actor: 'user' });
+  await ask(actor, { type: 'block.stop', cause: 'stop', actor: 'user' });
   t.match(entries, [{ status: 'queued', attempts: 1 }]);
 });
 

@@ -106,21 +106,23 @@ t.test('answers that go on after the time of grace end in an error that says so,
   };
   const working = [{ ...STREAM, model: 'silent' }, CHAT, { ...CHAT, model: 'busy' }].map(open);
   await server.upstream.arrived(3);
+  await until(() => server.log().includes('chat retried'), 'the wait before a repetition, which holds no place');
+  working.push(open({ ...CHAT, model: 'fourth' }));
+  await server.upstream.arrived(4);
   const waiting = open({ ...CHAT, model: 'waiting' });
   await waiting.sent;
   // Requests are read in the order of their coming: the one that waits is there when this one is answered.
   t.equal((await fetch(`${server.url}/v1/health`)).status, 200);
-  await until(() => server.log().includes('chat retried'), 'the wait before a repetition');
   const answers = Promise.all([...working, waiting].map(({ answer }) => answer));
   await signal(server, 'SIGTERM');
   t.match(framesOf(await begunText).at(-1), { event: 'error', data: { status: 503, code: 'SHUTTING_DOWN' } }, 'a stream that had begun');
-  const phases = ['a silent stream', 'a whole answer', 'a wait before a repetition', 'a place in the queue'];
+  const phases = ['a silent stream', 'a whole answer', 'a wait before a repetition', 'another whole answer', 'a place in the queue'];
   for (const [index, { status, text }] of (await answers).entries()) {
     t.match(text, /"code":"SHUTTING_DOWN"/, phases[index] ?? '');
     if (index > 0 || !text.startsWith(': keep-alive')) t.equal(status, 503, phases[index] ?? ''); // a silence of 10 s opens a stream
   }
   t.equal((await server.ended).code, 0);
-  t.equal(server.upstream.requests.length, 4, 'nothing was begun that could not end');
+  t.equal(server.upstream.requests.length, 5, 'nothing was begun that could not end');
 });
 
 async function readWhole(response: IncomingMessage): Promise<string> {

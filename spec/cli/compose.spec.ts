@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { createConfiguredCore, cutOff, inWorkspace, readConfig, startServer } from '../../cli/compose.ts';
 import { CliError } from '../../cli/exit-codes.ts';
@@ -28,6 +30,19 @@ t.test('failures of the file system name the workspace; failures of the core sta
     inWorkspace(config, () => Promise.reject(own)),
     own,
   );
+});
+
+t.test('a file in the place of a folder is named: the workspace, one above it, or one in it', async (t) => {
+  const file = join(testFolder(t), 'notes.txt');
+  writeFileSync(file, 'x');
+  for (const workspace of [file, join(file, 'inner')])
+    await t.rejects(startServer({ port: '0', workspace }), {
+      kind: 'place',
+      message: `the workspace ${workspace} can't be used: ${file} is not a folder. Move it away, or choose another place with --workspace.`,
+    });
+  const workspace = testFolder(t);
+  writeFileSync(join(workspace, 'blocks'), 'x');
+  await t.rejects(startServer({ port: '0', workspace }), { kind: 'place', message: /blocks is not a folder\. Move it away/ });
 });
 
 t.test('a core that fails to close when its time is up is in the log, and nothing else comes of it', async (t) => {

@@ -22,7 +22,7 @@ class Hide extends Tell {
   static override readonly paths = [['hide'], ['hide', 'more'], ['hide', 'most'], ['hush']];
 }
 
-const cli = new ReadableCli({ binaryName: 'blockhouse', binaryLabel: 'The label' });
+const cli = new ReadableCli({ binaryName: 'blockhouse', binaryLabel: 'The label', enableColors: false });
 for (const command of [Ask, Tell, Hide]) cli.register(command);
 
 function refusal(...argv: string[]): string[] {

@@ -1,5 +1,5 @@
 // Files of a block for table tests: everything by default but what a case is about.
-import { completeConfig, freshMemory, freshPulse } from '../../core/block/contents.ts';
+import { completeConfig, freshMemory, freshPulse } from '../../core/block/document-codecs.ts';
 import type { BlockConfig, BlockMemory, BlockPulse, ChatEntry } from '../../core/schemas/block.ts';
 
 export const AT = '2026-11-20T14:03:22.123Z';

@@ -1,11 +1,12 @@
-// A monitor whose actors do what the test says, and whose time passes only when it says so.
+// The machine of a block whose monitor was started, whose actors do what the test says, and whose time passes only when it says so.
 import { type Actor, createActor, fromPromise, type NonReducibleUnknown, SimulatedClock, type Snapshot } from 'xstate';
-import { type Choice, createMonitorMachine, type MonitorEvent, type MonitorMachine, type ReplyOutcome } from '../../core/monitor/machine.ts';
+import { type BlockMachine, createBlockMachine } from '../../core/block/machine.ts';
+import type { Answer, BlockEvent, Choice, ReplyOutcome } from '../../core/block/machine-types.ts';
+import type { BlockMemory } from '../../core/schemas/block.ts';
 import { until } from './until.ts';
 
 type Source = 'recover' | 'choose' | 'reply' | 'compact' | 'settle';
 type Output = Choice | ReplyOutcome | undefined;
-type Named = { readonly name: string };
 
 interface Task {
   readonly source: Source;
@@ -16,16 +17,18 @@ interface Task {
 }
 
 export interface MonitorRig {
-  readonly actor: Actor<MonitorMachine>;
+  readonly actor: Actor<BlockMachine>;
+  /** What commands were answered. */
+  readonly answers: readonly Answer[];
   /** Epoch milliseconds: what the machine takes for the present. */
   clock: { now: number };
   readonly aborts: number;
-  /** The state as a path: `working.replying`. */
+  /** The state of the monitor as a path: `working.replying`. */
   state(): string;
   /** The work that is under way. */
   task(): Task;
   started(source: Source): number;
-  send(event: MonitorEvent): void;
+  send(event: BlockEvent): void;
   /** Ends the work under way and waits until the machine has heard of it. */
   done(output?: Output): Promise<void>;
   fault(error?: unknown): Promise<void>;
@@ -43,7 +46,7 @@ export function monitorRig(snapshot?: Snapshot<unknown>): MonitorRig {
   const tasks: Task[] = [];
   const started: Source[] = [];
   let aborts = 0;
-  const work = <O, I extends NonReducibleUnknown = Named>(source: Source) =>
+  const work = <O, I extends NonReducibleUnknown = void>(source: Source) =>
     fromPromise<O, I>(
       ({ input, signal }) =>
         new Promise<O>((resolve, reject) => {
@@ -51,13 +54,13 @@ export function monitorRig(snapshot?: Snapshot<unknown>): MonitorRig {
           tasks.push({ source, input, signal, resolve: (output) => resolve(output as O), reject });
         }),
     );
-  const machine = createMonitorMachine(() => clock.now).provide({
+  const machine = createBlockMachine(() => clock.now).provide({
     actors: {
       recover: work<Choice>('recover'),
-      choose: work<Choice, Named & { readonly isUrgent: boolean }>('choose'),
-      reply: work<ReplyOutcome, Named & { readonly messageId: string }>('reply'),
-      compact: work<void>('compact'),
-      settle: work<void>('settle'),
+      choose: work<Choice, { readonly isUrgent: boolean }>('choose'),
+      reply: work<ReplyOutcome, { readonly messageId: string }>('reply'),
+      compact: work<BlockMemory, { readonly trigger: 'threshold' | 'manual' }>('compact'),
+      settle: work<void, { readonly isReplyLeft: boolean }>('settle'),
     },
     actions: {
       abortReply: () => {
@@ -65,13 +68,15 @@ export function monitorRig(snapshot?: Snapshot<unknown>): MonitorRig {
       },
     },
   });
-  const input = { name: 'ada', cause: 'start', actor: 'user' } as const;
-  const actor = createActor(machine, { input, clock: timers, ...(snapshot !== undefined && { snapshot }) });
+  const actor = createActor(machine, { input: { name: 'ada', archiveName: null }, clock: timers, ...(snapshot !== undefined && { snapshot }) });
+  const answers: Answer[] = [];
+  actor.on('answer', (answer) => void answers.push(answer));
   let steps = 0;
   actor.subscribe(() => {
     steps += 1;
   });
   actor.start();
+  if (snapshot === undefined) actor.send(START);
   const end = async (settle: (task: Task) => void): Promise<void> => {
     const task = current();
     tasks.splice(tasks.indexOf(task), 1);
@@ -84,12 +89,10 @@ export function monitorRig(snapshot?: Snapshot<unknown>): MonitorRig {
     if (task === undefined) throw new Error(`nothing is under way in ${state()}`);
     return task;
   };
-  const state = (): string => {
-    const { value } = actor.getSnapshot();
-    return typeof value === 'string' ? value : Object.entries(value).flat().join('.');
-  };
+  const state = (): string => pathOf(actor.getSnapshot().value.monitor).replace(/^running\./, '');
   return {
     actor,
+    answers,
     clock,
     get aborts() {
       return aborts;
@@ -108,9 +111,20 @@ export function monitorRig(snapshot?: Snapshot<unknown>): MonitorRig {
   };
 }
 
-export const STOP = { type: 'stop', cause: 'stop', actor: 'user' } as const;
-export const START = { type: 'start', actor: 'user' } as const;
+/** A state value as a path: `running.working.replying`. */
+export function pathOf(value: unknown): string {
+  return typeof value === 'string'
+    ? value
+    : Object.entries(value as object)
+        .flatMap(([name, inner]) => [name, pathOf(inner)])
+        .join('.');
+}
+
+export const STOP = { type: 'block.stop', cause: 'stop', actor: 'user' } as const;
+export const START = { type: 'block.start', cause: 'start', actor: 'user' } as const;
 export const SETTINGS = { type: 'settings.changed', cause: 'config changed', actor: 'user' } as const;
+export const REPAIR = { type: 'file.repaired', cause: 'chat changed', actor: 'user' } as const;
+export const DAMAGE = { type: 'file.damaged', cause: 'chat damaged', actor: 'server' } as const;
 export const HALT = { type: 'halt.changed', cause: 'unhalt', actor: 'user' } as const;
 export const CHAT = { type: 'chat.changed' } as const;
 export const REASON = { code: 'X', message: 'Why.', fix: 'Do this.' } as const;

@@ -113,7 +113,7 @@ export async function readAnswer(response: IncomingMessage): Promise<Answer> {
 }
 
 /** Resolves when `condition` holds; throws after a limit that only a defect reaches. */
-export async function until(condition: () => boolean | Promise<boolean>, what: string, limitMs = 20_000): Promise<void> {
+export async function until(condition: () => boolean | Promise<boolean>, what: string, limitMs = 60_000): Promise<void> {
   const deadline = performance.now() + limitMs;
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`waited ${limitMs} ms in vain: ${what}`);

@@ -5,7 +5,7 @@ const SHORTEST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 250;
 
 /** Resolves once `condition` holds; rejects, naming `what`, when it does not within a generous limit. What takes longer is looked at less often. */
-export async function until(what: string, condition: () => boolean, limitMs = 20_000): Promise<void> {
+export async function until(what: string, condition: () => boolean, limitMs = 60_000): Promise<void> {
   const from = performance.now();
   while (!condition()) {
     const waitedMs = performance.now() - from;

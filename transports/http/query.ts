@@ -12,6 +12,14 @@ export function queryValue(req: IncomingMessage, name: string): string | undefin
   return values[0];
 }
 
+/** A whole number in digits; undefined where the parameter is absent. */
+export function queryNumber(req: IncomingMessage, name: string): number | undefined {
+  const given = queryValue(req, name);
+  if (given === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(given)) throw invalidRequest(name, 'must be a whole number, written in digits');
+  return Number(given);
+}
+
 /** One of `choices`; the first of them where the parameter is absent. */
 export function queryChoice<const T extends string>(req: IncomingMessage, name: string, choices: readonly [T, ...T[]]): T {
   const given = queryValue(req, name);

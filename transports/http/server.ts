@@ -9,11 +9,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { BlockhouseError, type Core, DEFAULT_MAX_CONNECTIONS, internalError, toBlockhouseError } from '../../core/index.ts';
+import { BlockhouseError, type Core, DEFAULT_MAX_CONNECTIONS, internalError, invalidRequest, toBlockhouseError } from '../../core/index.ts';
 import { assertOwnHost, bearerToken, inboundRequestId, targetPath } from '../guard.ts';
 import { STDERR_LOG, type TransportLog } from '../log.ts';
 import { answerRaw, COMMON_HEADERS, openAnswer } from '../raw-answer.ts';
 import { isRepeated, wrongTokensOf } from '../wrong-tokens.ts';
+import { queryToken, WS_PATH, WS_TOKEN_HINT } from '../ws-path.ts';
 import { MAX_HEADER_BYTES, OpenAnswers, parserFailure } from './connection.ts';
 import { DEFAULT_IMPORT_LIMITS, type ImportLimits, ImportQueue } from './imports.ts';
 import { checkMounts, type FoundMount, findMount, type Mount } from './mounts.ts';
@@ -61,7 +62,7 @@ const DROP_LOG_MS = 10_000;
 export function createHttpTransport(core: Core, options: HttpTransportOptions = {}): HttpTransport {
   if (core.token === undefined) throw new Error('A server needs a workspace: createCore({ workspace, … }).');
   checkMounts(options.mounts ?? []);
-  const front = new Front(core, options);
+  const front = new Front(core, options, () => server.listenerCount('upgrade') > 0);
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -109,6 +110,7 @@ class Front {
   readonly #log: TransportLog;
   readonly #mounts: readonly Mount[];
   readonly #allowRemote: boolean;
+  readonly #takesUpgrades: () => boolean;
   readonly #router = new Router<Route>(ROUTES);
   readonly #context: ServerContext;
   readonly #onIdle: (() => void)[] = [];
@@ -117,8 +119,9 @@ class Front {
   #dropToldAt = Number.NEGATIVE_INFINITY;
   #startedAt = performance.now();
 
-  constructor(core: Core, options: HttpTransportOptions) {
+  constructor(core: Core, options: HttpTransportOptions, takesUpgrades: () => boolean) {
     this.#core = core;
+    this.#takesUpgrades = takesUpgrades;
     this.#log = options.log ?? STDERR_LOG;
     this.#mounts = options.mounts ?? [];
     this.#allowRemote = options.allowRemote ?? false;
@@ -203,6 +206,7 @@ class Front {
     const found = this.#router.find(req.method ?? '', path);
     if (found !== undefined && 'allow' in found && req.method === 'OPTIONS')
       return { status: 204, body: undefined, headers: { allow: found.allow.join(', ') } };
+    if (path === WS_PATH && this.#takesUpgrades()) this.#refuseNotUpgraded(req);
     if (!(found !== undefined && 'route' in found && found.route.public)) this.#assertToken(req);
     if (found === undefined) throw new BlockhouseError('NOT_FOUND', `There is no ${path.slice(0, 200)}; GET /openapi.json lists the routes.`);
     if ('allow' in found) return notAllowed(req.method, found.allow, requestId);
@@ -239,6 +243,15 @@ class Front {
 
   #assertToken(req: IncomingMessage): void {
     wrongTokensOf(this.#core).assertRight(this.#core, req, bearerToken(req), 'Send the header Authorization: Bearer <token>; `blockhouse token` prints it.');
+  }
+
+  /** Most often a proxy in between has dropped the headers, and the token is in the query. */
+  #refuseNotUpgraded(req: IncomingMessage): never {
+    wrongTokensOf(this.#core).assertRight(this.#core, req, queryToken(req) ?? bearerToken(req), WS_TOKEN_HINT);
+    throw invalidRequest(
+      '',
+      `${WS_PATH} is a WebSocket: send the headers Connection: Upgrade and Upgrade: websocket, and let a proxy in between pass them on.`,
+    );
   }
 
   #write(req: IncomingMessage, res: ServerResponse, reply: JsonReply, requestId: string): void {

@@ -14,7 +14,7 @@ import {
   VERSION,
   WsErrorFrame,
 } from '../../core/index.ts';
-import { WS_PATH } from './upgrade.ts';
+import { WS_PATH } from '../ws-path.ts';
 
 interface Message {
   readonly schema: object;

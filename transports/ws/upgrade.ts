@@ -15,13 +15,12 @@ import { assertOwnHost, inboundRequestId, targetPath } from '../guard.ts';
 import type { TransportLog } from '../log.ts';
 import { answerRaw, openAnswer } from '../raw-answer.ts';
 import { isRepeated, wrongTokensOf } from '../wrong-tokens.ts';
+import { queryToken, WS_PATH, WS_TOKEN_HINT } from '../ws-path.ts';
 import { withoutUpgrade } from './hand-back.ts';
 import { MAX_MESSAGE_BYTES, MAX_MESSAGE_PIECES, type WsLimits } from './limits.ts';
 
 /** The package is loaded with the first handshake: a server is healthy before anybody has opened a socket. */
 const load = createRequire(import.meta.url);
-
-export const WS_PATH = '/api/ws';
 
 export interface DoorContext {
   readonly core: Pick<Core, 'token' | 'newRequestId'>;
@@ -91,7 +90,7 @@ export class Door {
     assertOwnHost(req, { allowRemote });
     const path = targetPath(req);
     if (path !== WS_PATH) throw new BlockhouseError('NOT_FOUND', `There is no WebSocket at ${path.slice(0, 200)}; there is one at ${WS_PATH}.`);
-    wrongTokensOf(core).assertRight(core, req, tokenOf(req), `Connect to ${WS_PATH}?token=<token>; \`blockhouse token\` prints it.`);
+    wrongTokensOf(core).assertRight(core, req, queryToken(req), WS_TOKEN_HINT);
     assertHandshake(req);
     if (this.#closing) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
     if (count() >= limits.maxSockets)
@@ -138,12 +137,6 @@ export class Door {
       ...(failure.code === 'INVALID_REQUEST' && { 'sec-websocket-version': '13' }),
     });
   }
-}
-
-/** One `token` in the query; undefined when it is missing or doubled. */
-function tokenOf(req: IncomingMessage): string | undefined {
-  const tokens = new URLSearchParams(req.url?.split('?')[1] ?? '').getAll('token');
-  return tokens.length === 1 ? tokens[0] : undefined;
 }
 
 /** What `ws` does not see to: it takes version 8, whose origin is in another header, and leaves a body to be read as frames. */

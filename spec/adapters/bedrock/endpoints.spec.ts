@@ -45,7 +45,7 @@ t.test('stored keys may go to the two hosts of the region, or to the configured 
 t.test('a stored region that would leave AWS is named, and makes no host trusted', async (t) => {
   for (const region of ['us-east-1.evil.example/', 'evil.example#', 'US-EAST-1', 'x', '', 'us-a-b-c-d-1', `aa${'-a'.repeat(4_750_000)}-1`]) {
     const settings = settingsFrom({ stored: { region: region || ' ' } });
-    t.match(endpointProblem(settings), /region from auth\.json is no AWS region/);
+    t.match(endpointProblem(settings), /region from auth\.json is not an AWS region/);
     t.same(trustedOrigins(settings), []);
   }
 });

@@ -97,7 +97,12 @@ for (const reason of ['MALFORMED_FUNCTION_CALL', 'MALFORMED_RESPONSE', 'UNEXPECT
       t.fail('must throw');
     } catch (error) {
       t.ok(error instanceof StreamError);
-      t.strictSame((error as StreamError).providerError, { kind: 'failed', message: `the answer ended with ${reason}: print(x)`, retryable: false });
+      t.strictSame((error as StreamError).providerError, {
+        kind: 'failed',
+        message: `the answer ended with ${reason}: print(x)`,
+        retryable: false,
+        mayHaveRun: true,
+      });
     }
   });
 }

@@ -126,7 +126,7 @@ t.test('a chunk that is no JSON object is unreadable', async (t) => {
   for (const data of ['{"choices"', '[]', 'hello'])
     t.match(
       thrownBy(() => decode(new ChatDecoder(), `data: ${data}\n\n`)),
-      { code: 'UPSTREAM_MALFORMED', message: /no JSON object/ },
+      { code: 'UPSTREAM_MALFORMED', message: /not a JSON object/ },
       data,
     );
 });

@@ -156,7 +156,7 @@ t.test('an event that is no JSON object is unreadable', async (t) => {
   for (const data of ['{"type":', '[]', 'null'])
     t.match(
       thrownBy(() => decode(new ResponsesDecoder(), `data: ${data}\n\n`)),
-      { code: 'UPSTREAM_MALFORMED', message: /no JSON object/ },
+      { code: 'UPSTREAM_MALFORMED', message: /not a JSON object/ },
       data,
     );
 });

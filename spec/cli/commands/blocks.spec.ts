@@ -56,7 +56,7 @@ t.test('a block is made, listed, shown and explained', async (t) => {
   t.match(await on(['ls']), {
     code: 0,
     stderr: '',
-    stdout: /^NAME +STATE +MODEL +QUEUE +TODAY +LAST\none +○ stopped +ollama\/m +0 .*\ntwo +● idle +ollama\/\S+ +0 .*\n$/,
+    stdout: /^NAME +STATE +MODEL +QUEUE +FAILED +TODAY +LAST\none +○ stopped +ollama\/m +0 +0 .*\ntwo +● idle +ollama\/\S+ +0 +0 .*\n$/,
   });
   t.same(await on(['ls', '-q']), { code: 0, stdout: 'one\ntwo\n', stderr: '' });
   const { blocks } = JSON.parse((await on(['ls', '--json'])).stdout) as { blocks: object[] };

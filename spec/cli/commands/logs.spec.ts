@@ -1,6 +1,7 @@
-import { appendFileSync, readdirSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { until } from '../../support/until.ts';
 import { openDesk } from '../run.ts';
 
 t.test('the last lines are printed, by level too, made harmless', async (t) => {
@@ -9,8 +10,14 @@ t.test('the last lines are printed, by level too, made harmless', async (t) => {
   t.match(await on(['logs', 'one']), { code: 0, stdout: '', stderr: 'one has no log yet.\n' });
   await on(['start', 'one']);
   const folder = join(workspace, 'blocks', 'one', 'logs');
-  const file = join(folder, readdirSync(folder)[0] ?? '');
-  appendFileSync(file, '2026-11-20T14:00:00.000Z WARN by.hand \x1b[2Jx\n2026-11-20T14:00:01.000Z INFO last\n');
+  let file: string | undefined;
+  await until('its start is in the log', () => {
+    file = readdirSync(folder)
+      .map((name) => join(folder, name))
+      .find((path) => readFileSync(path, 'utf8').includes('state.idle'));
+    return file !== undefined;
+  });
+  appendFileSync(file ?? '', '2026-11-20T14:00:00.000Z WARN by.hand \x1b[2Jx\n2026-11-20T14:00:01.000Z INFO last\n');
   t.equal((await on(['logs', 'one', '-n', '2'])).stdout, '2026-11-20T14:00:00.000Z WARN by.hand x\n2026-11-20T14:00:01.000Z INFO last\n');
   t.equal((await on(['logs', 'one', '--level', 'warn'])).stdout, '2026-11-20T14:00:00.000Z WARN by.hand x\n');
   t.same(JSON.parse((await on(['logs', 'one', '-n', '1', '--json'])).stdout), { block: 'one', line: '2026-11-20T14:00:01.000Z INFO last' });

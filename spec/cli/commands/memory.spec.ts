@@ -1,4 +1,5 @@
 import t from 'tap';
+import { until } from '../../support/server.ts';
 import { openDesk } from '../run.ts';
 
 t.test('facts are added, shown and forgotten', async (t) => {
@@ -20,6 +21,7 @@ t.test('memory is summarised by the model, and that is undone', async (t) => {
   await on(['config', 'set', 'one', 'memory.keepMessages=0']);
   t.match(await on(['memory', 'one', '--undo']), { code: 2, stderr: /^blockhouse: .*\n$/ });
   for (const text of ['one', 'two', 'three']) await on(['send', 'one', '--wait', text]);
+  await until(async () => (await on(['ls', '--json'])).stdout.includes('"state":"idle"'), 'the monitor has nothing more to do');
   t.match(await on(['memory', 'one', '--compact']), { code: 0, stdout: '' });
   t.match((await on(['memory', 'one'])).stdout, /Compacted 1 time, last .*: summarized[\s\S]*Summary\nHello, you\n/);
   t.equal((await on(['memory', 'one', '--undo'])).code, 0);

@@ -107,6 +107,17 @@ t.test('each other file, damaged in each way, is flagged, kept and left as it is
   }
 });
 
+t.test('a chat that is too long is refused with its limit and the cure, before it is parsed where it is far too long', async (t) => {
+  const lines = (count: number): string => `[${Array.from({ length: count }, (_, n) => `{"role":"user","content":"${n}"}`).join(',\n')}]`;
+  for (const [count, reason] of [
+    [250_000, /it holds more than 200000 fields and elements\. .* old messages may be moved to a file in chat-archive/],
+    [12_001, /it holds 12001 messages, and at most 12000 can be active/],
+  ] as const) {
+    await t.rejects(open(t, { 'chat.json': lines(count) }).files.chat.read(), { code: 'BLOCK_DAMAGED', message: reason });
+  }
+  t.equal((await open(t, { 'chat.json': lines(12_000) }).files.chat.read()).length, 12_000);
+});
+
 t.test('what is no file is flagged at once', { skip: process.platform === 'win32' && 'needs POSIX' }, async (t) => {
   for (const file of FILE_NAMES) {
     const path = (folder: string) => join(folder, `${file}.json`);

@@ -1,131 +1,126 @@
+// The life, the memory and the server of a block, as its machine has them. The monitor is in monitor/machine.spec.ts.
 import t from 'tap';
-import { type Actor, createActor, fromPromise, initialTransition, type Snapshot, transition } from 'xstate';
-import { type BlockContext, type BlockEvent, createBlockMachine } from '../../../core/block/machine.ts';
-import { type Choice, createMonitorMachine } from '../../../core/monitor/machine.ts';
+import { type Actor, createActor, fromPromise, initialTransition, type NonReducibleUnknown, type Snapshot, transition } from 'xstate';
+import { ask } from '../../../core/block/ask.ts';
+import type { Stored, Unconfirmed } from '../../../core/block/block-folders.ts';
+import { type BlockMachine, createBlockMachine, isRunning, stateOf } from '../../../core/block/machine.ts';
+import type { BlockEvent, Choice, MachineContext } from '../../../core/block/machine-types.ts';
+import type { BlockMemory } from '../../../core/schemas/block.ts';
+import { memoryOf } from '../../support/block-files.ts';
+import { pathOf, START, STOP } from '../../support/monitor-rig.ts';
 import { gate } from '../../support/stepped-adapter.ts';
 import { until } from '../../support/until.ts';
 
-type Move = 'archive' | 'restore' | 'remove';
+type Work = 'archive' | 'restore' | 'remove' | 'compact';
 
 interface Rig {
-  readonly actor: Actor<ReturnType<typeof createBlockMachine>>;
-  readonly moves: Move[];
-  readonly heard: string[];
+  readonly actor: Actor<BlockMachine>;
+  /** What was begun, with its input. */
+  readonly works: [Work, unknown][];
+  /** Lets monitors end. */
   settle(): void;
-  /** Ends the move that is under way. */
-  moved(): void;
+  /** Ends the work that is under way. */
+  done(output?: unknown): void;
   refused(error: unknown): void;
   send(event: BlockEvent): void;
-  value(): string;
-  reaches(value: string): Promise<void>;
+  life(): string;
+  monitor(): string;
+  reaches(life: string): Promise<void>;
 }
 
-const START = { type: 'block.start', cause: 'start', actor: 'user' } as const;
-const STOP = { type: 'stop', cause: 'stop', actor: 'user' } as const;
 const ARCHIVE = { type: 'block.archive' } as const;
 const RESTORE = { type: 'block.restore', name: 'bob' } as const;
 const REMOVE = { type: 'block.remove' } as const;
+const COMPACT = { type: 'block.compact' } as const;
+const CLOSE = { type: 'block.close' } as const;
+const STORED: Stored = { archiveName: 'ada_2026', unconfirmed: undefined };
 
 function rigOf(archiveName: string | null, snapshot?: Snapshot<unknown>): Rig {
-  const moves: Move[] = [];
-  const heard: string[] = [];
-  let moved = (_name: string): void => undefined;
+  const works: [Work, unknown][] = [];
+  let done = (_output?: unknown): void => undefined;
   let refused = (_error: unknown): void => undefined;
   const settled = gate();
   const nothing = (): Promise<Choice> => Promise.resolve({ kind: 'nothing' });
-  const monitor = createMonitorMachine(() => 0).provide({
-    actors: { recover: fromPromise(nothing), choose: fromPromise(nothing), settle: fromPromise(() => settled.opened) },
-  });
-  const move = <O>(name: Move) =>
-    fromPromise<O, BlockContext>(
-      () =>
-        new Promise((resolve, reject) => {
-          moves.push(name);
-          moved = (archive) => resolve(archive as O);
+  const work = <O, I extends NonReducibleUnknown>(name: Work) =>
+    fromPromise<O, I>(
+      ({ input }) =>
+        new Promise<O>((resolve, reject) => {
+          works.push([name, input]);
+          done = (output) => resolve(output as O);
           refused = reject;
         }),
     );
-  const machine = createBlockMachine(monitor).provide({ actors: { archive: move('archive'), restore: move('restore'), remove: move('remove') } });
-  const actor = createActor(machine, { input: { name: 'ada', archiveName }, ...(snapshot !== undefined && { snapshot }) });
-  actor.subscribe((next) => void heard.push(JSON.stringify(next.value)));
-  actor.start();
-  const value = (): string => {
-    const found = actor.getSnapshot().value;
-    return typeof found === 'string' ? found : Object.entries(found).flat().join('.');
-  };
+  const machine = createBlockMachine(() => 0).provide({
+    actors: {
+      recover: fromPromise(nothing),
+      choose: fromPromise(nothing),
+      settle: fromPromise(() => settled.opened),
+      compact: work<BlockMemory, { readonly trigger: 'threshold' | 'manual' }>('compact'),
+      archive: work<Stored, { readonly wasRunning: boolean }>('archive'),
+      restore: work<Unconfirmed, { readonly archiveName: string; readonly name: string }>('restore'),
+      remove: work<Unconfirmed, { readonly archiveName: string }>('remove'),
+    },
+  });
+  const actor = createActor(machine, { input: { name: 'ada', archiveName }, ...(snapshot !== undefined && { snapshot }) }).start();
+  const life = (): string => actor.getSnapshot().value.life;
   return {
     actor,
-    moves,
-    heard,
+    works,
     settle: settled.open,
-    moved: () => moved('ada_2026'),
+    done: (output) => done(output),
     refused: (error) => refused(error),
     send: (event) => actor.send(event),
-    value,
-    reaches: (wanted) => until(`the block is ${wanted}, not ${value()}`, () => value() === wanted),
+    life,
+    monitor: () => pathOf(actor.getSnapshot().value.monitor),
+    reaches: (wanted) => until(`the block is ${wanted}, not ${life()}`, () => life() === wanted),
   };
 }
 
-/** The ways into each state. */
+/** The ways into each state of its life. */
 const WAYS: Readonly<Record<string, () => Promise<Rig>>> = {
-  'active.stopped': async () => rigOf(null),
-  'active.running': async () => {
-    const rig = rigOf(null);
-    rig.send(START);
-    return rig;
-  },
-  archiving: async () => {
-    const rig = rigOf(null);
-    rig.send(ARCHIVE);
-    return rig;
-  },
+  active: async () => rigOf(null),
+  leaving: async () => sent(rigOf(null), START, ARCHIVE),
+  archiving: async () => sent(rigOf(null), ARCHIVE),
   archived: async () => rigOf('ada_2025'),
-  restoring: async () => {
-    const rig = rigOf('ada_2025');
-    rig.send(RESTORE);
-    return rig;
-  },
-  removing: async () => {
-    const rig = rigOf('ada_2025');
-    rig.send(REMOVE);
-    return rig;
-  },
+  restoring: async () => sent(rigOf('ada_2025'), RESTORE),
+  removing: async () => sent(rigOf('ada_2025'), REMOVE),
   removed: async () => {
-    const rig = rigOf('ada_2025');
-    rig.send(REMOVE);
-    rig.moved();
+    const rig = sent(rigOf('ada_2025'), REMOVE);
+    rig.done();
     await rig.reaches('removed');
     return rig;
   },
 };
 
-type Row = readonly [from: string, what: string, step: (rig: Rig) => void, to: string, context?: Partial<BlockContext>];
+function sent(rig: Rig, ...events: BlockEvent[]): Rig {
+  for (const event of events) rig.send(event);
+  return rig;
+}
+
+type Row = readonly [from: string, what: string, step: (rig: Rig) => void, to: string, context?: Partial<MachineContext>];
 
 const ROWS: readonly Row[] = [
-  ['active.stopped', 'start', (rig) => rig.send({ ...START, cause: 'server start', actor: 'server' }), 'active.running', { cause: 'server start' }],
-  ['active.stopped', 'archive', (rig) => rig.send(ARCHIVE), 'archiving'],
-  ['active.stopped', 'stop', (rig) => rig.send(STOP), 'active.stopped'],
-  ['active.stopped', 'a message', (rig) => rig.send({ type: 'chat.changed' }), 'active.stopped'],
-  ['active.stopped', 'restore', (rig) => rig.send(RESTORE), 'active.stopped', { name: 'ada' }],
-  ['active.running', 'start', (rig) => rig.send(START), 'active.running'],
-  ['active.running', 'remove', (rig) => rig.send(REMOVE), 'active.running'],
-  ['archiving', 'moved', (rig) => rig.moved(), 'archived', { archiveName: 'ada_2026', fault: null }],
-  ['archiving', 'refused', (rig) => rig.refused(new Error('EXDEV')), 'active.stopped', { archiveName: null, fault: 'EXDEV' }],
+  ['active', 'archive', (rig) => rig.send(ARCHIVE), 'archiving', { wasRunning: false }],
+  ['active', 'restore', (rig) => rig.send(RESTORE), 'active', { name: 'ada' }],
+  ['active', 'remove', (rig) => rig.send(REMOVE), 'active'],
+  ['leaving', 'the monitor has ended', (rig) => rig.settle(), 'archiving', { wasRunning: true }],
+  ['archiving', 'moved', (rig) => rig.done(STORED), 'archived', { archiveName: 'ada_2026' }],
+  ['archiving', 'refused', (rig) => rig.refused(new Error('EXDEV')), 'active', { archiveName: null }],
   ['archiving', 'start', (rig) => rig.send(START), 'archiving'],
   ['archived', 'restore', (rig) => rig.send(RESTORE), 'restoring', { name: 'bob' }],
   ['archived', 'remove', (rig) => rig.send(REMOVE), 'removing'],
   ['archived', 'start', (rig) => rig.send(START), 'archived'],
-  ['restoring', 'moved', (rig) => rig.moved(), 'active.stopped', { archiveName: null, fault: null, name: 'bob' }],
-  ['restoring', 'refused', (rig) => rig.refused('taken'), 'archived', { archiveName: 'ada_2025', fault: 'taken' }],
+  ['restoring', 'moved', (rig) => rig.done(), 'active', { archiveName: null, name: 'bob' }],
+  ['restoring', 'refused', (rig) => rig.refused('taken'), 'archived', { archiveName: 'ada_2025' }],
   ['restoring', 'remove', (rig) => rig.send(REMOVE), 'restoring'],
-  ['removing', 'removed', (rig) => rig.moved(), 'removed'],
-  ['removing', 'refused', (rig) => rig.refused(new Error('EACCES')), 'archived', { fault: 'EACCES' }],
+  ['removing', 'removed', (rig) => rig.done(), 'removed'],
+  ['removing', 'refused', (rig) => rig.refused(new Error('EACCES')), 'archived'],
 ];
 
-t.test('each state and what happens in it lead to the next state', async (t) => {
+t.test('each state of a life and what happens in it lead to the next one', async (t) => {
   for (const [from, what, step, to, context = {}] of ROWS) {
     const rig = await (WAYS[from] as () => Promise<Rig>)();
-    t.equal(rig.value(), from);
+    t.equal(rig.life(), from);
     step(rig);
     await rig.reaches(to);
     t.match(rig.actor.getSnapshot().context, context, `${from}: ${what}`);
@@ -134,48 +129,94 @@ t.test('each state and what happens in it lead to the next state', async (t) => 
 });
 
 t.test('a block is where its input says, by a pure function', async (t) => {
-  const machine = createBlockMachine(createMonitorMachine(() => 0));
+  const machine = createBlockMachine(() => 0);
   const [active] = initialTransition(machine, { name: 'ada', archiveName: null });
-  t.strictSame(active.value, { active: 'stopped' });
+  t.strictSame(active.value, { life: 'active', monitor: 'stopped', memory: 'settled', server: 'open' });
   const [archived] = initialTransition(machine, { name: 'ada', archiveName: 'ada_2025' });
-  t.equal(archived.value, 'archived');
+  t.equal(archived.value.life, 'archived');
   const [running] = transition(machine, active, START);
-  t.strictSame(running.value, { active: 'running' });
+  t.ok(isRunning(running));
 });
 
-t.test('a block moves only after its monitor has ended', async (t) => {
-  const rig = await (WAYS['active.running'] as () => Promise<Rig>)();
-  rig.send(ARCHIVE);
-  const monitor = rig.actor.getSnapshot().children['monitor'];
-  await until('the monitor is settling', () => (monitor?.getSnapshot() as { value?: unknown } | undefined)?.value === 'stopping');
-  t.strictSame(rig.moves, []);
+t.test('a block moves only after its monitor and its compaction have ended, and runs again where it stayed', async (t) => {
+  const rig = sent(rigOf(null), START);
+  await until('it waits', () => rig.monitor() === 'running.idle');
+  const compacted = t.rejects(ask(rig.actor, COMPACT), { message: 'ended' });
+  const archived = t.rejects(ask(rig.actor, ARCHIVE), { message: 'EXDEV' });
+  t.equal(rig.monitor(), 'running.stopping');
+  t.strictSame(rig.works, [['compact', { trigger: 'manual' }]]);
   rig.settle();
+  await until('the monitor has ended', () => rig.monitor() === 'stopped');
+  t.equal(rig.life(), 'leaving');
+  await t.rejects(ask(rig.actor, START), { code: 'WRONG_STATE', message: /being archived/ });
+  rig.refused(new Error('ended'));
   await rig.reaches('archiving');
-  t.strictSame(rig.moves, ['archive']);
-  t.notOk(rig.actor.getSnapshot().context.isLeaving);
+  t.strictSame(rig.works.at(-1), ['archive', { wasRunning: true }]);
   rig.refused(new Error('EXDEV'));
-  await rig.reaches('active.stopped');
-  rig.send(START);
-  t.equal(rig.value(), 'active.running', 'and runs again where it stayed');
-  t.equal(rig.actor.getSnapshot().context.fault, null);
+  await Promise.all([compacted, archived]);
+  t.equal(rig.life(), 'active');
+  await ask(rig.actor, START);
+  t.equal(rig.monitor(), 'running.idle');
 });
 
-t.test('what is meant for the monitor reaches it', async (t) => {
-  const rig = await (WAYS['active.running'] as () => Promise<Rig>)();
-  const monitor = (): { value: unknown; context: Record<string, unknown> } =>
-    rig.actor.getSnapshot().children['monitor']?.getSnapshot() as unknown as { value: unknown; context: Record<string, unknown> };
-  await until('it is idle', () => monitor().value === 'idle');
-  t.match(monitor().context, { name: 'ada', cause: 'recovered' });
-  rig.send({ type: 'chat.changed' });
-  t.equal(monitor().value, 'choosing');
-  await until('it is idle', () => monitor().value === 'idle');
-  rig.send({ type: 'settings.changed', cause: 'config changed', actor: 'user' });
-  t.match(monitor(), { value: 'choosing', context: { cause: 'config changed' } });
-  rig.send(STOP);
-  t.equal(monitor().value, 'stopping');
+t.test('a command to a block that is not there for it is refused, and says why', async (t) => {
+  const archived = rigOf('ada_2025');
+  await t.rejects(ask(archived.actor, START), { code: 'WRONG_STATE' });
+  await t.rejects(ask(archived.actor, COMPACT), { code: 'WRONG_STATE' });
+  await t.rejects(ask(archived.actor, ARCHIVE), { code: 'BLOCK_NOT_FOUND' });
+  await ask(archived.actor, STOP);
+  const moving = sent(rigOf(null), ARCHIVE);
+  await t.rejects(ask(moving.actor, START), { code: 'WRONG_STATE', status: 409 });
+});
+
+t.test('compactions are made one at a time; every asker has its own answer', async (t) => {
+  const rig = rigOf(null);
+  const first = ask(rig.actor, COMPACT);
+  t.equal(stateOf(rig.actor.getSnapshot()), 'compacting');
+  await t.rejects(ask(rig.actor, COMPACT), { code: 'WRONG_STATE', message: /being summarised already/ });
+  const memory = memoryOf();
+  rig.done(memory);
+  t.equal(await first, memory);
+  t.equal(stateOf(rig.actor.getSnapshot()), 'stopped');
+  const failing = ask(rig.actor, COMPACT);
+  rig.refused(new Error('no model'));
+  await t.rejects(failing, { message: 'no model' });
+});
+
+t.test('a stop by a person leaves a compaction by hand alone', async (t) => {
+  const rig = sent(rigOf(null), START);
+  await until('it waits', () => rig.monitor() === 'running.idle');
+  const compacted = ask(rig.actor, COMPACT);
   rig.settle();
-  await rig.reaches('active.stopped');
-  t.equal(rig.actor.getSnapshot().children['monitor'], undefined);
+  await ask(rig.actor, STOP);
+  t.equal(stateOf(rig.actor.getSnapshot()), 'compacting');
+  rig.done(memoryOf());
+  await compacted;
+});
+
+t.test('at its end a server waits for what runs, and nothing starts any more', async (t) => {
+  const rig = sent(rigOf(null), START);
+  await until('it waits', () => rig.monitor() === 'running.idle');
+  const order: string[] = [];
+  const compacted = ask(rig.actor, COMPACT).catch(() => order.push('compacted'));
+  const closed = Promise.all([ask(rig.actor, CLOSE), ask(rig.actor, CLOSE)]).then(() => order.push('closed'));
+  await t.rejects(ask(rig.actor, START), { code: 'SHUTTING_DOWN', status: 503 }, 'while the monitor ends');
+  rig.settle();
+  await until('the monitor has ended', () => rig.monitor() === 'stopped');
+  rig.refused(new Error('ended'));
+  await Promise.all([compacted, closed]);
+  t.strictSame(order, ['compacted', 'closed']);
+  await t.rejects(ask(rig.actor, START), { code: 'SHUTTING_DOWN' });
+  await t.rejects(ask(rig.actor, COMPACT), { code: 'SHUTTING_DOWN' });
+  await ask(rig.actor, CLOSE);
+});
+
+t.test('of many that ask for the same, all have the one answer', async (t) => {
+  const rig = rigOf(null);
+  const asked = [1, 2, 3].map(() => ask(rig.actor, ARCHIVE));
+  rig.done(STORED);
+  t.strictSame(await Promise.all(asked), [STORED, STORED, STORED]);
+  t.equal(rig.works.length, 1);
 });
 
 t.test('every state survives JSON, and its context is nothing but JSON', async (t) => {
@@ -184,16 +225,21 @@ t.test('every state survives JSON, and its context is nothing but JSON', async (
     const { context } = rig.actor.getSnapshot();
     t.strictSame(JSON.parse(JSON.stringify(context)), context, name);
     const copy = rigOf(null, JSON.parse(JSON.stringify(rig.actor.getPersistedSnapshot())));
-    t.equal(copy.value(), name);
+    t.equal(copy.life(), name);
     t.strictSame(copy.actor.getSnapshot().context, context, name);
     rig.actor.stop();
     copy.actor.stop();
   }
 });
 
-t.test('a machine without its moves says which one is missing', async (t) => {
-  const actor = createActor(createBlockMachine(createMonitorMachine(() => 0)), { input: { name: 'ada', archiveName: null } }).start();
-  actor.send(ARCHIVE);
-  await until('it has failed', () => actor.getSnapshot().context.fault !== null);
-  t.equal(actor.getSnapshot().context.fault, 'archive was not provided');
+t.test('a machine without its work says what is missing', async (t) => {
+  const create = (archiveName: string | null) =>
+    createActor(
+      createBlockMachine(() => 0),
+      { input: { name: 'ada', archiveName } },
+    ).start();
+  await t.rejects(ask(create(null), ARCHIVE), { message: 'archive was not provided' });
+  await t.rejects(ask(create(null), COMPACT), { message: 'compact was not provided' });
+  await t.rejects(ask(create('ada_2025'), RESTORE), { message: 'restore was not provided' });
+  await t.rejects(ask(create('ada_2025'), REMOVE), { message: 'remove was not provided' });
 });

@@ -1,15 +1,24 @@
 import t from 'tap';
+import { createActor, fromPromise } from 'xstate';
+import type { BlockActor } from '../../../core/block/ask.ts';
 import type { Block } from '../../../core/block/block.ts';
-import type { Catalog } from '../../../core/block/catalog.ts';
+import type { Unconfirmed } from '../../../core/block/block-folders.ts';
+import type { BlockIndex } from '../../../core/block/block-index.ts';
+import { createBlockMachine } from '../../../core/block/machine.ts';
 import { OpenBlocks } from '../../../core/block/open-blocks.ts';
 import { gate } from '../../support/stepped-adapter.ts';
 
-/** Stands for a block: what the keeper looks at. */
+/** Stands for a block: what is looked at here. */
 interface Stub {
   readonly name: string;
+  readonly actor: unknown;
   isInUse: boolean;
   isQuiet: boolean;
   isRunning: boolean;
+  isMoving: boolean;
+  moved(): Promise<void>;
+  end(): Promise<void>;
+  close(): Promise<void>;
 }
 
 interface Opened {
@@ -23,13 +32,14 @@ function open(names: readonly string[] = ['a', 'b']): Opened {
   const there = new Set(names);
   const made: string[] = [];
   const swept: string[] = [];
-  const make = (name: string): Block => {
+  const make = (name: string, actor?: unknown): Block => {
     made.push(name);
-    const stub: Stub = { name, isInUse: false, isQuiet: true, isRunning: false };
+    const nothing = async (): Promise<void> => undefined;
+    const stub: Stub = { name, actor, isInUse: false, isQuiet: true, isRunning: false, isMoving: false, moved: nothing, end: nothing, close: nothing };
     return stub as unknown as Block;
   };
-  const catalog = { has: (name: string) => there.has(name) } as unknown as Catalog;
-  return { blocks: new OpenBlocks({ catalog, make, sweep: (name) => void swept.push(name) }), there, made, swept };
+  const index = { has: (name: string) => there.has(name) } as unknown as BlockIndex;
+  return { blocks: new OpenBlocks({ index, make, sweep: (name) => void swept.push(name) }), there, made, swept };
 }
 
 const stub = (block: Block): Stub => block as unknown as Stub;
@@ -73,35 +83,72 @@ t.test('a folder that was taken away and comes back has the object that still ru
 
 t.test('while a block moves, whoever wants it waits for the end of the move', async (t) => {
   const { blocks, there } = open();
-  let end = (): void => undefined;
+  const moving = stub(blocks.findNow('a'));
+  const moved = gate();
+  Object.assign(moving, { isMoving: true, moved: () => moved.opened });
   const order: string[] = [];
-  const move = blocks.whileMoving('a', async () => {
-    await new Promise<void>((resolve) => {
-      end = resolve;
-    });
-    there.delete('a');
-    order.push('moved');
-    return 5;
-  });
   const found = blocks.find('a').catch((error: { code: string }) => order.push(error.code));
-  const second = blocks.whileMoving('a', async () => order.push('second'));
+  const settled = blocks.settled('a').then(() => order.push('settled'));
   t.throws(() => blocks.findNow('a'), { code: 'BLOCK_NOT_FOUND' });
   t.equal((await blocks.find('b')).name, 'b', 'others do not wait');
-  end();
-  t.equal(await move, 5);
-  await Promise.all([found, second]);
-  t.same(order[0], 'moved');
-  t.same([...order].sort(), ['BLOCK_NOT_FOUND', 'moved', 'second']);
+  t.same(order, []);
+  there.delete('a');
+  blocks.forget('a');
+  moving.isMoving = false;
+  moved.open();
+  await Promise.all([found, settled]);
+  t.same([...order].sort(), ['BLOCK_NOT_FOUND', 'settled']);
 });
 
-t.test('a move that fails is its caller’s, and the next one goes on', async (t) => {
-  const { blocks } = open();
-  await t.rejects(
-    blocks.whileMoving('a', () => Promise.reject(new Error('full'))),
-    { message: 'full' },
+/** The actor of an archived block, whose way out of the archive is `work`. */
+function archived(work: () => Promise<Unconfirmed>): BlockActor {
+  const machine = createBlockMachine(() => 0).provide({
+    actors: { restore: fromPromise<Unconfirmed, { readonly archiveName: string; readonly name: string }>(work) },
+  });
+  return createActor(machine, { input: { name: 'old', archiveName: 'old_2026' } }).start();
+}
+
+t.test('a block that comes from the archive is waited for, and keeps its actor', async (t) => {
+  const { blocks, there, made } = open([]);
+  const restored = gate();
+  const actor = archived(async () => {
+    await restored.opened;
+    there.add('c');
+    return undefined;
+  });
+  const arrived = blocks.restore('c', actor);
+  await Promise.resolve();
+  t.throws(() => blocks.findNow('c'), { code: 'BLOCK_NOT_FOUND' });
+  const found = blocks.find('c');
+  restored.open();
+  await arrived;
+  t.equal(stub(await found).actor, actor);
+  t.same(made, ['c'], 'one object, whoever was first');
+  t.equal(actor.getSnapshot().value.life, 'active');
+});
+
+t.test('a block that does not come out of the archive keeps nobody waiting, and its name is free', async (t) => {
+  const { blocks } = open([]);
+  const restored = blocks.restore(
+    'c',
+    archived(() => Promise.reject(new Error('full'))),
   );
-  t.equal(await blocks.whileMoving('a', async () => 1), 1);
-  t.equal((await blocks.find('a')).name, 'a');
+  const found = t.rejects(blocks.find('c'), { code: 'BLOCK_NOT_FOUND' });
+  await t.rejects(restored, { message: 'full' });
+  await found;
+});
+
+t.test('after the end nothing that comes can start', async (t) => {
+  const { blocks, there } = open();
+  const ended: string[] = [];
+  const a = stub(blocks.findNow('a'));
+  a.end = async () => void ended.push('a');
+  await blocks.close(Promise.resolve());
+  t.same(ended.slice(0, 1), ['a']);
+  there.add('c');
+  const actor = archived(async () => undefined);
+  await blocks.restore('c', actor);
+  t.equal(blocks.has('c'), true);
 });
 
 t.test('idle blocks beyond two hundred are let go, those that were used last are kept', async (t) => {
@@ -157,34 +204,5 @@ t.test('a block that has moved away is forgotten, and its folder is swept anew w
       ['a', 'a'],
       ['a', 'a'],
     ],
-  );
-});
-
-t.test('a block moves when those who copy it are done, whatever became of the copies; all else goes on meanwhile', async (t) => {
-  const { blocks } = open();
-  const [first, second] = [gate(), gate()];
-  const order: string[] = [];
-  const failing = blocks.whileCopying('a', async () => {
-    await first.opened;
-    order.push('first');
-    throw new Error('no');
-  });
-  const copying = blocks.whileCopying('a', async (block) => {
-    await second.opened;
-    order.push('second');
-    return block.name;
-  });
-  t.equal((await blocks.find('a')).name, 'a', 'nobody waits for a copy');
-  const moving = blocks.whileMoving('a', async () => order.push('moved'));
-  const late = blocks.whileCopying('a', async () => order.push('late'));
-  first.open();
-  await t.rejects(failing, { message: 'no' });
-  second.open();
-  t.equal(await copying, 'a');
-  await Promise.all([moving, late]);
-  t.same(order, ['first', 'second', 'moved', 'late']);
-  await t.rejects(
-    blocks.whileCopying('nobody', async () => t.fail('there is none')),
-    { code: 'BLOCK_NOT_FOUND' },
   );
 });

@@ -6,6 +6,7 @@ import t from 'tap';
 import { packFolder } from '../../../core/workspace/bundle.ts';
 import { endAnswer, RUNNABLE, type StartedCore, sendPiece, startCore } from '../../support/blocks.ts';
 import { withoutRights } from '../../support/nobody.ts';
+import { testFolder } from '../../support/test-folder.ts';
 import { holdFolderSyncs, refuseToSyncFolders } from '../../support/unconfirmed-folders.ts';
 import { until } from '../../support/until.ts';
 
@@ -112,7 +113,7 @@ t.test('names that lead elsewhere find nothing and touch nothing', async (t) => 
 });
 
 t.test('a link in the place of a block is no block', async (t) => {
-  const outside = t.testdir({ target: { 'config.json': '{"name":"evil"}', 'chat.json': '[]' }, workspace: {} });
+  const outside = testFolder(t, { target: { 'config.json': '{"name":"evil"}', 'chat.json': '[]' }, workspace: {} });
   const one = await startCore(t, { workspace: join(outside, 'workspace') });
   symlinkSync(join(outside, 'target'), one.folder('evil'));
   t.same(await one.blocks.list(), []);
@@ -267,7 +268,7 @@ t.test('what a crash has left half made is swept at the next start', async (t) =
 });
 
 t.test('a block is exported and imported, under its own or another name, stopped', async (t) => {
-  const folders = t.testdir({ one: {}, other: {} });
+  const folders = testFolder(t, { one: {}, other: {} });
   const one = await startCore(t, { workspace: join(folders, 'one') });
   await one.create('ada', { ...RUNNABLE, mine: 1 });
   await one.blocks.start('ada');

@@ -2,9 +2,9 @@ import { getEventListeners } from 'node:events';
 import { renameSync, rmSync } from 'node:fs';
 import t from 'tap';
 import type { Block } from '../../../core/block/block.ts';
-import type { OpenBlocks } from '../../../core/block/open-blocks.ts';
-import { MonitorOperations } from '../../../core/block/operations-monitor.ts';
-import type { World } from '../../../core/block/workshop.ts';
+import { ChangeGate } from '../../../core/block/change-gate.ts';
+import type { OperationsContext } from '../../../core/block/operations.ts';
+import { type MonitorOperations, monitorOperations } from '../../../core/block/operations-monitor.ts';
 import { RUNNABLE, runnable, sendPiece, startCore } from '../../support/blocks.ts';
 import { scriptedAdapter } from '../../support/scripted-adapter.ts';
 import { until } from '../../support/until.ts';
@@ -155,11 +155,7 @@ t.test('a block that went away since it was listed is a fault, and the next one 
     if (name === 'ada') return Promise.reject(new Error('gone'));
     return Promise.resolve({ start: async (cause: string) => void started.push(`${name}: ${cause}`) });
   };
-  const monitors = new MonitorOperations({
-    world: {} as unknown as World,
-    blocks: { find, hold: () => undefined } as unknown as OpenBlocks,
-    onFault: (what, error, block) => void faults.push(`${what} ${block}: ${(error as Error).message}`),
-  });
+  const monitors = monitorsOf({ find }, (fault) => void faults.push(fault));
   await monitors.resume(entries, new AbortController().signal);
   t.same([faults, started], [['resume ada: gone'], ['bob: server start']]);
   await monitors.resume(entries, AbortSignal.abort());
@@ -167,11 +163,7 @@ t.test('a block that went away since it was listed is a fault, and the next one 
 });
 
 t.test('nothing is left of the waits between two starts', async (t) => {
-  const monitors = new MonitorOperations({
-    world: {} as unknown as World,
-    blocks: { find: async () => ({ start: async () => undefined }), hold: () => undefined } as unknown as OpenBlocks,
-    onFault: () => undefined,
-  });
+  const monitors = monitorsOf({ find: async () => ({ start: async () => undefined }) });
   const one = await startCore(t);
   await one.create('ada');
   const entries = (await one.blocks.list()).map((entry) => ({ ...entry, config: { ...entry.config, enabled: true } }));
@@ -279,31 +271,33 @@ t.test('after the end of all monitors nothing starts, whoever asks, and nothing 
     start: async (cause: string) => void started.push(cause),
     files: { config: { read: async () => ({ enabled: true }), update: () => Promise.reject(new Error('nothing is to be written')) } },
   } as unknown as Block;
-  const monitors = new MonitorOperations({
-    world: {} as unknown as World,
-    blocks: { all: () => [], find: async () => block, hold: () => undefined } as unknown as OpenBlocks,
-    onFault: (what, error) => void faults.push(`${what}: ${(error as Error).message}`),
-  });
+  const gate = new ChangeGate();
+  const monitors = monitorsOf({ find: async () => block }, (fault) => void faults.push(fault), gate);
   await monitors.goOn(block);
   t.same(started, ['archive failed']);
-  await monitors.stopAll();
+  gate.shut();
   await t.rejects(monitors.start('ada'), { code: 'SHUTTING_DOWN', status: 503 });
   await monitors.goOn(block);
-  await monitors.resume(
-    await one.blocks.list().then(([entry]) => (entry === undefined ? [] : [{ ...entry, config: { ...entry.config, enabled: true } }])),
-    new AbortController().signal,
-  );
-  t.same([started.length, faults], [1, ['resume: The server is shutting down.']]);
+  const [entry] = await one.blocks.list();
+  await monitors.resume(entry === undefined ? [] : [{ ...entry, config: { ...entry.config, enabled: true } }], new AbortController().signal);
+  t.same([started.length, faults], [1, ['resume ada: The server is shutting down.']]);
 });
 
 t.test('a monitor that can not go on is told', async (t) => {
   const faults: string[] = [];
-  const monitors = new MonitorOperations({
-    world: {} as unknown as World,
-    blocks: { hold: () => undefined } as unknown as OpenBlocks,
-    onFault: (what, error, block) => void faults.push(`${what} ${block}: ${(error as Error).message}`),
-  });
+  const monitors = monitorsOf({}, (fault) => void faults.push(fault));
   const files = { config: { read: () => Promise.reject(new Error('no disk')) } };
   await monitors.goOn({ name: 'ada', files } as unknown as Block);
   t.same(faults, ['goOn ada: no disk']);
 });
+
+/** On blocks that are none. */
+function monitorsOf(blocks: object, onFault: (fault: string) => void = () => undefined, gate = new ChangeGate()): MonitorOperations {
+  const context = {
+    gate,
+    blocks: { hold: () => undefined, ...blocks },
+    change: async (name: string, work: (block: Block) => Promise<unknown>) => work(await (blocks as OperationsContext['blocks']).find(name)),
+    onFault: (what: string, error: unknown, block: string) => onFault(`${what} ${block}: ${(error as Error).message}`),
+  };
+  return monitorOperations(context as unknown as OperationsContext);
+}

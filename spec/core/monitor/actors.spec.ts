@@ -1,15 +1,17 @@
 // The monitor's work as the machine calls for it, on real files.
 import t from 'tap';
 import { createActor, SimulatedClock } from 'xstate';
-import type { BlockWorkshop } from '../../../core/block/workshop.ts';
+import { ask } from '../../../core/block/ask.ts';
+import type { BlockContext } from '../../../core/block/block-context.ts';
+import { createBlockMachine } from '../../../core/block/machine.ts';
+import { SAVING_MS } from '../../../core/block/machine-setup.ts';
 import { BlockhouseError } from '../../../core/errors.ts';
-import { MonitorActors } from '../../../core/monitor/actors.ts';
-import { SAVING_MS } from '../../../core/monitor/machine.ts';
+import { monitorActors } from '../../../core/monitor/actors.ts';
 import { RetryWait } from '../../../core/monitor/retry-wait.ts';
 import { configOf, memoryOf, userEntry } from '../../support/block-files.ts';
 import { RUNNABLE, startCore } from '../../support/blocks.ts';
 import { heldDaemon, pulseIn } from '../../support/held-daemon.ts';
-import { STOP } from '../../support/monitor-rig.ts';
+import { START, STOP } from '../../support/monitor-rig.ts';
 import { gate, steppedAdapter } from '../../support/stepped-adapter.ts';
 import { until } from '../../support/until.ts';
 
@@ -49,12 +51,11 @@ t.test('what was accepted is answered, and what is too much is refused', async (
 t.test('a defect is in the log with its cause, and the monitor begins again', async (t) => {
   const lines: [event: string, fields: object][] = [];
   const log = { write: (_level: string, event: string, fields: object) => lines.push([event, fields]) };
-  const shop = { name: 'ada', log, world: { now: Date.now } } as unknown as BlockWorkshop;
   for (const fault of [new TypeError('x is not a function'), 'no error at all']) {
-    const onBegin = (): Promise<void> => Promise.reject(fault);
-    const monitor = new MonitorActors(shop, { onBegin, onEnd: () => Promise.resolve() });
-    const actor = createActor(monitor.machine(), { input: { name: 'ada', cause: 'start', actor: 'user' } }).start();
-    await until('it is to begin again', () => actor.getSnapshot().value === 'restarting');
+    const context = { name: 'ada', log, world: { now: Date.now }, beginRun: () => Promise.reject(fault) } as unknown as BlockContext;
+    const actor = createActor(machineOf(context), { input: { name: 'ada', archiveName: null } }).start();
+    await ask(actor, START);
+    t.strictSame(actor.getSnapshot().value.monitor, { running: 'restarting' });
     actor.stop();
   }
   t.match(lines, [
@@ -169,28 +170,41 @@ t.test('a reply that ends after its run leaves the reply of the next run alone',
   const ids = { follow: () => undefined };
   const at = (): string => new Date().toISOString();
   const retryWait = new RetryWait(() => 0);
-  const shop = { name: 'ada', files, world, ids, at, retryWait, log: { write: () => undefined }, endTask: () => undefined } as unknown as BlockWorkshop;
-  const monitor = new MonitorActors(shop, { onBegin: () => Promise.resolve(), onEnd: () => Promise.resolve() });
+  const run = { beginRun: async () => undefined, endRun: async () => undefined };
+  const context = {
+    name: 'ada',
+    files,
+    world,
+    ids,
+    at,
+    retryWait,
+    log: { write: () => undefined },
+    endTask: () => undefined,
+    ...run,
+  } as unknown as BlockContext;
   const clock = new SimulatedClock();
-  const run = (): ReturnType<typeof createActor<ReturnType<typeof monitor.machine>>> =>
-    createActor(monitor.machine(), { clock, input: { name: 'ada', cause: 'start', actor: 'user' } }).start();
-  const first = run();
+  const actor = createActor(machineOf(context), { clock, input: { name: 'ada', archiveName: null } }).start();
+  void ask(actor, START);
   await until('the first reply is under way', () => reads.length === 1);
-  first.send(STOP);
-  first.send(STOP);
+  const stopped = ask(actor, STOP);
+  actor.send(STOP);
   clock.increment(SAVING_MS);
-  await until('the first run is over', () => first.getSnapshot().status === 'done');
-  const second = run();
+  await stopped;
+  void ask(actor, START);
   await until('the second reply is under way', () => reads.length === 2);
   reads[0]?.open();
   await new Promise(setImmediate);
   let isOver = false;
-  const cancelled = monitor.cancel('m1').then(() => {
+  const cancelled = ask(actor, { type: 'message.cancel', messageId: 'm1' }).then(() => {
     isOver = true;
   });
   await new Promise(setImmediate);
   t.notOk(isOver, 'it is found, and waited for');
   reads[1]?.open();
   await cancelled;
-  second.stop();
+  actor.stop();
 });
+
+function machineOf(context: BlockContext): ReturnType<typeof createBlockMachine> {
+  return createBlockMachine(Date.now).provide({ actors: monitorActors(() => context) });
+}

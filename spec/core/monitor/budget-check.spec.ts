@@ -137,7 +137,7 @@ t.test('a fallback is not asked where the cap does not allow it after what the f
   t.match(await one.blocks.history('ada'), [{ status: 'queued', attempts: 0 }], 'it waits, and no attempt is counted');
 });
 
-t.test('a reply beside a compaction waits for what that costs, and is made where it fits then', async (t) => {
+t.test('a message that comes during a compaction waits for its end, and is answered where its cost leaves room', async (t) => {
   for (const [name, usage, state] of [
     ['it fits', { inputTokens: 3, outputTokens: 2 }, 'answered'],
     ['it does not', TOLD, 'paused'],
@@ -158,8 +158,7 @@ t.test('a reply beside a compaction waits for what that costs, and is made where
       const compacted = one.blocks.compact('ada');
       await until('the summary is asked for', () => one.adapter.calls.length === 1);
       const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
-      await one.told('message.started');
-      await one.blocks.details('ada');
+      t.match(await one.blocks.details('ada'), { pulse: { state: 'compacting', queue: { queued: 1 } } });
       t.equal(one.adapter.calls.length, 1, 'both together could pass the cap');
       held.open();
       await compacted;

@@ -137,15 +137,41 @@ t.test('a block without a model has nobody to summarise', async (t) => {
   await t.rejects(one.blocks.compact('ada'), { code: 'ADAPTER_NOT_CONFIGURED' });
 });
 
-t.test('what a compaction does is shown while it lasts, and no longer', async (t) => {
-  const one = await remembering(t);
+t.test('a compaction by hand is shown while it lasts, and no longer, with a monitor or without', async (t) => {
+  for (const [isRunning, before] of [
+    [true, 'idle'],
+    [false, 'stopped'],
+  ] as const) {
+    await t.test(before, async (t) => {
+      const one = await remembering(t);
+      if (isRunning) await one.blocks.start('ada');
+      const compacted = one.blocks.compact('ada');
+      const call = await one.daemon.call(0);
+      await until('it is shown', () => one.readJson('ada', 'pulse').currentTask?.phase === 'compacting');
+      t.match(one.factsOf('block.transitioned').at(-1), { block: 'ada', from: before, to: 'compacting' });
+      t.match((await one.blocks.list())[0], { state: 'compacting', status: 'BUSY' });
+      t.match(await one.blocks.explain('ada'), { state: 'compacting', why: /being summarised/ });
+      t.match((await one.blocks.details('ada')).pulse, { state: 'compacting', currentTask: { phase: 'compacting' } });
+      call.answer('Short.');
+      await compacted;
+      await until('it is over', () => one.readJson('ada', 'pulse').currentTask === null);
+      t.match((await one.blocks.details('ada')).pulse, { state: before, currentTask: null });
+      t.match(one.factsOf('block.transitioned').at(-1), { from: 'compacting', to: before });
+    });
+  }
+});
+
+t.test('a message that comes while memory is summarised by hand is answered after it', async (t) => {
+  const one = await remembering(t, (call) => (isSummary(call) ? undefined : call.answer('Hello.')));
   await one.blocks.start('ada');
   const compacted = one.blocks.compact('ada');
   const call = await one.daemon.call(0);
-  await until('it is shown', () => one.readJson('ada', 'pulse').currentTask?.phase === 'compacting');
+  const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+  t.match(await one.blocks.explain('ada'), { state: 'compacting', queue: { queued: 1 }, next: /answers the next message/ });
+  t.equal(one.daemon.calls.length, 1);
   call.answer('Short.');
-  await compacted;
-  await until('it is over', () => one.readJson('ada', 'pulse').currentTask === null);
+  t.match(await compacted, { summary: 'Short.' });
+  await one.told('message.finished', { id, status: 'done' });
 });
 
 t.test('a memory that was reset in the meantime is not moved', async (t) => {

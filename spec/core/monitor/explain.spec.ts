@@ -1,5 +1,5 @@
 import t from 'tap';
-import { statusOf } from '../../../core/block/entry.ts';
+import { statusOf } from '../../../core/block/summary.ts';
 import { explain } from '../../../core/monitor/explain.ts';
 import { type BlockPulse, type BlockState, STATES } from '../../../core/schemas/block.ts';
 import { Explanation, type Failures } from '../../../core/schemas/block-api.ts';
@@ -47,7 +47,7 @@ t.test('each state has its reason, what comes next, and a cure where a person is
     [
       'compacting',
       told('compacting'),
-      ['Older messages are being summarised, because the window of its memory is full.', 'It waits for messages then.', 'none'],
+      ['Older messages are being summarised, because the window of its memory is full or somebody asked for it.', 'It waits for messages then.', 'none'],
     ],
     ['compacting with messages', told('compacting', queued(1)).slice(1, 2), ['It answers the next message then.']],
     [

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { BlockWorkshop } from '../../../core/block/workshop.ts';
+import type { BlockContext } from '../../../core/block/block-context.ts';
 import { fittedConfig } from '../../../core/monitor/fitted-config.ts';
 import { configOf } from '../../support/block-files.ts';
 
@@ -7,7 +7,7 @@ const ADAPTER = { provider: 'acme', model: 'small', baseURL: 'http://127.0.0.1:1
 
 function shopWith(config: object, most: number | undefined) {
   const asked: unknown[] = [];
-  const shop = {
+  const context = {
     files: { config: { read: async () => configOf({ memory: { maxContextTokens: 1000, thresholdPercent: 80, keepMessages: 20 }, ...config }) } },
     world: {
       gateway: {
@@ -17,8 +17,8 @@ function shopWith(config: object, most: number | undefined) {
         },
       },
     },
-  } as unknown as BlockWorkshop;
-  return { shop, asked };
+  } as unknown as BlockContext;
+  return { context, asked };
 }
 
 t.test('the window is the smaller of what the block allows and what its model can take', async (t) => {
@@ -28,17 +28,17 @@ t.test('the window is the smaller of what the block allows and what its model ca
     [5000, 1000],
     [undefined, 1000],
   ] as const)
-    t.match((await fittedConfig(shopWith({ adapter: ADAPTER }, most).shop)).memory, { maxContextTokens, thresholdPercent: 80 }, String(most));
+    t.match((await fittedConfig(shopWith({ adapter: ADAPTER }, most).context)).memory, { maxContextTokens, thresholdPercent: 80 }, String(most));
 });
 
 t.test('the first model decides, at its own place', async (t) => {
-  const { shop, asked } = shopWith({ adapter: ADAPTER, fallbacks: [{ provider: 'other', model: 'tiny' }] }, 800);
-  await fittedConfig(shop);
+  const { context, asked } = shopWith({ adapter: ADAPTER, fallbacks: [{ provider: 'other', model: 'tiny' }] }, 800);
+  await fittedConfig(context);
   t.match(asked, [['acme', 'small', { config: { baseURL: 'http://127.0.0.1:1' } }]]);
 });
 
 t.test('without a model nothing is asked', async (t) => {
-  const { shop, asked } = shopWith({ adapter: null }, 800);
-  t.equal((await fittedConfig(shop)).memory.maxContextTokens, 1000);
+  const { context, asked } = shopWith({ adapter: null }, 800);
+  t.equal((await fittedConfig(context)).memory.maxContextTokens, 1000);
   t.same(asked, []);
 });

@@ -1,7 +1,23 @@
 import t from 'tap';
 import { createActor, initialTransition, transition } from 'xstate';
-import { createMonitorMachine, GRACE_MS, MAX_CRASHES, type MonitorContext, SAVING_MS, stateWord } from '../../../core/monitor/machine.ts';
-import { CHAT, EPOCH, HALT, MACHINE_STATES, type MonitorRig, monitorRig, REASON, rigIn, SETTINGS, START, STOP } from '../../support/monitor-rig.ts';
+import { createBlockMachine, isRunning, stateOf } from '../../../core/block/machine.ts';
+import { GRACE_MS, MAX_CRASHES, SAVING_MS } from '../../../core/block/machine-setup.ts';
+import type { MachineContext } from '../../../core/block/machine-types.ts';
+import {
+  CHAT,
+  DAMAGE,
+  EPOCH,
+  HALT,
+  MACHINE_STATES,
+  type MonitorRig,
+  monitorRig,
+  REASON,
+  REPAIR,
+  rigIn,
+  SETTINGS,
+  START,
+  STOP,
+} from '../../support/monitor-rig.ts';
 
 const DAY_MS = 86_400_000;
 const WAIT = { kind: 'wait', until: EPOCH + 5000, reason: REASON } as const;
@@ -26,7 +42,7 @@ const pass =
     rig.pass(ms);
 const fault: Step = (rig) => rig.fault();
 
-type Row = readonly [from: string, what: string, step: Step, to: string, context?: Partial<MonitorContext>];
+type Row = readonly [from: string, what: string, step: Step, to: string, context?: Partial<MachineContext>];
 
 const ROWS: readonly Row[] = [
   ['starting', 'recovered', done(NOTHING), 'choosing', { cause: 'recovered', actor: 'monitor' }],
@@ -91,6 +107,10 @@ const ROWS: readonly Row[] = [
   ['failed', 'config or auth.json changed', send(SETTINGS), 'starting', { cause: 'config changed', reason: null }],
   ['failed', 'the kill switch', send(HALT), 'failed', { reason: REASON }],
   ['failed', 'a message', send(CHAT), 'failed'],
+  ['failed', 'a file is repaired', send(REPAIR), 'starting', { cause: 'chat changed' }],
+  ['failed', 'a file is damaged', send(DAMAGE), 'failed', { reason: REASON }],
+  ['idle', 'a file is damaged', send(DAMAGE), 'choosing', { cause: 'chat damaged', actor: 'server' }],
+  ['idle', 'a file was changed by hand', send(REPAIR), 'idle'],
   ['failed', 'any time', pass(DAY_MS), 'failed'],
   ['failed', 'stop', send(STOP), 'stopping'],
   ['restarting', 'its delay', pass(1000), 'starting', { cause: 'restart', reason: null }],
@@ -114,19 +134,29 @@ t.test('each state and what happens in it lead to the next state', async (t) => 
 });
 
 t.test('a monitor begins with what its starter said, by a pure function', async (t) => {
-  const machine = createMonitorMachine(() => EPOCH);
-  const [first] = initialTransition(machine, { name: 'ada', cause: 'server start', actor: 'server' });
-  t.equal(first.value, 'starting');
+  const machine = createBlockMachine(() => EPOCH);
+  const [stopped] = initialTransition(machine, { name: 'ada', archiveName: null });
+  t.equal(isRunning(stopped), false);
+  const [first] = transition(machine, stopped, { ...START, cause: 'server start', actor: 'server' });
+  t.strictSame(first.value.monitor, { running: 'starting' });
   t.match(first.context, { name: 'ada', cause: 'server start', actor: 'server', restarts: 0, crashes: [], isStopping: false });
   const [next] = transition(machine, first, STOP);
-  t.equal(next.value, 'stopping');
+  t.strictSame(next.value.monitor, { running: 'stopping' });
 });
 
-t.test('each state has the word that people know', async (t) => {
-  const words = Object.fromEntries(await Promise.all(MACHINE_STATES.map(async (state) => [state, stateWord((await rigIn(state)).actor.getSnapshot().value)])));
+t.test('a run begins without what the one before it has left', async (t) => {
+  const rig = await rigIn('failed');
+  rig.send(STOP);
+  await rig.done();
+  rig.send({ ...START, cause: 'again' });
+  t.match(rig.actor.getSnapshot().context, { cause: 'again', consecutiveFailures: 0, isStopping: false, reason: null, messageId: null });
+});
+
+t.test('each state has the word that people know; while the next message is chosen it is that of the step before', async (t) => {
+  const words = Object.fromEntries(await Promise.all(MACHINE_STATES.map(async (state) => [state, stateOf((await rigIn(state)).actor.getSnapshot())])));
   t.strictSame(words, {
     starting: 'starting',
-    choosing: undefined,
+    choosing: 'starting',
     idle: 'idle',
     'working.replying': 'working',
     'working.finishing': 'stopping',
@@ -139,6 +169,9 @@ t.test('each state has the word that people know', async (t) => {
     stopping: 'stopping',
     stopped: 'stopped',
   });
+  const rig = await rigIn('idle');
+  rig.send(CHAT);
+  t.equal(stateOf(rig.actor.getSnapshot()), 'idle');
 });
 
 t.test('stop ends every state, and only by way of settling', async (t) => {
@@ -150,7 +183,7 @@ t.test('stop ends every state, and only by way of settling', async (t) => {
     t.equal(rig.task().source, 'settle', state);
     await rig.done();
     t.equal(rig.state(), 'stopped', state);
-    t.equal(rig.actor.getSnapshot().status, 'done', state);
+    t.notOk(isRunning(rig.actor.getSnapshot()), state);
   }
 });
 
@@ -170,13 +203,13 @@ t.test('every state survives JSON, and its context is nothing but JSON', async (
 t.test('work that was under way goes on in a restored monitor', async (t) => {
   const rig = await rigIn('working.replying');
   const copy = monitorRig(JSON.parse(JSON.stringify(rig.actor.getPersistedSnapshot())));
-  t.match(copy.task(), { source: 'reply', input: { name: 'ada', messageId: 'm1' } });
+  t.match(copy.task(), { source: 'reply', input: { messageId: 'm1' } });
   await copy.done({ kind: 'answered', compact: false });
   t.equal(copy.state(), 'choosing');
 });
 
 t.test('a message that comes while one is being chosen is looked for again', async (t) => {
-  for (const event of [CHAT, SETTINGS, HALT]) {
+  for (const event of [CHAT, SETTINGS, HALT, REPAIR, DAMAGE]) {
     for (const outcome of [NOTHING, WAIT, PAUSE, FAIL]) {
       const rig = await rigIn('choosing');
       rig.send(event);
@@ -203,6 +236,8 @@ t.test('what changes while a reply is made leads on as if it had changed after i
     [SETTINGS, FAIL, 'starting', 'failed'],
     [SETTINGS, PAUSE, 'choosing', 'paused'],
     [HALT, PAUSE, 'choosing', 'paused'],
+    [REPAIR, FAIL, 'starting', 'failed'],
+    [DAMAGE, FAIL, 'starting', 'failed'],
   ] as const;
   for (const [event, outcome, next, end] of cases) {
     const rig = await rigIn('working.replying');
@@ -299,6 +334,7 @@ t.test('a stop while a reply is made leaves it its grace, then aborts it, then w
   t.notOk(signal.aborted, 'the reply saves its text itself');
   rig.pass(SAVING_MS);
   t.ok(signal.aborted);
+  t.match(rig.task(), { source: 'settle', input: { isReplyLeft: true } });
   t.equal(rig.state(), 'stopping');
 });
 
@@ -351,14 +387,73 @@ t.test('a fault is named by its code, its class, or not at all, and never by its
 
 t.test('a machine without its actors says which one is missing', async (t) => {
   const actor = createActor(
-    createMonitorMachine(() => EPOCH),
-    { input: { name: 'ada', cause: 'x', actor: 'user' } },
-  );
-  const reasons: unknown[] = [];
-  actor.subscribe(({ value, context }) => reasons.push([value, context.reason?.code]));
-  actor.start();
+    createBlockMachine(() => EPOCH),
+    { input: { name: 'ada', archiveName: null } },
+  ).start();
+  actor.send(START);
   await new Promise(setImmediate);
-  t.match(reasons.at(-1), ['restarting', 'CRASHED']);
-  t.equal(stateWord('restarting'), 'backoff');
+  const snapshot = actor.getSnapshot();
+  t.match([snapshot.value.monitor, snapshot.context.reason?.code, stateOf(snapshot)], [{ running: 'restarting' }, 'CRASHED', 'backoff']);
   actor.stop();
+});
+
+/** Commands of this type that were answered since the last look, with what they hold. */
+function answersTo(rig: MonitorRig, to: string): unknown[] {
+  return rig.answers.filter((answer) => answer.to === to).map(({ value, error, ticket }) => error ?? ticket ?? value);
+}
+
+t.test('a start is answered when the recovery and the first choice are over, and at once when they were', async (t) => {
+  const rig = await rigIn('starting');
+  rig.send({ ...START, ticket: 7 });
+  await rig.done(NOTHING);
+  t.strictSame(answersTo(rig, 'block.start').length, 1, 'the refusal of the time before its first start');
+  await rig.done(NOTHING);
+  t.equal(answersTo(rig, 'block.start').length, 2);
+  rig.send({ ...START, ticket: 8 });
+  t.equal(answersTo(rig, 'block.start').at(-1), 8);
+});
+
+t.test('a start while the monitor ends begins another run after it, unless a stop comes later', async (t) => {
+  for (const state of ['working.finishing', 'working.aborting', 'stopping']) {
+    for (const isStopped of [false, true]) {
+      const rig = await rigIn(state);
+      rig.send({ ...START, cause: 'again' });
+      if (isStopped) for (const _ of [1, 2]) rig.send(STOP);
+      if (state !== 'stopping') await rig.done({ kind: 'over', failed: false });
+      await rig.done();
+      t.equal(stateOf(rig.actor.getSnapshot()), 'stopped', 'which is seen');
+      rig.pass(0);
+      t.equal(rig.state(), isStopped ? 'stopped' : 'starting', state);
+      if (!isStopped) t.match(rig.actor.getSnapshot().context, { cause: 'again', isStopping: false });
+      else t.match(answersTo(rig, 'block.start').at(-1), { code: 'WRONG_STATE' });
+    }
+  }
+});
+
+t.test('a reply is cancelled by its message, and the end of it is the answer', async (t) => {
+  const rig = await rigIn('working.replying');
+  rig.send({ type: 'message.cancel', messageId: 'm2', ticket: 1 });
+  rig.send({ type: 'message.cancel', messageId: 'm1', ticket: 2 });
+  t.strictSame(
+    rig.answers.filter(({ to }) => to === 'message.cancel'),
+    [{ type: 'answer', to: 'message.cancel', ticket: 1, value: false }],
+  );
+  await rig.done({ kind: 'over', failed: false, cancelled: true });
+  t.match(rig.answers.filter(({ to }) => to === 'message.cancel').at(-1), { value: true });
+  rig.send({ type: 'message.cancel', messageId: 'm1', ticket: 3 });
+  t.match(rig.answers.at(-1), { to: 'message.cancel', ticket: 3, value: false });
+});
+
+t.test('no reply is begun while the memory is being compacted by hand', async (t) => {
+  const rig = await rigIn('idle');
+  rig.send({ type: 'block.compact' });
+  t.equal(stateOf(rig.actor.getSnapshot()), 'compacting');
+  t.match(rig.task(), { source: 'compact', input: { trigger: 'manual' } });
+  rig.send(CHAT);
+  await rig.done(REPLY);
+  t.equal(rig.state(), 'compacting');
+  await rig.done();
+  t.equal(rig.state(), 'choosing');
+  await rig.done(REPLY);
+  t.equal(rig.state(), 'working.replying');
 });

@@ -1,8 +1,8 @@
 // Which message comes next, and what is put in order before.
 import t from 'tap';
 import type { Block } from '../../../core/block/block.ts';
+import type { BlockContext } from '../../../core/block/block-context.ts';
 import { EntryIds } from '../../../core/block/chat-file.ts';
-import type { BlockWorkshop } from '../../../core/block/workshop.ts';
 import { BlockhouseError } from '../../../core/errors.ts';
 import { choiceAfterFault, chooseNext } from '../../../core/monitor/next-message.ts';
 import { RetryWait } from '../../../core/monitor/retry-wait.ts';
@@ -173,15 +173,15 @@ t.test('the kill switch leaves a block that has failed as it is', async (t) => {
 
 t.test('a message is chosen by the first entry that bears its id, as it will be found', async (t) => {
   const entries = [userEntry('1', { status: 'cancelled' }), userEntry('1', QUEUED), userEntry('2', QUEUED)];
-  const shop = {
+  const context = {
     name: 'ada',
     at: () => AT,
     ids: new EntryIds(() => 0),
     files: { config: { read: async () => configOf(RUNNABLE) }, chat: { read: async () => entries } },
     retryWait: new RetryWait(() => 0),
     world: { halted: () => ({ halted: false }), now: () => 0 },
-  } as unknown as BlockWorkshop;
-  t.strictSame(await chooseNext(shop, false), { kind: 'reply', messageId: '2' });
+  } as unknown as BlockContext;
+  t.strictSame(await chooseNext(context, false), { kind: 'reply', messageId: '2' });
 });
 
 t.test('a reason that changes while a monitor is paused is shown', async (t) => {
@@ -224,12 +224,12 @@ t.test('enabled blocks go on when the server starts again, and others do not', a
 
 t.test('a fault of the disk is waited out, a damaged file needs a person, and a defect is neither', async (t) => {
   const one = await startCore(t);
-  const shop = { name: 'ada', world: { now: () => 1000 } } as unknown as Block;
-  t.match(choiceAfterFault(shop, new BlockhouseError('STORAGE_FULL', 'full')), { kind: 'wait', until: 16_000, reason: { code: 'STORAGE_FULL' } });
-  t.match(choiceAfterFault(shop, new BlockhouseError('STORAGE_FAILED', 'no')), { kind: 'wait' });
-  t.match(choiceAfterFault(shop, new BlockhouseError('WORKSPACE_DAMAGED', 'no')), { kind: 'wait', reason: { fix: /doctor/ } });
-  t.match(choiceAfterFault(shop, new BlockhouseError('BLOCK_DAMAGED', 'bad')), { kind: 'fail', reason: { fix: /doctor/ } });
-  t.match(choiceAfterFault(shop, new BlockhouseError('INVALID_REQUEST', 'timezone')), { kind: 'fail' });
-  t.equal(choiceAfterFault(shop, new TypeError('x')), undefined);
+  const context = { name: 'ada', world: { now: () => 1000 } } as unknown as Block;
+  t.match(choiceAfterFault(context, new BlockhouseError('STORAGE_FULL', 'full')), { kind: 'wait', until: 16_000, reason: { code: 'STORAGE_FULL' } });
+  t.match(choiceAfterFault(context, new BlockhouseError('STORAGE_FAILED', 'no')), { kind: 'wait' });
+  t.match(choiceAfterFault(context, new BlockhouseError('WORKSPACE_DAMAGED', 'no')), { kind: 'wait', reason: { fix: /doctor/ } });
+  t.match(choiceAfterFault(context, new BlockhouseError('BLOCK_DAMAGED', 'bad')), { kind: 'fail', reason: { fix: /doctor/ } });
+  t.match(choiceAfterFault(context, new BlockhouseError('INVALID_REQUEST', 'timezone')), { kind: 'fail' });
+  t.equal(choiceAfterFault(context, new TypeError('x')), undefined);
   t.equal(one.blocks.counts().blocks, 0);
 });

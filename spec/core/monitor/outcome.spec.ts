@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { BlockWorkshop } from '../../../core/block/workshop.ts';
+import type { BlockContext } from '../../../core/block/block-context.ts';
 import { BlockhouseError } from '../../../core/errors.ts';
 import type { Bill } from '../../../core/monitor/billing.ts';
 import { answerEntry, entryError, tellAnswer, tellAttemptOver, tellOver } from '../../../core/monitor/outcome.ts';
@@ -10,25 +10,25 @@ const CANDIDATE = { provider: 'p', model: 'm', config: {} };
 const USAGE = { inputTokens: 3, outputTokens: 2, totalTokens: 5 };
 const BILL: Bill = { at: AT, provider: 'p', model: 'm', usage: USAGE, costUsd: 0.1, latencyMs: 7, ttftMs: 4, failed: false };
 
-function shopOf() {
+function contextOf() {
   const steps: unknown[] = [];
   const lines: unknown[] = [];
   const facts: unknown[] = [];
-  const shop = {
+  const context = {
     name: 'ada',
     ids: { next: () => 'a1' },
     at: () => AT,
     feed: { emit: (step: unknown) => steps.push(step) },
     log: { write: (...line: unknown[]) => lines.push(line) },
     world: { bus: { emit: (...fact: unknown[]) => facts.push(fact) } },
-  } as unknown as BlockWorkshop;
-  return { shop, steps, lines, facts };
+  } as unknown as BlockContext;
+  return { context, steps, lines, facts };
 }
 
 t.test('an answer names its message, its model and its bill', async (t) => {
-  const { shop } = shopOf();
+  const { context } = contextOf();
   const parts = { message: MESSAGE, candidate: CANDIDATE, content: 'Hello.', status: 'done', bill: BILL, stopReason: 'end_turn' } as const;
-  t.strictSame(answerEntry(shop, parts), {
+  t.strictSame(answerEntry(context, parts), {
     id: 'a1',
     role: 'assistant',
     content: 'Hello.',
@@ -52,9 +52,9 @@ t.test('an answer names its message, its model and its bill', async (t) => {
 });
 
 t.test('what is not known of an answer is null, and a reason that there was none is left out', async (t) => {
-  const { shop } = shopOf();
+  const { context } = contextOf();
   const { attempts: _attempts, startedAt: _start, ...message } = MESSAGE;
-  const answer = answerEntry(shop, { message, candidate: CANDIDATE, content: 'Hel', status: 'interrupted', bill: undefined });
+  const answer = answerEntry(context, { message, candidate: CANDIDATE, content: 'Hel', status: 'interrupted', bill: undefined });
   t.match(answer, { attempts: 1, usage: null, costUsd: null, latencyMs: null, ttftMs: null, startedAt: null });
   t.notOk('stopReason' in answer);
 });
@@ -65,8 +65,8 @@ t.test('an answer is told to readers, to the log and to the bus', async (t) => {
     ['interrupted', false, 'interrupted', 'interrupted'],
     ['interrupted', true, 'cancelled', 'interrupted'],
   ] as const) {
-    const { shop, steps, lines, facts } = shopOf();
-    tellAnswer(shop, answerEntry(shop, { message: MESSAGE, candidate: CANDIDATE, content: 'x', status, bill: BILL }), BILL, isCancelled);
+    const { context, steps, lines, facts } = contextOf();
+    tellAnswer(context, answerEntry(context, { message: MESSAGE, candidate: CANDIDATE, content: 'x', status, bill: BILL }), BILL, isCancelled);
     t.strictSame(steps, [{ id: 'm1', event: 'done', answerId: 'a1', status: shown, stopReason: 'unknown' }]);
     t.strictSame(lines, [['INFO', `reply.${told}`, { id: 'm1', model: 'm', in: 3, out: 2, cost: 0.1, ms: 7 }]]);
     t.strictSame(facts, [['message.finished', { block: 'ada', id: 'm1', status: told, answerId: 'a1', costUsd: 0.1, latencyMs: 7, usage: USAGE }]]);
@@ -80,8 +80,8 @@ t.test('an outcome without an answer names its cause', async (t) => {
     ['failed', 'ERROR'],
     ['cancelled', 'INFO'],
   ] as const) {
-    const { shop, steps, lines, facts } = shopOf();
-    tellOver(shop, 'm1', status, failure);
+    const { context, steps, lines, facts } = contextOf();
+    tellOver(context, 'm1', status, failure);
     t.strictSame(steps, [{ id: 'm1', event: 'error', code: 'UPSTREAM_REJECTED', error: 'No.', willRetry: false }]);
     t.strictSame(lines, [[level, `message.${status}`, { id: 'm1', code: 'UPSTREAM_REJECTED', error: 'No.' }]]);
     t.strictSame(facts, [['message.finished', { block: 'ada', id: 'm1', status, code: 'UPSTREAM_REJECTED' }]]);
@@ -89,8 +89,8 @@ t.test('an outcome without an answer names its cause', async (t) => {
 });
 
 t.test('an attempt that is followed by another is told to readers alone', async (t) => {
-  const { shop, steps, lines, facts } = shopOf();
-  tellAttemptOver(shop, 'm1', { code: 'UPSTREAM_FAILED', message: 'Busy.' }, true);
+  const { context, steps, lines, facts } = contextOf();
+  tellAttemptOver(context, 'm1', { code: 'UPSTREAM_FAILED', message: 'Busy.' }, true);
   t.strictSame(steps, [{ id: 'm1', event: 'error', code: 'UPSTREAM_FAILED', error: 'Busy.', willRetry: true }]);
   t.strictSame([lines, facts], [[], []]);
 });

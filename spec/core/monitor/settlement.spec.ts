@@ -1,7 +1,7 @@
 // How a message leaves `processing`.
 import t from 'tap';
+import type { BlockContext } from '../../../core/block/block-context.ts';
 import type { Entries } from '../../../core/block/chat-file.ts';
-import type { BlockWorkshop } from '../../../core/block/workshop.ts';
 import { BlockhouseError } from '../../../core/errors.ts';
 import { AnswerText } from '../../../core/monitor/answer-text.ts';
 import { ENDED_EARLY } from '../../../core/monitor/attempt.ts';
@@ -15,7 +15,7 @@ function settling(message = MESSAGE) {
   let entries: Entries = [message];
   const steps: { event: string; willRetry?: boolean }[] = [];
   const facts: unknown[] = [];
-  const shop = {
+  const context = {
     name: 'ada',
     at: () => AT,
     feed: { start: () => steps.push({ event: 'start' }), emit: (step: { event: string }) => steps.push(step) },
@@ -30,8 +30,8 @@ function settling(message = MESSAGE) {
       },
     },
     world: { bus: { emit: (...fact: unknown[]) => facts.push(fact) } },
-  } as unknown as BlockWorkshop;
-  const settlement = new Settlement(shop, 'm1');
+  } as unknown as BlockContext;
+  const settlement = new Settlement(context, 'm1');
   settlement.open({ provider: 'p', model: 'm', config: {} }, 2, new AnswerText());
   return { settlement, steps, facts, entries: () => entries };
 }

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { damagedEntry } from '../../../core/block/entry.ts';
+import { damagedEntry } from '../../../core/block/summary.ts';
 import { MAX_MESSAGE_CHARACTERS } from '../../../core/schemas/block.ts';
 import * as schemas from '../../../core/schemas/block-api.ts';
 import { compile, type Validator } from '../../../core/schemas/validate.ts';

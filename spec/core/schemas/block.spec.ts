@@ -1,5 +1,5 @@
 import t from 'tap';
-import { freshMemory, freshPulse } from '../../../core/block/contents.ts';
+import { freshMemory, freshPulse } from '../../../core/block/document-codecs.ts';
 import { noCosts } from '../../../core/monitor/costs.ts';
 import * as schemas from '../../../core/schemas/block.ts';
 import { compile, type Validator } from '../../../core/schemas/validate.ts';

@@ -43,7 +43,8 @@ t.test('the first entry that does not belong there ends it, by its name', async 
 });
 
 t.test('a fault of the archive has a text, whatever was thrown', (t) => {
-  t.throws(() => unreadable('odd'), { code: 'INVALID_REQUEST', message: "The archive can't be read as tar.gz: odd" });
+  t.throws(() => unreadable('odd'), { code: 'INVALID_REQUEST', message: "The archive can't be read as tar.gz: odd." });
+  t.throws(() => unreadable(new Error('Tar archive is truncated.')), { message: "The archive can't be read as tar.gz: Tar archive is truncated." });
   t.end();
 });
 

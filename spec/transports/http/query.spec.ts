@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import t from 'tap';
-import { channelOf, etagOf, ifMatchOf, queryChoice, queryValue } from '../../../transports/http/query.ts';
+import { channelOf, etagOf, ifMatchOf, queryChoice, queryNumber, queryValue } from '../../../transports/http/query.ts';
 
 const at = (url: string): IncomingMessage => ({ url, headers: {} }) as IncomingMessage;
 const withHeaders = (headers: Record<string, string>): IncomingMessage => ({ url: '/', headers }) as unknown as IncomingMessage;
@@ -29,6 +29,21 @@ t.test('a query parameter is its decoded value, and absent where it is absent', 
   ];
   for (const [url, value] of cases) t.equal(queryValue(at(url), 'name'), value, url);
   t.throws(() => queryValue(at('/x?name=a&name=a'), 'name'), { code: 'INVALID_REQUEST', message: /name stands in the query more than once/ });
+});
+
+t.test('a number is written in digits, and anything else is refused as what it is', async (t) => {
+  const number = (url: string): unknown => queryNumber(at(url), 'limit');
+  t.equal(number('/x'), undefined);
+  for (const [value, found] of [
+    ['1', 1],
+    ['500', 500],
+    ['007', 7],
+    ['0', 0],
+  ] as const)
+    t.equal(number(`/x?limit=${value}`), found, value);
+  for (const value of ['', 'abc', '1.5', '-1', '1e1', '0x10', ' 1', 'Infinity', '9'.repeat(16)])
+    t.throws(() => number(`/x?limit=${value}`), { code: 'INVALID_REQUEST', message: 'limit must be a whole number, written in digits.' }, value);
+  t.throws(() => number('/x?limit=1&limit=2'), { message: /limit stands in the query more than once/ });
 });
 
 t.test('a choice is one of the words, the first where it is absent, and nothing else', async (t) => {

@@ -4,7 +4,7 @@ import t from 'tap';
 import { parseJson } from '../../../core/index.ts';
 import { asyncApiDocument } from '../../../transports/ws/asyncapi.ts';
 import { readFrame } from '../../../transports/ws/frames.ts';
-import { WS_PATH } from '../../../transports/ws/upgrade.ts';
+import { WS_PATH } from '../../../transports/ws-path.ts';
 
 interface Ref {
   readonly $ref: string;

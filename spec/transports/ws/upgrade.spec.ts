@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import t from 'tap';
 import { writeNewToken } from '../../../core/index.ts';
-import { WS_PATH } from '../../../transports/ws/upgrade.ts';
+import { WS_PATH } from '../../../transports/ws-path.ts';
 import { exchange, RawClient } from '../../support/raw.ts';
 import { CHAT, readAnswer, responseOf } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
@@ -37,6 +37,16 @@ t.test('whoever has the token, the path and the right place is let in', async (t
   }
   await until('all are counted', () => server.ws.connections() === ways.length);
   t.notMatch(JSON.stringify([server.log, server.wsLog]), server.token, 'the token is in no log');
+});
+
+t.test('a request that has the token and asks for no upgrade is told what is missing', async (t) => {
+  const server = await startWsServer(t);
+  const said = { status: 400, json: { code: 'INVALID_REQUEST', error: /^\/api\/ws is a WebSocket: .*Upgrade: websocket.*proxy/ } };
+  t.match(await server.call('GET', `${WS_PATH}?token=${server.token}`, { token: false }), said, 'as behind a proxy that drops the headers');
+  t.match(await server.call('GET', WS_PATH), said, 'with the token in the header');
+  for (const path of [WS_PATH, `${WS_PATH}?token=bh_wrong`])
+    t.match(await server.call('GET', path, { token: false }), { status: 401, json: { error: /\/api\/ws\?token=<token>/ } }, path);
+  t.match(await server.call('GET', `${WS_PATH}/`), { status: 404 });
 });
 
 t.test('everybody else gets the answer of HTTP, and the end of the connection', async (t) => {
@@ -252,12 +262,6 @@ t.test('frames that come in one piece with the handshake are read', async (t) =>
   const client = await RawClient.connect(t, server.port);
   client.send(Buffer.concat([Buffer.from(handshake(server)), frame({ opcode: 1, payload: '{"type":"ping"}' })]));
   await until('a pong', () => client.received.includes('{"type":"pong"}'));
-});
-
-t.test('a request for the path that asks for no upgrade is one of HTTP', async (t) => {
-  const server = await startWsServer(t);
-  t.match(await server.call('GET', `${WS_PATH}?token=${server.token}`), { status: 404 });
-  t.match(await server.call('GET', WS_PATH, { token: false }), { status: 401 });
 });
 
 t.test('while the server closes, newcomers get a 503; after that HTTP has its upgrades back', async (t) => {

@@ -1,7 +1,7 @@
 // `/api/blocks/:name/chat`: messages to a block and their answers. The plain history is the active one; a page reaches into the archive.
 import type { ChatEntry, HistoryPage } from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
-import { channelOf, queryValue } from '../query.ts';
+import { channelOf, queryNumber, queryValue } from '../query.ts';
 import { ok } from '../reply.ts';
 import { param, type RouteContext } from '../route.ts';
 
@@ -21,9 +21,10 @@ export const retry = async (context: RouteContext) => changed(await context.core
 
 /** Undefined for the plain history. */
 function pageOf({ req }: RouteContext): HistoryPage | undefined {
-  const [limit, before, since] = ['limit', 'before', 'since'].map((name) => queryValue(req, name));
+  const limit = queryNumber(req, 'limit');
+  const [before, since] = ['before', 'since'].map((name) => queryValue(req, name));
   if (limit === undefined && before === undefined && since === undefined) return undefined;
-  return { ...(limit !== undefined && { limit: Number(limit) }), ...(before !== undefined && { before }), ...(since !== undefined && { since }) };
+  return { ...(limit !== undefined && { limit }), ...(before !== undefined && { before }), ...(since !== undefined && { since }) };
 }
 
 function changed(entry: ChatEntry) {

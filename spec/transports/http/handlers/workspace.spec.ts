@@ -32,7 +32,7 @@ t.test('doctor looks at everything and finds what is wrong', async (t) => {
   const server = await startServer(t);
   await createBlock(server, 'a');
   t.match(await server.call('GET', '/api/doctor'), { status: 200, json: { ok: true, checked: { blocks: 1, messages: 0 }, findings: [] } });
-  writeFileSync(join(server.workspace, 'blocks/a/costs.json'), 'null');
+  writeFileSync(join(server.workspace, 'blocks/a/memory.json'), 'null');
   t.match(await server.call('GET', '/api/doctor'), {
     status: 200,
     json: { ok: false, findings: [{ severity: 'error', place: /^blocks\/a/, problem: /./, fix: /./ }] },

@@ -1,14 +1,19 @@
-// The way in for whoever changes something of a workspace: open until the end of the server. Pure: no I/O.
+// The gate for changes of a workspace: open until the server ends. Pure: no I/O.
 //
-// G1 Once it is shut nobody comes in: SHUTTING_DOWN.
-// G2 Those who are in finish what they do, and the end of the server waits for them.
+// Shut-for-good: once it is shut, a change is refused with SHUTTING_DOWN.
+// Finish-first: a change that has begun is finished, and the end of the server waits for it.
 import { BlockhouseError } from '../errors.ts';
 
-export class Door {
+/** Lets changes in, and waits for them. */
+export class ChangeGate {
   readonly #inside = new Set<Promise<unknown>>();
   #isShut = false;
 
-  /** G1. Throws SHUTTING_DOWN; for work that has waited since it came in, too. */
+  get isShut(): boolean {
+    return this.#isShut;
+  }
+
+  /** Shut-for-good. Throws SHUTTING_DOWN; for work that has waited since it came in, too. */
   assertOpen(): void {
     if (this.#isShut) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
   }
@@ -29,7 +34,7 @@ export class Door {
     this.#isShut = true;
   }
 
-  /** G2. Never rejects: each failure is its caller's. */
+  /** Finish-first. Never rejects: each failure is its caller's. */
   async emptied(): Promise<void> {
     await Promise.allSettled(this.#inside);
   }

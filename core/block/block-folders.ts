@@ -14,7 +14,7 @@ import type { ArchiveInfo, BlockConfig } from '../schemas/block.ts';
 import { ensureFolder, isTemporaryName, renameDurably, replaceFile, storageFailure, syncFolder, unflushed, writeNewFile } from '../workspace/atomic-file.ts';
 import { BLOCK_FOLDERS } from '../workspace/block-layout.ts';
 import { ARCHIVE_INFO, findArchive, listArchives } from './archive-info.ts';
-import { formatFile, freshMemory, freshPulse } from './contents.ts';
+import { formatFile, freshMemory, freshPulse } from './document-codecs.ts';
 import { archiveName } from './names.ts';
 
 /** The error to pass on after a change that the disk did not confirm, or that was not made whole (moved-is-moved); undefined when all is well. */
@@ -33,7 +33,7 @@ export interface Built {
 }
 
 /** The folders `blocks` and `archive` of a workspace. */
-export class Vault {
+export class BlockFolders {
   readonly blocks: string;
   readonly archive: string;
 

@@ -9,7 +9,7 @@ import {
   parseCosts,
   parseMemory,
   parsePulse,
-} from '../../../core/block/contents.ts';
+} from '../../../core/block/document-codecs.ts';
 import { noCosts } from '../../../core/monitor/costs.ts';
 import { AT } from '../../support/block-files.ts';
 

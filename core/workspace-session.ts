@@ -1,8 +1,9 @@
 // The workspace as this process holds it: the lock, and the blocks behind it. What blocks need is loaded at `start`, so that a
 // program that only wants the gateway does not pay for it.
 //
-// H1 Nothing of a workspace is written before the lock is ours, and the lock is given back when everything is written, or can't be.
-// H2 A lock that names somebody else, for it was deleted by hand and another server came: the monitors end, before two answer one message.
+// Lock-first: nothing of a workspace is written before the lock is ours, and the lock is given back when everything is written, or can't be.
+// Lost-lock: when the lock names another server, because somebody deleted it by hand and that server came, the monitors end before two answer
+// one message.
 import type { CredentialStore } from './auth/credentials.ts';
 import type { Blocks } from './block/api.ts';
 import type { WorkspaceBlocks } from './block/blocks.ts';
@@ -12,18 +13,29 @@ import { BlockhouseError } from './errors.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import type { Prices } from './gateway/pricing.ts';
 import type { ModelCalls } from './monitor/model-call.ts';
-import type { CoreOptions } from './runtime.ts';
 import { ensureFolder } from './workspace/atomic-file.ts';
 import type { Ledger } from './workspace/ledger.ts';
 import { type LockHolder, WorkspaceLock } from './workspace/lock.ts';
 import type { FolderWatches } from './workspace/watch.ts';
 
-export interface HolderOptions {
+/** What a program may set of how blocks are run. */
+export interface WorkspaceOptions {
+  /** Model calls that monitors make at the same time, at most; the default is 16. */
+  readonly monitorCalls?: number;
+  /** Monotonic milliseconds. */
+  readonly now?: () => number;
+  /** Epoch milliseconds: what stands in files. */
+  readonly clock?: () => number;
+  /** From 0 to 1, for jitter. */
+  readonly random?: () => number;
+}
+
+export interface SessionOptions {
   readonly workspace: string;
   readonly bus: CoreBus;
   readonly gateway: Gateway;
   readonly credentials: CredentialStore | undefined;
-  readonly options: Pick<CoreOptions, 'now' | 'clock' | 'random' | 'monitorCalls'>;
+  readonly options: WorkspaceOptions;
 }
 
 const LOCK_CHECK_MS = 1000;
@@ -38,8 +50,8 @@ interface Held {
   readonly prices: Prices;
 }
 
-export class WorkspaceHolder {
-  readonly #options: HolderOptions;
+export class WorkspaceSession {
+  readonly #options: SessionOptions;
   #starting: Promise<Held> | undefined;
   #held: Held | undefined;
   #closing: Promise<void> | undefined;
@@ -48,7 +60,7 @@ export class WorkspaceHolder {
   /** Whom the lock named at the last look that found another one. */
   #seen: number | undefined;
 
-  constructor(options: HolderOptions) {
+  constructor(options: SessionOptions) {
     this.#options = options;
   }
 
@@ -104,7 +116,7 @@ export class WorkspaceHolder {
     return this.#closing;
   }
 
-  /** H1. */
+  /** Lock-first. */
   async #open(): Promise<Held> {
     const { workspace } = this.#options;
     await ensureFolder(workspace);
@@ -120,7 +132,7 @@ export class WorkspaceHolder {
     }
   }
 
-  /** H2. */
+  /** Lost-lock. */
   async #keepLock(lock: WorkspaceLock): Promise<void> {
     if (this.#isKeeping) return; // a disk that hangs gets no second question
     this.#isKeeping = true;
@@ -140,7 +152,7 @@ export class WorkspaceHolder {
     }
   }
 
-  /** One that can't be reached yet may fail to listen, on the port of this one, and be gone at the next look. */
+  /** A server that can't be reached yet may fail to listen on the port of this one, and be gone at the next look. */
   #mayPass({ pid, url }: LockHolder): boolean {
     const isNew = url === null && this.#seen !== pid;
     this.#seen = pid;
@@ -157,13 +169,13 @@ export class WorkspaceHolder {
   async #build(): Promise<Omit<Held, 'lock' | 'lockCheck'>> {
     const { workspace, bus, gateway, credentials, options } = this.#options;
     const now = options.clock ?? Date.now;
-    const [{ WorkspaceBlocks }, { HaltSwitch }, { StepCounter }, { ModelCalls }, { Compactions }, { Prices }, { Ledger }, { FolderWatches }] =
+    const [{ createWorkspaceBlocks }, { HaltSwitch }, { StepCounter }, { HeartbeatWheel }, { ModelCalls }, { Prices }, { Ledger }, { FolderWatches }] =
       await Promise.all([
         import('./block/blocks.ts'),
         import('./block/halt.ts'),
         import('./block/reply-stream.ts'),
+        import('./block/heartbeats.ts'),
         import('./monitor/model-call.ts'),
-        import('./monitor/compactions.ts'),
         import('./gateway/pricing.ts'),
         import('./workspace/ledger.ts'),
         import('./workspace/watch.ts'),
@@ -178,9 +190,9 @@ export class WorkspaceHolder {
       bus,
       gateway,
       calls,
-      compactions: new Compactions(),
       ledger,
       watches,
+      heartbeats: new HeartbeatWheel(),
       steps: new StepCounter(now()),
       now,
       monotonic: options.now ?? (() => performance.now()),
@@ -188,7 +200,7 @@ export class WorkspaceHolder {
       halted: () => halt.state(),
       refreshCredentials: () => credentials?.refresh(),
     };
-    return { blocks: new WorkspaceBlocks(world, halt), calls, ledger, watches, prices };
+    return { blocks: createWorkspaceBlocks(world, halt), calls, ledger, watches, prices };
   }
 
   async #close(): Promise<void> {
@@ -202,7 +214,7 @@ export class WorkspaceHolder {
       await held.calls.ended();
       await held.ledger.close();
     } finally {
-      await held.lock.release(); // H1
+      await held.lock.release(); // lock-first
     }
   }
 }

@@ -11,9 +11,9 @@ import { BlockhouseError } from '../errors.ts';
 import type { BlockEntry } from '../schemas/block-api.ts';
 import { isTemporaryName } from '../workspace/atomic-file.ts';
 import { stampOf } from '../workspace/file-stamp.ts';
-import { damagedEntry, entryOf } from './entry.ts';
 import { type BlockContents, FILE_NAMES } from './files.ts';
 import { isBlockName } from './names.ts';
+import { damagedEntry, entryOf } from './summary.ts';
 
 interface Known {
   entry: BlockEntry | undefined;
@@ -22,7 +22,7 @@ interface Known {
 }
 
 /** Where the blocks are, and how they are read. */
-export interface CatalogOptions {
+export interface BlockIndexOptions {
   /** The folder of all blocks. */
   readonly folder: string;
   /** Reads a block from disk. Throws BLOCK_DAMAGED. */
@@ -40,8 +40,8 @@ const SLICE = 50;
 const LOOK_EVERY_MS = 2000;
 
 /** The blocks of a workspace, by name. */
-export class Catalog {
-  readonly #options: CatalogOptions;
+export class BlockIndex {
+  readonly #options: BlockIndexOptions;
   readonly #known = new Map<string, Known>();
   readonly #stale = new Set<string>();
   #sorted: readonly BlockEntry[] | undefined;
@@ -51,7 +51,7 @@ export class Catalog {
   #renewing: Promise<void> | undefined;
   #day = '';
 
-  constructor(options: CatalogOptions) {
+  constructor(options: BlockIndexOptions) {
     this.#options = options;
   }
 

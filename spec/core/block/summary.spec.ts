@@ -1,5 +1,5 @@
 import t from 'tap';
-import { damagedEntry, entryOf, pulseAtRest, statusOf } from '../../../core/block/entry.ts';
+import { damagedEntry, entryOf, pulseAtRest, statusOf } from '../../../core/block/summary.ts';
 import { noCosts } from '../../../core/monitor/costs.ts';
 import { STATES } from '../../../core/schemas/block.ts';
 import { BlockEntry } from '../../../core/schemas/block-api.ts';

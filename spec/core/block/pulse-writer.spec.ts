@@ -1,12 +1,13 @@
 // What a monitor does, made visible.
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import type { WorkspaceContext } from '../../../core/block/block-context.ts';
 import { openFiles } from '../../../core/block/files.ts';
-import { type MonitorSnapshot, Recorder } from '../../../core/block/recorder.ts';
-import type { World } from '../../../core/block/workshop.ts';
+import { HeartbeatWheel } from '../../../core/block/heartbeats.ts';
+import { PulseWriter, type SeenState } from '../../../core/block/pulse-writer.ts';
 import { createBus } from '../../../core/bus.ts';
-import type { MonitorContext } from '../../../core/monitor/machine.ts';
+import type { BlockState } from '../../../core/schemas/block.ts';
 import type { BlockLog } from '../../../core/workspace/block-log.ts';
 import { AT, configOf, userEntry } from '../../support/block-files.ts';
 import { testFolder } from '../../support/test-folder.ts';
@@ -16,7 +17,7 @@ const NOW = Date.parse(AT);
 const REASON = { code: 'X', message: 'Why.', fix: null };
 const TASK = { messageId: 'm1', startedAt: AT, attempt: 1, phase: 'waiting-model', outputChars: 0 } as const;
 
-function recorderIn(t: Test, files: Record<string, unknown> = {}) {
+function writerIn(t: Test, files: Record<string, unknown> = {}) {
   const contents = { config: configOf({ enabled: true }), ...files };
   const folder = testFolder(
     t,
@@ -32,44 +33,38 @@ function recorderIn(t: Test, files: Record<string, unknown> = {}) {
   const bus = createBus();
   bus.on('block.transitioned', ({ from, to, cause }) => told.push(`${from} → ${to}: ${cause}`));
   const set = openFiles(folder, 'a', { onChanged: (file) => changes.push(file), onDamaged: () => undefined, onRebuilt: () => undefined }, () => AT);
-  const recorder = new Recorder({
+  const pulseWriter = new PulseWriter({
     name: 'a',
     files: set,
     log: { write: (...line: unknown[]) => lines.push(line) } as unknown as BlockLog,
-    world: { bus, now: () => clock.now } as World,
-    onUnwritten: () => unwritten.push(recorder.state),
-    onBeat: () => {
+    world: { bus, now: () => clock.now, heartbeats: new HeartbeatWheel(5) } as WorkspaceContext,
+    onUnwritten: () => unwritten.push(told.at(-1)?.match(/→ (\w+):/)?.[1] ?? ''),
+    onShown: () => {
       beats += 1;
     },
     onFault: (what, error) => faults.push(`${what}: ${(error as Error).message}`),
   });
   t.teardown(async () => {
-    recorder.endBeat();
-    await recorder.written(); // or the folder is removed while it still writes
+    pulseWriter.endBeat();
+    await pulseWriter.written(); // or the folder is removed while it still writes
   });
   const pulse = async () => {
-    await recorder.written();
+    await pulseWriter.written();
     return set.pulse.read();
   };
-  return { recorder, unwritten, files: set, told, changes, faults, lines, clock, pulse, beats: () => beats, folder: join(folder) };
+  return { pulseWriter, unwritten, files: set, told, changes, faults, lines, clock, pulse, beats: () => beats, folder: join(folder) };
 }
 
-function at(value: unknown, context: Partial<MonitorContext> = {}): MonitorSnapshot {
-  const plain = { name: 'a', messageId: null, reason: null, wakeUpAt: null, cause: 'c', actor: 'monitor', isStopping: false } as const;
-  return {
-    value,
-    context: { ...plain, chooseAgain: false, beginAgain: false, overId: null, isUrgent: false, crashes: [], restarts: 0, consecutiveFailures: 0, ...context },
-  };
+function at(state: BlockState, context: Partial<SeenState['context']> = {}): SeenState {
+  return { state, context: { reason: null, wakeUpAt: null, cause: 'c', actor: 'monitor', restarts: 0, consecutiveFailures: 0, ...context } };
 }
 
 t.test('each step is told at once, and written in its order', async (t) => {
-  const { recorder, told, lines, pulse } = recorderIn(t, { chat: [userEntry('m1', { status: 'queued', processed: false })] });
-  t.equal(recorder.state, 'stopped');
-  recorder.begin();
-  for (const value of ['starting', 'choosing', 'idle', 'choosing', { working: 'replying' }]) recorder.step(at(value));
-  recorder.step(at('failed', { reason: REASON, restarts: 1, consecutiveFailures: 2 }));
+  const { pulseWriter, told, lines, pulse } = writerIn(t, { chat: [userEntry('m1', { status: 'queued', processed: false })] });
+  pulseWriter.begin();
+  for (const state of ['starting', 'starting', 'idle', 'idle', 'working'] as const) pulseWriter.see(at(state));
+  pulseWriter.see(at('failed', { reason: REASON, restarts: 1, consecutiveFailures: 2 }));
   t.strictSame(told, ['stopped → starting: c', 'starting → idle: c', 'idle → working: c', 'working → failed: c']);
-  t.equal(recorder.state, 'failed');
   const written = await pulse();
   t.match(written, { state: 'failed', startedAt: AT, desired: 'running', restarts: 1, consecutiveFailures: 2, queue: { queued: 1 } });
   t.strictSame(
@@ -80,15 +75,14 @@ t.test('each step is told at once, and written in its order', async (t) => {
 });
 
 t.test('the same state is told once, and another reason or time of it is written', async (t) => {
-  const { recorder, told, pulse, changes } = recorderIn(t);
-  recorder.step(at('backoff', { reason: REASON, wakeUpAt: NOW }));
+  const { pulseWriter, told, pulse, changes } = writerIn(t);
+  pulseWriter.see(at('backoff', { reason: REASON, wakeUpAt: NOW }));
   await pulse();
   const before = changes.length;
-  recorder.step(at('choosing'));
-  recorder.step(at('backoff', { reason: REASON, wakeUpAt: NOW }));
+  pulseWriter.see(at('backoff', { reason: REASON, wakeUpAt: NOW }));
   await pulse();
   t.equal(changes.length, before);
-  recorder.step(at('backoff', { reason: REASON, wakeUpAt: NOW + 1000 }));
+  pulseWriter.see(at('backoff', { reason: REASON, wakeUpAt: NOW + 1000 }));
   t.match(await pulse(), { nextWakeUp: new Date(NOW + 1000).toISOString() });
   t.equal((await pulse()).transitions.length, 1);
   t.equal(told.length, 1);
@@ -104,65 +98,66 @@ t.test('whether it is wanted follows from config.json, and from who sends it awa
   ] as const;
   for (const [value, context, desired] of rows) {
     await t.test(`${value} ${desired}`, async (t) => {
-      const { recorder, pulse } = recorderIn(t);
-      recorder.step(at('starting'));
-      recorder.step(at(value, context));
+      const { pulseWriter, pulse } = writerIn(t);
+      pulseWriter.see(at('starting'));
+      pulseWriter.see(at(value, context));
       t.equal((await pulse()).desired, desired);
     });
   }
 });
 
 t.test('damaged files are no reason not to say so', async (t) => {
-  const { recorder, pulse, faults } = recorderIn(t, { chat: '{', config: '{' });
-  recorder.step(at('failed', { reason: REASON }));
+  const { pulseWriter, pulse, faults } = writerIn(t, { chat: '{', config: '{' });
+  pulseWriter.see(at('failed', { reason: REASON }));
   t.match(await pulse(), { state: 'failed', desired: 'running', queue: { queued: 0 } });
   t.strictSame(faults, []);
 });
 
 t.test('a pulse.json that can not be written holds nobody up, and is told', async (t) => {
-  const { recorder, faults, told, folder } = recorderIn(t);
+  const { pulseWriter, faults, told, folder } = writerIn(t);
   rmSync(join(folder, 'pulse.json'), { force: true });
   mkdirSync(join(folder, 'pulse.json'));
-  recorder.step(at('starting'));
-  recorder.step(at('idle'));
-  await recorder.written();
+  pulseWriter.see(at('starting'));
+  await pulseWriter.written();
+  pulseWriter.see(at('idle'));
+  await pulseWriter.written();
   t.equal(told.length, 2);
   t.equal(faults.length, 2);
   t.match(faults[0], /pulse\.json: .*can't be used/);
 });
 
 t.test('steps that the disk did not take are shown, and written with the next one that it takes', async (t) => {
-  const { recorder, unwritten, faults, pulse, folder, clock, changes } = recorderIn(t);
-  recorder.step(at('starting'));
+  const { pulseWriter, unwritten, faults, pulse, folder, clock, changes } = writerIn(t);
+  pulseWriter.see(at('starting'));
   const written = await pulse();
   clock.now += 1;
   rmSync(join(folder, 'pulse.json'));
   mkdirSync(join(folder, 'pulse.json'));
-  recorder.step(at({ working: 'replying' }));
-  await recorder.written();
+  pulseWriter.see(at('working'));
+  await pulseWriter.written();
   clock.now += 1;
-  recorder.step(at('backoff', { reason: REASON }));
-  await recorder.written();
+  pulseWriter.see(at('backoff', { reason: REASON }));
+  await pulseWriter.written();
   t.equal(faults.length, 2);
   t.same(unwritten, ['working', 'backoff']);
-  t.match(recorder.present(written), { state: 'backoff', reason: REASON, transitions: [{ to: 'starting' }, { to: 'working' }, { to: 'backoff' }] });
+  t.match(pulseWriter.present(written), { state: 'backoff', reason: REASON, transitions: [{ to: 'starting' }, { to: 'working' }, { to: 'backoff' }] });
   rmSync(join(folder, 'pulse.json'), { recursive: true });
-  const shown = recorder.present(written);
+  const shown = pulseWriter.present(written);
   writeFileSync(join(folder, 'pulse.json'), JSON.stringify({ ...written, transitions: shown.transitions.slice(0, 2) }));
   changes.length = 0;
-  recorder.beatEvery(5);
+  pulseWriter.beatEvery(5);
   await until('a heartbeat writes them', () => changes.includes('pulse'));
-  recorder.endBeat();
+  pulseWriter.endBeat();
   const later = await pulse();
   t.match(later, { state: 'backoff', transitions: [{ to: 'starting' }, { to: 'working' }, { to: 'backoff' }] }, 'a step that was there is there once');
-  t.same(recorder.present(later).transitions, later.transitions);
+  t.same(pulseWriter.present(later).transitions, later.transitions);
 });
 
-t.test('E4: a pulse.json that somebody removed or changed is not what runs, and the next heartbeat writes it again', async (t) => {
-  const { recorder, pulse, files, folder, clock, beats } = recorderIn(t);
-  recorder.begin();
-  recorder.step(at('starting'));
-  recorder.step(at('backoff', { reason: REASON, wakeUpAt: NOW + 60_000 }));
+t.test('a pulse.json that somebody removed or changed is not what runs, and the next heartbeat writes it again', async (t) => {
+  const { pulseWriter, pulse, files, folder, clock, beats } = writerIn(t);
+  pulseWriter.begin();
+  pulseWriter.see(at('starting'));
+  pulseWriter.see(at('backoff', { reason: REASON, wakeUpAt: NOW + 60_000 }));
   await pulse();
   const runs = { state: 'backoff', status: 'BUSY', reason: REASON, error: 'Why.', startedAt: AT, nextWakeUp: new Date(NOW + 60_000).toISOString() };
   clock.now += 5000;
@@ -173,102 +168,112 @@ t.test('E4: a pulse.json that somebody removed or changed is not what runs, and 
     change();
     const found = await files.pulse.read();
     t.equal(found.state, 'stopped');
-    t.match(recorder.present(found), { ...runs, uptimeSeconds: 5 });
+    t.match(pulseWriter.present(found), { ...runs, uptimeSeconds: 5 });
     const before = beats();
-    recorder.beatEvery(5);
+    pulseWriter.beatEvery(5);
     await until('it has beaten', () => beats() > before);
-    recorder.endBeat();
+    pulseWriter.endBeat();
     t.match(await pulse(), runs);
   }
   rmSync(join(folder, 'pulse.json'));
-  recorder.setTask(TASK);
+  pulseWriter.setTask(TASK);
   t.match(await pulse(), { ...runs, currentTask: TASK });
   rmSync(join(folder, 'pulse.json'));
-  recorder.step(at({ working: 'replying' }));
+  pulseWriter.see(at('working'));
   t.match((await pulse()).transitions.at(-1), { from: 'backoff', to: 'working' });
 });
 
-t.test('who waits for a state is told when it comes, once', async (t) => {
-  const { recorder } = recorderIn(t);
-  recorder.step(at('starting'));
-  const asked: string[] = [];
-  const reached = recorder.until((word) => {
-    asked.push(word);
-    return word !== 'backoff';
-  });
-  recorder.step(at('backoff'));
-  recorder.step(at('idle'));
-  await reached;
-  recorder.step(at({ working: 'replying' }));
-  t.strictSame(asked, ['backoff', 'idle']);
-});
-
 t.test('a task is shown when it begins and when its text comes; its growth is for the heartbeat', async (t) => {
-  const { recorder, pulse, changes, clock } = recorderIn(t);
-  recorder.growTask(1);
+  const { pulseWriter, pulse, changes, clock } = writerIn(t);
+  pulseWriter.growTask(1);
   t.equal((await pulse()).currentTask, null, 'without a task nothing grows');
-  recorder.step(at({ working: 'replying' }));
-  recorder.setTask(TASK);
+  pulseWriter.see(at('working'));
+  pulseWriter.setTask(TASK);
   t.match(await pulse(), { currentTask: { phase: 'waiting-model' } });
-  recorder.growTask(3);
+  pulseWriter.growTask(3);
   await pulse();
   const before = changes.length;
-  recorder.growTask(9);
+  pulseWriter.growTask(9);
   t.match(await pulse(), { currentTask: { phase: 'streaming', outputChars: 3 } });
   t.equal(changes.length, before);
-  recorder.endTask('another');
-  recorder.endTask(null);
+  pulseWriter.endTask('another');
+  pulseWriter.endTask(null);
   clock.now += 1000;
-  recorder.endTask('m1');
-  recorder.setTask({ ...TASK, messageId: 'm2' });
+  pulseWriter.endTask('m1');
+  pulseWriter.setTask({ ...TASK, messageId: 'm2' });
   t.match(await pulse(), { currentTask: { messageId: 'm2' }, lastRun: new Date(NOW + 1000).toISOString() });
 });
 
 t.test('a compaction is over when it is, whatever the state', async (t) => {
-  const { recorder, pulse } = recorderIn(t);
-  recorder.step(at('idle'));
-  recorder.setTask({ ...TASK, messageId: null, phase: 'compacting' });
+  const { pulseWriter, pulse } = writerIn(t);
+  pulseWriter.see(at('idle'));
+  pulseWriter.setTask({ ...TASK, messageId: null, phase: 'compacting' });
   t.match(await pulse(), { currentTask: { phase: 'compacting' } });
-  recorder.endTask(null);
+  pulseWriter.endTask(null);
   t.match(await pulse(), { currentTask: null, lastRun: null });
 });
 
 t.test('a heartbeat is quiet, and says when it was and what is being done', async (t) => {
-  const { recorder, files, changes, clock, beats, pulse } = recorderIn(t);
-  recorder.begin();
-  recorder.step(at({ working: 'replying' }));
-  recorder.setTask(TASK);
-  recorder.growTask(5);
+  const { pulseWriter, files, changes, clock, beats, pulse } = writerIn(t);
+  pulseWriter.begin();
+  pulseWriter.see(at('working'));
+  pulseWriter.setTask(TASK);
+  pulseWriter.growTask(5);
   await pulse();
   const before = changes.length;
-  recorder.growTask(50);
+  pulseWriter.growTask(50);
   clock.now += 90_000;
-  recorder.beatEvery(5);
+  pulseWriter.beatEvery(5);
   await until('it has beaten', () => beats() >= 2);
-  recorder.endBeat();
+  pulseWriter.endBeat();
   t.match(await pulse(), { lastPulse: new Date(NOW + 90_000).toISOString(), uptimeSeconds: 90, currentTask: { outputChars: 50 } });
   t.equal(changes.length, before);
   const count = beats();
-  recorder.beatEvery(100_000);
+  pulseWriter.beatEvery(100_000);
   await files.pulse.read();
   t.equal(beats(), count);
 });
 
 t.test('a heartbeat over a damaged chat is told, and the next one goes on', async (t) => {
-  const { recorder, faults } = recorderIn(t, { chat: '{' });
-  recorder.beatEvery(5);
+  const { pulseWriter, faults } = writerIn(t, { chat: '{' });
+  pulseWriter.beatEvery(5);
   await until('it was told twice', () => faults.length >= 2);
 });
 
 t.test('a task is written with the queue as it is, and shown as it has grown since', async (t) => {
-  const { recorder, pulse, clock } = recorderIn(t, { chat: [userEntry('m1', { status: 'processing', processed: false })] });
-  recorder.begin();
-  recorder.setTask(TASK);
+  const { pulseWriter, pulse, clock } = writerIn(t, { chat: [userEntry('m1', { status: 'processing', processed: false })] });
+  pulseWriter.begin();
+  pulseWriter.setTask(TASK);
   t.match(await pulse(), { currentTask: TASK, queue: { queued: 0, processing: 1 } });
-  recorder.growTask(3);
-  recorder.growTask(40);
+  pulseWriter.growTask(3);
+  pulseWriter.growTask(40);
   clock.now += 7000;
   const written = await pulse();
   t.match(written, { currentTask: { phase: 'streaming', outputChars: 3 }, uptimeSeconds: 0 });
-  t.match(recorder.present(written), { currentTask: { phase: 'streaming', outputChars: 40 }, uptimeSeconds: 7 });
+  t.match(pulseWriter.present(written), { currentTask: { phase: 'streaming', outputChars: 40 }, uptimeSeconds: 7 });
+});
+
+t.test('a heartbeat over nothing but time writes nothing for ten minutes, and is shown all the same', async (t) => {
+  const { pulseWriter, pulse, clock, beats, folder } = writerIn(t);
+  const path = join(folder, 'pulse.json');
+  pulseWriter.begin();
+  pulseWriter.see(at('idle'));
+  const written = await pulse();
+  const { mtimeMs } = statSync(path);
+  const beaten = async (): Promise<void> => {
+    const before = beats();
+    pulseWriter.beatEvery(5);
+    await until('it has beaten', () => beats() > before);
+    pulseWriter.endBeat();
+    await pulseWriter.written();
+  };
+  clock.now += 30_000;
+  await beaten();
+  t.equal(statSync(path).mtimeMs, mtimeMs);
+  t.match(pulseWriter.present(written), { lastPulse: new Date(NOW + 30_000).toISOString(), uptimeSeconds: 30 });
+  for (const now of [NOW + 600_000, NOW - 3_600_000]) {
+    clock.now = now;
+    await beaten();
+    t.match(await pulse(), { lastPulse: new Date(now).toISOString() }, 'also by a clock that was set back');
+  }
 });

@@ -1,7 +1,6 @@
 // What the work on one block needs: its files, its log, its feed, and the world around it. Pure: types only.
 import type { CoreBus } from '../bus.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import type { Compactions } from '../monitor/compactions.ts';
 import type { ModelCalls } from '../monitor/model-call.ts';
 import type { RetryWait } from '../monitor/retry-wait.ts';
 import type { CurrentTask } from '../schemas/block.ts';
@@ -11,18 +10,19 @@ import type { Ledger } from '../workspace/ledger.ts';
 import type { FolderWatches } from '../workspace/watch.ts';
 import type { EntryIds } from './chat-file.ts';
 import type { BlockFileSet } from './files.ts';
+import type { HeartbeatWheel } from './heartbeats.ts';
 import type { ReplyStream, StepCounter } from './reply-stream.ts';
 
 /** Shared by all blocks of a workspace. */
-export interface World {
+export interface WorkspaceContext {
   /** Absolute path of the workspace. */
   readonly workspace: string;
   readonly bus: CoreBus;
   readonly gateway: Gateway;
   readonly calls: ModelCalls;
-  readonly compactions: Compactions;
   readonly ledger: Ledger;
   readonly watches: FolderWatches;
+  readonly heartbeats: HeartbeatWheel;
   readonly steps: StepCounter;
   /** Epoch milliseconds. */
   now(): number;
@@ -36,16 +36,20 @@ export interface World {
 }
 
 /** One block, as its monitor works on it. */
-export interface BlockWorkshop {
+export interface BlockContext {
   readonly name: string;
   readonly files: BlockFileSet;
   readonly log: BlockLog;
   readonly feed: ReplyStream;
   readonly ids: EntryIds;
   readonly retryWait: RetryWait;
-  readonly world: World;
+  readonly world: WorkspaceContext;
   /** The present time, ISO 8601. */
   at(): string;
+  /** Before anything else of a run; throws BLOCK_DAMAGED when a file of the block is damaged. */
+  beginRun(): Promise<void>;
+  /** After everything else of a run. */
+  endRun(): Promise<void>;
   /** Shows what is being done in pulse.json. */
   setTask(task: CurrentTask): void;
   /** Shows that text comes; seldom written. */

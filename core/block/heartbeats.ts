@@ -1,0 +1,63 @@
+// The heartbeats of all monitors of a workspace: one timer, whatever their number. Pure: no I/O.
+//
+// One-timer: there is one timer as long as anything beats, and none otherwise. Beats of the same interval keep the distance of their starts, so
+// that a thousand monitors don't beat at the same moment.
+
+/** The finest interval: those of blocks are whole seconds. */
+const TICK_MS = 1000;
+
+interface Beat {
+  readonly ticks: number;
+  readonly run: () => void;
+  /** The tick at which it is due. */
+  due: number;
+}
+
+/** Beats for any number of monitors. */
+export class HeartbeatWheel {
+  readonly #tickMs: number;
+  readonly #slots = new Map<number, Set<Beat>>();
+  #tick = 0;
+  #size = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `tickMs` is the finest interval, in milliseconds. */
+  constructor(tickMs = TICK_MS) {
+    this.#tickMs = tickMs;
+  }
+
+  /** Calls `run` every `ms`, until the answer is called. `run` must not throw. */
+  every(ms: number, run: () => void): () => void {
+    const beat: Beat = { ticks: Math.max(1, Math.round(ms / this.#tickMs)), run, due: 0 };
+    this.#place(beat);
+    this.#size += 1;
+    this.#timer ??= setInterval(() => this.#turn(), this.#tickMs).unref(); // one-timer
+    return () => this.#remove(beat);
+  }
+
+  #place(beat: Beat): void {
+    beat.due = this.#tick + beat.ticks;
+    const slot = this.#slots.get(beat.due) ?? new Set();
+    this.#slots.set(beat.due, slot.add(beat));
+  }
+
+  #remove(beat: Beat): void {
+    if (this.#slots.get(beat.due)?.delete(beat) !== true) return;
+    this.#size -= 1;
+    if (this.#size > 0) return;
+    clearInterval(this.#timer); // one-timer
+    this.#timer = undefined;
+    this.#slots.clear();
+  }
+
+  #turn(): void {
+    this.#tick += 1;
+    const due = this.#slots.get(this.#tick) ?? new Set();
+    for (const beat of [...due]) {
+      if (!due.delete(beat)) continue; // one before it has ended it
+      this.#place(beat);
+      beat.run();
+    }
+    this.#slots.delete(this.#tick);
+  }
+}

@@ -1,0 +1,215 @@
+// What the machine of a block is made of, by name: its guards, actions, delays and actors. The order of things is in machine.ts (life, memory,
+// server) and in monitor/machine.ts; what it hears and knows is in machine-types.ts. Pure: no I/O.
+import { and, assign, emit, fromPromise, raise, sendTo, setup, stateIn } from 'xstate';
+import { BlockhouseError, type ErrorCode } from '../errors.ts';
+import { crashLoopReason, crashReason, stalledReason } from '../monitor/reasons.ts';
+import type { BlockMemory, BlockState } from '../schemas/block.ts';
+import type { Stored, Unconfirmed } from './block-folders.ts';
+import type { Answer, BlockEvent, BlockInput, Cause, Choice, Command, MachineContext, ReplyOutcome, Ticketed } from './machine-types.ts';
+
+const FRESH_RUN = {
+  messageId: null,
+  reason: null,
+  wakeUpAt: null,
+  isStopping: false,
+  next: null,
+  chooseAgain: false,
+  beginAgain: false,
+  overId: null,
+  isUrgent: false,
+  isReplyLeft: false,
+  crashes: [],
+  restarts: 0,
+  consecutiveFailures: 0,
+} as const satisfies Partial<MachineContext>;
+
+/** The context of a block whose monitor has not run yet. */
+export function initialContext({ name, archiveName }: BlockInput): MachineContext {
+  return { name, archiveName, shown: 'stopped', cause: 'start', actor: 'user', trigger: 'manual', wasRunning: false, ...FRESH_RUN };
+}
+
+/** Faults of an actor that are older don't count. */
+const CRASH_WINDOW_MS = 600_000;
+/** So many faults within ten minutes end in `failed`. */
+export const MAX_CRASHES = 5;
+const CRASH_BASE_MS = 1000;
+/** Timers take no longer waits; the choice is made anew then. */
+const LONGEST_WAIT_MS = 86_400_000;
+/** How long a message that came to nothing is left alone (not-at-once). */
+const STALLED_WAIT_MS = 60_000;
+/** How long a reply may go on after a stop. */
+export const GRACE_MS = 10_000;
+/** How long an aborted reply may then take to be saved. */
+export const SAVING_MS = 5000;
+
+function placeholder<T, I>(name: string) {
+  return fromPromise<T, I>(() => Promise.reject(new Error(`${name} was not provided`)));
+}
+
+function held(output: Choice | ReplyOutcome): Pick<MachineContext, 'reason' | 'wakeUpAt' | 'cause' | 'actor'> {
+  const reason = 'reason' in output ? output.reason : null;
+  return {
+    reason,
+    wakeUpAt: 'until' in output ? output.until : null,
+    cause: reason?.code ?? output.kind,
+    actor: output.kind === 'pause' ? output.actor : 'monitor',
+  };
+}
+
+/** How a command ended. */
+export interface Settled {
+  readonly to: Command['type'];
+  readonly value?: unknown;
+  readonly error?: unknown;
+}
+
+function refusal(event: BlockEvent, code: ErrorCode, message: string): Answer {
+  const { type, ticket } = event as Ticketed<Command>;
+  return { type: 'answer', to: type, ticket, error: new BlockhouseError(code, message) };
+}
+
+/** The end of a reply is the event of its actor, whose type the setup can't name. */
+function wasCancelled(event: object): boolean {
+  return 'output' in event && (event.output as { readonly cancelled?: boolean }).cancelled === true;
+}
+
+/** Names everything that the machine is made of. `now` in epoch milliseconds. */
+export function setUpMachine(now: () => number) {
+  return setup({
+    types: {
+      context: {} as MachineContext,
+      events: {} as BlockEvent,
+      input: {} as BlockInput,
+      emitted: {} as Answer,
+    },
+    actors: {
+      /** Brings the chat in order after whatever ended the last run. */
+      recover: placeholder<Choice, void>('recover'),
+      /** `isUrgent`: no message waits for its time any longer. */
+      choose: placeholder<Choice, { readonly isUrgent: boolean }>('choose'),
+      /** Makes one attempt at one message. Takes `{type: 'abort', cause}`. */
+      reply: placeholder<ReplyOutcome, { readonly messageId: string }>('reply'),
+      /** Leaves nothing half done, and ends the run. */
+      settle: placeholder<void, { readonly isReplyLeft: boolean }>('settle'),
+      /** Takes `{type: 'abort', cause}`. */
+      compact: placeholder<BlockMemory, Pick<MachineContext, 'trigger'>>('compact'),
+      archive: placeholder<Stored, Pick<MachineContext, 'wasRunning'>>('archive'),
+      restore: placeholder<Unconfirmed, { readonly archiveName: string; readonly name: string }>('restore'),
+      remove: placeholder<Unconfirmed, { readonly archiveName: string }>('remove'),
+    },
+    guards: {
+      isInArchive: ({ context }) => context.archiveName !== null,
+      isActive: stateIn({ life: 'active' }),
+      isOpen: stateIn({ server: 'open' }),
+      mayStart: and([stateIn({ life: 'active' }), stateIn({ server: 'open' })]),
+      isRunning: stateIn({ monitor: 'running' }),
+      isCompacting: stateIn({ memory: 'compacting' }),
+      isAtRest: and([stateIn({ monitor: 'stopped' }), stateIn({ memory: 'settled' })]),
+      isWorking: stateIn({ monitor: { running: 'working' } }),
+      isThreshold: ({ context }) => context.trigger === 'threshold',
+      isStopping: ({ context }) => context.isStopping,
+      startsAgain: ({ context }) => context.next !== null,
+      chooseAgain: ({ context }) => context.chooseAgain,
+      beginAgain: ({ context }) => context.beginAgain,
+      hasCrashedTooOften: ({ context }) => context.crashes.length >= MAX_CRASHES,
+      isReplyTo: ({ context, event }) => event.type === 'message.cancel' && event.messageId === context.messageId,
+      isReply: (_, output: Choice) => output.kind === 'reply',
+      isWait: (_, output: Choice | ReplyOutcome) => output.kind === 'wait',
+      isPause: (_, output: Choice | ReplyOutcome) => output.kind === 'pause',
+      isFailure: (_, output: Choice | ReplyOutcome) => output.kind === 'fail',
+      /** Look-again. */
+      isToReadAgain: ({ context }, output: Choice) => context.chooseAgain && output.kind !== 'nothing',
+      isPauseInDoubt: ({ context }, output: ReplyOutcome) => output.kind === 'pause' && context.chooseAgain,
+      isMessageFailed: (_, output: ReplyOutcome) => output.kind === 'over' && output.failed,
+      isAnswered: (_, output: ReplyOutcome) => output.kind === 'answered',
+      isOver: (_, output: ReplyOutcome) => output.kind === 'over',
+      isStartingShown: ({ context }) => context.shown === 'starting',
+      isFullAfter: (_, output: ReplyOutcome) => output.kind === 'answered' && output.compact,
+      /** Nothing else than the message that has just come to nothing (not-at-once). */
+      isStalled: ({ context }, output: Choice) => output.kind === 'reply' && output.messageId === context.overId && !context.chooseAgain,
+    },
+    actions: {
+      /** Before anything else of a run, and after everything else of it: provided. */
+      openRun: () => undefined,
+      closeRun: () => undefined,
+      beginRun: assign((_, cause: Cause) => ({ ...FRESH_RUN, ...cause })),
+      show: assign((_, shown: BlockState) => ({ shown })),
+      /** Who or what leads to the next step. */
+      note: assign((_, { cause, actor }: Cause) => ({ cause, actor })),
+      hold: assign((_, output: Choice | ReplyOutcome) => held(output)),
+      holdStalled: assign(() => held({ kind: 'wait', until: now() + STALLED_WAIT_MS, reason: stalledReason() })),
+      clearReason: assign({ reason: null, wakeUpAt: null }),
+      clearWait: assign({ wakeUpAt: null }),
+      take: assign((_, output: Choice) => ({ messageId: output.kind === 'reply' ? output.messageId : null, reason: null, wakeUpAt: null })),
+      letGo: assign({ messageId: null }),
+      chooseAnew: assign({ chooseAgain: true }),
+      forgetChanges: assign({ chooseAgain: false, beginAgain: false }),
+      beginAnew: assign({ chooseAgain: true, beginAgain: true }),
+      hurry: assign({ isUrgent: true }),
+      takeTime: assign({ isUrgent: false }),
+      countFailure: assign(({ context }) => ({ consecutiveFailures: context.consecutiveFailures + 1 })),
+      clearFailures: assign({ consecutiveFailures: 0 }),
+      clearCrashes: assign({ crashes: [], consecutiveFailures: 0 }),
+      /** Not-at-once. */
+      noteOver: assign(({ context }) => ({ overId: context.messageId })),
+      forgetOver: assign({ overId: null }),
+      leave: assign((_, { cause, actor }: Cause) => ({ isStopping: true, next: null, cause, actor })),
+      startAgain: assign((_, next: Cause) => ({ next })),
+      startNoMore: assign({ next: null }),
+      noteReplyLeft: assign({ isReplyLeft: true }),
+      /** What it threw is in the log; its text may hold anything. */
+      crash: assign((_, error: unknown) => ({ reason: crashReason(error), cause: 'fault', actor: 'monitor' as const })),
+      countCrash: assign(({ context }) => ({
+        crashes: [...context.crashes.filter((at) => now() - at < CRASH_WINDOW_MS), now()],
+        restarts: context.restarts + 1,
+        wakeUpAt: null,
+      })),
+      giveUp: assign(({ context }) => ({ reason: crashLoopReason(context.name, context.crashes.length, context.reason) })),
+      holdCrash: assign(({ context }) => ({ wakeUpAt: now() + CRASH_BASE_MS * 2 ** (context.crashes.length - 1) })),
+      /** Ends the reply that is being made, so that its text so far is kept. */
+      abortReply: sendTo('reply', { type: 'abort', cause: 'stop' }),
+      cancelReply: sendTo('reply', { type: 'abort', cause: 'cancel' }),
+      abortCompaction: sendTo('compaction', { type: 'abort', cause: 'stop' }),
+      compactByThreshold: assign({ trigger: 'threshold' as const }),
+      compactByHand: assign({ trigger: 'manual' as const }),
+      tellFull: raise({ type: 'window.full' }),
+      tellSettled: raise((_, cause: string) => ({ type: 'memory.settled' as const, cause })),
+      noteRunning: assign({ wasRunning: true }),
+      noteStopped: assign({ wasRunning: false }),
+      rename: assign((_, name: string) => ({ name })),
+      placeInArchive: assign((_, archiveName: string) => ({ archiveName })),
+      takeFromArchive: assign({ archiveName: null }),
+      /** To everybody who waits for the end of such a command. */
+      answer: emit((_, settled: Settled) => ({ type: 'answer' as const, ...settled })),
+      /** To the asker alone: there is nothing to wait for. */
+      answerAtOnce: emit(({ event }, value: unknown) => ({
+        type: 'answer' as const,
+        to: event.type as Command['type'],
+        ticket: (event as Ticketed<Command>).ticket,
+        value,
+      })),
+      refuseWhileMoving: emit(({ context, event }) => refusal(event, 'WRONG_STATE', `${context.name} is being archived.`)),
+      refuseInArchive: emit(({ context, event }) => refusal(event, 'BLOCK_NOT_FOUND', `${context.name} is in the archive.`)),
+      /** To those whose start was overtaken by a stop. */
+      refuseStarts: emit(({ context: { name } }) => ({
+        type: 'answer' as const,
+        to: 'block.start' as const,
+        error: new BlockhouseError('WRONG_STATE', `${name} was stopped again before it could start.`),
+      })),
+      refuseAtEnd: emit(({ event }) => refusal(event, 'SHUTTING_DOWN', 'The server is shutting down.')),
+      refuse: emit(({ event }, { code, message }: { readonly code: ErrorCode; readonly message: string }) => refusal(event, code, message)),
+      /** Exactly one for each reply: true when a command ended it. */
+      tellCancelled: emit(({ event }) => ({ type: 'answer' as const, to: 'message.cancel' as const, value: wasCancelled(event) })),
+    },
+    delays: {
+      wait: ({ context }) => Math.min(Math.max((context.wakeUpAt ?? Number.POSITIVE_INFINITY) - now(), 0), LONGEST_WAIT_MS),
+      grace: GRACE_MS,
+      saving: SAVING_MS,
+      crashDelay: ({ context }) => CRASH_BASE_MS * 2 ** Math.max(0, context.crashes.length - 1),
+      nextTurn: 0,
+    },
+  });
+}
+
+/** What the regions of the machine are made of. */
+export type MachineSetup = ReturnType<typeof setUpMachine>;

@@ -1,0 +1,46 @@
+import t from 'tap';
+import { ChangeGate } from '../../../core/block/change-gate.ts';
+import { gate as waitPoint } from '../../support/stepped-adapter.ts';
+
+t.test('who comes in does what it came for, and has its own failure', async (t) => {
+  const gate = new ChangeGate();
+  gate.assertOpen();
+  t.equal(await gate.pass(async () => 5), 5);
+  await t.rejects(
+    gate.pass(() => Promise.reject(new Error('no'))),
+    { message: 'no' },
+  );
+  await gate.emptied();
+});
+
+t.test('once it is shut nobody comes in', async (t) => {
+  const gate = new ChangeGate();
+  gate.shut();
+  t.throws(() => gate.assertOpen(), { code: 'SHUTTING_DOWN', status: 503 });
+  await t.rejects(
+    gate.pass(async () => t.fail('nothing is done')),
+    { code: 'SHUTTING_DOWN' },
+  );
+});
+
+t.test('it is empty when the last one that was in has left, also by a failure', async (t) => {
+  const gate = new ChangeGate();
+  const [first, second] = [waitPoint(), waitPoint()];
+  const order: string[] = [];
+  const failing = gate.pass(async () => {
+    await first.opened;
+    order.push('first');
+    throw new Error('no');
+  });
+  const going = gate.pass(async () => {
+    await second.opened;
+    order.push('second');
+  });
+  gate.shut();
+  const emptied = gate.emptied().then(() => order.push('empty'));
+  first.open();
+  await t.rejects(failing, { message: 'no' });
+  second.open();
+  await Promise.all([going, emptied]);
+  t.same(order, ['first', 'second', 'empty']);
+});
