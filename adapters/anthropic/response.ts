@@ -59,7 +59,7 @@ function readStopReason(value: unknown): StopReason {
 }
 
 /** Anthropic counts cached tokens beside `input_tokens`; ours include them. */
-function readUsage(value: unknown): ReportedUsage {
+export function readUsage(value: unknown): ReportedUsage {
   const usage = asObject(value);
   const read = asCount(usage['cache_read_input_tokens']);
   const written = asCount(usage['cache_creation_input_tokens']);

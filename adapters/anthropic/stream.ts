@@ -4,7 +4,7 @@ import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamError 
 import { asObject, asString, expectObject, expectText, parseArguments } from '../read.ts';
 import { SseReader, type SseRecord } from '../sse-read.ts';
 import { readErrorObject } from './errors.ts';
-import { readEnd } from './response.ts';
+import { readEnd, readUsage } from './response.ts';
 import type { RawBlock } from './schema.ts';
 
 interface OpenBlock {
@@ -59,7 +59,7 @@ export class AnthropicDecoder implements StreamDecoder {
         this.#delta(event, events);
         break;
       case 'content_block_start':
-        this.#hasBegun = true;
+        this.#begin(events);
         this.#open.set(event['index'], { block: { ...expectObject(event['content_block'], 'a content block') }, json: '' });
         this.#startText(event, events);
         break;
@@ -87,6 +87,13 @@ export class AnthropicDecoder implements StreamDecoder {
   /** Anthropic may report an overload before the first block instead of HTTP 529: then the model has not run. */
   #error(value: unknown): StreamError {
     return new StreamError({ ...readErrorObject(value), mayHaveRun: this.#hasBegun });
+  }
+
+  /** From here on the call is billed, however it ends, and by this much for its prompt. */
+  #begin(events: ChatEvent[]): void {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    events.push({ type: 'usage', usage: readUsage(this.#usage) });
   }
 
   /** A text block may open with its first words. */

@@ -119,7 +119,7 @@ export class Accumulator {
   #finishUsage(prompt: Prompt): Usage {
     const { inputTokens, outputTokens } = this.#usage;
     const input = inputTokens ?? promptTokens(prompt);
-    const output = outputTokens ?? this.#written.tokens + (this.#toolCalls.length > 0 ? estimateTokens(JSON.stringify(this.#toolCalls)) : 0);
+    const output = outputTokens ?? this.#written.tokens + estimateTokens(JSON.stringify(this.#toolCalls).slice(1, -1));
     const usage: Usage = { inputTokens: input, outputTokens: output, totalTokens: input + output };
     for (const name of FURTHER_COUNTS) {
       const count = this.#usage[name];

@@ -13,6 +13,8 @@ function wire(events: readonly Event[], end = '\n'): string {
 }
 
 const decode = (events: readonly Event[]): ChatEvent[] => joinTexts(decodeAll(new AnthropicDecoder(context), [wire(events)]));
+/** Without what the prompt has used, which only a stream tells beforehand. */
+const withoutPrompt = (events: readonly ChatEvent[]): readonly ChatEvent[] => (events[0]?.type === 'usage' ? events.slice(1) : events);
 const ofType = (events: readonly ChatEvent[], type: ChatEvent['type']): ChatEvent[] => events.filter((event) => event.type === type);
 const start = (index: number, content_block: unknown): Event => ({ type: 'content_block_start', index, content_block });
 const delta = (index: number, type: string, piece: Record<string, unknown>): Event => ({ type: 'content_block_delta', index, delta: { type, ...piece } });
@@ -72,7 +74,7 @@ const WHOLE = {
 };
 
 t.test('the whole and the streamed form of the same answer give the same events', async (t) => {
-  const events = decode(RICH);
+  const events = withoutPrompt(decode(RICH));
   t.same(events, readAnswer(WHOLE, context));
   t.match(events, [
     { type: 'text', text: 'Grüße \n\nevent: message_stop\u2028🎈' },
@@ -93,11 +95,11 @@ for (const [name, end] of [
     const bytes = Buffer.from(wire(RICH, end));
     const expected = JSON.stringify(readAnswer(WHOLE, context));
     for (let offset = 0; offset <= bytes.length; offset += 1) {
-      const events = JSON.stringify(joinTexts(decodeAll(new AnthropicDecoder(context), [bytes.subarray(0, offset), bytes.subarray(offset)])));
+      const events = JSON.stringify(withoutPrompt(joinTexts(decodeAll(new AnthropicDecoder(context), [bytes.subarray(0, offset), bytes.subarray(offset)]))));
       if (events !== expected) t.equal(events, expected, `cut at ${offset}`);
     }
     const single = [...bytes].map((byte) => Buffer.of(byte));
-    t.equal(JSON.stringify(joinTexts(decodeAll(new AnthropicDecoder(context), single))), expected, 'a byte at a time');
+    t.equal(JSON.stringify(withoutPrompt(joinTexts(decodeAll(new AnthropicDecoder(context), single)))), expected, 'a byte at a time');
   });
 }
 
@@ -208,4 +210,12 @@ t.test('an event that is not JSON, and a piece that belongs to no block, are mal
 
 t.test('the end of a block that was never opened, and a stop without a reason, are tolerated', async (t) => {
   t.same(decode([begin(), stop(5), { type: 'message_stop' }]).at(-1), { type: 'stop', stopReason: 'unknown' });
+});
+
+t.test('what the prompt has used is told with the first block, since the call is billed for it however it ends', async (t) => {
+  const decoder = new AnthropicDecoder(context);
+  const usage = { inputTokens: 510, outputTokens: 1, cacheReadTokens: 500 };
+  t.match(ofType(decoder.push(Buffer.from(wire([begin({ input_tokens: 10, cache_read_input_tokens: 500, output_tokens: 1 })]))), 'usage'), []);
+  t.match(ofType(decoder.push(Buffer.from(wire([start(0, { type: 'text', text: '' })]))), 'usage'), [{ usage }]);
+  t.same(ofType(decoder.push(Buffer.from(wire([stop(0), start(1, { type: 'text', text: '' })]))), 'usage'), [], 'once');
 });
