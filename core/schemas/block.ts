@@ -1,7 +1,7 @@
 // The files of a block: config, memory, costs, pulse, chat. The same schemas check what clients send, what is read from
 // disk, and describe the API. Known fields are checked, unknown ones are kept. Pure: no I/O.
 import type { XStatic } from 'typebox/schema';
-import { ModelId, STOP_REASONS, Usage } from './chat.ts';
+import { ChatConfig, ModelId, STOP_REASONS, Usage } from './chat.ts';
 
 /** Lower case only, so that no two names share a folder on a file system that ignores case. */
 export const BLOCK_NAME_PATTERN = '^[a-z0-9][a-z0-9-]{0,31}$';
@@ -100,7 +100,13 @@ export const BlockConfigFile = {
 } as const;
 
 /** A change of config.json: shallow, each given field replaces the old one whole. */
-export const BlockConfigPatch = { type: 'object', properties: SETTABLE } as const;
+export const BlockConfigPatch = {
+  type: 'object',
+  properties: {
+    ...SETTABLE,
+    adapter: orNull({ ...BlockAdapter, properties: { ...BlockAdapter.properties, region: ChatConfig.properties.region } }),
+  },
+} as const;
 export type BlockConfigPatch = XStatic<typeof BlockConfigPatch> & { readonly [field: string]: unknown };
 
 /** config.json with every default filled in; unknown fields are there, too. */
