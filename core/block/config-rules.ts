@@ -18,6 +18,8 @@ const FIXED = ['createdAt', 'updatedAt', 'rev'] as const;
 
 /** Turns the name of a provider into its id. Throws INVALID_REQUEST, which names the field, for an unknown one. */
 export type CanonicalProvider = (name: string, field: string) => string;
+/** Throws INVALID_REQUEST, which names the field, for a base URL that can't be used with the provider. */
+export type BaseURLCheck = (provider: string, baseURL: string, field: string) => void;
 
 /** The configuration with the change applied. Throws INVALID_REQUEST, which names the field. */
 export function applyPatch(
@@ -25,12 +27,21 @@ export function applyPatch(
   patch: unknown,
   {
     canonical,
+    checkBaseURL,
     at,
     place = '',
-  }: { readonly canonical: CanonicalProvider; readonly at: string /** Before each field that is named. */; readonly place?: string },
+  }: {
+    readonly canonical: CanonicalProvider;
+    readonly checkBaseURL: BaseURLCheck;
+    readonly at: string;
+    /** Before each field that is named. */
+    readonly place?: string;
+  },
 ): BlockConfig {
   const checked = checkedPatch(patch, config.name, place);
   const merged = { ...config, ...withCanonical(checked, canonical) };
+  const { adapter } = checked as BlockConfigPatch;
+  if (adapter?.baseURL !== undefined) checkBaseURL(adapter.provider, adapter.baseURL, `${place}adapter.baseURL`);
   assertConfigSize(merged);
   return { ...completeConfig(merged, config.name, at), createdAt: config.createdAt, updatedAt: at, rev: config.rev + 1 };
 }

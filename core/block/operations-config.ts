@@ -6,7 +6,7 @@ import { compile, type Validator } from '../schemas/validate.ts';
 import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
 import type { WorkspaceContext } from './block-context.ts';
-import { applyPatch } from './config-rules.ts';
+import { applyPatch, type BaseURLCheck } from './config-rules.ts';
 import { configWarnings } from './config-warnings.ts';
 import { completeConfig } from './document-codecs.ts';
 import { assertNewName } from './names.ts';
@@ -54,5 +54,6 @@ async function update(block: Block, patch: unknown, ifMatch: number | undefined)
 /** `place` is where the patch stands in the body. */
 function patched({ gateway, now }: WorkspaceContext, config: BlockConfig, patch: unknown, place: '' | 'config.'): BlockConfig {
   const canonical = (name: string, field: string): string => gateway.readiness(name, undefined, `${place}${field}`).id;
-  return applyPatch(config, patch, { canonical, at: new Date(now()).toISOString(), place });
+  const checkBaseURL: BaseURLCheck = (provider, baseURL, field) => gateway.checkBaseURL(provider, baseURL, field);
+  return applyPatch(config, patch, { canonical, checkBaseURL, at: new Date(now()).toISOString(), place });
 }

@@ -103,8 +103,7 @@ export class CallSettings {
 
   #workOut(adapter: Adapter, config: ChatConfig | undefined, stored: StoredSettings | undefined): Resolved {
     const { env, allowedOrigins, timeouts } = this.#options;
-    if (config?.baseURL !== undefined && adapter.settings['baseURL'] === undefined)
-      throw invalidRequest('config.baseURL', `can't be set for ${adapter.id}, whose endpoint follows from the region`);
+    if (config?.baseURL !== undefined) assertTakesBaseURL(adapter);
     const settings = resolveSettings(adapter.settings, { config, stored, env });
     const configured = resolveSettings(adapter.settings, { stored, env });
     const egress = egressRule(settings, {
@@ -125,6 +124,11 @@ export class CallSettings {
       address: addressOf(settings, configured),
     };
   }
+}
+
+/** Throws INVALID_REQUEST naming `field` for an adapter that takes no base URL. */
+export function assertTakesBaseURL(adapter: Adapter, field = 'config.baseURL'): void {
+  if (adapter.settings['baseURL'] === undefined) throw invalidRequest(field, `can't be set for ${adapter.id}, whose endpoint follows from the region`);
 }
 
 /** Another region is another host, although the request does not spell it out. */

@@ -15,7 +15,8 @@ import { never } from './abort.ts';
 import { AcceptedChat, type CallOptions, promptFor } from './accepted-chat.ts';
 import type { AnsweredChat } from './attempt.ts';
 import { Attempts, type AttemptsOptions, assertOpen } from './attempts.ts';
-import { CallSettings } from './call-settings.ts';
+import { assertTakesBaseURL, CallSettings } from './call-settings.ts';
+import { parseBaseURL } from './egress.ts';
 import { Destinations } from './destinations.ts';
 import type { QueueLimits } from './queue.ts';
 import { AdapterRegistry, adapterInfo } from './registry.ts';
@@ -95,6 +96,12 @@ export class Gateway {
     } catch (error) {
       return { id: adapter.id, missing: toBlockhouseError(error), isOwnHost: false };
     }
+  }
+
+  /** Throws INVALID_REQUEST naming `field` for a base URL that could not be used with an adapter, whatever keys and permissions there are. */
+  checkBaseURL(name: string, baseURL: string, field: string): void {
+    assertTakesBaseURL(this.adapter(name), field);
+    parseBaseURL(baseURL, field);
   }
 
   /** A whole answer. Rejects with a BlockhouseError. */

@@ -1,7 +1,7 @@
 // The files of a block: config, memory, costs, pulse, chat. The same schemas check requests and files on disk, and describe the API. Known
 // fields are checked, unknown ones are kept. Pure: no I/O.
 import type { XStatic } from 'typebox/schema';
-import { ModelId, STOP_REASONS, Usage } from './chat.ts';
+import { ChatConfig, ModelId, STOP_REASONS, Usage } from './chat.ts';
 
 /** Lower case only, because some file systems ignore case and would give two names the same folder. */
 export const BLOCK_NAME_PATTERN = '^[a-z0-9][a-z0-9-]{0,31}$';
@@ -102,7 +102,13 @@ export const BlockConfigFile = {
 } as const;
 
 /** A change of config.json. The merge is shallow: each given field replaces the old one as a whole. */
-export const BlockConfigPatch = { type: 'object', properties: SETTABLE } as const;
+export const BlockConfigPatch = {
+  type: 'object',
+  properties: {
+    ...SETTABLE,
+    adapter: orNull({ ...BlockAdapter, properties: { ...BlockAdapter.properties, region: ChatConfig.properties.region } }),
+  },
+} as const;
 /** A value that `BlockConfigPatch` accepts. */
 export type BlockConfigPatch = XStatic<typeof BlockConfigPatch> & { readonly [field: string]: unknown };
 

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { applyPatch } from '../../../core/block/config-rules.ts';
 import { invalidRequest } from '../../../core/errors.ts';
+import { parseBaseURL } from '../../../core/gateway/egress.ts';
 import type { BlockConfig } from '../../../core/schemas/block.ts';
 import { AT, configOf } from '../../support/block-files.ts';
 
@@ -12,7 +13,11 @@ function canonical(name: string, field: string): string {
   return name;
 }
 
-const patched = (patch: unknown, config: BlockConfig = configOf()): BlockConfig => applyPatch(config, patch, { canonical, at: LATER });
+function checkBaseURL(_provider: string, baseURL: string, field: string): void {
+  parseBaseURL(baseURL, field);
+}
+
+const patched = (patch: unknown, config: BlockConfig = configOf()): BlockConfig => applyPatch(config, patch, { canonical, checkBaseURL, at: LATER });
 
 t.test('given fields replace the old ones whole; all others stay, unknown ones too', (t) => {
   const config = configOf({ description: 'old', budget: { dailyUsd: 5, warnAt: 0.5 }, mine: { a: 1 }, goals: ['g'] });
@@ -53,6 +58,8 @@ const WRONG: readonly (readonly [unknown, string])[] = [
   [{ adapter: { provider: 'real' } }, 'adapter.model'],
   [{ adapter: { provider: 'real', model: '' } }, 'adapter.model'],
   [{ adapter: { provider: 'real', model: 'm', temperature: 1.5 } }, 'adapter.temperature'],
+  [{ adapter: { provider: 'real', model: 'm', baseURL: 'foo' } }, 'adapter.baseURL'],
+  [{ adapter: { provider: 'real', model: 'm', region: 'EU west!' } }, 'adapter.region'],
   [{ adapter: { provider: 'other', model: 'm' } }, 'adapter.provider'],
   [{ adapter: { provider: '__proto__', model: 'm' } }, 'adapter.provider'],
   [{ fallbacks: {} }, 'fallbacks'],
@@ -106,7 +113,7 @@ t.test('each wrong field is refused by its path, and its value is not repeated',
     [{ name: 'x' }, 'config.name'],
     [{ budget: { timezone: 'Mars' } }, 'config.budget.timezone'],
   ] as const) {
-    t.throws(() => applyPatch(configOf(), patch, { canonical, at: LATER, place: 'config.' }), { code: 'INVALID_REQUEST', details: [{ path }] });
+    t.throws(() => applyPatch(configOf(), patch, { canonical, checkBaseURL, at: LATER, place: 'config.' }), { code: 'INVALID_REQUEST', details: [{ path }] });
   }
   t.end();
 });

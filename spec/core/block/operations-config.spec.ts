@@ -46,6 +46,29 @@ t.test('bad names make nothing', async (t) => {
   t.same(readdirSync(join(one.workspace, 'blocks')), []);
 });
 
+t.test('an address that can never work is refused before anything is written', async (t) => {
+  const withBaseURL = { ...scriptedAdapter({}), settings: { baseURL: { default: 'http://127.0.0.1:1' } } };
+  const one = await startCore(t, { adapters: [withBaseURL, scriptedAdapter({}, 'regional')] });
+  await one.create('ada', {});
+  const before = one.readText('ada', 'config');
+  const bad: [object, string][] = [
+    [{ provider: 'scripted', model: 'm', baseURL: 'foo' }, 'adapter.baseURL'],
+    [{ provider: 'scripted', model: 'm', baseURL: 'ftp://127.0.0.1' }, 'adapter.baseURL'],
+    [{ provider: 'scripted', model: 'm', baseURL: 'http://user:pass@127.0.0.1' }, 'adapter.baseURL'],
+    [{ provider: 'scripted', model: 'm', baseURL: 'http://127.0.0.1/?a=1' }, 'adapter.baseURL'],
+    [{ provider: 'regional', model: 'm', baseURL: 'http://127.0.0.1' }, 'adapter.baseURL'],
+    [{ provider: 'scripted', model: 'm', region: 'EU west!' }, 'adapter.region'],
+  ];
+  for (const [adapter, path] of bad) {
+    await t.rejects(one.blocks.updateConfig('ada', { adapter }), { code: 'INVALID_REQUEST', details: [{ path }] }, JSON.stringify(adapter));
+    await t.rejects(one.blocks.create({ name: 'bob', config: { adapter } }), { code: 'INVALID_REQUEST', details: [{ path: `config.${path}` }] });
+  }
+  t.equal(one.readText('ada', 'config'), before);
+  t.match(await one.blocks.updateConfig('ada', { adapter: { provider: 'scripted', model: 'm', baseURL: 'http://127.0.0.1:1/v1', region: 'us-east-1' } }), {
+    config: { adapter: { baseURL: 'http://127.0.0.1:1/v1', region: 'us-east-1' } },
+  });
+});
+
 t.test('a bad configuration makes no block, and is named as it stands in the body', async (t) => {
   const one = await startCore(t);
   const bad: [object, string][] = [
