@@ -1,7 +1,6 @@
-// The blocks of a workspace: what `core.blocks` does, put together. Each operation finds its block, asks its actor or changes a file, and answers.
+// Assembles `core.blocks`: each operation finds its block, sends a command to its actor or changes a file, and answers.
 //
-// Nothing-after-close: at the end nothing comes in that changes something, no monitor starts, and what came in before is waited for. After
-// `close` nothing is written.
+// nothing-after-close: `close` refuses new changes and starts of monitors, and waits for the changes that have begun. After it nothing is written.
 import { join } from 'node:path';
 import { fromPromise } from 'xstate';
 import type { BlockFile } from '../bus.ts';
@@ -31,18 +30,18 @@ import { type MonitorOperations, monitorOperations } from './operations-monitor.
 
 /** How long the replies of all blocks may go on when the server ends. */
 const CLOSING_GRACE_MS = 3000;
-/** Credentials and the kill switch are looked at as often while a monitor waits for them. */
+/** How often credentials and the kill switch are checked while a monitor waits for them. */
 const LOOK_EVERY_MS = 1000;
 
-/** The blocks as their owner has them: opened before the first use, and closed after the last. */
+/** The blocks for their owner, who calls `open` before the first use and `close` after the last. */
 export interface WorkspaceBlocks extends Blocks {
-  /** Makes the folders and begins to start what is wanted running, in the background. */
+  /** Makes the folders, and starts the monitors of blocks with `enabled` in the background. */
   open(): Promise<void>;
-  /** Stops every monitor; what is wanted running stays wanted. */
+  /** Stops every monitor; `enabled` stays as it is. */
   close(): Promise<void>;
 }
 
-/** Puts together what a workspace does with its blocks. */
+/** Makes the blocks of a workspace. */
 export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch): WorkspaceBlocks {
   const onFault = (what: string, error: unknown, block?: string): void => tellFault(world, what, error, block);
   const folders = new BlockFolders(world.workspace);
@@ -74,7 +73,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
   );
   const monitors = monitorOperations(context);
 
-  /** For the list: a block that nobody holds is read and let go again. What is found so makes nothing out of date. */
+  /** Reads a block for the list. A block that is not open is closed again, and reading it doesn't make its entry out of date. */
   const read = async (name: string): Promise<BlockContents> => {
     if (blocks.has(name)) return (await blocks.find(name)).contents();
     blocks.prepare(name);
@@ -87,7 +86,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
 
   const details = async (name: string): Promise<BlockDetails> => {
     const { config, memory, costs, pulse, chat } = await (await blocks.find(name)).contents();
-    // A monitor that waits for something else than messages counts them with its next heartbeat only.
+    // A monitor that waits for anything but messages counts them only with its next heartbeat.
     return { name, config, memory, costs, pulse: { ...pulse, queue: countQueue(chat) } };
   };
 
@@ -127,7 +126,7 @@ interface Parts {
   readonly monitors: MonitorOperations;
 }
 
-/** The first and the last thing that is done with the blocks. */
+/** `open` and `close`. */
 function lifeOf({ world, folders, blocks, gate, onFault }: OperationsContext, { index, halt, monitors }: Parts): Pick<WorkspaceBlocks, 'open' | 'close'> {
   const closing = new AbortController();
   let resuming: Promise<void> = Promise.resolve();
@@ -140,7 +139,7 @@ function lifeOf({ world, folders, blocks, gate, onFault }: OperationsContext, { 
     wake('settings.changed', 'credentials changed');
   };
   const onHalt = ({ halted }: { readonly halted: boolean }): void => wake('halt.changed', halted ? 'halt' : 'unhalt');
-  /** Credentials only where somebody waits for what it would find. */
+  /** Credentials are checked only while a monitor waits for them. */
   const look = (): void => {
     halt.state();
     if (blocks.all().some((block) => block.isRunning && (block.state === 'failed' || block.state === 'paused'))) world.refreshCredentials();
@@ -150,14 +149,14 @@ function lifeOf({ world, folders, blocks, gate, onFault }: OperationsContext, { 
       await folders.open(onFault);
       world.bus.on('credentials.changed', onCredentials);
       world.bus.on('workspace.halted', onHalt);
-      // auth.json and the kill switch are looked at when somebody asks: monitors that wait for a change ask here.
+      // auth.json and the kill switch have no watcher, so this timer checks them for monitors that wait.
       watchdog = setInterval(look, LOOK_EVERY_MS).unref();
       resuming = index
         .list()
         .then((entries) => monitors.resume(entries, closing.signal))
         .catch((error: unknown) => onFault('resume', error));
     },
-    /** Nothing-after-close. */
+    /** nothing-after-close. */
     async close() {
       gate.shut();
       closing.abort();
@@ -181,7 +180,7 @@ async function withGrace(end: (hurry: Promise<void>) => Promise<void>): Promise<
   clearTimeout(cut);
 }
 
-/** One machine for all blocks: a definition of its own for each would cost more than all else that a block is. */
+/** One machine for all blocks, because a definition for each would need more memory than the rest of a block. */
 function provideWork(machine: BlockMachine, moves: Moves): BlockMachine {
   return machine.provide({
     actors: {

@@ -1,10 +1,10 @@
-// The gate for changes of a workspace: open until the server ends. Pure: no I/O.
+// The gate for changes of a workspace, open until the server ends. Pure: no I/O.
 //
-// Shut-for-good: once it is shut, a change is refused with SHUTTING_DOWN.
-// Finish-first: a change that has begun is finished, and the end of the server waits for it.
+// shut-for-good: after `shut`, a change is refused with SHUTTING_DOWN.
+// finish-first: a change that has begun is finished, and the shutdown waits for it.
 import { BlockhouseError } from '../errors.ts';
 
-/** Lets changes in, and waits for them. */
+/** Admits changes and waits for their end. */
 export class ChangeGate {
   readonly #inside = new Set<Promise<unknown>>();
   #isShut = false;
@@ -13,12 +13,12 @@ export class ChangeGate {
     return this.#isShut;
   }
 
-  /** Shut-for-good. Throws SHUTTING_DOWN; for work that has waited since it came in, too. */
+  /** Throws SHUTTING_DOWN after the gate is shut. Call it again for work that has waited since it was admitted. */
   assertOpen(): void {
     if (this.#isShut) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
   }
 
-  /** Does the work, and resolves or rejects as it does. */
+  /** Runs the work; settles as the work does. Rejects with SHUTTING_DOWN after the gate is shut. */
   async pass<T>(work: () => Promise<T>): Promise<T> {
     this.assertOpen();
     const doing = work();
@@ -34,7 +34,7 @@ export class ChangeGate {
     this.#isShut = true;
   }
 
-  /** Finish-first. Never rejects: each failure is its caller's. */
+  /** Resolves when every admitted change has ended. Never rejects: failures go to the callers. */
   async emptied(): Promise<void> {
     await Promise.allSettled(this.#inside);
   }

@@ -1,9 +1,9 @@
-// chat-archive/: the entries that have left chat.json, a line each, in one file for each month in which they left. The order of the lines is the
-// order of the conversation, and all of them come before the active entries.
+// chat-archive/: the entries that have left chat.json, one on each line, in a file for the month in which they left. The lines are in the order of
+// the conversation, and all of them come before the active entries.
 //
-// archive-first: entries leave chat.json only when they are on disk here. An entry that a crash left in both places is the active one.
-// once-written: entries that are on disk here are not appended again when the write of chat.json fails after that.
-// no-links: the folder and its files are read and written as themselves, never through a link.
+// archive-first: entries leave chat.json only when they are on disk here. If a crash leaves an entry in both places, the active one counts.
+// once-written: if the write of chat.json fails after that, the entries are not appended here again.
+// no-links: the folder and its files are never read or written through a link.
 import { lstatSync, readdirSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,22 +16,23 @@ import { appendLines } from './chat-lines.ts';
 import { ClientIds } from './client-ids.ts';
 
 const MONTH_FILE = /^\d{4}-\d{2}\.jsonl$/;
-/** Its files are read in pieces, so that a large one holds up nobody. */
+/** Limits of a file, which is read in pieces so that a large one doesn't block the event loop. */
 export const ARCHIVE_LIMITS = { maxBytes: 16 * 1024 ** 3, maxLineBytes: 64 * 1024 ** 2 } as const;
 
+/** The archived entries of one block. */
 export class ChatArchive {
   readonly clientIds: ClientIds;
   readonly #folder: string;
   /** once-written. */
   readonly #written = new WeakSet<ChatEntry>();
 
-  /** `folder` is the chat-archive of a block; it is made with the first entry. */
+  /** `folder` is the block's chat-archive; the first `append` makes it. */
   constructor(folder: string) {
     this.#folder = folder;
     this.clientIds = new ClientIds(join(folder, 'client-ids.jsonl'));
   }
 
-  /** archive-first: the entries are on disk when it resolves. `at` is the present, ISO 8601. Throws the system's own error. */
+  /** The entries are on disk when it resolves. `at` is the current time, ISO 8601. Throws the system's own error. */
   async append(entries: Entries, at: string): Promise<void> {
     const missing = entries.filter((entry) => !this.#written.has(entry));
     if (missing.length === 0) return;
@@ -64,7 +65,7 @@ export class ChatArchive {
   }
 
   async #makeFolder(): Promise<void> {
-    // Not with the folders above it: a block that was removed must not come back.
+    // Not `recursive`: a late write must not bring back the folder of a removed block.
     await mkdir(this.#folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
     });

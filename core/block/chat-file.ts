@@ -1,4 +1,4 @@
-// chat.json: reads its entries, completes what a person wrote by hand, and makes every change of it as a function from entries to entries.
+// chat.json: reads its entries, completes entries that a person wrote, and has every change of it as a function from entries to entries.
 // The order of entries is the order of the array, never the order of clocks. Every function takes time linear in the number of entries.
 // A message has exactly one status. It leaves `queued` and `processing` for an outcome, or goes back into the queue. Pure: no I/O.
 import { randomBytes } from 'node:crypto';
@@ -13,15 +13,15 @@ import { faultOf } from './document-codecs.ts';
 /** The entries of a conversation in their order. */
 export type Entries = readonly ChatEntry[];
 
-/** What a person may leave out is checked where it is given. */
+/** Requires only the fields that a person must write; optional ones are checked if present. */
 const checkEntry: Validator<ChatEntry> = compile({ ...ChatEntry, required: ['role', 'content'] });
 const STATUSES_OF: Readonly<Record<ChatEntry['role'], readonly string[]>> = { user: USER_STATUSES, assistant: ANSWER_STATUSES };
-/** More entries than `queue.cap` and the active window can come to. Working through a file of this size takes a fraction of a second. */
+/** More than `queue.cap` and the active window together. A file of this size is processed in a fraction of a second. */
 export const MAX_ENTRIES = 12_000;
 
 const OWN_ID = /^m([0-9a-z]{9})([0-9a-z]{4})[0-9a-f]{8}$/;
 
-/** Makes ids that sort by time, and by order within a millisecond. A clock that is set back does not set them back, and neither does a restart under it. */
+/** Makes ids that sort by time, and by order within a millisecond. They keep growing even if the clock is set back, and after a restart. */
 export class EntryIds {
   #last = 0;
   #count = 0;
@@ -50,14 +50,14 @@ export class EntryIds {
   }
 }
 
-/** The text of chat.json: one entry a line. */
+/** The text of chat.json, with one entry on each line. */
 export function formatChat(entries: Entries): string {
   return entries.length === 0 ? '[]\n' : `[\n${entries.map((entry) => JSON.stringify(entry)).join(',\n')}\n]\n`;
 }
 
 /**
- * Reads the entries of chat.json. An entry by hand needs a role and a content only; `completeEntries` fills in the rest. An id belongs to the
- * first entry that has it: a later one, such as a copied line, loses it and gets a new one. Throws an Error that names the entry and its field.
+ * Reads the entries of chat.json. An entry written by hand needs only a role and a content; `completeEntries` fills in the rest. If two entries
+ * have the same id (a copied line), the later one gets a new id. Throws an Error that names the entry and its field.
  */
 export function parseChat(value: unknown): Entries {
   if (!Array.isArray(value)) throw new Error('it must hold an array of messages');
@@ -73,7 +73,7 @@ export function parseChat(value: unknown): Entries {
   });
 }
 
-/** One entry of a conversation that is whole, or undefined for anything else. */
+/** A complete, valid entry; undefined for anything else. */
 export function wholeEntry(value: unknown): ChatEntry | undefined {
   return isObject(value) && !isHandWritten(value) && entryFault(value) === undefined ? (value as unknown as ChatEntry) : undefined;
 }
@@ -89,7 +89,7 @@ function readEntry(item: unknown, index: number): ChatEntry {
   return item as unknown as ChatEntry;
 }
 
-/** What is wrong with an entry that a person or the server wrote; undefined when it is sound. */
+/** What is wrong with an entry; undefined if it is valid. */
 function entryFault(item: Readonly<Record<string, unknown>>): Error | undefined {
   try {
     checkEntry(item);
@@ -110,7 +110,7 @@ function isHandWritten(item: object): boolean {
   return false;
 }
 
-/** Entries written by hand become whole ones: a user's without an outcome is queued. The same array when there is nothing to do. */
+/** Completes entries written by hand: a user's message without an outcome is queued. Returns the same array if nothing changes. */
 export function completeEntries(entries: Entries, ids: EntryIds, now: string): Entries {
   ids.follow(entries);
   if (!entries.some(isHandWritten)) return entries;
@@ -126,12 +126,12 @@ function completed(entry: Partial<ChatEntry> & Pick<ChatEntry, 'role' | 'content
 
 const WAITING: ReadonlySet<string> = new Set<ChatEntry['status']>(['queued', 'processing']);
 
-/** True for a message that has no outcome yet, also for one by hand that has not been completed. */
+/** True for a message without an outcome, even if it was written by hand and is not completed yet. */
 export function isWaiting({ role, status, processed }: ChatEntry): boolean {
   return role === 'user' && (status === undefined ? processed !== true : WAITING.has(status));
 }
 
-/** Counts messages by what they wait for. */
+/** Counts the messages that wait, are being answered, or have failed. */
 export function countQueue(entries: Entries): QueueCounts {
   let queued = 0;
   let processing = 0;
@@ -164,12 +164,12 @@ export function failuresIn(entries: Entries): Failures {
   return { count, since, last };
 }
 
-/** When the last entry was written; null when there is none. */
+/** When the last entry was written; null if there is none. */
 export function lastMessageAt(entries: Entries): string | null {
   return entries.at(-1)?.timestamp ?? null;
 }
 
-/** A message as it is posted. */
+/** A message to append. */
 export interface NewMessage {
   readonly id: string;
   readonly content: string;
@@ -179,19 +179,19 @@ export interface NewMessage {
   readonly cap: number;
 }
 
-/** Messages that would make the waiting ones longer than this are refused, as those beyond the cap are. */
+/** The most bytes that waiting messages may have together; QUEUE_FULL beyond it, as beyond the cap. */
 export const WAITING_BYTES = 8 * 1024 * 1024;
 const RETRY_AFTER_MS = 5000;
 
-/** A message that was appended, or was there before. */
+/** The result of appending: a new message, or an earlier one with the same clientId. */
 export interface Added {
   readonly entry: ChatEntry;
-  /** Messages that wait before it. */
+  /** The number of messages that wait before it. */
   readonly position: number;
   readonly isNew: boolean;
 }
 
-/** Appends a message; the same `clientId` again gives the entry that is there. Throws QUEUE_FULL. */
+/** Appends a message. If an entry has the same `clientId`, returns that one instead. Throws QUEUE_FULL. */
 export function appendMessage(entries: Entries, message: NewMessage): Change<Entries, Added> {
   const known = message.clientId === undefined ? undefined : entries.find((entry) => entry.clientId === message.clientId);
   if (known !== undefined) return { value: entries, result: { entry: known, position: positionOf(entries, known), isNew: false } };
@@ -211,7 +211,7 @@ export function appendMessage(entries: Entries, message: NewMessage): Change<Ent
   return { value: [...entries, entry], result: { entry, position, isNew: true } };
 }
 
-/** Returns how many messages wait. Throws QUEUE_FULL when there is no room for one more. */
+/** Returns how many messages wait. Throws QUEUE_FULL if there is no room for one more. */
 function assertRoom(entries: Entries, added: ChatEntry, cap: number): number {
   let waiting = 0;
   let bytes = bytesOf(added);
@@ -227,7 +227,7 @@ function assertRoom(entries: Entries, added: ChatEntry, cap: number): number {
 
 const knownBytes = new WeakMap<ChatEntry, number>();
 
-/** How long an entry is in a file. Measured once for each object. */
+/** The length of an entry in a file, in bytes. Measured once for each object. */
 export function bytesOf(entry: ChatEntry): number {
   const known = knownBytes.get(entry) ?? Buffer.byteLength(JSON.stringify(entry));
   knownBytes.set(entry, known);
@@ -238,7 +238,7 @@ function positionOf(entries: Entries, entry: ChatEntry): number {
   return isWaiting(entry) ? entries.filter(isWaiting).indexOf(entry) : 0;
 }
 
-/** Entries with one of them changed; the same array when there is none with that id. */
+/** The entries with one of them changed; the same array if none has that id. */
 export function withEntry(entries: Entries, id: string, change: (entry: ChatEntry) => ChatEntry): Entries {
   const index = entries.findIndex((entry) => entry.id === id);
   const old = entries[index];
@@ -247,7 +247,7 @@ export function withEntry(entries: Entries, id: string, change: (entry: ChatEntr
   return changed === old ? entries : entries.with(index, changed);
 }
 
-/** Takes a message to work on: undefined when it is no longer queued. */
+/** Marks a message as being processed and counts the attempt; undefined if it is no longer queued. */
 export function begin(entries: Entries, id: string, at: string): Change<Entries, ChatEntry | undefined> {
   const entry = entries.find((candidate) => candidate.id === id);
   if (entry?.status !== 'queued') return { value: entries, result: undefined };
@@ -256,10 +256,10 @@ export function begin(entries: Entries, id: string, at: string): Change<Entries,
   return { value: withEntry(entries, id, () => begun), result: begun };
 }
 
-/** The status that ends a message, and what is noted with it. */
+/** The status that ends a message, and the fields to store with it. */
 export type Outcome = Pick<ChatEntry, 'status'> & Partial<ChatEntry>;
 
-/** Gives a message that is being processed its outcome together with its answer. False when the message has an outcome already. */
+/** Gives a message that is being processed its outcome, together with its answer. False if the message already has an outcome. */
 export function settle(entries: Entries, id: string, outcome: Outcome, answer: ChatEntry | undefined): Change<Entries, boolean> {
   const entry = entries.find((candidate) => candidate.id === id);
   if (entry?.status !== 'processing') return { value: entries, result: false };
@@ -296,8 +296,8 @@ export function requeueAll(entries: Entries): Entries {
 const AGAIN: ReadonlySet<string> = new Set(['failed', 'cancelled', 'expired']);
 
 /**
- * Queues a message again that ended without an answer: it becomes as old as this request and goes to the end. Throws WRONG_STATE for any other
- * one, and QUEUE_FULL like `appendMessage`.
+ * Queues a message again that ended without an answer: it goes to the end and gets the time `at`. Throws WRONG_STATE for any other message,
+ * and QUEUE_FULL like `appendMessage`.
  */
 export function queueAgain(entries: Entries, entry: ChatEntry, { at, cap }: { readonly at: string; readonly cap: number }): Change<Entries, ChatEntry> {
   if (entry.role !== 'user' || !AGAIN.has(entry.status)) {
@@ -311,8 +311,8 @@ export function queueAgain(entries: Entries, entry: ChatEntry, { at, cap }: { re
 }
 
 /**
- * Brings the entries in order after a crash. A message that was being processed is queued for one more attempt; it has failed when that was its
- * last one. A message that has waited too long is expired. A message whose answer is there is done, whatever its status says.
+ * Repairs the entries after a crash. A message that was being processed is queued again, or has failed if that was its last attempt. A message
+ * that has waited too long expires. A message that has an answer is done, whatever its status says.
  */
 export function recover(
   entries: Entries,
@@ -329,7 +329,7 @@ export function recover(
       return { ...entry, status: 'expired', processed: true, finishedAt: at, error };
     }
     if (entry.status === 'queued') return entry;
-    // One more than usual: the crash may have had nothing to do with it.
+    // One attempt more than usual, because the crash may have had another cause.
     if ((entry.attempts ?? 0) > maxAttempts) {
       const error = { code: 'CRASHED', message: 'The server ended each time while it was being answered.', retryable: true };
       return { ...entry, status: 'failed', processed: true, finishedAt: at, error };

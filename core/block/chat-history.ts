@@ -1,15 +1,15 @@
-// The whole conversation of a block, archived and active entries alike: in pages, and by id. A page costs the reading of the files between it and
-// the present. An entry that a crash has left twice is shown once. Reads only.
+// Reads the whole conversation of a block, archived and active, in pages or by id. A page needs all files between it and the present. An entry
+// that a crash has left in two places is shown once. Reads only.
 import { BlockhouseError } from '../errors.ts';
 import { tryParseJson } from '../json.ts';
 import type { ChatEntry } from '../schemas/block.ts';
 import type { ChatArchive } from './chat-archive.ts';
 import { bytesOf, type Entries, wholeEntry } from './chat-file.ts';
 
-/** A page ends early where its entries would come to more than this, though never without any entry. */
+/** The most bytes in a page, except that a page has at least one entry. */
 export const PAGE_BYTES = 8 * 1024 * 1024;
 
-/** Where a page lies: before an entry, after one, or, without both, at the end. */
+/** The place of a page: before an entry, after one, or, without both, at the end. */
 export interface PagePlace {
   readonly limit: number;
   readonly before?: string | undefined;
@@ -22,18 +22,18 @@ export interface FoundEntry {
   readonly answer: ChatEntry | undefined;
 }
 
-/** The entries of a page, oldest first. Throws MESSAGE_NOT_FOUND when no entry is called `before` or `since`. */
+/** The entries of a page, oldest first. Throws MESSAGE_NOT_FOUND if no entry has the id `before` or `since`. */
 export function pageOf(archive: ChatArchive, active: Entries, { limit, before, since }: PagePlace): Promise<Entries> {
   return since === undefined ? pageBefore(archive, active, before, limit) : pageAfter(archive, active, since, limit);
 }
 
-/** Looks among the active entries first. Throws MESSAGE_NOT_FOUND. */
+/** Finds an entry and its answer; searches the active entries first. Throws MESSAGE_NOT_FOUND. */
 export async function findEntry(archive: ChatArchive, active: Entries, id: string): Promise<FoundEntry> {
   let entry = active.find((one) => one.id === id);
   let answer = active.findLast(({ replyTo }) => replyTo === id);
   const replyTo = `"replyTo":${JSON.stringify(id)}`;
   for (const month of archive.months().reverse()) {
-    // What is left to find is an answer that moved before its message, if there is one.
+    // Go on only for an answer that moved to the archive before its message.
     if (entry !== undefined && (answer !== undefined || entry.role !== 'user' || !mayHaveAnswer(entry))) break;
     const isActive = entry !== undefined;
     let reply: ChatEntry | undefined;
@@ -49,7 +49,7 @@ export async function findEntry(archive: ChatArchive, active: Entries, id: strin
   return { entry, answer };
 }
 
-/** What waits or failed has none. */
+/** False for a message that waits or has failed. */
 function mayHaveAnswer({ status }: ChatEntry): boolean {
   return status === 'done' || status === 'cancelled';
 }
@@ -79,7 +79,7 @@ interface TailQuery {
   readonly without: ReadonlySet<string>;
 }
 
-/** The last entries of a file, or those before `until`; undefined when that is not there. `wasCut`: older ones did not fit. */
+/** The last entries of a file, or those before `until`; undefined if `until` is not in it. `wasCut`: older ones did not fit. */
 async function tailOf(archive: ChatArchive, month: string, { until, most, without }: TailQuery) {
   const lines = new Map<string, string>();
   let characters = 0;
@@ -132,7 +132,7 @@ async function pageAfter(archive: ChatArchive, active: Entries, since: string, l
   return firstOf([...found.values(), ...active], limit);
 }
 
-/** The files from the one that holds an entry on, and the number of its last line there, from 1. Throws MESSAGE_NOT_FOUND. */
+/** The files from the one with the entry on, and the number of the entry's last line there, from 1. Throws MESSAGE_NOT_FOUND. */
 async function placeOf(archive: ChatArchive, id: string): Promise<{ readonly months: readonly string[]; readonly line: number }> {
   const months = archive.months();
   for (let first = months.length - 1; first >= 0; first -= 1) {
@@ -171,15 +171,15 @@ function idsOf(entries: Entries): ReadonlySet<string> {
   return new Set(entries.map(({ id }) => id));
 }
 
-/** How the server writes an entry. */
+/** An entry in the form that the server writes. */
 const OWN_LINE = /^\{"id":"([^"\\]+)","role":"(?:user|assistant)","content":".*\}$/;
 
-/** Undefined for what is no entry. Lines of the server's own are not parsed for it: there may be very many. */
+/** Undefined for a line that is not an entry. The server's own lines are matched without parsing, because there may be very many. */
 function idOf(line: string): string | undefined {
   return OWN_LINE.exec(line)?.[1] ?? entryIn(line)?.id;
 }
 
-/** Undefined for a line that is damaged: `doctor` reports it. */
+/** Undefined for a damaged line; `doctor` reports it. */
 function entryIn(line: string): ChatEntry | undefined {
   return wholeEntry(tryParseJson(line));
 }

@@ -1,16 +1,16 @@
-// Files of JSON lines in chat-archive/: appended to in bounded slices, so that many entries hold up nobody.
+// Appends JSON lines to the files in chat-archive/, in slices, so that many entries don't block the event loop.
 //
-// whole-lines: a line that a crash or a full disk has cut short spoils no line after it.
+// whole-lines: a line that a crash or a full disk has cut short doesn't damage the next line.
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
 
 const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-/** Made into text and written at once. */
+/** The most that is converted and written at once. */
 const SLICE = { lines: 500, characters: 512 * 1024 } as const;
 const NEWLINE = 0x0a;
 
-/** Appends a line for each value. They are on disk when it resolves: with true when the file was empty, so that its name may not be. */
+/** Appends a line for each value. The lines are on disk when it resolves; true if the file is new, so that its folder still needs a sync. */
 export async function appendLines(path: string, values: readonly object[]): Promise<boolean> {
   const file = await open(path, FLAGS, 0o600);
   try {

@@ -1,18 +1,18 @@
-// Which entries of a conversation stay in chat.json, and which move to chat-archive/. Every change writes chat.json whole, so it must stay small.
-// Messages that wait always stay. Of the others the newest stay, as many as the limits allow. Pure: no I/O.
+// Decides which entries stay in chat.json and which move to chat-archive/. Every change rewrites all of chat.json, so it must stay small. Messages
+// that wait always stay. Of the others, the newest stay, as many as the limits allow. Pure: no I/O.
 import type { ChatEntry } from '../schemas/block.ts';
 import { bytesOf, type Entries, isWaiting } from './chat-file.ts';
 
-/** Entries with an outcome that are active. */
+/** The most active entries with an outcome. */
 export const ACTIVE_ENTRIES = 500;
 const MIB = 1024 * 1024;
-/** The same in bytes. */
+/** The same limit in bytes. */
 export const ACTIVE_BYTES = 4 * MIB;
-/** The newest entries stay beyond `ACTIVE_BYTES`, so that long ones don't drive out the conversation that they belong to. */
+/** The newest entries may exceed `ACTIVE_BYTES`, so that one long entry doesn't push out its own conversation. */
 const RECENT = { entries: 20, bytes: 12 * MIB } as const;
-/** The last message and its answer. A single entry beyond this moves at once. */
+/** The limit for the last message and its answer. A larger entry moves at once. */
 const LAST = { entries: 2, bytes: 24 * MIB } as const;
-/** Moved together, so that a long conversation does not cost two more files with each message. */
+/** Entries move in groups of at least this size, so that a long conversation doesn't write to the archive with each message. */
 export const MOVED_AT_ONCE = { entries: 50, bytes: MIB } as const;
 
 interface Split {
@@ -20,12 +20,12 @@ interface Split {
   readonly old: Entries;
 }
 
-/** The active entries: what the plain history shows. */
+/** The active entries, which the history without a page shows. */
 export function activeOf(entries: Entries): Entries {
   return split(entries, ACTIVE_ENTRIES, ACTIVE_BYTES).kept;
 }
 
-/** Splits off the entries that are to move now, oldest first: none until there are enough of them. */
+/** Splits off the entries that move now, oldest first; none until there are enough. */
 export function splitOld(entries: Entries): Split {
   const due = split(entries, ACTIVE_ENTRIES + MOVED_AT_ONCE.entries, ACTIVE_BYTES + MOVED_AT_ONCE.bytes);
   return due.old.length === 0 ? due : split(entries, ACTIVE_ENTRIES, ACTIVE_BYTES);
@@ -51,7 +51,7 @@ function split(entries: Entries, mostEntries: number, mostBytes: number): Split 
       bytes += size;
     } else {
       old.push(entry);
-      count = mostEntries; // nothing that is older stays
+      count = mostEntries; // no older entry stays
     }
   }
   return old.length === 0 ? { kept: entries, old } : { kept: kept.reverse(), old: old.reverse() };

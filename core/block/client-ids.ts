@@ -1,6 +1,6 @@
-// The clientIds of messages that have moved to chat-archive/: for each the id of its message, so that sending a message again stays harmless.
+// Maps the clientIds of messages in chat-archive/ to their ids, so that sending a message twice makes no second one even then.
 //
-// newest-kept: the newest `KNOWN` ids are known. The file holds more, and is written anew with the newest ones when it holds twice as many.
+// newest-kept: the newest `KNOWN` ids are known. When the file has twice as many lines, it is rewritten with the newest ones.
 // never-early: an id is on disk here before its message leaves chat.json.
 import { isObject, tryParseJson } from '../json.ts';
 import type { ChatEntry } from '../schemas/block.ts';
@@ -8,10 +8,11 @@ import { replaceFile } from '../workspace/atomic-file.ts';
 import { readLines } from '../workspace/regular-file.ts';
 import { appendLines } from './chat-lines.ts';
 
-/** How many archived messages a clientId is known of. */
+/** The number of archived messages whose clientId is known. */
 export const KNOWN = 20_000;
 const LIMITS = { maxBytes: 256 * 1024 * 1024, maxLineBytes: 16 * 1024 } as const;
 
+/** The clientIds of one block's archived messages. */
 export class ClientIds {
   readonly #path: string;
   readonly #known = new Map<string, string>();
@@ -23,7 +24,7 @@ export class ClientIds {
     this.#path = path;
   }
 
-  /** Reads the file once. Throws when it can't be read. */
+  /** Reads the file once. Rejects if it can't be read. */
   load(): Promise<void> {
     this.#loading ??= this.#load().catch((error: unknown) => {
       this.#loading = undefined;
@@ -32,12 +33,12 @@ export class ClientIds {
     return this.#loading;
   }
 
-  /** The id of an archived message. After `load`. */
+  /** The id of the archived message with this clientId. Only after `load`. */
   get(clientId: string): string | undefined {
     return this.#known.get(clientId);
   }
 
-  /** never-early. Resolves with true when the file is a new one, whose name is not on disk yet. */
+  /** Adds the clientIds of entries that are about to move. Resolves with true if the file is new, so that its folder still needs a sync. */
   async add(entries: readonly ChatEntry[]): Promise<boolean> {
     const added = entries.flatMap(({ id, clientId }) => (clientId === undefined ? [] : [{ id, clientId }]));
     if (added.length === 0) return false;

@@ -1,5 +1,5 @@
-// Which changes of a block's configuration are accepted. The merge is shallow: a given field replaces the old one whole, and every other field
-// stays as it was. Pure: no I/O.
+// Decides which changes of a block's configuration are accepted. The merge is shallow: a given field replaces the old one as a whole, and all
+// other fields stay. Pure: no I/O.
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import { hasMoreThan, isDeeperThan, isObject, MAX_JSON_DEPTH } from '../json.ts';
 import { assertTimezone } from '../monitor/calendar.ts';
@@ -8,9 +8,9 @@ import { compile, type Validator } from '../schemas/validate.ts';
 import { completeConfig, faultOf } from './document-codecs.ts';
 import { IS_SECRET, secretField } from './secret-fields.ts';
 
-/** Fields and elements: a configuration is read and checked as a whole, in one turn. */
+/** Fields and elements; limited because a configuration is read and checked in one turn. */
 const MAX_CONFIG_VALUES = 2000;
-/** One request can't bring even half of it. */
+/** More than twice as much as one request can contain. */
 const MAX_CONFIG_CHARACTERS = 2 * 1024 * 1024;
 const checkPatch: Validator<object> = compile(BlockConfigPatch);
 /** Only the server sets these. */
@@ -60,7 +60,7 @@ function checkedPatch(patch: unknown, name: string, place: string): Record<strin
   return Object.fromEntries(Object.entries(patch).filter(([field]) => field !== 'name' && !(FIXED as readonly string[]).includes(field)));
 }
 
-/** Bounds a merged configuration: unknown fields are kept, and would otherwise add up without end. Throws INVALID_REQUEST. */
+/** Limits a merged configuration, because unknown fields are kept and could add up. Throws INVALID_REQUEST. */
 export function assertConfigSize(config: object): void {
   if (hasMoreThan(config, MAX_CONFIG_VALUES))
     throw invalidRequest('', `The configuration would hold more than ${MAX_CONFIG_VALUES} fields and elements; leave some out.`);

@@ -1,15 +1,15 @@
-// Fields of a configuration that nobody knows: they are kept, and a misspelt one would have no effect without a word about it. Pure: no I/O.
+// Warns about unknown fields of a configuration: they are kept, so a misspelt field would otherwise silently have no effect. Pure: no I/O.
 import { isObject } from '../json.ts';
 import { BlockConfigFile } from '../schemas/block.ts';
 import type { Warning } from '../schemas/chat.ts';
 
-/** A change with more unknown fields than that is not a typing error. */
+/** More unknown fields than this are not typing errors. */
 const MAX_WARNINGS = 20;
-/** A longer name has no near miss. */
+/** Longer names get no suggestion. */
 const MAX_NAME_CHARACTERS = 64;
 const SHORTEST_PART = 4;
 
-/** As far as fields are looked for. */
+/** The parts of a JSON schema that the search uses. */
 interface Schema {
   readonly type?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -25,7 +25,7 @@ interface UnknownField {
   readonly known: ReadonlyMap<string, string>;
 }
 
-/** One warning for each unknown field of a change, 20 at most; `place` stands before each path. */
+/** One warning for each unknown field of a change, 20 at most; `place` is put before each path. */
 export function configWarnings(patch: unknown, place: '' | 'config.' = ''): readonly Warning[] {
   return unknownIn(BlockConfigFile, patch, '')
     .slice(0, MAX_WARNINGS)
@@ -49,12 +49,12 @@ function unknownIn(schema: Schema, value: unknown, path: string): UnknownField[]
   });
 }
 
-/** The alternative that describes an object, where there are several. */
+/** The alternative that describes an object, if the schema has several. */
 function described(schema: Schema): Schema {
   return schema.anyOf?.find(({ properties }) => properties !== undefined) ?? schema;
 }
 
-/** The path of the field that was probably meant: the most alike beside it, or else one of the same name elsewhere. */
+/** The path of the field that was probably meant: a similar name at the same place, or else the same name elsewhere. */
 function nearMiss({ name, known }: UnknownField): string | undefined {
   if (name.length > MAX_NAME_CHARACTERS) return undefined;
   const given = plain(name);
@@ -70,14 +70,14 @@ function plain(name: string): string {
   return name.replace(/[-_ ]/g, '').toLowerCase();
 }
 
-/** The fields inside other ones, by their plain names. */
+/** The nested fields by plain name. */
 const NESTED: ReadonlyMap<string, string> = new Map(
   Object.entries<Schema>(BlockConfigFile.properties).flatMap(([outer, schema]) =>
     Object.keys(described(schema).properties ?? {}).map((inner): [string, string] => [plain(inner), `${outer}.${inner}`]),
   ),
 );
 
-/** Letters to change, add, leave out, or swap with their neighbour, to make one word of the other. */
+/** The edit distance: letters to change, add, remove, or swap with a neighbour to turn one word into the other. */
 function distanceOf(one: string, other: string): number {
   let before: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);

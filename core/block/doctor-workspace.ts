@@ -1,4 +1,4 @@
-// What the doctor looks at beside the blocks: the files of the workspace itself, and the archive. Reads only.
+// The doctor's checks outside of blocks: the files of the workspace itself, and the archive. Reads only.
 import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../json.ts';
@@ -16,7 +16,7 @@ import { nameInArchive } from './names.ts';
 
 const SECRET_FILES = ['.api-token', 'auth.json'] as const;
 
-/** A finding that keeps nothing from working. */
+/** A finding that doesn't prevent any work. */
 export function warning(place: string, problem: string, fix: string): Finding {
   return { severity: 'warning', place, problem, fix };
 }
@@ -25,7 +25,7 @@ function error(place: string, problem: string, fix: string): Finding {
   return { severity: 'error', place, problem, fix };
 }
 
-/** Looks at the files of the workspace itself. */
+/** Examines the files of the workspace itself. */
 export async function examineWorkspace(workspace: string, ledger: Ledger): Promise<Finding[]> {
   return [...secretFiles(workspace), ...credentials(workspace), ...killSwitch(workspace), ...(await spending(ledger))];
 }
@@ -62,7 +62,7 @@ function killSwitch(workspace: string): Finding[] {
   return [warning('halted.json', 'all blocks are halted', 'Let them go on with `blockhouse unhalt`, when it is time.')];
 }
 
-/** Spending that can't be read lifts a cap. */
+/** Spending that can't be read doesn't count towards the caps. */
 async function spending(ledger: Ledger): Promise<Finding[]> {
   const place = 'ledger.jsonl';
   const lines = ledger.lines();
@@ -80,7 +80,7 @@ async function spending(ledger: Ledger): Promise<Finding[]> {
   return [error(place, `${lost} not held against the budgets`, 'Repair or remove them by hand while the server is stopped.')];
 }
 
-/** Links and files in the place of a block's folders: nothing is read or written there. */
+/** Links and files in place of a block's folders: the server doesn't read or write there. */
 export function foreignFolders(folder: string, place: string): Finding[] {
   return BLOCK_FOLDERS.flatMap((name) => {
     const stats = lstatSync(join(folder, name), { throwIfNoEntry: false });
@@ -89,12 +89,12 @@ export function foreignFolders(folder: string, place: string): Finding[] {
   });
 }
 
-/** The ledger names the place and the cure beside the reason; a finding has both already. */
+/** The reason alone: a ledger error also contains the place and the fix, which a finding has as fields. */
 function reasonOf(fault: Error): string {
   return readFault(fault.cause instanceof Error ? fault.cause : fault);
 }
 
-/** Looks at every archived block. */
+/** Examines every archived block. */
 export async function examineArchives(folders: BlockFolders): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const item of readdirSync(folders.archive, { withFileTypes: true })) {
@@ -107,7 +107,7 @@ export async function examineArchives(folders: BlockFolders): Promise<Finding[]>
   return findings;
 }
 
-/** Without it a block can't be restored. */
+/** Checks config.json, because a block can't be restored without it. */
 async function archivedConfig(folder: string, name: string, place: string): Promise<Finding[]> {
   try {
     const bytes = await readRegular(join(folder, 'config.json'), BLOCK_FILE_LIMITS['config.json'].bytes);

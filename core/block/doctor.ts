@@ -1,4 +1,4 @@
-// Examines a workspace: whether every file is sound, and every message has exactly one outcome. Reads only.
+// Checks that every file of a workspace is valid, and that every message has exactly one outcome. Reads only.
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -24,7 +24,7 @@ export interface Examined {
   read(name: string): Promise<BlockContents>;
 }
 
-/** Looks at every file. What it finds is in the report; it throws only when the workspace itself can't be read. */
+/** Examines every file and reports what it finds. Throws only if the workspace itself can't be read. */
 export async function examine({ workspace, folders, ledger, read }: Examined): Promise<DoctorReport> {
   const findings = await examineWorkspace(workspace, ledger);
   const checked = { blocks: 0, files: 0, messages: 0 };
@@ -59,7 +59,7 @@ function strayFiles(folder: string, place: string): Finding[] {
     .map((name) => warning(`${place}/${name}`, 'it is the kept copy of a damaged file', 'Take from it what you need, then delete it.'));
 }
 
-/** Answers may lie in the archive of the chat, and their messages, too. */
+/** The ids of messages that are answered in chat-archive/, and findings about its files. */
 async function archivedIds(folder: string, place: string): Promise<{ readonly ids: ReadonlySet<string>; readonly findings: Finding[] }> {
   const ids = new Set<string>();
   const findings: Finding[] = [];
@@ -78,7 +78,7 @@ async function archivedIds(folder: string, place: string): Promise<{ readonly id
   return { ids, findings };
 }
 
-/** Adds the messages that are answered there. Returns how many lines are no messages. */
+/** Adds the ids of answered messages. Returns how many lines are not messages. */
 function takeAnswered(lines: readonly (string | undefined)[], ids: Set<string>): number {
   let strange = 0;
   for (const line of lines) {
@@ -90,7 +90,7 @@ function takeAnswered(lines: readonly (string | undefined)[], ids: Set<string>):
   return strange;
 }
 
-/** Messages that nobody has queued again: otherwise they would be noticed by no one. */
+/** Reports messages that failed and were not queued again, so that a person notices them. */
 function failed(chat: Entries, name: string): Finding[] {
   const { count, last } = failuresIn(chat);
   if (last === null) return [];
@@ -99,7 +99,7 @@ function failed(chat: Entries, name: string): Finding[] {
   return [warning(`blocks/${name}/chat.json`, `${many} (${last.code}: ${last.message})`, fix)];
 }
 
-/** `archived` holds the messages whose answers were archived. */
+/** `archived` contains the ids of messages with an archived answer. */
 function outcomes(chat: Entries, archived: ReadonlySet<string>, place: string): Finding[] {
   const answers = new Map<string, number>();
   for (const { replyTo } of chat) if (replyTo !== undefined) answers.set(replyTo, (answers.get(replyTo) ?? 0) + 1);

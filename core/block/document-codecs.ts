@@ -1,4 +1,4 @@
-// What the files of a block hold: fresh contents, defaults, and the check of what was read from disk. Pure: no I/O.
+// The contents of a block's files: initial contents, defaults, and the checks after reading. Pure: no I/O.
 import { BlockhouseError } from '../errors.ts';
 import { isObject } from '../json.ts';
 import { assertTimezone } from '../monitor/calendar.ts';
@@ -31,7 +31,7 @@ const CONFIG_DEFAULTS = {
 
 const ADAPTER_DEFAULTS = { maxTokens: 4096, cacheControl: false } as const;
 
-/** Fills in what is missing, also inside the objects; unknown fields stay. `at` is the time of what was never dated. */
+/** Fills in missing fields, also inside objects; unknown fields stay. `at` replaces missing times. */
 export function completeConfig(fields: Readonly<Record<string, unknown>>, name: string, at: string): BlockConfig {
   const merged: Record<string, unknown> = { name };
   for (const [field, fallback] of Object.entries(CONFIG_DEFAULTS)) {
@@ -49,21 +49,21 @@ function unknownFields(fields: Readonly<Record<string, unknown>>, known: Readonl
 }
 
 /**
- * What config.json says, completed. Throws an Error that says what is wrong: a field that does not fit, another name than `name`, or a field that
- * sounds like a key. `at` is the time of what was never dated.
+ * Checks and completes config.json. Throws an Error that says what is wrong: an invalid field, another name than `name`, or a field that
+ * looks like a key. `at` replaces missing times.
  */
 export function parseConfig(value: unknown, name: string, at: string): BlockConfig {
-  const secret = secretField(value); // first, so that no damage makes a copy of a key
+  const secret = secretField(value); // first, because a damaged file is copied and the copy must not contain a key
   if (secret !== undefined) throw new UncopiedDamage(`${secret} ${IS_SECRET}`);
   const fields = checked(checkConfig, value);
   if (fields['name'] !== name) throw new Error(`name must be ${JSON.stringify(name)}, as the folder is called`);
   const config = completeConfig(fields, name, at);
-  // A schema can't list the time zones, and a wrong one would be found only after the first call was paid for.
+  // A schema can't list the time zones, and without this check a wrong one would be noticed only after the first paid call.
   checked(() => assertTimezone(config.budget.timezone), config);
   return config;
 }
 
-/** The memory of a block that has answered nothing. */
+/** The memory of a new block. */
 export function freshMemory(maxTokens: number = CONFIG_DEFAULTS.memory.maxContextTokens): BlockMemory {
   return {
     summary: '',
@@ -75,17 +75,17 @@ export function freshMemory(maxTokens: number = CONFIG_DEFAULTS.memory.maxContex
   };
 }
 
-/** What memory.json says, completed. Throws an Error that names the field which does not fit; so do the next two. */
+/** Checks and completes memory.json. Throws an Error that names the invalid field. */
 export function parseMemory(value: unknown): BlockMemory {
   return { ...freshMemory(), ...(checked(checkMemory, value) as unknown as BlockMemory) };
 }
 
-/** What costs.json says. */
+/** Checks and completes costs.json from `fresh`. Throws an Error that names the invalid field. */
 export function parseCosts(value: unknown, fresh: BlockCosts): BlockCosts {
   return { ...fresh, ...(checked(checkCosts, value) as unknown as BlockCosts) };
 }
 
-/** The pulse of a block that never ran. */
+/** The pulse of a block that has never run. */
 export function freshPulse(): BlockPulse {
   return {
     status: 'SLEEPING',
@@ -108,12 +108,12 @@ export function freshPulse(): BlockPulse {
   };
 }
 
-/** What pulse.json says. */
+/** Checks and completes pulse.json. Throws an Error that names the invalid field. */
 export function parsePulse(value: unknown): BlockPulse {
   return { ...freshPulse(), ...(checked(checkPulse, value) as unknown as BlockPulse) };
 }
 
-/** The text of a file. Indented, since people edit these files by hand. */
+/** The text of a file, indented because people edit these files by hand. */
 export function formatFile(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
@@ -128,7 +128,7 @@ function checked(check: (value: unknown) => void, value: unknown): Record<string
   return value as Record<string, unknown>;
 }
 
-/** What a validation error says of a field: `budget.warnAt must be a number`. */
+/** The text of a validation error without "body", such as `budget.warnAt must be a number`. */
 export function faultOf(error: unknown): string {
   const detail = error instanceof BlockhouseError ? error.details?.[0] : undefined;
   if (detail === undefined) return (error as Error).message;

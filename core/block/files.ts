@@ -1,5 +1,5 @@
-// The five files of one block, and the archive of its chat. costs.json follows from the ledger and pulse.json from what the monitor does, so
-// these two are derived files.
+// The five files of one block, and the archive of its chat. costs.json and pulse.json are derived files: the first can be made again from the ledger,
+// the second from the actor.
 import { join } from 'node:path';
 import type { BlockFile } from '../bus.ts';
 import { invalidRequest } from '../errors.ts';
@@ -14,16 +14,16 @@ import { type Entries, formatChat, parseChat } from './chat-file.ts';
 import { splitOld } from './chat-retention.ts';
 import { formatFile, freshMemory, freshPulse, parseConfig, parseCosts, parseMemory, parsePulse } from './document-codecs.ts';
 
-/** Hears what happens to the files of a block. */
+/** Callbacks for changes of a block's files. */
 export interface FileListener {
-  /** Called after each change that matters to somebody, whether it was written here or by hand. */
+  /** Called after each change, by the server or by hand. */
   onChanged(file: BlockFile, change: ChangeNotice): void;
   onDamaged(file: BlockFile, reason: string, copy: string | undefined): void;
   /** Called when a derived file could not be read and begins anew. */
   onRebuilt(file: BlockFile, reason: string): void;
 }
 
-/** What the files hold. */
+/** The contents of all files. */
 export interface BlockContents {
   readonly config: BlockConfig;
   readonly memory: BlockMemory;
@@ -35,7 +35,7 @@ export interface BlockContents {
 /** The files of a block, each with its one writer. */
 export type BlockFileSet = { readonly [F in BlockFile]: JsonFile<BlockContents[F]> } & { readonly archive: ChatArchive };
 
-/** The files that every block has. */
+/** The names of the files that every block has. */
 export const FILE_NAMES = ['config', 'memory', 'costs', 'pulse', 'chat'] as const satisfies readonly BlockFile[];
 
 const CHAT_CURE = 'Repair it by hand; old messages may be moved to a file in chat-archive.';
@@ -97,13 +97,13 @@ export async function checkFiles(folder: string): Promise<void> {
   }
 }
 
-/** Everything that is on disk. Throws BLOCK_DAMAGED. */
+/** Reads all files. Throws BLOCK_DAMAGED. */
 export async function readContents({ config, memory, costs, pulse, chat }: BlockFileSet): Promise<BlockContents> {
   const read = await Promise.all([config.read(), memory.read(), costs.read(), chat.read(), pulse.read()]);
   return { config: read[0], memory: read[1], costs: read[2], chat: read[3], pulse: read[4] };
 }
 
-/** An edit by hand is another revision too, so that nobody who has seen the old one writes over it. */
+/** An edit by hand also gets a new revision, so that `ifMatch` protects it from being overwritten. */
 function withNextRevision(before: BlockConfig, found: BlockConfig): BlockConfig {
   return found.rev > before.rev ? found : { ...found, rev: before.rev + 1 };
 }

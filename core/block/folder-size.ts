@@ -1,9 +1,9 @@
-// How much of the disk a block takes.
+// The disk space of a block.
 import { lstatSync } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The files in a folder, also in the folders inside it, and their bytes together; links are not followed. Empty when not all of it can be looked at. */
+/** The number of files in a folder and its subfolders, and their bytes; links are not followed. Empty if part of it can't be read. */
 export async function measure(folder: string): Promise<{ readonly sizeBytes?: number; readonly files?: number }> {
   let sizeBytes = 0;
   let files = 0;

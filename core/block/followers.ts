@@ -1,8 +1,8 @@
-// The followers of a block, who hear of its changes, and the watch on its folder.
+// The followers of a block, and the watch on its folder.
 //
-// Watch-when-needed: the folder is watched only while the monitor runs or somebody follows.
-// Followers-apart: a follower that throws is reported as a process warning; neither the others nor the work that it follows notice.
-// Silent-after-gone: after `onGone` a follower hears nothing.
+// watch-when-needed: the folder is watched only while the monitor runs or the block has a follower.
+// followers-apart: an error that a follower throws becomes a process warning; it doesn't reach other followers or the block.
+// silent-after-gone: after `onGone` no callback of a follower is called.
 import type { FolderWatches } from '../workspace/watch.ts';
 import type { FollowOptions, StopFollowing } from './api.ts';
 import type { ReplyStream } from './reply-stream.ts';
@@ -12,7 +12,7 @@ export interface FollowersOptions {
   readonly folder: string;
   readonly watches: FolderWatches;
   readonly feed: ReplyStream;
-  /** A file of the folder was touched, by anybody; '' when the folder went away. */
+  /** Called when any program changes a file in the folder; with '' when the folder disappears. */
   onTouched(fileName: string): void;
 }
 
@@ -52,7 +52,7 @@ export class Followers {
     for (const following of [...this.#all]) if (this.#all.has(following)) attempt(() => following.follower.onChange?.());
   }
 
-  /** The block is gone, and so are its followers (silent-after-gone). */
+  /** Calls `onGone` of every follower and removes them all, because the block is gone. */
   dismiss(): void {
     const all = [...this.#all];
     this.#all.clear();
@@ -63,13 +63,13 @@ export class Followers {
     }
   }
 
-  /** A running monitor wants to see edits by hand, too. */
+  /** Keeps the watch even without followers, because a running monitor must notice edits by hand. */
   needWatch(isNeeded: boolean): void {
     this.#isNeeded = isNeeded;
     this.#watchAsNeeded();
   }
 
-  /** Ends the watch, for a folder that is about to move. */
+  /** Ends the watch, before the folder moves. */
   pause(): void {
     this.#unwatch?.();
     this.#unwatch = undefined;
@@ -79,7 +79,7 @@ export class Followers {
     this.#watchAsNeeded();
   }
 
-  /** Watch-when-needed. */
+  /** watch-when-needed. */
   #watchAsNeeded(): void {
     const { watches, folder, onTouched } = this.#options;
     if (!this.#isNeeded && this.#all.size === 0) this.pause();
@@ -87,7 +87,7 @@ export class Followers {
   }
 }
 
-/** Followers-apart. */
+/** followers-apart. */
 function attempt(call: () => void): void {
   try {
     call();

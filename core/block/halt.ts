@@ -1,7 +1,7 @@
 // The kill switch of a workspace: while it is set, no monitor calls a model.
 //
-// File-is-truth: the switch is a file, so that it outlives the process and can be set by hand: an empty `halted.json` halts as well.
-// Halt-anyway: when the disk takes no file, the switch is set all the same for as long as the server runs, and its setter gets an error that says so.
+// file-is-truth: the switch is a file, so that it outlives the process and can be set by hand: even an empty `halted.json` halts.
+// halt-anyway: if the file can't be written, the switch is still set until the server ends, and the caller gets an error that says so.
 import { existsSync } from 'node:fs';
 import { unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -19,7 +19,7 @@ const RELEASED: HaltState = { halted: false, since: null, reason: null };
 
 /** The kill switch of one workspace. */
 export class HaltSwitch {
-  /** File-is-truth. */
+  /** file-is-truth. */
   readonly #file: FreshFile;
   readonly #bus: CoreBus;
   readonly #now: () => number;
@@ -47,7 +47,7 @@ export class HaltSwitch {
     this.#file.refresh();
     await replaceFile(this.#file.path, formatFile(note)).catch((error: unknown) => {
       const failure = storageFailure("halted.json can't be written", error);
-      if (existsSync(this.#file.path)) throw failure; // the file that stands there halts already
+      if (existsSync(this.#file.path)) throw failure; // the existing file already halts
       this.#take({ halted: true, ...note }); // halt-anyway
       throw new BlockhouseError(failure.code, UNWRITTEN, { cause: failure });
     });
@@ -58,7 +58,7 @@ export class HaltSwitch {
   async release(): Promise<HaltState> {
     await unlink(this.#file.path).then(
       () => syncFolder(dirname(this.#file.path)),
-      (error: unknown) => (existsSync(this.#file.path) ? failed(error) : undefined), // a read-only disk refuses also where there is no file
+      (error: unknown) => (existsSync(this.#file.path) ? failed(error) : undefined), // a read-only disk reports an error even if there is no file
     );
     this.#file.refresh(true);
     if (!existsSync(this.#file.path)) this.#take(RELEASED); // halt-anyway
@@ -74,7 +74,7 @@ export class HaltSwitch {
 }
 
 const UNWRITTEN =
-  "All blocks are halted, but halted.json can't be written, so that the switch ends with the server. See that the disk takes files, and set it once more.";
+  "All blocks are halted, but halted.json can't be written, so the switch is lost when the server ends. Make the disk writable, and set it again.";
 
 function failed(error: unknown): never {
   throw storageFailure("halted.json can't be written or removed", error);

@@ -1,7 +1,7 @@
-// The heartbeats of all monitors of a workspace: one timer, whatever their number. Pure: no I/O.
+// The heartbeats of all monitors of a workspace, on one timer. Pure: no I/O.
 //
-// One-timer: there is one timer as long as anything beats, and none otherwise. Beats of the same interval keep the distance of their starts, so
-// that a thousand monitors don't beat at the same moment.
+// one-timer: there is one timer while any monitor beats, and none otherwise. Beats with the same interval stay as far apart as their starts were,
+//   so that a thousand monitors don't beat at the same moment.
 
 /** The finest interval: those of blocks are whole seconds. */
 const TICK_MS = 1000;
@@ -13,7 +13,7 @@ interface Beat {
   due: number;
 }
 
-/** Beats for any number of monitors. */
+/** The heartbeats of any number of monitors. */
 export class HeartbeatWheel {
   readonly #tickMs: number;
   readonly #slots = new Map<number, Set<Beat>>();
@@ -26,7 +26,7 @@ export class HeartbeatWheel {
     this.#tickMs = tickMs;
   }
 
-  /** Calls `run` every `ms`, until the answer is called. `run` must not throw. */
+  /** Calls `run` every `ms` milliseconds until the returned function is called. `run` must not throw. */
   every(ms: number, run: () => void): () => void {
     const beat: Beat = { ticks: Math.max(1, Math.round(ms / this.#tickMs)), run, due: 0 };
     this.#place(beat);
@@ -54,7 +54,7 @@ export class HeartbeatWheel {
     this.#tick += 1;
     const due = this.#slots.get(this.#tick) ?? new Set();
     for (const beat of [...due]) {
-      if (!due.delete(beat)) continue; // one before it has ended it
+      if (!due.delete(beat)) continue; // an earlier beat of this turn has ended it
       this.#place(beat);
       beat.run();
     }

@@ -1,5 +1,5 @@
-// What the machine of a block is made of, by name: its guards, actions, delays and actors. The order of things is in machine.ts (life, memory,
-// server) and in monitor/machine.ts; what it hears and knows is in machine-types.ts. Pure: no I/O.
+// The named guards, actions, delays and actors of a block's machine. The states are in machine.ts (life, memory, server) and in
+// monitor/machine.ts; the events and the context are in machine-types.ts. Pure: no I/O.
 import { and, assign, emit, fromPromise, raise, sendTo, setup, stateIn } from 'xstate';
 import { BlockhouseError, type ErrorCode } from '../errors.ts';
 import { crashLoopReason, crashReason, stalledReason } from '../monitor/reasons.ts';
@@ -28,14 +28,14 @@ export function initialContext({ name, archiveName }: BlockInput): MachineContex
   return { name, archiveName, shown: 'stopped', cause: 'start', actor: 'user', trigger: 'manual', wasRunning: false, ...FRESH_RUN };
 }
 
-/** Faults of an actor that are older don't count. */
+/** Older faults of an actor don't count. */
 const CRASH_WINDOW_MS = 600_000;
 /** So many faults within ten minutes end in `failed`. */
 export const MAX_CRASHES = 5;
 const CRASH_BASE_MS = 1000;
-/** Timers take no longer waits; the choice is made anew then. */
+/** The longest wait of a timer; after it the choice is made anew. */
 const LONGEST_WAIT_MS = 86_400_000;
-/** How long a message that came to nothing is left alone (not-at-once). */
+/** How long a message waits after an attempt without an outcome (not-at-once). */
 const STALLED_WAIT_MS = 60_000;
 /** How long a reply may go on after a stop. */
 export const GRACE_MS = 10_000;
@@ -68,12 +68,12 @@ function refusal(event: BlockEvent, code: ErrorCode, message: string): Answer {
   return { type: 'answer', to: type, ticket, error: new BlockhouseError(code, message) };
 }
 
-/** The end of a reply is the event of its actor, whose type the setup can't name. */
+/** Reads the result of a reply from its actor's done event, whose type the setup can't name. */
 function wasCancelled(event: object): boolean {
   return 'output' in event && (event.output as { readonly cancelled?: boolean }).cancelled === true;
 }
 
-/** Names everything that the machine is made of. `now` in epoch milliseconds. */
+/** The xstate setup of the machine. `now` in epoch milliseconds. */
 export function setUpMachine(now: () => number) {
   return setup({
     types: {
@@ -83,13 +83,13 @@ export function setUpMachine(now: () => number) {
       emitted: {} as Answer,
     },
     actors: {
-      /** Brings the chat in order after whatever ended the last run. */
+      /** Repairs the chat after the last run, however that ended. */
       recover: placeholder<Choice, void>('recover'),
-      /** `isUrgent`: no message waits for its time any longer. */
+      /** `isUrgent`: a message doesn't wait for its next attempt any longer. */
       choose: placeholder<Choice, { readonly isUrgent: boolean }>('choose'),
       /** Makes one attempt at one message. Takes `{type: 'abort', cause}`. */
       reply: placeholder<ReplyOutcome, { readonly messageId: string }>('reply'),
-      /** Leaves nothing half done, and ends the run. */
+      /** Finishes what a reply left behind, and ends the run. */
       settle: placeholder<void, { readonly isReplyLeft: boolean }>('settle'),
       /** Takes `{type: 'abort', cause}`. */
       compact: placeholder<BlockMemory, Pick<MachineContext, 'trigger'>>('compact'),
@@ -117,7 +117,7 @@ export function setUpMachine(now: () => number) {
       isWait: (_, output: Choice | ReplyOutcome) => output.kind === 'wait',
       isPause: (_, output: Choice | ReplyOutcome) => output.kind === 'pause',
       isFailure: (_, output: Choice | ReplyOutcome) => output.kind === 'fail',
-      /** Look-again. */
+      /** look-again. */
       isToReadAgain: ({ context }, output: Choice) => context.chooseAgain && output.kind !== 'nothing',
       isPauseInDoubt: ({ context }, output: ReplyOutcome) => output.kind === 'pause' && context.chooseAgain,
       isMessageFailed: (_, output: ReplyOutcome) => output.kind === 'over' && output.failed,
@@ -125,16 +125,16 @@ export function setUpMachine(now: () => number) {
       isOver: (_, output: ReplyOutcome) => output.kind === 'over',
       isStartingShown: ({ context }) => context.shown === 'starting',
       isFullAfter: (_, output: ReplyOutcome) => output.kind === 'answered' && output.compact,
-      /** Nothing else than the message that has just come to nothing (not-at-once). */
+      /** not-at-once: the only choice is the message whose attempt has just ended without an outcome. */
       isStalled: ({ context }, output: Choice) => output.kind === 'reply' && output.messageId === context.overId && !context.chooseAgain,
     },
     actions: {
-      /** Before anything else of a run, and after everything else of it: provided. */
+      /** Called before everything else of a run; `closeRun` is called after everything else. Both are provided in blocks.ts. */
       openRun: () => undefined,
       closeRun: () => undefined,
       beginRun: assign((_, cause: Cause) => ({ ...FRESH_RUN, ...cause })),
       show: assign((_, shown: BlockState) => ({ shown })),
-      /** Who or what leads to the next step. */
+      /** Records who or what causes the next step. */
       note: assign((_, { cause, actor }: Cause) => ({ cause, actor })),
       hold: assign((_, output: Choice | ReplyOutcome) => held(output)),
       holdStalled: assign(() => held({ kind: 'wait', until: now() + STALLED_WAIT_MS, reason: stalledReason() })),
@@ -150,14 +150,14 @@ export function setUpMachine(now: () => number) {
       countFailure: assign(({ context }) => ({ consecutiveFailures: context.consecutiveFailures + 1 })),
       clearFailures: assign({ consecutiveFailures: 0 }),
       clearCrashes: assign({ crashes: [], consecutiveFailures: 0 }),
-      /** Not-at-once. */
+      /** not-at-once. */
       noteOver: assign(({ context }) => ({ overId: context.messageId })),
       forgetOver: assign({ overId: null }),
       leave: assign((_, { cause, actor }: Cause) => ({ isStopping: true, next: null, cause, actor })),
       startAgain: assign((_, next: Cause) => ({ next })),
       startNoMore: assign({ next: null }),
       noteReplyLeft: assign({ isReplyLeft: true }),
-      /** What it threw is in the log; its text may hold anything. */
+      /** The log has the error itself; its text may contain anything. */
       crash: assign((_, error: unknown) => ({ reason: crashReason(error), cause: 'fault', actor: 'monitor' as const })),
       countCrash: assign(({ context }) => ({
         crashes: [...context.crashes.filter((at) => now() - at < CRASH_WINDOW_MS), now()],
@@ -166,7 +166,7 @@ export function setUpMachine(now: () => number) {
       })),
       giveUp: assign(({ context }) => ({ reason: crashLoopReason(context.name, context.crashes.length, context.reason) })),
       holdCrash: assign(({ context }) => ({ wakeUpAt: now() + CRASH_BASE_MS * 2 ** (context.crashes.length - 1) })),
-      /** Ends the reply that is being made, so that its text so far is kept. */
+      /** Ends the reply under way; its text so far is kept. */
       abortReply: sendTo('reply', { type: 'abort', cause: 'stop' }),
       cancelReply: sendTo('reply', { type: 'abort', cause: 'cancel' }),
       abortCompaction: sendTo('compaction', { type: 'abort', cause: 'stop' }),
@@ -179,9 +179,9 @@ export function setUpMachine(now: () => number) {
       rename: assign((_, name: string) => ({ name })),
       placeInArchive: assign((_, archiveName: string) => ({ archiveName })),
       takeFromArchive: assign({ archiveName: null }),
-      /** To everybody who waits for the end of such a command. */
+      /** Answers all callers that wait for the end of this command. */
       answer: emit((_, settled: Settled) => ({ type: 'answer' as const, ...settled })),
-      /** To the asker alone: there is nothing to wait for. */
+      /** Answers only this caller, because there is nothing to wait for. */
       answerAtOnce: emit(({ event }, value: unknown) => ({
         type: 'answer' as const,
         to: event.type as Command['type'],
@@ -190,7 +190,7 @@ export function setUpMachine(now: () => number) {
       })),
       refuseWhileMoving: emit(({ context, event }) => refusal(event, 'WRONG_STATE', `${context.name} is being archived.`)),
       refuseInArchive: emit(({ context, event }) => refusal(event, 'BLOCK_NOT_FOUND', `${context.name} is in the archive.`)),
-      /** To those whose start was overtaken by a stop. */
+      /** Answers the callers of a start that a stop has overtaken. */
       refuseStarts: emit(({ context: { name } }) => ({
         type: 'answer' as const,
         to: 'block.start' as const,
@@ -198,7 +198,7 @@ export function setUpMachine(now: () => number) {
       })),
       refuseAtEnd: emit(({ event }) => refusal(event, 'SHUTTING_DOWN', 'The server is shutting down.')),
       refuse: emit(({ event }, { code, message }: { readonly code: ErrorCode; readonly message: string }) => refusal(event, code, message)),
-      /** Exactly one for each reply: true when a command ended it. */
+      /** Sent exactly once for each reply: true if a command ended it. */
       tellCancelled: emit(({ event }) => ({ type: 'answer' as const, to: 'message.cancel' as const, value: wasCancelled(event) })),
     },
     delays: {
@@ -211,5 +211,5 @@ export function setUpMachine(now: () => number) {
   });
 }
 
-/** What the regions of the machine are made of. */
+/** The setup that the regions of the machine use. */
 export type MachineSetup = ReturnType<typeof setUpMachine>;

@@ -1,4 +1,4 @@
-// What a block's actor hears, answers and knows. Pure: types only.
+// The events, answers and context of a block's actor. Pure: types only.
 import type { BlockMemory, BlockState, Compaction, Reason, TransitionActor } from '../schemas/block.ts';
 import type { Stored, Unconfirmed } from './block-folders.ts';
 
@@ -14,7 +14,7 @@ export type Choice =
 export type ReplyOutcome =
   /** `compact`: the window has passed its threshold. */
   | { readonly kind: 'answered'; readonly compact: boolean }
-  /** The message has its outcome, and it is no answer; also when there was nothing to do any more. `cancelled`: a command ended it. */
+  /** The message has an outcome other than an answer, or there was nothing left to do. `cancelled`: a command ended it. */
   | { readonly kind: 'over'; readonly failed: boolean; readonly cancelled?: boolean }
   | { readonly kind: 'wait'; readonly until: number; readonly reason: Reason }
   | { readonly kind: 'pause'; readonly until: number | null; readonly reason: Reason; readonly actor: TransitionActor }
@@ -26,22 +26,22 @@ export interface Cause {
   readonly actor: TransitionActor;
 }
 
-/** Commands: each is answered (see `Answers`). `ticket` is that of its asker. */
+/** Commands; each gets an answer (see `Answers`). */
 export type Command =
   | ({ readonly type: 'block.start' } & Cause)
-  /** A second one leaves a reply no more time. */
+  /** A second one aborts a reply at once. */
   | ({ readonly type: 'block.stop' } & Cause)
   | { readonly type: 'block.archive' }
   | { readonly type: 'block.restore'; readonly name: string }
   | { readonly type: 'block.remove' }
   | { readonly type: 'block.compact' }
-  /** The server ends. A second one leaves a reply no more time. */
+  /** The server ends. A second one aborts a reply at once. */
   | { readonly type: 'block.close' }
   | { readonly type: 'message.cancel'; readonly messageId: string };
 
-/** What the answer to each command holds. */
+/** The value of the answer to each command. */
 export interface Answers {
-  /** The monitor has come through its recovery, or ran already. */
+  /** The monitor has finished its recovery, or ran already. */
   'block.start': undefined;
   /** No monitor runs. */
   'block.stop': undefined;
@@ -50,32 +50,32 @@ export interface Answers {
   'block.remove': Unconfirmed;
   /** The memory afterwards. */
   'block.compact': BlockMemory;
-  /** No monitor runs and nothing is compacted, now or ever. */
+  /** No monitor runs and nothing is compacted, and neither will start again. */
   'block.close': undefined;
-  /** True when the message was cancelled by ending its reply. */
+  /** True if ending the reply has cancelled the message. */
   'message.cancel': boolean;
 }
 
-/** A command and, where it was asked, the ticket of its asker. */
+/** A command with the ticket of its caller, if it has one. */
 export type Ticketed<C> = C extends Command ? C & { readonly ticket?: number } : never;
 
-/** Everything that a block's actor hears. */
+/** All events of a block's actor. */
 export type BlockEvent =
   | Ticketed<Command>
   /** There may be something to do. */
   | { readonly type: 'chat.changed' }
-  /** What kept the monitor from working may be gone: configuration or credentials. */
+  /** Configuration or credentials have changed, so the monitor may be able to work again. */
   | ({ readonly type: 'settings.changed' } & Cause)
-  /** A file was changed by hand, or is sound again. */
+  /** A file was changed by hand, or is valid again. */
   | ({ readonly type: 'file.repaired' } & Cause)
   | ({ readonly type: 'file.damaged' } & Cause)
-  /** The kill switch was set or released, which cures nothing that has failed. */
+  /** The kill switch was set or released. This does not restart a monitor that has failed. */
   | ({ readonly type: 'halt.changed' } & Cause)
   /** From one region to another: the window has passed its threshold; a compaction is over. */
   | { readonly type: 'window.full' }
   | { readonly type: 'memory.settled'; readonly cause: string };
 
-/** The end of a command: to the asker with this ticket, or, without one, to all whose command is of this type. */
+/** The end of a command, for the caller with this ticket, or, without a ticket, for all callers of this type of command. */
 export interface Answer {
   readonly type: 'answer';
   readonly to: Command['type'];
@@ -84,36 +84,36 @@ export interface Answer {
   readonly error?: unknown;
 }
 
-/** Where the block is when its actor is made. */
+/** What an actor is made with. */
 export interface BlockInput {
   readonly name: string;
-  /** The name in the archive, when that is where the block is. */
+  /** The name in the archive; null for an active block. */
   readonly archiveName: string | null;
 }
 
-/** What the machine knows beside its states. */
+/** The machine's data besides its states. */
 export interface MachineContext extends BlockInput {
-  /** The state of the monitor as people know it. While the next message is being chosen it is that of the step before. */
+  /** The state of the monitor that people see. While the next message is chosen, it is that of the step before. */
   readonly shown: BlockState;
   readonly messageId: string | null;
   readonly reason: Reason | null;
-  /** Epoch milliseconds; null for no time of its own. */
+  /** Epoch milliseconds; null if the monitor doesn't wait for a time. */
   readonly wakeUpAt: number | null;
   /** Of the last step. */
   readonly cause: string;
   readonly actor: TransitionActor;
   readonly isStopping: boolean;
-  /** Who wants another run after the one that ends. */
+  /** Who wants another run after the one that ends; null if nobody does. */
   readonly next: Cause | null;
   /** Something changed while the next step was being chosen, the files were read, or a reply was made. */
   readonly chooseAgain: boolean;
-  /** What changed while a reply was made may cure what it failed of. */
+  /** Something changed while a reply was made that may fix the cause of its failure. */
   readonly beginAgain: boolean;
-  /** The message whose attempt has just ended without an answer (not-at-once). */
+  /** The message whose attempt has just ended without an answer. */
   readonly overId: string | null;
-  /** The wait of the message is over, or somebody wants no more of it. */
+  /** The wait of the message is over, or a person has ended it. */
   readonly isUrgent: boolean;
-  /** The reply did not end in time; it may yet be saved. */
+  /** The reply did not end in time, but may still be saved. */
   readonly isReplyLeft: boolean;
   /** Epoch milliseconds of the last faults of its actors. */
   readonly crashes: readonly number[];

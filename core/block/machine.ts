@@ -1,11 +1,10 @@
-// The machine of a block, which is the one truth about it: its life (active, archived, removed), its monitor, its memory, and the server
-// that it lives in. Four regions that hear the same events; what is made of them by name is in machine-setup.ts. Actors do the work.
-// Pure: no I/O.
+// The machine of a block, the only source of its state. It has four regions, which get the same events: the block's life (active, archived,
+// removed), its monitor, its memory, and the server. machine-setup.ts defines guards, actions and delays by name. Actors do the work. Pure: no I/O.
 //
-// At-rest-first: a block moves to the archive only when no monitor runs and no compaction is under way.
-// Stays-on-failure: a move that fails leaves the block where it was, and its asker gets the cause.
-// One-compaction: compactions are made one at a time, since two summaries of the same exchanges would both be paid, and one kept.
-// Nothing-starts-at-end: once the server ends, nothing starts any more.
+// at-rest-first: a block moves to the archive only when no monitor runs and no compaction is under way.
+// stays-on-failure: a move that fails leaves the block where it was, and the caller gets the cause.
+// one-compaction: compactions are made one at a time, because two summaries of the same exchanges would both be paid for, and only one kept.
+// nothing-starts-at-end: once the server ends, nothing starts any more.
 import { not, type SnapshotFrom } from 'xstate';
 import { monitorRegion } from '../monitor/machine.ts';
 import type { BlockState } from '../schemas/block.ts';
@@ -97,7 +96,7 @@ export function createBlockMachine(now: () => number) {
               { type: 'tellSettled', params: 'compacted' },
             ],
           },
-          // Memory that could not be summarised is no reason not to answer: memory.json says what happened.
+          // The block still answers when its memory could not be summarised; memory.json says what happened.
           onError: {
             target: 'settled',
             actions: [
@@ -115,7 +114,7 @@ export function createBlockMachine(now: () => number) {
     },
   });
 
-  /** Nothing-starts-at-end. */
+  /** nothing-starts-at-end. */
   const server = machine.createStateConfig({
     initial: 'open',
     states: {
@@ -138,7 +137,7 @@ export function createBlockMachine(now: () => number) {
 
 /** The machine of any block. */
 export type BlockMachine = ReturnType<typeof createBlockMachine>;
-/** What a block does at a moment. */
+/** The state of a block at one moment. */
 export type BlockSnapshot = SnapshotFrom<BlockMachine>;
 
 /** True from the first step of a monitor to its last. */
@@ -146,7 +145,7 @@ export function isRunning(snapshot: BlockSnapshot): boolean {
   return snapshot.matches({ monitor: 'running' });
 }
 
-/** The state as people know it. A compaction shows whatever else the block does or waits for, but not in a monitor that begins or ends. */
+/** The state that people see. A compaction hides every other state, except that of a monitor that starts or stops. */
 export function stateOf(snapshot: BlockSnapshot): BlockState {
   const { shown } = snapshot.context;
   const isSteady = shown !== 'starting' && shown !== 'stopping';

@@ -7,36 +7,39 @@ const BLOCK_NAME = new RegExp(BLOCK_NAME_PATTERN);
 const RESERVED = /^(con|prn|aux|nul|conin|conout|com[0-9]|lpt[0-9])$/;
 const RULE = 'must be 1 to 32 characters a-z, 0-9 and -, not begin with -, and be none of the names that Windows reserves (con, nul, com1, …)';
 
+/** True for a name that matches BLOCK_NAME_PATTERN and that Windows doesn't reserve. */
 export function isBlockName(name: string): boolean {
   return BLOCK_NAME.test(name) && !RESERVED.test(name);
 }
 
-/** Throws INVALID_REQUEST with the rule. */
+/** Throws INVALID_REQUEST, with the rule, for a name that no block may have. `path` is the field in the request. */
 export function assertNewName(name: string, path = 'name'): void {
   if (!isBlockName(name)) throw invalidRequest(path, RULE);
 }
 
+/** BLOCK_NOT_FOUND. `name` may be any text of a caller. */
 export function blockNotFound(name: string): BlockhouseError {
   return new BlockhouseError('BLOCK_NOT_FOUND', `There is no block ${shown(name)}.`);
 }
 
+/** ARCHIVE_NOT_FOUND. `name` may be any text of a caller. */
 export function archiveNotFound(name: string): BlockhouseError {
   return new BlockhouseError('ARCHIVE_NOT_FOUND', `There is no archived block ${shown(name)}.`);
 }
 
-/** A foreign name as one short JSON string: it may hold anything. */
+/** A caller's text as one short JSON string, because it may contain anything. */
 function shown(name: string): string {
   return JSON.stringify(name.slice(0, 64));
 }
 
 const ARCHIVE_NAME = /^([a-z0-9][a-z0-9-]{0,31})_\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}-\d{3}Z$/;
 
-/** `support_2026-11-20T14-03-22-123Z`. */
+/** The archive name, such as `support_2026-11-20T14-03-22-123Z`. */
 export function archiveName(name: string, at: Date): string {
   return `${name}_${at.toISOString().replaceAll(/[:.]/g, '-')}`;
 }
 
-/** The block name inside an archive name; undefined when it is none. */
+/** The block name inside an archive name; undefined if `archive` is not an archive name. */
 export function nameInArchive(archive: string): string | undefined {
   const name = ARCHIVE_NAME.exec(archive)?.[1];
   return name !== undefined && isBlockName(name) ? name : undefined;

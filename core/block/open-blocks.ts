@@ -1,22 +1,22 @@
-// The blocks that are held in memory: those at work, those that somebody follows, and those that were used last.
+// The blocks that are held in memory: those at work, those with followers, and those that were used last.
 //
-// One-object: there is one object for each block as long as anybody has it in hand, so that each file has one writer. One that was let go is
-// found again until it is really gone.
-// Wait-for-moves: while a block moves, whoever wants it waits for the end of the move.
-// Swept-first: what a crash left behind in a folder is swept before the block is opened for the first time.
+// one-object: each block has at most one object while any code refers to it, so that each file has one writer. An object that was dropped is found
+//   again until it is garbage collected.
+// wait-for-moves: while a block moves, `find` waits for the end of the move.
+// swept-first: what a crash left behind in a folder is removed before the block is opened for the first time.
 import { ask, type BlockActor } from './ask.ts';
 import type { Block } from './block.ts';
 import type { Unconfirmed } from './block-folders.ts';
 import type { BlockIndex } from './block-index.ts';
 import { blockNotFound } from './names.ts';
 
-/** Blocks that nobody needs just now: kept, since reading them again costs more than keeping some. */
+/** The number of unused blocks that are kept, because reading them again costs more than the memory. */
 const KEPT_IDLE = 200;
 
 /** What the registry needs. */
 export interface OpenBlocksOptions {
   readonly index: Pick<BlockIndex, 'has'>;
-  /** With the actor of a block that comes from the archive. */
+  /** Makes the object of a block; `restored` is the actor of a block that comes from the archive. */
   make(name: string, restored?: BlockActor): Block;
   sweep(name: string): void;
 }
@@ -25,9 +25,9 @@ export interface OpenBlocksOptions {
 export class OpenBlocks {
   readonly #options: OpenBlocksOptions;
   readonly #open = new Map<string, Block>();
-  /** Let go, but perhaps still in somebody's hand. */
+  /** Blocks that were dropped, but that other code may still refer to. */
   readonly #lent = new Map<string, WeakRef<Block>>();
-  /** Blocks on their way out of the archive, by the names that they will have. */
+  /** Blocks that are being restored, by their new names. */
   readonly #arriving = new Map<string, Promise<unknown>>();
   readonly #swept = new Set<string>();
   #isClosed = false;
@@ -36,13 +36,13 @@ export class OpenBlocks {
     this.#options = options;
   }
 
-  /** Throws BLOCK_NOT_FOUND. */
+  /** The block of this name, after any move. Throws BLOCK_NOT_FOUND. */
   async find(name: string): Promise<Block> {
     await this.settled(name); // wait-for-moves
     return this.findNow(name);
   }
 
-  /** The same at once; a block that is on the move is not found. */
+  /** The same without waiting: throws BLOCK_NOT_FOUND for a block that moves. */
   findNow(name: string): Block {
     const isMoving = this.#moveOf(name) !== undefined;
     if (isMoving || !this.#options.index.has(name)) {
@@ -54,7 +54,7 @@ export class OpenBlocks {
     return block;
   }
 
-  /** Keeps a block that was found some time ago, before it begins to run. The one that was used last stands last. */
+  /** Puts a block back into the registry before it begins to run, because it may have been dropped since it was found. */
   hold(block: Block): void {
     this.#lent.delete(block.name);
     this.#open.delete(block.name);
@@ -65,7 +65,7 @@ export class OpenBlocks {
     return this.#open.has(name);
   }
 
-  /** All that there are objects of. */
+  /** All blocks that have an object. */
   all(): Block[] {
     return [...this.#open.values(), ...[...this.#lent.values()].flatMap((lent) => lent.deref() ?? [])];
   }
@@ -76,18 +76,18 @@ export class OpenBlocks {
     return count;
   }
 
-  /** Resolves when no block of the name is on the move. */
+  /** Resolves when no block of this name moves. */
   async settled(name: string): Promise<void> {
     for (let move = this.#moveOf(name); move !== undefined; move = this.#moveOf(name)) await move;
   }
 
-  /** Has an archived block restored under a name by its own actor, and keeps it from then on. */
+  /** Restores an archived block under `name` through its own actor, and keeps that actor. */
   async restore(name: string, actor: BlockActor): Promise<Unconfirmed> {
     await this.settled(name);
     const arriving = this.#arrive(name, actor);
     this.#arriving.set(
       name,
-      arriving.catch(() => undefined), // its caller has the failure
+      arriving.catch(() => undefined), // the caller gets the failure
     );
     try {
       return await arriving;
@@ -103,14 +103,14 @@ export class OpenBlocks {
     return unconfirmed;
   }
 
-  /** The block has moved away. */
+  /** Removes a block whose folder has moved away. */
   forget(name: string): void {
     this.#open.delete(name);
     this.#lent.delete(name);
     this.#swept.delete(name);
   }
 
-  /** Before a block of this name is made: a monitor whose folder was taken away by hand must not become that of the new one. */
+  /** Ends the monitor of an earlier block with this name whose folder was removed by hand, before a new block gets the name. */
   async dismiss(name: string): Promise<void> {
     const left = this.#options.index.has(name) ? undefined : this.#held(name);
     if (left === undefined) return;
@@ -119,14 +119,14 @@ export class OpenBlocks {
     this.forget(name);
   }
 
-  /** Swept-first. */
+  /** Removes what a crash left behind, before the block is opened for the first time. */
   prepare(name: string): void {
     if (this.#swept.has(name)) return;
     this.#swept.add(name);
     this.#options.sweep(name);
   }
 
-  /** Ends all that runs, and keeps everything from starting. When `hurry` resolves, replies have no more time. */
+  /** Ends everything that runs, and prevents new starts. When `hurry` resolves, replies are aborted at once. */
   async close(hurry: Promise<void>): Promise<void> {
     this.#isClosed = true;
     const blocks = this.all();
@@ -154,7 +154,7 @@ export class OpenBlocks {
     return block;
   }
 
-  /** A folder that somebody has taken away may come back: its monitor waits for that, and must not get a second one beside it. */
+  /** A folder that was removed by hand may come back: its monitor waits for that, so there must not be a second monitor for it. */
   #drop(name: string): void {
     const block = this.#open.get(name);
     if (block !== undefined && !block.isInUse) this.#lend(block);
@@ -169,7 +169,7 @@ export class OpenBlocks {
     }
   }
 
-  /** One-object. */
+  /** one-object. */
   #lend(block: Block): void {
     this.#open.delete(block.name);
     this.#lent.set(block.name, new WeakRef(block));

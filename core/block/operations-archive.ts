@@ -1,10 +1,9 @@
-// A block in the archive: moved there, listed, brought back, deleted; and the same in a file.
+// Archives, lists, restores and deletes blocks; exports and imports them as files.
 //
-// Actor-moves: each move is a command to the block's actor, whose order it is: nothing moves while a monitor runs. The work behind the command is
-// here (`Moves`).
-// Spending-follows: a restored block is stopped, under whatever name, and its spending goes with it.
-// Told-all-the-same: where the disk did not confirm a move, what follows from it is done, and then the error is thrown.
-// One-at-a-time: restores and deletions take turns: of two for the same archive the second finds that it has gone.
+// actor-moves: each move is a command to the block's actor, which decides when: nothing moves while a monitor runs. `Moves` does the work.
+// spending-follows: a restored block is stopped, and its spending counts under its new name too.
+// told-anyway: if the disk did not confirm a move, everything that follows from the move is still done, and then the error is thrown.
+// one-at-a-time: restores and deletions take turns, so that the second of two for the same archive finds it gone.
 import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { createActor } from 'xstate';
@@ -43,7 +42,7 @@ export class Moves {
     this.#context = context;
   }
 
-  /** No monitor runs by then, and nothing is compacted (actor-moves). */
+  /** Moves the block. The actor calls it only when no monitor runs and nothing is compacted. */
   async archive(block: Block, wasRunning: boolean): Promise<Stored> {
     const { blocks, folders, world, onMoved } = this.#context;
     const { name } = block;
@@ -70,7 +69,7 @@ export class Moves {
     });
     folders.assertFree(name);
     await blocks.dismiss(name);
-    // Spending-follows: the caps of the new name know what the old one has spent. Before the move: a crash in between must not lift a cap.
+    // spending-follows. Before the move, so that a crash in between doesn't lift a cap.
     if (name !== info.originalName) await world.ledger.carry(info.originalName, name);
     return folders.restore(info, config);
   }
@@ -81,10 +80,10 @@ export class Moves {
   }
 }
 
-/** What the archive needs beside the context of all operations. */
+/** What the archive operations need in addition to their context. */
 export interface ArchiveOperationsOptions {
   readonly machine: BlockMachine;
-  /** A block whose monitor has ended for the archive stays where it is. Must not reject. */
+  /** Called when a move has failed after the monitor was stopped for it. Must not reject. */
   onStayed(block: Block): Promise<void>;
 }
 
@@ -95,7 +94,7 @@ export function archiveOperations(
 ): Pick<Blocks, 'archive' | 'archives' | 'restore' | 'purge' | 'export' | 'import'> {
   const { blocks, folders, gate, change } = context;
   const turns = new PQueue({ concurrency: 1 });
-  /** One-at-a-time; what has only waited when the server ends is not begun. */
+  /** one-at-a-time. Work that still waits when the server ends is refused. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> =>
     gate.pass(() =>
       turns.add(() => {
@@ -117,8 +116,8 @@ export function archiveOperations(
     async export(name) {
       const block = await blocks.find(name);
       return block.copy(async () => {
-        await block.pulse(); // after everything that was to be written before
-        // As it was checked: config.json on disk may be replaced meanwhile by one that holds a key.
+        await block.pulse(); // waits for earlier writes
+        // The checked content, because the file on disk may be replaced meanwhile by one with a key in it.
         return packFolder(block.folder, name, { 'config.json': formatFile(await block.files.config.read()) });
       });
     },
@@ -126,18 +125,18 @@ export function archiveOperations(
   };
 }
 
-/** Of many that ask at the same time, all get the name that the one move gives. */
+/** Simultaneous calls share one move and get the same archive name. */
 async function archive(block: Block, { onStayed }: ArchiveOperationsOptions): Promise<Archived> {
   const wasRunning = block.isRunning;
   const { archiveName, unconfirmed } = await block.archive().catch(async (error: unknown) => {
     if (wasRunning) await onStayed(block);
     throw error;
   });
-  if (unconfirmed !== undefined) throw unconfirmed; // told-all-the-same
+  if (unconfirmed !== undefined) throw unconfirmed; // told-anyway
   return { archiveName };
 }
 
-/** The actor of the archived block goes on as that of the restored one. */
+/** The actor of the archived block becomes that of the restored one. */
 async function restore(
   { folders, world, blocks, onMoved }: OperationsContext,
   machine: BlockMachine,
@@ -150,7 +149,7 @@ async function restore(
   const unconfirmed = await blocks.restore(name, actor);
   onMoved();
   world.bus.emit('block.restored', { block: name, archiveName });
-  if (unconfirmed !== undefined) throw unconfirmed; // told-all-the-same
+  if (unconfirmed !== undefined) throw unconfirmed; // told-anyway
   return { name };
 }
 
@@ -159,7 +158,7 @@ async function purge({ folders, world }: OperationsContext, machine: BlockMachin
   const actor = createActor(machine, { input: { name: originalName, archiveName } }).start();
   const unconfirmed = await ask(actor, { type: 'block.remove' });
   world.bus.emit('archive.removed', { archiveName });
-  if (unconfirmed !== undefined) throw unconfirmed; // told-all-the-same
+  if (unconfirmed !== undefined) throw unconfirmed; // told-anyway
   return { archiveName };
 }
 
@@ -181,11 +180,11 @@ async function importBundle({ folders, world, blocks, onMoved }: OperationsConte
   );
   onMoved();
   world.bus.emit('block.created', { block: name });
-  if (unconfirmed !== undefined) throw unconfirmed; // told-all-the-same
+  if (unconfirmed !== undefined) throw unconfirmed; // told-anyway
   return { name };
 }
 
-/** What config.json says, for a stopped block of this name, or of its own. Throws an Error that says what is wrong. */
+/** config.json for a stopped block with this name, or with its own. Throws an Error that says what is wrong. */
 async function configIn(folder: string, name: string | undefined, now: number): Promise<BlockConfig> {
   const at = new Date(now).toISOString();
   const bytes = await readRegular(join(folder, 'config.json'), BLOCK_FILE_LIMITS['config.json'].bytes);
@@ -205,7 +204,7 @@ async function factsOf(block: Block, wasRunning: boolean): Promise<Omit<ArchiveI
     const { totalInput, totalOutput, totalCost, calls } = costs;
     return { description: config.description, ...size, wasRunning, queuedMessages: queued + processing, totals: { totalInput, totalOutput, totalCost, calls } };
   } catch (error) {
-    // A damaged block can be put away like any other.
+    // A damaged block can be archived too.
     if (error instanceof BlockhouseError && error.code === 'BLOCK_DAMAGED') return { ...size, wasRunning };
     throw error;
   }

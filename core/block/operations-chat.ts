@@ -1,4 +1,4 @@
-// Messages of a block: queued, read, cancelled, queued again.
+// Queues, reads, cancels and retries the messages of a block.
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import type { Channel, ChatEntry } from '../schemas/block.ts';
 import { type ChatReceipt, HistoryPage, type MessageFound, PostMessage } from '../schemas/block-api.ts';
@@ -15,7 +15,7 @@ const checkPost: Validator<PostMessage> = compile(PostMessage);
 const checkPage: Validator<HistoryPage> = compile(HistoryPage);
 const PAGE_LIMIT = 100;
 
-/** Messages. `autoStart` starts the monitor of a block that wants it; it must not reject. */
+/** The operations on messages. `autoStart` starts the monitor if the configuration says so; it must not reject. */
 export function chatOperations(
   { blocks, change }: OperationsContext,
   autoStart: (block: Block) => Promise<void>,
@@ -29,7 +29,7 @@ export function chatOperations(
   };
 }
 
-/** Queues a message. On disk when it resolves; the same `clientId` again gives the message that has it, archived or not. */
+/** Queues a message, which is on disk when it resolves. A known `clientId` gives its earlier message, even if that is archived. */
 async function post(block: Block, body: unknown, channel: Channel, autoStart: (block: Block) => Promise<void>): Promise<ChatReceipt> {
   checkPost(body);
   const { message, clientId } = body;
@@ -60,7 +60,7 @@ async function history(block: Block, page?: HistoryPage): Promise<Entries> {
   if (page === undefined) return activeOf(await block.files.chat.read());
   checkPage(page);
   const { limit = PAGE_LIMIT, before, since } = page;
-  if (before !== undefined && since !== undefined) throw invalidRequest('since', 'can not be given together with before; give one of them');
+  if (before !== undefined && since !== undefined) throw invalidRequest('since', "can't be given together with before; give one of them");
   return pageOf(block.files.archive, await block.files.chat.read(), { limit, before, since });
 }
 

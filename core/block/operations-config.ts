@@ -1,4 +1,4 @@
-// Blocks as people set them up: created, and configured.
+// Creates and configures blocks.
 import { BlockhouseError } from '../errors.ts';
 import type { BlockConfig } from '../schemas/block.ts';
 import { CreateBlock } from '../schemas/block-api.ts';
@@ -14,7 +14,7 @@ import type { OperationsContext } from './operations.ts';
 
 const checkCreate: Validator<CreateBlock> = compile(CreateBlock);
 
-/** New blocks and configurations. */
+/** The operations on configurations. */
 export function configOperations(context: OperationsContext): Pick<Blocks, 'create' | 'config' | 'updateConfig'> {
   const { blocks, change, gate } = context;
   return {
@@ -24,7 +24,7 @@ export function configOperations(context: OperationsContext): Pick<Blocks, 'crea
   };
 }
 
-/** A new block is stopped, whatever its configuration wants. */
+/** A new block is stopped, even if its configuration has `enabled`. */
 async function create({ world, folders, blocks, onMoved }: OperationsContext, body: unknown): ReturnType<Blocks['create']> {
   checkCreate(body);
   const { name } = body;
@@ -36,7 +36,7 @@ async function create({ world, folders, blocks, onMoved }: OperationsContext, bo
   const { unconfirmed } = await folders.create({ ...config, enabled: false });
   onMoved();
   world.bus.emit('block.created', { block: name });
-  if (unconfirmed !== undefined) throw unconfirmed; // it is there all the same
+  if (unconfirmed !== undefined) throw unconfirmed; // the block exists anyway
   return { name, warnings: configWarnings(body.config, 'config.') };
 }
 
@@ -51,7 +51,7 @@ async function update(block: Block, patch: unknown, ifMatch: number | undefined)
   return { config, warnings: configWarnings(patch) };
 }
 
-/** `place` is where the patch stands in the body. */
+/** `place` is the path of the patch in the body. */
 function patched({ gateway, now }: WorkspaceContext, config: BlockConfig, patch: unknown, place: '' | 'config.'): BlockConfig {
   const canonical = (name: string, field: string): string => gateway.readiness(name, undefined, `${place}${field}`).id;
   const checkBaseURL: BaseURLCheck = (provider, baseURL, field) => gateway.checkBaseURL(provider, baseURL, field);

@@ -1,4 +1,4 @@
-// What a block remembers, as people change it: facts, a compaction by hand, its undoing, and the reset of everything but configuration and chat.
+// Changes of a block's memory by people: facts, compactions and their undo, and the reset of everything but configuration and chat.
 import { randomBytes } from 'node:crypto';
 import { BlockhouseError } from '../errors.ts';
 import { budgetStand } from '../monitor/budget-check.ts';
@@ -43,16 +43,16 @@ async function removeFact(block: Block, id: string): Promise<void> {
   });
 }
 
-/** Also heals damaged files of what it clears; their old content was kept. */
+/** Also replaces damaged files; a copy of their old content was kept. */
 async function reset(block: Block, hard: boolean): Promise<{ readonly message: string; readonly cleared: readonly string[] }> {
   const { name, files, ids } = block;
   const config = await files.config.read();
   const { memory } = config;
-  // What was spent stays spent: the caps go by the ledger.
+  // A reset doesn't lift caps: they follow the ledger.
   const budget = await budgetStand(block, config);
-  // Ids sort by time: what is there now lies before this one, so that the model no longer sees it.
+  // Ids sort by time, so all existing entries come before this id, and the model no longer sees them.
   ids.follow(await files.chat.read().catch(() => [])); // a damaged chat shows nothing to the model
-  if (hard) await block.log.clear(); // first: if it is refused, nothing else is changed
+  if (hard) await block.log.clear(); // first, so that a failure changes nothing else
   const fresh = freshMemory(memory.maxContextTokens);
   await files.memory.replace((old) => ({ ...old, ...fresh, window: { ...fresh.window, firstKeptId: ids.next() } }));
   await files.costs.replace((old) => ({ ...old, ...noCosts(), budget, lastReset: block.at() }));

@@ -1,6 +1,6 @@
-// Monitors, as people and the server steer them: started, stopped, and started again with the server.
+// Starts and stops monitors for people and for the server.
 //
-// Wish-first: `enabled` in config.json is what is wanted, and it is written before a monitor starts or stops. When the server ends, it stays as it is.
+// wish-first: `enabled` in config.json is the wanted state. It is written before a monitor starts or stops; the end of the server doesn't change it.
 import { setTimeout as delay } from 'node:timers/promises';
 import { BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
 import type { BlockPulse, BlockState } from '../schemas/block.ts';
@@ -9,7 +9,7 @@ import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
 import type { OperationsContext } from './operations.ts';
 
-/** Between the starts of two monitors at the start of a server: a thousand of them are no herd. */
+/** The pause between two starts when the server starts, so that a thousand monitors don't start at once. */
 const STAGGER_MS = 10;
 
 interface Steered {
@@ -19,15 +19,15 @@ interface Steered {
 
 /** How monitors are started and stopped, by people and by the server. */
 export interface MonitorOperations extends Pick<Blocks, 'start' | 'stop' | 'restart'> {
-  /** For a message that wants to be answered. Never rejects. */
+  /** Starts the monitor for a new message, if the configuration has `autoStart`. Never rejects. */
   autoStart(block: Block): Promise<void>;
-  /** For a block whose monitor ended for something that then came to nothing. Never rejects. */
+  /** Starts a monitor again that was stopped for an operation that failed. Never rejects. */
   goOn(block: Block): Promise<void>;
-  /** Starts what is wanted running, one after the other. Never rejects. */
+  /** Starts the monitors of blocks with `enabled`, one after the other. Never rejects. */
   resume(entries: readonly BlockEntry[], signal: AbortSignal): Promise<void>;
 }
 
-/** Starts and stops. */
+/** The operations on monitors. */
 export function monitorOperations(context: OperationsContext): MonitorOperations {
   const { blocks, change, gate, onFault } = context;
 
@@ -35,7 +35,7 @@ export function monitorOperations(context: OperationsContext): MonitorOperations
     gate.assertOpen(); // wish-first, but not at the end
     const before = block.isRunning ? block.state : undefined;
     await assertConfigured(block);
-    await block.contents(); // a damaged file is told to whoever starts it
+    await block.contents(); // rejects with BLOCK_DAMAGED for a damaged file
     await want(block, true);
     await run(block, 'start', 'user');
     const message = block.world.halted().halted
@@ -57,7 +57,7 @@ export function monitorOperations(context: OperationsContext): MonitorOperations
     return { message: block.world.halted().halted ? message : `${block.name} was started again.`, pulse };
   };
 
-  /** A damaged block starts as well where that is wanted: its monitor says what is wrong, and goes on when it was repaired. */
+  /** Starts even a damaged block with `enabled`: its monitor reports the damage and continues after a repair. */
   const resumeOne = async ({ name, configError }: BlockEntry): Promise<void> => {
     try {
       const block = await blocks.find(name);
@@ -100,7 +100,7 @@ async function stop(block: Block): Promise<Steered> {
   const { name, isRunning: wasRunning } = block;
   let failure: unknown;
   await want(block, false).catch((error: unknown) => {
-    failure = error; // it is stopped all the same, and then told
+    failure = error; // the monitor is stopped anyway; the error comes after that
   });
   await block.stop('stop', 'user');
   if (failure !== undefined) throw stoppedForNow(name, toBlockhouseError(failure));
@@ -116,18 +116,18 @@ async function assertConfigured(block: Block): Promise<void> {
   if (missing !== undefined) throw invalidRequest('config.adapter', `can't be used: ${missing.message}`);
 }
 
-/** A disk that refuses kept the monitor from nothing, but it takes no note of it. */
+/** The error for a monitor that was stopped although config.json could not be written. */
 function stoppedForNow(name: string, failure: BlockhouseError): BlockhouseError {
   if (failure.code !== 'STORAGE_FULL' && failure.code !== 'STORAGE_FAILED') return failure;
   const why =
     failure.code === 'STORAGE_FULL'
-      ? "config.json can't be written, so that it would start again with the server. Free some space, and stop it once more."
-      : `that may not be noted: ${failure.message} Stop it once more, or it may start again with the server.`;
+      ? "config.json can't be written, so it would start again with the server. Free some space, and stop it again."
+      : `config.json may not have recorded that: ${failure.message} Stop it again, or it may start with the server.`;
   const message = `${name} is stopped, but ${why}`;
   return new BlockhouseError(failure.code, message, { cause: failure });
 }
 
-/** A start ends the wait of a monitor that waits for something. */
+/** The message of a start, which also ends the wait of a monitor that waits. */
 function startedMessage(name: string, before: BlockState | undefined): string {
   if (before === undefined) return `${name} is running.`;
   return WAITS.has(before) ? `${name} was ${before}, and tries again.` : `${name} runs already.`;
@@ -135,7 +135,7 @@ function startedMessage(name: string, before: BlockState | undefined): string {
 
 const WAITS: ReadonlySet<BlockState> = new Set(['backoff', 'paused', 'failed']);
 
-/** Wish-first. */
+/** wish-first. */
 async function want(block: Block, enabled: boolean): Promise<void> {
   await block.files.config.update((config) => ({
     value: config.enabled === enabled ? config : { ...config, enabled, updatedAt: block.at(), rev: config.rev + 1 },
@@ -143,7 +143,7 @@ async function want(block: Block, enabled: boolean): Promise<void> {
   }));
 }
 
-/** False also where config.json can't tell. */
+/** False if config.json can't be read. */
 async function isWanted(block: Block): Promise<boolean> {
   try {
     return (await block.files.config.read()).enabled;

@@ -1,11 +1,11 @@
-// What a block does, made visible: each step on the bus, in the log and in pulse.json; the task at hand; the heartbeat.
+// Reports what a block does: each step on the bus, in the log and in pulse.json; the current task; the heartbeat.
 //
-// One-order: what happens is written in its order, what happens together by one write. Writing never holds the monitor up and never fails it: a
-// fault is told on the bus.
-// Quiet-beat: a heartbeat changes nothing that anybody waits for, and writes nothing when only the time has changed.
-// Shown-anyway: steps that the disk did not take are shown all the same, as long as the process lives.
-// Actor-wins: what runs is what the actor says. A pulse.json that was removed, reset or edited meanwhile is shown with the last step in it, and is
-// written so with the next heartbeat.
+// one-order: steps are written in their order, and steps that come together share one write. Writing never delays or fails the monitor: the bus
+//   reports a fault.
+// quiet-beat: a heartbeat triggers no callbacks, and writes nothing if only the time has changed.
+// shown-anyway: steps that could not be written are shown anyway until the process ends.
+// actor-wins: the actor decides what runs. If pulse.json was removed, reset or edited meanwhile, it is shown with the last step added, and the next
+//   heartbeat writes it so.
 import PQueue from 'p-queue';
 import { beat, beginRun, type Step, takeStep, uptime } from '../monitor/pulse.ts';
 import type { BlockPulse, BlockState, CurrentTask, QueueCounts } from '../schemas/block.ts';
@@ -15,56 +15,56 @@ import { countQueue } from './chat-file.ts';
 import type { BlockFileSet } from './files.ts';
 import type { MachineContext } from './machine-types.ts';
 
-/** What the pulseWriter needs of its block. */
+/** What the writer needs from its block. */
 export interface PulseWriterOptions {
   readonly name: string;
   readonly files: BlockFileSet;
   readonly log: BlockLog;
   readonly world: WorkspaceContext;
-  /** What is shown of the block is another: the list is out of date. */
+  /** Called when the shown pulse changes, because the list is then out of date. */
   onShown(): void;
-  /** A step is shown that the disk did not take (shown-anyway). */
+  /** Called when a step is shown that could not be written. */
   onUnwritten(): void;
   onFault(what: string, error: unknown): void;
 }
 
-/** Steps that wait for the disk at most: what is shown follows from the last ones. */
+/** The most unwritten steps that are kept; the last ones determine what is shown. */
 const KEPT_STEPS = 50;
 
-/** What follows within this time travels with the first: most replies and stops take several steps at once. */
+/** Steps within this time share one write, because most replies and stops take several steps at once. */
 const WRITE_DELAY_MS = 25;
-/** A pulse.json in which only the time has changed is written no more often. */
+/** The interval of writes in which only the time has changed. */
 const REFRESH_MS = 600_000;
 
-/** A step as it was told. */
+/** A step as it was reported. */
 interface ToldStep extends SeenState {
   /** Epoch milliseconds. */
   readonly now: number;
   readonly lastRun: string | null;
 }
 
-/** What the other files say at the time of a write; undefined where they can't be read. */
+/** Facts from the other files at the time of a write; undefined if they can't be read. */
 interface Facts {
   readonly queue: QueueCounts | undefined;
   readonly enabled: boolean | undefined;
 }
 
-/** Something that pulse.json is to say: a step, or another change of it. */
+/** A waiting change of pulse.json: a step, or another change. */
 type Pending = ToldStep | ((pulse: BlockPulse, facts: Facts) => BlockPulse);
 
 const NO_DETAIL = JSON.stringify([null, null]);
 
-/** What is told of a snapshot of the block's actor. */
+/** The part of an actor's snapshot that is reported. */
 export interface SeenState {
   readonly state: BlockState;
   readonly context: Pick<MachineContext, 'reason' | 'wakeUpAt' | 'cause' | 'actor' | 'restarts' | 'consecutiveFailures'>;
 }
 
-/** Writes down what one block does. */
+/** Reports what one block does. */
 export class PulseWriter {
   readonly #options: PulseWriterOptions;
   readonly #writes = new PQueue({ concurrency: 1 });
-  /** The step that was told last, for what comes next to be told apart from it. */
+  /** The step that was reported last, to recognise the next one. */
   #told: ToldStep | undefined;
   #detail = NO_DETAIL;
   #pending: Pending[] = [];
@@ -75,18 +75,18 @@ export class PulseWriter {
   /** Epoch milliseconds; of this run. */
   #lastBeat = 0;
   #endBeat: (() => void) | undefined;
-  /** Shown-anyway. */
+  /** shown-anyway. */
   #unwritten: Step[] = [];
-  /** Actor-wins: of this run, whether the disk took it or not. */
+  /** actor-wins: the last step of this run, written or not. */
   #lastStep: Step | undefined;
-  /** While it is on its way to the disk, pulse.json is as before it or as after it. */
+  /** The step that is being written; pulse.json on disk may or may not contain it yet. */
   #comingStep: Step | undefined;
 
   constructor(options: PulseWriterOptions) {
     this.#options = options;
   }
 
-  /** A monitor begins; whatever the last one left in pulse.json is over. */
+  /** Called when a monitor begins: clears what the last one left in pulse.json. */
   begin(): void {
     const now = this.#options.world.now();
     this.#startedAt = new Date(now).toISOString();
@@ -95,7 +95,7 @@ export class PulseWriter {
     this.#write((pulse) => beginRun(pulse, now));
   }
 
-  /** A snapshot of the actor. One that shows no other state is no step, but its reason or its time may be another. */
+  /** Takes a snapshot of the actor. If the state is the same, only a changed reason or wake-up time is recorded. */
   see({ state, context }: SeenState): void {
     const detail = JSON.stringify([context.reason, context.wakeUpAt]);
     const from = this.#told?.state ?? 'stopped';
@@ -113,20 +113,20 @@ export class PulseWriter {
     this.#write((pulse, { queue }) => ({ ...pulse, currentTask: task, queue: queue ?? pulse.queue, lastRun: lastRun ?? pulse.lastRun }));
   }
 
-  /** What pulse.json says, with what has happened since it was written. */
+  /** The pulse of the file, with everything that has happened since it was written. */
   present(written: BlockPulse): BlockPulse {
     const pulse = this.#withTold(this.#asItRuns(written));
     const lastPulse = this.#lastBeat > (Date.parse(pulse.lastPulse ?? '') || 0) ? new Date(this.#lastBeat).toISOString() : pulse.lastPulse;
     return { ...pulse, lastPulse, currentTask: this.#task, uptimeSeconds: uptime(pulse, this.#options.world.now()) };
   }
 
-  /** A step that is still on its way to the disk. */
+  /** Adds the step that is still being written. */
   #withTold(pulse: BlockPulse): BlockPulse {
     if (this.#told === undefined || pulse.state === this.#told.state) return pulse;
     return takeStep(pulse, stepOf(this.#told, { queue: undefined, enabled: pulse.desired === 'running' }));
   }
 
-  /** Written once, when text begins to come: its growth is for the heartbeat, and every word for the feed. */
+  /** Writes once, when the text begins; later the heartbeat writes its length. */
   growTask(outputChars: number): void {
     if (this.#task === null) return;
     const isFirst = this.#task.phase !== 'streaming';
@@ -134,7 +134,7 @@ export class PulseWriter {
     if (isFirst) this.setTask(this.#task);
   }
 
-  /** The reply to a message is over, or, with null, a compaction. What comes after a reply writes that. */
+  /** The reply to a message is over, or, with null, a compaction. The next step writes that. */
   endTask(messageId: string | null): void {
     if (this.#task?.messageId !== messageId) return;
     this.#task = null;
@@ -142,7 +142,7 @@ export class PulseWriter {
     else this.#lastRun = new Date(this.#options.world.now()).toISOString();
   }
 
-  /** Resolves when everything up to now is written. */
+  /** Resolves when everything so far is written. */
   written(): Promise<void> {
     this.#drain();
     return this.#writes.onIdle();
@@ -172,7 +172,7 @@ export class PulseWriter {
     this.#timer ??= setTimeout(() => this.#drain(), WRITE_DELAY_MS);
   }
 
-  /** One-order. */
+  /** one-order. */
   #drain(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -183,7 +183,7 @@ export class PulseWriter {
 
   async #writeRound(round: readonly Pending[]): Promise<void> {
     const { files, onUnwritten } = this.#options;
-    // A damaged file is no reason not to say so.
+    // A damaged chat.json must not prevent writing the pulse.
     const queue = await files.chat.read().then(countQueue, () => undefined);
     const enabled = await files.config.read().then(
       (config) => config.enabled,
@@ -207,7 +207,7 @@ export class PulseWriter {
     }
   }
 
-  /** Quiet-beat. */
+  /** quiet-beat. */
   async #beat(): Promise<void> {
     const { files, world, onShown } = this.#options;
     const now = world.now();
@@ -222,7 +222,7 @@ export class PulseWriter {
     onShown();
   }
 
-  /** Shown-anyway, actor-wins. */
+  /** shown-anyway, actor-wins. */
   #asItRuns(pulse: BlockPulse): BlockPulse {
     const seen = this.#withUnwritten(pulse);
     const last = this.#lastStep;
@@ -230,7 +230,7 @@ export class PulseWriter {
     return takeStep({ ...seen, startedAt: this.#startedAt }, { ...last, lastRun: this.#lastRun });
   }
 
-  /** Shown-anyway. A step may be there although its writing failed: the disk took it, and did not confirm it. */
+  /** shown-anyway. The file may contain a step although its write failed, if only the confirmation failed. */
   #withUnwritten(pulse: BlockPulse): BlockPulse {
     const isThere = ({ now, to }: Step): boolean => pulse.transitions.some((one) => one.to === to && Date.parse(one.at) === now);
     return this.#unwritten.filter((step) => !isThere(step)).reduce(takeStep, pulse);
@@ -253,12 +253,12 @@ function stepOf({ state, context, now, lastRun }: ToldStep, { queue, enabled }: 
   return { to: state, ...context, now, lastRun, queue, isWanted: !isSentAway(state, context) && (enabled ?? state !== 'stopped') };
 }
 
-/** A person wants no monitor: config.json says so only when it has ended. */
+/** True if a person has stopped the monitor, which config.json records only after its end. */
 function isSentAway(to: BlockState, { cause, actor }: SeenState['context']): boolean {
   return (to === 'stopping' || to === 'stopped') && actor === 'user' && cause !== 'restart';
 }
 
-/** True when `next` says nothing that `pulse` doesn't, but what time it is. */
+/** True if `next` differs from `pulse` only in the time. */
 function isOlderOnly(pulse: BlockPulse, next: BlockPulse): boolean {
   const same = { lastPulse: pulse.lastPulse, uptimeSeconds: pulse.uptimeSeconds };
   return JSON.stringify({ ...next, ...same }) === JSON.stringify(pulse);

@@ -1,9 +1,9 @@
-// Whether a block could run.
+// Checks whether a block could run.
 import { toBlockhouseError } from '../errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { BlockConfig } from '../schemas/block.ts';
 
-/** True when a model is set, and its credentials are there. */
+/** True if a model is set and its credentials are available. */
 export function isConfigured(gateway: Pick<Gateway, 'readiness'>, adapter: BlockConfig['adapter']): boolean {
   if (adapter === null) return false;
   const { provider, baseURL, region } = adapter;
@@ -11,13 +11,13 @@ export function isConfigured(gateway: Pick<Gateway, 'readiness'>, adapter: Block
   try {
     return gateway.readiness(provider, overrides, 'adapter.provider').missing === undefined;
   } catch (error) {
-    // Somebody wrote the name of an unknown provider into config.json.
+    // config.json names an unknown provider.
     if (toBlockhouseError(error).code === 'INVALID_REQUEST') return false;
     throw error;
   }
 }
 
-/** For a reader that can do without the file: anything but damage is thrown again. */
+/** For `catch`: gives undefined for BLOCK_DAMAGED, and throws any other error again. */
 export function unlessDamaged(error: unknown): undefined {
   if (toBlockhouseError(error).code !== 'BLOCK_DAMAGED') throw error;
 }

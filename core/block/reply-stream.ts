@@ -1,8 +1,8 @@
-// The reply that a block is writing, for readers who watch it grow.
+// The steps of the reply that a block is writing, for readers that follow it.
 //
-// numbered-by-character: the number of a `content` step is that of its `start` plus the characters so far. So a reader that names the last
-//   number it has seen gets exactly what it has missed, and nothing needs to be kept for each step.
-// counts-up: the numbers of a block only grow, also over restarts of the process.
+// numbered-by-character: the number of a `content` step is that of its `start` plus the characters so far. So a reader that passes the last
+//   number it has seen gets exactly the rest, and the stream keeps no record of each step.
+// counts-up: the numbers of a block only grow, even across restarts of the process.
 // late-readers: a reader that joins late gets the text so far as one step. A reply that has ended is in chat.json.
 import type { ReplyStep } from './api.ts';
 
@@ -16,7 +16,7 @@ export interface TextSoFar {
   slice(from: number): string;
 }
 
-/** Numbers for all blocks. It begins at the time of the process's start in microseconds (counts-up): no process writes a million characters a second for long. */
+/** Numbers for all blocks. They start at the process's start time in microseconds, because no process writes a million characters a second for long. */
 export class StepCounter {
   #seq: number;
 
@@ -24,13 +24,13 @@ export class StepCounter {
     this.#seq = epochMs * 1000;
   }
 
-  /** A number that is greater than all before it. */
+  /** A number greater than all earlier ones. */
   next(): number {
     this.#seq += 1;
     return this.#seq;
   }
 
-  /** What comes next is greater than `seq`. */
+  /** Makes all later numbers greater than `seq`. */
   follow(seq: number): void {
     this.#seq = Math.max(this.#seq, seq);
   }
@@ -41,7 +41,7 @@ interface Growing {
   readonly text: TextSoFar;
 }
 
-/** The steps of one block's replies, as they happen. */
+/** Distributes the steps of one block's replies to its readers. */
 export class ReplyStream {
   readonly #counter: StepCounter;
   readonly #readers = new Set<(step: ReplyStep) => void>();
@@ -52,7 +52,7 @@ export class ReplyStream {
     this.#counter = counter;
   }
 
-  /** A reply begins. `text` has each fragment before it is emitted. */
+  /** A reply begins. `text` must contain each fragment before it is emitted. */
   start(fact: Omit<ReplyFact & { event: 'start' }, 'event'>, text: TextSoFar): void {
     this.#seq = this.#counter.next();
     const start = { ...fact, event: 'start', seq: this.#seq } as const;
@@ -67,7 +67,7 @@ export class ReplyStream {
     this.#tell({ ...fact, seq: this.#seq });
   }
 
-  /** Calls `reader` with what it has missed of the reply that is being written, and then with each step. Returns the way to leave. */
+  /** Calls `reader` with the steps after `sinceSeq` of the reply under way, and then with each new step. Returns a function that ends this. */
   join(reader: (step: ReplyStep) => void, sinceSeq = 0): () => void {
     for (const step of this.#missed(sinceSeq)) reader(step);
     this.#readers.add(reader);

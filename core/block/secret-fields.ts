@@ -1,12 +1,12 @@
-// Finds fields that seem to hold a key. Keys belong in auth.json: config.json is shown, exported and archived. Pure: no I/O.
+// Finds fields that seem to contain a key. Keys belong in auth.json, because config.json is shown, exported and archived. Pure: no I/O.
 import { isObject } from '../json.ts';
 
 const SOUNDS_SECRET =
   /api[-_ ]?key|secret|passw(or)?d|passphrase|credential|authorization|private[-_ ]?key|access[-_ ]?key|bearer|(?:auth|session|access|refresh|api)[-_ ]?token|^(?:key|token)$/i;
-/** Characters of a name that are shown. */
+/** The most characters of a name that are shown. */
 const MAX_SHOWN = 64;
 
-/** What to say of such a field; its value is never repeated. */
+/** The error about such a field; it never repeats the value. */
 export const IS_SECRET = 'looks like a key; keys belong in auth.json (`blockhouse auth set <provider>`)';
 
 /**

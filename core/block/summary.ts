@@ -1,4 +1,4 @@
-// The entry of a block in the list of blocks, made from its files. Pure: no I/O.
+// Makes the entry of a block in the list of blocks from its files. Pure: no I/O.
 import type { BlockCosts, BlockPulse, BlockState, BlockStatus } from '../schemas/block.ts';
 import type { BlockEntry } from '../schemas/block-api.ts';
 import { countQueue, type Entries, failuresIn, lastMessageAt } from './chat-file.ts';
@@ -17,12 +17,12 @@ const STATUS_OF: Readonly<Record<BlockState, BlockStatus>> = {
   failed: 'ERROR',
 };
 
-/** The status that a state is shown as. */
+/** The coarse status of a state. */
 export function statusOf(state: BlockState): BlockStatus {
   return STATUS_OF[state];
 }
 
-/** What the list says of a sound block. `today` is a day in UTC, such as 2026-11-20. The entry is frozen. */
+/** The entry of a block whose files are valid. `today` is a day in UTC, such as 2026-11-20. The entry is frozen. */
 export function entryOf(contents: BlockContents, today: string): BlockEntry {
   const { config, costs, pulse, chat } = contents;
   const { status, state, lastPulse, nextWakeUp, error } = pulse;
@@ -46,7 +46,7 @@ export function entryOf(contents: BlockContents, today: string): BlockEntry {
   });
 }
 
-/** What the list says of a block with a damaged file: it is listed all the same. */
+/** The entry of a block with a damaged file. */
 export function damagedEntry(name: string, configError: string): BlockEntry {
   const pulse = { status: 'ERROR', state: 'failed', lastPulse: null, nextWakeUp: null, error: configError } as const;
   return deepFreeze({
@@ -73,7 +73,7 @@ function waitingIn(chat: Entries): number {
   return queued + processing;
 }
 
-/** The pulse of a block without a monitor: what pulse.json says of one is what an earlier monitor left there. */
+/** The pulse of a block without a monitor, made from what the last monitor left in pulse.json. */
 export function pulseAtRest(pulse: BlockPulse, isConfigured: boolean, chat: Entries): BlockPulse {
   const state = isConfigured ? 'stopped' : 'unconfigured';
   const queue = countQueue(chat);

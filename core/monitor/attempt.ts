@@ -1,4 +1,4 @@
-// What one attempt at a message works with, and when another one follows. Pure: no I/O.
+// The data of one attempt at a message, and the rules for another one. Pure: no I/O.
 import { BlockhouseError } from '../errors.ts';
 import type { BlockConfig, ChatEntry } from '../schemas/block.ts';
 import { backoffMs, isStale, judgeFailure, longestWaitMs } from './backoff.ts';
@@ -14,7 +14,7 @@ export interface Attempt {
   readonly candidates: readonly Candidate[];
 }
 
-/** What the wait before a repetition depends on, beside the attempt and its failure. */
+/** What the wait before a retry depends on, besides the attempt and its failure. */
 export interface RetryFacts {
   /** Epoch milliseconds. */
   readonly now: number;
@@ -23,7 +23,7 @@ export interface RetryFacts {
   random(): number;
 }
 
-/** Milliseconds until the next attempt at the same model; undefined when this was the last. */
+/** Milliseconds until the next attempt at the same model; undefined if this was the last. */
 export function retryDelayMs(failure: BlockhouseError, attempt: Attempt, { now, failures, random }: RetryFacts): number | undefined {
   const { config, message, candidates } = attempt;
   const kind = judgeFailure(failure);
@@ -34,18 +34,21 @@ export function retryDelayMs(failure: BlockhouseError, attempt: Attempt, { now, 
   return Math.min(wait, longestWaitMs(config.retry));
 }
 
-/** True when the message has failed unless this attempt brings an answer. */
+/** True if the message fails unless this attempt brings an answer. */
 export function isLastAttempt({ config, message }: Attempt): boolean {
   return (message.attempts ?? 1) >= config.retry.maxAttempts;
 }
 
-/** A fault of the network uses up no attempt, unless there are fallbacks: they are asked when the attempts at the first model are used up. */
+/** A network fault doesn't count as an attempt, unless there are fallbacks: those are called when the attempts at the first model are used up. */
 export function countsAsAttempt(failure: BlockhouseError, candidates: readonly Candidate[]): boolean {
   return candidates.length > 1 || judgeFailure(failure) === 'transient';
 }
 
+/** A person has cancelled the message. */
 export const CANCELLED = new BlockhouseError('CANCELLED', 'The reply was cancelled.');
+/** A stop came before the model was called. */
 export const ENDED_EARLY = new BlockhouseError('CANCELLED', 'The reply was ended before it began; the message waits.');
-export const NOT_CALLED = new BlockhouseError('CANCELLED', 'The kill switch, or the budget, allowed no call; the message waits.');
+/** The kill switch or a cap prevented the call. */
+export const NOT_CALLED = new BlockhouseError('CANCELLED', 'The kill switch or the budget prevented the call; the message waits.');
 /** A person has removed the message, or has given it another outcome by hand. */
 export const GONE = new BlockhouseError('CANCELLED', 'The message was changed while it was being answered; the answer was not kept.');

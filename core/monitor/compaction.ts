@@ -1,7 +1,7 @@
-// Moves the window of a block's memory: what leaves it is summarised by the block's model. Nothing is deleted, and it can be undone.
+// Moves the window of a block's memory, and lets the block's model summarise the messages that leave it. Nothing is deleted, and undo is possible.
 //
-// Never-back: a memory that was reset or moved in the meantime is not touched: the window never goes back to what it was planned with.
-// Halt-holds: while the kill switch is set, no model is called for a summary either.
+// never-back: if the memory was reset or moved in the meantime, nothing is changed, so that the window never moves back.
+// halt-holds: while the kill switch is set, no model is called for a summary either.
 import { randomBytes } from 'node:crypto';
 import type { BlockContext } from '../block/block-context.ts';
 import { BlockhouseError } from '../errors.ts';
@@ -17,10 +17,10 @@ import { haltReason } from './reasons.ts';
 import { type CompactionPlan, planCompaction, summaryMessages, windowStand } from './window.ts';
 
 const KEPT_COMPACTIONS = 20;
-/** Above this share of the window there is no room left for the next exchange: without a summary it is moved all the same. */
+/** Above this there is no room left for the next exchange, so the window moves even without a summary. */
 const OVERFULL_PERCENT = 100;
 
-/** The memory afterwards. Rejects with the failure of the model, after it is written into memory.json. One at a time for each block. */
+/** Resolves with the new memory. A failure of the model is written into memory.json and then thrown. Call it once at a time for each block. */
 export async function compact(context: BlockContext, trigger: 'threshold' | 'manual', signal: AbortSignal): Promise<BlockMemory> {
   const { files } = context;
   const halt = context.world.halted();
@@ -43,7 +43,7 @@ function triggerOf(trigger: 'threshold' | 'manual', { window }: BlockMemory): Co
 
 interface Job {
   readonly config: BlockConfig;
-  /** As the plan was made with. */
+  /** The memory that the plan was made from. */
   readonly memory: BlockMemory;
   readonly plan: CompactionPlan;
   readonly trigger: Compaction['trigger'];
@@ -80,7 +80,7 @@ async function summarise(
       const call = { block: context.name, candidate, messages, purpose: 'summary', messageId: null, signal, reserve } as const;
       const { content, bill, isCut } = await context.world.calls.make(call);
       await recordCall(context, bill, 'summary', null);
-      if (isCut) throw asFailure('UPSTREAM_MALFORMED', 'The model did not come to an end of its summary.');
+      if (isCut) throw asFailure('UPSTREAM_MALFORMED', 'The model did not finish its summary.');
       if (content.trim() === '') throw asFailure('UPSTREAM_MALFORMED', 'The model answered with an empty summary.');
       return { summary: content.trim(), model: candidate.model, costUsd: bill.costUsd };
     } catch (error) {
@@ -94,7 +94,7 @@ async function summarise(
   throw last;
 }
 
-/** Halt-holds: the switch is no failure of the model, and nothing is noted of it. */
+/** halt-holds: the switch is not a failure of the model, so memory.json doesn't record it. */
 function refused({ pause }: CallRefused): BlockhouseError | ModelCallFailure {
   if (pause.actor === 'budget') return asFailure('WRONG_STATE', 'The budget does not allow a summary.');
   return new BlockhouseError('WRONG_STATE', pause.reason.message);
@@ -106,7 +106,7 @@ function asFailure(code: 'WRONG_STATE' | 'ADAPTER_NOT_CONFIGURED' | 'UPSTREAM_MA
 
 type Facts = Pick<Compaction, 'outcome'> & { readonly model: string | null; readonly costUsd: number | null };
 
-/** With a new summary, or, evicted, with the old one. */
+/** Moves the window, with a new summary, or, if evicted, with the old one. */
 async function move(context: BlockContext, job: Job, facts: Facts, summary: string | undefined): Promise<BlockMemory> {
   const config = await fittedConfig(context);
   const history = await context.files.chat.read();

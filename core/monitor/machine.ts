@@ -1,12 +1,13 @@
-// The region of a block's machine in which its monitor runs. It says what comes after what; the actors, provided where the core is put
-// together, do the work and resolve with an outcome. Pure: no I/O.
+// The monitor region of a block's machine. It defines the order of steps; actors, which blocks.ts provides, do the work and resolve with an
+// outcome. Pure: no I/O.
 //
-// One-message: one message is answered at a time, and after each the next is chosen anew, so that what a person did in the meantime counts.
-// Look-again: a change while something is being looked at leads to a second look; a change while a reply is made counts as if it came after it.
-// Settle-last: every way out leads through `stopping`, whose actor leaves nothing half done.
-// Crash-loop: a message that fails is no fault of the monitor; an actor that throws is. After five such faults in ten minutes it waits for a person.
-// Not-at-once: a message whose attempt is over is not taken again at once, whatever made it the next one: the two could follow each other for ever.
-// No-reply-while-compacting: no reply is begun while the memory is being compacted.
+// one-message: one message is answered at a time, and the next is chosen only after it, so that changes by people in the meantime count.
+// look-again: if something changes while files are read, they are read again. A change while a reply is made counts as if it came after the reply.
+// settle-last: every run ends through `stopping`, whose actor finishes what a reply left behind.
+// crash-loop: an actor that throws is a fault of the monitor; a message that fails is not. After five faults in ten minutes the monitor waits for a
+//   person.
+// not-at-once: a message whose attempt has just ended is not taken again at once, because that could repeat for ever.
+// no-reply-while-compacting: no reply begins while the memory is being compacted.
 import type { MachineSetup } from '../block/machine-setup.ts';
 import type { Cause } from '../block/machine-types.ts';
 import type { BlockState } from '../schemas/block.ts';
@@ -19,16 +20,16 @@ const byMonitor = (cause: string) => ({ type: 'note', params: { cause, actor: 'm
 
 const answerStart = { type: 'answer', params: { to: 'block.start' } } as const;
 const answerStop = { type: 'answer', params: { to: 'block.stop' } } as const;
-/** The last word counts: a start that comes while a run ends begins another one after it. */
+/** A start that comes while a run ends begins another run after it. */
 const startAfterwards = [
   { guard: 'mayStart', actions: { type: 'startAgain', params: causeOf } },
   { guard: 'isOpen', actions: 'refuseWhileMoving' },
   { actions: 'refuseAtEnd' },
 ] as const;
-/** Whatever comes after `starting` is what the askers of a start wait for. */
+/** Shows a state and answers the callers of a start, which wait for the first state after `starting`. */
 const shows = (state: BlockState) => [{ type: 'show', params: state }, answerStart] as const;
 
-/** The monitor region, made of what the machine's setup names. */
+/** The monitor region, built from the machine's setup. */
 export function monitorRegion(machine: MachineSetup) {
   return machine.createStateConfig({
     id: 'monitor',
@@ -46,7 +47,7 @@ export function monitorRegion(machine: MachineSetup) {
           'block.stop': { actions: { type: 'answerAtOnce', params: undefined } },
         },
       },
-      /** Between two runs, so that the end of the first one is seen. */
+      /** Between two runs, so that the end of the first is visible. */
       between: {
         entry: [{ type: 'show', params: 'stopped' }, 'clearReason', 'letGo', answerStop],
         after: {
@@ -87,7 +88,7 @@ export function monitorRegion(machine: MachineSetup) {
               onError: { target: 'crashed', actions: { type: 'crash', params: error } },
             },
           },
-          /** One-message. */
+          /** one-message. */
           choosing: {
             entry: ['forgetChanges', 'letGo'],
             exit: 'forgetOver',
@@ -114,7 +115,7 @@ export function monitorRegion(machine: MachineSetup) {
               'halt.changed': { actions: 'chooseAnew' },
             },
           },
-          /** No-reply-while-compacting. */
+          /** no-reply-while-compacting. */
           chosen: {
             always: [
               { guard: 'isCompacting', target: 'compacting' },
@@ -186,14 +187,14 @@ export function monitorRegion(machine: MachineSetup) {
               },
             },
           },
-          /** Until the memory has settled. */
+          /** Waits for the end of the compaction. */
           compacting: {
             entry: shows('compacting'),
             on: { 'memory.settled': { target: 'choosing', actions: { type: 'note', params: ({ event }) => ({ cause: event.cause, actor: 'monitor' }) } } },
           },
           backoff: {
             entry: [...shows('backoff'), 'takeTime'],
-            // The timer has measured the wait: what the clock says by then, if somebody has set it, does not matter.
+            // The timer has measured the wait, so a changed clock doesn't matter.
             after: { wait: { target: 'choosing', actions: [byMonitor('time is up'), 'hurry'] } },
             on: {
               'block.start': { target: 'choosing', actions: [{ type: 'note', params: starter }, 'hurry', { type: 'answerAtOnce', params: undefined }] },
@@ -201,7 +202,7 @@ export function monitorRegion(machine: MachineSetup) {
               'chat.changed': 'choosing',
               'settings.changed': { target: 'choosing', actions: [{ type: 'note', params: causeOf }, 'hurry'] },
               'file.damaged': { target: 'choosing', actions: [{ type: 'note', params: causeOf }, 'hurry'] },
-              // The kill switch says nothing about what the message waits for.
+              // The kill switch doesn't end the wait of the message.
               'halt.changed': { target: 'choosing', actions: { type: 'note', params: causeOf } },
             },
           },
@@ -221,7 +222,7 @@ export function monitorRegion(machine: MachineSetup) {
               'halt.changed': { target: 'choosing', actions: { type: 'note', params: causeOf } },
             },
           },
-          /** Crash-loop. */
+          /** crash-loop. */
           crashed: {
             entry: 'countCrash',
             always: [
@@ -242,7 +243,7 @@ export function monitorRegion(machine: MachineSetup) {
               'file.repaired': { target: 'starting', actions: { type: 'note', params: causeOf } },
             },
           },
-          /** Settle-last. */
+          /** settle-last. */
           stopping: {
             entry: [{ type: 'show', params: 'stopping' }, 'clearWait'],
             on: { 'block.start': startAfterwards, 'block.stop': { actions: 'startNoMore' }, 'block.close': { actions: 'startNoMore' }, 'block.archive': {} },
@@ -250,7 +251,7 @@ export function monitorRegion(machine: MachineSetup) {
               src: 'settle',
               input: ({ context: { isReplyLeft } }) => ({ isReplyLeft }),
               onDone: [{ guard: 'startsAgain', target: '#monitor.between' }, { target: '#monitor.stopped' }],
-              // What it could not write is told on the bus; the next start recovers.
+              // The bus reports what could not be written; the next start recovers it.
               onError: [{ guard: 'startsAgain', target: '#monitor.between' }, { target: '#monitor.stopped' }],
             },
           },

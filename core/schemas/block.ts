@@ -149,7 +149,7 @@ export const Fact = {
 /** A value that `Fact` accepts. */
 export type Fact = XStatic<typeof Fact>;
 
-/** What started a compaction: a full window, a prompt that did not fit, or a person. */
+/** What started a compaction: a window that passed its threshold, one that exceeds its limit, or a person. */
 export const COMPACTION_TRIGGERS = ['threshold', 'overflow', 'manual'] as const;
 /** summarized: with a new summary. evicted: the window moved without one. failed: nothing moved. */
 export const COMPACTION_OUTCOMES = ['summarized', 'evicted', 'failed'] as const;
@@ -226,7 +226,7 @@ export const CALL_PURPOSES = ['chat', 'summary'] as const;
 /** One of CALL_PURPOSES. */
 export type CallPurpose = (typeof CALL_PURPOSES)[number];
 
-/** What was spent today and this month, and the caps. */
+/** What was spent today and this month, and whether a cap is near or reached. */
 export const BudgetStand = {
   type: 'object',
   required: ['day', 'month', 'state'],
@@ -329,7 +329,7 @@ export const CurrentTask = {
 /** A value that `CurrentTask` accepts. */
 export type CurrentTask = XStatic<typeof CurrentTask>;
 
-/** How many messages wait or are being answered. */
+/** How many messages wait, are being answered, or have failed. */
 export const QueueCounts = {
   type: 'object',
   required: ['queued', 'processing', 'failed', 'oldestQueuedAt'],

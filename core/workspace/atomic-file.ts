@@ -1,13 +1,12 @@
 // Replaces a file so that a reader, a crash or a power cut finds the old content whole or the new content whole.
 //
-// A1 A temporary file in the same folder is created exclusively, mode 0600, never through a link.
-// A2 All bytes are written and the size is checked before it is renamed.
-// A3 File and folder are fsynced before the promise resolves; a descriptor whose fsync failed is not used again. A file that can be made again
-//    from others may do without: a power cut may then leave it empty or as it was.
-// A4 On any failure the temporary file is removed, the old content stays, and the error is reported.
-// A5 Between the last look at the old content and its replacement nobody in this process has a turn, and others a moment: no edit by hand is
-//    written over because the disk was busy.
-// A6 What is set aside or kept as a copy never takes the place of another file.
+// A temporary file in the same folder is created exclusively, with mode 0600, never through a link. All bytes are written and the size is checked
+// before it is renamed. File and folder are fsynced before the promise resolves, except for files that can be made again from others: a power cut may
+// leave those empty. On any failure the temporary file is removed, the old content stays, and the error is thrown.
+//
+// same-turn: the last check of the old content and its replacement happen in one turn of the event loop, so that an edit by hand is not overwritten
+//    because the disk was slow.
+// no-overwrite: a copy or a file that is set aside never replaces another file.
 import { randomBytes } from 'node:crypto';
 import { type BigIntStats, constants, lstatSync, renameSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
@@ -28,7 +27,7 @@ export async function replaceFile(path: string, content: string): Promise<BigInt
   return (await replaceFileIf(path, content, () => true)) as BigIntStats;
 }
 
-/** The same, unless `isStill` says no when everything is ready for the rename: then nothing is changed, and it resolves with undefined. */
+/** The same, but `isStill` is called right before the rename. If it returns false, nothing is changed, and it resolves with undefined. */
 export async function replaceFileIf(
   path: string,
   content: string,
@@ -53,8 +52,8 @@ export async function replaceFileIf(
 }
 
 /**
- * Renames, durably. `isStill` is asked just before: when it says no, nothing is changed, and it resolves with false. The folder is opened first,
- * so that only its flush can fail once the change is made: STORAGE_FAILED then says so. Everything else that is thrown is the system's own error.
+ * Renames durably. `isStill` is called right before; if it returns false, nothing is changed, and it resolves with false. The folder is opened
+ * first, so that after the rename only its flush can fail, which gives STORAGE_FAILED. All other errors are the system's own.
  */
 export async function renameDurably(from: string, to: string, isStill: () => boolean): Promise<boolean> {
   const folder = await open(dirname(to), constants.O_RDONLY);
@@ -67,25 +66,25 @@ export async function renameDurably(from: string, to: string, isStill: () => boo
   }
 }
 
-/** A5. */
+/** same-turn. */
 function renameIf(from: string, to: string, isStill: () => boolean): boolean {
   if (!isStill()) return false;
   renameSync(from, to);
   return true;
 }
 
-/** Says of a change that it was made, and that the disk did not confirm it. */
+/** Throws STORAGE_FAILED for a change that was made but that the disk did not confirm. */
 export function unflushed(error: NodeJS.ErrnoException): never {
-  const message = `The change was made, but the disk did not confirm it (${error.code ?? error.message}): it may be gone after a loss of power. Look, and repeat it then.`;
+  const message = `The change was made, but the disk did not confirm it (${error.code ?? error.message}): it may be gone after a loss of power. Check it then, and repeat it if it is gone.`;
   throw new BlockhouseError('STORAGE_FAILED', message, { cause: error });
 }
 
-/** A new file beside `path` with what was found there, named after the time of that content. Resolves with its name; the same content is kept once. */
+/** Writes `bytes`, the content of `path`, to a new file beside it, named by the content's time. Resolves with its name; the same content is kept once. */
 export async function keepCopy(path: string, bytes: Buffer): Promise<string> {
   for (const copy of await copyNames(path)) {
     const file = await open(copy, WRITE_NEW, 0o600).catch((error: NodeJS.ErrnoException) => (error.code === 'EEXIST' ? undefined : storageFault(error)));
     if (file === undefined) {
-      // A6: of another content in the same instant, or cut short by a crash.
+      // no-overwrite: the existing copy has other content from the same instant, or was cut short by a crash.
       if ((await readRegular(copy, bytes.length).catch(() => undefined))?.equals(bytes) === true) return basename(copy);
       continue;
     }
@@ -98,7 +97,7 @@ export async function keepCopy(path: string, bytes: Buffer): Promise<string> {
 /** Moves whatever is at `path` aside, under the name that `keepCopy` would give to its content. Resolves with that name. */
 export async function setAside(path: string): Promise<string> {
   for (const copy of await copyNames(path)) {
-    if (lstatSync(copy, { throwIfNoEntry: false }) !== undefined) continue; // A6
+    if (lstatSync(copy, { throwIfNoEntry: false }) !== undefined) continue; // no-overwrite
     await rename(path, copy);
     return basename(copy);
   }
@@ -136,8 +135,8 @@ async function writeAll(file: FileHandle, bytes: Buffer, durable = true): Promis
 }
 
 /**
- * Makes a folder, mode 0700, with those above it. Not by `mkdir`'s own `recursive`, which never comes back where a parent exists
- * and yet answers ENOENT, as /proc does. Throws the system's own error.
+ * Makes a folder with its parents, mode 0700. `mkdir` with `recursive` would never return if an existing parent answers ENOENT, as /proc does.
+ * Throws the system's own error.
  */
 export async function ensureFolder(path: string): Promise<void> {
   const made = await mkdirOnce(path);
@@ -154,7 +153,7 @@ async function mkdirOnce(path: string): Promise<boolean> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return false;
-    // Whatever else stands there is told by the next step that needs a folder.
+    // If it is not a folder, the next step that needs one reports it.
     if (code === 'EEXIST') return true;
     throw error;
   }
@@ -179,7 +178,7 @@ export function storageFault(error: unknown): never {
   throw error;
 }
 
-/** The failure of a write as those who asked for it see it: `what` is a sentence without its end, as "config.json can't be written". */
+/** The error of a failed write for the caller; `what` begins its sentence, such as "config.json can't be written". */
 export function storageFailure(what: string, error: unknown): BlockhouseError {
   try {
     return storageFault(error);

@@ -1,4 +1,4 @@
-// What one JSON file says: read again when it has changed on disk, and damaged rather than guessed.
+// The content of one JSON file, read again when the file has changed. Content that can't be used counts as damaged and is never guessed.
 //
 // regular-only: Only a regular file within its limits is read, never through a link, and never by waiting for it (FIFO, device).
 // keep-damaged: Damaged content is copied to `<file>.corrupt-<time>`, once, and every use fails until the file is sound. What could not be
@@ -13,7 +13,7 @@ import { isFresh, MISSING, stampOf } from './file-stamp.ts';
 import { parseBytes } from './json-bytes.ts';
 import { isPassingFault, readFault, readRegular } from './regular-file.ts';
 
-/** How a file is read, and who hears of it. */
+/** How a file is read, and the callbacks for its changes. */
 export interface JsonContentOptions<T> {
   /** Checks and completes what was read. Throws an Error whose text says what is wrong. May take turns over large content. */
   parse(value: unknown): T | Promise<T>;
@@ -21,7 +21,7 @@ export interface JsonContentOptions<T> {
   missing?(): T;
   /** The text of the file. Two contents are the same when their texts are. */
   format(value: T): string;
-  /** Turns what somebody else has written into what is used. When left out, it is used as it is. */
+  /** Converts content that another program or a person has written. Without it, such content is used as it is. */
   onForeign?(before: T, found: T): T;
   readonly maxBytes: number;
   /** Fields and elements; MAX_JSON_VALUES when left out. */
@@ -41,11 +41,11 @@ export interface JsonContentOptions<T> {
 
 /** What is known of a change. */
 export interface ChangeNotice {
-  /** It was written here, and not by a person or another program. */
+  /** True if this server wrote it, not a person or another program. */
   readonly own: boolean;
-  /** Its writer said that nobody needs to hear of it. */
+  /** True if the writer asked for no callbacks. */
   readonly quiet: boolean;
-  /** The content before it was damaged. */
+  /** True if the content before it was damaged. */
   readonly healed: boolean;
 }
 
@@ -69,6 +69,7 @@ const REST_MS = 100;
 const UNREAD = 'unread';
 const DONE = Promise.resolve();
 
+/** Reads one file and keeps its content. `json-file.ts` writes it. */
 export class JsonContent<T> {
   readonly #path: string;
   readonly #options: JsonContentOptions<T>;

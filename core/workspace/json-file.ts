@@ -15,7 +15,7 @@ import { isPassingFault } from './regular-file.ts';
 
 export type { ChangeNotice } from './json-content.ts';
 
-/** How a file is read and written, and who hears of it. */
+/** How a file is read and written, and the callbacks for its changes. */
 export interface JsonFileOptions<T> extends JsonContentOptions<T> {
   /** Does what must be done before a write, and resolves with what is then written. When it rejects, nothing is. */
   beforeWrite?(value: T): Promise<T>;
@@ -45,6 +45,7 @@ interface Applied<T> {
 /** A program that rewrites the file without end must not hold up a change without end. */
 const MAX_OVERTAKEN = 20;
 
+/** One JSON file and its only writer in this process. Contents must not be mutated. */
 export class JsonFile<T> {
   readonly path: string;
   readonly #options: JsonFileOptions<T>;

@@ -1,13 +1,15 @@
-// What calls that are under way may yet cost at worst, by block. Pure: no I/O.
+// The worst-case cost of calls under way, by block. Pure: no I/O.
 import type { Spend } from './ledger-buckets.ts';
 
 type Amount = Pick<Spend, 'usd' | 'tokens'>;
 
+/** Room under the caps for one call: USD and tokens. */
 export interface Reservation {
-  /** The call is billed, or has cost nothing. A second time does nothing. */
+  /** Call it when the call is billed or has cost nothing. A second call does nothing. */
   release(): void;
 }
 
+/** The reservations of all blocks. */
 export class Reservations {
   readonly #held = new Map<string, Set<Amount>>();
   readonly #waiting = new Map<string, Set<() => void>>();
@@ -24,7 +26,7 @@ export class Reservations {
     };
   }
 
-  /** Undefined where no call of the block is under way. */
+  /** The sum for a block; undefined if none of its calls is under way. */
   sum(block: string): Amount | undefined {
     const held = this.#held.get(block);
     if (held === undefined) return undefined;
