@@ -22,6 +22,7 @@ interface Outcome {
 }
 
 const RIGS: readonly Rig[] = [
+  { file: 'sweeps', long: [], short: [] },
   { file: 'fuzz', long: ['--requests', '1000000'], short: ['--requests', '100000'] },
   { file: 'slow-clients', long: [], short: ['--headers', '200', '--readers', '50'] },
   { file: 'aborts', long: ['--aborts', '1000'], short: ['--aborts', '200'] },

@@ -13,13 +13,14 @@ import { EchoDaemon, echoOf } from '../support/crash/echo-daemon.ts';
 import { type KillReport, killAgainAndAgain } from '../support/crash/kill-loop.ts';
 import { BlockPromises } from '../support/crash/promises.ts';
 import { judge } from '../support/crash/verdict.ts';
+import { sweep } from '../support/sweep.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { until } from '../support/until.ts';
 
 t.setTimeout(480_000);
 
-/** `npm run verify` makes fifty, and `npm run test:faults` a thousand, by bench/faults/kill.ts. */
-const KILLS = 8;
+/** More in a whole sweep; `npm run verify` makes fifty, and `npm run test:faults` a thousand, by bench/faults/kill.ts. */
+const KILLS = sweep(8, 4);
 /** A machine that does much else comes to fewer kills. */
 const SECONDS = 50;
 /** Apart from each other, so that one waits for the disk while the other one computes. */

@@ -7,11 +7,13 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { CHAT, DAEMON_END, daemonLine, responseOf, startServer, type TestServer, until } from '../support/server.ts';
+import { sweep } from '../support/sweep.ts';
 import type { Answerer } from '../support/upstream.ts';
 
 const STREAM = { ...CHAT, stream: true };
 /** Requests at the same time: as many connections may stay open to the provider, for the next ones. */
 const AT_ONCE = 16;
+const STREAMS = sweep(2000, 1000);
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -73,15 +75,15 @@ const answer: Answerer = (request, res) => {
   res.end(request.body.includes('"cut"') ? '' : DAEMON_END);
 };
 
-t.test('2,000 streams, finished, cut short and aborted, leave no descriptor, timer, listener or memory behind', async (t) => {
+t.test(`${STREAMS} streams, finished, cut short and aborted, leave no descriptor, timer, listener or memory behind`, async (t) => {
   const server = await startServer(t, { answer, retries: 0, http: { sse: { openAfterMs: 50, keepAliveMs: 50 } } });
   const kinds = [finished, aborted, failed];
   await many(server, 300, kinds);
   const before = holdings();
   const listeners = [...server.core.events.all.values()].flat().length;
-  await many(server, 2000, kinds);
+  await many(server, STREAMS, kinds);
   const after = holdings();
-  // Both ends of the connections that are kept are in this process; what 2,000 streams leak is far more.
+  // Both ends of the connections that are kept are in this process; what so many streams leak is far more.
   const slack = 2 * AT_ONCE;
   t.ok(after.descriptors <= before.descriptors + slack, `descriptors: ${before.descriptors} before, ${after.descriptors} after`);
   for (const [kind, count] of Object.entries(after.resources)) {
@@ -90,7 +92,7 @@ t.test('2,000 streams, finished, cut short and aborted, leave no descriptor, tim
   }
   const grown = after.heapBytes - before.heapBytes;
   // An answer that is held somewhere takes 7 KiB.
-  t.ok(grown < 2000 * 4096, `the heap grew by ${Math.round(grown / 1024)} KiB, less than 4 KiB for each`);
+  t.ok(grown < STREAMS * 4096, `the heap grew by ${Math.round(grown / 1024)} KiB, less than 4 KiB for each`);
   t.equal([...server.core.events.all.values()].flat().length, listeners);
   for (const event of ['uncaughtException', 'unhandledRejection', 'warning', 'exit', 'SIGTERM']) t.ok(process.listenerCount(event) < 10, event);
 });

@@ -1,16 +1,38 @@
 // `npm test`: specs that lie together share a process, for each start of Node, tap and the loader costs a second of processor time.
 // `npm test -- spec/core/bus.spec.ts` runs tap with these arguments instead.
-import { spawnSync } from 'node:child_process';
+//
+// Groups are started here and not by tap, whose command loads a recorder for coverage into each process that a test starts, the servers included.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const GROUPS = join(ROOT, '.tap/groups');
-const GROUP_SIZE = 12;
+const GROUP_SIZE = 24;
 /** The specs of these folders watch servers and themselves for as long as a whole group takes; each has a process of its own. */
 const ALONE = ['faults', 'cases'];
+/** One more than the cores that the suite is made for: most specs wait now and then. */
+const JOBS = 3;
+/** A limit that only a hang reaches, also on a busy machine with a slow disk. */
+const LIMIT_SECONDS = 900;
+const INDENT = '    ';
 
-/** Specs by the folder in spec/ that they lie in, at any depth; those of spec/ itself are a folder, too. */
+interface Outcome {
+  readonly name: string;
+  readonly text: string;
+  readonly isGood: boolean;
+  readonly ms: number;
+}
+
+const args = process.argv.slice(2);
+process.exitCode = args.length > 0 ? runTap(args) : await runGroups(writeGroups());
+
+function runTap(args: readonly string[]): number {
+  return spawnSync(process.execPath, [join(ROOT, 'node_modules/tap/dist/esm/run.mjs'), ...args], { cwd: ROOT, stdio: 'inherit' }).status ?? 1;
+}
+
+/** Specs by the folder in spec/ that they lie in, at any depth. */
 function specsByFolder(): Map<string, string[]> {
   const folders = new Map<string, string[]>();
   const names = readdirSync(join(ROOT, 'spec'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.spec.ts'));
@@ -28,11 +50,11 @@ function inRuns(specs: readonly string[], size: number): string[][] {
   return Array.from({ length: count }, (_, index) => specs.slice(at(index), at(index + 1)));
 }
 
-/** Writes a test file for each group, and returns their paths. tap runs them in the order of their names: those that take longest first. */
+/** Writes a test file for each group, and returns their paths: those that take longest first. */
 function writeGroups(): string[] {
   rmSync(GROUPS, { recursive: true, force: true });
   mkdirSync(GROUPS, { recursive: true });
-  return [...specsByFolder()].flatMap(([folder, specs]) => {
+  const paths = [...specsByFolder()].flatMap(([folder, specs]) => {
     const isAlone = ALONE.includes(folder);
     return inRuns(specs, isAlone ? 1 : GROUP_SIZE).map((group, index) => {
       const path = join(GROUPS, `${isAlone ? 'alone' : 'group'}-${folder}-${index + 1}.mjs`);
@@ -40,11 +62,63 @@ function writeGroups(): string[] {
       return path;
     });
   });
+  return paths.sort();
 }
 
-const args = process.argv.slice(2);
-const { status } = spawnSync(process.execPath, [join(ROOT, 'node_modules/tap/dist/esm/run.mjs'), ...(args.length > 0 ? args : writeGroups())], {
-  cwd: ROOT,
-  stdio: 'inherit',
-});
-process.exitCode = status ?? 1;
+/** Prints each group as a subtest when it has ended, and at last the sum of all. Returns the exit code. */
+async function runGroups(paths: readonly string[]): Promise<number> {
+  const begin = performance.now();
+  const waiting = [...paths];
+  const outcomes: Outcome[] = [];
+  const work = async (): Promise<void> => {
+    for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
+      const outcome = await runGroup(path);
+      outcomes.push(outcome);
+      const title = `${outcomes.length} - ${outcome.name} # time=${outcome.ms.toFixed(0)}ms`;
+      print(`# Subtest: ${outcome.name}\n${outcome.text.replace(/^(?=.)/gm, INDENT)}${outcome.isGood ? 'ok' : 'not ok'} ${title}\n\n`);
+    }
+  };
+  print('TAP version 14\n');
+  await Promise.all(Array.from({ length: JOBS }, work));
+  print(`1..${outcomes.length}\n${summaryOf(outcomes)}\n# time=${(performance.now() - begin).toFixed(0)}ms\n`);
+  return outcomes.every(({ isGood }) => isGood) ? 0 : 1;
+}
+
+/** A group is good when tap says so by its exit code, and has counted its tests. */
+async function runGroup(path: string): Promise<Outcome> {
+  const begin = performance.now();
+  const child = spawn(process.execPath, ['--import=tsx', path], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, TAP: '1', TAP_TIMEOUT: String(LIMIT_SECONDS) },
+    timeout: (LIMIT_SECONDS + 60) * 1000,
+    killSignal: 'SIGKILL',
+  });
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+    text += piece;
+  });
+  const [code, signal] = await once(child, 'close');
+  const isWhole = countsOf(text) !== undefined;
+  if (!isWhole) text += `\nnot ok - the process ended with ${code ?? signal} before tap had counted its tests\n`;
+  return { name: basename(path, '.mjs'), text, isGood: code === 0 && isWhole, ms: performance.now() - begin };
+}
+
+/** What tap's last line says: `# { total: 12, pass: 11, skip: 1 }`. */
+function countsOf(text: string): Record<string, number> | undefined {
+  const counts = /^# \{ (total: .*) \}$/m.exec(text)?.[1];
+  if (counts === undefined) return undefined;
+  return Object.fromEntries([...counts.matchAll(/(\w+): (\d+)/g)].map(([, name = '', count]) => [name, Number(count)]));
+}
+
+function summaryOf(outcomes: readonly Outcome[]): string {
+  const sums: Record<string, number> = { total: 0, pass: 0 };
+  for (const { text } of outcomes) for (const [name, count] of Object.entries(countsOf(text) ?? { total: 1, fail: 1 })) sums[name] = (sums[name] ?? 0) + count;
+  return `# { ${Object.entries(sums)
+    .map(([name, sum]) => `${name}: ${sum}`)
+    .join(', ')} }`;
+}
+
+function print(text: string): void {
+  process.stdout.write(text);
+}

@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import fsPromises from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { type LockHolder, readLock, WorkspaceLock } from '../../../core/workspace/lock.ts';
 import { processStart } from '../../../core/workspace/lock-holder.ts';
 import { until } from '../../support/until.ts';
@@ -244,15 +245,23 @@ t.test('a folder that can not be used is an error, not a free workspace', async 
   t.equal(await readLock(join(folder, 'missing')), undefined);
 });
 
+/** Replaces functions of node:fs/promises, also where they were imported by name, until the test ends. */
+function replaceFileCalls(t: Test, calls: Partial<typeof fsPromises>): void {
+  const originals = { ...fsPromises };
+  const put = (these: Partial<typeof fsPromises>): void => {
+    Object.assign(fsPromises, these);
+    syncBuiltinESMExports();
+  };
+  put(calls);
+  t.teardown(() => put(originals));
+}
+
 t.test('where the file system has no links, a name is still given once', async (t) => {
   const folder = t.testdir({ stale: { '.lock': JSON.stringify(GONE) }, free: {} });
-  const link = (): Promise<never> => Promise.reject(Object.assign(new Error('no links here'), { code: 'EPERM' }));
-  const { WorkspaceLock: Unlinked } = await t.mockImport<typeof import('../../../core/workspace/lock.ts')>('../../../core/workspace/lock.ts', {
-    'node:fs/promises': { ...fsPromises, link },
-  });
+  replaceFileCalls(t, { link: () => Promise.reject(Object.assign(new Error('no links here'), { code: 'EPERM' })) });
   for (const name of ['free', 'stale']) {
     const workspace = join(folder, name);
-    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => Unlinked.acquire(workspace)));
+    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => WorkspaceLock.acquire(workspace)));
     const [lock, ...more] = outcomes.filter((outcome) => outcome.status === 'fulfilled').map(({ value }) => value);
     t.same(more, []);
     t.equal(holderOf(workspace).pid, process.pid);
@@ -261,10 +270,8 @@ t.test('where the file system has no links, a name is still given once', async (
     await lock?.release();
     t.strictSame(readdirSync(workspace), []);
   }
-  const broken = await t.mockImport<typeof import('../../../core/workspace/lock.ts')>('../../../core/workspace/lock.ts', {
-    'node:fs/promises': { ...fsPromises, link, copyFile: () => Promise.reject(Object.assign(new Error('bad disk'), { code: 'EIO' })) },
-  });
-  await t.rejects(broken.WorkspaceLock.acquire(join(folder, 'free')), { code: 'EIO' });
+  replaceFileCalls(t, { copyFile: () => Promise.reject(Object.assign(new Error('bad disk'), { code: 'EIO' })) });
+  await t.rejects(WorkspaceLock.acquire(join(folder, 'free')), { code: 'EIO' });
   t.strictSame(readdirSync(join(folder, 'free')), [], 'nothing is left');
 });
 

@@ -1,0 +1,18 @@
+// Sweeps: tests that try the same with very many inputs. `npm test` takes a part of them, always the same; `npm run test:faults` takes all.
+import { env } from 'node:process';
+
+/** Set to 1 for whole sweeps. */
+export const SWEEP = 'BLOCKHOUSE_TEST_SWEEP';
+
+const isWhole = env[SWEEP] === '1';
+
+/** How many of something: `whole` in a whole sweep, else `part`. */
+export function sweep(whole: number, part: number): number {
+  return isWhole ? whole : part;
+}
+
+/** All numbers below `count` in a whole sweep, else each `step`-th of them and the last. */
+export function swept(count: number, step: number): number[] {
+  const all = Array.from({ length: count }, (_, index) => index);
+  return isWhole ? all : all.filter((index) => index % step === 0 || index === count - 1);
+}
