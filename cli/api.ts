@@ -1,4 +1,4 @@
-// The routes of `/api` as functions: each is one request. What they answer with is read out of the server's handlers.
+// The routes of `/api` as functions, each of which makes one request. The types of their answers come from the server's handlers.
 import type { ArchiveInfo, BlockConfig, ChatEntry, LogFile } from '../core/index.ts';
 import type { AnswerOf } from '../transports/http/index.ts';
 import type { CallOptions, Client } from './client.ts';
@@ -6,17 +6,19 @@ import { type PathParams, type QueryParams, type RouteKey, targetOf } from './cl
 import { CliError } from './exit-codes.ts';
 import { oneLine } from './output.ts';
 
+/** An answer whose `message` is a sentence for the person. */
 export interface Told {
   readonly success: true;
   readonly message: string;
 }
+/** The last part of the route that changes a monitor. */
 export type MonitorAction = 'start' | 'stop' | 'restart';
 
 interface RequestOptions<K extends RouteKey> extends CallOptions {
   readonly query?: QueryParams<K>;
 }
 
-/** What can be asked of the server. Every promise rejects with a CliError that carries the server's text. */
+/** The calls of the server. Every promise rejects with a CliError that has the server's text. */
 export class Api {
   readonly client: Client;
 
@@ -57,7 +59,7 @@ export class Api {
     return (await this.#call('GET /api/blocks/:name/chat', { name })).messages;
   }
 
-  /** A message and its answer, also after they have left the active history. */
+  /** A message and its answer, active or archived. */
   message(name: string, id: string) {
     return this.#call('GET /api/blocks/:name/chat/:id', { name, id });
   }
@@ -70,7 +72,7 @@ export class Api {
     return (await this.#call('GET /api/blocks/:name/config', { name })).config;
   }
 
-  /** `rev` is the revision that was seen; another one is refused. */
+  /** With `rev`, the change fails with REVISION_MISMATCH when the configuration has another revision. */
   updateConfig(name: string, patch: object, rev?: number) {
     const headers = rev === undefined ? {} : { 'if-match': `"${rev}"` };
     return this.#call('PUT /api/blocks/:name/config', { name }, { headers, body: patch });
@@ -137,13 +139,13 @@ export class Api {
     return this.#call('DELETE /api/halt', {});
   }
 
-  /** The model that an adapter takes where none is named. Throws for a provider that is not listed by this name, with those that are. */
+  /** The default model of an adapter. Throws for an unknown id, with a list of the known ones. */
   async defaultModel(provider: string): Promise<string> {
     const { adapters } = await this.#call('GET /v1/adapters', {});
     const found = adapters.find(({ id }) => id === provider);
     if (found !== undefined) return found.defaultModel;
     const ids = adapters.map(({ id }) => id).join(', ');
-    throw new CliError('usage', `${oneLine(provider)} is none of the providers (${ids}); name one of them, or its model with --model, too.`);
+    throw new CliError('usage', `There is no provider ${oneLine(provider)} (there are ${ids}); name one of these, or give its model with --model.`);
   }
 
   #call<K extends RouteKey>(route: K, params: PathParams<K>, { query, ...options }: RequestOptions<K> = {}): Promise<AnswerOf<K>> {

@@ -1,8 +1,8 @@
-// A person talks with a block: a line is a message, its reply is shown while it is written.
+// A person talks with a block: each line is a message, and its reply is shown while it is written.
 //
-// A1 Ctrl-C ends the reply that is being waited for; where there is none, it leaves. Leaving ends no reply.
-// A2 While a block waits for a person, the person has the line again: the message waits, and its reply is shown when it comes after /start.
-// A3 Without a terminal, each line of the input is a message, and the end of input leaves.
+// ctrl-c-ends-reply: Ctrl-C cancels the reply that the person waits for; without one, it leaves. Leaving cancels no reply.
+// prompt-returns: while a block waits for a person, the prompt comes back. The message stays, and its reply is shown after /start.
+// lines-are-messages: without a terminal, every line of the input is a message, and the end of input leaves.
 import type { Writable } from 'node:stream';
 import type { Api } from './api.ts';
 import { memoryText, stateCell, whyText } from './block-text.ts';
@@ -12,23 +12,24 @@ import { createLineInput, type LineInput, type LineStreams } from './line-input.
 import { oneLine, type Style, writeLines } from './output.ts';
 import { ReplyPrinter } from './reply-printer.ts';
 
+/** What a talk needs. */
 export interface AttachOptions extends LineStreams {
-  /** Outlives `signal`: to end a reply is a call, too. */
+  /** Its calls are not aborted by `signal`, because cancelling a reply is a call, too. */
   readonly api: Api;
   readonly block: string;
   readonly stdout: Writable;
   readonly style: Style;
-  /** Aborted by Ctrl-C where there is no terminal to type it at. */
+  /** Aborted by SIGINT. At a terminal, Ctrl-C is a key instead. */
   readonly signal: AbortSignal;
 }
 
-const HELP = `Each line is a message; end a line with \\ to go on in the next one.
+const HELP = `Each line is a message; end a line with \\ to continue it on the next one.
 /why     why the block is in its state       /start   start its monitor
 /memory  what it remembers                   /stop    stop its monitor
 /quit    leave, as Ctrl-D does               //text   a message that begins with /
 Ctrl-C ends the reply.`;
 
-/** Talks until the person leaves. */
+/** Talks until the person leaves. Resolves with `ok` at a terminal, else with the worst outcome of the messages. Rejects with a CliError. */
 export async function attach(options: AttachOptions): Promise<ExitKind> {
   const { pulse, config } = await options.api.details(options.block);
   const conversation = await Conversation.open(options.api, options.block);
@@ -37,7 +38,7 @@ export async function attach(options: AttachOptions): Promise<ExitKind> {
     const state = stateCell(pulse, options.style);
     if (options.terminal) {
       await session.say(`${options.style.bold(options.block)}  ${state.paint(state.text)}  ${oneLine(config.adapter?.model ?? 'no model')}`);
-      await session.say(options.style.dim('Ctrl-C ends a reply, Ctrl-D leaves, /help tells more.'));
+      await session.say(options.style.dim('Ctrl-C ends a reply, Ctrl-D leaves, /help lists the commands.'));
     }
     return await session.run();
   } finally {
@@ -46,24 +47,24 @@ export async function attach(options: AttachOptions): Promise<ExitKind> {
   }
 }
 
-/** Nothing happens by itself in these. */
+/** States that only a person can end. */
 const WAITS_FOR_A_PERSON: ReadonlySet<string> = new Set(['unconfigured', 'stopped', 'paused', 'failed']);
 
-/** Ends the wait for a reply that does not come by itself (A2). */
+/** Ends the wait for a reply that does not come by itself (prompt-returns). */
 class Stuck extends Error {}
 
 class Session {
   readonly #options: AttachOptions;
   readonly #conversation: Conversation;
   readonly #lines: LineInput;
-  /** Messages that were sent while nobody answered. */
+  /** Ids of messages that have no reply yet, oldest first. */
   readonly #unanswered: string[] = [];
   #current: string | undefined;
-  /** The state that the person was last told of while waiting. */
+  /** The state that was last shown during this wait. */
   #toldState: string | undefined;
-  /** A message is on its way: its id is not known yet. */
+  /** A message is being sent, and its id is not known yet. */
   #isSending = false;
-  /** Ctrl-C came before the id was known. */
+  /** Ctrl-C was pressed before the id was known. */
   #isUnwanted = false;
   #hasLeft = false;
   #left = (): void => undefined;
@@ -99,7 +100,7 @@ class Session {
     return terminal ? 'ok' : worstOf(kinds);
   }
 
-  /** A line, and those that it goes on in. */
+  /** A line, together with the lines that continue it. */
   async #message(prompt: string): Promise<string | undefined> {
     let text = await this.#lines.next(prompt);
     while (this.#options.terminal && text?.endsWith('\\')) {
@@ -109,10 +110,10 @@ class Session {
     return text;
   }
 
-  /** A failure of one message is told; one of the server ends it all. */
+  /** Reports the failure of one message and continues; a failure of the server ends the talk. */
   async #take(text: string): Promise<ExitKind> {
     try {
-      // Only a person gives commands; whatever is piped in is a message.
+      // Commands exist only at a terminal (lines-are-messages).
       const isMarked = this.#options.terminal && text.startsWith('/');
       if (isMarked && !text.startsWith('//')) await this.#command(text.trim());
       else await this.#send(isMarked ? text.slice(1) : text);
@@ -134,10 +135,10 @@ class Session {
     this.#unanswered.push(receipt.id);
     if (this.#isUnwanted) this.#cancel(receipt.id);
     if (receipt.running || !terminal || this.#isUnwanted) await this.#answers();
-    else await this.say('note: the message waits, as the monitor does not run; /start starts it.');
+    else await this.say('note: the message waits, because the monitor does not run; /start starts it.');
   }
 
-  /** Shows the reply to everything that waits for one. */
+  /** Waits for the replies of all messages without one and shows them. */
   async #answers(): Promise<void> {
     for (let id = this.#unanswered.shift(); id !== undefined; id = this.#unanswered.shift()) {
       const printer = new ReplyPrinter(this.#options.stdout, (text) => this.say(text));
@@ -150,7 +151,7 @@ class Session {
         );
         await printer.finish(outcome);
         const fault = faultOf(outcome);
-        // What there is of an answer that was ended has been shown, and that it was ended has been told.
+        // The printer has shown what there is of an interrupted answer, and has said that it was interrupted.
         if (fault !== undefined && outcome.answer === undefined) throw fault;
       } catch (error) {
         if (!(error instanceof Stuck)) throw error;
@@ -169,11 +170,11 @@ class Session {
     if (state !== this.#toldState && state !== 'working' && state !== 'idle') await this.say(`note: ${oneLine(`${why} ${next}`)}`);
     this.#toldState = state;
     if (!this.#options.terminal || !WAITS_FOR_A_PERSON.has(state)) return;
-    await this.say('note: the message waits; /start tries again, /why says more.');
+    await this.say('note: the message waits; /start tries again, /why explains.');
     throw new Stuck();
   }
 
-  /** A1. */
+  /** ctrl-c-ends-reply. */
   #interrupt(): void {
     const isIdle = this.#current === undefined && !this.#isSending;
     if (isIdle || this.#options.signal.aborted) this.#leave();

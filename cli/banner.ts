@@ -3,17 +3,19 @@ import { basename, relative, sep } from 'node:path';
 import { columns, oneLine, type Style } from './output.ts';
 import type { Readiness } from './readiness.ts';
 
+/** What the banner shows. */
 export interface BannerFacts {
   readonly version: string;
   readonly url: string;
   readonly workspace: string;
-  /** How the token is printed, as this person would type it. */
+  /** The command that prints the token, ready to paste. */
   readonly tokenCommand: string;
-  /** How this command is called. */
+  /** How this person calls `blockhouse`. */
   readonly command: string;
   readonly adapters: readonly Readiness[];
 }
 
+/** The lines of the banner: the address, a call to try, the adapters. */
 export function banner(facts: BannerFacts, style: Style): string[] {
   return [
     '',
@@ -34,7 +36,7 @@ export function banner(facts: BannerFacts, style: Style): string[] {
   ];
 }
 
-/** A chat that works as it is pasted, with an adapter that is ready where there is one. */
+/** A chat request that works when it is pasted; uses an adapter that is ready, if there is one. */
 function curl({ url, tokenCommand, adapters }: BannerFacts): string[] {
   const adapter = adapters.find(({ ready, hasSecret }) => ready && hasSecret) ?? adapters.find(({ authRequired }) => !authRequired) ?? adapters[0];
   const body = { adapter: adapter?.id, model: adapter?.defaultModel, messages: [{ role: 'user', content: 'Say hello.' }] };
@@ -55,11 +57,11 @@ const READY = '●';
 
 function mark({ ready, hasSecret, authRequired }: Readiness): string {
   if (!ready) return '○';
-  // Whether a chain of files and roles holds a credential is not known before it is asked.
+  // AWS's chain of files and roles may or may not find a credential; nothing asks it here.
   return hasSecret || !authRequired ? READY : '◌';
 }
 
-/** How an adapter stands, in a few words. */
+/** The state of an adapter in a few words, such as `has a credential`. */
 export function stand({ ready, hasSecret, authRequired, broken, missing, envVars }: Readiness): string {
   if (ready) return hasSecret ? 'has a credential' : authRequired ? "asks the provider's own credential chain" : 'needs no key';
   return broken || envVars[0] === undefined ? oneLine(missing ?? 'not configured') : `no key yet (${envVars[0]})`;
@@ -71,7 +73,7 @@ function keyHint({ command, adapters }: BannerFacts, style: Style): string[] {
   return [`  Add a key: ${style.bold(`${command} auth set ${missing.id}`)} (no restart needed), or set its variable and start again.`, ''];
 }
 
-/** How the person who started `script` calls it: by name where it was installed, else through node. */
+/** The command that started `script`: `blockhouse` or `npx blockhouse` when it is installed, else `node <path>`. */
 export function ownCommand(script: string, cwd: string): string {
   if (basename(script) !== 'blockhouse') return `node ${shellWord(relativeOrWhole(script, cwd))}`;
   return script.includes(`node_modules${sep}.bin${sep}`) ? 'npx blockhouse' : 'blockhouse';
@@ -82,7 +84,7 @@ function relativeOrWhole(path: string, cwd: string): string {
   return short.startsWith('..') ? path : short;
 }
 
-/** One word for a POSIX shell. */
+/** The text as one word of a POSIX shell, quoted if necessary. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

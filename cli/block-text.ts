@@ -1,12 +1,14 @@
-// How blocks, their state and their figures read. Pure: no I/O.
+// Blocks, their states and their figures as text. Pure: no I/O.
 import type { BlockDetails, BlockEntry, BlockState, Explanation } from '../core/index.ts';
 import { count, money, plural, relative, UNKNOWN } from './format.ts';
 import { type Cell, type Column, fit, table } from './layout.ts';
 import { manyLines, oneLine, type Paint, type Style } from './output.ts';
 
+/** How a text is to be drawn. */
 export interface View {
   /** Epoch milliseconds. */
   readonly now: number;
+  /** Columns; Infinity for no limit. */
   readonly width: number;
   readonly style: Style;
 }
@@ -14,7 +16,7 @@ export interface View {
 const RUNNING: readonly BlockState[] = ['idle', 'working', 'compacting'];
 const RESTING: readonly BlockState[] = ['stopped', 'unconfigured'];
 
-/** A mark and the word: `!` for a person's attention, a full circle for a monitor that runs. */
+/** A mark and the state: `!` needs a person, `●` runs, `○` does not, `◐` waits or is in between. */
 export function stateCell({ state, attention }: Pick<BlockEntry, 'state' | 'attention'>, style: Style): { text: string; paint: Paint } {
   if (attention || state === 'failed') return { text: `! ${state}`, paint: state === 'failed' ? style.bad : style.warn };
   if (RUNNING.includes(state)) return { text: `● ${state}`, paint: style.good };
@@ -32,6 +34,7 @@ const LIST: readonly Column[] = [
   { title: 'LAST', drop: 5 },
 ];
 
+/** `provider/model`, or `-` for none. */
 export function modelOf(adapter: { readonly provider: string; readonly model: string } | null | undefined): string {
   return adapter == null ? UNKNOWN : `${adapter.provider}/${adapter.model}`;
 }
@@ -50,7 +53,7 @@ export function blockTable(blocks: readonly BlockEntry[], { now, ...view }: View
   return table(LIST, rows, view);
 }
 
-/** A line for each block that needs a person, or has failed messages, and where to read more. `command` makes one that can be pasted. */
+/** A line for each block that needs a person or has failed messages, and a command that explains more. `command` makes a command to paste. */
 export function attentionLines(blocks: readonly BlockEntry[], width: number, command: (...words: string[]) => string): string[] {
   const needy = blocks.filter(({ attention, status, failures }) => attention || status === 'ERROR' || failures.count > 0);
   if (needy.length === 0) return [];
@@ -60,7 +63,7 @@ export function attentionLines(blocks: readonly BlockEntry[], width: number, com
   return [...lines, `\`${more}\` says what helps.`];
 }
 
-/** Why a block is listed there: its own trouble first, and else its failed messages. */
+/** What is wrong with the block itself, or else with its failed messages. */
 function needOf({ attention, status, state, configError, pulse, failures: { count, last } }: BlockEntry): string {
   if (attention || status === 'ERROR') return configError ?? pulse.error ?? state;
   return `${plural(count, 'message')} failed: ${last?.message ?? state}`;
@@ -70,7 +73,7 @@ function facts(rows: readonly (readonly [label: string, value: string | undefine
   return rows.filter(([, value]) => value !== undefined && value !== '').map(([label, value]) => `${style.dim(label.padEnd(9))} ${oneLine(value ?? '')}`);
 }
 
-/** What was spent is told where prices are known, the calls always. */
+/** The number of calls, and the money where all prices are known. */
 function costText({ calls, totalCost, budget }: BlockDetails['costs']): string {
   if (calls === 0) return 'no calls yet';
   return totalCost === null ? `${plural(calls, 'call')}, price not known` : `${money(totalCost)} in ${plural(calls, 'call')}; today ${money(budget.day.usd)}`;
@@ -87,7 +90,10 @@ export function blockText({ name, config, memory, costs, pulse }: BlockDetails, 
   ].filter(([, , cap]) => cap !== null);
   const { queue } = pulse;
   const isInMoney = budget.dailyUsd !== null || budget.monthlyUsd !== null;
-  const unheld = isInMoney && costs.unpricedCalls > 0 ? `; the price of ${plural(costs.unpricedCalls, 'call')} is not known, so no sum in USD holds them` : '';
+  const unheld =
+    isInMoney && costs.unpricedCalls > 0
+      ? `; the price of ${plural(costs.unpricedCalls, 'call')} is not known, so they do not count towards the caps in USD`
+      : '';
   return [
     `${style.bold(oneLine(name))}  ${state.paint(state.text)}`,
     ...(config.description === '' ? [] : [oneLine(config.description)]),

@@ -1,8 +1,8 @@
-// The server's routes as a client calls them: named as in the server's own table, with what they take in the path and the query. Pure: no I/O.
+// The server's routes for a client: their names in the route table and the types of their parameters. Pure: no I/O.
 import type { RouteTable } from '../transports/http/index.ts';
 import { CliError } from './exit-codes.ts';
 
-/** `GET /api/blocks/:name` */
+/** The key of a route in the table, such as `GET /api/blocks/:name`. */
 export type RouteKey = keyof RouteTable;
 
 type NamesIn<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
@@ -13,12 +13,12 @@ type NamesIn<Path extends string> = Path extends `${string}:${infer Name}/${infe
 
 /** The parameters of a route's path. */
 export type PathParams<K extends RouteKey> = Readonly<Record<NamesIn<K>, string>>;
-/** The parameters of its query. Undefined ones are left out. */
+/** The parameters of a route's query. Undefined ones are left out. */
 export type QueryParams<K extends RouteKey> = RouteTable[K] extends { readonly query: infer Query }
   ? Readonly<Partial<Record<keyof Query, string | undefined>>>
   : never;
 
-/** Method and target of a call. Throws a CliError for an empty parameter of the path: it would name another route. */
+/** Method and target of a call. Throws a CliError for an empty parameter of the path, which would name another route. */
 export function targetOf<K extends RouteKey>(route: K, params: PathParams<K>, query?: QueryParams<K>): { readonly method: string; readonly target: string } {
   const [method = '', pattern = ''] = route.split(' ');
   const given: Readonly<Record<string, string | undefined>> = params;
@@ -30,6 +30,6 @@ export function targetOf<K extends RouteKey>(route: K, params: PathParams<K>, qu
 }
 
 function encoded(value: string | undefined): string {
-  if (value === undefined || value === '') throw new CliError('usage', 'a name must not be empty.');
+  if (value === undefined || value === '') throw new CliError('usage', 'A name must not be empty.');
   return encodeURIComponent(value);
 }

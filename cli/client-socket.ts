@@ -1,15 +1,17 @@
 // Follows a block over the server's WebSocket.
 //
-// S1 The token is part of the address, so the address stands in no message.
-// S2 After `close`, and after `lost`, the listener hears nothing more.
+// no-address: the address contains the token, so no message contains the address.
+// silent-after-end: after `close` and after `lost`, no method of the listener is called.
 import type { WebSocket } from 'ws';
 import type { ReplyStep } from '../core/index.ts';
 import type { ServerPlace } from './client.ts';
 import { CliError, kindOfCode } from './exit-codes.ts';
 
+/** Called for the frames of one block. */
 export interface FeedListener {
-  /** Something of the block has changed. */
+  /** The block has changed. */
   refresh(): void;
+  /** One step of a reply. */
   step(step: ReplyStep): void;
   /** The block was archived. */
   gone(): void;
@@ -17,6 +19,7 @@ export interface FeedListener {
   lost(error: CliError): void;
 }
 
+/** An open subscription. */
 export interface Feed {
   close(): void;
 }
@@ -28,7 +31,7 @@ interface Frame {
   readonly error?: unknown;
 }
 
-const LOST = 'the connection to the server was lost';
+const LOST = 'The connection to the server was lost';
 
 /** Subscribes to a block and its replies; resolves once the server follows it. Rejects with a CliError. */
 export async function openFeed(place: ServerPlace, block: string, listener: FeedListener): Promise<Feed> {
@@ -43,7 +46,7 @@ export async function openFeed(place: ServerPlace, block: string, listener: Feed
     let isOver = false;
     const end = (error: CliError): void => {
       if (isOver) return;
-      isOver = true; // S2
+      isOver = true; // silent-after-end
       socket.terminate();
       if (isOpen) listener.lost(error);
       else reject(error);
@@ -54,7 +57,7 @@ export async function openFeed(place: ServerPlace, block: string, listener: Feed
     };
     socket.on('open', () => socket.send(JSON.stringify({ type: 'subscribe', block, stream: true })));
     socket.on('unexpected-response', (_request, response) => end(refusal(response.statusCode ?? 0)));
-    socket.on('error', () => end(new CliError('server', `${LOST}.`))); // S1
+    socket.on('error', () => end(new CliError('server', `${LOST}.`))); // no-address
     socket.on('close', (code) => end(new CliError('server', `${LOST} (${code}).`)));
     socket.on('message', (data) => {
       const frame = tryParseJson(String(data));
@@ -77,7 +80,7 @@ function deliver(frame: Frame, listener: FeedListener, opened?: () => void): voi
 function closeQuietly(socket: WebSocket, over: () => void): void {
   over();
   socket.close();
-  // A server that does not answer the closing frame must not keep the command alive.
+  // A server that does not answer the close frame must not keep the command alive.
   setTimeout(() => socket.terminate(), 500).unref();
 }
 
@@ -87,6 +90,6 @@ function frameFault({ code, error }: Frame): CliError {
 }
 
 function refusal(status: number): CliError {
-  if (status === 401) return new CliError('credentials', 'the server refuses the token of this workspace.');
-  return new CliError('server', `the server does not take the connection (status ${status}).`);
+  if (status === 401) return new CliError('credentials', 'The server refuses the token of this workspace; `blockhouse token` prints the one in .api-token.');
+  return new CliError('server', `The server refuses the connection (status ${status}); its log says why.`);
 }

@@ -1,7 +1,7 @@
 // Talks HTTP to the server that runs on the workspace.
 //
-// H1 The token leaves this process for the address in the lock of the workspace only, and stands in no message.
-// H2 A failure tells which of these it is: no server, a server that does not answer, a token that is not taken, or what the server said.
+// token-to-server-only: the token is sent only to the address in the lock of the workspace, and no message contains it.
+// clear-failure: a failure says whether no server runs, the server does not answer, it refuses the token, or what it answered.
 import { existsSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { buffer as readBytes } from 'node:stream/consumers';
@@ -10,43 +10,45 @@ import type { ErrorBody } from '../core/index.ts';
 import { CliError, errorCodeOf, kindOfCode } from './exit-codes.ts';
 import { oneLine } from './output.ts';
 
-/** A server that has just been started writes its address as soon as it listens. */
+/** How long a starting server may take to write its address into the lock, which it does once it listens. */
 const START_PATIENCE_MS = 5000;
 const POLL_MS = 50;
-/** Longer than a monitor may take to stop. */
+/** How long an answer may take: longer than a monitor may take to stop. */
 const ANSWER_PATIENCE_MS = 60_000;
 
+/** Where the server of a workspace is reached, from its lock. */
 export interface ServerPlace {
   readonly url: URL;
   readonly token: string;
   readonly pid: number;
 }
 
+/** The optional parts of a call. */
 export interface CallOptions {
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as they are. */
+  /** Sent as application/gzip. */
   readonly bytes?: Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
-  /** False for what takes as long as a model takes. */
+  /** False for a call that may take as long as a model or an import: the answer may then take longer than 60 s. */
   readonly hurry?: boolean;
 }
 
-/** The server of this workspace. `serveCommand` is how one is started here. Throws a CliError where there is none. */
+/** The server of this workspace. Rejects with a CliError when none runs, which names `serveCommand` as the way to start one. */
 export async function findServer(workspace: string, serveCommand: string): Promise<ServerPlace> {
   const { readLock, ApiToken, createBus } = await import('../core/index.ts');
-  if (!existsSync(workspace)) throw new CliError('place', `there is no workspace ${workspace}; \`${serveCommand}\` makes it.`);
+  if (!existsSync(workspace)) throw new CliError('place', `There is no workspace ${workspace}; \`${serveCommand}\` makes it.`);
   const deadline = performance.now() + START_PATIENCE_MS;
   for (;;) {
     const holder = await readLock(workspace);
-    if (holder === undefined) throw new CliError('server', `no server runs on ${workspace}; start one with \`${serveCommand}\`.`);
+    if (holder === undefined) throw new CliError('server', `No server runs on ${workspace}; start one with \`${serveCommand}\`.`);
     if (holder.url !== null) return { url: addressOf(holder.url), pid: holder.pid, token: tokenOf(() => new ApiToken(workspace, createBus()).reveal()) };
-    if (performance.now() > deadline) throw new CliError('server', `the server of ${workspace} (process ${holder.pid}) has not finished starting; try again.`);
+    if (performance.now() > deadline) throw new CliError('server', `The server of ${workspace} (process ${holder.pid}) has not finished starting; try again.`);
     await delay(POLL_MS);
   }
 }
 
-/** Where a server that listens everywhere is reached from here. */
+/** A server that listens on all addresses is reached over loopback. */
 function addressOf(text: string): URL {
   const url = new URL(text);
   if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1';
@@ -62,17 +64,18 @@ function tokenOf(reveal: () => string): string {
   }
 }
 
+/** Calls one server (token-to-server-only). */
 export class Client {
   readonly place: ServerPlace;
   readonly signal: AbortSignal;
 
-  /** `signal` ends every call. */
+  /** `signal` aborts every call. */
   constructor(place: ServerPlace, signal: AbortSignal) {
     this.place = place;
     this.signal = signal;
   }
 
-  /** The JSON answer. Rejects with a CliError that has the server's own text (H2). */
+  /** The parsed JSON answer. Rejects with a CliError (clear-failure). */
   async json<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
     const { status, bytes } = await this.#exchange(method, path, options);
     const { tryParseJson } = await import('../core/index.ts');
@@ -81,7 +84,7 @@ export class Client {
     return answer as T;
   }
 
-  /** The answer as it is. */
+  /** The answer as bytes. Rejects with a CliError. */
   async bytes(method: string, path: string): Promise<Buffer> {
     const { status, bytes } = await this.#exchange(method, path, {});
     if (status < 400) return bytes;
@@ -122,14 +125,14 @@ export class Client {
     const { url, pid } = this.place;
     return new CliError(
       'server',
-      `the server of this workspace (process ${pid}) can't be reached at ${url.origin}: ${errorCodeOf(error) ?? (error as Error).message}.`,
+      `The server of this workspace (process ${pid}) can't be reached at ${url.origin}: ${errorCodeOf(error) ?? (error as Error).message}.`,
       error,
     );
   }
 
   #failure(status: number, answer: unknown): CliError {
     if (isErrorBody(answer)) return failureOf(answer);
-    return new CliError('server', `what answers at ${this.place.url.origin} is no Blockhouse server (status ${status}).`);
+    return new CliError('server', `The program at ${this.place.url.origin} is not a Blockhouse server (status ${status}); start the server again.`);
   }
 }
 
@@ -144,9 +147,9 @@ function isErrorBody(answer: unknown): answer is ErrorBody {
   );
 }
 
-const TOKEN_HINT = 'the server refuses the token of this workspace; if .api-token was changed in the last second, try again.';
+const TOKEN_HINT = 'The server refuses the token of this workspace; if .api-token was changed in the last second, try again.';
 
-/** What a server refused, as a failure of this command. */
+/** A server's error body as a CliError, with the exit code of its `code`. */
 export function failureOf(body: ErrorBody): CliError {
   return new CliError(kindOfCode(body.code), body.code === 'UNAUTHORIZED' ? TOKEN_HINT : oneLine(body.error), undefined, body);
 }

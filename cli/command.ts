@@ -1,7 +1,5 @@
-// What every command has: --workspace and --json, one way to fail, one way to be interrupted.
-//
-// M1 A failure is one line on stderr and an exit code; with --json it is a JSON document on stdout, too.
-// M2 Core, adapters and transports are loaded by the commands that use them, when they run.
+// The base of every command: --workspace and --json, failures, and Ctrl-C. A command loads core, adapters and transports only
+// when it runs and needs them, so that the others start fast.
 import type { Writable } from 'node:stream';
 import { inspect } from 'node:util';
 import { type BaseContext, Command, Option } from 'clipanion';
@@ -10,11 +8,12 @@ import { ownCommand } from './banner.ts';
 import { CliError, EXIT_CODES, type ExitKind, errorCodeOf, exitKindOf } from './exit-codes.ts';
 import { oneLine, toJson, write, writeLines } from './output.ts';
 
+/** A command of `blockhouse`. A failure is one line on stderr and an exit code, and with --json also a JSON document on stdout. */
 export abstract class BaseCommand extends Command<BaseContext> {
   workspace = Option.String('--workspace', { description: 'Folder; else BLOCKHOUSE_WORKSPACE, else ~/.blockhouse' });
   json = Option.Boolean('--json', false, { description: 'Machine-readable output: one JSON document on stdout' });
 
-  /** Does the work; resolves with how it ended. */
+  /** Does the work and resolves with the kind of its end. A rejection is reported by `execute`. */
   protected abstract run(): Promise<ExitKind>;
 
   override async execute(): Promise<number> {
@@ -38,12 +37,12 @@ export abstract class BaseCommand extends Command<BaseContext> {
     await writeLines(this.stdout, this.json ? [toJson(document)] : lines);
   }
 
-  /** A remark for the person. */
+  /** Writes a line for the person to stderr. */
   protected async say(text: string): Promise<void> {
     await write(this.stderr, `${text}\n`);
   }
 
-  /** How this person calls `blockhouse`, for hints that can be pasted. */
+  /** How this person calls `blockhouse`, for commands to paste. */
   protected get command(): string {
     return ownCommand(process.argv[1] ?? '', process.cwd());
   }
@@ -58,7 +57,7 @@ export abstract class BaseCommand extends Command<BaseContext> {
     return readConfig({ workspace: this.workspace }, this.context.env);
   }
 
-  /** Lends a core with every adapter, and closes it. */
+  /** Runs `work` with a core that has every adapter, and closes the core afterwards. */
   protected async withCore(work: (core: Core) => Promise<ExitKind>): Promise<ExitKind> {
     const config = await this.config();
     const { createConfiguredCore } = await import('./compose.ts');
@@ -70,7 +69,7 @@ export abstract class BaseCommand extends Command<BaseContext> {
     }
   }
 
-  /** Runs work that Ctrl-C aborts. A second Ctrl-C ends the process in its default way. */
+  /** Runs work that Ctrl-C aborts. A second Ctrl-C ends the process at once. */
   protected async interruptible(work: (signal: AbortSignal) => Promise<ExitKind>): Promise<ExitKind> {
     const controller = new AbortController();
     const abort = (): void => controller.abort();
@@ -84,13 +83,12 @@ export abstract class BaseCommand extends Command<BaseContext> {
     }
   }
 
-  /** Where a defect lies is for who looks for it. */
+  /** Prints the stack of a defect at the log levels debug and trace. */
   async #tellDeveloper(error: unknown): Promise<void> {
     const level = this.context.env['BLOCKHOUSE_LOG_LEVEL'];
     if (level === 'debug' || level === 'trace') await this.say(inspect(error));
   }
 
-  /** M1. */
   async #fail(error: unknown): Promise<number> {
     const kind = exitKindOf(error);
     if (kind === 'interrupted') return EXIT_CODES.interrupted.code;
@@ -102,14 +100,14 @@ export abstract class BaseCommand extends Command<BaseContext> {
   }
 }
 
-/** The text of a defect may hold anything, keys too; its kind and code don't. */
+/** The message of a defect may contain anything, keys too, so only its class and code are shown. */
 async function messageOf(error: unknown, kind: ExitKind): Promise<string> {
   if (kind !== 'unexpected' || error instanceof CliError || !(error instanceof Error)) return (error as Error).message;
   const { BlockhouseError } = await import('../core/index.ts');
   if (error instanceof BlockhouseError && error.code !== 'INTERNAL_ERROR') return error.message;
   const cause = error instanceof BlockhouseError && error.cause instanceof Error ? error.cause : error;
   const code = errorCodeOf(cause);
-  return `something went wrong inside (${code === undefined ? cause.name : `${cause.name} ${code}`}); BLOCKHOUSE_LOG_LEVEL=debug shows where.`;
+  return `There is a defect in Blockhouse (${code === undefined ? cause.name : `${cause.name} ${code}`}); BLOCKHOUSE_LOG_LEVEL=debug shows where.`;
 }
 
 async function bodyOf(error: unknown, message: string): Promise<Partial<ErrorBody>> {

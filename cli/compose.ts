@@ -1,5 +1,5 @@
-// The one composition root: core, adapters and transports put together. Adapters and transports are loaded when
-// they are used, so that a command that needs neither is quick.
+// The one composition root: puts core, adapters and transports together. It loads adapters and transports only when they
+// are used, so that a command that needs neither starts fast.
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -10,6 +10,7 @@ import { CliError, EXIT_CODES, type ExitKind, exitKindOf } from './exit-codes.ts
 /** The first Node release line that still gets security fixes. */
 const OLDEST_MAINTAINED_NODE = 22;
 
+/** A server that listens. */
 export interface RunningServer {
   readonly url: string;
   readonly config: ProcessConfig;
@@ -18,7 +19,7 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** Settings from flags, the environment (by default that of the process) and defaults. Throws a CliError that names each way to set what is wrong. */
+/** Settings from flags, the environment (by default that of the process) and defaults. Throws a CliError, which names every way to set the wrong one. */
 export function readConfig(flags: Flags, env: Environment = process.env): ProcessConfig {
   try {
     return resolveProcessConfig(flags, env);
@@ -27,7 +28,7 @@ export function readConfig(flags: Flags, env: Environment = process.env): Proces
   }
 }
 
-/** Starts a server and resolves once it listens. Throws a CliError when a setting, the workspace or the port is unusable. */
+/** Starts a server and resolves once it listens. Rejects with a CliError when a setting, the workspace or the port can't be used. */
 export async function startServer(flags: Flags): Promise<RunningServer> {
   const config = readConfig(flags);
   const { createLogger, logFacts } = await import('./logging.ts');
@@ -36,7 +37,7 @@ export async function startServer(flags: Flags): Promise<RunningServer> {
   const log = createLogger(config.logLevel);
   const core = await createConfiguredCore(config);
   logFacts(core, log);
-  // The lock first: a second server must not touch what the first one holds.
+  // The lock comes first: a second server must not touch the workspace of the first one.
   await inWorkspace(config, () => core.start());
   try {
     await inWorkspace(config, async () => core.token?.ensure(config.workspace));
@@ -63,11 +64,11 @@ function listenFault(config: ProcessConfig, error: NodeJS.ErrnoException): strin
   const cure = 'choose another port with --port or BLOCKHOUSE_PORT (0 picks a free one)';
   if (error.code === 'EADDRINUSE') return `${place} is in use; ${cure}.`;
   if (error.code === 'EACCES') return `${place} needs more rights than this process has; ${cure}.`;
-  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') return `${config.host} is no address of this machine; choose another with --host.`;
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') return `${config.host} is not an address of this machine; choose another with --host.`;
   return `${place} can't be used: ${error.message}`;
 }
 
-/** Runs what reads or writes the workspace; a failure becomes a CliError that names the folder. */
+/** Runs work that reads or writes the workspace. A system error becomes a CliError that names the folder. */
 export async function inWorkspace<T>(config: ProcessConfig, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -75,7 +76,7 @@ export async function inWorkspace<T>(config: ProcessConfig, work: () => Promise<
     if (error instanceof BlockhouseError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     const isOfSystem = code !== undefined && /^E[A-Z]+$/.test(code);
-    throw new CliError('place', isOfSystem ? `the workspace ${config.workspace} can't be used: ${reasonOf(error as NodeJS.ErrnoException)}` : message, error);
+    throw new CliError('place', isOfSystem ? `The workspace ${config.workspace} can't be used: ${reasonOf(error as NodeJS.ErrnoException)}` : message, error);
   }
 }
 
@@ -85,20 +86,20 @@ function reasonOf({ code, path, message }: NodeJS.ErrnoException): string {
   return inTheWay === undefined ? message : `${inTheWay} is not a folder. Move it away, or choose another place with --workspace.`;
 }
 
-/** The first part of a path that is there and is no folder; from above, for nothing below such a part can be looked at. */
+/** The first part of a path that exists and is not a folder. It starts at the top, because nothing below such a part can be looked at. */
 function noFolderIn(path: string): string | undefined {
   const above = dirname(path) === path ? undefined : noFolderIn(dirname(path));
   if (above !== undefined) return above;
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === false ? path : undefined;
 }
 
-/** A core for the CLI's own calls, with the same settings as the server would have. */
+/** A core with every adapter and the settings of the server. */
 export async function createConfiguredCore(config: ProcessConfig, env: Environment = process.env): Promise<Core> {
   const { createAdapters } = await import('../adapters/index.ts');
   return createCore({
     workspace: config.workspace,
     adapters: createAdapters(),
-    // A copy: reading the live one asks the system each time, and nothing outside can change it.
+    // A copy, because each read of `process.env` is a system call.
     env: { ...env },
     allowedOrigins: config.allowedOrigins,
     queue: config.queue,
@@ -107,18 +108,17 @@ export async function createConfiguredCore(config: ProcessConfig, env: Environme
   });
 }
 
-/** After the first answers of those who waited for the start. */
+/** The core prepares (loads prices) only after the first clients have their answers. */
 const PREPARE_AFTER_MS = 100;
-/** How long the error that ends them then may take to leave. */
+/** How long the final errors of cut-off answers may take to leave. */
 const FAREWELL_MS = 1000;
-/** How long the last lines may then take to reach whoever reads them. */
+/** How long the last log lines may then take to reach their reader. */
 const LAST_LINES_MS = 500;
 
 /**
- * Serves until SIGINT or SIGTERM, or until another server holds the workspace, and then throws a CliError. Open answers get `drainMs` and then an
- * error, a second signal ends the process at once. Once it has resolved or thrown, the process ends by itself, or is ended where nobody reads what
- * it has written.
- * `announce` tells a person or a program that the server listens, before the log does.
+ * Serves until SIGINT or SIGTERM; rejects with a CliError when another server has taken the workspace. Open answers get `drainMs` to finish and
+ * then an error. A second signal ends the process at once. Soon after this promise settles the process ends, even when nobody reads its output.
+ * `announce` reports that the server listens, before the first log line.
  */
 export async function serveUntilSignal(flags: Flags, announce?: (server: RunningServer) => Promise<void>): Promise<void> {
   const server = await startServer(flags);
@@ -133,16 +133,16 @@ export async function serveUntilSignal(flags: Flags, announce?: (server: Running
   server.log.info({}, 'shutting down');
   await endServer(server, holder === undefined ? 'ok' : 'place');
   if (holder !== undefined)
-    throw new CliError('place', `process ${holder} holds the workspace ${server.config.workspace} by now, since .lock was deleted; this server has ended.`);
+    throw new CliError('place', `Process ${holder} now holds the workspace ${server.config.workspace}, because its .lock was deleted; this server has ended.`);
 }
 
-/** Closes it, and sees to it that the process ends as `kind` says, soon after. */
+/** Closes the server and makes sure that the process ends soon after, with the exit code of `kind`. */
 async function endServer(server: RunningServer, kind: ExitKind): Promise<void> {
   const { drainMs } = server.config;
   let exitKind = kind;
   const exit = (): never => process.exit(EXIT_CODES[exitKind].code);
   const cut = setTimeout(() => void cutOff(server), drainMs);
-  const end = setTimeout(exit, drainMs + FAREWELL_MS); // for clients that do not read
+  const end = setTimeout(exit, drainMs + FAREWELL_MS); // clients that do not read would keep the server open
   try {
     await server.close();
   } catch (error) {
@@ -151,16 +151,16 @@ async function endServer(server: RunningServer, kind: ExitKind): Promise<void> {
   } finally {
     clearTimeout(cut);
     end.unref();
-    setTimeout(exit, LAST_LINES_MS).unref(); // what waits for the reader of stderr would keep the process
+    setTimeout(exit, LAST_LINES_MS).unref(); // unread lines on stderr would keep the process alive
   }
 }
 
-/** Ends open answers. Never rejects: the close of the whole server meets the same fault and passes it on. */
+/** Ends open answers. Never rejects; `server.close` rejects with the same fault. */
 export function cutOff({ core, log }: { readonly core: Pick<Core, 'close'>; readonly log: Pick<Logger, 'error'> }): Promise<void> {
   return core.close().catch((err: unknown) => log.error({ err }, 'what is open could not be closed'));
 }
 
-/** The same as a whole process with the flags of `blockhouse serve`: a failure is one line on stderr and an exit code. */
+/** `serveUntilSignal` as a whole process, with the flags of `blockhouse serve`. A failure is one line on stderr and an exit code. */
 export async function serveAsProcess(args: string[]): Promise<void> {
   try {
     await serveUntilSignal(parseFlags(args));

@@ -1,9 +1,9 @@
-// Dot paths into a block's configuration: `config get` and `config set`. Pure: no I/O.
-//
-// V1 A value that was typed is never repeated in a message: it may be a key in the wrong place.
+// Dot paths into a block's configuration, for `config get` and `config set`. No message repeats a typed value, because it may
+// be a key in the wrong place. Pure: no I/O.
 import { isObject, tryParseJson } from '../core/index.ts';
 import { CliError } from './exit-codes.ts';
 
+/** One `<path>=<value>`. */
 export interface Assignment {
   readonly path: readonly string[];
   readonly value: unknown;
@@ -11,23 +11,23 @@ export interface Assignment {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** `adapter.model` as its parts. Throws for what can be no path. */
+/** The parts of a path such as `adapter.model`. Throws a CliError for a text that can't be a path. */
 export function parsePath(text: string): string[] {
   const parts = text.split('.');
   if (parts.every((part) => /^[\w-]{1,64}$/.test(part) && !['__proto__', 'constructor', 'prototype'].includes(part))) return parts;
-  throw new CliError('usage', 'a path is made of field names with dots between them, such as adapter.model.');
+  throw new CliError('usage', 'A path consists of field names with dots between them, such as adapter.model.');
 }
 
-/** `path=value`; the value is JSON where it reads as JSON, and a string otherwise. */
+/** Parses `path=value`; a value that is not JSON is a string. Throws a CliError. */
 export function parseAssignment(text: string): Assignment {
   const middle = text.indexOf('=');
-  if (middle < 1) throw new CliError('usage', 'write <path>=<value>, such as adapter.maxTokens=2048.'); // V1
+  if (middle < 1) throw new CliError('usage', 'Write a change as <path>=<value>, such as adapter.maxTokens=2048.');
   const value = text.slice(middle + 1);
   const json = tryParseJson(value);
   return { path: parsePath(text.slice(0, middle)), value: json === undefined ? value : json };
 }
 
-/** What stands at `path`; undefined where nothing does. */
+/** The value at `path`; undefined when there is none. */
 export function readPath(config: Fields, path: readonly string[]): unknown {
   return path.reduce<unknown>(
     (place, part) => (typeof place === 'object' && place !== null && Object.hasOwn(place, part) ? Reflect.get(place, part) : undefined),
@@ -35,7 +35,7 @@ export function readPath(config: Fields, path: readonly string[]): unknown {
   );
 }
 
-/** The top-level fields that change, each whole: a change of the configuration is shallow. */
+/** The changed top-level fields, each complete, because an update of the configuration is a shallow merge. Throws a CliError for a path that does not fit. */
 export function patchOf(config: Fields, assignments: readonly Assignment[]): Record<string, unknown> {
   const patch: Record<string, unknown> = {};
   for (const { path, value } of assignments) {

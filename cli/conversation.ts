@@ -1,35 +1,39 @@
 // Sends messages to one block and follows each to its outcome.
 //
-// C1 The block is followed before a message is sent, so that no step of a quick reply is missed.
-// C2 The outcome is what the history says, archived entries included; the steps only show the way there.
-// C3 Steps of other people's messages are dropped.
+// follow-first: the block is followed before a message is sent, so that no step of a quick reply is missed.
+// history-decides: the outcome is what the history says, active or archived; the steps only show the progress.
+// own-steps: steps of messages that other clients sent are dropped.
 import type { ChatEntry, ChatReceipt, ReplyStep } from '../core/index.ts';
 import type { Api } from './api.ts';
 import { type Feed, openFeed } from './client-socket.ts';
 import { CliError, type ExitKind, kindOfCode } from './exit-codes.ts';
 
-/** How long nothing may happen before the person is told why. */
+/** How long nothing may happen before `stalled` is called. */
 const STALL_MS = 3000;
 
+/** How a message ended. */
 export interface Outcome {
   readonly message: ChatEntry;
-  /** Absent when there is none. */
+  /** Undefined when there is no answer. */
   readonly answer: ChatEntry | undefined;
 }
 
+/** Called while a message waits for its outcome. */
 export interface Watcher {
+  /** The next step of the reply. */
   step?(step: ReplyStep): Promise<void>;
-  /** Nothing has happened for a while. */
+  /** Nothing has happened for 3 s; called again after each further 3 s. */
   stalled?(): Promise<void>;
 }
 
 const OPEN: readonly string[] = ['queued', 'processing'];
 
+/** One followed block. Close it, or the process does not end. */
 export class Conversation {
   readonly #api: Api;
   readonly #block: string;
   readonly #stallMs: number;
-  /** Steps that nobody has looked at yet, by message. */
+  /** The steps that are not handled yet, by message id. */
   readonly #steps = new Map<string, ReplyStep[]>();
   #feed: Feed | undefined;
   #sending = 0;
@@ -43,13 +47,13 @@ export class Conversation {
     this.#stallMs = stallMs;
   }
 
-  /** Follows the block. Close it, or the process does not end. */
+  /** Follows the block (follow-first). Rejects with a CliError. */
   static async open(api: Api, block: string, stallMs = STALL_MS): Promise<Conversation> {
     const conversation = new Conversation(api, block, stallMs);
     conversation.#feed = await openFeed(api.client.place, block, {
       refresh: () => conversation.#tell(() => (conversation.#hasChanged = true)),
       step: (step) => conversation.#tell(() => conversation.#keep(step)),
-      gone: () => conversation.#tell(() => (conversation.#fault = new CliError('usage', `the block ${block} was archived.`))),
+      gone: () => conversation.#tell(() => (conversation.#fault = new CliError('usage', `The block ${block} was archived.`))),
       lost: (error) => conversation.#tell(() => (conversation.#fault = error)),
     });
     return conversation;
@@ -70,7 +74,7 @@ export class Conversation {
     }
   }
 
-  /** Resolves once the message has its outcome, whatever it is. Rejects when the block or the connection is gone, or `signal` fires. */
+  /** Resolves once the message has ended, whether it has an answer or not. Rejects with a CliError when the block or the connection is gone, or `signal` fires. */
   async outcome(id: string, watcher: Watcher, signal: AbortSignal): Promise<Outcome> {
     const steps = this.#steps.get(id) ?? [];
     this.#steps.set(id, steps);
@@ -90,7 +94,7 @@ export class Conversation {
     }
   }
 
-  /** C2. */
+  /** history-decides. */
   async #look(id: string): Promise<Outcome | undefined> {
     const { entry, answer } = await this.#api.message(this.#block, id);
     if (OPEN.includes(entry.status)) return undefined;
@@ -98,7 +102,7 @@ export class Conversation {
     return { message: entry, answer: answer ?? undefined };
   }
 
-  /** C3: while a message is on its way, its id is not known yet (C1). */
+  /** own-steps. While a message is being sent its id is not known yet, so the steps of unknown ids are kept, too. */
   #keep(step: ReplyStep): void {
     const steps = this.#steps.get(step.id);
     if (steps !== undefined) steps.push(step);
@@ -129,19 +133,19 @@ export class Conversation {
 }
 
 const ENDINGS: Readonly<Record<string, string>> = {
-  cancelled: 'the message was cancelled.',
-  expired: 'the message has expired: it waited too long to be answered.',
+  cancelled: 'The message was cancelled.',
+  expired: 'The message has expired: it waited too long to be answered.',
 };
 
-/** A message without an answer as a failure; undefined for one that was answered. */
+/** The failure of a message that was not answered; undefined for one that was. */
 export function faultOf({ message: { status, error } }: Outcome): CliError | undefined {
   if (status === 'done') return undefined;
-  const text = error?.message ?? ENDINGS[status] ?? `the message ended as ${status}.`;
+  const text = error?.message ?? ENDINGS[status] ?? `The message ended as ${status}.`;
   if (status !== 'failed') return new CliError('unexpected', ENDINGS[status] ?? text);
   return new CliError(failureKind(error?.code ?? ''), text);
 }
 
-/** A message that failed for a reason without an exit code of its own failed at the provider. */
+/** Without an exit code of its own, a failed message counts as a failure of the provider. */
 function failureKind(code: string): ExitKind {
   const kind = kindOfCode(code);
   return kind === 'unexpected' ? 'provider' : kind;

@@ -1,5 +1,5 @@
-// The values of `auth set`: which fields there are, how they are asked or read, which values are fit.
-// What is wrong is named by field, never by value.
+// The values of `auth set`: which fields an adapter has, how the values are asked for or read, and which values are valid.
+// A message names the field and never repeats the value.
 import { type Adapter, isObject, maskSecret, SECRET_PATTERN, type SettingSpec, tryParseJson } from '../core/index.ts';
 import { CliError } from './exit-codes.ts';
 import { createPrompter, type PromptStreams } from './prompt.ts';
@@ -9,8 +9,8 @@ const PRINTABLE = /^[\x20-\x7e]{1,2048}$/;
 const ADDRESS_FIELD = 'baseURL';
 
 /**
- * The named field, or those that `auth set` asks for: what a request could bring, too. An address has a default
- * and is asked for only where there may be no key, as it is all there is to set then. Throws for an unknown field.
+ * The named field, or the fields that `auth set` asks for: those that a request may contain, too. An address has a default and is asked for
+ * only when the adapter needs no key, because there may be nothing else to set then. Throws a CliError for an unknown field.
  */
 export function fieldsOf(adapter: Adapter, named?: string): string[] {
   const all = Object.keys(adapter.settings);
@@ -21,7 +21,7 @@ export function fieldsOf(adapter: Adapter, named?: string): string[] {
   return all.filter((name) => !adapter.settings[name]?.storedOnly && (name !== ADDRESS_FIELD || !adapter.authRequired));
 }
 
-/** Asks for each field; an empty answer skips it. A value that is not fit is asked for again. */
+/** Asks for each field; an empty answer skips the field, and an invalid one repeats the question. Rejects with a CliError at Ctrl-C. */
 export async function askValues(
   adapter: Adapter,
   fields: readonly string[],
@@ -53,13 +53,13 @@ function question(adapter: Adapter, field: string, spec: SettingSpec, stored: st
   return `${adapter.displayName} ${field} (${spec.secret ? `hidden, ${shown}` : shown}): `;
 }
 
-/** What was piped in: a JSON object of fields, or the value of the one field that can be meant. */
+/** The piped values: a JSON object of fields, or the value of the only field that can be meant. Throws a CliError. */
 export function parseValues(adapter: Adapter, fields: readonly string[], text: string): Record<string, string> {
   const value = text.trim();
-  if (value === '') throw new CliError('usage', 'standard input is empty; pipe the value in.');
-  // No key, address or name begins like this: it is JSON, or was meant to be.
+  if (value === '') throw new CliError('usage', 'Standard input is empty; pipe the value in.');
+  // No key, address or name begins with these characters, so it is meant as JSON.
   if (/^[{["]/.test(value)) return parseObject(adapter, value);
-  // Where there may be no key, one value could be the address or the key; it must be named then.
+  // An adapter that needs no key may get an address or a key, so its field must be named.
   const [field, second] = fields.length === 1 || !adapter.authRequired ? fields : fields.filter((name) => adapter.settings[name]?.secret);
   if (field !== undefined && second === undefined) return { [field]: value };
   throw new CliError(
@@ -70,7 +70,7 @@ export function parseValues(adapter: Adapter, fields: readonly string[], text: s
 
 function parseObject(adapter: Adapter, text: string): Record<string, string> {
   const json = tryParseJson(text);
-  if (!isObject(json)) throw new CliError('usage', 'standard input begins like JSON, but is no JSON object of fields.');
+  if (!isObject(json)) throw new CliError('usage', 'Standard input begins like JSON, but is not a JSON object of fields.');
   for (const [name, value] of Object.entries(json)) {
     fieldsOf(adapter, name);
     if (typeof value !== 'string') throw new CliError('usage', `${name} must be a string.`);
@@ -78,7 +78,7 @@ function parseObject(adapter: Adapter, text: string): Record<string, string> {
   return json as Record<string, string>;
 }
 
-/** Passes values on. Throws for one that could not be used. */
+/** Returns the values unchanged. Throws a CliError for an invalid one. */
 export function checkValues(adapter: Adapter, values: Record<string, string>): Record<string, string> {
   for (const [name, value] of Object.entries(values)) {
     const fault = faultOf(name, value, adapter.settings[name] ?? {});
@@ -88,7 +88,7 @@ export function checkValues(adapter: Adapter, values: Record<string, string>): R
 }
 
 function faultOf(field: string, value: string, spec: SettingSpec): string | undefined {
-  if (spec.secret) return SECRET.test(value) ? undefined : `${field} has characters that no key has (spaces, line ends or non-ASCII).`;
+  if (spec.secret) return SECRET.test(value) ? undefined : `${field} has characters that a key can't have (spaces, line ends or non-ASCII).`;
   if (!PRINTABLE.test(value)) return `${field} must be one line of printable ASCII.`;
   if (spec.oneOf !== undefined && !spec.oneOf.includes(value)) return `${field} must be one of ${spec.oneOf.join(', ')}.`;
   if (field !== ADDRESS_FIELD) return undefined;

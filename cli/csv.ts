@@ -1,13 +1,13 @@
-// Comma-separated values as RFC 4180 has them. Pure: no I/O.
+// Comma-separated values (RFC 4180). Pure: no I/O.
 
 type Value = string | number | null | undefined;
 
-/** Rows as lines, without the last line end. An unknown value is an empty field. */
+/** Rows as lines with CRLF between them. Null and undefined are empty fields. */
 export function toCsv(rows: readonly (readonly Value[])[]): string {
   return rows.map((row) => row.map(field).join(',')).join('\r\n');
 }
 
-/** A text that a spreadsheet would take for a formula is marked as text. */
+/** A text that a spreadsheet would evaluate as a formula gets an apostrophe in front. */
 function field(value: Value): string {
   if (value == null) return '';
   if (typeof value === 'number') return String(value);

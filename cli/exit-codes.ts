@@ -1,6 +1,7 @@
-// What the exit code of `blockhouse` means; docs/cli.md lists the same rows. Pure: no I/O.
+// The exit codes of `blockhouse`; docs/cli.md lists the same rows. Pure: no I/O.
 import type { ErrorBody, ErrorCode } from '../core/index.ts';
 
+/** The exit code of each way in which a command ends. */
 export const EXIT_CODES = {
   ok: { code: 0, meaning: 'It worked; also a server that was asked to stop, and output that nobody reads any more.' },
   unexpected: { code: 1, meaning: 'A defect, or something that has no other code.' },
@@ -15,12 +16,13 @@ export const EXIT_CODES = {
   interrupted: { code: 130, meaning: 'Ended by Ctrl-C (SIGINT).' },
 } as const;
 
+/** How a command ends. */
 export type ExitKind = keyof typeof EXIT_CODES;
 
-/** A failure for people whose exit code is known where it happens. The message is one sentence with its cure. */
+/** A failure whose exit code is known where it happens. The message is a sentence that says what is wrong and what to do. */
 export class CliError extends Error {
   readonly kind: ExitKind;
-  /** The error body of a server, where it comes from one. */
+  /** The error body of the server, when the failure comes from one. */
   readonly body: Partial<ErrorBody> | undefined;
 
   constructor(kind: ExitKind, message: string, cause?: unknown, body?: Partial<ErrorBody>) {
@@ -52,34 +54,34 @@ const BY_ERROR_CODE: Partial<Record<ErrorCode, ExitKind>> = {
   SHUTTING_DOWN: 'server',
 };
 
-/** Where a failure belongs. Decided by code: the class of a core error would have to be loaded to be known. */
+/** The exit kind of any error. Looks at its code, because checking the class of a core error would load the core. */
 export function exitKindOf(error: unknown): ExitKind {
   if (error instanceof CliError) return error.kind;
   const code = errorCodeOf(error);
   return code === undefined ? 'unexpected' : kindOfCode(code);
 }
 
-/** Where an error code of the table belongs. */
+/** The exit kind of an error code (docs/errors.md). */
 export function kindOfCode(code: string): ExitKind {
   const kind = Object.hasOwn(BY_ERROR_CODE, code) ? BY_ERROR_CODE[code as ErrorCode] : undefined;
   return kind ?? (code.startsWith('UPSTREAM_') ? 'provider' : 'unexpected');
 }
 
-/** Mildest first: what the caller can put right, then what is wrong elsewhere, then what is wrong here. */
+/** Mildest first: faults of the call, then faults of the provider, then faults of this machine. */
 const BY_WEIGHT: readonly ExitKind[] = ['ok', 'usage', 'provider', 'credentials', 'place', 'server', 'unexpected', 'interrupted'];
 
-/** The one exit of several pieces of work; `ok` for none. */
+/** The worst of several kinds; `ok` for none. */
 export function worstOf(kinds: readonly ExitKind[]): ExitKind {
   return kinds.reduce((worst, kind) => (BY_WEIGHT.indexOf(kind) > BY_WEIGHT.indexOf(worst) ? kind : worst), 'ok');
 }
 
-/** The `code` of an Error, where it has one. */
+/** The `code` of an Error; undefined when it has none. */
 export function errorCodeOf(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : undefined;
 }
 
-/** For commands that can give a block another name: says so where the name is taken. */
+/** For commands with `--as`: adds that option to a NAME_TAKEN error. Always throws. */
 export function suggestAnotherName(error: unknown): never {
   if (!(error instanceof CliError) || error.body?.code !== 'NAME_TAKEN') throw error;
   throw new CliError(error.kind, `${error.message.replace(/\.$/, '')} with \`--as\`.`, error, error.body);

@@ -1,6 +1,6 @@
-// Times, sums and sizes in the few characters that a person needs. Pure: no I/O.
+// Times, money and sizes in few characters. Pure: no I/O.
 
-/** What stands where a value is unknown. */
+/** Shown for an unknown value. */
 export const UNKNOWN = '-';
 
 const UNITS: readonly [seconds: number, letter: string][] = [
@@ -10,14 +10,14 @@ const UNITS: readonly [seconds: number, letter: string][] = [
   [1, 's'],
 ];
 
-/** `3m` for a number of milliseconds. */
+/** A number of milliseconds as its largest whole unit, such as `3m`. */
 export function span(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
   const [size, letter] = UNITS.find(([unit]) => seconds >= unit) ?? [1, 's'];
   return `${Math.floor(seconds / size)}${letter}`;
 }
 
-/** `3m ago`, `in 2h`; both times as the server and this machine tell them. */
+/** `3m ago`, `in 2h` or `now`. `time` is ISO 8601, `now` epoch milliseconds. */
 export function relative(time: string | null | undefined, now: number): string {
   const at = time == null ? Number.NaN : Date.parse(time);
   if (Number.isNaN(at)) return UNKNOWN;
@@ -28,20 +28,21 @@ export function relative(time: string | null | undefined, now: number): string {
 
 const CENT = 0.01;
 
-/** USD with as many digits as tell something; null is unknown, not free. */
+/** USD with two digits, or more below a cent. Null means unknown, not free. */
 export function money(usd: number | null | undefined): string {
   if (usd == null) return UNKNOWN;
   if (usd === 0) return '$0';
   return usd < CENT ? `$${Number(usd.toPrecision(2)).toFixed(usd < 0.0001 ? 6 : 4)}` : `$${usd.toFixed(2)}`;
 }
 
+/** A number with thousands separators, such as `12,345`. */
 export function count(value: number): string {
   return value.toLocaleString('en-US');
 }
 
 const STEP = 1024;
 
-/** `4.2 KiB`. */
+/** A size in bytes with a binary unit, such as `4.2 KiB`. */
 export function bytes(value: number | undefined): string {
   if (value === undefined) return UNKNOWN;
   const names = ['B', 'KiB', 'MiB', 'GiB'];

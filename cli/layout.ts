@@ -4,32 +4,33 @@ import { oneLine, type Paint, type Style } from './output.ts';
 const GAP = '  ';
 const CUT = '…';
 
+/** A column of a table. */
 export interface Column {
   readonly title: string;
-  /** The narrowest width at which it still helps; it is never cut where this is absent. */
+  /** The narrowest useful width. A column without it is not cut. */
   readonly min?: number;
-  /** Left out when the table does not fit otherwise, the highest first; it always stays where this is absent. */
+  /** The columns with the highest number are left out first when the table does not fit. A column without it always stays. */
   readonly drop?: number;
   readonly align?: 'right';
 }
 
-/** A text, and how it is painted once it has been cut and padded. */
+/** A text, and the colour for it after it has been cut and padded. */
 export type Cell = string | { readonly text: string; readonly paint: Paint };
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** Made when it is first used: it takes longer than most commands. */
+/** Made at the first use, because it takes longer than most commands. */
 function segmentsOf(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
   return segmenter.segment(text);
 }
 
-/** Drawn over two columns by every terminal that knows these scripts. */
+/** Characters that terminals draw two columns wide. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\ufe0f/u;
 const INVISIBLE = /^[\p{M}\p{Cf}]+$/u;
 
-/** How many columns of a terminal a harmless text of one line takes. */
+/** The terminal columns of a sanitised one-line text. */
 export function displayWidth(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length;
   let width = 0;
@@ -42,7 +43,7 @@ function segmentWidth(segment: string): number {
   return WIDE.test(segment) ? 2 : 1;
 }
 
-/** The text, or its beginning with an ellipsis where it is wider than `width`. */
+/** The text, shortened with an ellipsis if it is wider than `width` columns. */
 export function fit(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   let kept = '';
@@ -63,7 +64,7 @@ function pad(text: string, width: number, align?: 'right'): string {
 const textOf = (cell: Cell | undefined): string => oneLine(typeof cell === 'object' ? cell.text : (cell ?? ''));
 const paintOf = (cell: Cell | undefined): Paint => (typeof cell === 'object' ? cell.paint : (text) => text);
 
-/** Aligned rows under their titles, none wider than `width` (Infinity where nobody looks). Cells are made harmless. */
+/** Aligned rows under their titles, none wider than `width` columns (Infinity for no limit). Cells are sanitised. */
 export function table(columns: readonly Column[], rows: readonly (readonly Cell[])[], { width, style }: { width: number; style: Style }): string[] {
   const natural = columns.map((column, index) => Math.max(displayWidth(column.title), ...rows.map((row) => displayWidth(textOf(row[index])))));
   const shown = chooseColumns(columns, natural, width);
@@ -82,7 +83,7 @@ export function table(columns: readonly Column[], rows: readonly (readonly Cell[
 const minOf = (column: Column | undefined, natural: number): number => Math.min(natural, column?.min ?? natural);
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-/** Indexes of the columns that fit when each is as narrow as it may be. */
+/** The indexes of the columns that fit at their smallest width. */
 function chooseColumns(columns: readonly Column[], natural: readonly number[], width: number): number[] {
   const shown = columns.map((_column, index) => index);
   for (;;) {
@@ -93,7 +94,7 @@ function chooseColumns(columns: readonly Column[], natural: readonly number[], w
   }
 }
 
-/** Widths of the shown columns: natural, then cut to their minimum from the right, then cut anyhow. */
+/** Widths of the shown columns: natural, then cut to their minimum from the right, then cut further if necessary. */
 function narrow(columns: readonly Column[], natural: readonly number[], shown: readonly number[], width: number): number[] {
   const widths = shown.map((index) => natural[index] ?? 0);
   let over = sum(widths) + GAP.length * (shown.length - 1) - width;

@@ -1,24 +1,27 @@
-// Lines that a person types, or that are piped in, one at a time.
+// Lines that a person types or that are piped in, one at a time.
 //
-// N1 While nobody asks for a line, what is typed is kept for the next question and not shown: it would stand amid a reply.
+// no-echo-between: what a person types while no line is asked for is kept for the next question and not shown, because it
+// would appear in the middle of a reply.
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 
+/** The streams of a line input. */
 export interface LineStreams {
   readonly input: NodeJS.ReadableStream;
-  /** Where the prompt and the typing show. */
+  /** Shows the prompt and what is typed. */
   readonly output: NodeJS.WritableStream;
   /** True for a person's keyboard. */
   readonly terminal: boolean;
 }
 
+/** A source of lines. */
 export interface LineInput {
   /** The next line; undefined at the end of input. */
   next(prompt: string): Promise<string | undefined>;
   close(): void;
 }
 
-/** `interrupted` is called at Ctrl-C on an empty line or while nobody asks; a typed line is only taken back. */
+/** Reads lines. Ctrl-C on an empty line, or while no line is asked for, calls `interrupted`; on a typed line it only clears the line. */
 export function createLineInput({ input, output, terminal }: LineStreams, interrupted: () => void): LineInput {
   let isAsking = false;
   let isOver = false;
@@ -26,7 +29,7 @@ export function createLineInput({ input, output, terminal }: LineStreams, interr
   let deliver: (line: string | undefined) => void = () => undefined;
   const echo = new Writable({
     write(chunk: Buffer, _encoding, done) {
-      if (isAsking && terminal) output.write(chunk); // N1
+      if (isAsking && terminal) output.write(chunk); // no-echo-between
       done();
     },
   });
@@ -41,7 +44,7 @@ export function createLineInput({ input, output, terminal }: LineStreams, interr
   });
   readline.on('SIGINT', () => {
     if (!isAsking || readline.line === '') return interrupted();
-    // Ctrl-E, Ctrl-U: the typed line goes, the prompt stays.
+    // Ctrl-E, Ctrl-U: clears the typed line and keeps the prompt.
     readline.write(null, { ctrl: true, name: 'e' });
     readline.write(null, { ctrl: true, name: 'u' });
   });

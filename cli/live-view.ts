@@ -1,6 +1,6 @@
 // Lines that are redrawn in place on a terminal.
 //
-// D1 The cursor that was hidden is shown again, however it ends.
+// cursor-back: `end` shows the hidden cursor again; callers call it in a `finally`.
 import type { Writable } from 'node:stream';
 import { write } from './output.ts';
 
@@ -15,6 +15,7 @@ interface Terminal extends Writable {
   readonly rows?: number;
 }
 
+/** Lines on a terminal that are replaced by the next ones. */
 export class LiveView {
   readonly #stream: Terminal;
   #shown = '';
@@ -26,12 +27,12 @@ export class LiveView {
     if (this.#stream.isTTY) this.#stream.write(HIDE_CURSOR);
   }
 
-  /** Shows these lines instead of the last ones; where nobody looks, as further lines. Does nothing when they are the same. */
+  /** Replaces the last lines by these; appends them when the stream is not a terminal. Does nothing when they are the same. */
   async show(lines: readonly string[]): Promise<void> {
     const { columns } = this.#stream;
     const text = `${this.#visible(lines).join('\n')}\n`;
     if (text === this.#shown && columns === this.#columns) return;
-    // A terminal of another width has broken the lines anew: how many there are now is not known.
+    // A resized terminal wraps the lines differently, so the number of drawn lines is unknown.
     const isResized = this.#columns !== undefined && this.#columns !== columns;
     this.#shown = text;
     this.#columns = columns;
@@ -39,12 +40,12 @@ export class LiveView {
     this.#height = text.split('\n').length - 1;
   }
 
-  /** D1. */
+  /** cursor-back. */
   end(): void {
     if (this.#stream.isTTY) this.#stream.write(SHOW_CURSOR);
   }
 
-  /** What has left the screen at its top can't be drawn over. */
+  /** Lines that have scrolled off the top of the screen can't be drawn over, so only a screenful is shown. */
   #visible(lines: readonly string[]): readonly string[] {
     const { rows, isTTY } = this.#stream;
     if (!isTTY || rows === undefined || lines.length < rows) return lines;

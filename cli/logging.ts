@@ -1,24 +1,26 @@
-// The log: one JSON line a fact, on stderr, so that stdout stays data. A person at a terminal gets the same
-// facts as short lines.
+// The log of the server: one JSON line for each fact, on stderr, so that stdout is only data. A person at a terminal gets the
+// same facts as short lines.
 //
-// L1 A log that can't be written is lost; the server must not be.
-// L2 A reader who has stopped costs a limited amount of memory: further lines are dropped, and counted for when it reads again.
+// log-before-server: a failure to write the log loses lines, and never stops the server.
+// bounded-backlog: when the reader stops, at most 1 MiB waits. Further lines are dropped, and their number is logged once the
+// reader continues.
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { type BlockState, type Core, isObject, type LogLevel, tryParseJson } from '../core/index.ts';
 import { oneLine } from './output.ts';
 
 const NEEDS_A_PERSON: ReadonlySet<BlockState> = new Set(['failed', 'paused']);
 
+/** A pino logger on stderr. */
 export function createLogger(level: LogLevel, stderr: NodeJS.WriteStream = process.stderr): Logger {
-  // L1: a full disk under a redirection, a reader that is gone. pino's own destination would retry a full disk in a blocking loop.
+  // log-before-server: stderr may be a file on a full disk, or a closed pipe. pino's own destination would retry a full disk in a blocking loop.
   stderr.on('error', () => undefined);
   return pino({ level, base: { pid: process.pid } }, new Lines(stderr));
 }
 
-/** What may wait for the reader of the log. */
+/** The most bytes that wait for the reader of the log. */
 const MOST_WAITING_BYTES = 1024 * 1024;
 
-/** L2. */
+/** bounded-backlog. */
 class Lines implements DestinationStream {
   readonly #stderr: NodeJS.WriteStream;
   #dropped = 0;
@@ -29,13 +31,13 @@ class Lines implements DestinationStream {
   }
 
   write(line: string): void {
-    // Once lines are missing, all are until nothing waits: the gap is one, and told in its place.
+    // Once a line is dropped, all further ones are until nothing waits, so that there is one gap and its notice is in the right place.
     const most = this.#dropped === 0 ? MOST_WAITING_BYTES : 0;
     if (this.#stderr.writableLength > most) {
       this.#dropped += 1;
       return;
     }
-    this.#tellDropped(); // after a write that failed there is no `drain`
+    this.#tellDropped(); // a failed write emits no `drain`
     this.#put(line);
   }
 
@@ -43,7 +45,7 @@ class Lines implements DestinationStream {
     if (this.#dropped === 0) return;
     const fields = { level: pino.levels.values['warn'], time: Date.now(), pid: process.pid, dropped: this.#dropped };
     this.#dropped = 0;
-    this.#put(`${JSON.stringify({ ...fields, msg: 'lines were dropped, since nobody read the log' })}\n`);
+    this.#put(`${JSON.stringify({ ...fields, msg: 'lines were dropped, because nobody read the log' })}\n`);
   }
 
   #put(line: string): void {
@@ -51,7 +53,7 @@ class Lines implements DestinationStream {
   }
 }
 
-/** One JSON log line for a person: time, level, text, then the other fields. */
+/** A JSON log line as text for a person: time, level, message, then the other fields. */
 export function toReadable(line: string): string {
   const record = tryParseJson(line);
   if (!isObject(record)) return oneLine(line);
@@ -61,7 +63,7 @@ export function toReadable(line: string): string {
   return oneLine([clock, (pino.levels.labels[Number(level)] ?? '').padEnd(5), String(msg ?? ''), ...rest].join(' '));
 }
 
-/** Turns facts of the bus into log lines. */
+/** Logs the events of a core. */
 export function logFacts(core: Core, log: Logger): void {
   core.events.on('chat.retried', (fact) => log.warn(fact, 'chat retried'));
   core.events.on('chat.finished', (fact) =>
@@ -71,13 +73,13 @@ export function logFacts(core: Core, log: Logger): void {
     log.warn(
       fact,
       fact.scope === 'all'
-        ? 'a provider fails call after call and is left alone for a while'
+        ? 'a provider fails every call and is not called for a while'
         : 'a provider fails the calls of one caller, which are paused for a while',
     ),
   );
   core.events.on('adapter.recovered', (fact) => log.info(fact, 'the provider answers again'));
   core.events.on('credentials.changed', (fact) => log.info(fact, 'auth.json was read again'));
-  core.events.on('credentials.damaged', (fact) => log.error(fact, 'auth.json is damaged; what was read of it before, if anything, stays in use'));
+  core.events.on('credentials.damaged', (fact) => log.error(fact, 'auth.json is damaged; its last good content stays in use'));
   core.events.on('token.rotated', (fact) => log.info(fact, 'the API token has changed'));
   logBlockFacts(core, log);
 }
@@ -89,9 +91,9 @@ function logBlockFacts({ events }: Core, log: Logger): void {
   events.on('archive.removed', (fact) => log.info(fact, 'archived block deleted'));
   events.on('block.transitioned', (fact) => (NEEDS_A_PERSON.has(fact.to) ? log.warn(fact, 'a monitor needs a person') : log.debug(fact, 'monitor')));
   events.on('block.damaged', (fact) => log.error(fact, 'a file of a block is damaged'));
-  events.on('block.rebuilt', (fact) => log.warn(fact, 'a file of a block could not be used and was made anew'));
+  events.on('block.rebuilt', (fact) => log.warn(fact, 'a file of a block could not be used and was rebuilt'));
   events.on('message.finished', (fact) => (fact.status === 'failed' ? log.warn(fact, 'message failed') : log.debug(fact, 'message finished')));
   events.on('workspace.halted', (fact) => log.warn(fact, fact.halted ? 'the kill switch is set' : 'the kill switch is released'));
-  events.on('workspace.lost', (fact) => log.error(fact, 'another server holds the workspace, since its lock was deleted'));
+  events.on('workspace.lost', (fact) => log.error(fact, 'another server holds the workspace, because its lock was deleted'));
   events.on('workspace.fault', (fact) => log.error(fact, 'something in the workspace could not be done'));
 }

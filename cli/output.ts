@@ -1,30 +1,29 @@
-// What the CLI writes: data on stdout, talk on stderr.
+// What the CLI writes: data to stdout, remarks to stderr.
 //
-// O1 Text from elsewhere (a model, a provider, a file) never steers the terminal: `sanitize` takes out what could.
-// O2 Colour only where a person looks: on a TTY, and not under NO_COLOR.
-// O3 Writing waits for a slow reader. A reader that is gone is the business of who listens to the stream's errors: main ends the
-//    process for stdout, and goes on without stderr.
+// no-escapes: text of a model, a provider or a file never controls the terminal, because `sanitize` removes control sequences.
+// wait-for-reader: writing waits for a slow reader. When the reader is gone, main.ts handles the stream's error: it ends the
+// process for stdout, and ignores it for stderr.
 import type { Writable } from 'node:stream';
 
-/** Where in an escape sequence a text broke off; hand it in with the next fragment. */
+/** Where in an escape sequence a fragment ended; pass it in with the next fragment. */
 export type SanitizeState = 'text' | 'escape' | 'csi' | 'string' | 'stringEscape';
 
 interface Step {
   readonly state: SanitizeState;
-  /** True when the character is to be looked at again, as the first one in the new state. */
+  /** Set when the character must be handled again in the new state. */
   readonly again?: true;
 }
 
 const ESC = '\x1b';
 const C1_CSI = '\x9b';
-/** What opens a string that a terminal swallows (DCS, SOS, OSC, PM, APC): after ESC, and as one C1 character. */
+/** The openers of strings that a terminal does not show (DCS, SOS, OSC, PM, APC), after ESC and as C1 characters. */
 const STRING_OPENERS = 'PX]^_';
 const C1_STRING_OPENERS = '\x90\x98\x9d\x9e\x9f';
 /** BEL, CAN, SUB, ST. */
 const STRING_ENDS = '\x07\x18\x1a\x9c';
 
 type Range = readonly [low: number, high: number];
-/** C0 except tab and newline, DEL with C1, and the overrides and isolates that reorder what stands beside them. */
+/** C0 except tab and newline, DEL, C1, and the bidirectional overrides and isolates, which reorder the text around them. */
 const UNSHOWN: readonly Range[] = [
   [0x00, 0x08],
   [0x0b, 0x1f],
@@ -47,8 +46,8 @@ function isIn([low, high]: Range, char: string): boolean {
 }
 
 /**
- * Takes out of a fragment what could steer a terminal (O1). A newline ends every sequence, so that an
- * unfinished one hides no more than its line.
+ * Removes control characters and escape sequences from a fragment (no-escapes). A newline ends every sequence, so an unfinished one hides at
+ * most the rest of its line.
  */
 export function sanitize(fragment: string, from: SanitizeState = 'text'): { readonly text: string; readonly state: SanitizeState } {
   let text = '';
@@ -87,32 +86,32 @@ function afterIn(state: Exclude<SanitizeState, 'text'>, char: string): Step {
   }
 }
 
-/** What belongs to no sequence ends it and is text of its own, unless it opens the next one. */
+/** A character that can't be part of the sequence ends it and is handled as text. */
 function inSequence(char: string, state: 'escape' | 'csi', middle: Range, final: Range): Step {
   if (isIn(middle, char)) return { state };
   return isIn(final, char) ? { state: 'text' } : { state: 'text', again: true };
 }
 
-/** A whole text made harmless and brought to one line. */
+/** A whole text, sanitised and joined to one line. */
 export function oneLine(text: string): string {
   return sanitize(text)
     .text.replace(/\s*\n\s*/g, ' ')
     .trim();
 }
 
-/** A whole text of several lines made harmless. */
+/** A whole text of several lines, sanitised. */
 export function manyLines(text: string): string {
   return sanitize(text.replaceAll('\r\n', '\n')).text;
 }
 
-/** JSON that is harmless to look at, too: what JSON.stringify leaves raw can only stand inside strings (O1). */
+/** JSON with control characters escaped (no-escapes); those that JSON.stringify leaves raw occur only inside strings. */
 export function toJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).replace(/[^\t\n -~]/gu, (char) =>
     isShown(char) ? char : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
 
-/** Rows as aligned columns. Cells are made harmless. */
+/** Rows as aligned columns. Cells are sanitised. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
   const cells = rows.map((row) => row.map(oneLine));
   const widths = cells.reduce<number[]>((found, row) => row.map((cell, index) => Math.max(found[index] ?? 0, cell.length)), []);
@@ -124,8 +123,10 @@ export function columns(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
+/** Colours a text. */
 export type Paint = (text: string) => string;
 
+/** The colours of the CLI. */
 export interface Style {
   readonly bold: Paint;
   readonly dim: Paint;
@@ -140,22 +141,23 @@ const paint =
   (text) =>
     `\x1b[${code}m${text}\x1b[0m`;
 
-/** True for the keyboard and the screen of a person. */
+/** Whether a stream is a terminal. */
 export function isTerminal(stream: object): boolean {
   return 'isTTY' in stream && stream.isTTY === true;
 }
 
-/** O2. */
+/** Whether to use colour: on a terminal that is not dumb, without NO_COLOR. */
 export function isColored(stream: object, env: Readonly<Record<string, string | undefined>>): boolean {
   return isTerminal(stream) && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
 }
 
+/** ANSI colours, or none. */
 export function styleFor(colored: boolean): Style {
   if (!colored) return { bold: plain, dim: plain, good: plain, warn: plain, bad: plain };
   return { bold: paint(1), dim: paint(2), good: paint(32), warn: paint(33), bad: paint(31) };
 }
 
-/** Writes as it is and waits until there is room again, or nobody reads any more (O3). */
+/** Writes a text unchanged and waits until the stream has room again or is closed (wait-for-reader). */
 export function write(stream: Writable, text: string): Promise<void> {
   return new Promise((resolve) => {
     if (text === '' || stream.write(text) || stream.destroyed) return resolve();
@@ -168,12 +170,12 @@ export function write(stream: Writable, text: string): Promise<void> {
   });
 }
 
-/** Writes lines. */
+/** Writes lines, each with a newline; nothing for none. */
 export async function writeLines(stream: Writable, lines: readonly string[]): Promise<void> {
   if (lines.length > 0) await write(stream, `${lines.join('\n')}\n`);
 }
 
-/** Writes model text as it comes, made harmless, and ends it with a newline (O1). */
+/** Writes the text of a model in fragments, sanitised (no-escapes); `end` adds a final newline if it is missing. */
 export class TextPrinter {
   readonly #stream: Writable;
   #state: SanitizeState = 'text';

@@ -1,4 +1,4 @@
-// The commands of `blockhouse`, and how a call finds its own.
+// The list of commands of `blockhouse`, and the function that runs one.
 import { type BaseContext, Builtins } from 'clipanion';
 import { AdaptersCommand, ModelsCommand, VerifyCommand } from './commands/adapters.ts';
 import { ArchiveListCommand, PurgeCommand, RemoveCommand, RestoreCommand } from './commands/archive.ts';
@@ -62,7 +62,7 @@ const COMMANDS = [
   Builtins.HelpCommand,
 ];
 
-/** `send ada --help` and `help send` ask about `send`; clipanion knows the option only right behind the words of a command. */
+/** Turns `send ada --help` and `help send` into `send --help`: clipanion knows the option only directly after the words of a command. */
 function withHelpFirst(argv: readonly string[]): string[] {
   if (argv[0] === 'help') return withHelpFirst([...argv.slice(1), '--help']);
   const end = argv.indexOf('--');
@@ -74,7 +74,7 @@ function withHelpFirst(argv: readonly string[]): string[] {
   return longest.length === 0 ? [...argv] : [...longest, '--help'];
 }
 
-/** Runs a call to its end, with these streams and this environment, and resolves with its exit code. */
+/** Runs a command line with the streams and environment of `context` and resolves with the exit code. Never rejects. */
 export async function runProgram(argv: readonly string[], context: BaseContext): Promise<number> {
   const cli = new ReadableCli({
     binaryName: 'blockhouse',

@@ -1,4 +1,4 @@
-// What each adapter has and lacks, for people: values with their source, secrets masked.
+// Which settings each adapter has and lacks, with their sources; secrets are masked.
 import {
   type Adapter,
   type Core,
@@ -10,6 +10,7 @@ import {
   type StoredSettings,
 } from '../core/index.ts';
 
+/** A row of `auth list`. */
 export interface ShownSetting {
   readonly adapter: string;
   readonly field: string;
@@ -19,6 +20,7 @@ export interface ShownSetting {
   readonly source: string;
 }
 
+/** Whether an adapter can be used. */
 export interface Readiness {
   readonly id: string;
   readonly displayName: string;
@@ -26,15 +28,15 @@ export interface Readiness {
   readonly authRequired: boolean;
   readonly envVars: readonly string[];
   readonly ready: boolean;
-  /** What is missing and how to give it; absent when ready. */
+  /** What is missing and how to set it; absent when `ready`. */
   readonly missing?: string;
-  /** True when the settings can't be read at all; `missing` says why. */
+  /** True when the settings can't be read; `missing` says why. */
   readonly broken: boolean;
   /** True when a secret was found in auth.json or the environment. */
   readonly hasSecret: boolean;
 }
 
-/** How every adapter stands, without any I/O towards a provider. */
+/** The readiness of every adapter. Calls no provider. */
 export function readinessOf(core: Core, env: Environment): Readiness[] {
   return core.adapters().map((info) => {
     const adapter = core.adapter(info.id);
@@ -46,13 +48,13 @@ export function readinessOf(core: Core, env: Environment): Readiness[] {
       const hasSecret = Object.keys(settings.values).some((name) => adapter.settings[name]?.secret);
       return { ...facts, hasSecret, broken: false, ready: missing === undefined, ...(missing !== undefined && { missing }) };
     } catch (error) {
-      // A damaged auth.json or an unusable value keeps one adapter from working, not the list from showing.
+      // A damaged auth.json or an invalid value makes one adapter unusable; the list is still shown.
       return { ...facts, hasSecret: false, broken: true, ready: false, missing: (error as Error).message };
     }
   });
 }
 
-/** Every value that is set in auth.json or the environment; auth.json wins. */
+/** Every value in auth.json or the environment; auth.json wins. */
 export function shownSettings(core: Core, env: Environment): ShownSetting[] {
   const known = core.adapterIds();
   const foreign = core.credentials?.ids().filter((id) => !known.includes(id)) ?? [];
@@ -71,7 +73,7 @@ function unknownTo(core: Core, id: string): ShownSetting[] {
   return unknownFields(id, core.credentials?.read(id), []);
 }
 
-/** What nobody reads is shown all the same, masked: it may be a key under a mistyped name. */
+/** Fields that no adapter reads are shown too, masked: one may be a key under a mistyped name. */
 function unknownFields(adapter: string, stored: StoredSettings | undefined, known: readonly string[]): ShownSetting[] {
   return Object.entries(stored ?? {})
     .filter(([field]) => !known.includes(field))

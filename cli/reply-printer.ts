@@ -1,17 +1,18 @@
 // Shows a reply while it is written.
 //
-// R1 What stood in the answer stands on stdout in the end, also when a step of it never arrived.
+// complete-text: at the end stdout has the whole answer, also when some of its steps never arrived.
 import type { Writable } from 'node:stream';
 import type { ReplyStep } from '../core/index.ts';
 import type { Outcome } from './conversation.ts';
 import { oneLine, TextPrinter } from './output.ts';
 
+/** Prints the replies to one message. */
 export class ReplyPrinter {
   readonly #printer: TextPrinter;
   readonly #say: (text: string) => Promise<void>;
   #shown = '';
 
-  /** `say` tells the person what the text alone does not. */
+  /** `say` writes remarks, such as that the answer was interrupted. */
   constructor(stdout: Writable, say: (text: string) => Promise<void>) {
     this.#printer = new TextPrinter(stdout);
     this.#say = say;
@@ -25,11 +26,11 @@ export class ReplyPrinter {
       await this.#discard();
     } else if (step.event === 'error') {
       await this.#printer.end();
-      if (step.willRetry) await this.#say(`note: this attempt failed, and the message stays: ${oneLine(step.error)}`);
+      if (step.willRetry) await this.#say(`note: this attempt failed and will be repeated: ${oneLine(step.error)}`);
     }
   }
 
-  /** Ends the text with a newline, and adds what is missing of it (R1). */
+  /** Prints the missing rest of the answer and a final newline (complete-text). */
   async finish({ answer }: Outcome): Promise<void> {
     if (answer === undefined) return this.#printer.end();
     const { content, status, stopReason } = answer;
@@ -40,16 +41,16 @@ export class ReplyPrinter {
     else if (stopReason !== undefined && stopReason !== 'end_turn') await this.#say(`note: the answer ended with ${stopReason}.`);
   }
 
-  /** Ends the line of a reply that goes no further. */
+  /** Ends the current line of an incomplete reply. */
   async end(): Promise<void> {
     await this.#printer.end();
   }
 
-  /** The text so far is void; it can't be taken back, only be set apart. */
+  /** Marks the text so far as void, because it can't be removed from the output. */
   async #discard(): Promise<void> {
     if (this.#shown === '') return;
     await this.#printer.end();
-    await this.#say('note: the text above is void; the answer begins again.');
+    await this.#say('note: ignore the text above; the answer starts again.');
     this.#shown = '';
   }
 }

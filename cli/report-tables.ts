@@ -13,7 +13,7 @@ const COSTS: readonly Column[] = [
   { title: 'COST', align: 'right' },
 ];
 
-/** The table of `costs`, with a last row for the sum. */
+/** The table of `costs`; the last row is the sum. */
 export function costsTable({ by, rows, total }: CostsReport, view: Omit<View, 'now'>): string[] {
   const cells = [...rows, { key: 'total', ...total }].map(({ key, calls, input, output, cacheRead, costUsd }) => [
     key,
@@ -65,7 +65,7 @@ export function queueTable(entries: readonly ChatEntry[], { now, ...view }: View
     relative(timestamp, now),
     [
       error == null ? '' : `[${error.message}]`,
-      nextAttemptAt === undefined ? '' : Date.parse(nextAttemptAt) > now ? `[again ${relative(nextAttemptAt, now)}]` : '[again when it runs]',
+      nextAttemptAt === undefined ? '' : Date.parse(nextAttemptAt) > now ? `[again ${relative(nextAttemptAt, now)}]` : '[again when the monitor runs]',
       content,
     ]
       .filter(Boolean)

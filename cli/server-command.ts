@@ -1,4 +1,4 @@
-// What every command has that steers the running server.
+// The base of the commands that call the running server.
 import type { Writable } from 'node:stream';
 import type { Warning } from '../core/index.ts';
 import { Api } from './api.ts';
@@ -8,11 +8,12 @@ import { BaseCommand } from './command.ts';
 import { CliError, type ExitKind, worstOf } from './exit-codes.ts';
 import { isColored, isTerminal, oneLine, type Style, styleFor, toJson, write } from './output.ts';
 
-/** What a person puts a word of their own for. */
+/** A placeholder such as `<name>`, which hints show unquoted. */
 const PLACEHOLDER = /^<[a-z]+>$/;
 
+/** A command that calls the server of the workspace. */
 export abstract class ServerCommand extends BaseCommand {
-  /** Lends what talks to the server of the workspace. Ctrl-C ends every call. */
+  /** Runs `work` with the calls of the server. Ctrl-C aborts every call. */
   protected withServer(work: (api: Api, signal: AbortSignal) => Promise<ExitKind>): Promise<ExitKind> {
     return this.interruptible(async (signal) => {
       const { workspace } = await this.config();
@@ -20,7 +21,7 @@ export abstract class ServerCommand extends BaseCommand {
     });
   }
 
-  /** Does the same to several blocks: each outcome is told, one that fails keeps none of the others from its turn. */
+  /** Does the same for several names and reports each outcome. A failure does not stop the others, unless the server is gone. */
   protected async forEach(names: readonly string[], work: (name: string) => Promise<{ readonly message: string }>): Promise<ExitKind> {
     const results: object[] = [];
     const kinds: ExitKind[] = [];
@@ -40,12 +41,12 @@ export abstract class ServerCommand extends BaseCommand {
     return worstOf(kinds);
   }
 
-  /** What the server has to say about a request that it took. */
+  /** Shows the warnings of an accepted request. */
   protected async sayWarnings(warnings: readonly Warning[] = []): Promise<void> {
     for (const { field, message } of warnings) await this.say(oneLine(`note: ${field}: ${message}`));
   }
 
-  /** Asks at a terminal; elsewhere, `otherwise` decides. */
+  /** Asks at a terminal. Without one, `otherwise` decides. */
   protected async agreed(question: string, otherwise: () => boolean): Promise<boolean> {
     const { stdin } = this.context;
     if (!isTerminal(stdin) || !isTerminal(this.stderr)) return otherwise();
@@ -53,13 +54,13 @@ export abstract class ServerCommand extends BaseCommand {
     return confirm(question, { input: stdin, output: this.stderr });
   }
 
-  /** A command that this person can paste. */
+  /** A command for this workspace, ready to paste. */
   protected hint(...words: string[]): string {
     const flag = this.workspace === undefined ? [] : ['--workspace', this.workspace];
     return [this.command, ...[...words, ...flag].map((word) => (PLACEHOLDER.test(word) ? word : shellWord(word)))].join(' ');
   }
 
-  /** Columns of the terminal; Infinity where stdout is none. */
+  /** Columns of the terminal; Infinity when stdout is not a terminal. */
   protected get width(): number {
     const { columns } = this.stdout as Writable & { columns?: number };
     return columns !== undefined && columns > 0 ? columns : Number.POSITIVE_INFINITY;

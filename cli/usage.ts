@@ -1,12 +1,11 @@
-// What people read about how `blockhouse` is called: the overview, the usage of a command, and what was wrong
-// with a call. Pure: no I/O.
+// The help texts of `blockhouse`: the overview, the usage of a command, and the errors of a wrong command line. Pure: no I/O.
 import { type BaseContext, Cli, type Command, type CommandClass, type Definition } from 'clipanion';
 
 /** Wide enough for the longest option. */
 const OPTION_WIDTH = 26;
 const PATH_WIDTH = 14;
 
-/** Clipanion's own usage texts, made readable. */
+/** A clipanion Cli whose help texts are shorter: one line for each command, and options with `<value>`. */
 export class ReadableCli extends Cli {
   override usage(command: CommandClass<BaseContext> | Command<BaseContext> | null = null, options: Parameters<Cli['usage']>[1] = {}): string {
     return command === null ? overview(this.definitions(), this.binaryLabel ?? '') : readable(super.usage(command, options));
@@ -14,7 +13,7 @@ export class ReadableCli extends Cli {
 }
 
 function overview(definitions: readonly Definition[], label: string): string {
-  // A command without a category only points to those that have one.
+  // A command without a category only refers to its subcommands.
   const categories = [...new Set(definitions.flatMap(({ category }) => category ?? []))];
   const blocks = categories.map((category) => {
     const lines = definitions.filter((definition) => definition.category === category).map(overviewLine);
@@ -28,7 +27,7 @@ function overviewLine({ path, description }: Definition): string {
   return `  ${path.replace(/^blockhouse /, '').padEnd(PATH_WIDTH)}${(description ?? '').trim()}`;
 }
 
-/** What every command takes; it comes last, as each command is asked about for what is its own. */
+/** The options of every command are listed last, after a command's own options. */
 const COMMON = /^((?: {2}--(?:workspace|json) .*\n)+)((?: {2}-.*\n)+)/m;
 
 /** Clipanion writes `#0` for the value of an option. */
@@ -42,18 +41,18 @@ function readable(usage: string): string {
     .replaceAll(' #0', ' <value>');
 }
 
-/** The parts of clipanion's syntax error that are read here; the package does not export its class. */
+/** The used fields of clipanion's syntax error; the package does not export the class. */
 interface SyntaxFault {
   readonly candidates: readonly { readonly usage: string; readonly reason: string | null }[];
 }
 
-/** More usages than this help nobody. */
+/** With more usages than this, the general hint is clearer. */
 const FEW = 3;
 const SEE_HELP = 'See blockhouse --help.';
 
 /**
- * What clipanion refused, as one line and a hint. Never repeats what was typed, but for words that are plainly
- * a command or an option: somebody may have pasted a key where none belongs.
+ * The error of a wrong command line as one line and a hint. Repeats only words that are clearly a command or an option, because the rest may be
+ * a key that was pasted in the wrong place.
  */
 export function usageLines(error: unknown, argv: readonly string[]): string[] {
   if (!isSyntaxFault(error)) return [`blockhouse: ${valueFault(error)}`, SEE_HELP];
@@ -61,7 +60,7 @@ export function usageLines(error: unknown, argv: readonly string[]): string[] {
   if (meant.length === 0) return [`blockhouse: ${unknownCommand(argv, commandWords(error))}`, SEE_HELP];
   const reason = error.candidates.find((candidate) => candidate.reason !== null)?.reason;
   const hint = meant.length > FEW ? [SEE_HELP] : meant.map((usage) => `Usage: ${readable(usage)}`);
-  return [`blockhouse: ${reason == null ? 'something is missing.' : wording(reason)}`, ...hint];
+  return [`blockhouse: ${reason == null ? 'Something is missing.' : wording(reason)}`, ...hint];
 }
 
 function isSyntaxFault(error: unknown): error is SyntaxFault {
@@ -74,12 +73,12 @@ function commandWords({ candidates }: SyntaxFault): string[] {
 
 function unknownCommand(argv: readonly string[], words: readonly string[]): string {
   const word = argv[0] ?? '';
-  if (!/^[a-z-]{1,20}$/.test(word)) return 'there is no such command.';
+  if (!/^[a-z-]{1,20}$/.test(word)) return 'There is no such command.';
   const near = words.find((known) => isSlipOf(word, known));
-  return near === undefined ? `there is no command ${word}.` : `there is no command ${word}; did you mean ${near}?`;
+  return near === undefined ? `There is no command ${word}.` : `There is no command ${word}; did you mean ${near}?`;
 }
 
-/** One letter too many, too few or another one, or two that changed places. */
+/** True for one extra, missing or different letter, and for two swapped ones. */
 function isSlipOf(word: string, meant: string): boolean {
   const [longer, shorter] = word.length >= meant.length ? [word, meant] : [meant, word];
   if (shorter.length < 2 || longer.length - shorter.length > 1) return false;
@@ -91,17 +90,17 @@ function isSlipOf(word: string, meant: string): boolean {
   return isSwapped || rest(longer, 1) === rest(shorter, 1);
 }
 
-/** Clipanion puts the offending word in brackets and quotes behind its reason. */
+/** Clipanion's reason in plain words; the reason contains the offending word in quotes or brackets. */
 function wording(reason: string): string {
   const option = /("|\s)(--?[a-zA-Z][a-z-]{0,30})(?=[="\s.]|$)/.exec(reason)?.[2];
-  if (reason.startsWith('Extraneous')) return 'there is an argument too many.';
-  if (reason.startsWith('Not enough positional')) return 'an argument is missing.';
-  if (reason.startsWith('Not enough arguments to option')) return `${option ?? 'an option'} lacks its value.`;
-  return option === undefined ? 'there is no such option.' : `there is no option ${option}.`;
+  if (reason.startsWith('Extraneous')) return 'There is one argument too many.';
+  if (reason.startsWith('Not enough positional')) return 'An argument is missing.';
+  if (reason.startsWith('Not enough arguments to option')) return `${option ?? 'An option'} lacks its value.`;
+  return option === undefined ? 'There is no such option.' : `There is no option ${option}.`;
 }
 
-/** `Invalid value for --temperature: expected a number (got "abc")`. */
+/** Shortens `Invalid value for --temperature: expected a number (got "abc")`, without the value. */
 function valueFault(error: unknown): string {
   const line = (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
-  return `${line.replace(/ ?\(got .*$/, '').replace(/^Invalid/, 'invalid')}.`;
+  return `${line.replace(/ ?\(got .*$/, '')}.`;
 }

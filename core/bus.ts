@@ -29,7 +29,7 @@ interface MessageFact extends BlockFact {
 
 /** Every fact and what it says. */
 export type CoreEvents = {
-  /** A chat request was accepted and is about to wait for its place in the queue. */
+  /** A chat request was accepted and joins the queue. */
   'chat.started': ChatFact & { readonly stream: boolean };
   /** An attempt failed, and another one follows after `delayMs`. */
   'chat.retried': ChatFact & { readonly attempt: number; readonly delayMs: number; readonly code: ErrorCode; readonly error: string };
@@ -43,8 +43,8 @@ export type CoreEvents = {
     readonly code?: ErrorCode | undefined;
   };
   /**
-   * Calls to a provider have failed so often in a row that it is not called for `openMs`: by nobody, or only not by the caller whose calls they were.
-   * `address` is there when requests have named another one than the configured.
+   * Calls to a provider have failed so often in a row that it is not called for `openMs` milliseconds, either by anyone or by the one caller whose
+   * calls failed. `address` is set if the requests named another address than the configured one.
    */
   'adapter.paused': DestinationFact & {
     readonly scope: 'all' | 'caller';
@@ -59,20 +59,20 @@ export type CoreEvents = {
   'credentials.changed': { readonly file: string };
   /** auth.json can't be read; the last good content stays in use. */
   'credentials.damaged': { readonly file: string; readonly reason: string };
-  /** The API token is another one now. */
+  /** The API token has changed. */
   'token.rotated': { readonly file: string };
   /** A block has been made. */
   'block.created': BlockFact;
   /**
-   * A file of a block has changed, by the server or by hand. A heartbeat alone is no change. Edits by hand are noticed only while somebody follows the
-   * block or its monitor runs.
+   * A file of a block has changed, by the server or by hand. A heartbeat alone doesn't count. Edits by hand are noticed only while the block has a
+   * follower or its monitor runs.
    */
   'block.changed': BlockFact & { readonly file: BlockFile };
-  /** The monitor is in another state. */
+  /** The monitor has changed its state. */
   'block.transitioned': BlockFact & { readonly from: BlockState; readonly to: BlockState; readonly cause: string; readonly actor: TransitionActor };
   /** A file of a block can't be used. Its content was kept as `copy`, if it could be read at all. */
   'block.damaged': BlockFact & { readonly file: BlockFile; readonly reason: string; readonly copy?: string | undefined };
-  /** costs.json or pulse.json, which follow from other files, could not be used and began anew: a power cut may leave them empty. */
+  /** costs.json or pulse.json could not be used and was made anew from other files: a power cut may leave them empty. */
   'block.rebuilt': BlockFact & { readonly file: BlockFile; readonly reason: string };
   /** The block was moved to the archive. */
   'block.archived': BlockFact & { readonly archiveName: ArchiveInfo['archiveName'] };
@@ -82,9 +82,9 @@ export type CoreEvents = {
   'archive.removed': { readonly archiveName: ArchiveInfo['archiveName'] };
   /** A message is on disk and waits for its answer. */
   'message.queued': MessageFact & { readonly channel: ChatEntry['channel'] };
-  /** The answer to a message is being made. */
+  /** An attempt at answering a message has begun. */
   'message.started': MessageFact & { readonly attempt: number; readonly provider: string; readonly model: string };
-  /** A message has its outcome: one for each message, unless the message is queued again. `code` is there when it failed. */
+  /** A message has its outcome: one for each message, unless the message is queued again. `code` is set if it failed. */
   'message.finished': MessageFact & {
     readonly status: 'done' | 'failed' | 'cancelled' | 'expired' | 'interrupted';
     readonly answerId?: string | undefined;
@@ -111,18 +111,18 @@ export type CoreEvents = {
   'workspace.fault': { readonly block?: string | undefined; readonly what: string; readonly error: string };
 };
 
-/** Emits facts to those who listen. */
+/** Emits facts to listeners. */
 export type CoreBus = Emitter<CoreEvents>;
 
 // The package's types describe its CommonJS build, where the function is a property; at run time it is the default export.
 const mitt = mittModule as unknown as typeof mittModule.default;
 
-/** A bus whose listeners can't harm each other: one that throws becomes a process warning, and neither the others nor the emitting work notice. */
+/** A bus that isolates its listeners: if one throws, the error becomes a process warning and doesn't reach the emitter or other listeners. */
 export function createBus(): CoreBus {
   const bus = mitt<CoreEvents>();
   const emit = (type: keyof CoreEvents, fact?: unknown): void => {
     const listeners = bus.all.get(type);
-    // A copy, since a listener may add or remove others. Every request emits two facts, and most facts have no listener or one.
+    // A copy, because a listener may add or remove others. Every request emits two facts, and most facts have at most one listener.
     if (listeners !== undefined && listeners.length > 0) for (const listener of [...listeners]) tell(() => (listener as (fact: unknown) => void)(fact));
     const ofAll = bus.all.get('*');
     if (ofAll !== undefined && ofAll.length > 0) for (const listener of [...ofAll]) tell(() => (listener as (type: string, fact: unknown) => void)(type, fact));

@@ -1,25 +1,25 @@
-// Collects chunks that arrive one after the other and are read as one. Pure: no I/O.
+// Collects chunks that arrive one after the other, to be read as one buffer. Pure: no I/O.
 //
-// bytes-only: What is kept costs little more memory than its bytes, however they are cut. A chunk's object alone costs a hundred bytes, and a chunk keeps
-//   the whole network read that it is part of alive, so small chunks, and small parts of large reads, are copied together.
-// no-early-copy: The first few chunks and large ones are kept as they came. Most answers consist of nothing else and are copied only when they are joined.
-// known-size: Where the size of the whole is known, all chunks are copied into one buffer of that size, and joining them costs no second copy.
+// bytes-only: the chunks take little more memory than their bytes. A Buffer object alone takes a hundred bytes, and it keeps the whole network read
+//   that it is part of in memory, so small chunks, and small parts of large reads, are copied together.
+// no-early-copy: the first few chunks and large ones are kept uncopied. Most answers have only such chunks and are copied once, by `join`.
+// known-size: if the total size is known, all chunks are copied into one buffer of that size, and `join` needs no second copy.
 
 /** Memory that one chunk may waste; also the size of the first buffer for copied chunks. */
 const SMALL_BYTES = 4096;
 const FEW_CHUNKS = 16;
 const NO_BYTES = Buffer.alloc(0);
 
-/** Chunks that are read as one. There is no limit here: check `bytes` before adding. */
+/** Chunks that are read as one buffer. It has no limit of its own: check `bytes` before adding. */
 export class Chunks {
-  /** Whole chunks; they come before what is in the buffer. */
+  /** Whole chunks; they come before the bytes in `#copies`. */
   #list: Buffer[] = [];
   /** Takes copies; doubles when it is full. */
   #copies: Buffer;
   #used = 0;
   #bytes = 0;
 
-  /** Sets `expected` bytes aside at once, so it must not be a size that a stranger announces. */
+  /** Allocates `expected` bytes at once, so don't pass a size that a client announces. */
   constructor(expected = 0) {
     this.#copies = expected === 0 ? NO_BYTES : Buffer.allocUnsafeSlow(expected); // known-size
   }

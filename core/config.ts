@@ -1,14 +1,16 @@
-// Settings of the process: flags, then environment, then defaults; resolved once, whole and frozen, each with
-// its source. Pure: no I/O.
+// Settings of the process: flags, then environment, then defaults; resolved once and frozen. Pure: no I/O.
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { QueueLimits } from './gateway/queue.ts';
 import type { Environment } from './gateway/settings.ts';
 import type { UpstreamTimeouts } from './ports.ts';
 
+/** The levels of BLOCKHOUSE_LOG_LEVEL, as pino names them. */
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+/** One of LOG_LEVELS. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** The settings of one server process. */
 export interface ProcessConfig {
   readonly host: string;
   readonly port: number;
@@ -18,15 +20,16 @@ export interface ProcessConfig {
   readonly allowedOrigins: ReadonlySet<string>;
   readonly queue: QueueLimits;
   readonly timeouts: Partial<UpstreamTimeouts>;
-  /** Model calls of all monitors together at the same time. */
+  /** The most model calls that all monitors together make at the same time. */
   readonly monitorCalls: number;
-  /** Open connections at most. */
+  /** The most open connections. */
   readonly maxConnections: number;
-  /** How long open answers may go on once the server is told to end. */
+  /** How long open answers may go on after the server was asked to end, in milliseconds. */
   readonly drainMs: number;
   readonly logLevel: LogLevel;
 }
 
+/** The flags of `blockhouse serve`, as text. */
 export interface Flags {
   readonly host?: string | undefined;
   readonly port?: string | undefined;
@@ -34,15 +37,16 @@ export interface Flags {
   readonly allowRemote?: boolean | undefined;
 }
 
-/** More, and monitors would crowd out those who wait for the gateway themselves. */
+/** With more, monitors would crowd out the gateway's direct callers. */
 export const DEFAULT_MONITOR_CALLS = 16;
 /** Systems give a process 1,024 file descriptors or more; a developer's machine has some tens of connections. */
 export const DEFAULT_MAX_CONNECTIONS = 2000;
-/** With what follows it, a server is gone within five seconds. */
+/** Leaves enough time for the rest of the shutdown, so that a server ends within five seconds. */
 export const DEFAULT_DRAIN_MS = 3500;
+/** Calls at a time and calls that may wait, for each provider. */
 export const DEFAULT_QUEUE: QueueLimits = { concurrency: 64, waiting: 256 };
 
-/** Throws an Error that names the setting and both ways to give it. */
+/** Throws an Error that names the setting, its flag and its variable. */
 export function resolveProcessConfig(flags: Flags, env: Environment): ProcessConfig {
   const text = (name: string): string | undefined => (env[name]?.trim() === '' ? undefined : env[name]?.trim());
   const host = (flags.host ?? text('BLOCKHOUSE_HOST') ?? '127.0.0.1').replace(/^\[(.*)\]$/, '$1');
@@ -97,7 +101,7 @@ function integer(name: string, text: string | undefined, low: number, high: numb
   return value;
 }
 
-/** `https://a.example, http://10.0.0.5:8000` → origins. Throws for what is no http(s) origin. */
+/** `https://a.example, http://10.0.0.5:8000` → origins. Throws for an item that is not an http(s) origin. */
 export function parseOrigins(text: string | undefined): ReadonlySet<string> {
   const origins = new Set<string>();
   for (const item of text?.split(/[\s,]+/).filter((part) => part !== '') ?? []) {

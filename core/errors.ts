@@ -99,7 +99,7 @@ export interface ErrorDetail {
   readonly message: string;
 }
 
-/** What an error can say besides its code and text. */
+/** The optional parts of an error, besides code and text. */
 export interface ErrorExtras {
   readonly cause?: unknown;
   readonly details?: readonly ErrorDetail[];
@@ -109,9 +109,9 @@ export interface ErrorExtras {
   readonly upstreamStatus?: number;
   /** Overrides the table. For instance, a provider's 429 for an exhausted quota is final. */
   readonly retryable?: boolean;
-  /** What a call used before it failed; the provider bills it all the same. */
+  /** What a call used before it failed; the provider bills it anyway. */
   readonly usage?: Usage;
-  /** True when the provider may have begun to work on the request, so that sending it again may cost twice. */
+  /** True if the provider may have begun to work on the request, so that a retry may cost twice. */
   readonly mayHaveRun?: boolean;
 }
 
@@ -161,17 +161,17 @@ export function invalidRequest(path: string, message: string): BlockhouseError {
 
 const INTERNAL_TEXT = 'Something went wrong inside the server; its log has the cause.';
 
-/** What the operating system says when it or the disk is short of something. That is no defect, and it may pass. */
+/** Codes of the operating system for a temporary shortage or fault of the machine or the disk. They are not a defect of this program. */
 const PASSING = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EAGAIN', 'EBUSY', 'EINTR', 'EIO', 'ESTALE', 'ETIMEDOUT']);
 
-/** The code of an operating system's fault that may pass, for instance EMFILE; undefined for any other error. */
+/** The code of a temporary fault of the operating system, for instance EMFILE; undefined for any other error. */
 export function passingFault(error: unknown): string | undefined {
   const { code, syscall } = (error ?? {}) as NodeJS.ErrnoException;
   return code !== undefined && syscall !== undefined && PASSING.has(code) ? code : undefined;
 }
 
 /**
- * Turns any error into a BlockhouseError that keeps it as the cause: STORAGE_FAILED for a fault of the operating system that may pass, otherwise
+ * Turns any error into a BlockhouseError that keeps it as the cause: STORAGE_FAILED for a temporary fault of the operating system, otherwise
  * INTERNAL_ERROR. A BlockhouseError is returned as it is.
  */
 export function toBlockhouseError(error: unknown): BlockhouseError {
@@ -181,12 +181,12 @@ export function toBlockhouseError(error: unknown): BlockhouseError {
   return internalError(error);
 }
 
-/** A failure that says nothing to a caller. The cause is for the log. */
+/** An INTERNAL_ERROR whose text hides the cause from the caller; the log shows the cause. */
 export function internalError(cause: unknown): BlockhouseError {
   return new BlockhouseError('INTERNAL_ERROR', INTERNAL_TEXT, { cause });
 }
 
-/** The same error with what its call has used; the error itself when that is not known. */
+/** A copy of the error with the usage of its call; the error itself if `usage` is undefined. */
 export function withUsage(error: BlockhouseError, usage: Usage | undefined): BlockhouseError {
   if (usage === undefined) return error;
   const { code, message, cause, details, retryAfterMs, upstreamStatus, retryable, mayHaveRun } = error;
@@ -204,7 +204,7 @@ export function withUsage(error: BlockhouseError, usage: Usage | undefined): Blo
 /** The wire form of an error, the same on every surface. */
 export function errorBody(error: BlockhouseError, requestId?: string): ErrorBody {
   return {
-    error: error.code === 'INTERNAL_ERROR' ? INTERNAL_TEXT : error.message, // its own text may hold anything, and is for the log
+    error: error.code === 'INTERNAL_ERROR' ? INTERNAL_TEXT : error.message, // its own text may contain anything, so only the log shows it
     status: error.status,
     code: error.code,
     ...(requestId !== undefined && { requestId }),

@@ -1,15 +1,15 @@
-// JSON text of what holds long prose: a prompt, an answer. V8 escapes a string character by character, which for 16 KiB takes as long as everything
-// else that a request costs; a search for the characters that need an escape is many times quicker, and prose has few of them. Pure: no I/O.
+// JSON text of values with long prose, such as a prompt or an answer. V8 escapes a string character by character, which for 16 KiB takes as long as
+// the rest of a request. Searching for the characters that need an escape is many times faster, and prose has few of them. Pure: no I/O.
 
-/** Below this length V8's own way is as quick. */
+/** Below this length JSON.stringify is as fast. */
 const LONG_TEXT = 1024;
-/** `messages[i].content[j].text` lies this deep; tool schemas lie deeper and have no long texts. */
+/** The depth of `messages[i].content[j].text`; tool schemas are deeper and have no long texts. */
 const TEXT_DEPTH = 5;
-/** Escapes within a sample of a text, above which replacing them one by one is the slower way: source code has more, prose fewer. */
+/** With more escapes than this in a sample of the text, JSON.stringify is faster: source code has more, prose fewer. */
 const SAMPLE_LENGTH = 512;
 const MOST_ESCAPES = 8;
 
-/** Backslash first: the others bring one with them. */
+/** Backslash first, because the other replacements add backslashes. */
 const COMMON_ESCAPES = [
   ['\\', '\\\\'],
   ['"', '\\"'],
@@ -19,7 +19,7 @@ const COMMON_ESCAPES = [
 ] as const;
 const RARE_ESCAPES = Array.from({ length: 0x20 }, (_, code) => String.fromCharCode(code)).filter((char) => !'\n\t\r'.includes(char));
 
-/** The same text as JSON.stringify, of plain JSON values (a property that is undefined is left out). */
+/** The same text as JSON.stringify gives, for plain JSON values (a property that is undefined is left out). */
 export function toJsonText(value: unknown): string {
   return hasLongText(value, TEXT_DEPTH) ? write(value, TEXT_DEPTH) : JSON.stringify(value);
 }
@@ -40,7 +40,7 @@ function write(value: unknown, depth: number): string {
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${write(member, depth - 1)}`).join(',')}}`;
 }
 
-/** Only ASCII text is taken apart: every other character needs V8's look at surrogates. */
+/** Only ASCII text is handled here; for other characters V8 must check surrogates. */
 function quote(text: string): string {
   if (Buffer.byteLength(text) !== text.length || isDense(text)) return JSON.stringify(text);
   if (RARE_ESCAPES.some((char) => text.includes(char))) return JSON.stringify(text);

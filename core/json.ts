@@ -1,6 +1,8 @@
 // The only place that parses JSON text. Pure: no I/O.
 
+/** Any value that JSON can express. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
+/** A JSON object; its keys come from outside, so any name may occur. */
 export interface JsonObject {
   [key: string]: JsonValue;
 }
@@ -31,11 +33,11 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * Values in one body, or in one file of a block: V8 needs a tenth of a second for 100,000 keys or forms of objects, and open streams can't
- * wait longer. More than ten thousand messages fit in.
+ * The most values in one body, or in one file of a block: V8 needs a tenth of a second for 100,000 keys or shapes of objects, and open streams
+ * can't wait longer. More than ten thousand messages fit in.
  */
 export const MAX_JSON_VALUES = 50_000;
-/** A value and the character before it. */
+/** The shortest value and the separator before it. */
 const LEAST_VALUE_BYTES = 2;
 
 const QUOTE = 0x22;
@@ -46,17 +48,17 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** What JSON text may hold at most. */
+/** Limits of JSON text. */
 export interface JsonLimits {
-  /** Fields and elements. */
+  /** The most fields and elements. */
   readonly values: number;
-  /** Arrays and objects inside each other. */
+  /** The deepest nesting of arrays and objects. */
   readonly depth: number;
 }
 
 /**
- * Which limit JSON text, UTF-8, goes beyond, found without parsing it: commas and brackets outside of strings are counted. Undefined when it keeps
- * to both, or when it is no JSON.
+ * The limit that JSON text in UTF-8 exceeds, found without parsing: commas and brackets outside of strings are counted. Undefined if it exceeds
+ * neither, or if it is not JSON.
  */
 export function exceededLimit(bytes: Uint8Array, { values, depth }: JsonLimits): keyof JsonLimits | undefined {
   let count = 0;
@@ -76,10 +78,10 @@ export function exceededLimit(bytes: Uint8Array, { values, depth }: JsonLimits):
   return undefined;
 }
 
-/** Characters of a string that are looked at one by one: the search for a distant quote is quicker, but takes longer to begin. */
+/** So many characters of a string are checked one by one; beyond that `indexOf` is faster, but it is slow to start. */
 const NEAR = 64;
 
-/** The place of the quote that ends the string; the length of the text when there is none. */
+/** The index of the quote that ends the string; the length of the text if there is none. */
 function endOfString(bytes: Uint8Array, start: number): number {
   let at = start;
   for (const near = start + NEAR; at < near; at += 1) {
@@ -96,15 +98,15 @@ function endOfString(bytes: Uint8Array, start: number): number {
   }
 }
 
-/** True for JSON text, UTF-8, with more than `limit` values, before it is parsed. */
+/** True if JSON text in UTF-8 has more than `limit` values; found without parsing. */
 export function holdsMoreThan(bytes: Uint8Array, limit: number): boolean {
   return bytes.length >= limit * LEAST_VALUE_BYTES && exceededLimit(bytes, { values: limit, depth: Number.POSITIVE_INFINITY }) === 'values';
 }
 
-/** Values inside a tool's schema: real ones have some hundreds, and the provider's form of it is made anew for each request. */
+/** The most values inside a tool's schema: real ones have some hundreds, and each request converts the schema to the provider's form. */
 export const MAX_SCHEMA_VALUES = 10_000;
 
-/** True when there are more than `limit` values inside arrays and objects. Ends as soon as it is known; `value` must not nest too deep. */
+/** True if arrays and objects contain more than `limit` values. Stops counting at the limit; check the depth of `value` first. */
 export function hasMoreThan(value: unknown, limit: number): boolean {
   return countUpTo(value, limit) > limit;
 }
@@ -119,7 +121,7 @@ function countUpTo(value: unknown, limit: number): number {
   return count;
 }
 
-/** True when arrays and objects nest deeper than `limit`. Recursion is bounded by the limit. */
+/** True if arrays and objects nest deeper than `limit`. The limit bounds the recursion. */
 export function isDeeperThan(value: unknown, limit: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (limit <= 0) return true;

@@ -1,4 +1,4 @@
-// What the core needs from others. Adapters implement `Adapter`; a transport that shows an answer while it is written implements `StreamSink`.
+// The interfaces that the core needs. Adapters implement `Adapter`; a transport that streams an answer implements `StreamSink`.
 // Pure: types only.
 import type { EgressRule } from './gateway/egress.ts';
 import type { Prompt } from './gateway/prompt.ts';
@@ -34,7 +34,7 @@ export interface EventSink {
 
 /** Limits of one upstream call in milliseconds; 0 switches a limit off. */
 export interface UpstreamTimeouts {
-  /** Until the connection stands. */
+  /** Until the connection is open. */
   readonly connectMs: number;
   /** Silence before the answer. */
   readonly firstByteMs: number;
@@ -51,11 +51,11 @@ export interface AdapterCall {
   readonly signal: AbortSignal;
 }
 
-/** What an attempt at a chat request needs besides. */
+/** What an attempt at a chat request needs in addition. */
 export interface ChatCall extends AdapterCall {
   readonly model: string;
   readonly prompt: Prompt;
-  /** True when the caller wants the answer while it is written. */
+  /** True if the caller wants the answer as a stream. */
   readonly stream: boolean;
   readonly sink: EventSink;
 }
@@ -71,29 +71,29 @@ export interface Adapter {
   /** The name of this provider in the price data; absent when it has no prices. */
   readonly pricesAs?: string;
   readonly supportsStreaming: boolean;
-  /** The environment variables that callers are told about. */
+  /** The environment variables that the API lists for callers. */
   readonly envVars: readonly string[];
   readonly settings: SettingsSpec;
   /** Limits of this provider that differ from the gateway's defaults. */
   readonly timeouts?: Partial<UpstreamTimeouts>;
-  /** Origins other than that of `baseURL` that stored keys may go to, for a provider whose hosts follow from other settings. Must not throw. */
+  /** Origins besides that of `baseURL` that stored keys may go to, for a provider whose hosts depend on other settings. Must not throw. */
   trustedOrigins?(settings: ResolvedSettings): readonly string[];
-  /** Says in a sentence what is missing before a call can be made; undefined when nothing is. Must not do I/O. */
+  /** A sentence that says which credential is missing and how to set it; undefined if none is. Must not do I/O. */
   missingCredential(settings: ResolvedSettings): string | undefined;
   /**
-   * The most tokens that a prompt and its answer may have together; undefined where the adapter knows no limit. May ask the provider once for
+   * The most tokens that a prompt and its answer may have together; undefined if the adapter knows no limit. May ask the provider once for
    * each model. Rejects with a BlockhouseError when there is no connection.
    */
   contextTokens?(call: AdapterCall, model: string): Promise<number | undefined>;
-  /** Makes one attempt. Rejects with a BlockhouseError whose `retryable` and `mayHaveRun` tell the truth about this attempt. */
+  /** Makes one attempt. Rejects with a BlockhouseError whose `retryable` and `mayHaveRun` describe this attempt. */
   chat(call: ChatCall): Promise<void>;
-  /** Model ids for people to choose from, when the provider need not be asked. */
+  /** Model ids for people to choose from; when set, the provider is not asked. */
   readonly curatedModels?: readonly string[];
   /** Asks the provider for its model ids; called only when there is no curated list. Rejects with a BlockhouseError. */
   listModels(call: AdapterCall): Promise<readonly string[]>;
   /** The cheapest authenticated probe, never an inference. Resolves with a sentence for people; rejects with a BlockhouseError. */
   verify(call: AdapterCall): Promise<string>;
-  /** Loads what the first call needs, so that the call does not wait for it. May be left out. */
+  /** Loads what the first call needs, so that the call does not wait for it. Optional. */
   prepare?(): Promise<void>;
   /** Ends every call and closes all connections. Called once, at shutdown. May take time; must not reject. */
   close(): Promise<void>;

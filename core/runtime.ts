@@ -1,4 +1,4 @@
-// The core put together: what `createCore` gives to a server, a CLI or another program.
+// Assembles the core: `createCore` serves a server, a CLI or another program.
 import { randomFillSync } from 'node:crypto';
 import { CredentialStore } from './auth/credentials.ts';
 import { ApiToken } from './auth/token.ts';
@@ -17,36 +17,37 @@ import type { ChatDone, ChatRequest, ChatResponse } from './schemas/chat.ts';
 import { VERSION } from './version.ts';
 import { type WorkspaceOptions, WorkspaceSession } from './workspace-session.ts';
 
-/** What a core is made with. */
+/** The options of `createCore`. */
 export interface CoreOptions extends WorkspaceOptions {
-  /** Folder that holds auth.json and the token. Left out: nothing is read from or written to disk. */
+  /** The folder of auth.json, the token and the blocks. Without it, nothing is read from or written to disk. */
   readonly workspace?: string;
   readonly adapters: readonly Adapter[];
   /** Defaults to the environment of the process. */
   readonly env?: Environment;
-  /** Origins, beside the providers' own, that stored keys may go to. */
+  /** Origins, besides the providers' own, that stored keys may go to. */
   readonly allowedOrigins?: ReadonlySet<string>;
   readonly queue?: Partial<QueueLimits>;
   readonly timeouts?: Partial<UpstreamTimeouts>;
-  /** Repetitions of a failed attempt at most, 0 to 2; the default is 2. */
+  /** The most retries of a failed attempt, 0 to 2; the default is 2. */
   readonly retries?: number;
 }
 
+/** The gateway and, after `start`, the blocks of a workspace. */
 export interface Core {
   readonly version: string;
   /** Facts about what has happened; see docs/events.md. */
   readonly events: CoreBus;
   readonly workspace: string | undefined;
   /**
-   * Takes the workspace for this process, sweeps what a crash left behind, and starts the monitors of blocks that are wanted running, one
-   * after the other, in the background. Rejects with WORKSPACE_BUSY while another server holds it; an Error without a workspace.
+   * Takes the workspace for this process, removes what a crash left behind, and starts the monitors of blocks with `enabled`, one after the
+   * other, in the background. Rejects with WORKSPACE_BUSY while another server holds the workspace, and with an Error if there is no workspace.
    */
   start(): Promise<void>;
-  /** Writes where this server can be reached into the workspace's lock, so that the CLI finds it. Only after `start`. */
+  /** Writes the server's address into the lock of the workspace, so that the CLI finds it. Only after `start`. */
   announce(url: string): Promise<void>;
-  /** True once `start` has resolved: only then there are `blocks`. */
+  /** True once `start` has resolved; only then `blocks` can be used. */
   readonly started: boolean;
-  /** Blocks and their archive. Only after `start`: throws an Error that says so before. */
+  /** Blocks and their archive. Throws an Error before `start`. */
   readonly blocks: Blocks;
   /** The bearer token of the workspace; undefined without a workspace. */
   readonly token: ApiToken | undefined;
@@ -60,19 +61,20 @@ export interface Core {
   verify(id: string, body?: unknown, options?: CallOptions): Promise<VerifyResult>;
   /** A whole answer; rejects with a BlockhouseError. The request is checked at run time. */
   chat(request: ChatRequest, options?: CallOptions): Promise<ChatResponse>;
-  /** The same answer piece by piece; ends with one `done`, or throws. Leaving the loop aborts the request. */
+  /** The answer as a stream of events; it ends with one `done`, or throws. Leaving the loop aborts the request. */
   stream(request: ChatRequest, options?: CallOptions): ChatStream;
-  /** The same for a transport that keeps its own back-pressure. */
+  /** The same for a transport with its own back-pressure. */
   pipe(request: unknown, sink: StreamSink, options?: CallOptions): Promise<ChatDone>;
   newRequestId(): string;
-  /** Loads in the background, a piece a turn, what the first requests would otherwise hold up the others with. Never needed, and never rejects. */
+  /** Loads in the background what the first requests would otherwise block others to load. Optional; never rejects. */
   prepare(): Promise<void>;
-  /** Stops the monitors and gives the workspace back; the gateway goes on. `blocks` throws SHUTTING_DOWN from now on. */
+  /** Stops the monitors and releases the workspace; the gateway goes on. From then on `blocks` throws SHUTTING_DOWN. */
   stop(): Promise<void>;
-  /** Stops the monitors, ends what is open, gives the workspace back. A second call waits for the first. */
+  /** Stops the monitors, ends open calls and releases the workspace. A second call waits for the first. */
   close(): Promise<void>;
 }
 
+/** Makes a core. It does no I/O until it is used; `close` ends it. */
 export function createCore(options: CoreOptions): Core {
   const events = createBus();
   const { workspace } = options;
@@ -120,13 +122,13 @@ export function createCore(options: CoreOptions): Core {
         await gateway.prepare();
         await session?.prepare();
       } catch (error) {
-        // Whoever needs it meets the same failure, and can say for what.
+        // The first caller that needs it gets the same failure, with its own context.
         process.emitWarning(error instanceof Error ? error : String(error));
       }
     },
     stop: async () => session?.close(),
     close: async () => {
-      // Monitors first: their last words go through the gateway.
+      // Monitors first: their last calls still need the gateway.
       try {
         await session?.close();
       } finally {
@@ -142,11 +144,11 @@ function needWorkspace(session: WorkspaceSession | undefined): WorkspaceSession 
 }
 
 const ID_BYTES = 12;
-/** Asked for in bulk: a call for each id costs as much as the rest of it. */
+/** Random bytes for many ids: a system call for each id would double its cost. */
 const pool = Buffer.alloc(ID_BYTES * 256);
 let used = pool.length;
 
-/** Sorts by nothing, collides never: 96 random bits. */
+/** 96 random bits, so ids don't collide; they have no order. */
 function newRequestId(): string {
   if (used === pool.length) {
     randomFillSync(pool);

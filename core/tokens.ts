@@ -1,4 +1,4 @@
-// How many tokens a text has, before a provider has counted them. Pure: no I/O.
+// Estimates the tokens of a text before a provider has counted them. Pure: no I/O.
 
 const ASCII_CHARACTERS_PER_TOKEN = 4;
 const OTHER_CHARACTERS_PER_TOKEN = 1.5;

@@ -1,9 +1,9 @@
-// The workspace as this process holds it: the lock, and the blocks behind it. What blocks need is loaded at `start`, so that a
-// program that only wants the gateway does not pay for it.
+// The workspace that this process holds: its lock and its blocks. Their code is loaded at `start`, so that a program that only uses the
+// gateway does not load it.
 //
-// Lock-first: nothing of a workspace is written before the lock is ours, and the lock is given back when everything is written, or can't be.
-// Lost-lock: when the lock names another server, because somebody deleted it by hand and that server came, the monitors end before two answer
-// one message.
+// lock-first: nothing in a workspace is written before we hold the lock, and we release the lock only after the last write.
+// lost-lock: when the lock names another server (a person deleted ours, and that server started), our monitors end, so that no message gets two
+//   answers.
 import type { CredentialStore } from './auth/credentials.ts';
 import type { Blocks } from './block/api.ts';
 import type { WorkspaceBlocks } from './block/blocks.ts';
@@ -18,18 +18,19 @@ import type { Ledger } from './workspace/ledger.ts';
 import { type LockHolder, WorkspaceLock } from './workspace/lock.ts';
 import type { FolderWatches } from './workspace/watch.ts';
 
-/** What a program may set of how blocks are run. */
+/** Options for running blocks. */
 export interface WorkspaceOptions {
-  /** Model calls that monitors make at the same time, at most; the default is 16. */
+  /** The most model calls that monitors make at the same time; the default is 16. */
   readonly monitorCalls?: number;
   /** Monotonic milliseconds. */
   readonly now?: () => number;
-  /** Epoch milliseconds: what stands in files. */
+  /** Epoch milliseconds, for times in files. */
   readonly clock?: () => number;
   /** From 0 to 1, for jitter. */
   readonly random?: () => number;
 }
 
+/** What a session works with. */
 export interface SessionOptions {
   readonly workspace: string;
   readonly bus: CoreBus;
@@ -50,6 +51,7 @@ interface Held {
   readonly prices: Prices;
 }
 
+/** One workspace from `start` to `close`. */
 export class WorkspaceSession {
   readonly #options: SessionOptions;
   #starting: Promise<Held> | undefined;
@@ -57,7 +59,7 @@ export class WorkspaceSession {
   #closing: Promise<void> | undefined;
   #lockFault: string | undefined;
   #isKeeping = false;
-  /** Whom the lock named at the last look that found another one. */
+  /** The process that the lock named when it was last found to name another one. */
   #seen: number | undefined;
 
   constructor(options: SessionOptions) {
@@ -92,7 +94,7 @@ export class WorkspaceSession {
     await this.#held.lock.announce(url);
   }
 
-  /** The price data, where there are blocks that will need it; else with the first block. */
+  /** Loads the price data if there are blocks that need it; otherwise the first block loads it. */
   async prepare(): Promise<void> {
     if ((this.#held?.blocks.counts().blocks ?? 0) > 0) return this.#loadPrices();
     const { bus } = this.#options;
@@ -107,7 +109,7 @@ export class WorkspaceSession {
     try {
       await this.#held?.prices.prepare();
     } catch (error) {
-      process.emitWarning(error as Error); // the first call that needs them meets the same failure
+      process.emitWarning(error as Error); // the first call that needs them gets the same failure
     }
   }
 
@@ -116,7 +118,7 @@ export class WorkspaceSession {
     return this.#closing;
   }
 
-  /** Lock-first. */
+  /** lock-first. */
   async #open(): Promise<Held> {
     const { workspace } = this.#options;
     await ensureFolder(workspace);
@@ -132,9 +134,9 @@ export class WorkspaceSession {
     }
   }
 
-  /** Lost-lock. */
+  /** lost-lock. */
   async #keepLock(lock: WorkspaceLock): Promise<void> {
-    if (this.#isKeeping) return; // a disk that hangs gets no second question
+    if (this.#isKeeping) return; // the last check still hangs on the disk
     this.#isKeeping = true;
     try {
       const other = await lock.keep();
@@ -152,14 +154,14 @@ export class WorkspaceSession {
     }
   }
 
-  /** A server that can't be reached yet may fail to listen on the port of this one, and be gone at the next look. */
+  /** True for a server without an address: it may fail to listen on our port and be gone at the next check. */
   #mayPass({ pid, url }: LockHolder): boolean {
     const isNew = url === null && this.#seen !== pid;
     this.#seen = pid;
     return isNew;
   }
 
-  /** Once, for as long as it is the same. */
+  /** Reports a fault once, until it changes. */
   #tellLockFault(error: string): void {
     if (error === this.#lockFault) return;
     this.#lockFault = error;
@@ -204,7 +206,7 @@ export class WorkspaceSession {
   }
 
   async #close(): Promise<void> {
-    const held = this.#held ?? (await this.#starting?.catch(() => undefined)); // whoever called `start` has the failure
+    const held = this.#held ?? (await this.#starting?.catch(() => undefined)); // the caller of `start` gets the failure
     this.#held = undefined;
     if (held === undefined) return;
     clearInterval(held.lockCheck);

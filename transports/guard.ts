@@ -1,19 +1,20 @@
-// Who may speak to this server: requests for its own name, from its own pages or from programs, with its token.
+// Which requests this server accepts: those for its own name, from its own pages or from programs, with its token.
 // Pure: no I/O.
 import type { IncomingMessage } from 'node:http';
 import { BlockhouseError, invalidRequest, isLoopbackHost } from '../core/index.ts';
 
+/** What the operator has allowed. */
 export interface GuardOptions {
-  /** True when the operator opened the server to other machines: it is then reached under names we can't know. */
+  /** True when the server listens beyond loopback. Clients then use host names that the server can't know, so `Host` is not compared. */
   readonly allowRemote: boolean;
 }
 
 /**
- * Throws FORBIDDEN_ORIGIN: a page of another site (or of a name that was rebound to 127.0.0.1) is no caller of ours.
- * Throws INVALID_REQUEST where it can't be told who is meant: Node keeps the first of two Host headers, a proxy may keep the last.
+ * Throws FORBIDDEN_ORIGIN for a request from a page of another site, or under a host name that was rebound to 127.0.0.1.
+ * Throws INVALID_REQUEST for a request with two Host headers, or none: Node keeps the first of two, and a proxy may keep the last.
  */
 export function assertOwnHost(req: IncomingMessage, options: GuardOptions): void {
-  // Node's parser takes requests of versions 0.9 and 2.0 for 1.1.
+  // Node's parser also accepts versions 0.9 and 2.0.
   if (req.httpVersion !== '1.1' && req.httpVersion !== '1.0') throw invalidRequest('', 'The request is not valid HTTP/1.1.');
   const host = req.headers.host?.toLowerCase() ?? '';
   const hosts = countHeader(req, 'host');
@@ -37,25 +38,25 @@ export function assertOwnHost(req: IncomingMessage, options: GuardOptions): void
 
 const MAX_URL_CHARACTERS = 8 * 1024;
 
-/** The path of the request as it is written, without its query. Throws for a target that is no path, or too long. */
+/** The path of the request as it is written, without its query. Throws when the target is not a path, or is longer than 8 KiB. */
 export function targetPath(req: IncomingMessage): string {
   const target = req.url ?? '/';
   if (target.length > MAX_URL_CHARACTERS) throw new BlockhouseError('URI_TOO_LONG', `The request target is longer than ${MAX_URL_CHARACTERS} characters.`);
   if (target === '*') throw invalidRequest('', 'The request target must be a path.');
-  if (!target.startsWith('/')) throw new BlockhouseError('FORBIDDEN_ORIGIN', 'The request target must be a path; this server is no proxy.');
+  if (!target.startsWith('/')) throw new BlockhouseError('FORBIDDEN_ORIGIN', 'The request target must be a path; this server is not a proxy.');
   const end = target.indexOf('?');
   return end === -1 ? target : target.slice(0, end);
 }
 
 function isOwnHost(host: string, port: number | undefined): boolean {
-  // As nearly everybody names it.
+  // The two usual names; the check below handles the others.
   if (host === `127.0.0.1:${port}` || host === `localhost:${port}`) return true;
   const match = /^(\[[0-9a-f:]+\]|[^:]*)(?::(\d+))?$/.exec(host);
   if (match === null || !isLoopbackHost(match[1] ?? '')) return false;
   return Number(match[2] ?? 80) === port;
 }
 
-/** The token of `Authorization: Bearer <token>`; undefined when the header is missing, doubled or of another form. */
+/** The token of `Authorization: Bearer <token>`; undefined when the header is missing, repeated or has another form. */
 export function bearerToken(req: IncomingMessage): string | undefined {
   const header = req.headers.authorization;
   if (header === undefined || countHeader(req, 'authorization') !== 1) return undefined;
@@ -73,7 +74,7 @@ function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** The caller's own request id where it is fit for a header and a log line. */
+/** The caller's `x-request-id`; undefined when it is missing or could break a header or a log line (128 characters of A-Z, a-z, 0-9, `._:-` at most). */
 export function inboundRequestId(req: IncomingMessage): string | undefined {
   const given = req.headers['x-request-id'];
   return typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : undefined;

@@ -1,16 +1,16 @@
-// What the transports log to.
+// The log of the transports.
 import { inspect } from 'node:util';
 
-/** pino fits. */
+/** Where the transports write their log lines; a pino logger fits. */
 export interface TransportLog {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
   error(fields: object, message: string): void;
-  /** Where it says no, nothing is worked out for that level. */
+  /** Optional. When it returns false, the transport skips the work for a line of that level. */
   isLevelEnabled?(level: string): boolean;
 }
 
-/** For a transport that was given no log: failures go to stderr, since nothing else holds their cause; the rest goes nowhere. */
+/** The default log: writes errors to stderr, because their cause is recorded nowhere else, and drops the other levels. */
 export const STDERR_LOG: TransportLog = {
   debug: () => undefined,
   info: () => undefined,

@@ -1,16 +1,16 @@
-// The answer to what is no HTTP exchange any more, or never was one: written to the bare connection, which it ends.
+// Answers on a bare socket, for bytes that never became an HTTP request or a connection that has left HTTP. Each answer ends its connection.
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type BlockhouseError, errorBody } from '../core/index.ts';
 
-/** On every answer: nothing here is a page, and nothing is to be guessed, framed or kept. */
+/** The headers of every answer. No answer is a page, so browsers must not guess its type, frame it or pass its address on. */
 export const COMMON_HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 } as const;
 
-/** Answers without a request and ends the connection: the same error body, headers and all. */
+/** Writes a failure with the usual error body and headers to the socket and ends the connection. `more` adds or replaces headers. */
 export function answerRaw(socket: Duplex, failure: BlockhouseError, requestId: string, more: Readonly<Record<string, string>> = {}): void {
   const body = JSON.stringify(errorBody(failure, requestId));
   const headers = {
@@ -29,7 +29,7 @@ export function answerRaw(socket: Duplex, failure: BlockhouseError, requestId: s
   socket.end(`HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}\r\n${lines.join('')}\r\n${body}`, () => socket.destroy());
 }
 
-/** The answer that has its turn on a connection and is not complete: Node notes it on the socket. */
+/** The incomplete answer whose turn it is on a connection. Node keeps it in a private field of the socket. */
 export function openAnswer(socket: Duplex & { readonly _httpMessage?: ServerResponse | null }): ServerResponse | undefined {
   return socket._httpMessage ?? undefined;
 }

@@ -1,9 +1,9 @@
-// How many wrong tokens one address may present: a program that tries some is told to stop, and the log is not filled by it (W4).
+// Limits how many wrong tokens one address may present in a minute.
 //
-// W1 The right token is always taken, from the same address too: nobody can lock its owner out.
-// W2 A request without any token is no attempt.
-// W3 Memory is bounded, however many addresses there are.
-// W4 Of an address that goes on, the first refusal of a minute as too many is news; the log has the others as details.
+// owner-always-in: the right token is always accepted, also from an address that has presented too many wrong ones.
+// silence-is-free: a request without a token does not count as an attempt.
+// bounded-memory: the server remembers at most 1,000 addresses and forgets the oldest first.
+// one-log-line: the first TOO_MANY_ATTEMPTS of an address in a minute is logged at `info`, the further ones at `debug`.
 import type { IncomingMessage } from 'node:http';
 import { BlockhouseError, type Core } from '../core/index.ts';
 
@@ -18,7 +18,7 @@ interface Attempts {
 
 const byCore = new WeakMap<object, WrongTokens>();
 
-/** The count of a server: its HTTP and its WebSocket share it. */
+/** The counts of a core, which the HTTP and the WebSocket transport share. */
 export function wrongTokensOf(core: object): WrongTokens {
   const known = byCore.get(core) ?? new WrongTokens();
   byCore.set(core, known);
@@ -27,30 +27,31 @@ export function wrongTokensOf(core: object): WrongTokens {
 
 const repeated = new WeakSet<object>();
 
-/** W4. Whether `failure` only says again what an address was told within the minute. */
+/** True for a TOO_MANY_ATTEMPTS that repeats one of the same minute (one-log-line). */
 export function isRepeated(failure: object | undefined): boolean {
   return failure !== undefined && repeated.has(failure);
 }
 
+/** Counts the wrong tokens of each remote address in windows of a minute. */
 export class WrongTokens {
   readonly #now: () => number;
   /** In the order of their first attempts. */
   readonly #attempts = new Map<string, Attempts>();
 
-  /** Monotonic milliseconds. */
+  /** `now` returns monotonic milliseconds. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  /** Throws UNAUTHORIZED with `cure` unless `token` is the right one, or TOO_MANY_ATTEMPTS for an address that has presented too many wrong ones. */
+  /** Throws UNAUTHORIZED with the text `cure` unless `token` is right, and TOO_MANY_ATTEMPTS when the address has presented too many wrong ones. */
   assertRight(core: Pick<Core, 'token'>, req: IncomingMessage, token: string | undefined, cure: string): void {
     if (!this.isRight(core, req, token)) throw new BlockhouseError('UNAUTHORIZED', cure);
   }
 
-  /** Whether `token` is the right one. A wrong one is an attempt, whoever asks: throws TOO_MANY_ATTEMPTS. */
+  /** Whether `token` is right. Counts a wrong one, and throws TOO_MANY_ATTEMPTS from the 21st within a minute. */
   isRight(core: Pick<Core, 'token'>, req: IncomingMessage, token: string | undefined): boolean {
-    if (token === undefined) return false;
-    if (core.token?.matches(token)) return true;
+    if (token === undefined) return false; // silence-is-free
+    if (core.token?.matches(token)) return true; // owner-always-in
     this.#count(req.socket.remoteAddress ?? '');
     return false;
   }
@@ -73,11 +74,11 @@ export class WrongTokens {
         retryAfterMs: attempts.since + MINUTE_MS - now,
       },
     );
-    if (attempts.count > MOST_A_MINUTE + 1) repeated.add(refusal);
+    if (attempts.count > MOST_A_MINUTE + 1) repeated.add(refusal); // one-log-line
     throw refusal;
   }
 
-  /** W3: the oldest goes first. */
+  /** bounded-memory. */
   #forget(): void {
     for (const address of this.#attempts.keys()) {
       if (this.#attempts.size <= MOST_ADDRESSES) return;

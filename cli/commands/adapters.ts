@@ -1,4 +1,4 @@
-// `blockhouse adapters`, `models` and `verify`: what there is, and whether it works. No server is needed.
+// `blockhouse adapters`, `models` and `verify`. They need no server.
 import { Command, Option } from 'clipanion';
 import { stand } from '../banner.ts';
 import { BaseCommand } from '../command.ts';
@@ -7,6 +7,7 @@ import { columns, oneLine } from '../output.ts';
 
 const category = 'Providers';
 
+/** Prints `{adapters: [metadata + ready]}`, or a table. */
 export class AdaptersCommand extends BaseCommand {
   static override readonly paths = [['adapters']];
   static override readonly usage = Command.Usage({ category, description: 'List the adapters and whether each is configured' });
@@ -23,6 +24,7 @@ export class AdaptersCommand extends BaseCommand {
   }
 }
 
+/** Prints `{provider, models, count}`, or the model ids. */
 export class ModelsCommand extends BaseCommand {
   static override readonly paths = [['models']];
   static override readonly usage = Command.Usage({ category, description: 'List the models of an adapter, one on a line' });
@@ -40,6 +42,7 @@ export class ModelsCommand extends BaseCommand {
   }
 }
 
+/** Prints `{provider, ok, detail}`, or the detail; exit code 3 when `ok` is false. */
 export class VerifyCommand extends BaseCommand {
   static override readonly paths = [['verify']];
   static override readonly usage = Command.Usage({

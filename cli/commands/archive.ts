@@ -1,4 +1,4 @@
-// `blockhouse rm`, `archive ls`, `restore` and `purge`: blocks that are put away.
+// `blockhouse rm`, `archive ls`, `restore` and `purge`: the archive.
 import { Command, Option } from 'clipanion';
 import { CliError, type ExitKind, suggestAnotherName } from '../exit-codes.ts';
 import { oneLine, writeLines } from '../output.ts';
@@ -7,13 +7,14 @@ import { ServerCommand } from '../server-command.ts';
 
 const category = 'Archive';
 
+/** Prints the archive names, or `{results: [{name, success, archiveName | error}]}`. */
 export class RemoveCommand extends ServerCommand {
   static override readonly paths = [['rm']];
   static override readonly usage = Command.Usage({
     category,
     description: 'Move blocks to the archive',
     details: 'Stops the monitor first. Nothing is lost: `restore` brings the block back. Asks at a terminal. Prints the archive names.',
-    examples: [['Put one away', '$0 rm my-block']],
+    examples: [['Archive one block', '$0 rm my-block']],
   });
 
   yes = Option.Boolean('-y,--yes', false, { description: 'Do not ask' });
@@ -37,6 +38,7 @@ export class RemoveCommand extends ServerCommand {
   }
 }
 
+/** Prints `{archives}`, or a table. */
 export class ArchiveListCommand extends ServerCommand {
   static override readonly paths = [['archive', 'ls'], ['archive', 'list'], ['archive']];
   static override readonly usage = Command.Usage({
@@ -59,12 +61,13 @@ export class ArchiveListCommand extends ServerCommand {
   }
 }
 
+/** Prints the server's answer `{success, message, name}`, or the name. */
 export class RestoreCommand extends ServerCommand {
   static override readonly paths = [['restore']];
   static override readonly usage = Command.Usage({
     category,
     description: 'Bring a block back from the archive',
-    details: 'Takes an archive name, or the name of the block where the archive has it once. The block is stopped. Prints its name.',
+    details: 'Takes an archive name, or the name of the block if only one archive has it. The restored block is stopped. Prints its name.',
     examples: [
       ['As it was', '$0 restore my-block'],
       ['Under another name', '$0 restore my-block --as second'],
@@ -84,6 +87,7 @@ export class RestoreCommand extends ServerCommand {
   }
 }
 
+/** Deletes for good; without a terminal it needs `--yes`. */
 export class PurgeCommand extends ServerCommand {
   static override readonly paths = [['purge']];
   static override readonly usage = Command.Usage({
@@ -102,7 +106,7 @@ export class PurgeCommand extends ServerCommand {
       this.yes ||
       (await this.interruptible(async () => {
         const refuse = (): never => {
-          throw new CliError('usage', 'this deletes for good; add --yes to say that it is meant.');
+          throw new CliError('usage', 'This deletes for good; add --yes to confirm.');
         };
         return (await this.agreed(question, refuse)) ? 'ok' : 'unexpected';
       })) === 'ok';

@@ -6,6 +6,7 @@ import type { ExitKind } from '../exit-codes.ts';
 import { isColored, isTerminal, styleFor } from '../output.ts';
 import { ServerCommand } from '../server-command.ts';
 
+/** The base of the commands that talk with a block. */
 export abstract class TalkCommand extends ServerCommand {
   protected talk(name: string): Promise<ExitKind> {
     return this.withServer(async ({ client }, signal) => {
@@ -14,19 +15,20 @@ export abstract class TalkCommand extends ServerCommand {
       const { stdin } = this.context;
       const terminal = isTerminal(stdin) && isTerminal(this.stderr);
       const style = styleFor(isColored(this.stderr, this.context.env));
-      // At a terminal Ctrl-C is a key that `attach` reads; a signal from elsewhere is an interruption all the same.
+      // At a terminal Ctrl-C is a key that `attach` reads. A SIGINT from another process still interrupts.
       return attach({ api, block: name, input: stdin, output: this.stderr, stdout: this.stdout, terminal, style, signal });
     });
   }
 }
 
+/** Writes replies to stdout, and the prompt and remarks to stderr. */
 export class AttachCommand extends TalkCommand {
   static override readonly paths = [['attach']];
   static override readonly usage = Command.Usage({
     category: 'Messages',
     description: 'Talk with a block; replies show while they are written',
     details: `
-      Each line is a message. Ctrl-C ends the reply that is being written, and leaves where there is none; Ctrl-D leaves. \`/help\` tells
+      Each line is a message. Ctrl-C ends the reply that is being written, or leaves if there is none; Ctrl-D leaves. \`/help\` lists
       the commands of the talk. With piped input, each line is sent after the reply to the line before it.
     `,
     examples: [['Talk', '$0 attach my-block']],

@@ -1,6 +1,5 @@
-// `blockhouse auth`: the credentials in auth.json.
-//
-// K1 A value never comes from the command line, where the shell's history and every process list would have it.
+// `blockhouse auth`: the credentials in auth.json. A value never comes from the command line, because the shell's history and
+// every process list would show it.
 import { Command, Option } from 'clipanion';
 import type { Adapter, Core } from '../../core/index.ts';
 import { BaseCommand } from '../command.ts';
@@ -9,6 +8,7 @@ import { columns, isTerminal } from '../output.ts';
 
 const category = 'Credentials';
 
+/** Prints `{adapter, fields}`: the fields that were stored, without their values. */
 export class AuthSetCommand extends BaseCommand {
   static override readonly paths = [['auth', 'set']];
   static override readonly usage = Command.Usage({
@@ -48,7 +48,7 @@ export class AuthSetCommand extends BaseCommand {
     );
   }
 
-  /** K1. */
+  /** From the prompt or from standard input. */
   async #values(adapter: Adapter, stored: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Record<string, string>> {
     const { askValues, checkValues, fieldsOf, parseValues } = await import('../credentials-input.ts');
     const fields = fieldsOf(adapter, this.field);
@@ -59,6 +59,7 @@ export class AuthSetCommand extends BaseCommand {
   }
 }
 
+/** Prints `{settings: [{adapter, field, value, source}]}`, or a table; secrets are masked. */
 export class AuthListCommand extends BaseCommand {
   static override readonly paths = [['auth', 'list']];
   static override readonly usage = Command.Usage({
@@ -79,6 +80,7 @@ export class AuthListCommand extends BaseCommand {
   }
 }
 
+/** Prints `{adapter, removed}`. */
 export class AuthRemoveCommand extends BaseCommand {
   static override readonly paths = [['auth', 'rm']];
   static override readonly usage = Command.Usage({ category, description: 'Remove everything stored for an adapter' });
@@ -89,7 +91,7 @@ export class AuthRemoveCommand extends BaseCommand {
     const { inWorkspace } = await import('../compose.ts');
     const config = await this.config();
     return this.withCore(async (core) => {
-      // An entry under a name that no adapter has can be removed, too.
+      // An entry that belongs to no adapter can be removed, too.
       const id = core.credentials?.ids().includes(this.id) ? this.id : adapterOf(core, this.id).id;
       const removed = await inWorkspace(config, async () => (await core.credentials?.remove(id)) ?? false);
       await this.print({ adapter: id, removed }, []);
@@ -99,6 +101,7 @@ export class AuthRemoveCommand extends BaseCommand {
   }
 }
 
+/** `blockhouse auth` alone: names its subcommands and fails. */
 export class AuthCommand extends BaseCommand {
   static override readonly paths = [['auth']];
   static override readonly usage = Command.Usage({
@@ -108,12 +111,12 @@ export class AuthCommand extends BaseCommand {
   });
 
   protected override run(): Promise<ExitKind> {
-    throw new CliError('usage', 'say what to do: auth set <id>, auth list or auth rm <id>.');
+    throw new CliError('usage', 'A subcommand is missing: auth set <id>, auth list or auth rm <id>.');
   }
 }
 
-/** The core's message repeats what was typed, and here that may be a key in the wrong place. */
+/** Checks the id first, because the core's message repeats it, and it may be a key in the wrong place. */
 function adapterOf(core: Core, id: string): Adapter {
-  if (!/^[a-z]{1,16}$/.test(id)) throw new CliError('usage', `that is no adapter id; there are ${core.adapterIds().join(', ')}.`);
+  if (!/^[a-z]{1,16}$/.test(id)) throw new CliError('usage', `This is not an adapter id; there are ${core.adapterIds().join(', ')}.`);
   return core.adapter(id);
 }

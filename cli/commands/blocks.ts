@@ -1,4 +1,4 @@
-// `blockhouse ls`, `show`, `why` and `new`: what there is, how it is, and one more of it.
+// `blockhouse ls`, `show`, `why` and `new`.
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'clipanion';
@@ -12,25 +12,26 @@ import { ServerCommand } from '../server-command.ts';
 const category = 'Blocks';
 const WATCH_MS = 1000;
 
+/** Prints `{blocks}`, the names, or a table; with `--watch`, again at every change. */
 export class ListCommand extends ServerCommand {
   static override readonly paths = [['ls'], ['list']];
   static override readonly usage = Command.Usage({
     category,
     description: 'List the blocks',
     details: `
-      \`●\` is a monitor that runs, \`○\` one that does not, \`◐\` one that waits or is in between, \`!\` a block that needs a person.
-      QUEUE counts the messages that wait for an answer, FAILED those that failed (\`$0 why\` says why), TODAY is what was spent since midnight (UTC). On a narrow terminal
-      the columns on the right are left out first.
+      \`●\` marks a monitor that runs, \`○\` one that does not, \`◐\` one that waits or is in between, \`!\` a block that needs a person.
+      QUEUE counts the messages that wait for an answer, FAILED those that failed (\`$0 why\` says why). TODAY is the money spent since
+      midnight (UTC). On a narrow terminal some columns are left out.
     `,
     examples: [
       ['All blocks', '$0 ls'],
-      ['Stay and follow them', '$0 ls --watch'],
+      ['Keep the list up to date', '$0 ls --watch'],
       ['Start every block', '$0 start $($0 ls -q)'],
     ],
   });
 
   quiet = Option.Boolean('-q,--quiet', false, { description: 'Only the names, one on a line' });
-  watch = Option.Boolean('-w,--watch', false, { description: 'Draw anew at every change, until Ctrl-C' });
+  watch = Option.Boolean('-w,--watch', false, { description: 'Draw the list again at every change, until Ctrl-C' });
 
   protected override async run(): Promise<ExitKind> {
     return this.withServer(async (api, signal) => {
@@ -71,6 +72,7 @@ export class ListCommand extends ServerCommand {
   }
 }
 
+/** Prints `{name, config, memory, costs, pulse}`, or a summary. */
 export class ShowCommand extends ServerCommand {
   static override readonly paths = [['show']];
   static override readonly usage = Command.Usage({
@@ -93,6 +95,7 @@ export class ShowCommand extends ServerCommand {
   }
 }
 
+/** Prints `{name, state, why, next, fix, …}`, or a text. */
 export class WhyCommand extends ServerCommand {
   static override readonly paths = [['why']];
   static override readonly usage = Command.Usage({
@@ -111,23 +114,24 @@ export class WhyCommand extends ServerCommand {
     });
   }
 
-  /** A damaged block has no state to explain; its file is for a person to repair. */
+  /** A damaged block has no state to explain, so the error says where its files are. */
   async #whereToRepair(error: unknown): Promise<never> {
     if (!(error instanceof CliError) || error.body?.code !== 'BLOCK_DAMAGED') throw error;
     const { workspace } = await this.config();
-    const where = `It is in ${join(workspace, 'blocks', this.name)}; \`${this.hint('doctor')}\` looks at all files.`;
+    const where = `The block is in ${join(workspace, 'blocks', this.name)}; \`${this.hint('doctor')}\` checks all files.`;
     throw new CliError(error.kind, `${error.message} ${where}`, error, error.body);
   }
 }
 
+/** Prints the name, or `{success, name, warnings?, pulse?}`. */
 export class NewCommand extends ServerCommand {
   static override readonly paths = [['new'], ['create']];
   static override readonly usage = Command.Usage({
     category,
     description: 'Make a block',
     details: `
-      A name has lower-case letters, digits and hyphens, at most 32. Without \`--model\`, the default model of the provider is taken.
-      \`--from\` takes a configuration from a file, or from standard input when it is \`-\`; the other options change it.
+      A name has at most 32 lower-case letters, digits and hyphens. Without \`--model\`, the block uses the default model of the provider.
+      \`--from\` reads a configuration from a file, or from standard input when it is \`-\`; the other options change it.
       Prints the name.
     `,
     examples: [
@@ -154,7 +158,7 @@ export class NewCommand extends ServerCommand {
       const started = this.start ? await this.#start(api) : undefined;
       if (this.json) await writeLines(this.stdout, [toJson({ ...created, ...(started !== undefined && { pulse: started.pulse }) })]);
       await this.sayWarnings(created.warnings);
-      await this.say(started === undefined ? `Made. \`${this.hint('start', this.name)}\` starts it.` : oneLine(started.message));
+      await this.say(started === undefined ? `Created. \`${this.hint('start', this.name)}\` starts it.` : oneLine(started.message));
       return 'ok';
     });
   }
@@ -164,7 +168,7 @@ export class NewCommand extends ServerCommand {
       return await api.monitor(this.name, 'start');
     } catch (error) {
       if (!(error instanceof CliError) || error.kind === 'interrupted') throw error;
-      throw new CliError(error.kind, `${this.name} was made, but does not start: ${error.message}`, error, error.body);
+      throw new CliError(error.kind, `${this.name} was created, but does not start: ${error.message}`, error, error.body);
     }
   }
 
@@ -187,10 +191,10 @@ export class NewCommand extends ServerCommand {
     const known = typeof base === 'object' && base !== null ? (base as { provider?: unknown }) : {};
     const provider = this.provider ?? known.provider;
     if (this.provider === undefined && this.model === undefined) return undefined;
-    if (typeof provider !== 'string') throw new CliError('usage', `--model needs --provider, too; \`${this.command} adapters\` lists them.`);
+    if (typeof provider !== 'string') throw new CliError('usage', `--model needs --provider, too; \`${this.command} adapters\` lists the providers.`);
     const isOther = this.provider !== undefined && this.provider !== known.provider;
     const model = this.model ?? (isOther ? await api.defaultModel(provider) : undefined);
-    // An address or a limit was meant for the provider that it stood with.
+    // The other fields of the base, such as an address, belong to the base's own provider.
     return { ...(isOther ? {} : known), provider, ...(model !== undefined && { model }) };
   }
 }

@@ -6,14 +6,15 @@ import { CliError, type ExitKind } from '../exit-codes.ts';
 import { isTerminal, oneLine, TextPrinter, toJson, write } from '../output.ts';
 import { TalkCommand } from './attach.ts';
 
-/** Looser than the rule for names: what can't be one was meant as a message. */
+/** Looser than the rule for names. A text that does not match is meant as a message. */
 const BLOCK_NAME = /^[\w.-]{1,64}$/;
 
+/** Prints the answer; with `--json`, the events of the stream or the answer as JSON. */
 export class ChatCommand extends TalkCommand {
   static override readonly paths = [['chat']];
   static override readonly usage = Command.Usage({
     category: 'Providers',
-    description: 'Ask a model directly, without a block and a server',
+    description: 'Ask a model directly, without a block or a server',
     details: `
       Prints the answer while it comes. The message is the argument, or standard input when it is \`-\` or when nothing is given and
       input is piped. Needs no server.
@@ -54,7 +55,7 @@ export class ChatCommand extends TalkCommand {
 
   #talkWithBlock(): Promise<ExitKind> {
     if (this.message !== undefined && BLOCK_NAME.test(this.message)) return this.talk(this.message);
-    const first = this.message === undefined ? 'name a block to talk with, or an adapter' : '--adapter is required for a message';
+    const first = this.message === undefined ? 'Name a block to talk with, or an adapter' : 'A message needs --adapter';
     throw new CliError('usage', `${first}; \`${this.command} ls\` lists the blocks, \`${this.command} adapters\` the adapters.`);
   }
 
@@ -77,7 +78,7 @@ export class ChatCommand extends TalkCommand {
     try {
       for await (const event of core.stream(request, { signal })) await this.#show(event, printer);
     } finally {
-      // What follows, a remark or an error, starts on a line of its own.
+      // A remark or an error that follows must start on its own line.
       await printer.end();
     }
   }
@@ -103,7 +104,7 @@ export class ChatCommand extends TalkCommand {
     await this.#remark(answer);
   }
 
-  /** What the text alone does not tell. */
+  /** Says what the text alone does not show: warnings and an unusual stop reason. */
   async #remark({ stopReason, warnings }: ChatDone | ChatResponse): Promise<void> {
     for (const { field, message } of warnings ?? []) await this.say(`note: ${oneLine(`${field}: ${message}`)}`);
     if (stopReason !== 'end_turn') await this.say(`note: the answer ended with ${stopReason}.`);

@@ -9,6 +9,7 @@ const category = 'Blocks';
 const INDENT = 2;
 const SERVERS_OWN = ['createdAt', 'updatedAt', 'rev'] as const;
 
+/** Prints the configuration, or the value at a path. */
 export class ConfigGetCommand extends ServerCommand {
   static override readonly paths = [['config', 'get']];
   static override readonly usage = Command.Usage({
@@ -29,7 +30,7 @@ export class ConfigGetCommand extends ServerCommand {
     const path = this.field === undefined ? [] : parsePath(this.field);
     return this.withServer(async (api) => {
       const value = readPath({ ...(await api.config(this.name)) }, path);
-      if (value === undefined) throw new CliError('usage', `the configuration of ${this.name} has nothing there.`);
+      if (value === undefined) throw new CliError('usage', `The configuration of ${this.name} has no such field.`);
       const isText = typeof value === 'string' && !this.json;
       await writeLines(this.stdout, [isText ? manyLines(value) : toJson(value, this.json ? undefined : INDENT)]);
       return 'ok';
@@ -37,14 +38,15 @@ export class ConfigGetCommand extends ServerCommand {
   }
 }
 
+/** Prints `{success, config, warnings}`. Repeats the change once when the revision has changed meanwhile. */
 export class ConfigSetCommand extends ServerCommand {
   static override readonly paths = [['config', 'set']];
   static override readonly usage = Command.Usage({
     category,
     description: 'Change values of the configuration of a block',
     details: `
-      Each change is \`<path>=<value>\`. A value is JSON where it reads as JSON, and a string otherwise. Several changes are made
-      together or not at all. Keys do not belong here; \`blockhouse auth set\` stores them.
+      Each change is \`<path>=<value>\`. A value that is not valid JSON is a string. Several changes are made together or not at all.
+      Keys do not belong here; \`blockhouse auth set\` stores them.
     `,
     examples: [
       ['Another model', '$0 config set my-block adapter.model=<model>'],
@@ -62,21 +64,21 @@ export class ConfigSetCommand extends ServerCommand {
     const isNested = assignments.some(({ path }) => path.length > 1);
     const fields = new Set(assignments.flatMap(({ path }) => path.slice(0, 1)));
     const own = SERVERS_OWN.filter((field) => fields.has(field));
-    if (own.length > 0) throw new CliError('usage', `${own.join(', ')} can't be set; the server does that.`);
+    if (own.length > 0) throw new CliError('usage', `${own.join(', ')} can't be set; only the server changes it.`);
     return this.withServer(async (api) => {
       const { config, warnings } = await repeatedOnce(async () => {
         const before = await api.config(this.name);
         return api.updateConfig(this.name, patchOf({ ...before }, assignments), isNested ? before.rev : undefined);
       });
       await this.print({ success: true, config, warnings }, []);
-      await this.say(`Changed; the configuration of ${this.name} has revision ${config.rev} now.`);
+      await this.say(`Changed; the configuration of ${this.name} now has revision ${config.rev}.`);
       await this.sayWarnings(warnings);
       return 'ok';
     });
   }
 }
 
-/** Once more when somebody else changed the configuration between reading and writing. */
+/** Repeats a change once when the configuration changed between reading and writing. */
 async function repeatedOnce<T>(change: () => Promise<T>): Promise<T> {
   try {
     return await change();
@@ -86,12 +88,13 @@ async function repeatedOnce<T>(change: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Prints `{success, changed, config, warnings}`. */
 export class ConfigEditCommand extends ServerCommand {
   static override readonly paths = [['config', 'edit']];
   static override readonly usage = Command.Usage({
     category,
     description: 'Edit the configuration of a block in your editor',
-    details: 'The editor is VISUAL, else EDITOR. Nothing is sent when nothing was changed. A text that is refused is kept, and its place is told.',
+    details: 'The editor is VISUAL, else EDITOR. Without changes, nothing is sent. A text that is refused is kept, and the error names its file.',
     examples: [['With another editor', 'EDITOR=nano $0 config edit my-block']],
   });
 
@@ -108,7 +111,7 @@ export class ConfigEditCommand extends ServerCommand {
         const after = await draft.read();
         const changed = after === text ? undefined : await this.#send(api, before, after, config.rev);
         await this.print({ success: true, changed: changed !== undefined, config: changed?.config ?? config, warnings: changed?.warnings }, []);
-        await this.say(changed === undefined ? 'Nothing was changed.' : `Changed; the configuration of ${this.name} has revision ${changed.config.rev} now.`);
+        await this.say(changed === undefined ? 'Nothing was changed.' : `Changed; the configuration of ${this.name} now has revision ${changed.config.rev}.`);
         await this.sayWarnings(changed?.warnings);
       } catch (error) {
         throw keptAt(draft.file, error);
@@ -118,12 +121,12 @@ export class ConfigEditCommand extends ServerCommand {
     });
   }
 
-  /** Undefined when the text means the same as before. */
+  /** Undefined when no field has changed. */
   async #send(api: Api, before: Record<string, unknown>, text: string, rev: number): Promise<Awaited<ReturnType<Api['updateConfig']>> | undefined> {
     const { changedFields, parseFields } = await import('../config-edit.ts');
-    const after = await parseFields(text, 'the text');
+    const after = await parseFields(text, 'The text');
     const gone = Object.keys(before).filter((field) => !Object.hasOwn(after, field));
-    if (gone.length > 0) await this.say(`note: ${gone.join(', ')} stays as it is; a field can't be removed, only changed.`);
+    if (gone.length > 0) await this.say(`note: ${gone.join(', ')} stays as before; a field can only be changed, not removed.`);
     const patch = changedFields(before, after);
     return Object.keys(patch).length === 0 ? undefined : api.updateConfig(this.name, patch, rev);
   }
@@ -134,6 +137,7 @@ function keptAt(file: string, error: unknown): unknown {
   return new CliError(error.kind, `${error.message.replace(/\.$/, '')}; your text is kept in ${file}.`, error, error.body);
 }
 
+/** `blockhouse config` alone: names its subcommands and fails. */
 export class ConfigCommand extends ServerCommand {
   static override readonly paths = [['config']];
   static override readonly usage = Command.Usage({
@@ -143,6 +147,6 @@ export class ConfigCommand extends ServerCommand {
   });
 
   protected override run(): Promise<ExitKind> {
-    throw new CliError('usage', 'say what to do: config get <name>, config set <name> <path>=<value> or config edit <name>.');
+    throw new CliError('usage', 'A subcommand is missing: config get <name>, config set <name> <path>=<value> or config edit <name>.');
   }
 }

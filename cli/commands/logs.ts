@@ -1,4 +1,4 @@
-// `blockhouse logs`: what the monitor of a block has written down.
+// `blockhouse logs`: the log of a block's monitor.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'clipanion';
 import * as t from 'typanion';
@@ -10,12 +10,13 @@ import { ServerCommand } from '../server-command.ts';
 
 const POLL_MS = 500;
 
+/** Prints the lines, or JSON lines `{block, line}`. */
 export class LogsCommand extends ServerCommand {
   static override readonly paths = [['logs']];
   static override readonly usage = Command.Usage({
     category: 'Blocks',
     description: 'Print the log of a block',
-    details: 'The log goes over several files; this prints their last lines in order of time. With `--json`, each line is a JSON line.',
+    details: 'Prints the last lines of all log files of the block, oldest first. With `--json`, each line is a JSON line.',
     examples: [
       ['The last lines', '$0 logs my-block'],
       ['Follow it', '$0 logs my-block -f -n 20'],
@@ -30,7 +31,7 @@ export class LogsCommand extends ServerCommand {
 
   protected override async run(): Promise<ExitKind> {
     const level = this.level?.toLowerCase() ?? 'debug';
-    if (!isLevel(level)) throw new CliError('usage', '--level is one of debug, info, warn, error.');
+    if (!isLevel(level)) throw new CliError('usage', '--level must be one of debug, info, warn, error.');
     return this.withServer(async (api, signal) => {
       const tail = new LogTail();
       const first = await this.#fresh(api, tail, level);

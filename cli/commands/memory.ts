@@ -1,4 +1,4 @@
-// `blockhouse memory` and `costs`: what a block remembers, and what it has spent.
+// `blockhouse memory` and `costs`.
 import { Command, Option } from 'clipanion';
 import type { Api, Told } from '../api.ts';
 import { memoryText } from '../block-text.ts';
@@ -7,31 +7,32 @@ import { oneLine, writeLines } from '../output.ts';
 import { costsTable } from '../report-tables.ts';
 import { ServerCommand } from '../server-command.ts';
 
+/** Prints the memory, or `{success, fact}`, or the server's answer to the change. */
 export class MemoryCommand extends ServerCommand {
   static override readonly paths = [['memory']];
   static override readonly usage = Command.Usage({
     category: 'Blocks',
     description: 'Show or change what a block remembers',
     details: `
-      Facts are in every prompt. \`--compact\` lets the model summarise the older messages, which costs a call; \`--undo\` brings back what
-      was before the last time.
+      Facts are in every prompt. \`--compact\` lets the model summarise the older messages, which costs a call; \`--undo\` restores
+      the summary and the window from before the last compaction.
     `,
     examples: [
       ['What it remembers', '$0 memory my-block'],
-      ['Tell it a fact', '$0 memory my-block --fact "The office is closed on Fridays."'],
-      ['Take it back', '$0 memory my-block --forget <id>'],
+      ['Add a fact', '$0 memory my-block --fact "The office is closed on Fridays."'],
+      ['Remove a fact', '$0 memory my-block --forget <id>'],
     ],
   });
 
   fact = Option.String('--fact', { description: 'A fact to remember' });
   forget = Option.String('--forget', { description: 'Id of a fact to forget' });
   compact = Option.Boolean('--compact', false, { description: 'Summarise the older messages' });
-  undo = Option.Boolean('--undo', false, { description: 'Bring back what was before the last summary' });
+  undo = Option.Boolean('--undo', false, { description: 'Undo the last compaction' });
   name = Option.String({ name: 'name' });
 
   protected override async run(): Promise<ExitKind> {
     const asked = [this.fact !== undefined, this.forget !== undefined, this.compact, this.undo].filter(Boolean).length;
-    if (asked > 1) throw new CliError('usage', 'give one of --fact, --forget, --compact and --undo.');
+    if (asked > 1) throw new CliError('usage', 'Give only one of --fact, --forget, --compact and --undo.');
     return this.withServer((api) => (asked === 0 ? this.#show(api) : this.#change(api)));
   }
 
@@ -54,14 +55,14 @@ export class MemoryCommand extends ServerCommand {
     return 'ok';
   }
 
-  /** A summary that could not be made is no success here, whatever the server calls it. */
+  /** Fails when the summary could not be made; the server answers 200 then, because the window is unchanged. */
   async #move(api: Api, action: 'compact' | 'undo'): Promise<Told> {
     const before = (await api.details(this.name)).memory.compactions.at(-1);
     const told = await api.changeMemory(this.name, action);
     const last = told.memory.compactions.at(-1);
     if (last === undefined || last.id === before?.id || last.outcome === 'summarized') return told;
     if (last.outcome === 'failed')
-      throw new CliError('provider', `the summary could not be made; \`${this.hint('logs', this.name, '--level', 'warn')}\` says why.`);
+      throw new CliError('provider', `The summary could not be made; \`${this.hint('logs', this.name, '--level', 'warn')}\` says why.`);
     await this.say('note: the older messages left the window without a summary.');
     return told;
   }
@@ -69,12 +70,13 @@ export class MemoryCommand extends ServerCommand {
 
 const WAYS = ['block', 'model', 'day'];
 
+/** Prints `{by, rows, total}`, CSV or a table. */
 export class CostsCommand extends ServerCommand {
   static override readonly paths = [['costs']];
   static override readonly usage = Command.Usage({
     category: 'Workspace',
     description: 'Show what was spent, in tokens and USD',
-    details: 'Counts every call, those of blocks that were reset, archived or deleted, too. A call whose price is not known has tokens and no sum.',
+    details: 'Counts every call, also of blocks that were reset, archived or deleted. A call without a known price counts only in tokens.',
     examples: [
       ['By block', '$0 costs'],
       ['One block, day by day', '$0 costs my-block --by day'],
@@ -88,10 +90,10 @@ export class CostsCommand extends ServerCommand {
 
   protected override async run(): Promise<ExitKind> {
     const by = this.by ?? (this.name === undefined ? 'block' : 'model');
-    if (!WAYS.includes(by)) throw new CliError('usage', `--by is one of ${WAYS.join(', ')}.`);
+    if (!WAYS.includes(by)) throw new CliError('usage', `--by must be one of ${WAYS.join(', ')}.`);
     return this.withServer(async (api) => {
       const report = await api.costs(by, this.name);
-      if (this.name !== undefined && report.total.calls === 0) await api.config(this.name); // tells of a name that was misspelt
+      if (this.name !== undefined && report.total.calls === 0) await api.config(this.name); // throws BLOCK_NOT_FOUND for a misspelt name
       if (this.csv) {
         const { toCsv } = await import('../csv.ts');
         const head = [by, 'calls', 'input', 'output', 'cacheRead', 'cacheWrite', 'costUsd', 'unpricedCalls'];

@@ -22,12 +22,13 @@ abstract class MonitorCommand extends ServerCommand {
   }
 }
 
+/** Prints `{results: [{name, success, message, state}]}`, or a line for each block. */
 export class StartCommand extends MonitorCommand {
   static override readonly paths = [['start']];
   static override readonly usage = Command.Usage({
     category,
     description: 'Start the monitors of blocks, so that they answer',
-    details: 'Does nothing to one that runs. The server starts it again by itself after a restart, until `stop`.',
+    details: 'Does nothing to a monitor that runs. After a restart of the server it starts again by itself, until `stop`.',
     examples: [
       ['One block', '$0 start my-block'],
       ['All of them', '$0 start $($0 ls -q)'],
@@ -37,18 +38,20 @@ export class StartCommand extends MonitorCommand {
   protected override readonly action = 'start';
 }
 
+/** Prints as `start` does. */
 export class StopCommand extends MonitorCommand {
   static override readonly paths = [['stop']];
   static override readonly usage = Command.Usage({
     category,
     description: 'Stop the monitors of blocks',
-    details: 'A reply that is being written may end within 10 s; after that, what there is of it is kept. Waiting messages stay.',
+    details: 'A reply that is being written has 10 s to finish; after that it ends and its text so far is kept. Waiting messages stay.',
     examples: [['One block', '$0 stop my-block']],
   });
 
   protected override readonly action = 'stop';
 }
 
+/** Prints as `start` does. */
 export class RestartCommand extends MonitorCommand {
   static override readonly paths = [['restart']];
   static override readonly usage = Command.Usage({
@@ -60,13 +63,14 @@ export class RestartCommand extends MonitorCommand {
   protected override readonly action = 'restart';
 }
 
+/** Prints `{results: [{name, success, message, cleared}]}`, or a line for each block. */
 export class ResetCommand extends ServerCommand {
   static override readonly paths = [['reset']];
   static override readonly usage = Command.Usage({
     category,
     description: 'Clear the memory, costs and pulse of a block',
     details: `
-      Configuration and chat history stay, but the model does not see the old messages any more. A monitor that runs, runs on.
+      Configuration and chat history stay, but the model does not see the old messages any more. A running monitor continues.
       Spending caps still count what was spent. Asks at a terminal.
     `,
     examples: [

@@ -10,9 +10,10 @@ import { queueTable } from '../report-tables.ts';
 import { ServerCommand } from '../server-command.ts';
 
 const category = 'Messages';
-/** Of a timer. */
+/** The longest timer of Node. */
 const LONGEST_MS = 2_147_483_647;
 
+/** Prints the id, or the answer; with `--json`, the receipt, or the steps and the outcome. */
 export class SendCommand extends ServerCommand {
   static override readonly paths = [['send']];
   static override readonly usage = Command.Usage({
@@ -22,9 +23,9 @@ export class SendCommand extends ServerCommand {
       The message is the argument, or standard input when it is \`-\` or when nothing is given and input is piped. It is on disk before
       the command ends. Prints the id of the message; with \`--wait\` the answer, with \`--stream\` the answer while it is written.
 
-      The wait ends with the answer, when the message fails, or after \`--timeout\`: a block that is stopped may be started meanwhile.
+      The wait ends with the answer, when the message fails, or after \`--timeout\`; it does not end because the block is stopped.
 
-      The same \`--client-id\` again sends nothing twice. With \`--json --stream\`, each step is a JSON line, and the outcome is the last.
+      A message with the same \`--client-id\` is sent only once. With \`--json --stream\`, each step is a JSON line, and the outcome is the last.
     `,
     examples: [
       ['Leave a message', '$0 send my-block "Any news?"'],
@@ -35,15 +36,15 @@ export class SendCommand extends ServerCommand {
 
   wait = Option.Boolean('--wait', false, { description: 'Wait for the answer and print it' });
   stream = Option.Boolean('--stream', false, { description: 'Print the answer while it is written' });
-  timeout = Option.String('--timeout', { description: 'Seconds to wait for the answer at most; the message stays queued' });
-  clientId = Option.String('--client-id', { description: 'Your own id of this message: with the same one again, it is not sent twice' });
+  timeout = Option.String('--timeout', { description: 'The most seconds to wait for the answer; the message stays queued' });
+  clientId = Option.String('--client-id', { description: 'Your own id of this message; a second message with it is not sent' });
   name = Option.String({ name: 'name' });
   message = Option.String({ required: false, name: 'message' });
 
   protected override async run(): Promise<ExitKind> {
     const timeoutMs = this.timeout === undefined ? undefined : Number(this.timeout) * 1000;
-    if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= LONGEST_MS)) throw new CliError('usage', '--timeout takes a number of seconds.');
-    if (timeoutMs !== undefined && !this.wait && !this.stream) throw new CliError('usage', '--timeout goes with --wait or --stream.');
+    if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= LONGEST_MS)) throw new CliError('usage', '--timeout must be a number of seconds above 0.');
+    if (timeoutMs !== undefined && !this.wait && !this.stream) throw new CliError('usage', '--timeout needs --wait or --stream.');
     return this.withServer(async (api, signal) => {
       const message = await readMessage(this.message, isTerminal(this.context.stdin), this.context.stdin, signal);
       if (this.wait || this.stream) return this.#converse(api, message, signal, timeoutMs);
@@ -57,7 +58,7 @@ export class SendCommand extends ServerCommand {
   async #remark({ running, position, note }: ChatReceipt): Promise<void> {
     if (running && note.includes('waits')) await this.say(`note: ${oneLine(note)}`);
     else if (!running) await this.say(`note: the monitor of ${this.name} does not run; \`${this.hint('start', this.name)}\` starts it.`);
-    else if (position > 0) await this.say(`note: ${position} before it.`);
+    else if (position > 0) await this.say(`note: messages before it: ${position}.`);
   }
 
   async #converse(api: Api, message: string, signal: AbortSignal, timeoutMs: number | undefined): Promise<ExitKind> {
@@ -78,7 +79,11 @@ export class SendCommand extends ServerCommand {
         )
         .catch((error: unknown) => {
           if (tooLong?.aborted !== true || signal.aborted) throw error;
-          throw new CliError('provider', `no answer within ${this.timeout} s; the message stays, and \`${this.hint('queue', this.name)}\` shows it.`, error);
+          throw new CliError(
+            'provider',
+            `There is no answer after ${this.timeout} s; the message stays, and \`${this.hint('queue', this.name)}\` shows it.`,
+            error,
+          );
         });
       const fault = faultOf(outcome);
       if (this.json) await this.#printOutcome(outcome, fault);
@@ -117,17 +122,17 @@ export class SendCommand extends ServerCommand {
 
 const WAITING: readonly string[] = ['queued', 'processing', 'failed', 'expired', 'cancelled'];
 
+/** Prints `{messages}`, a table, or `{results}` of the changes. */
 export class QueueCommand extends ServerCommand {
   static override readonly paths = [['queue']];
   static override readonly usage = Command.Usage({
     category,
     description: 'List, cancel or retry the messages that have no answer',
-    details: 'To cancel the message that is being answered ends its reply; what there is of it is kept.',
+    details: 'Cancelling a message that is being answered ends its reply; the text so far is kept.',
     examples: [
-      ['What waits, and what failed', '$0 queue my-block'],
-      ['Take one out', '$0 queue my-block --cancel <id>'],
-      ['Try one again', '$0 queue my-block --retry <id>'],
-      ['Give up on one that failed', '$0 queue my-block --cancel <id>'],
+      ['List them', '$0 queue my-block'],
+      ['Cancel one that waits or failed', '$0 queue my-block --cancel <id>'],
+      ['Queue one again', '$0 queue my-block --retry <id>'],
     ],
   });
 
@@ -138,7 +143,7 @@ export class QueueCommand extends ServerCommand {
   protected override async run(): Promise<ExitKind> {
     return this.withServer(async (api) => {
       const { cancel, retry } = this;
-      if (cancel.length > 0 && retry.length > 0) throw new CliError('usage', 'give either --cancel or --retry.');
+      if (cancel.length > 0 && retry.length > 0) throw new CliError('usage', 'Give either --cancel or --retry, not both.');
       const action = cancel.length > 0 ? 'cancel' : 'retry';
       const ids = [...cancel, ...retry];
       if (ids.length > 0) return worstOf([await this.forEach(ids, async (id) => api.changeMessage(this.name, id, action))]);

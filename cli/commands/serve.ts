@@ -1,4 +1,4 @@
-// `blockhouse serve`: the HTTP server until Ctrl-C.
+// `blockhouse serve`: runs the server until Ctrl-C.
 import { Command, Option } from 'clipanion';
 import type { ProcessConfig } from '../../core/index.ts';
 import { banner, shellWord } from '../banner.ts';
@@ -7,14 +7,15 @@ import type { RunningServer } from '../compose.ts';
 import type { ExitKind } from '../exit-codes.ts';
 import { isColored, styleFor, toJson, writeLines } from '../output.ts';
 
+/** With `--json`, prints `{url, workspace, version, pid}` once the server listens. */
 export class ServeCommand extends BaseCommand {
   static override readonly paths = [['serve']];
   static override readonly usage = Command.Usage({
     category: 'Server',
     description: 'Start the server',
     details: `
-      Serves the gateway (\`/v1\`) until Ctrl-C or SIGTERM. A person at a terminal sees how to call it; the log goes to stderr,
-      as JSON lines where stderr is not a terminal. With \`--json\`, one document with the URL goes to stdout once it listens.
+      Serves the gateway (\`/v1\`) and the blocks (\`/api\`) until Ctrl-C or SIGTERM. At a terminal it shows how to call it. The log goes
+      to stderr, as JSON lines unless stderr is a terminal. With \`--json\`, one document with the URL goes to stdout once it listens.
     `,
     examples: [
       ['On the default port', '$0 serve'],
@@ -38,7 +39,7 @@ export class ServeCommand extends BaseCommand {
     const { env } = this.context;
     if (this.json) await writeLines(this.stdout, [toJson({ url, workspace: config.workspace, version: core.version, pid: process.pid })]);
     const style = styleFor(isColored(process.stderr, env));
-    // Where a program reads stderr, it is the log and nothing else.
+    // A program that reads stderr gets only the log.
     if (!process.stderr.isTTY) return;
     const { command } = this;
     const tokenCommand = `${command} token${await workspaceFlag(config)}`;
@@ -47,7 +48,7 @@ export class ServeCommand extends BaseCommand {
   }
 }
 
-/** Another terminal has the default workspace, whatever this one has. */
+/** The flag that another terminal needs, where BLOCKHOUSE_WORKSPACE may not be set. */
 async function workspaceFlag({ workspace }: ProcessConfig): Promise<string> {
   const { resolveProcessConfig } = await import('../../core/index.ts');
   return workspace === resolveProcessConfig({}, {}).workspace ? '' : ` --workspace ${shellWord(workspace)}`;

@@ -3,14 +3,15 @@ import { Command, Option } from 'clipanion';
 import { BaseCommand } from '../command.ts';
 import type { ExitKind } from '../exit-codes.ts';
 
+/** Prints the token, or `{token}`. */
 export class TokenCommand extends BaseCommand {
   static override readonly paths = [['token']];
   static override readonly usage = Command.Usage({
     category: 'Server',
     description: 'Print the token that requests must carry',
     details: `
-      Prints the token and nothing else; makes one where there is none yet. \`--new-token\` replaces it: a running server
-      takes the new one up within a second and refuses the old one.
+      Prints only the token; makes one if there is none yet. \`--new-token\` replaces it: a running server accepts the new one
+      within a second and refuses the old one.
     `,
     examples: [['Keep it in a variable', 'TOKEN=$($0 token)']],
   });

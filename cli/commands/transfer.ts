@@ -8,17 +8,18 @@ import { isTerminal, oneLine, toJson, writeLines } from '../output.ts';
 import { ServerCommand } from '../server-command.ts';
 
 const category = 'Archive';
-/** What is held in memory at once; a server may take less. */
+/** The largest file that is read into memory. The server has its own, lower limit. */
 const MAX_BYTES = 512 * 1024 * 1024;
 
+/** Writes the bytes; with `--json`, prints `{success, file, sizeBytes}`. */
 export class ExportCommand extends ServerCommand {
   static override readonly paths = [['export']];
   static override readonly usage = Command.Usage({
     category,
     description: 'Write a block as one file (tar.gz)',
     details: `
-      Its configuration, memory, costs, messages and logs; no keys. Goes to standard output, or to a new file with \`-o\`, which only you
-      can read. A file that exists is never overwritten.
+      The file has configuration, memory, costs, messages and logs, and no keys. It goes to standard output, or with \`-o\` to a new file
+      that only you can read. An existing file is never overwritten.
     `,
     examples: [
       ['To a file', '$0 export my-block -o my-block.tar.gz'],
@@ -26,12 +27,12 @@ export class ExportCommand extends ServerCommand {
     ],
   });
 
-  output = Option.String('-o,--output', { description: 'The file to make; - is standard output' });
+  output = Option.String('-o,--output', { description: 'The new file; - is standard output' });
   name = Option.String({ name: 'name' });
 
   protected override async run(): Promise<ExitKind> {
     const { output = '-' } = this;
-    if (output === '-' && isTerminal(this.stdout)) throw new CliError('usage', 'a terminal can not show a tar.gz; name a file with -o, or pipe it on.');
+    if (output === '-' && isTerminal(this.stdout)) throw new CliError('usage', "A terminal can't show a tar.gz; name a file with -o, or pipe the output.");
     if (output === '-' && this.json) throw new CliError('usage', '--json needs a file for the bytes; name it with -o.');
     return this.withServer(async (api) => {
       const content = await api.export(this.name);
@@ -44,7 +45,7 @@ export class ExportCommand extends ServerCommand {
   }
 }
 
-/** Waits until a pipe has taken everything: the process may end right after. */
+/** Resolves once a pipe has taken everything, because the process may end right after. */
 function writeAll(stream: NodeJS.WritableStream, content: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.write(content, (error) => (error == null ? resolve() : reject(error)));
@@ -53,26 +54,27 @@ function writeAll(stream: NodeJS.WritableStream, content: Uint8Array): Promise<v
 
 async function createFile(file: string, content: Uint8Array): Promise<void> {
   const handle = await open(file, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
-    const reason = error.code === 'EEXIST' ? 'exists already; choose another name' : `can't be made: ${error.message}`;
+    const reason = error.code === 'EEXIST' ? 'exists already; choose another name' : `can't be created: ${error.message}`;
     throw new CliError(error.code === 'EEXIST' ? 'usage' : 'place', `${file} ${reason}.`, error);
   });
   try {
     await handle.writeFile(content);
     await handle.sync();
   } catch (error) {
-    await unlink(file); // half a file would look like a whole one
+    await unlink(file); // an incomplete file would look like a complete one
     throw new CliError('place', `${file} can't be written: ${(error as Error).message}`, error);
   } finally {
     await handle.close();
   }
 }
 
+/** Prints the name, or `{success, name}`. */
 export class ImportCommand extends ServerCommand {
   static override readonly paths = [['import']];
   static override readonly usage = Command.Usage({
     category,
-    description: 'Make a block from such a file',
-    details: 'The block is stopped. Prints its name.',
+    description: 'Make a block from an exported file',
+    details: 'The new block is stopped. Prints its name.',
     examples: [
       ['From a file', '$0 import my-block.tar.gz'],
       ['Under another name', '$0 import my-block.tar.gz --as second'],
@@ -86,7 +88,7 @@ export class ImportCommand extends ServerCommand {
     return this.withServer(async (api, signal) => {
       const imported = await api.import(await this.#content(signal), this.as).catch(suggestAnotherName);
       await this.print(imported, [oneLine(imported.name)]);
-      await this.say(`Made. \`${this.hint('start', imported.name)}\` starts it.`);
+      await this.say(`Imported. \`${this.hint('start', imported.name)}\` starts it.`);
       return 'ok';
     });
   }

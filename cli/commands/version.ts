@@ -2,6 +2,7 @@
 import { BaseCommand } from '../command.ts';
 import type { ExitKind } from '../exit-codes.ts';
 
+/** Prints the version, or `{version}`. */
 export class VersionCommand extends BaseCommand {
   static override readonly paths = [['-v'], ['--version']];
 

@@ -1,4 +1,4 @@
-// `blockhouse doctor`, `halt` and `unhalt`: the workspace as a whole.
+// `blockhouse doctor`, `halt` and `unhalt`, which concern the whole workspace.
 import { Command, Option } from 'clipanion';
 import type { DoctorReport, HaltState } from '../../core/index.ts';
 import type { ExitKind } from '../exit-codes.ts';
@@ -8,6 +8,7 @@ import { ServerCommand } from '../server-command.ts';
 
 const category = 'Workspace';
 
+/** Prints `{ok, checked, findings}`, or a line for each finding and its fix. */
 export class DoctorCommand extends ServerCommand {
   static override readonly paths = [['doctor']];
   static override readonly usage = Command.Usage({
@@ -23,7 +24,7 @@ export class DoctorCommand extends ServerCommand {
       await this.print(report, this.#lines(report));
       const { blocks, files, messages } = report.checked;
       const found = report.findings.length === 0 ? 'nothing wrong' : plural(report.findings.length, 'finding');
-      await this.say(`Looked at ${plural(blocks, 'block')}, ${plural(files, 'file')}, ${plural(messages, 'message')}: ${found}.`);
+      await this.say(`Checked ${plural(blocks, 'block')}, ${plural(files, 'file')}, ${plural(messages, 'message')}: ${found}.`);
       return report.ok ? 'ok' : 'unexpected';
     });
   }
@@ -37,13 +38,14 @@ export class DoctorCommand extends ServerCommand {
   }
 }
 
+/** Prints `{halted, since, reason}`. */
 export class HaltCommand extends ServerCommand {
   static override readonly paths = [['halt']];
   static override readonly usage = Command.Usage({
     category,
     description: 'The kill switch: no monitor calls a model until `unhalt`',
-    details: 'Replies that are being written are ended. Messages are still taken and wait. Holds over a restart of the server.',
-    examples: [['At once', '$0 halt "wrong prompt in production"']],
+    details: 'Ends replies that are being written. Messages are still accepted and wait. The switch stays set after a restart of the server.',
+    examples: [['With a reason', '$0 halt "wrong prompt in production"']],
   });
 
   reason = Option.String({ required: false, name: 'reason' });
@@ -58,12 +60,13 @@ export class HaltCommand extends ServerCommand {
   }
 }
 
+/** Prints `{halted, since, reason}`. */
 export class UnhaltCommand extends ServerCommand {
   static override readonly paths = [['unhalt']];
   static override readonly usage = Command.Usage({
     category,
     description: 'Release the kill switch',
-    examples: [['Go on', '$0 unhalt']],
+    examples: [['Release it', '$0 unhalt']],
   });
 
   protected override async run(): Promise<ExitKind> {
@@ -77,6 +80,6 @@ export class UnhaltCommand extends ServerCommand {
 }
 
 function describe({ halted, since, reason }: HaltState): string {
-  if (!halted) return 'Released: monitors that are started go on.';
+  if (!halted) return 'Released: started monitors continue.';
   return `Halted${since == null ? '' : ` (${relative(since, Date.now())})`}${reason == null || reason === '' ? '' : `: ${oneLine(reason)}`}; no monitor calls a model, and replies that are being written end.`;
 }

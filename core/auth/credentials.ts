@@ -1,9 +1,9 @@
 // The stored credentials: `auth.json`, one object per adapter, mode 0600, read again when it changes.
 //
-// never-empty: A damaged file never counts as an empty one. The last good content stays in use, and the bus tells of the damage. If there never was a
-//   good one, every use fails and names the file.
-// own-entry: An entry of the wrong form concerns its adapter alone, and is kept as it is.
-// one-change-at-a-time: Changes are made one after the other, so that none is lost to another one.
+// never-empty: a damaged file never counts as an empty one. The last good content stays in use, and the bus reports the damage. If there never was
+//   good content, every use fails and names the file.
+// own-entry: an entry of the wrong form affects only its own adapter, and stays in the file.
+// one-change-at-a-time: changes are made one after the other, so that none overwrites another.
 import { join } from 'node:path';
 import PQueue from 'p-queue';
 import type { CoreBus } from '../bus.ts';
@@ -18,13 +18,13 @@ export type StoredSettings = Readonly<Record<string, string>>;
 /** The entries as they are in the file; each is checked when it is used (own-entry). */
 type Stored = ReadonlyMap<string, unknown>;
 
-/** The credentials of a workspace. Their values go to the resolution of settings and nowhere else. */
+/** The credentials of a workspace. Only the resolution of settings gets their values. */
 export class CredentialStore {
   readonly #file: FreshFile;
   readonly #bus: CoreBus;
   readonly #workspace: string;
   #good: Stored | undefined;
-  /** Entries that have the right form: with every request one of them is asked for. */
+  /** Entries whose form was checked, because every request reads one. */
   readonly #sound = new WeakSet<object>();
   #fault: string | undefined;
   #content: string | undefined;
@@ -38,12 +38,12 @@ export class CredentialStore {
     this.#file = new FreshFile(join(workspace, 'auth.json'), (state) => this.#take(state), now);
   }
 
-  /** The settings stored for an adapter. Throws ADAPTER_NOT_CONFIGURED for a bad entry, or for a file that never was good (never-empty). */
+  /** The settings stored for an adapter. Throws ADAPTER_NOT_CONFIGURED for a bad entry, or if the file was never good. */
   read(adapterId: string): StoredSettings | undefined {
     return this.#entry(this.#current(), adapterId);
   }
 
-  /** Looks at the file; the bus tells of a change. */
+  /** Reads the file if it has changed; the bus reports a change. */
   refresh(): void {
     this.#file.refresh();
   }
@@ -53,12 +53,12 @@ export class CredentialStore {
     return [...this.#current().keys()];
   }
 
-  /** Changes fields of one adapter's entry and keeps the rest of the file. Throws as `read` does, also for a file damaged later. */
+  /** Changes fields of one adapter's entry and keeps the rest of the file. Throws as `read` does, and also if the file has been damaged since. */
   async update(adapterId: string, fields: Readonly<Record<string, string>>): Promise<void> {
     await this.#rewrites.add(() => this.#rewrite((all) => all.set(adapterId, { ...this.#entry(all, adapterId), ...fields })));
   }
 
-  /** Removes an adapter's entry; false when there was none. */
+  /** Removes an adapter's entry; false if there was none. */
   async remove(adapterId: string): Promise<boolean> {
     let existed = false;
     await this.#rewrites.add(() =>
@@ -71,7 +71,7 @@ export class CredentialStore {
 
   async #rewrite(change: (all: Map<string, unknown>) => void): Promise<void> {
     this.#file.refresh(true);
-    // Writing over a file that can't be read would throw away what is in it.
+    // Overwriting a file that can't be read would lose its content.
     if (this.#fault !== undefined) throw this.#damage();
     const all = new Map(this.#good);
     change(all);
@@ -123,7 +123,7 @@ export class CredentialStore {
 function parseStored(state: FileState): Stored {
   if (state.kind === 'missing') return new Map();
   if (state.kind === 'unreadable') throw new Error(state.reason);
-  const json = parseBytes(Buffer.from(state.text)); // its errors quote nothing of the text, which holds keys
+  const json = parseBytes(Buffer.from(state.text)); // its errors don't quote the text, which contains keys
   if (!isObject(json)) throw new Error('it must hold a JSON object with one entry for each adapter');
   return new Map(Object.entries(json));
 }

@@ -1,8 +1,8 @@
 // The bearer token of the workspace: 256 random bits in `.api-token`, mode 0600.
 //
-// closed-by-default: A token that can't be read, or does not have the right form, lets nobody in. An empty one never matches.
-// live-rotation: A rotation takes effect within a second, without a restart.
-// constant-time: A comparison takes the same time wherever the first difference is.
+// closed-by-default: while the token can't be read or has the wrong form, every request is refused. An empty token never matches.
+// live-rotation: a new token takes effect within a second, without a restart.
+// constant-time: a comparison takes the same time wherever the first difference is.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
 import type { CoreBus } from '../bus.ts';
@@ -17,7 +17,7 @@ export function tokenPath(workspace: string): string {
   return join(workspace, '.api-token');
 }
 
-/** Writes a new token and returns it. A running server begins to use it by itself (live-rotation). */
+/** Writes a new token and returns it. A running server uses it within a second. */
 export async function writeNewToken(workspace: string): Promise<string> {
   await ensureFolder(workspace);
   const token = `bh_${randomBytes(32).toString('base64url')}`;
@@ -25,7 +25,7 @@ export async function writeNewToken(workspace: string): Promise<string> {
   return token;
 }
 
-/** The token of a workspace, as it is now. */
+/** The current token of a workspace. */
 export class ApiToken {
   readonly #file: FreshFile;
   readonly #bus: CoreBus;
@@ -38,7 +38,7 @@ export class ApiToken {
     this.#file = new FreshFile(tokenPath(workspace), (state) => this.#take(state), now);
   }
 
-  /** Makes the token at the first start. Throws when there is one that can't be used (closed-by-default). */
+  /** Makes the token at the first start. Throws if there is one that can't be used. */
   async ensure(workspace: string): Promise<void> {
     this.#file.refresh(true);
     if (this.#fault === 'it does not exist') {
@@ -48,17 +48,17 @@ export class ApiToken {
     if (this.#token === undefined) throw new Error(`${this.#file.path} can't be used: ${this.#fault}; ${NEW_TOKEN_HINT}`);
   }
 
-  /** True when `presented` is the current token. */
+  /** True if `presented` is the current token. */
   matches(presented: string): boolean {
     this.#file.refresh();
     const token = this.#token;
     if (token === undefined) return false;
     const given = Buffer.from(presented, 'utf8');
-    // The length is not secret: every token has the same.
+    // The length is not secret: all tokens have the same length.
     return given.length === token.length && timingSafeEqual(given, token); // constant-time
   }
 
-  /** The current token, to be printed. Throws when there is none that can be used. */
+  /** The current token, for printing. Throws if there is no usable token. */
   reveal(): string {
     this.#file.refresh(true);
     if (this.#token === undefined) throw new Error(`${this.#file.path} can't be used: ${this.#fault}; ${NEW_TOKEN_HINT}`);

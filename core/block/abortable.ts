@@ -1,18 +1,19 @@
-// Work that can be ended early and still has its outcome: an actor that is a promise and takes `{type: 'abort', cause}`. Unlike an actor that is
-// stopped, it goes on until its promise settles, so that the machine waits for what is left to be written.
+// Promise actors that accept `{type: 'abort', cause}`. After an abort, such an actor still runs until its promise settles, so the machine waits
+// for the last writes and gets an outcome. Stopping an actor would discard both.
 import { type AnyActorRef, fromPromise, type NonReducibleUnknown, type PromiseActorLogic } from 'xstate';
 
-/** Of one actor and all that it has invoked: the same for no two blocks. */
+/** xstate's system of one block's actor and the actors that it has invoked; each block has its own. */
 export type ActorSystem = AnyActorRef['system'];
 
+/** What the work gets. */
 export interface AbortableWork<I> {
   readonly input: I;
   readonly system: ActorSystem;
-  /** Its reason is the cause: `stop`, also when the actor itself is stopped, or what the event says. */
+  /** Its reason is the cause of the abort event, or `stop` if the actor itself was stopped. */
   readonly signal: AbortSignal;
 }
 
-/** The actor logic of such work. */
+/** Actor logic for abortable work. */
 export function fromAbortable<O, I = NonReducibleUnknown>(work: (options: AbortableWork<I>) => Promise<O>): PromiseActorLogic<O, I> {
   const controllers = new WeakMap<AnyActorRef, AbortController>();
   const logic = fromPromise<O, I>(({ input, system, self, signal }) => {

@@ -1,11 +1,12 @@
-// What can be done with blocks: the port between the core and whoever shows or steers blocks. Pure: types only.
+// The operations on blocks: the port between the core and its transports. Pure: types only.
 import type { ArchiveInfo, BlockConfig, BlockCosts, BlockMemory, BlockPulse, Channel, ChatEntry, Fact } from '../schemas/block.ts';
 import type { BlockEntry, ChatReceipt, CostsReport, DoctorReport, Explanation, HaltState, HistoryPage, LogFile, MessageFound } from '../schemas/block-api.ts';
 import type { Warning } from '../schemas/chat.ts';
 
-/** Ends the following; calling it again does nothing. */
+/** Stops following. A second call does nothing. */
 export type StopFollowing = () => void;
 
+/** The contents of a block's files. */
 export interface BlockDetails {
   readonly name: string;
   readonly config: BlockConfig;
@@ -14,7 +15,7 @@ export interface BlockDetails {
   readonly pulse: BlockPulse;
 }
 
-/** One step of a reply while it is written. `seq` counts up over the life of the process, so that a reader can ask for the rest. */
+/** One step of a reply while it is written. `seq` only grows, so a reader can pass the last one to get the rest. */
 export type ReplyStep =
   | { readonly id: string; readonly seq: number; readonly event: 'start'; readonly provider: string; readonly model: string; readonly attempt: number }
   | { readonly id: string; readonly seq: number; readonly event: 'content'; readonly text: string }
@@ -27,15 +28,16 @@ export type ReplyStep =
       readonly status: 'done' | 'interrupted';
       readonly stopReason: string;
     }
-  /** The attempt failed, and what was shown of it is void. With `willRetry` another `start` follows later. */
+  /** The attempt failed; discard its text. With `willRetry` another `start` follows later. */
   | { readonly id: string; readonly seq: number; readonly event: 'error'; readonly code: string; readonly error: string; readonly willRetry: boolean };
 
+/** Callbacks of a follower. A callback that throws gives a process warning and nothing else. */
 export interface FollowOptions {
   /** Called after a real change of a file of the block; many changes at once may call it many times. */
   onChange?(): void;
   /** Called once when the block is gone (archived). Nothing is called after it. */
   onGone?(): void;
-  /** Called with each step of a reply; those after `sinceSeq` of a reply that is being written come first, at once, its text so far as one `content`. */
+  /** Called with each step of a reply. Steps after `sinceSeq` of a reply under way come at once, with the text so far as one `content`. */
   onReply?(step: ReplyStep): void;
   readonly sinceSeq?: number | undefined;
 }
@@ -45,7 +47,7 @@ export interface FollowOptions {
  * elsewhere. Bodies are checked at run time. Every promise may reject with a BlockhouseError; a change is on disk when its promise resolves.
  */
 export interface Blocks {
-  /** Blocks and running monitors, without reading any block. */
+  /** The numbers of blocks and of running monitors. Reads no files. */
   counts(): { readonly blocks: number; readonly monitorsRunning: number };
   /** Sorted by name. Entries are frozen, and the same object until the block changes. */
   list(): Promise<readonly BlockEntry[]>;
@@ -54,18 +56,18 @@ export interface Blocks {
   details(name: string): Promise<BlockDetails>;
   explain(name: string): Promise<Explanation>;
   config(name: string): Promise<BlockConfig>;
-  /** Shallow merge; `warnings` name unknown fields. `ifMatch` is the revision that the caller has seen: REVISION_MISMATCH when there is another one. */
+  /** Shallow merge; `warnings` name unknown fields. REVISION_MISMATCH if `ifMatch` is not the current revision. */
   updateConfig(
     name: string,
     patch: unknown,
     options?: { readonly ifMatch?: number | undefined },
   ): Promise<{ readonly config: BlockConfig; readonly warnings: readonly Warning[] }>;
-  /** Idempotent. INVALID_REQUEST with the cure where no model or credential is set. */
+  /** Idempotent. INVALID_REQUEST, which says what to do, if no model or credential is set. */
   start(name: string): Promise<{ readonly message: string; readonly pulse: BlockPulse }>;
-  /** Idempotent. A reply may end within its grace; then it is aborted and its text kept as interrupted. */
+  /** Idempotent. A reply under way has ten seconds to end; then it is aborted and its text is kept as interrupted. */
   stop(name: string): Promise<{ readonly message: string; readonly pulse: BlockPulse }>;
   restart(name: string): Promise<{ readonly message: string; readonly pulse: BlockPulse }>;
-  /** Clears memory, costs and pulse; with `hard` logs, too. Chat history and configuration stay. */
+  /** Clears memory, costs and pulse; with `hard` also the logs. Chat history and configuration stay. */
   reset(name: string, options?: { readonly hard?: boolean }): Promise<{ readonly message: string; readonly cleared: readonly string[] }>;
   /**
    * `body` is `{message, clientId?}`. On disk when it resolves. QUEUE_FULL beyond the cap of the block. A `clientId` is known while its message is
@@ -74,14 +76,14 @@ export interface Blocks {
   post(name: string, body: unknown, channel: Channel): Promise<ChatReceipt>;
   /**
    * The active entries, oldest first. With `page`, entries of the whole conversation, archived ones included; an empty page is the end of it.
-   * MESSAGE_NOT_FOUND when the page lies beside an entry that does not exist.
+   * MESSAGE_NOT_FOUND if the page refers to an entry that does not exist.
    */
   history(name: string, page?: HistoryPage): Promise<readonly ChatEntry[]>;
   /** A message with its answer, or an answer, active or archived. MESSAGE_NOT_FOUND. */
   message(name: string, messageId: string): Promise<MessageFound>;
   /**
-   * Takes a waiting message out of the queue, or ends its reply and keeps the text so far, or gives up on one that failed. WRONG_STATE when the
-   * message has another outcome.
+   * Cancels a waiting message, ends a reply under way and keeps its text so far, or gives up a failed message. WRONG_STATE if the message has
+   * another outcome.
    */
   cancel(name: string, messageId: string): Promise<ChatEntry>;
   /** Queues a failed, cancelled or expired message again. WRONG_STATE otherwise; QUEUE_FULL beyond the cap of the block. */
@@ -91,7 +93,7 @@ export interface Blocks {
   /** `body` is `{text, pinned?}`. */
   addFact(name: string, body: unknown): Promise<Fact>;
   removeFact(name: string, factId: string): Promise<void>;
-  /** Summarises what lies before the newest messages, by the block's model. */
+  /** Lets the block's model summarise all but the newest messages. */
   compact(name: string): Promise<BlockMemory>;
   /** Brings back the summary and the window from before the last compaction. WRONG_STATE when there is none. */
   undoCompaction(name: string): Promise<BlockMemory>;
@@ -99,22 +101,22 @@ export interface Blocks {
   archive(name: string): Promise<{ readonly archiveName: string }>;
   /** Newest first. */
   archives(): Promise<readonly ArchiveInfo[]>;
-  /** `archive` is an archive name, or an original name that only one archive has; `body` is `{name?}`. The block is stopped. */
+  /** `archive` is an archive name, or an original name that only one archive has; `body` is `{name?}`. The restored block is stopped. */
   restore(archive: string, body?: unknown): Promise<{ readonly name: string }>;
   /** Deletes an archived block for good. */
   purge(archive: string): Promise<{ readonly archiveName: string }>;
   /** A tar.gz of the block's files. */
   export(name: string): Promise<Uint8Array>;
-  /** Makes a block out of such a tar.gz, stopped, under its own or another name. */
+  /** Makes a stopped block from such a tar.gz, under its own or another name. */
   import(archive: Uint8Array, name?: string): Promise<{ readonly name: string }>;
-  /** Money and tokens of all blocks, or one, from the ledger: resets and archives included. */
+  /** Money and tokens of all blocks, or of one, from the ledger. Resets and archives don't change them. */
   costs(query: { readonly by: 'block' | 'model' | 'day'; readonly block?: string | undefined }): Promise<CostsReport>;
-  /** Looks at every file and message. */
+  /** Examines every file and message. */
   check(): Promise<DoctorReport>;
   halted(): HaltState;
   /** The kill switch: no monitor calls a model until it is released. Survives a restart. */
   halt(body?: unknown): Promise<HaltState>;
   unhalt(): Promise<HaltState>;
-  /** Tells of changes until the returned function is called. Throws BLOCK_NOT_FOUND. */
+  /** Calls back on changes until the returned function is called. Throws BLOCK_NOT_FOUND. */
   follow(name: string, options: FollowOptions): StopFollowing;
 }

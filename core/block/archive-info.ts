@@ -1,4 +1,4 @@
-// archive.json: what is known of an archived block beside its files. Reads only.
+// archive.json: facts about an archived block that are not in its other files. Reads only.
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -12,7 +12,7 @@ import { archiveNotFound, nameInArchive } from './names.ts';
 /** The file's name in the folder of an archived block. */
 export const ARCHIVE_INFO = 'archive.json';
 const MAX_INFO_BYTES = 65_536;
-/** Archives that are looked at in one turn. */
+/** The number of archives that are read in one turn. */
 const SLICE = 50;
 
 const checkInfo: Validator<ArchiveInfo> = compile(ArchiveInfo);
@@ -21,7 +21,7 @@ const checkInfo: Validator<ArchiveInfo> = compile(ArchiveInfo);
 export async function listArchives(archive: string): Promise<ArchiveInfo[]> {
   const names = (await readdir(archive, { withFileTypes: true })).filter((item) => item.isDirectory()).map(({ name }) => name);
   const infos: ArchiveInfo[] = [];
-  // One after the other: ten thousand open files at once are more than a process may have.
+  // One after the other, because a process can't have ten thousand files open at once.
   for (const name of names) {
     const info = await archiveInfo(archive, name);
     if (info !== undefined) infos.push(info);
@@ -30,7 +30,7 @@ export async function listArchives(archive: string): Promise<ArchiveInfo[]> {
   return infos.sort((a, b) => (a.archivedAt < b.archivedAt ? 1 : -1));
 }
 
-/** The archived block that is called so, by its archive name or by an original name that only one has. Throws ARCHIVE_NOT_FOUND, AMBIGUOUS_ARCHIVE. */
+/** The archived block with this archive name, or with this original name if only one has it. Throws ARCHIVE_NOT_FOUND, AMBIGUOUS_ARCHIVE. */
 export async function findArchive(archive: string, given: string): Promise<ArchiveInfo> {
   const info = await archiveInfo(archive, given);
   if (info !== undefined) return info;
@@ -43,7 +43,7 @@ export async function findArchive(archive: string, given: string): Promise<Archi
   return named[0];
 }
 
-/** Undefined when there is no archived block of this name. */
+/** Undefined if there is no archived block with this name. */
 async function archiveInfo(archive: string, name: string): Promise<ArchiveInfo | undefined> {
   const originalName = nameInArchive(name);
   if (originalName === undefined) return undefined;
@@ -54,7 +54,7 @@ async function archiveInfo(archive: string, name: string): Promise<ArchiveInfo |
   return { ...info, archiveName: name, originalName };
 }
 
-/** Undefined for a file that can't be used: without it, as in a folder that was put there by hand, the block can be restored all the same. */
+/** Undefined for a file that is missing or can't be used: the block can be restored without it. */
 async function readInfo(path: string): Promise<ArchiveInfo | undefined> {
   try {
     const bytes = await readRegular(path, MAX_INFO_BYTES);
@@ -62,7 +62,7 @@ async function readInfo(path: string): Promise<ArchiveInfo | undefined> {
     checkInfo(info);
     return info;
   } catch {
-    return undefined; // the doctor and the restore look at the files that matter
+    return undefined; // the doctor and the restore check the files that matter
   }
 }
 

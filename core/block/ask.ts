@@ -1,4 +1,4 @@
-// Commands to a block's actor: events that are answered.
+// Sends commands to a block's actor and waits for their answers.
 import type { ActorRefFrom } from 'xstate';
 import type { BlockMachine } from './machine.ts';
 import type { Answer, Answers, Command } from './machine-types.ts';
@@ -8,7 +8,7 @@ export type BlockActor = ActorRefFrom<BlockMachine>;
 
 let tickets = 0;
 
-/** Sends a command, and resolves with the machine's answer to it or rejects with its refusal. */
+/** Sends a command. Resolves with the machine's answer, or rejects with its refusal. */
 export function ask<C extends Command>(actor: BlockActor, command: C): Promise<Answers[C['type']]> {
   tickets += 1;
   const ticket = tickets;

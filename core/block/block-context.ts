@@ -1,4 +1,4 @@
-// What the work on one block needs: its files, its log, its feed, and the world around it. Pure: types only.
+// What code that works on one block gets: its files, its log, its feed, and the workspace. Pure: types only.
 import type { CoreBus } from '../bus.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { ModelCalls } from '../monitor/model-call.ts';
@@ -26,12 +26,12 @@ export interface WorkspaceContext {
   readonly steps: StepCounter;
   /** Epoch milliseconds. */
   now(): number;
-  /** Milliseconds that no change of the clock touches. */
+  /** Monotonic milliseconds. */
   monotonic(): number;
   /** From 0 to 1. */
   random(): number;
   halted(): HaltState;
-  /** Looks whether auth.json has changed; the bus tells. */
+  /** Reads auth.json if it has changed; the bus reports a change. */
   refreshCredentials(): void;
 }
 
@@ -46,16 +46,16 @@ export interface BlockContext {
   readonly world: WorkspaceContext;
   /** The present time, ISO 8601. */
   at(): string;
-  /** Before anything else of a run; throws BLOCK_DAMAGED when a file of the block is damaged. */
+  /** Called before everything else in a run. Throws BLOCK_DAMAGED if a file of the block is damaged. */
   beginRun(): Promise<void>;
-  /** After everything else of a run. */
+  /** Called after everything else in a run. */
   endRun(): Promise<void>;
-  /** Shows what is being done in pulse.json. */
+  /** Shows the current task in pulse.json. */
   setTask(task: CurrentTask): void;
-  /** Shows that text comes; seldom written. */
+  /** Shows that text arrives. It is not written to disk each time. */
   growTask(outputChars: number): void;
-  /** The reply to a message is over, or, with null, a compaction. */
+  /** Called when the reply to a message is over, or, with null, a compaction. */
   endTask(messageId: string | null): void;
-  /** Failures since the last answer. */
+  /** The number of failures since the last answer. */
   failures(): number;
 }

@@ -1,9 +1,10 @@
-// The folders of blocks: made, archived, brought back, deleted. Each move is one rename, so a crash leaves the block whole on one side or the other.
+// Makes, archives, restores and deletes the folders of blocks. Each move is one rename, so after a crash the block is complete in one of two places.
 //
-// whole-folder: A new folder is written whole, and synced, under a temporary name beside its place, and then renamed.
-// no-replacement: A rename never replaces anything. The place is looked at first, and one process holds the workspace.
-// moved-is-moved: A folder has moved even if the disk did not confirm it. The caller gets the error to pass on, and does what follows from the move.
-// hidden-remains: Remains that can't be removed are hidden under a temporary name, stop nothing, and are tried again at each start.
+// whole-folder: a new folder is written completely, and synced, under a temporary name beside its place, and then renamed.
+// no-replacement: a rename never replaces anything: the target is checked first, and only one process holds the workspace.
+// moved-is-moved: after its rename a folder has moved, even if the disk did not confirm it. The caller does what follows from the move, and then
+//   throws the error that it gets.
+// hidden-remains: files that can't be removed are hidden under a temporary name. They don't disturb anything, and each start tries to remove them.
 import { randomBytes } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
@@ -17,16 +18,16 @@ import { ARCHIVE_INFO, findArchive, listArchives } from './archive-info.ts';
 import { formatFile, freshMemory, freshPulse } from './document-codecs.ts';
 import { archiveName } from './names.ts';
 
-/** The error to pass on after a change that the disk did not confirm, or that was not made whole (moved-is-moved); undefined when all is well. */
+/** The error to throw after a change that the disk did not confirm, or that left files behind; undefined if there is none. */
 export type Unconfirmed = BlockhouseError | undefined;
 
-/** A block that was archived. */
+/** The result of archiving a block. */
 export interface Stored {
   readonly archiveName: string;
   readonly unconfirmed: Unconfirmed;
 }
 
-/** A block that was made. */
+/** The result of making a block. */
 export interface Built {
   readonly name: string;
   readonly unconfirmed: Unconfirmed;
@@ -42,7 +43,7 @@ export class BlockFolders {
     this.archive = join(workspace, 'archive');
   }
 
-  /** Makes the two folders, and removes what a crash left half made; `onFault` hears of what can't be removed (hidden-remains). */
+  /** Makes the two folders, and removes what a crash left behind. `onFault` is called for each item that can't be removed. */
   async open(onFault: (what: string, error: unknown) => void): Promise<void> {
     for (const folder of [this.blocks, this.archive]) {
       await ensureFolder(folder);
@@ -64,7 +65,7 @@ export class BlockFolders {
     return this.#build(writeFresh, () => Promise.resolve(config));
   }
 
-  /** Makes a block of foreign files: `fill` writes them into the new folder, and `configure` returns the configuration, which names the block. */
+  /** Makes a block from foreign files: `fill` writes them into the new folder, and `configure` returns the configuration, which names the block. */
   import(fill: (folder: string) => Promise<void>, configure: (folder: string) => Promise<BlockConfig>): Promise<Built> {
     return this.#build(fill, configure);
   }
@@ -95,7 +96,7 @@ export class BlockFolders {
       const unconfirmed = await this.#move(this.folderOf(name), join(this.archive, stored));
       return { archiveName: stored, unconfirmed: unconfirmed ?? (await confirmed(this.blocks)) };
     } catch (error) {
-      await rm(note, { force: true }).catch(() => undefined); // the block has stayed, and nothing reads it here
+      await rm(note, { force: true }).catch(() => undefined); // the block has not moved, and nothing reads archive.json here
       throw storageFault(error);
     }
   }
@@ -105,7 +106,7 @@ export class BlockFolders {
     return listArchives(this.archive);
   }
 
-  /** The archived block that is meant. Throws ARCHIVE_NOT_FOUND, AMBIGUOUS_ARCHIVE. */
+  /** Finds an archived block as `findArchive` does. Throws ARCHIVE_NOT_FOUND, AMBIGUOUS_ARCHIVE. */
   find(given: string): Promise<ArchiveInfo> {
     return findArchive(this.archive, given);
   }
@@ -129,7 +130,7 @@ export class BlockFolders {
     return join(this.archive, info.archiveName);
   }
 
-  /** Deletes an archived block: it is hidden by one rename, and then removed file by file (hidden-remains). */
+  /** Deletes an archived block: one rename hides it, then its files are removed. */
   async remove(info: ArchiveInfo): Promise<Unconfirmed> {
     const hidden = `.${info.archiveName}.${randomBytes(8).toString('hex')}.tmp`;
     let unconfirmed: Unconfirmed;
@@ -153,7 +154,7 @@ export class BlockFolders {
     }
   }
 
-  /** Throws NAME_TAKEN for anything that has this name, a broken link included. */
+  /** Throws NAME_TAKEN if anything has this name, even a broken link. */
   assertFree(name: string): void {
     let found: unknown;
     try {
@@ -178,7 +179,7 @@ export class BlockFolders {
     };
     const outcome = await renameDurably(from, to, isFree).catch((error: unknown) => {
       if (error instanceof BlockhouseError) return error; // it was renamed
-      assertFree(); // somebody else may have been faster
+      assertFree(); // another program may have been faster
       throw error;
     });
     if (outcome === false) throw refusal;
@@ -186,14 +187,14 @@ export class BlockFolders {
   }
 }
 
-/** Writes a file into a folder that is about to move. If the disk does not confirm it, that is a failure like any other: nothing has moved yet. */
+/** Writes a file into a folder before its move. An unconfirmed write is an ordinary failure here, because nothing has moved yet. */
 async function prepareFile(path: string, content: string): Promise<void> {
   await replaceFile(path, content).catch((error: unknown) => {
     throw error instanceof BlockhouseError && error.code === 'STORAGE_FAILED' ? error.cause : error;
   });
 }
 
-/** moved-is-moved, for the folder that was left. */
+/** moved-is-moved, for the folder that the block left. */
 async function confirmed(folder: string): Promise<Unconfirmed> {
   try {
     await syncFolder(folder).catch(unflushed);

@@ -1,9 +1,9 @@
-// The list of blocks, without reading all of them each time: one entry for each, made anew when its block has changed.
+// The list of blocks: one cached entry for each, made anew when its block has changed.
 //
-// background-look: A block that is held open tells of its changes itself. Edits by hand of the others are found by the times of their files, in the
-//   background after a list was asked for, and are in the next list.
-// in-slices: Loading and looking go in slices, so that ten thousand blocks hold up nobody. A caller waits for what was out of date when it asked,
-//   and not for what busy blocks make out of date meanwhile.
+// background-look: an open block reports its changes itself. For the others, each `list` starts a comparison of file times in the background; the
+//   edits that it finds are in the next list.
+// in-slices: loading and comparing go in slices, so that ten thousand blocks don't block the event loop. A caller waits for the entries that were
+//   out of date when it asked, not for those that become so meanwhile.
 import { type Dirent, lstatSync, readdirSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -17,17 +17,17 @@ import { damagedEntry, entryOf } from './summary.ts';
 
 interface Known {
   entry: BlockEntry | undefined;
-  /** Of the files, when the entry was made. */
+  /** The stamp of the files when the entry was made. */
   stamp: number;
 }
 
-/** Where the blocks are, and how they are read. */
+/** The folder of the blocks, and how they are read. */
 export interface BlockIndexOptions {
   /** The folder of all blocks. */
   readonly folder: string;
   /** Reads a block from disk. Throws BLOCK_DAMAGED. */
   read(name: string): Promise<BlockContents>;
-  /** True for a block that tells of its changes itself (background-look). */
+  /** True for a block that reports its changes itself. */
   isOpen(name: string): boolean;
   /** Epoch milliseconds. */
   now(): number;
@@ -36,7 +36,7 @@ export interface BlockIndexOptions {
 
 /** Blocks in one slice, which takes some milliseconds. */
 const SLICE = 50;
-/** The shortest time between two looks at the files of blocks that are not open. */
+/** The shortest time between two comparisons of the files of blocks that are not open. */
 const LOOK_EVERY_MS = 2000;
 
 /** The blocks of a workspace, by name. */
@@ -61,7 +61,7 @@ export class BlockIndex {
     return this.#known.size;
   }
 
-  /** True for a folder with the name of a block; a link is not a block. */
+  /** True if there is a folder with this name; a link is not a block. */
   has(name: string): boolean {
     if (!isBlockName(name)) return false;
     try {
@@ -88,7 +88,7 @@ export class BlockIndex {
     if (this.#known.has(name)) this.#stale.add(name);
   }
 
-  /** Something that all entries depend on has changed: credentials. */
+  /** All entries may be out of date, because the credentials have changed. */
   markAllStale(): void {
     for (const name of this.#known.keys()) this.#stale.add(name);
   }
@@ -102,7 +102,7 @@ export class BlockIndex {
   #findNames(): void {
     const { folder, onFault } = this.#options;
     try {
-      // Of the folder itself, also where `blocks` is a link that its owner has made, to a larger disk perhaps.
+      // `statSync` follows a link, because `blocks` may be a link to a larger disk.
       const { mtimeNs, ino } = statSync(folder, { bigint: true });
       const stamp = `${ino}:${mtimeNs}`;
       if (stamp === this.#folderStamp) return;
@@ -113,7 +113,7 @@ export class BlockIndex {
     }
   }
 
-  /** A link is not a block: it leads out of the workspace. */
+  /** Skips links, which lead out of the workspace. */
   #take(found: readonly Dirent[]): void {
     const names = new Set(found.filter((item) => item.isDirectory() && isBlockName(item.name)).map(({ name }) => name));
     for (const name of this.#known.keys()) if (!names.has(name)) this.#forget(name);
@@ -131,7 +131,7 @@ export class BlockIndex {
     this.#sorted = undefined;
   }
 
-  /** What was spent today changes at midnight. */
+  /** Marks all entries at midnight, because they contain today's spending. */
   #startDay(): void {
     const day = new Date(this.#options.now()).toISOString().slice(0, 10);
     if (this.#day !== '' && this.#day !== day) this.markAllStale();
@@ -140,7 +140,7 @@ export class BlockIndex {
 
   /** in-slices. Callers that come at the same time wait for the same round. */
   async #renew(): Promise<void> {
-    await this.#renewing; // it may have passed by what was out of date when we asked
+    await this.#renewing; // that round may have missed entries that were out of date when we asked
     if (this.#stale.size === 0) return;
     this.#renewing ??= this.#renewAll().finally(() => {
       this.#renewing = undefined;
@@ -184,7 +184,7 @@ export class BlockIndex {
   /** background-look. */
   #lookAround(): void {
     const { now, onFault } = this.#options;
-    // A clock that is set back must not end the looking.
+    // The absolute value, so that a clock that is set back doesn't stop the comparisons.
     if (this.#looking !== undefined || Math.abs(now() - this.#lookedAt) < LOOK_EVERY_MS) return;
     this.#looking = this.#lookAtAll()
       .catch((error: unknown) => onFault('blocks', error))
@@ -203,7 +203,7 @@ export class BlockIndex {
     }
   }
 
-  /** One number for the times and sizes of the files: it is kept ten thousand times, and only compared. */
+  /** One number for the times and sizes of the files, to save memory: it is only compared, and kept for each of ten thousand blocks. */
   #stampOf(name: string): number {
     let stamp = 0;
     const mix = (value: number): void => {
@@ -216,7 +216,7 @@ export class BlockIndex {
   }
 }
 
-/** Removes what a crash has left in a block's folder. Never throws: what can't be removed does no harm. */
+/** Removes what a crash has left in a block's folder. Never throws, because remaining files do no harm; `onFault` reports them. */
 export function sweep(folder: string, onFault: (what: string, error: unknown) => void): void {
   try {
     for (const name of readdirSync(folder)) if (isTemporaryName(name)) unlinkSync(join(folder, name));

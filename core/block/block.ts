@@ -1,7 +1,7 @@
-// One block at run time: its files, its actor, and what the two tell each other.
+// One block at run time: its files, its actor, and the events between them.
 //
-// One-truth: what the block does, and whether it may, is read from the snapshot of its actor and from nothing else.
-// Told-in-order: a change of a file is told to the list, then to the followers, then to the actor.
+// one-truth: only the snapshot of the actor says what the block does and may do.
+// told-in-order: a change of a file is reported to the list first, then to the followers, then to the actor.
 import { join } from 'node:path';
 import { type AnyActorRef, createActor, waitFor } from 'xstate';
 import type { BlockFile } from '../bus.ts';
@@ -25,29 +25,29 @@ import { isConfigured, unlessDamaged } from './readiness.ts';
 import { ReplyStream } from './reply-stream.ts';
 import { pulseAtRest } from './summary.ts';
 
-/** What is looked at by itself, or is about to be renamed. */
+/** Names that have a watch of their own, or that are temporary. */
 const OWN_FILE = /^$|^(config|memory|costs|pulse|chat)\.json$|\.tmp$|^logs$|^chat-archive$/;
-/** Whose messages a run will answer is not known when it begins. */
+/** The channel in log names: a run answers messages of any channel. */
 const LOG_CHANNEL = 'monitor';
 const FOREVER = { timeout: Number.POSITIVE_INFINITY };
 
-/** Blocks by their actors: how the work behind a machine that all blocks share finds the block it is for. */
+/** Blocks by actor system: all blocks share one machine, and its work finds its block here. */
 const owners = new WeakMap<ActorSystem, Block>();
 
-/** The block whose actor, or one of those that it has invoked, is part of this system. */
+/** The block of an actor system. Throws for a system that belongs to no block. */
 export function blockOf(system: ActorSystem): Block {
   const block = owners.get(system);
   if (block === undefined) throw new Error('The actor belongs to no block.');
   return block;
 }
 
-/** What a block is made with. */
+/** The options of a block. */
 export interface BlockOptions {
   readonly name: string;
   readonly folder: string;
   readonly world: WorkspaceContext;
   readonly machine: BlockMachine;
-  /** What the list says of the block may be out of date. */
+  /** Called when the list's entry of the block may be out of date. */
   onStale(name: string): void;
 }
 
@@ -65,11 +65,11 @@ export class Block implements BlockContext {
   readonly #pulseWriter: PulseWriter;
   readonly #followers: Followers;
   readonly #actor: BlockActor;
-  /** Copies that are being made: the block does not move before they are whole. */
+  /** Copies under way: the block does not move before they are complete. */
   readonly #copies = new Set<Promise<unknown>>();
   #logLimits: BlockConfig['logs'] = { maxFileBytes: 5_242_880, maxFiles: 50 };
 
-  /** With the actor of a block that comes from the archive, which is its own from then on. */
+  /** `restored` is the actor of a block that comes from the archive; the block keeps it. */
   constructor({ name, folder, world, machine, onStale }: BlockOptions, restored?: BlockActor) {
     this.name = name;
     this.folder = folder;
@@ -117,12 +117,12 @@ export class Block implements BlockContext {
     return isRunning(this.#actor.getSnapshot());
   }
 
-  /** True while it does anything, with a monitor or without. */
+  /** True while it does anything, with or without a monitor. */
   get isActive(): boolean {
     return this.isRunning || this.state === 'compacting' || this.isMoving;
   }
 
-  /** True from the time when nothing runs any more until the folder lies in the archive, or stays. */
+  /** True while the folder moves to the archive: from the end of all work until the move has succeeded or failed. */
   get isMoving(): boolean {
     return this.#actor.getSnapshot().matches({ life: 'archiving' });
   }
@@ -131,25 +131,25 @@ export class Block implements BlockContext {
     return stateOf(this.#actor.getSnapshot());
   }
 
-  /** Everything that is on disk; pulse as it is now. Throws BLOCK_DAMAGED. */
+  /** The contents of all files, with the current pulse. Throws BLOCK_DAMAGED. */
   async contents(): Promise<BlockContents> {
     const contents = await readContents(this.files);
     return { ...contents, pulse: this.#asItIs(contents.pulse, contents.config, contents.chat) };
   }
 
-  /** After everything that was to be written before. Other files may be damaged. */
+  /** The current pulse, after all earlier writes. Works even if other files are damaged. */
   async pulse(): Promise<BlockPulse> {
     await this.#pulseWriter.written();
     const { pulse, config, chat } = this.files;
     return this.#asItIs(await pulse.read(), await config.read().catch(unlessDamaged), (await chat.read().catch(unlessDamaged)) ?? []);
   }
 
-  /** What pulse.json says of a block that does nothing is what the last monitor left there. */
+  /** Corrects the pulse of a block at rest, because its pulse.json is what the last monitor left there. */
   #asItIs(pulse: BlockPulse, config: BlockConfig | undefined, chat: Entries): BlockPulse {
     return this.isActive ? withWish(this.#pulseWriter.present(pulse), config) : restingPulse(pulse, config, chat, this.world.gateway);
   }
 
-  /** Resolves when the monitor has come through its recovery. Wakes up one that runs and waits. Throws SHUTTING_DOWN, WRONG_STATE. */
+  /** Resolves when the monitor has finished its recovery. Wakes a monitor that runs and waits. Throws SHUTTING_DOWN, WRONG_STATE. */
   start(cause: string, actor: TransitionActor): Promise<void> {
     return ask(this.#actor, { type: 'block.start', cause, actor });
   }
@@ -159,9 +159,9 @@ export class Block implements BlockContext {
     return ask(this.#actor, { type: 'block.stop', cause, actor });
   }
 
-  /** Ends everything for good, and resolves when it has ended; a second call leaves a reply no more time. */
+  /** Ends everything for good, and resolves when it has ended. A second call aborts a reply at once. */
   end(): Promise<void> {
-    this.#followers.pause(); // what is written now is for nobody to see
+    this.#followers.pause(); // followers don't need the last writes
     return ask(this.#actor, { type: 'block.close' });
   }
 
@@ -177,17 +177,17 @@ export class Block implements BlockContext {
     return ask(this.#actor, { type: 'block.compact' });
   }
 
-  /** Ends the reply to a message, where it is being made. Resolves when that is over: with true when the message was cancelled by it. */
+  /** Ends the reply to a message, if it is under way. Resolves when the reply is over, with true if this cancelled the message. */
   cancelReply(messageId: string): Promise<boolean> {
     return ask(this.#actor, { type: 'message.cancel', messageId });
   }
 
-  /** Resolves when a move to the archive that is under way has ended in one way or the other. */
+  /** Resolves when a move to the archive under way has succeeded or failed. */
   async moved(): Promise<void> {
     await waitFor(this.#actor, (snapshot) => !snapshot.matches({ life: 'archiving' }), FOREVER);
   }
 
-  /** To the actor, whatever it makes of it. */
+  /** Sends an event to the actor, which ignores events that don't apply. */
   send(event: BlockEvent): void {
     this.#actor.send(event);
   }
@@ -196,7 +196,7 @@ export class Block implements BlockContext {
     return this.#followers.add(follower);
   }
 
-  /** Whatever else is done with the block goes on meanwhile, but it does not move. */
+  /** Runs `work` while the block can't move; everything else continues. */
   async copy<T>(work: () => Promise<T>): Promise<T> {
     const copying = work();
     this.#copies.add(copying);
@@ -212,7 +212,7 @@ export class Block implements BlockContext {
     await Promise.allSettled(this.#copies);
   }
 
-  /** Ends all writing; what waits is written. */
+  /** Refuses further writes. Resolves when the waiting ones are on disk. */
   async close(): Promise<void> {
     this.#followers.pause();
     this.#pulseWriter.endBeat();
@@ -221,7 +221,7 @@ export class Block implements BlockContext {
     await this.log.close();
   }
 
-  /** After a move that failed. */
+  /** Allows writes again, after a failed move. */
   reopen(): void {
     for (const file of FILE_NAMES) this.files[file].reopen();
     this.log.reopen();
@@ -267,7 +267,7 @@ export class Block implements BlockContext {
     await this.log.flush();
   }
 
-  /** Told-in-order. */
+  /** told-in-order. */
   #changed(file: BlockFile, { own, healed }: ChangeNotice): void {
     this.#onStale(this.name);
     this.world.bus.emit('block.changed', { block: this.name, file });
@@ -295,7 +295,7 @@ export class Block implements BlockContext {
     if (this.isRunning) this.#pulseWriter.beatEvery(pulse.intervalSeconds * 1000);
   }
 
-  /** Told-in-order: whatever the monitor does now, it finds out. */
+  /** told-in-order. The actor gets no event: a monitor finds the damage at its next read. */
   #damaged(file: BlockFile, reason: string, copy: string | undefined): void {
     this.#onStale(this.name);
     this.world.bus.emit('block.damaged', { block: this.name, file, reason, copy });
@@ -307,7 +307,7 @@ export class Block implements BlockContext {
     for (const file of FILE_NAMES) {
       if (fileName === '' || fileName === `${file}.json`) void this.files[file].refresh();
     }
-    // Whatever else a person puts there is nothing to us, but may be something to whoever follows.
+    // We don't use other files, but followers may show them.
     if (!OWN_FILE.test(fileName)) this.#followers.changed();
   }
 
@@ -322,7 +322,7 @@ export function restingPulse(pulse: BlockPulse, config: BlockConfig | undefined,
   return withWish(pulseAtRest(pulse, config !== undefined && isConfigured(gateway, config.adapter), chat), config);
 }
 
-/** Whether a monitor is wanted is what config.json says, where it can be read. */
+/** Takes `enabled` from config.json, if that can be read. */
 function withWish(pulse: BlockPulse, config: BlockConfig | undefined): BlockPulse {
   return config === undefined ? pulse : { ...pulse, desired: config.enabled ? 'running' : 'stopped' };
 }

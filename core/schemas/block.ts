@@ -1,9 +1,9 @@
-// The files of a block: config, memory, costs, pulse, chat. The same schemas check what clients send, what is read from
-// disk, and describe the API. Known fields are checked, unknown ones are kept. Pure: no I/O.
+// The files of a block: config, memory, costs, pulse, chat. The same schemas check requests and files on disk, and describe the API. Known
+// fields are checked, unknown ones are kept. Pure: no I/O.
 import type { XStatic } from 'typebox/schema';
 import { ModelId, STOP_REASONS, Usage } from './chat.ts';
 
-/** Lower case only, so that no two names share a folder on a file system that ignores case. */
+/** Lower case only, because some file systems ignore case and would give two names the same folder. */
 export const BLOCK_NAME_PATTERN = '^[a-z0-9][a-z0-9-]{0,31}$';
 /** The longest message that can be queued. */
 export const MAX_MESSAGE_CHARACTERS = 262_144;
@@ -23,6 +23,7 @@ const orNull = <const S extends object>(schema: S) => ({ anyOf: [schema, { type:
 /** A spend cap; null for none. */
 const cap = { anyOf: [{ type: 'number', minimum: 0 }, { type: 'null' }] } as const;
 
+/** The model of a block and its settings, without keys. */
 export const BlockAdapter = {
   type: 'object',
   description: 'Who answers. Keys belong in auth.json',
@@ -37,9 +38,10 @@ export const BlockAdapter = {
     cacheControl: boolean,
   },
 } as const;
+/** A value that `BlockAdapter` accepts. */
 export type BlockAdapter = XStatic<typeof BlockAdapter>;
 
-/** Fields of config.json that a client may set; `name`, `createdAt`, `updatedAt` and `rev` are the server's. */
+/** Fields of config.json that a client may set. Only the server sets `name`, `createdAt`, `updatedAt` and `rev`. */
 const SETTABLE = {
   description: text,
   adapter: orNull(BlockAdapter),
@@ -92,18 +94,19 @@ const SETTABLE = {
   enabled: { type: 'boolean', description: 'The wanted state: start sets it, stop clears it, a server start honours it' },
 } as const;
 
-/** config.json, as it may stand on disk. Objects are filled with their defaults when it is read. */
+/** config.json on disk. Missing fields get their defaults when it is read. */
 export const BlockConfigFile = {
   type: 'object',
   required: ['name'],
   properties: { name: { type: 'string', pattern: BLOCK_NAME_PATTERN }, ...SETTABLE, createdAt: time, updatedAt: time, rev: count },
 } as const;
 
-/** A change of config.json: shallow, each given field replaces the old one whole. */
+/** A change of config.json. The merge is shallow: each given field replaces the old one as a whole. */
 export const BlockConfigPatch = { type: 'object', properties: SETTABLE } as const;
+/** A value that `BlockConfigPatch` accepts. */
 export type BlockConfigPatch = XStatic<typeof BlockConfigPatch> & { readonly [field: string]: unknown };
 
-/** config.json with every default filled in; unknown fields are there, too. */
+/** config.json with all defaults filled in, and its unknown fields. */
 export interface BlockConfig {
   readonly name: string;
   readonly description: string;
@@ -131,16 +134,21 @@ export interface BlockConfig {
   readonly rev: number;
 }
 
+/** One fact in memory.json; pinned facts are in every prompt. */
 export const Fact = {
   type: 'object',
   required: ['id', 'text', 'pinned'],
   properties: { id: word, text, pinned: boolean, createdAt: time },
 } as const;
+/** A value that `Fact` accepts. */
 export type Fact = XStatic<typeof Fact>;
 
+/** What started a compaction: a full window, a prompt that did not fit, or a person. */
 export const COMPACTION_TRIGGERS = ['threshold', 'overflow', 'manual'] as const;
+/** summarized: with a new summary. evicted: the window moved without one. failed: nothing moved. */
 export const COMPACTION_OUTCOMES = ['summarized', 'evicted', 'failed'] as const;
 
+/** One compaction of a block's memory. */
 export const Compaction = {
   type: 'object',
   required: ['id', 'at', 'trigger', 'outcome'],
@@ -159,8 +167,10 @@ export const Compaction = {
     undone: boolean,
   },
 } as const;
+/** A value that `Compaction` accepts. */
 export type Compaction = XStatic<typeof Compaction>;
 
+/** memory.json: facts, summary and window. Tokens are estimates. */
 export const MemoryFile = {
   type: 'object',
   required: ['summary', 'facts', 'window', 'compactions', 'compactionCount'],
@@ -183,8 +193,10 @@ export const MemoryFile = {
     compactionCount: count,
   },
 } as const;
+/** The content that `MemoryFile` describes. */
 export type BlockMemory = XStatic<typeof MemoryFile>;
 
+/** Sums of calls: tokens, USD, and the number of calls. */
 export const CostBucket = {
   type: 'object',
   required: ['calls', 'input', 'output', 'cacheRead', 'cacheWrite', 'costUsd', 'unpricedCalls'],
@@ -198,13 +210,17 @@ export const CostBucket = {
     unpricedCalls: count,
   },
 } as const;
+/** A value that `CostBucket` accepts. */
 export type CostBucket = XStatic<typeof CostBucket>;
 const buckets = { type: 'object', additionalProperties: CostBucket } as const;
 const money = { anyOf: [{ type: 'number', minimum: 0 }, { type: 'null' }] } as const;
 
+/** Why a model was called: for an answer, or for a summary of the memory. */
 export const CALL_PURPOSES = ['chat', 'summary'] as const;
+/** One of CALL_PURPOSES. */
 export type CallPurpose = (typeof CALL_PURPOSES)[number];
 
+/** What was spent today and this month, and the caps. */
 export const BudgetStand = {
   type: 'object',
   required: ['day', 'month', 'state'],
@@ -214,8 +230,10 @@ export const BudgetStand = {
     state: { type: 'string', enum: ['ok', 'warn', 'exceeded'] },
   },
 } as const;
+/** A value that `BudgetStand` accepts. */
 export type BudgetStand = XStatic<typeof BudgetStand>;
 
+/** costs.json: counts of a block's calls, derived from the ledger. Money is USD. */
 export const CostsFile = {
   type: 'object',
   required: ['totalInput', 'totalOutput', 'totalCost', 'calls'],
@@ -252,15 +270,24 @@ export const CostsFile = {
     lastReset: orNull(time),
   },
 } as const;
+/** The content that `CostsFile` describes, with every field. */
 export type BlockCosts = Required<XStatic<typeof CostsFile>>;
 
+/** The coarse status of a block; `statusOf` maps the states to it. */
 export const STATUSES = ['SLEEPING', 'ACTIVE', 'BUSY', 'ERROR'] as const;
+/** One of STATUSES. */
 export type BlockStatus = (typeof STATUSES)[number];
+/** The states of a block. docs/architecture.md explains them. */
 export const STATES = ['unconfigured', 'stopped', 'starting', 'idle', 'working', 'compacting', 'backoff', 'paused', 'stopping', 'failed'] as const;
+/** One of STATES. */
 export type BlockState = (typeof STATES)[number];
+/** How far the current task has come. */
 export const TASK_PHASES = ['waiting-model', 'streaming', 'saving', 'compacting'] as const;
+/** One of TASK_PHASES. */
 export type TaskPhase = (typeof TASK_PHASES)[number];
+/** What caused a transition. */
 export const TRANSITION_ACTORS = ['user', 'monitor', 'server', 'budget'] as const;
+/** One of TRANSITION_ACTORS. */
 export type TransitionActor = (typeof TRANSITION_ACTORS)[number];
 
 /** Why a block is in its state, and the command or edit that changes it. */
@@ -269,8 +296,10 @@ export const Reason = {
   required: ['code', 'message', 'fix'],
   properties: { code: string, message: string, fix: orNull(string) },
 } as const;
+/** A value that `Reason` accepts. */
 export type Reason = XStatic<typeof Reason>;
 
+/** One change of a block's state. */
 export const Transition = {
   type: 'object',
   required: ['at', 'from', 'to', 'cause', 'actor'],
@@ -282,22 +311,28 @@ export const Transition = {
     actor: { type: 'string', enum: TRANSITION_ACTORS },
   },
 } as const;
+/** A value that `Transition` accepts. */
 export type Transition = XStatic<typeof Transition>;
 
+/** The message that is being answered, or the compaction under way. */
 export const CurrentTask = {
   type: 'object',
   required: ['messageId', 'startedAt', 'attempt', 'phase', 'outputChars'],
   properties: { messageId: orNull(string), startedAt: time, attempt: count, phase: { type: 'string', enum: TASK_PHASES }, outputChars: count },
 } as const;
+/** A value that `CurrentTask` accepts. */
 export type CurrentTask = XStatic<typeof CurrentTask>;
 
+/** How many messages wait or are being answered. */
 export const QueueCounts = {
   type: 'object',
   required: ['queued', 'processing', 'failed', 'oldestQueuedAt'],
   properties: { queued: count, processing: count, failed: count, oldestQueuedAt: orNull(time) },
 } as const;
+/** A value that `QueueCounts` accepts. */
 export type QueueCounts = XStatic<typeof QueueCounts>;
 
+/** pulse.json: what the monitor does and has done. Times are ISO 8601. */
 export const PulseFile = {
   type: 'object',
   required: ['status', 'state'],
@@ -321,18 +356,25 @@ export const PulseFile = {
     transitions: { type: 'array', items: Transition, description: 'The last 50' },
   },
 } as const;
+/** The content that `PulseFile` describes, with every field. */
 export type BlockPulse = Required<XStatic<typeof PulseFile>>;
 
+/** The statuses of a message. The last four are outcomes. */
 export const USER_STATUSES = ['queued', 'processing', 'done', 'failed', 'cancelled', 'expired'] as const;
+/** The statuses of an answer. interrupted: only the text until a stop was kept. */
 export const ANSWER_STATUSES = ['done', 'interrupted', 'failed'] as const;
+/** Where a message came from. */
 export const CHANNELS = ['web', 'cli', 'api'] as const;
+/** One of CHANNELS. */
 export type Channel = (typeof CHANNELS)[number];
 
+/** Why a message failed or waits for another attempt. */
 export const EntryError = {
   type: 'object',
   required: ['code', 'message', 'retryable'],
   properties: { code: string, message: string, retryable: boolean },
 } as const;
+/** A value that `EntryError` accepts. */
 export type EntryError = XStatic<typeof EntryError>;
 
 /** An entry of chat.json. */
@@ -363,6 +405,7 @@ export const ChatEntry = {
     finishedAt: orNull(time),
   },
 } as const;
+/** A value that `ChatEntry` accepts. */
 export type ChatEntry = XStatic<typeof ChatEntry>;
 
 /** archive.json, and an entry of the list of archives. */
@@ -384,4 +427,5 @@ export const ArchiveInfo = {
     },
   },
 } as const;
+/** A value that `ArchiveInfo` accepts. */
 export type ArchiveInfo = XStatic<typeof ArchiveInfo>;

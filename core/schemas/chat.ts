@@ -6,9 +6,9 @@ import type { XStatic } from 'typebox/schema';
 export const TOOL_NAME_PATTERN = '^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$';
 /** Printable ASCII without spaces, and no `.` or `..` path segment: a model id becomes part of a URL on two providers. */
 const MODEL_PATTERN = '^(?!.*(?:^|/)\\.\\.?(?:/|$))[\\x21-\\x7e]{1,2048}$';
-/** What may stand in an HTTP header without being able to split it. */
+/** Characters that are safe in an HTTP header. */
 export const SECRET_PATTERN = '^[\\x21-\\x7e]{1,4096}$';
-/** Each repetition has a limit: a group without one overflows the stack on a text of some megabytes. */
+/** Each repetition has a limit, because a group without one overflows the stack on a text of some megabytes. */
 const REGION_PATTERN = '^[a-z]{2,8}(-[a-z]{1,16}){1,3}-[0-9]{1,2}$';
 
 const string = { type: 'string' } as const;
@@ -25,6 +25,7 @@ export const ModelId = {
 const callId = { type: 'string', minLength: 1, maxLength: 256 } as const;
 const toolName = { type: 'string', pattern: TOOL_NAME_PATTERN, description: 'Letters, digits, _ and -, at most 64, beginning with a letter or _' } as const;
 
+/** Settings of one chat request, which override the stored ones. */
 export const ChatConfig = {
   type: 'object',
   description: 'Overrides for this request; each wins over auth.json, the environment and the default',
@@ -41,6 +42,7 @@ export const ChatConfig = {
     sessionToken: { ...secret, description: 'Session token that belongs to temporary keys (bedrock): printable ASCII without spaces' },
   },
 } as const;
+/** A value that `ChatConfig` accepts. */
 export type ChatConfig = XStatic<typeof ChatConfig>;
 
 const providerMetadata = {
@@ -48,22 +50,27 @@ const providerMetadata = {
   description: 'Opaque state of the provider. Send it back untouched with the message or tool call it came with.',
 } as const;
 
+/** A tool call of the model, in answers and in the history of requests. */
 export const ToolCall = {
   type: 'object',
   additionalProperties: false,
   required: ['id', 'name', 'arguments'],
   properties: { id: callId, name: toolName, arguments: { ...anyObject, description: 'Arguments, a JSON object' }, providerMetadata },
 } as const;
+/** A value that `ToolCall` accepts. */
 export type ToolCall = XStatic<typeof ToolCall>;
 
+/** The result of a tool call, on a message of role `tool`. */
 export const ToolResult = {
   type: 'object',
   additionalProperties: false,
   required: ['toolCallId', 'content'],
   properties: { toolCallId: callId, content: string, isError: boolean },
 } as const;
+/** A value that `ToolResult` accepts. */
 export type ToolResult = XStatic<typeof ToolResult>;
 
+/** One message of a conversation. */
 export const Message = {
   type: 'object',
   additionalProperties: false,
@@ -76,8 +83,10 @@ export const Message = {
     providerMetadata,
   },
 } as const;
+/** A value that `Message` accepts. */
 export type Message = XStatic<typeof Message>;
 
+/** A tool that the model may call. */
 export const Tool = {
   type: 'object',
   additionalProperties: false,
@@ -90,6 +99,7 @@ export const Tool = {
     strict: { type: 'boolean', description: "Accepted, as OpenAI's SDKs write it; never passed on, as it would change the schema" },
   },
 } as const;
+/** A value that `Tool` accepts. */
 export type Tool = XStatic<typeof Tool>;
 
 /** OpenAI's nested form, accepted beside the flat one. */
@@ -100,6 +110,7 @@ export const NestedTool = {
   properties: { type: { type: 'string', const: 'function' }, function: Tool },
 } as const;
 
+/** The body of POST `/v1/chat`. */
 export const ChatRequest = {
   type: 'object',
   additionalProperties: false,
@@ -117,11 +128,14 @@ export const ChatRequest = {
 /** A chat request as callers write it. */
 export type ChatRequest = XStatic<typeof ChatRequest>;
 
+/** Why an answer ended. `unknown` if the provider gave no reason that we know. */
 export const STOP_REASONS = ['end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'content_filter', 'refusal', 'unknown'] as const;
+/** One of STOP_REASONS. */
 export type StopReason = (typeof STOP_REASONS)[number];
 
 const count = { type: 'integer', minimum: 0 } as const;
 
+/** Token counts of one call. */
 export const Usage = {
   type: 'object',
   required: ['inputTokens', 'outputTokens', 'totalTokens'],
@@ -135,13 +149,16 @@ export const Usage = {
     estimated: { type: 'boolean', description: 'true when the provider reported no usage and the counts are a guess from the text length' },
   },
 } as const;
+/** A value that `Usage` accepts. */
 export type Usage = XStatic<typeof Usage>;
 
+/** A note about a field that was left out or changed; the call itself succeeded. */
 export const Warning = {
   type: 'object',
   required: ['field', 'message'],
   properties: { field: { type: 'string', description: 'The field of the request, or of the answer, that it is about' }, message: string },
 } as const;
+/** A value that `Warning` accepts. */
 export type Warning = XStatic<typeof Warning>;
 
 const stopReason = { type: 'string', enum: STOP_REASONS } as const;
@@ -152,6 +169,7 @@ const warnings = {
 } as const;
 const toolCalls = { type: 'array', items: ToolCall } as const;
 
+/** The answer of POST `/v1/chat` without `stream`. */
 export const ChatResponse = {
   type: 'object',
   required: ['provider', 'model', 'message', 'usage', 'stopReason'],
@@ -168,10 +186,12 @@ export const ChatResponse = {
     warnings,
   },
 } as const;
+/** A value that `ChatResponse` accepts. */
 export type ChatResponse = XStatic<typeof ChatResponse>;
 
 /** Data of the SSE event `start`. */
 export const ChatStart = { type: 'object', required: ['provider', 'model'], properties: { provider: string, model: string } } as const;
+/** A value that `ChatStart` accepts. */
 export type ChatStart = XStatic<typeof ChatStart>;
 
 /** Data of the SSE event `content`. */
@@ -183,4 +203,5 @@ export const ChatDone = {
   required: ['usage', 'stopReason'],
   properties: { usage: Usage, stopReason, toolCalls, providerMetadata, warnings },
 } as const;
+/** A value that `ChatDone` accepts. */
 export type ChatDone = XStatic<typeof ChatDone>;

@@ -3,6 +3,7 @@ import { ERROR_TABLE } from '../errors.ts';
 
 const string = { type: 'string' } as const;
 
+/** The body of every error answer. */
 export const ErrorReport = {
   type: 'object',
   required: ['error', 'status', 'code'],

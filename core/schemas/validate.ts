@@ -1,18 +1,18 @@
-// The one Ajv. Compiles each schema once, when it is first used, and turns its findings into a 400 that names the
-// field and the cure. Pure: no I/O.
+// The only user of Ajv. Compiles each schema once, at its first use, and turns its findings into a 400 that names the field and the cure.
+// Pure: no I/O.
 import { createRequire } from 'node:module';
 import type { Ajv as AjvType, ErrorObject, ValidateFunction } from 'ajv';
 import type { XStatic } from 'typebox/schema';
 import { BlockhouseError } from '../errors.ts';
 
-/** Loaded with the first check: a server is healthy before anybody has sent a body, and some never get one. */
+/** Ajv is loaded with the first check, so that a server starts faster; some servers never need it. */
 const load = createRequire(import.meta.url);
 let loaded: AjvType | undefined;
 
 function ajv(): AjvType {
   const { Ajv } = load('ajv') as { readonly Ajv: typeof AjvType };
-  // First fault only: collecting all of them costs time that a hostile body can choose.
-  // The schemas are our own constants: to check them against the metaschema at each start would double the first check's time.
+  // Only the first fault: a hostile body could make collecting all of them slow.
+  // The schemas are our own constants; checking them against the metaschema would double the time of the first check.
   loaded ??= new Ajv({
     allErrors: false,
     strict: true,
@@ -26,14 +26,15 @@ function ajv(): AjvType {
   return loaded;
 }
 
+/** Checks values against one schema. */
 export interface Validator<T> {
   /** Throws INVALID_REQUEST naming the first wrong field. */
   (value: unknown): asserts value is T;
-  /** Compiles the schema now, where the first value to be checked must not wait for it. */
+  /** Compiles the schema now, so that the first check does not wait for it. */
   prepare(): void;
 }
 
-/** The schema is compiled with the first value, or by `prepare`: those that are never met cost neither time nor memory. */
+/** A validator for a schema. The schema is compiled at the first check, or by `prepare`. */
 export function compile<const S extends object>(schema: S): Validator<XStatic<S>> {
   let known: ValidateFunction | undefined;
   const compiled = (): ValidateFunction => {
@@ -49,8 +50,8 @@ export function compile<const S extends object>(schema: S): Validator<XStatic<S>
 }
 
 /**
- * Of the faults of several alternatives, the one that lies deepest: its alternative was meant. Between equally deep
- * ones a missing field tells least: every alternative that was not meant misses some.
+ * Chooses the fault to report when none of several alternatives matches: the deepest one, because its alternative was probably meant. Among
+ * equally deep faults a missing field comes last, because every alternative that was not meant lacks some field.
  */
 function mostTelling(faults: readonly ErrorObject[]): ErrorObject | undefined {
   const leaves = faults.filter((fault) => fault.keyword !== 'anyOf');
@@ -58,7 +59,7 @@ function mostTelling(faults: readonly ErrorObject[]): ErrorObject | undefined {
   return leaves.reduce<ErrorObject | undefined>((best, fault) => (best !== undefined && weight(best) >= weight(fault) ? best : fault), undefined);
 }
 
-/** That something could also have been left out: of all alternatives the one that was meant least. */
+/** True for "must be null", the alternative that was probably not meant. */
 function wantsNull({ keyword, params }: ErrorObject): boolean {
   return keyword === 'type' && params['type'] === 'null';
 }
@@ -70,14 +71,14 @@ function describe(fault: ErrorObject | undefined): BlockhouseError {
   return new BlockhouseError('INVALID_REQUEST', `${path === '' ? 'The body' : path} ${message}.`, { details: [{ path, message }] });
 }
 
-/** The faulty key itself, where Ajv reports the object that holds it. */
+/** The faulty key, for faults that Ajv reports at the object around it. */
 function fieldOf(fault: ErrorObject): string | undefined {
   if (fault.keyword === 'required') return fault.params['missingProperty'] as string;
   if (fault.keyword === 'additionalProperties') return fault.params['additionalProperty'] as string;
   return undefined;
 }
 
-/** Characters of a key. A longer one is cut off where it is shown, and is no misspelt field: its sender chooses how long it is. */
+/** In characters. A longer key is cut off in errors and gets no suggestion, because its sender chooses how long it is. */
 const MAX_SHOWN_KEY = 64;
 
 /** `/messages/0/role` → `messages[0].role`. */
@@ -122,7 +123,7 @@ function asProperties(value: unknown): Record<string, { properties?: unknown }> 
   return typeof value === 'object' && value !== null ? (value as Record<string, { properties?: unknown }>) : {};
 }
 
-/** The same word one level deeper or in camel case: `max_tokens` beside `messages` was meant as `config.maxTokens`. */
+/** The known field with the same name in camel case, here or one level deeper: `max_tokens` beside `messages` means `config.maxTokens`. */
 function meantField(key: string, properties: Record<string, { properties?: unknown }>): string | undefined {
   if (key.length > MAX_SHOWN_KEY) return undefined;
   const camel = key.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());

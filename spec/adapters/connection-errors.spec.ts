@@ -65,5 +65,5 @@ t.test('what this machine lacks says nothing of the provider', async (t) => {
   const spent = withCode('connect EMFILE 127.0.0.1:80 - Local (undefined:undefined)', 'EMFILE');
   const error = brokenCall(new AggregateError([spent]), at('connecting', 'Is it running?'));
   t.match(error, { code: 'TOO_MANY_CONNECTIONS', retryable: true, mayHaveRun: false, cause: { errors: [spent] } });
-  t.equal(error.message, 'No connection to api.test: this machine has none left (EMFILE); raise its limit of open files.');
+  t.equal(error.message, 'No connection to api.test: this machine has none left (EMFILE). Raise its limit of open files.');
 });

@@ -124,7 +124,7 @@ t.test('Ctrl-C ends the reply that is waited for; without one, it leaves', async
   session.input.write('hello\r');
   await until('it is sent', () => posted(session).length === 1);
   session.input.write('\x03');
-  await until('it is cancelled', () => session.stderr().includes('the message was cancelled.'));
+  await until('it is cancelled', () => session.stderr().includes('The message was cancelled.'));
   t.ok(session.server.calls.some(({ path }) => path === '/api/blocks/b/chat/m0/cancel'));
   session.input.write('\x03');
   t.equal(await session.ended, 'ok');

@@ -148,7 +148,7 @@ t.test('a budget in USD that does not hold a call without a price says so', asyn
       { ...DETAILS, config: { ...DETAILS.config, budget: { ...DETAILS.config.budget, ...caps } }, costs: { ...DETAILS.costs, unpricedCalls } },
       { now, style },
     ).find((line) => line.startsWith('Budget'));
-  t.equal(budget(2), 'Budget    $5.00 a day, 1,000 tokens a day (ok; the price of 2 calls is not known, so no sum in USD holds them)');
+  t.equal(budget(2), 'Budget    $5.00 a day, 1,000 tokens a day (ok; the price of 2 calls is not known, so they do not count towards the caps in USD)');
   t.equal(budget(2, { dailyUsd: null }), 'Budget    1,000 tokens a day (ok)');
   t.equal(budget(0), 'Budget    $5.00 a day, 1,000 tokens a day (ok)');
 });

@@ -10,7 +10,7 @@ t.test('a call is the method of its route, its path with the parameters in it, a
 });
 
 t.test('an empty parameter would name another route, and is refused', async (t) => {
-  t.throws(() => targetOf('GET /api/blocks/:name', { name: '' }), { kind: 'usage', message: 'a name must not be empty.' });
+  t.throws(() => targetOf('GET /api/blocks/:name', { name: '' }), { kind: 'usage', message: 'A name must not be empty.' });
 });
 
 t.test('a route that the server does not have, or parameters that it does not take, do not compile', async (t) => {

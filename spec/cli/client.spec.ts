@@ -68,7 +68,7 @@ t.test('what the server refuses keeps its text and has the exit code of its kind
 
 t.test('something else at that address is told apart', async (t) => {
   const { api } = await startFakeBlockServer(t, (_call, res) => void res.end('<html>'));
-  await t.rejects(api.client.json('GET', '/'), { kind: 'server', message: /is no Blockhouse server/ });
+  await t.rejects(api.client.json('GET', '/'), { kind: 'server', message: /is not a Blockhouse server/ });
 });
 
 t.test('a server that is gone is told with its place, without the token', async (t) => {

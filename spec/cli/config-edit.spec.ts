@@ -45,6 +45,6 @@ t.test('the editor gets a file that nobody else can read, and may have arguments
 t.test('an editor that fails leaves nothing behind', POSIX, async (t) => {
   const dir = t.testdir();
   const env = { PATH: process.env['PATH'], EDITOR: `f() { echo "$1" > ${dir}/file; exit 3; }; f` };
-  await t.rejects(edit('x', env), { message: /the editor ended with 3/ });
+  await t.rejects(edit('x', env), { message: /The editor ended with 3/ });
   t.notOk(existsSync(readFileSync(join(dir, 'file'), 'utf8').trim()));
 });

@@ -116,5 +116,5 @@ t.test('an outcome without an answer is a failure of its kind', async (t) => {
   t.match(fault('failed', { code: 'UPSTREAM_FAILED', message: 'x' }), { kind: 'provider' });
   t.match(fault('failed', { code: 'SOMETHING', message: 'x' }), { kind: 'provider' });
   t.match(fault('failed'), { kind: 'provider', message: 'the message ended as failed.' });
-  t.match(fault('cancelled'), { kind: 'unexpected', message: 'the message was cancelled.' });
+  t.match(fault('cancelled'), { kind: 'unexpected', message: 'The message was cancelled.' });
 });

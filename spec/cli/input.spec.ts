@@ -10,7 +10,7 @@ t.test('everything is read, and a character may lie across two chunks', async (t
 
 t.test('more than a request may hold is refused', async (t) => {
   const chunk = Buffer.alloc(1024 * 1024);
-  await t.rejects(readAll(Readable.from(Array.from({ length: 11 }, () => chunk))), new CliError('usage', 'standard input is larger than 10 MiB.'));
+  await t.rejects(readAll(Readable.from(Array.from({ length: 11 }, () => chunk))), new CliError('usage', 'Standard input is larger than 10 MiB.'));
 });
 
 t.test('a signal ends the waiting', async (t) => {

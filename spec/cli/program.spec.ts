@@ -37,5 +37,5 @@ t.test('an unknown command or option is 2, on stderr', async (t) => {
 t.test('a wrong call is told as JSON, too, where JSON is asked for', async (t) => {
   const { code, stdout } = await runHere(t, ['models', '--json']);
   t.equal(code, 2);
-  t.match(JSON.parse(stdout), { error: 'an argument is missing.' });
+  t.match(JSON.parse(stdout), { error: 'An argument is missing.' });
 });

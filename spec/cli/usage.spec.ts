@@ -63,22 +63,22 @@ t.test('options that every command takes come last, and short forms are aligned'
 });
 
 t.test('each mistake is named in one line, with a hint', async (t) => {
-  t.match(refusal('ask', '--who', 'me')[0], 'blockhouse: an argument is missing.');
+  t.match(refusal('ask', '--who', 'me')[0], 'blockhouse: An argument is missing.');
   t.match(refusal('ask', 'x', '--who')[0], 'blockhouse: --who lacks its value.');
-  t.match(refusal('ask', '--nope', 'x', '--who', 'me')[0], 'blockhouse: there is no option --nope.');
-  t.match(refusal('ask', 'x', 'y', '--who', 'me')[0], 'blockhouse: there is an argument too many.');
-  t.same(refusal('ask', 'x', '--who', 'me', '--warmth', 'canary'), ['blockhouse: invalid value for --warmth: expected a number.', 'See blockhouse --help.']);
+  t.match(refusal('ask', '--nope', 'x', '--who', 'me')[0], 'blockhouse: There is no option --nope.');
+  t.match(refusal('ask', 'x', 'y', '--who', 'me')[0], 'blockhouse: There is one argument too many.');
+  t.same(refusal('ask', 'x', '--who', 'me', '--warmth', 'canary'), ['blockhouse: Invalid value for --warmth: expected a number.', 'See blockhouse --help.']);
   t.match(refusal('ask', 'x')[1], 'Usage: blockhouse ask --who <value> [--warmth <value>] <what>');
 });
 
 t.test('an unknown command is named only where it looks like one', async (t) => {
-  t.same(refusal('query'), ['blockhouse: there is no command query.', 'See blockhouse --help.']);
-  t.same(refusal('sk-Canary123'), ['blockhouse: there is no such command.', 'See blockhouse --help.']);
+  t.same(refusal('query'), ['blockhouse: There is no command query.', 'See blockhouse --help.']);
+  t.same(refusal('sk-Canary123'), ['blockhouse: There is no such command.', 'See blockhouse --help.']);
 });
 
 t.test('a slip of the fingers is recognised', async (t) => {
-  for (const word of ['aks', 'akk', 'as', 'sk', 'aask', 'askk']) t.equal(refusal(word)[0], `blockhouse: there is no command ${word}; did you mean ask?`);
-  for (const word of ['a', 'xs', 'akks', 'kas']) t.equal(refusal(word)[0], `blockhouse: there is no command ${word}.`);
+  for (const word of ['aks', 'akk', 'as', 'sk', 'aask', 'askk']) t.equal(refusal(word)[0], `blockhouse: There is no command ${word}; did you mean ask?`);
+  for (const word of ['a', 'xs', 'akks', 'kas']) t.equal(refusal(word)[0], `blockhouse: There is no command ${word}.`);
 });
 
 t.test('what was typed is never repeated', async (t) => {

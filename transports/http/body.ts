@@ -1,52 +1,59 @@
-// Reads a body, JSON or bytes of a named type, or says why not.
+// Reads the body of a request: JSON, or bytes of a named media type.
 //
-// B1 Reading stops at the limit; nothing beyond it is kept.
-// B2 A client that asked (Expect: 100-continue) is told to go on only when its headers promise an acceptable body.
-// B3 Only the type that the route takes is taken, JSON in plain UTF-8: no other type, charset or content-encoding.
-// B4 What would take long to parse is refused before it is parsed.
-// B5 A sender that is silent for too long is refused, however much of the body is there.
+// The headers are checked first: length, media type, charset and content-encoding. Only then does a client that sent
+// `Expect: 100-continue` get its 100. Reading stops at the limit, and at `bodyStallMs` without a byte. A body with too many
+// JSON values is refused before it is parsed, because parsing it would hold up the event loop.
 import { isAscii } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BlockhouseError, Chunks, holdsMoreThan, invalidRequest, MAX_JSON_VALUES, parseJson } from '../../core/index.ts';
 import type { ServerContext } from './route.ts';
 
 const MIB = 1024 * 1024;
+/** The largest body of `POST /v1/chat`, in bytes. */
 export const CHAT_BODY_BYTES = 10 * MIB;
+/** The largest body of every other JSON route, in bytes. */
 export const OTHER_BODY_BYTES = MIB;
+/** The largest archive that `POST /api/import` takes, in bytes. */
 export const IMPORT_BODY_BYTES = 64 * MIB;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** As much of a request's context as it takes to read its body. */
+/** The part of a request's context that reading its body needs. */
 interface Exchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly server: Pick<ServerContext, 'bodyStallMs'>;
 }
 
-/** An empty body is `undefined` where `optional`, a 400 elsewhere. */
+/**
+ * The JSON value of a body of at most `limit` bytes. An empty body is `undefined` when `optional`, and INVALID_REQUEST otherwise. Rejects with
+ * BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, REQUEST_TIMEOUT, or CANCELLED when the client leaves.
+ */
 export async function readJsonBody(exchange: Exchange, limit: number, optional: boolean): Promise<unknown> {
   const { req } = exchange;
   assertLength(req, limit);
   if (!hasBody(req) && optional) return undefined;
   if (!hasBody(req)) throw invalidRequest('', 'The body is empty; send a JSON object.');
-  // As nearly every client writes it.
+  // The usual header needs no parsing.
   if (req.headers['content-type'] !== 'application/json' || req.headers['content-encoding'] !== undefined) {
-    assertCharset(assertType(req, 'application/json')); // B3
+    assertCharset(assertType(req, 'application/json'));
   }
   const bytes = await receive(exchange, limit);
   if (bytes.length === 0 && optional) return undefined;
   return parse(bytes);
 }
 
-/** Throws for a body that its headers alone refuse: none, one of another type than this, or a longer one. */
+/** Throws when the headers alone show that the body is missing, has another media type than `type`, or is longer than `limit` bytes. */
 export function assertBytes(req: IncomingMessage, limit: number, type: string): void {
   assertLength(req, limit);
   if (!hasBody(req)) throw invalidRequest('', `The body is empty; send ${type}.`);
-  assertType(req, type); // B3
+  assertType(req, type);
 }
 
-/** The bytes of a body of this media type, for few callers at once: room for all that is announced is set aside. An empty one is a 400. */
+/**
+ * The bytes of a body of this media type. Allocates the announced length at once, so only few callers may run at a time. Rejects as
+ * `readJsonBody` does; an empty body is INVALID_REQUEST.
+ */
 export async function readBytes(exchange: Exchange, limit: number, type: string): Promise<Uint8Array> {
   assertBytes(exchange.req, limit, type);
   const bytes = await receive(exchange, limit, new Chunks(Number(exchange.req.headers['content-length'] ?? 0)));
@@ -59,8 +66,8 @@ function hasBody(req: IncomingMessage): boolean {
 }
 
 function receive({ req, res, server }: Exchange, limit: number, chunks = new Chunks()): Promise<Buffer> {
-  // HTTP/1.0 knows no interim answers.
-  if (req.headers.expect !== undefined && req.httpVersion === '1.1') res.writeContinue(); // B2
+  // HTTP/1.0 has no interim answers.
+  if (req.headers.expect !== undefined && req.httpVersion === '1.1') res.writeContinue();
   return collect(req, limit, chunks, server.bodyStallMs);
 }
 
@@ -97,11 +104,9 @@ function collect(req: IncomingMessage, limit: number, chunks: Chunks, stallMs: n
     };
     const take = (chunk: Buffer): void => {
       silence.refresh();
-      if (chunks.bytes + chunk.length > limit)
-        refuse(tooLarge(limit)); // B1
+      if (chunks.bytes + chunk.length > limit) refuse(tooLarge(limit));
       else chunks.add(chunk);
     };
-    // B5
     const silence = setTimeout(() => refuse(new BlockhouseError('REQUEST_TIMEOUT', `No byte of the body arrived for ${stallMs / 1000} s.`)), stallMs);
     const finish = (): void => {
       forget();
@@ -111,7 +116,7 @@ function collect(req: IncomingMessage, limit: number, chunks: Chunks, stallMs: n
       forget();
       reject(new BlockhouseError('CANCELLED', 'The client left before its body was complete.', { cause: req.errored }));
     };
-    /** The request lives as long as its answer, which may be a stream: listeners would keep the body for as long. */
+    /** The request object lives as long as its answer, which may be a long stream, and these listeners would keep the body in memory for that time. */
     const forget = (): void => {
       clearTimeout(silence);
       req.off('data', take);
@@ -125,7 +130,7 @@ function collect(req: IncomingMessage, limit: number, chunks: Chunks, stallMs: n
 }
 
 function parse(bytes: Buffer): unknown {
-  if (holdsMoreThan(bytes, MAX_JSON_VALUES)) throw invalidRequest('', `The body holds more than ${MAX_JSON_VALUES} JSON values; send fewer.`); // B4
+  if (holdsMoreThan(bytes, MAX_JSON_VALUES)) throw invalidRequest('', `The body holds more than ${MAX_JSON_VALUES} JSON values; send fewer.`);
   let text: string;
   try {
     text = isAscii(bytes) ? bytes.toString('latin1') : utf8.decode(bytes); // three times as fast, and most bodies are plain ASCII

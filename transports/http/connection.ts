@@ -1,27 +1,27 @@
-// What belongs to connections rather than to a request: the answers that are open on them, and what is wrong with
-// bytes that never became a request.
+// What belongs to a connection rather than to a request: its open answers, and the errors of bytes that never became a request.
 //
-// C1 A client that leaves aborts all of its open answers, those too that wait behind another one (pipelining):
-//    Node tells only the one that is being written.
-// C2 What is no request is not answered behind a request whose answer is open: its own would be taken for that.
+// abort-all: when a client leaves, all of its open answers are aborted, also those that wait behind another one
+// (pipelining). Node reports the end only to the answer that is being written.
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { BlockhouseError } from '../../core/index.ts';
 
+/** The most that the headers of one request may take, in bytes. */
 export const MAX_HEADER_BYTES = 16 * 1024;
 
+/** Counts the open answers of a server and aborts those of a connection when its client leaves. */
 export class OpenAnswers {
   readonly #leaving = new WeakMap<Duplex, AbortController>();
   #count = 0;
 
-  /** Answers that are not written to their end yet, of all connections. */
+  /** Answers of all connections that are not completely written. */
   get count(): number {
     return this.#count;
   }
 
   /**
-   * Aborted when the client leaves: one signal for all answers of a connection, which end with it. A signal of its own for each would be the
-   * dearest object of a request. Whoever listens stops listening when its work ends.
+   * Counts an answer and returns a signal that fires when the client leaves. All answers of a connection share one signal, because a signal of
+   * its own would be the most expensive object of a request. A listener must remove itself when its work ends.
    */
   add(socket: Duplex, res: ServerResponse): AbortSignal {
     this.#count += 1;
@@ -38,12 +38,12 @@ export class OpenAnswers {
     if (known !== undefined) return known;
     const leaving = new AbortController();
     this.#leaving.set(socket, leaving);
-    socket.once('close', () => leaving.abort()); // C1
+    socket.once('close', () => leaving.abort()); // abort-all
     return leaving;
   }
 }
 
-/** What Node's parser refused, by its code. */
+/** The failure to report for an error code of Node's HTTP parser (`clientError`). */
 export function parserFailure(code: string | undefined): BlockhouseError {
   if (code === 'HPE_HEADER_OVERFLOW') return new BlockhouseError('HEADERS_TOO_LARGE', `The headers are larger than ${MAX_HEADER_BYTES} bytes.`);
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new BlockhouseError('REQUEST_TIMEOUT', 'The request did not arrive completely in time.');

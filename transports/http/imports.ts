@@ -1,38 +1,40 @@
-// Imports take turns: each holds its whole archive in memory while it is received and unpacked.
+// Imports take turns, because each holds its whole archive in memory while it is received and unpacked.
 //
-// T1 No more than `atOnce` are received or unpacked at the same time; the body of one that waits stays unread.
-// T2 Nobody waits without an end: where too many wait, or for too long, the answer is QUEUE_FULL with a Retry-After.
+// few-at-once: at most `atOnce` imports are received or unpacked at a time; the body of a waiting one stays unread.
+// bounded-wait: an import that finds `waiting` others before it, or waits longer than `patienceMs`, gets QUEUE_FULL with a Retry-After.
 import PQueue from 'p-queue';
 import { BlockhouseError } from '../../core/index.ts';
 
+/** How many imports run and wait. */
 export interface ImportLimits {
   readonly atOnce: number;
   readonly waiting: number;
-  /** Milliseconds that one may wait for its turn. */
+  /** The longest wait for a turn, in milliseconds. */
   readonly patienceMs: number;
 }
 
-/** Two of 64 MiB are as much memory as the rest of a busy server; a client is told long before its request would time out. */
+/** Two archives of 64 MiB take as much memory as the rest of a busy server. The wait ends well before the request would time out. */
 export const DEFAULT_IMPORT_LIMITS: ImportLimits = { atOnce: 2, waiting: 16, patienceMs: 30_000 };
-/** About as long as a large archive takes. */
+/** About as long as the import of a large archive takes. */
 const RETRY_AFTER_MS = 5000;
 
+/** The queue of imports of one server. */
 export class ImportQueue {
   readonly #limits: ImportLimits;
   readonly #queue: PQueue;
 
   constructor(limits: ImportLimits) {
     this.#limits = limits;
-    this.#queue = new PQueue({ concurrency: limits.atOnce });
+    this.#queue = new PQueue({ concurrency: limits.atOnce }); // few-at-once
   }
 
-  /** Receives and unpacks by `work` when its turn comes. Rejects with QUEUE_FULL (T2), or with CANCELLED when `signal` fires while it waits. */
+  /** Calls `work`, which receives and unpacks, when its turn comes. Rejects with QUEUE_FULL, or with CANCELLED when `signal` fires during the wait. */
   async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    if (this.#queue.pending >= this.#limits.atOnce && this.#queue.size >= this.#limits.waiting) throw full();
+    if (this.#queue.pending >= this.#limits.atOnce && this.#queue.size >= this.#limits.waiting) throw full(); // bounded-wait
     const waiting = new AbortController();
     const leave = (): void => waiting.abort(new BlockhouseError('CANCELLED', 'The client left before its turn came.'));
     const patience = setTimeout(() => waiting.abort(full()), this.#limits.patienceMs);
-    // Work that has begun is not left alone when its client goes: its place would be given away while it still holds its memory.
+    // An import that has begun keeps its place when its client leaves: another one in that place would hold memory beside it.
     const begin = (): void => {
       clearTimeout(patience);
       signal.removeEventListener('abort', leave);
@@ -52,5 +54,7 @@ export class ImportQueue {
 }
 
 function full(): BlockhouseError {
-  return new BlockhouseError('QUEUE_FULL', 'As many archives as may be are being imported; send this one again later.', { retryAfterMs: RETRY_AFTER_MS });
+  return new BlockhouseError('QUEUE_FULL', 'Too many imports are waiting; send this archive again after the time in Retry-After.', {
+    retryAfterMs: RETRY_AFTER_MS,
+  });
 }

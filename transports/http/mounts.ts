@@ -1,35 +1,39 @@
 // Route groups that a host program adds under a prefix. Pure: no I/O.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+/** A group of routes of the host program. */
 export interface Mount {
-  /** `/my-app`; everything at it and below it goes to the handler. */
+  /** Such as `/my-app`; requests for this path and all paths below it go to the handler. */
   readonly prefix: string;
-  /** Writes the whole answer itself. What it throws becomes an error answer, unless it has begun to write. */
+  /** Writes the whole answer itself. If it throws before it has begun to write, the client gets a 500 with an error body. */
   readonly handler: (req: IncomingMessage, res: ServerResponse) => unknown;
-  /** Paths below the prefix that need no token; `/` is the prefix itself. Everything else needs it. */
+  /** Paths below the prefix that need no token; `/` is the prefix itself. All other paths need the token. */
   readonly public?: readonly string[];
 }
 
 const RESERVED = ['/api', '/v1', '/openapi.json'];
 const PREFIX = /^(\/[A-Za-z0-9._~-]+)+$/;
 
-/** Throws for a prefix that is malformed, doubled, or shadows the server's own routes. */
+/** Throws an Error for a prefix that is malformed, used twice, or shadows the server's own routes. */
 export function checkMounts(mounts: readonly Mount[]): void {
   const seen = new Set<string>();
   for (const { prefix } of mounts) {
-    if (!PREFIX.test(prefix) || /\/\.\.?(\/|$)/.test(prefix)) throw new Error(`mount prefix ${JSON.stringify(prefix)} must look like /name`);
-    if (RESERVED.some((own) => prefix === own || prefix.startsWith(`${own}/`))) throw new Error(`mount prefix ${prefix} would shadow the server's own routes`);
-    if (seen.has(prefix)) throw new Error(`mount prefix ${prefix} is used twice`);
+    if (!PREFIX.test(prefix) || /\/\.\.?(\/|$)/.test(prefix)) throw new Error(`The mount prefix ${JSON.stringify(prefix)} must look like /name.`);
+    if (RESERVED.some((own) => prefix === own || prefix.startsWith(`${own}/`)))
+      throw new Error(`The mount prefix ${prefix} would shadow the server's own routes; choose another one.`);
+    if (seen.has(prefix)) throw new Error(`The mount prefix ${prefix} is used twice; give each mount its own.`);
     seen.add(prefix);
   }
 }
 
+/** The mount of one path. */
 export interface FoundMount {
   readonly handler: Mount['handler'];
+  /** True when the path needs no token. */
   readonly public: boolean;
 }
 
-/** The mount of a path, the longest prefix first. A path counts as public only as it is written: no decoding, no dot segments. */
+/** The mount with the longest prefix that fits; undefined for none. A path is public only in exactly the listed spelling: nothing is decoded or resolved. */
 export function findMount(mounts: readonly Mount[], path: string): FoundMount | undefined {
   const fitting = mounts.filter(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
   const mount = fitting.sort((a, b) => b.prefix.length - a.prefix.length)[0];

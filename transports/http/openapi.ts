@@ -1,11 +1,11 @@
-// The published contract: OpenAPI 3.1 out of the table of routes and the schemas that validate at run time. `npm run generate` writes
-// it to spec/openapi.json; `verify` proves that file fresh. Pure: no I/O.
+// The published contract: OpenAPI 3.1, built from the route table and the schemas that validate at run time. `npm run generate` writes
+// it to spec/openapi.json, and `npm run verify` checks that the file is up to date. Pure: no I/O.
 import { VERSION } from '../../core/index.ts';
 import { operationOf } from './openapi/operation.ts';
 import { schemas } from './openapi/schemas.ts';
 import type { Route } from './route.ts';
 
-/** The document of these routes; a fresh one at each call. */
+/** The OpenAPI document of these routes; a new object at each call. */
 export function openApiDocument(routes: readonly Route[]): Record<string, unknown> {
   return {
     openapi: '3.1.0',
@@ -25,7 +25,7 @@ export function openApiDocument(routes: readonly Route[]): Record<string, unknow
   };
 }
 
-/** Operations by method, by path. */
+/** The operations by path, then by method. */
 function pathsOf(routes: readonly Route[]): Record<string, Record<string, object>> {
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {

@@ -1,18 +1,18 @@
-// What a request says beside its body: query parameters and headers with few possible values. Unknown parameters are
-// ignored; a known one with a value that it can't have is a 400. Pure: no I/O.
+// Query parameters, and headers with few possible values. Unknown parameters are ignored; a known one with an invalid value
+// is INVALID_REQUEST. Pure: no I/O.
 import type { IncomingMessage } from 'node:http';
 import { CHANNELS, type Channel, invalidRequest } from '../../core/index.ts';
 
-/** The value of a query parameter; undefined where it is absent. Given twice, it can't be told which one is meant: 400. */
+/** The value of a query parameter; undefined when it is absent. Throws INVALID_REQUEST for a parameter that is given twice. */
 export function queryValue(req: IncomingMessage, name: string): string | undefined {
   const target = req.url ?? '';
   const start = target.indexOf('?');
   const values = start === -1 ? [] : new URLSearchParams(target.slice(start + 1)).getAll(name);
-  if (values.length > 1) throw invalidRequest(name, 'stands in the query more than once; give it once');
+  if (values.length > 1) throw invalidRequest(name, 'is in the query more than once; give it once');
   return values[0];
 }
 
-/** A whole number in digits; undefined where the parameter is absent. */
+/** A whole number in digits; undefined when the parameter is absent. Throws INVALID_REQUEST for anything else. */
 export function queryNumber(req: IncomingMessage, name: string): number | undefined {
   const given = queryValue(req, name);
   if (given === undefined) return undefined;
@@ -20,14 +20,14 @@ export function queryNumber(req: IncomingMessage, name: string): number | undefi
   return Number(given);
 }
 
-/** One of `choices`; the first of them where the parameter is absent. */
+/** One of `choices`; the first one when the parameter is absent. Throws INVALID_REQUEST for any other value. */
 export function queryChoice<const T extends string>(req: IncomingMessage, name: string, choices: readonly [T, ...T[]]): T {
   const given = queryValue(req, name);
   if (given === undefined) return choices[0];
   return chosen(name, given, choices);
 }
 
-/** Where a message comes from: `x-blockhouse-channel`, or else the page. */
+/** Where a message comes from: the header `x-blockhouse-channel`, or `web` without it. Throws INVALID_REQUEST for an unknown channel. */
 export function channelOf(req: IncomingMessage): Channel {
   const given = req.headers['x-blockhouse-channel'];
   return given === undefined ? 'web' : chosen('x-blockhouse-channel', String(given), CHANNELS);
@@ -42,15 +42,17 @@ function chosen<T extends string>(name: string, given: string, choices: readonly
 // Revisions stay below 10^15, where numbers are exact.
 const REVISION = /^(?:"(\d{1,15})"|(\d{1,15}))$/;
 
-/** The revision that `If-Match` names; undefined where there is none, or any will do (`*`). */
+/** The revision that `If-Match` names; undefined without the header and for `*`. Throws INVALID_REQUEST for anything else. */
 export function ifMatchOf(req: IncomingMessage): number | undefined {
   const given = req.headers['if-match']?.trim();
   if (given === undefined || given === '*') return undefined;
   const match = REVISION.exec(given);
-  if (match === null) throw invalidRequest('If-Match', 'must be one revision as the ETag of the configuration says it, like "3", or *; no W/ and no list');
+  if (match === null)
+    throw invalidRequest('If-Match', 'must be * or one revision from the ETag of the configuration, such as "3", without W/ and not as a list');
   return Number(match[1] ?? match[2]);
 }
 
+/** The `ETag` header of a configuration: its revision in double quotes. */
 export function etagOf(config: { readonly rev: number }): { readonly etag: string } {
   return { etag: `"${config.rev}"` };
 }

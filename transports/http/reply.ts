@@ -1,13 +1,14 @@
-// Replies as values, and the one place that writes them.
+// Replies as values, and the functions that write them to the response.
 import type { ServerResponse } from 'node:http';
 import { type BlockhouseError, errorBody, toJsonText } from '../../core/index.ts';
 import { COMMON_HEADERS } from '../raw-answer.ts';
 
+/** The content type of every JSON answer. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** A body that is written out already and is sent as it is: JSON text that was kept, or bytes of another type. `T` is what a client reads in it. */
+/** A body that is already serialised and is sent as it is: cached JSON text, or bytes of another type. `T` is the type that a client parses it to. */
 export class Written<T = unknown> {
-  declare readonly value: T; // for types alone
+  declare readonly value: T; // exists only in the type
 
   readonly content: string | Uint8Array;
   readonly type: string;
@@ -18,30 +19,38 @@ export class Written<T = unknown> {
   }
 }
 
+/** A reply that a handler returns as a value. */
 export interface JsonReply<T = unknown> {
+  /** The HTTP status. */
   readonly status: number;
-  /** Becomes JSON, unless it is `Written`; undefined for none. */
+  /** Serialised as JSON unless it is `Written`; undefined for an answer without a body. */
   readonly body: T;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A reply that the handler has written itself, by the SSE writer. */
+/** Returned by a handler that has written its reply itself, through the SSE writer. */
 export const STREAMED = Symbol('streamed');
+/** What a handler returns. `T` is the body. */
 export type Reply<T = unknown> = JsonReply<T> | typeof STREAMED;
 
+/** A 200 with this body. */
 export function ok<const T>(body: T, headers?: Readonly<Record<string, string>>): JsonReply<T> {
   return { status: 200, body, ...(headers !== undefined && { headers }) };
 }
 
+/** The status, error body and headers (`Retry-After`, `WWW-Authenticate`) of a failure. */
 export function errorReply(error: BlockhouseError, requestId: string): JsonReply {
   const headers: Record<string, string> = {};
-  // At least a second: a client that reads 0 comes back at once, with all the others.
+  // At least one second: with 0, all clients would come back at once.
   if (error.retryAfterMs !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(error.retryAfterMs / 1000)));
   if (error.code === 'UNAUTHORIZED') headers['www-authenticate'] = 'Bearer';
   return { status: error.status, body: errorBody(error, requestId), headers };
 }
 
-/** All of the answer leaves at once; `hold` only delays its end, for Node closes a connection that is not kept at that point. */
+/**
+ * Writes a whole reply. `hold` delays only the end of the answer: its content leaves at once, and Node closes a connection that is not kept
+ * alive when the answer ends. Does nothing for an answer that has begun or whose client has left.
+ */
 export function writeJson(res: ServerResponse, reply: JsonReply, requestId: string, hold?: Promise<void>): void {
   if (res.headersSent || res.destroyed) return;
   const body = reply.body === undefined || reply.body instanceof Written ? reply.body : new Written(toJsonText(reply.body));
@@ -51,7 +60,7 @@ export function writeJson(res: ServerResponse, reply: JsonReply, requestId: stri
   else {
     if (content === undefined) res.flushHeaders();
     else res.write(content);
-    // Node stumbles over the end of an answer whose connection has gone while others waited behind it, and the process with it.
+    // Node throws, and the process dies, when an answer ends after its connection was destroyed while other answers waited behind it.
     void hold.then(() => {
       if (!res.req.socket.destroyed) res.end();
     });
@@ -62,8 +71,8 @@ export function writeJson(res: ServerResponse, reply: JsonReply, requestId: stri
 const LONG_TEXT = 8192;
 
 /**
- * Long text as bytes: of a string that the system does not take at once, Node keeps the string and three bytes for each of its characters,
- * until the client has read it. Short text leaves together with its head.
+ * Converts long text to bytes. When the system does not accept a string at once, Node keeps the string and a buffer of three bytes for each
+ * character until the client has read it. Short text stays a string, so that it leaves together with the headers.
  */
 export function asWritten(content: string | Uint8Array): string | Uint8Array {
   return typeof content === 'string' && content.length > LONG_TEXT ? Buffer.from(content) : content;
@@ -71,7 +80,7 @@ export function asWritten(content: string | Uint8Array): string | Uint8Array {
 
 const FIXED_HEADERS = [...Object.entries(COMMON_HEADERS).flat(), 'cache-control', 'no-store'];
 
-/** Names and values in turn, which Node takes as they are. */
+/** Names and values in turn: the form that Node accepts without copying. */
 function headersOf(body: Written | undefined, further: JsonReply['headers'], requestId: string): string[] {
   const list = [...FIXED_HEADERS, 'x-request-id', requestId];
   if (body !== undefined) list.push('content-type', body.type, 'content-length', String(Buffer.byteLength(body.content)));
@@ -80,20 +89,21 @@ function headersOf(body: Written | undefined, further: JsonReply['headers'], req
 }
 
 /**
- * A client that leaves an answer unread which the system's buffers don't hold is cut off after 15 to 30 s: all of it stands in memory. Node looks
- * a second time where anything has moved since the first.
+ * An answer that the system's buffers can't hold stays in memory until the client reads it. A client that stops reading is therefore cut off
+ * after 15 to 30 s: Node waits a second period when anything has moved in the first.
  */
 const STALL_MS = 15_000;
 
+/** Destroys the connection of a finished answer when its client reads nothing for 15 to 30 s. */
 export function cutOffWhenStalled(res: ServerResponse): void {
   const { socket } = res;
   if (socket === null) {
-    // It waits behind another answer (pipelining), and is written as soon as the connection is its own.
+    // The answer waits behind another one (pipelining) and gets the socket when its turn comes.
     res.once('socket', () => process.nextTick(() => cutOffWhenStalled(res)));
     return;
   }
   if (socket.writableLength === 0) return;
-  socket.setTimeout(STALL_MS); // counts from the last byte that was taken; Node then destroys the connection
-  // Before Node's own listener, which sets the time that a kept connection may be idle.
+  socket.setTimeout(STALL_MS); // counts from the last byte that the client took; Node then destroys the connection
+  // Must run before Node's own listener, which sets the idle time of a kept connection.
   res.prependOnceListener('finish', () => socket.setTimeout(0));
 }

@@ -1,4 +1,4 @@
-// One route of the server: what serves it, and what the published contract says about it. Pure: no I/O.
+// One route of the server: its handler, and what the published contract says about it. Pure: no I/O.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Core, ErrorCode } from '../../core/index.ts';
 import type { ImportQueue } from './imports.ts';
@@ -12,27 +12,30 @@ export interface ServerContext {
   /** Milliseconds without a byte of a body after which its request is refused. */
   readonly bodyStallMs: number;
   readonly imports: ImportQueue;
-  /** Since the server began to listen. */
+  /** Milliseconds since the server began to listen. */
   uptimeMs(): number;
 }
 
+/** What a handler gets. */
 export interface RouteContext {
   readonly core: Core;
   readonly server: ServerContext;
   readonly req: IncomingMessage;
-  /** For the SSE writer only; everything else returns a reply. */
+  /** Only for the SSE writer; every other handler returns a reply. */
   readonly res: ServerResponse;
+  /** The decoded parts of the path that the route names with `:`. */
   readonly params: Readonly<Record<string, string>>;
   readonly requestId: string;
-  /** Aborted when the client leaves before its answer is complete. */
+  /** Fires when the client leaves before its answer is complete. */
   readonly signal: AbortSignal;
 }
 
-/** A part of the path, decoded; '' for one that the route doesn't have. */
+/** A decoded part of the path; '' for a name that the route does not have. */
 export function param({ params }: RouteContext, name: string): string {
   return params[name] ?? '';
 }
 
+/** Serves a request: one call of the core, whose result it returns as a reply. May throw; the server answers with the error body. */
 export type Handler = (context: RouteContext) => Reply | Promise<Reply>;
 
 /** A query parameter or a header; always optional. */
@@ -41,46 +44,48 @@ export interface Parameter {
   readonly description: string;
 }
 
-/** A response of the contract, as OpenAPI writes it. */
+/** A Response Object of OpenAPI. */
 export interface ResponseWords {
   readonly description: string;
   readonly headers?: object;
   readonly content: Readonly<Record<string, { readonly schema: object }>>;
 }
 
-/** The entry of a route in the table, whose key is its method and path. */
+/** The entry of a route in the table. Its key is the method and the path. */
 export interface RouteEntry {
-  /** `operationId` of the contract. */
+  /** The `operationId` of the contract. */
   readonly id: string;
   readonly summary: string;
   readonly description?: string;
-  /** Needs no token. */
+  /** Set for a route that needs no token. */
   readonly public?: true;
-  /** What each parameter of the path is. */
+  /** The description of each parameter of the path. */
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, Parameter>>;
   readonly headers?: Readonly<Record<string, Parameter>>;
-  /** The request body, as OpenAPI writes it. */
+  /** The Request Body Object of OpenAPI. */
   readonly body?: { readonly required: boolean; readonly content: object };
-  /** By status. */
+  /** The successful answers by status. */
   readonly answers: Readonly<Record<number, ResponseWords>>;
-  /** Beside those that every route may answer with. */
+  /** The error codes of this route, besides those of every route. */
   readonly errors?: readonly ErrorCode[];
   readonly handler: Handler;
 }
 
+/** The methods that routes use; the router adds HEAD and OPTIONS. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** `GET /api/blocks/:name` */
+/** The key of a route in the table, such as `GET /api/blocks/:name`. */
 export type RouteKey = `${Method} /${string}`;
 
+/** An entry of the table with the method and path of its key. */
 export interface Route extends RouteEntry {
   readonly method: Method;
-  /** `/v1/adapters/:provider/models` */
+  /** With named parts, such as `/v1/adapters/:provider/models`. */
   readonly path: string;
 }
 
-/** The entries of a table with method and path read out of their keys. */
+/** The routes of a table, with method and path parsed from their keys. */
 export function routesOf(table: Readonly<Record<RouteKey, RouteEntry>>): Route[] {
   return Object.entries(table).map(([key, entry]) => {
     const [method, path = ''] = key.split(' ');

@@ -1,9 +1,10 @@
 // Finds the route of a method and a path. Pure: no I/O.
 import type { Route } from './route.ts';
 
-/** As much of a route as it takes to find it. */
+/** The part of a route that finding it needs. */
 export type Findable = Pick<Route, 'method' | 'path'>;
 
+/** A route with the decoded parameters of the path. */
 export interface Match<R extends Findable> {
   readonly route: R;
   readonly params: Readonly<Record<string, string>>;
@@ -11,6 +12,7 @@ export interface Match<R extends Findable> {
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
+/** Exact paths first, then patterns with `:name` parts in the order of the table. */
 export class Router<R extends Findable> {
   readonly #exact = new Map<string, Map<string, R>>();
   readonly #patterns: { readonly segments: readonly string[]; readonly byMethod: Map<string, R> }[] = [];
@@ -19,7 +21,7 @@ export class Router<R extends Findable> {
     for (const route of routes) this.#add(route);
   }
 
-  /** Undefined when no route has this path; the methods it has when only the method is wrong. */
+  /** The route; or the methods that the path has, when only the method is wrong; or undefined when no route has this path. HEAD finds the GET route. */
   find(method: string, path: string): Match<R> | { readonly allow: readonly string[] } | undefined {
     const exact = this.#exact.get(path);
     const found = exact === undefined ? this.#findPattern(path) : { byMethod: exact, params: NO_PARAMS };
@@ -72,7 +74,7 @@ function matchSegments(segments: readonly string[], given: readonly string[]): R
   return params;
 }
 
-/** Undefined for a broken percent-encoding: no route has such a path, and the token is asked for before anybody is told so. */
+/** Undefined for a broken percent-encoding, which no route matches: the request then gets the 401 or 404 of any unknown path. */
 function decode(segment: string): string | undefined {
   try {
     return decodeURIComponent(segment);

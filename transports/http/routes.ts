@@ -9,12 +9,12 @@ import { WORKSPACE_ROUTES } from './routes/workspace.ts';
 
 const TABLE = { ...GATEWAY_ROUTES, ...SERVER_ROUTES, ...BLOCK_ROUTES, ...CHAT_ROUTES, ...WORKSPACE_ROUTES };
 
-/** Each route by `METHOD /path`; a client reads out of the handlers what they answer with. */
+/** Each route by `METHOD /path`, with the types of its handler. */
 export type RouteTable = typeof TABLE;
 
 /** Every route of the server. */
 export const ROUTES = routesOf(TABLE);
 
-/** What a client reads in the answer of a route. */
+/** The parsed body of a route's 200 answer, inferred from its handler. */
 export type AnswerOf<K extends keyof RouteTable> = Content<Awaited<ReturnType<RouteTable[K]['handler']>>>;
 type Content<R> = R extends JsonReply<infer Body> ? (Body extends Written<infer Value> ? Value : Body) : never;

@@ -1,11 +1,14 @@
-// The HTTP transport: takes a request, guards it, finds its route, writes its reply.
+// The HTTP transport: accepts a request, checks it, finds its route and writes its reply.
 //
-// P1 Version, Host and Origin are checked before anything is read; the token before a handler runs.
-// P2 Whatever is thrown becomes one error body; only an INTERNAL_ERROR's cause is logged as an error.
-// P3 A request whose body was not read to its end takes its connection with it, so that leftover bytes are
-//    never taken for a next request.
-// P4 A client that leaves aborts what was begun for it.
-// P5 A server that ends finishes what it has begun and takes nothing new: it says so, so that a load balancer sees it before the port is closed.
+// guard-first: version, Host and Origin are checked before anything is read, and the token before a handler runs.
+// one-error-body: everything that is thrown becomes the one error body. Only an INTERNAL_ERROR is logged with its cause.
+// no-leftovers: a connection closes after a request whose body was not read to its end, so that no leftover bytes are
+// parsed as a next request.
+// abort-on-leave: when a client leaves, the work for it is aborted.
+// one-answer: bytes that are not a request get no answer while another answer is open on their connection, because the
+// client would take it for that answer.
+// drain: a server that shuts down finishes open requests and answers new ones with SHUTTING_DOWN, so that a load balancer
+// notices before the port closes.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -24,41 +27,47 @@ import type { Route, ServerContext } from './route.ts';
 import { ROUTES } from './routes.ts';
 import { DEFAULT_SSE_TIMING, type SseTiming } from './sse.ts';
 
+/** The options of `createHttpTransport`; each has a default. */
 export interface HttpTransportOptions {
+  /** Your own routes beside those of the server. */
   readonly mounts?: readonly Mount[];
-  /** Set it when the server is bound beyond loopback. */
+  /** Set it when the server listens beyond loopback. */
   readonly allowRemote?: boolean;
-  /** Where there is none, failures go to stderr. */
+  /** Without a log, failures go to stderr. */
   readonly log?: TransportLog | undefined;
+  /** Times of streamed answers; defaults 10 s, 15 s, 30 s. */
   readonly sse?: Partial<SseTiming>;
   /** Milliseconds without a byte of a body after which its request is refused. The default is 35,000. */
   readonly bodyStallMs?: number;
+  /** How many imports run and wait; defaults 2, 16, 30 s. */
   readonly imports?: Partial<ImportLimits>;
-  /** Open connections at most; further ones are closed as they come. The default is 2,000. */
+  /** The most open connections; further ones are closed at once. The default is 2,000. */
   readonly maxConnections?: number;
 }
 
+/** A running or stopped HTTP server for a core. */
 export interface HttpTransport {
+  /** The server of node:http, for example for `createWsTransport`. */
   readonly server: Server;
   /** Binds and resolves with the URL. Rejects as `server.listen` does (EADDRINUSE, …). */
   listen(port: number, host: string): Promise<string>;
-  /** From now on whatever comes anew is answered 503 SHUTTING_DOWN, health too, and its connection closed; what is under way goes on. */
+  /** Answers every new request, health included, with 503 SHUTTING_DOWN and closes its connection. Requests under way continue. */
   drain(): void;
-  /** `drain`, then stops accepting as soon as nothing is under way; resolves when everything has ended. */
+  /** Calls `drain`, closes the port once no request is under way, and resolves when all connections have ended. */
   close(): Promise<void>;
 }
 
-/** A request's headers, and the whole of it, must have arrived by then. */
+/** How long the headers of a request, and the whole request, may take to arrive. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
-/** A body of which nothing arrives for so long does not arrive any more. */
+/** How long a body may pause before its request is refused. */
 const BODY_STALL_MS = 35_000;
-/** Often, so that those who are late are refused a few at a time: a thousand refusals in one turn would hold up everybody else. */
+/** How often Node looks for late requests. Often, so that it refuses a few at a time: a thousand in one turn would hold up the event loop. */
 const CHECK_MS = 100;
-/** Between two log lines about connections that were turned away. */
+/** The time between two log lines about dropped connections. */
 const DROP_LOG_MS = 10_000;
 
-/** Throws when the core has no workspace, and so no token to check. */
+/** Makes the HTTP server of a core; `listen` starts it. Throws when the core has no workspace, because there is no token to check then, and for a bad mount. */
 export function createHttpTransport(core: Core, options: HttpTransportOptions = {}): HttpTransport {
   if (core.token === undefined) throw new Error('A server needs a workspace: createCore({ workspace, … }).');
   checkMounts(options.mounts ?? []);
@@ -69,13 +78,13 @@ export function createHttpTransport(core: Core, options: HttpTransportOptions = 
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: CHECK_MS,
-      requireHostHeader: false, // the guard does it, with an error body
+      requireHostHeader: false, // the guard checks it and answers with an error body
       noDelay: true,
       keepAliveTimeout: 65_000,
     },
     (req, res) => void front.serve(req, res),
   );
-  // MAX_HEADER_BYTES is the limit. A limit on their number would drop the rest silently, an Authorization among them.
+  // MAX_HEADER_BYTES is the limit. A limit on their number would silently drop the rest, perhaps the Authorization header.
   server.maxHeadersCount = 0;
   server.maxConnections = options.maxConnections ?? DEFAULT_MAX_CONNECTIONS;
   server.on('listening', () => front.begin());
@@ -83,10 +92,10 @@ export function createHttpTransport(core: Core, options: HttpTransportOptions = 
   server.on('checkContinue', (req, res) => void front.serve(req, res));
   server.on(
     'checkExpectation',
-    (req, res) => void front.serve(req, res, new BlockhouseError('EXPECTATION_FAILED', 'Only Expect: 100-continue is understood.')),
+    (req, res) => void front.serve(req, res, new BlockhouseError('EXPECTATION_FAILED', 'The Expect header must be 100-continue; change it or leave it out.')),
   );
   server.on('connect', (req, socket) =>
-    front.refuseRaw(socket, new BlockhouseError('METHOD_NOT_ALLOWED', 'CONNECT is not possible here; this server is no proxy.'), inboundRequestId(req)),
+    front.refuseRaw(socket, new BlockhouseError('METHOD_NOT_ALLOWED', 'CONNECT is not supported; this server is not a proxy.'), inboundRequestId(req)),
   );
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
@@ -134,7 +143,7 @@ class Front {
     };
   }
 
-  /** The server listens now. */
+  /** Called when the server has begun to listen. */
   begin(): void {
     this.#startedAt = performance.now();
   }
@@ -156,26 +165,26 @@ class Front {
     if (this.#underWay === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 
-  /** Never rejects. With `refusal`, that is the answer for whoever may speak to this server at all. */
+  /** Answers a request; never rejects. A request that passes the guard gets `refusal`, if one is given. */
   async serve(req: IncomingMessage, res: ServerResponse, refusal?: BlockhouseError): Promise<void> {
-    // The parser goes on with what it has, also behind a reset: nobody is there for an answer, and nothing may be done for nobody.
+    // After a reset, Node's parser still delivers the requests that it has buffered. Nobody waits for their answers, so nothing may be done for them.
     if (req.socket.destroyed) return;
     const startedAt = performance.now();
     const requestId = inboundRequestId(req) ?? this.#core.newRequestId();
-    const signal = this.answers.add(req.socket, res); // P4
+    const signal = this.answers.add(req.socket, res); // abort-on-leave
     res.on('error', (error) => this.#log.debug({ requestId, error: error.message }, 'the connection broke while it was written to'));
     let failure: BlockhouseError | undefined;
     let isUnderWay = false;
     try {
-      this.#assertOwnHost(req, res); // P1
-      this.#assertOpen(res); // P5
+      this.#assertOwnHost(req, res); // guard-first
+      this.#assertOpen(res); // drain
       this.#underWay += 1;
       isUnderWay = true;
       if (refusal !== undefined) throw refusal;
       const reply = await this.#answer(req, res, requestId, signal);
       if (reply !== STREAMED) this.#write(req, res, reply, requestId);
     } catch (error) {
-      failure = toBlockhouseError(error);
+      failure = toBlockhouseError(error); // one-error-body
       this.#write(req, res, errorReply(failure, requestId), requestId);
     }
     if (isUnderWay) this.#underWay -= 1;
@@ -183,19 +192,19 @@ class Front {
     this.#record(req, res, requestId, performance.now() - startedAt, failure);
   }
 
-  /** One line for all of a while: whoever opens connections by the thousand must not fill the log. */
+  /** Logs dropped connections, at most one line in 10 s, so that a flood of connections does not fill the log. */
   noteDrop(most: number): void {
     const now = performance.now();
     if (now - this.#dropToldAt < DROP_LOG_MS) return;
     this.#dropToldAt = now;
-    this.#log.error({ most }, 'as many connections as may be are open; further ones are closed (BLOCKHOUSE_MAX_CONNECTIONS)');
+    this.#log.error({ most }, 'the limit of open connections is reached; further ones are closed (BLOCKHOUSE_MAX_CONNECTIONS)');
   }
 
-  /** For what never became a request that could be answered as one. */
+  /** Answers on the bare socket, for bytes that never became a request. */
   refuseRaw(socket: Duplex, failure: BlockhouseError, requestId = this.#core.newRequestId()): void {
     this.#log.info({ requestId, status: failure.status, code: failure.code, error: failure.message }, 'request refused');
     if (isInAnotherAnswer(socket))
-      socket.destroy(); // C2 in connection.ts
+      socket.destroy(); // one-answer
     else answerRaw(socket, failure, requestId);
   }
 
@@ -208,7 +217,7 @@ class Front {
       return { status: 204, body: undefined, headers: { allow: found.allow.join(', ') } };
     if (path === WS_PATH && this.#takesUpgrades()) this.#refuseNotUpgraded(req);
     if (!(found !== undefined && 'route' in found && found.route.public)) this.#assertToken(req);
-    if (found === undefined) throw new BlockhouseError('NOT_FOUND', `There is no ${path.slice(0, 200)}; GET /openapi.json lists the routes.`);
+    if (found === undefined) throw new BlockhouseError('NOT_FOUND', `There is no route ${path.slice(0, 200)}; GET /openapi.json lists the routes.`);
     if ('allow' in found) return notAllowed(req.method, found.allow, requestId);
     return found.route.handler({ core: this.#core, server: this.#context, req, res, params: found.params, requestId, signal });
   }
@@ -219,12 +228,12 @@ class Front {
     try {
       await mount.handler(req, res);
     } catch (error) {
-      throw error instanceof BlockhouseError ? error : internalError(error); // its network and its disk are not ours
+      throw error instanceof BlockhouseError ? error : internalError(error); // a system error of the host program is not an upstream or storage failure of ours
     }
     return STREAMED;
   }
 
-  /** Who speaks to a wrong name, or to none, has nothing more to say on this connection. */
+  /** Closes the connection of a request that names a wrong host, or none: its next request would have the same fault. */
   #assertOwnHost(req: IncomingMessage, res: ServerResponse): void {
     try {
       assertOwnHost(req, { allowRemote: this.#allowRemote });
@@ -234,7 +243,7 @@ class Front {
     }
   }
 
-  /** P5. */
+  /** drain. */
   #assertOpen(res: ServerResponse): void {
     if (!this.#isDraining) return;
     res.setHeader('connection', 'close');
@@ -256,11 +265,11 @@ class Front {
 
   #write(req: IncomingMessage, res: ServerResponse, reply: JsonReply, requestId: string): void {
     if (res.headersSent) {
-      // Half an answer must not look like a whole one.
+      // Ended here, half an answer would look like a whole one.
       if (!res.writableEnded) res.destroy();
       return;
     }
-    if (!req.complete) res.setHeader('connection', 'close'); // P3
+    if (!req.complete) res.setHeader('connection', 'close'); // no-leftovers
     writeJson(res, reply, requestId, req.complete ? undefined : discard(req));
   }
 
@@ -276,7 +285,7 @@ class Front {
       ...(failure !== undefined && { code: failure.code }),
     };
     if (failure?.code === 'INTERNAL_ERROR')
-      this.#log.error({ ...fields, err: failure.cause ?? failure }, 'request failed'); // P2
+      this.#log.error({ ...fields, err: failure.cause ?? failure }, 'request failed'); // one-error-body
     else if (failure !== undefined && status >= 500 && failure.code !== 'SHUTTING_DOWN')
       this.#log.error({ ...fields, error: failure.message }, 'request failed');
     else if (status >= 400) this.#log[isRepeated(failure) ? 'debug' : 'info']({ ...fields, error: failure?.message }, 'request refused');
@@ -284,21 +293,21 @@ class Front {
   }
 }
 
-/** What the parser refuses may be the rest of a request whose answer is open, and has not begun: that one is refused with it. */
+/** True when the bytes come after a complete request that is not answered yet. Otherwise they belong to the open request, which is refused with them. */
 function isInAnotherAnswer(socket: Duplex): boolean {
   const open = openAnswer(socket);
   return open !== undefined && (open.headersSent || open.req.complete);
 }
 
 function notAllowed(method: string | undefined, allow: readonly string[], requestId: string): JsonReply {
-  const reply = errorReply(new BlockhouseError('METHOD_NOT_ALLOWED', `${method} is not possible here; possible: ${allow.join(', ')}.`), requestId);
+  const reply = errorReply(new BlockhouseError('METHOD_NOT_ALLOWED', `This path does not support ${method}; it supports ${allow.join(', ')}.`), requestId);
   return { ...reply, headers: { ...reply.headers, allow: allow.join(', ') } };
 }
 
-/** How long a refused body may go on arriving before its connection is cut. */
+/** How long the rest of a refused body may arrive before its connection is cut. */
 const DISCARD_MS = 1000;
 
-/** P3. Resolves when the rest has arrived, or too much of it: a client that is still sending can read its refusal, instead of a reset. */
+/** Reads the rest of a refused body and drops it, for a second at most: a client that is still sending would get a reset instead of the refusal. */
 function discard(req: IncomingMessage): Promise<void> {
   req.resume();
   return new Promise((resolve) => {
@@ -326,8 +335,8 @@ const SWEEP_MS = 50;
 
 function close(server: Server, answers: OpenAnswers): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Connections that become idle later would stay for the keep-alive time, and those that have asked for nothing yet for ever, and `close`
-    // with them.
+    // `server.close` closes only the connections that are idle now. Those that become idle later would stay for the keep-alive time, and those
+    // that never sent a request for ever.
     const sweep = setInterval(() => (answers.count === 0 ? server.closeAllConnections() : server.closeIdleConnections()), SWEEP_MS);
     server.close((error) => {
       clearInterval(sweep);

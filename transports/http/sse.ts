@@ -1,33 +1,37 @@
 // Writes one streamed answer as server-sent events.
 //
-// V1 Nothing is written before the first content, so that an early failure keeps its status; after
-//    `openAfterMs` of silence the stream is opened by a comment, and a comment follows every `keepAliveMs`.
-// V2 Frames that arrive together leave in one write; a comment stands only between frames.
-// V3 The stream ends in exactly one `done` or `error`, or with the connection of a client that stopped reading.
+// late-open: nothing is written before the first content, so that an early failure keeps its HTTP status. After `openAfterMs`
+// of silence a comment opens the stream, and a comment follows after every `keepAliveMs` of silence.
+// whole-frames: frames that arrive together leave in one write, and a comment is written only between frames.
+// one-end: the stream ends with exactly one `done` or `error`, unless the client leaves or stops reading.
 import type { ServerResponse } from 'node:http';
 import type { BlockhouseError, ChatDone, ChatStart, StreamSink } from '../../core/index.ts';
 import { errorBody } from '../../core/index.ts';
 import { COMMON_HEADERS } from '../raw-answer.ts';
 import { asWritten, cutOffWhenStalled } from './reply.ts';
 
+/** Times of a streamed answer, in milliseconds. */
 export interface SseTiming {
+  /** Silence after which a comment opens the stream. */
   readonly openAfterMs: number;
+  /** Silence after which another comment is sent. */
   readonly keepAliveMs: number;
-  /** How long a client may leave what was written unread before its connection is cut: it holds a place of the provider's queue. */
+  /** How long a client may stop reading before its connection is cut. Such a client occupies a place in the provider's queue. */
   readonly stallMs: number;
 }
 
-/** Proxies in between give up after 60 s at the earliest. */
+/** Well below the idle limit of common proxies, which is 60 s or more. */
 export const DEFAULT_SSE_TIMING: SseTiming = { openAfterMs: 10_000, keepAliveMs: 15_000, stallMs: 30_000 };
 
 const COMMENT = ': keep-alive\n\n';
 
+/** The sink of one streamed chat: turns its events into frames, keeps the connection alive and cuts off a client that stops reading. */
 export class SseWriter implements StreamSink {
   readonly #res: ServerResponse;
   readonly #requestId: string;
   readonly #timing: SseTiming;
   #timer: NodeJS.Timeout | undefined;
-  /** The start frame waits here for the frame that it leaves with (V2). */
+  /** The start frame, which leaves together with the first content (late-open). */
   #waiting = '';
   #stall: NodeJS.Timeout | undefined;
   #isStopped = false;
@@ -68,8 +72,8 @@ export class SseWriter implements StreamSink {
     };
     this.#res.once('drain', () => {
       const { socket } = this.#res;
-      // Node says so, too, when an answer that waits behind this one is written (pipelining), whether anything was read or not, and in the
-      // midst of that answer's own work.
+      // With pipelining, Node also emits `drain` when it begins to write the next answer, whether or not the client has read anything, and in
+      // the middle of that answer's own work.
       if (socket?.writableNeedDrain) socket.once('drain', goOn);
       else goOn();
     });
@@ -79,19 +83,20 @@ export class SseWriter implements StreamSink {
     this.#end(this.#waiting + frame('done', done));
   }
 
-  /** Ends an opened stream with an error frame. One that isn't is left unopened: the error still gets its status (V1). */
+  /** Ends an opened stream with an error frame. An unopened one stays unopened, so that the error gets its HTTP status (late-open). */
   fail(error: BlockhouseError): void {
     this.stop();
     if (this.opened) this.#end(frame('error', errorBody(error, this.#requestId)));
   }
 
-  /** Stops the timer of a stream that nobody reads any more. */
+  /** Stops the timers. */
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#stall);
   }
 
+  /** one-end. */
   #end(text: string): void {
     this.#open();
     this.stop();
@@ -99,7 +104,7 @@ export class SseWriter implements StreamSink {
     cutOffWhenStalled(this.#res);
   }
 
-  /** An answer that waits behind another one (pipelining) can't be read yet. */
+  /** The time starts when the answer has the socket: a client can't read one that waits behind another (pipelining). */
   #watchReader(): void {
     if (this.#isStopped) return;
     if (this.#res.socket === null) this.#res.once('socket', () => this.#watchReader());
@@ -121,7 +126,7 @@ export class SseWriter implements StreamSink {
       'x-accel-buffering': 'no',
       'x-request-id': this.#requestId,
     });
-    // Written by itself, though in one packet with what follows: Node keeps it in the small pieces that it was put together from otherwise.
+    // Flushed on their own, yet in one packet with what follows (cork). Otherwise Node keeps the many small strings that the head is made of.
     this.#res.cork();
     this.#res.flushHeaders();
     process.nextTick(() => this.#res.uncork());
@@ -135,12 +140,12 @@ export class SseWriter implements StreamSink {
       return;
     }
     this.#open();
-    // A client that doesn't read needs no sign of life, and gets no second buffer.
-    if (!this.#res.writableNeedDrain) this.#res.write(COMMENT);
+    // A client that does not read would only collect comments in the buffer.
+    if (!this.#res.writableNeedDrain) this.#res.write(COMMENT); // whole-frames
   }
 }
 
-/** JSON has no raw CR or LF, so that a frame is one data line whatever the model wrote. */
+/** One frame. JSON has no raw CR or LF, so any text of a model fits on one data line. */
 function frame(event: 'start' | 'content' | 'done' | 'error', data: unknown): string {
   return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }

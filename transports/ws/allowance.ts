@@ -1,5 +1,6 @@
-// So many at once, and then so many a second. Pure: no I/O.
+// A token bucket: `burst` takes at once, then `perSecond` takes a second. Pure: no I/O.
 
+/** A rate limit of one client. */
 export class Allowance {
   readonly #burst: number;
   readonly #perMs: number;
@@ -7,7 +8,7 @@ export class Allowance {
   #left: number;
   #at: number;
 
-  /** `now` in monotonic milliseconds. */
+  /** `now` returns monotonic milliseconds. */
   constructor(burst: number, perSecond: number, now: () => number) {
     this.#burst = burst;
     this.#perMs = perSecond / 1000;
@@ -16,7 +17,7 @@ export class Allowance {
     this.#at = now();
   }
 
-  /** Takes one; false when there is none left. */
+  /** Takes one; false when none is left. */
   take(): boolean {
     const now = this.#now();
     this.#left = Math.min(this.#burst, this.#left + (now - this.#at) * this.#perMs);

@@ -1,5 +1,5 @@
-// The published contract of the WebSocket: AsyncAPI 3.0 out of the schemas that check its frames. `npm run generate` writes
-// it to spec/asyncapi.json; `verify` proves that file fresh. Pure: no I/O.
+// The published contract of the WebSocket: AsyncAPI 3.0, built from the schemas that check its frames. `npm run generate` writes
+// it to spec/asyncapi.json, and `npm run verify` checks that the file is up to date. Pure: no I/O.
 import {
   GoneFrame,
   PingFrame,
@@ -27,8 +27,8 @@ const RECEIVED: Readonly<Record<string, Message>> = {
     schema: SubscribeFrame,
     summary: 'Follow a block. Answered by one refresh at once. Subscribing again replaces the options.',
   },
-  unsubscribe: { schema: UnsubscribeFrame, summary: 'Follow a block no longer.' },
-  ping: { schema: PingFrame, summary: 'Ask for a sign of life.' },
+  unsubscribe: { schema: UnsubscribeFrame, summary: 'Stop following a block.' },
+  ping: { schema: PingFrame, summary: 'Check that the connection is alive; answered by a pong.' },
 };
 
 /** What the server sends. */
@@ -53,7 +53,7 @@ const mapOf = <T>(build: (name: string, message: Message) => T): Record<string, 
 const inChannel = (name: string) => ({ $ref: `#/channels/changes/messages/${name}` });
 const schemaName = (name: string) => `${name[0]?.toUpperCase()}${name.slice(1)}`;
 
-/** A fresh document at each call. */
+/** The AsyncAPI document; a new object at each call. */
 export function asyncApiDocument(): Record<string, unknown> {
   return {
     asyncapi: '3.0.0',
@@ -83,8 +83,8 @@ export function asyncApiDocument(): Record<string, unknown> {
       },
     },
     operations: {
-      fromClient: { action: 'receive', channel: { $ref: '#/channels/changes' }, summary: 'What clients say', messages: Object.keys(RECEIVED).map(inChannel) },
-      toClient: { action: 'send', channel: { $ref: '#/channels/changes' }, summary: 'What they are told', messages: Object.keys(SENT).map(inChannel) },
+      fromClient: { action: 'receive', channel: { $ref: '#/channels/changes' }, summary: 'What clients send', messages: Object.keys(RECEIVED).map(inChannel) },
+      toClient: { action: 'send', channel: { $ref: '#/channels/changes' }, summary: 'What the server sends', messages: Object.keys(SENT).map(inChannel) },
     },
     components: {
       messages: mapOf((name, { summary }) => ({ name, summary, payload: { $ref: `#/components/schemas/${schemaName(name)}` } })),

@@ -1,15 +1,17 @@
 // Joins the changes of a burst into one notice.
 //
-// B1 A notice leaves `quietMs` after the last change, and never later than `patienceMs` after the first.
-// B2 So notices are at least `quietMs` apart, however many changes there are, and one follows the last change.
-// B3 One timer at most; a further change of a burst only notes the time, so that thousands of them cost nothing.
+// quiet-or-late: a notice leaves `quietMs` after the last change of a burst, and never later than `patienceMs` after the
+// first. Notices are therefore at least `quietMs` apart, and one always follows the last change.
+// one-timer: there is at most one timer. A further change of a burst only records the time, so thousands of them are cheap.
 import type { Clock } from './clock.ts';
 
+/** Times in milliseconds. */
 export interface BatchTiming {
   readonly quietMs: number;
   readonly patienceMs: number;
 }
 
+/** Joins the changes of one subscription. */
 export class Batch {
   readonly #timing: BatchTiming;
   readonly #clock: Clock;
@@ -26,12 +28,12 @@ export class Batch {
 
   change(): void {
     this.#last = this.#clock.now();
-    if (this.#cancel !== undefined) return; // B3
+    if (this.#cancel !== undefined) return; // one-timer
     this.#first = this.#last;
     this.#wait();
   }
 
-  /** Forgets the changes so far: whoever is to be told knows already, or is gone. */
+  /** Forgets the changes so far, because the client has them already or does not follow the block any more. */
   clear(): void {
     this.#cancel?.();
     this.#cancel = undefined;
@@ -42,7 +44,7 @@ export class Batch {
   }
 
   #due(): number {
-    return Math.min(this.#last + this.#timing.quietMs, this.#first + this.#timing.patienceMs); // B1
+    return Math.min(this.#last + this.#timing.quietMs, this.#first + this.#timing.patienceMs); // quiet-or-late
   }
 
   #wake(): void {

@@ -1,5 +1,6 @@
-// Time as the WebSocket transport sees it: handed in, so that what waits can be tested without waiting.
+// The clock of the WebSocket transport. It is passed in, so that tests of timers need not wait.
 
+/** Time and timers. */
 export interface Clock {
   /** Monotonic milliseconds. */
   now(): number;
@@ -9,7 +10,7 @@ export interface Clock {
   every(ms: number, task: () => void): () => void;
 }
 
-/** None of its timers keeps the process alive: connections do. */
+/** The system's clock. Its timers do not keep the process alive, because open connections do. */
 export const realClock: Clock = {
   now: () => performance.now(),
   after(ms, task) {

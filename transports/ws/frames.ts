@@ -1,4 +1,4 @@
-// Frames to text and back. Pure: no I/O.
+// Parses and serialises frames. Pure: no I/O.
 import {
   BlockhouseError,
   compile,
@@ -15,21 +15,23 @@ import {
   type WsErrorFrame,
 } from '../../core/index.ts';
 
+/** A message of a client. */
 export type ClientFrame = SubscribeFrame | UnsubscribeFrame | PingFrame;
+/** A message of the server. */
 export type ServerFrame = RefreshFrame | GoneFrame | PongFrame | WsErrorFrame | ({ readonly type: 'stream'; readonly block: string } & ReplyStep);
 
 const assertSubscribe: (value: unknown) => asserts value is SubscribeFrame = compile(SubscribeFrame);
 const assertUnsubscribe: (value: unknown) => asserts value is UnsubscribeFrame = compile(UnsubscribeFrame);
 const assertPing: (value: unknown) => asserts value is PingFrame = compile(PingFrame);
 
-/** Throws INVALID_REQUEST that says what is wrong with a message, and where. */
+/** The checked message of a client. Throws INVALID_REQUEST, which names the wrong field. */
 export function readFrame(text: string): ClientFrame {
   const value = parse(text);
-  if (!isObject(value)) throw invalidRequest('', 'A message must be a JSON object, like {"type":"subscribe","block":"my-block"}.');
+  if (!isObject(value)) throw invalidRequest('', 'A message must be a JSON object, such as {"type":"subscribe","block":"my-block"}.');
   switch (value['type']) {
     case 'subscribe':
       assertSubscribe(value);
-      if (value.sinceSeq !== undefined && value.stream !== true) throw invalidRequest('sinceSeq', 'has a meaning only with stream: true.');
+      if (value.sinceSeq !== undefined && value.stream !== true) throw invalidRequest('sinceSeq', 'is allowed only with stream: true.');
       return value;
     case 'unsubscribe':
       assertUnsubscribe(value);
@@ -51,6 +53,7 @@ function parse(text: string): unknown {
   }
 }
 
+/** The JSON text of a message of the server. */
 export function writeFrame(frame: ServerFrame): string {
   return JSON.stringify(frame);
 }

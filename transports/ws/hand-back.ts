@@ -1,10 +1,10 @@
-// The head of a request as it came, but without its offer to change the protocol. Pure: no I/O.
+// The head of a request without its offer to upgrade, so that HTTP can serve it. Pure: no I/O.
 import type { IncomingMessage } from 'node:http';
 
-/** Headers of the offer; those of HTTP/2 carry settings that only it understands. */
+/** The headers of the offer. `http2-settings` has a meaning only for HTTP/2. */
 const OFFER: ReadonlySet<string> = new Set(['upgrade', 'http2-settings']);
 
-/** Bytes that are the same request to whoever reads them as HTTP/1.1, line for line. Node has refused line breaks in all parts of it. */
+/** The request line and headers as HTTP/1.1 bytes. Node's parser has refused line breaks in all of their parts, so no header can be smuggled in. */
 export function withoutUpgrade(req: IncomingMessage): Buffer {
   const lines = [`${req.method} ${req.url} HTTP/${req.httpVersion}`];
   for (let i = 0; i < req.rawHeaders.length; i += 2) {

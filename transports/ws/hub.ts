@@ -1,8 +1,8 @@
-// All clients: signs of life, the end of a rotated token, the end of the server.
+// All clients of a server: heartbeats, the rotation of the token, and the shutdown.
 //
-// H1 Whoever came in with a token that is not valid any more is closed with 1008 within `tokenCheckMs` and the second that
-//    the token takes to notice, whether requests are made or not.
-// H2 Timers and listeners exist only while there are clients.
+// current-token: after a rotation every socket is closed with 1008, at most `tokenCheckMs` plus the second that the core
+// needs to notice the new file later, also when no request is made.
+// idle-is-free: timers and listeners exist only while there are clients.
 import type { WebSocket } from 'ws';
 import { type Core, toBlockhouseError } from '../../core/index.ts';
 import type { TransportLog } from '../log.ts';
@@ -10,6 +10,7 @@ import type { Clock } from './clock.ts';
 import type { WsLimits } from './limits.ts';
 import { CLOSE, Peer } from './peer.ts';
 
+/** What the hub works with. */
 export interface HubContext {
   readonly core: Pick<Core, 'blocks' | 'events' | 'token'>;
   readonly clock: Clock;
@@ -17,6 +18,7 @@ export interface HubContext {
   readonly log: TransportLog;
 }
 
+/** Holds the open sockets. */
 export class Hub {
   readonly #context: HubContext;
   readonly #peers = new Map<Peer, WebSocket>();
@@ -35,7 +37,7 @@ export class Hub {
     const { log } = this.#context;
     const peer = new Peer(socket, { ...this.#context, requestId });
     this.#peers.set(peer, socket);
-    this.#sleep ??= this.#wake(); // H2
+    this.#sleep ??= this.#wake(); // idle-is-free
     log.debug({ requestId, sockets: this.size }, 'a WebSocket was opened');
     socket.once('close', (code) => {
       this.#peers.delete(peer);
@@ -44,7 +46,7 @@ export class Hub {
     });
   }
 
-  /** Closes every socket and resolves when all are gone, which takes `closeMs` at most. */
+  /** Closes every socket with `code` and resolves when all are gone, after `closeMs` at most. */
   async close(code: number): Promise<void> {
     if (this.size === 0) return;
     const empty = new Promise<void>((resolve) => this.#onEmpty.push(resolve));
@@ -62,7 +64,7 @@ export class Hub {
 
   #wake(): () => void {
     const { clock, limits, core } = this.#context;
-    const onRotated = (): void => this.#closeAll(CLOSE.policyViolation, 'The token was replaced.'); // H1
+    const onRotated = (): void => this.#closeAll(CLOSE.policyViolation, 'The token was replaced.'); // current-token
     core.events.on('token.rotated', onRotated);
     const stopBeating = clock.every(limits.heartbeatMs, () => {
       for (const peer of [...this.#peers.keys()]) peer.ping();
@@ -75,17 +77,17 @@ export class Hub {
     };
   }
 
-  /** The question makes the core look at its file; a change is told as an event. */
+  /** `matches` makes the core read a changed token file, and the core then emits `token.rotated` (current-token). */
   #lookAtToken(): void {
     try {
       this.#context.core.token?.matches('');
     } catch (error) {
-      this.#context.log.error({ err: toBlockhouseError(error).cause ?? error }, 'the token file could not be looked at');
+      this.#context.log.error({ err: toBlockhouseError(error).cause ?? error }, 'the token file could not be read');
     }
   }
 
   #rest(): void {
-    this.#sleep?.(); // H2
+    this.#sleep?.(); // idle-is-free
     this.#sleep = undefined;
     for (const done of this.#onEmpty.splice(0)) done();
   }

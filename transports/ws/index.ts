@@ -8,24 +8,32 @@ import { DEFAULT_LIMITS, type WsLimits } from './limits.ts';
 import { CLOSE } from './peer.ts';
 import { Door } from './upgrade.ts';
 
+/** Where the transport writes its log lines; a pino logger fits. */
 export type { TransportLog } from '../log.ts';
 export { DEFAULT_LIMITS, type WsLimits } from './limits.ts';
 
+/** The options of `createWsTransport`; each has a default. */
 export interface WsTransportOptions {
-  /** Set it when the server is bound beyond loopback. */
+  /** Set it when the server listens beyond loopback. */
   readonly allowRemote?: boolean;
+  /** Without a log, failures go to stderr. */
   readonly log?: TransportLog;
+  /** Limits other than `DEFAULT_LIMITS`. */
   readonly limits?: Partial<WsLimits>;
 }
 
+/** The WebSockets of a server. */
 export interface WsTransport {
   /** Sockets that are open now. */
   connections(): number;
-  /** Refuses new sockets, closes the open ones with `code` (1001), and resolves when all are gone: after a second at most. `server.close` waits for them. */
+  /**
+   * Refuses new sockets, closes the open ones with `code` (1001 by default) and resolves when all are gone, after a second at most. Call it
+   * before `server.close`, which waits for them.
+   */
   close(code?: number): Promise<void>;
 }
 
-/** Throws when the core has no workspace, and so no token to check. */
+/** Serves WebSockets at `/api/ws` on this server. Throws when the core has no workspace, because there is no token to check then. */
 export function createWsTransport(core: Core, server: Server, options: WsTransportOptions = {}): WsTransport {
   if (core.token === undefined) throw new Error('A server needs a workspace: createCore({ workspace, … }).');
   const { allowRemote = false, log = STDERR_LOG } = options;

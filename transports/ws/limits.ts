@@ -1,9 +1,12 @@
-// How much one client, and all of them, may ask of the server. Pure: no I/O.
+// Limits of one client, and of all clients together. Pure: no I/O.
 
+/** Limits of the WebSocket transport: counts, bytes and milliseconds. */
 export interface WsLimits {
+  /** Open sockets of the server. A further handshake gets 503 TOO_MANY_CONNECTIONS. */
   readonly maxSockets: number;
+  /** Subscriptions of one socket. */
   readonly maxSubscriptions: number;
-  /** Messages of a client: so many at once, then so many a second. Beyond it the socket is closed with 1008. */
+  /** Messages of a client: this many at once, then `messagesPerSecond`. Beyond that the socket is closed with 1008. */
   readonly messageBurst: number;
   readonly messagesPerSecond: number;
   /** The same for messages that are refused. */
@@ -13,21 +16,23 @@ export interface WsLimits {
   readonly quietMs: number;
   /** … and never later than this after the first. */
   readonly patienceMs: number;
-  /** Bytes on their way to a client beyond which it counts as slow, and further frames wait. */
+  /** Bytes that are sent and not yet read, beyond which a client counts as slow and further frames wait. */
   readonly highWaterBytes: number;
   /** Bytes that may wait for a slow client before it is cut off … */
   readonly maxWaitingBytes: number;
-  /** … and how long they may. */
+  /** … and how long they may wait. */
   readonly stallMs: number;
+  /** Time between two pings. A client that has not answered one when the next is due is cut off. */
   readonly heartbeatMs: number;
-  /** How often the token file is looked at while sockets are open: requests that would do it may be rare. */
+  /** How often the token file is checked while sockets are open: requests, which also check it, may be rare. */
   readonly tokenCheckMs: number;
-  /** How long a client may take to answer the end of its connection. */
+  /** How long a client may take to answer the close frame. */
   readonly closeMs: number;
 }
 
 const KIB = 1024;
 
+/** The limits of `blockhouse serve`. */
 export const DEFAULT_LIMITS: WsLimits = {
   maxSockets: 1000,
   maxSubscriptions: 100,
@@ -45,7 +50,7 @@ export const DEFAULT_LIMITS: WsLimits = {
   closeMs: 1000,
 };
 
-/** The longest message of a client; the longest that makes sense is some 400 bytes. */
+/** The longest message of a client. The longest useful one has about 400 bytes. */
 export const MAX_MESSAGE_BYTES = 16 * KIB;
-/** Pieces that one message may come in: frames, and reads from the connection. */
+/** The most frames of one message, and the most reads from the connection for it. */
 export const MAX_MESSAGE_PIECES = 1024;

@@ -1,22 +1,23 @@
-// What is on its way to one client. A client that reads slowly gets less, later, and in the end nothing.
+// The frames that wait for one client. A slow client gets fewer and larger frames, and is cut off when that does not help.
 //
-// O1 Not more than `highWaterBytes` are handed to the connection at a time (but for a single frame that is larger); the rest
-//    waits here and follows as soon as the client has read.
-// O2 What waits is joined: refreshes of one block are one flag, neighbouring pieces of one reply are one step.
-// O3 More than `maxWaitingBytes`, or `stallMs` in which nothing of it could leave, cut the client off.
-// O4 After `close` nothing is sent and no timer is left.
+// high-water: the connection gets at most `highWaterBytes` at a time, except for a single larger frame. The rest waits here
+// and leaves as soon as the client has read.
+// joined: waiting frames are joined. Refreshes of a block become one refresh, and neighbouring pieces of a reply one piece.
+// cut-off: the client is cut off when more than `maxWaitingBytes` wait, or when none of them could leave for `stallMs`.
+// silent-after-close: after `close` nothing is sent and no timer runs.
 import type { ReplyStep } from '../../core/index.ts';
 import type { Clock } from './clock.ts';
 import { type ServerFrame, writeFrame } from './frames.ts';
 
-/** What the outbox needs of a WebSocket. */
+/** The part of a WebSocket that the outbox needs. */
 export interface Line {
   /** Bytes that were sent and have not left the process. */
   readonly bufferedAmount: number;
-  /** `left` is called once the text has left the process, or never will. */
+  /** Calls `left` when the text has left the process, or when sending has failed. */
   send(text: string, left: () => void): void;
 }
 
+/** See `WsLimits`. */
 export interface OutboxLimits {
   readonly highWaterBytes: number;
   readonly maxWaitingBytes: number;
@@ -24,16 +25,17 @@ export interface OutboxLimits {
 }
 
 interface Waiting {
-  /** Whose it is; undefined for what concerns no block. */
+  /** The block of a step; undefined for a frame that concerns no block. */
   readonly block: string | undefined;
   readonly step: ReplyStep | undefined;
   readonly text: string;
   readonly bytes: number;
 }
 
-/** Pieces are joined up to this length, so that a joined frame is no flood of its own. */
+/** Pieces are joined up to this length, so that a joined frame stays small. */
 const MAX_JOINED_CHARACTERS = 16 * 1024;
 
+/** The outgoing queue of one client. */
 export class Outbox {
   readonly #line: Line;
   readonly #limits: OutboxLimits;
@@ -54,8 +56,8 @@ export class Outbox {
   }
 
   refresh(block: string): void {
-    if (this.#closed) return; // O4
-    this.#refreshes.add(block); // O2
+    if (this.#closed) return; // silent-after-close
+    this.#refreshes.add(block); // joined
     this.#flush();
   }
 
@@ -67,7 +69,7 @@ export class Outbox {
     this.#enqueue({ block: undefined, step: undefined, ...written(frame) });
   }
 
-  /** Drops what waits for the followers of a block: it is not followed any more, or anew. */
+  /** Drops the waiting frames of a block, because the subscription has ended or is made again. */
   forget(block: string): void {
     this.#refreshes.delete(block);
     this.#queue = this.#queue.filter((entry) => entry.block !== block);
@@ -83,14 +85,14 @@ export class Outbox {
   }
 
   #enqueue(entry: Waiting): void {
-    if (this.#closed) return; // O4
+    if (this.#closed) return; // silent-after-close
     const last = this.#queue.at(-1);
     const joined = last === undefined ? undefined : join(last, entry);
     if (joined === undefined) this.#queue.push(entry);
-    else this.#queue[this.#queue.length - 1] = joined; // O2
+    else this.#queue[this.#queue.length - 1] = joined; // joined
     this.#waitingBytes += (joined ?? entry).bytes - (joined === undefined ? 0 : (last?.bytes ?? 0));
     this.#flush();
-    if (this.#waitingBytes > this.#limits.maxWaitingBytes) this.#end('it did not read what it asked for'); // O3
+    if (this.#waitingBytes > this.#limits.maxWaitingBytes) this.#end('it did not read what it asked for'); // cut-off
   }
 
   #flush(): void {
@@ -108,7 +110,7 @@ export class Outbox {
     if (!this.#closed && this.#isWaiting()) this.#flush();
   }
 
-  /** Notices first: they are small, and what they cause is the client's own reading. */
+  /** Refreshes first: they are small, and the client fetches the content itself. */
   #next(): { readonly text: string; readonly bytes: number; taken(): void } | undefined {
     for (const block of this.#refreshes) return { ...written({ type: 'refresh', block }), taken: () => this.#refreshes.delete(block) };
     const entry = this.#queue[0];
@@ -120,7 +122,7 @@ export class Outbox {
     return { text: entry.text, bytes: entry.bytes, taken };
   }
 
-  /** O1 */
+  /** high-water. */
   #hasRoom(bytes: number): boolean {
     const { bufferedAmount } = this.#line;
     return bufferedAmount === 0 || bufferedAmount + bytes <= this.#limits.highWaterBytes;
@@ -130,13 +132,13 @@ export class Outbox {
     return this.#refreshes.size > 0 || this.#queue.length > 0;
   }
 
-  /** Runs while something waits; starts anew when something of it has left. */
+  /** Runs the stall timer while something waits, and restarts it when something has left. */
   #watchStall(progress: boolean): void {
     if (progress || !this.#isWaiting()) {
       this.#cancelStall?.();
       this.#cancelStall = undefined;
     }
-    if (this.#isWaiting()) this.#cancelStall ??= this.#clock.after(this.#limits.stallMs, () => this.#end('it stopped reading')); // O3
+    if (this.#isWaiting()) this.#cancelStall ??= this.#clock.after(this.#limits.stallMs, () => this.#end('it stopped reading')); // cut-off
   }
 
   #end(reason: string): void {
@@ -145,7 +147,7 @@ export class Outbox {
   }
 }
 
-/** The most that the head of a frame of the server takes. */
+/** The most bytes that the header of a server's frame takes (RFC 6455, without a mask). */
 const HEAD_BYTES = 10;
 
 function written(frame: ServerFrame): { readonly text: string; readonly bytes: number } {
@@ -153,7 +155,7 @@ function written(frame: ServerFrame): { readonly text: string; readonly bytes: n
   return { text, bytes: Buffer.byteLength(text) + HEAD_BYTES };
 }
 
-/** Two neighbouring pieces of one reply as one; undefined where they are none, or would be too long. */
+/** Two neighbouring pieces of one reply as one piece; undefined for any other two frames, and when the piece would be too long. */
 function join(before: Waiting, { block, step }: Waiting): Waiting | undefined {
   if (block === undefined || before.block !== block || before.step?.event !== 'content' || step?.event !== 'content') return undefined;
   if (before.step.id !== step.id || before.step.text.length + step.text.length > MAX_JOINED_CHARACTERS) return undefined;

@@ -1,10 +1,10 @@
-// One client: what it says, which blocks it follows, what it is told.
+// One client: its messages, its subscriptions, and its end.
 //
-// R1 One subscription for each block; subscribing again replaces it.
-// R2 A subscription is answered by one refresh before anything else about its block, so that no change falls between
-//    the reading of a client and its subscription.
-// R3 Whatever a client sends is answered or ends its connection; nothing that it sends ends anything else.
-// R4 After the end nothing of it is left: no following, no timer.
+// one-subscription: a client has one subscription for each block; subscribing again replaces it.
+// refresh-first: a subscription is answered by one refresh before any other frame about its block. A client that reads the
+// block after that refresh misses no change.
+// always-answered: every message is answered or closes the connection of its sender, and affects no other client.
+// clean-end: after the end of a connection none of its subscriptions and timers is left.
 import type { WebSocket } from 'ws';
 import {
   BlockhouseError,
@@ -25,11 +25,12 @@ import { readFrame } from './frames.ts';
 import type { WsLimits } from './limits.ts';
 import { Outbox } from './outbox.ts';
 
-/** Close codes of RFC 6455 that the server uses of its own accord; `ws` adds those for broken frames. */
+/** The close codes of RFC 6455 that this transport sends. The package `ws` sends 1002, 1007 and 1009 itself. */
 export const CLOSE = { goingAway: 1001, unsupportedData: 1003, policyViolation: 1008 } as const;
 
+/** What a client's connection works with. */
 export interface PeerContext {
-  /** Read at each use: a core that was not started has none, and says so. */
+  /** Read at each use: `core.blocks` throws when the core was not started. */
   readonly core: { readonly blocks: Pick<Blocks, 'follow'> };
   readonly clock: Clock;
   readonly limits: WsLimits;
@@ -42,6 +43,7 @@ interface Subscription {
   readonly stop: StopFollowing;
 }
 
+/** The server's side of one WebSocket. */
 export class Peer {
   readonly #socket: WebSocket;
   readonly #context: PeerContext;
@@ -66,7 +68,7 @@ export class Peer {
     this.#messages = new Allowance(limits.messageBurst, limits.messagesPerSecond, clock.now);
     this.#refusals = new Allowance(limits.refusalBurst, limits.refusalsPerSecond, clock.now);
     socket.on('message', (data: Buffer, isBinary) => this.#receive(data, isBinary));
-    // Answered by `ws`; counted here, for they cost as much as a message.
+    // `ws` answers pings itself. They are counted here, because they cost as much as a message.
     socket.on('ping', () => this.#mayGoOn());
     socket.on('pong', () => {
       this.#answered = true;
@@ -76,7 +78,7 @@ export class Peer {
     socket.once('close', () => this.#release());
   }
 
-  /** Asks for a sign of life; a client that gave none since the last time is cut off. */
+  /** Sends a ping, or cuts off a client that has not answered the last one. */
   ping(): void {
     if (this.#ending) return;
     if (!this.#answered) {
@@ -92,14 +94,14 @@ export class Peer {
     this.#socket.close(code, reason);
   }
 
-  /** Without a farewell, for who would not read it. */
+  /** Ends the connection without a close frame, for a client that does not read. */
   cutOff(reason: string): void {
     this.#context.log.info({ requestId: this.#context.requestId, reason }, 'a WebSocket client was cut off');
     this.#release();
     this.#socket.terminate();
   }
 
-  /** What is on its way would hold the others up, and nobody wants it any more: so the farewell is not waited for either (`closeMs`). */
+  /** Closes and stops reading: reading the flood that is still arriving would delay other clients. `ws` then ends the connection after `closeMs`. */
   #stopReading(reason: string): void {
     this.close(CLOSE.policyViolation, reason);
     this.#socket.pause();
@@ -115,11 +117,11 @@ export class Peer {
     try {
       this.#handle(text);
     } catch (error) {
-      this.#refuse(toBlockhouseError(error), text); // R3
+      this.#refuse(toBlockhouseError(error), text); // always-answered
     }
   }
 
-  /** False when the connection is at its end, or is ended now: too much was said. */
+  /** Counts a message. False when the connection is ending, also because this message was one too many. */
   #mayGoOn(): boolean {
     if (this.#ending) return false;
     if (this.#messages.take()) return true;
@@ -140,17 +142,17 @@ export class Peer {
     const block = blockIn(text);
     const { error, code } = errorBody(failure);
     this.#outbox.send({ type: 'error', code, error, ...(block !== undefined && { block }) });
-    if (!this.#refusals.take()) this.#stopReading('Too many messages that had to be refused.');
+    if (!this.#refusals.take()) this.#stopReading('Too many invalid messages.');
   }
 
   #subscribe({ block, stream, sinceSeq }: SubscribeFrame): void {
     const { maxSubscriptions } = this.#context.limits;
     if (!this.#subscriptions.has(block) && this.#subscriptions.size >= maxSubscriptions)
-      throw new BlockhouseError('INVALID_REQUEST', `This socket follows ${maxSubscriptions} blocks, which is the most; unsubscribe from one of them first.`);
-    this.#unsubscribe(block); // R1
+      throw new BlockhouseError('INVALID_REQUEST', `This socket already follows ${maxSubscriptions} blocks, the limit; unsubscribe from one of them first.`);
+    this.#unsubscribe(block); // one-subscription
     const { clock, limits, core } = this.#context;
     const batch = new Batch(limits, clock, () => this.#outbox.refresh(block));
-    // Steps that come while the subscription is being made: the refresh goes first (R2).
+    // Holds the steps that `follow` delivers at once, until the refresh is sent (refresh-first).
     let early: ReplyStep[] | undefined = [];
     const onReply = (step: ReplyStep): void => {
       if (early === undefined) this.#outbox.step(block, step);
@@ -182,7 +184,7 @@ export class Peer {
     this.#outbox.send({ type: 'gone', block });
   }
 
-  /** R4 */
+  /** clean-end. */
   #release(): void {
     if (this.#ending) return;
     this.#ending = true;
@@ -191,7 +193,7 @@ export class Peer {
   }
 }
 
-/** The block that a refused message spoke of, where it spoke of one. */
+/** The `block` of a refused message; undefined when it has none that could be a name. */
 function blockIn(text: string): string | undefined {
   const value = tryParseJson(text);
   const block = isObject(value) ? value['block'] : undefined;

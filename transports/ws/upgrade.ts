@@ -1,11 +1,12 @@
-// Takes requests for an upgrade of their connection: lets in who may come in, answers everybody else.
+// Handles requests to upgrade a connection: opens a WebSocket, refuses the request, or hands it back to HTTP.
 //
-// U1 Version, Host and Origin are checked first, then the path, then the token, then the handshake. Whoever is refused gets
-//    the error body and status of HTTP, and the end of the connection: bytes behind a refused handshake are no request.
-// U2 A connection may break at any point of this; that ends it and nothing else.
-// U3 The token is in the query, which is never logged.
-// U4 Who offers another protocol than WebSocket (HTTP/2, as some HTTP clients do with every first request) is served by HTTP
-//    as if it had offered nothing.
+// checked-in-order: version, Host and Origin are checked first, then the path, then the token, then the handshake. A refused
+// request gets the status and error body of HTTP and the end of its connection, because the bytes behind a refused handshake
+// are not a request.
+// broken-alone: a connection may break at any point; that ends this connection and nothing else.
+// token-unlogged: the token is in the query, and the query is never logged.
+// other-offers: a request that offers another protocol (some HTTP clients offer HTTP/2 with every first request) is served by
+// HTTP as if it had offered nothing.
 import type { IncomingMessage, Server } from 'node:http';
 import { createRequire } from 'node:module';
 import type { Duplex } from 'node:stream';
@@ -19,9 +20,10 @@ import { queryToken, WS_PATH, WS_TOKEN_HINT } from '../ws-path.ts';
 import { withoutUpgrade } from './hand-back.ts';
 import { MAX_MESSAGE_BYTES, MAX_MESSAGE_PIECES, type WsLimits } from './limits.ts';
 
-/** The package is loaded with the first handshake: a server is healthy before anybody has opened a socket. */
+/** The package `ws` is loaded with the first handshake, so that it does not delay the start of the server. */
 const load = createRequire(import.meta.url);
 
+/** What the handling of upgrades works with. */
 export interface DoorContext {
   readonly core: Pick<Core, 'token' | 'newRequestId'>;
   readonly server: Server;
@@ -33,12 +35,13 @@ export interface DoorContext {
   readonly onSocket: (socket: WebSocket, requestId: string) => void;
 }
 
-/** Of `ws`, but not among its published types. */
+/** Options of `ws` that are missing in its published types. */
 interface FurtherOptions {
   readonly closeTimeout: number;
   readonly maxPendingAutoPongs: number;
 }
 
+/** Listens for upgrade requests on a server. */
 export class Door {
   readonly #context: DoorContext;
   #handshakes: WebSocketServer | undefined;
@@ -50,12 +53,12 @@ export class Door {
     context.server.on('upgrade', this.#onUpgrade);
   }
 
-  /** From now on everybody is refused. */
+  /** Refuses every further handshake with SHUTTING_DOWN. */
   shut(): void {
     this.#closing = true;
   }
 
-  /** Leaves upgrades to whoever else listens for them; without one, HTTP answers them. */
+  /** Stops listening. Other listeners of the server get upgrades then; without one, HTTP answers them. */
   remove(): void {
     this.#context.server.off('upgrade', this.#onUpgrade);
     this.#handshakes?.close();
@@ -63,15 +66,15 @@ export class Door {
 
   #take(req: IncomingMessage, socket: Duplex, head: Buffer): void {
     const onError = (): void => void socket.destroy();
-    socket.on('error', onError); // U2
+    socket.on('error', onError); // broken-alone
     if (openAnswer(socket) !== undefined) {
-      // Written now, an answer would be taken for that of the request before.
+      // The client would take an answer for that of its previous request.
       socket.destroy();
       return;
     }
     if (req.headers.upgrade?.trim().toLowerCase() !== 'websocket') {
-      socket.unshift(Buffer.concat([withoutUpgrade(req), head])); // U4
-      // HTTP listens itself; this connection may come back with an offer in every request, and each would leave a listener.
+      socket.unshift(Buffer.concat([withoutUpgrade(req), head])); // other-offers
+      // HTTP has its own listener. This connection may come back with an offer in every request, and each would add a listener.
       socket.off('error', onError);
       this.#context.server.emit('connection', socket);
       return;
@@ -84,17 +87,17 @@ export class Door {
     }
   }
 
-  /** U1 */
+  /** checked-in-order. */
   #assertWelcome(req: IncomingMessage): void {
     const { core, allowRemote, limits, count } = this.#context;
     assertOwnHost(req, { allowRemote });
     const path = targetPath(req);
-    if (path !== WS_PATH) throw new BlockhouseError('NOT_FOUND', `There is no WebSocket at ${path.slice(0, 200)}; there is one at ${WS_PATH}.`);
+    if (path !== WS_PATH) throw new BlockhouseError('NOT_FOUND', `There is no WebSocket at ${path.slice(0, 200)}; connect to ${WS_PATH}.`);
     wrongTokensOf(core).assertRight(core, req, queryToken(req), WS_TOKEN_HINT);
     assertHandshake(req);
     if (this.#closing) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
     if (count() >= limits.maxSockets)
-      throw new BlockhouseError('TOO_MANY_CONNECTIONS', `There are ${limits.maxSockets} WebSockets, which is the most; try again later.`);
+      throw new BlockhouseError('TOO_MANY_CONNECTIONS', `The server has ${limits.maxSockets} open WebSockets, its limit; try again later.`);
   }
 
   get #handshake(): WebSocketServer {
@@ -112,12 +115,12 @@ export class Door {
       maxBufferedChunks: MAX_MESSAGE_PIECES,
       handleProtocols: () => false,
       closeTimeout: this.#context.limits.closeMs,
-      // Their rate is limited as that of messages; this is for who sends them and reads nothing.
+      // The rate of pings is limited with that of messages; this limit is for clients that send pings and read nothing.
       maxPendingAutoPongs: MAX_MESSAGE_PIECES,
     };
     const { WebSocketServer: Handshakes } = load('ws') as { readonly WebSocketServer: typeof WebSocketServer };
     const handshakes = new Handshakes(options);
-    // A fault that `ws` finds is answered as those that are found here.
+    // A handshake that `ws` refuses gets the same kind of answer as one that is refused here.
     handshakes.on('wsClientError', (error, socket, req) => this.#refuse(req, socket, invalidRequest('', `${error.message}.`)));
     return handshakes;
   }
@@ -128,7 +131,7 @@ export class Door {
 
   #refuse(req: IncomingMessage, socket: Duplex, failure: BlockhouseError): void {
     const requestId = this.#idOf(req);
-    const path = req.url?.split('?')[0]?.slice(0, 200); // U3
+    const path = req.url?.split('?')[0]?.slice(0, 200); // token-unlogged
     const fields = { requestId, method: req.method, path, status: failure.status, code: failure.code };
     if (failure.code === 'INTERNAL_ERROR') this.#context.log.error({ ...fields, err: failure.cause ?? failure }, 'request failed');
     else this.#context.log[isRepeated(failure) ? 'debug' : 'info']({ ...fields, error: failure.message }, 'request refused');
@@ -139,11 +142,11 @@ export class Door {
   }
 }
 
-/** What `ws` does not see to: it takes version 8, whose origin is in another header, and leaves a body to be read as frames. */
+/** Checks that `ws` leaves out: it accepts version 8, whose origin is in another header, and would read a body as frames. */
 function assertHandshake(req: IncomingMessage): void {
-  if (req.method !== 'GET') throw new BlockhouseError('METHOD_NOT_ALLOWED', `${req.method} is not possible here; possible: GET.`);
+  if (req.method !== 'GET') throw new BlockhouseError('METHOD_NOT_ALLOWED', `This path does not support ${req.method}; it supports GET.`);
   if (req.httpVersion !== '1.1') throw invalidRequest('', 'A WebSocket needs HTTP/1.1.');
   if (req.headers['sec-websocket-version'] !== '13') throw invalidRequest('Sec-WebSocket-Version', 'must be 13.');
   if (req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0)
-    throw invalidRequest('', 'A request for a WebSocket has no body.');
+    throw invalidRequest('', 'A request for a WebSocket must not have a body.');
 }

@@ -22,10 +22,10 @@ t.test('without a server each command says so in one line, with the cure, and en
       const { code, stdout, stderr } = await runHere(t, [...args, '--workspace', workspace]);
       t.equal(code, 6, args.join(' '));
       t.equal(stdout, '');
-      t.match(stderr, /^blockhouse: no server runs on .*; start one with `.* serve --workspace .*`\.\n$/);
+      t.match(stderr, /^blockhouse: No server runs on .*; start one with `.* serve --workspace .*`\.\n$/);
     }),
   );
-  t.match(await runHere(t, ['ls', '--workspace', `${workspace}/none`]), { code: 5, stderr: /^blockhouse: there is no workspace .*\n$/ });
+  t.match(await runHere(t, ['ls', '--workspace', `${workspace}/none`]), { code: 5, stderr: /^blockhouse: There is no workspace .*\n$/ });
   const { stdout } = await runHere(t, ['ls', '--json', '--workspace', workspace]);
   t.match(JSON.parse(stdout), { error: /^no server runs/ });
 });
@@ -68,7 +68,7 @@ t.test('a block is made, listed, shown and explained', async (t) => {
   t.match(await on(['why', 'one']), { code: 0, stdout: /Why +\S[\s\S]*Fix +.*start one/ });
   t.match(JSON.parse((await on(['why', 'one', '--json'])).stdout), { name: 'one', state: 'stopped' });
   writeFileSync(join(workspace, 'blocks', 'one', 'memory.json'), '{');
-  t.match(await on(['why', 'one']), { code: 5, stderr: `It is in ${join(workspace, 'blocks', 'one')}; \`` });
+  t.match(await on(['why', 'one']), { code: 5, stderr: `The block is in ${join(workspace, 'blocks', 'one')}; \`` });
 });
 
 t.test('a configuration is taken from a file or a pipe, and options change it', async (t) => {
@@ -86,7 +86,7 @@ t.test('a configuration is taken from a file or a pipe, and options change it', 
   });
   t.match(await on(['new', 'three', '--from', '-'], { input: '{"apiKey": sk-canary' }), {
     code: 2,
-    stderr: /^blockhouse: standard input is no JSON: line 1, column \d+\.\n$/,
+    stderr: /^blockhouse: Standard input is not valid JSON: line 1, column \d+\.\n$/,
   });
   t.match(await on(['new', 'three', '--model', 'm']), { code: 2, stderr: /--model needs --provider/ });
 });
@@ -101,7 +101,7 @@ t.test('what is refused is told in one line, with the code of its kind', async (
   t.match(await on(['new', 'keyless', '--provider', 'anthropic', '--start']), {
     code: 2,
     stdout: 'keyless\n',
-    stderr: /^blockhouse: keyless was made, but does not start: .*\n$/,
+    stderr: /^blockhouse: keyless was created, but does not start: .*\n$/,
   });
 });
 

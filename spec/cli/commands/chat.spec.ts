@@ -150,10 +150,10 @@ t.test('a reader that leaves ends it quietly with 0, and the upstream connection
 
 t.test('without an adapter a name is a block to talk with, and anything else lacks one', async (t) => {
   const workspace = t.testdir();
-  t.match(await runHere(t, ['chat', 'hi', '--workspace', workspace]), { code: 6, stderr: /^blockhouse: no server runs on / });
+  t.match(await runHere(t, ['chat', 'hi', '--workspace', workspace]), { code: 6, stderr: /^blockhouse: No server runs on / });
   t.match(await runHere(t, ['chat', 'hi there', '--workspace', workspace]), {
     code: 2,
-    stderr: /^blockhouse: --adapter is required for a message; `.* ls` .*`.* adapters` .*\n$/,
+    stderr: /^blockhouse: A message needs --adapter; `.* ls` .*`.* adapters` .*\n$/,
   });
-  t.match(await runHere(t, ['chat', '--workspace', workspace]), { code: 2, stderr: /^blockhouse: name a block to talk with, or an adapter; / });
+  t.match(await runHere(t, ['chat', '--workspace', workspace]), { code: 2, stderr: /^blockhouse: Name a block to talk with, or an adapter; / });
 });

@@ -25,13 +25,13 @@ t.test('a nested value is changed, and the rest of its field stays', async (t) =
   const key = await on(['config', 'set', 'one', 'adapter.apiKey=sk-canary']);
   t.equal(key.code, 2);
   t.notMatch(key.stderr, 'canary');
-  t.match(await on(['config', 'set', 'one', 'no-sign-canary']), { code: 2, stderr: /^blockhouse: write <path>=<value>, (?!.*canary).*\n$/ });
+  t.match(await on(['config', 'set', 'one', 'no-sign-canary']), { code: 2, stderr: /^blockhouse: Write a change as <path>=<value>, (?!.*canary).*\n$/ });
 });
 
 t.test('what the server sets by itself is refused, and a field that it does not know is kept and told', async (t) => {
   const { on } = await openDesk(t);
   await on(['new', 'one']);
-  t.match(await on(['config', 'set', 'one', 'rev=3', 'description=x']), { code: 2, stderr: /^blockhouse: rev can't be set; the server does that\.\n$/ });
+  t.match(await on(['config', 'set', 'one', 'rev=3', 'description=x']), { code: 2, stderr: /^blockhouse: rev can't be set; only the server changes it\.\n$/ });
   t.equal((await on(['config', 'get', 'one', 'description'])).stdout, '\n');
   t.match(await on(['config', 'set', 'one', 'systmPrompt=x', 'description=y']), {
     code: 0,

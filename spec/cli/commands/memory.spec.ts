@@ -40,7 +40,7 @@ t.test('costs come as a table, as JSON and for a spreadsheet', async (t) => {
   t.match((await on(['costs', 'one'])).stdout, /^MODEL .*\nollama\/m +1 /);
   t.match(JSON.parse((await on(['costs', '--by', 'day', '--json'])).stdout), { by: 'day', total: { calls: 1 } });
   t.match((await on(['costs', '--csv'])).stdout, /^block,calls,input,output,cacheRead,cacheWrite,costUsd,unpricedCalls\r\none,1,3,2,0,0,,1\n$/);
-  t.match(await on(['costs', '--by', 'hour']), { code: 2, stderr: /--by is one of/ });
+  t.match(await on(['costs', '--by', 'hour']), { code: 2, stderr: /--by must be one of/ });
   t.match(await on(['costs', 'nope']), { code: 2, stdout: '', stderr: /no block "nope"/ });
   await on(['new', 'two']);
   t.match(await on(['costs', 'two']), { code: 0, stdout: /^MODEL/ });

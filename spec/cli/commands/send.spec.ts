@@ -100,7 +100,7 @@ t.test('a server that ends while somebody waits is told, without the token', asy
   desk.server.child.kill('SIGKILL');
   const { code, stderr } = await ended;
   t.equal(code, 6);
-  t.match(stderr, /^blockhouse: the connection to the server was lost.*\n$/);
+  t.match(stderr, /^blockhouse: The connection to the server was lost.*\n$/);
   t.notMatch(stderr, 'bh_');
 });
 
@@ -113,6 +113,6 @@ t.test('who waits for a block that does not run waits no longer than was said, a
     stderr: /no answer within 0\.5 s; the message stays, and `.* queue idle.*` shows it/,
   });
   t.match((await on(['queue', 'idle'])).stdout, 'hello');
-  t.match(await on(['send', 'idle', '--wait', '--timeout', 'soon', 'x']), { code: 2, stderr: /--timeout takes a number of seconds/ });
-  t.match(await on(['send', 'idle', '--timeout', '1', 'x']), { code: 2, stderr: /--timeout goes with --wait/ });
+  t.match(await on(['send', 'idle', '--wait', '--timeout', 'soon', 'x']), { code: 2, stderr: /--timeout must be a number of seconds/ });
+  t.match(await on(['send', 'idle', '--timeout', '1', 'x']), { code: 2, stderr: /--timeout needs --wait/ });
 });

@@ -34,7 +34,7 @@ t.test('a server whose workspace another process holds, since its lock was delet
   const { ended } = await serve(t, workspace);
   const other = { pid: process.pid, startedAt: new Date().toISOString(), processStart: await processStart(process.pid), url: null, version: '1' };
   writeFileSync(join(workspace, '.lock'), JSON.stringify(other));
-  t.match(await ended, { code: 5, stderr: new RegExp(`process ${process.pid} holds the workspace .* since \\.lock was deleted`) });
+  t.match(await ended, { code: 5, stderr: new RegExp(`Process ${process.pid} now holds the workspace .* because its \\.lock was deleted`) });
   t.match(JSON.parse(readFileSync(join(workspace, '.lock'), 'utf8')), other, 'whose lock stays');
 });
 

@@ -49,7 +49,7 @@ t.test('what is wrong with a message is named with its field', async (t) => {
     ['{"type":"subscribe","block":"a","stream":true,"sinceSeq":1.5}', /^sinceSeq must be an integer/],
     ['{"type":"subscribe","block":"a","stream":true,"sinceSeq":-1}', /^sinceSeq /],
     ['{"type":"subscribe","block":"a","stream":true,"sinceSeq":1e999}', /^sinceSeq must be an integer/],
-    ['{"type":"subscribe","block":"a","sinceSeq":1}', /^sinceSeq has a meaning only with stream/],
+    ['{"type":"subscribe","block":"a","sinceSeq":1}', /^sinceSeq is allowed only with stream/],
     ['{"type":"subscribe","block":"a","constructor":{"prototype":1}}', /^constructor is not a known field/],
     ['{"type":"unsubscribe"}', /^block is required/],
     ['{"type":"unsubscribe","block":"a","stream":true}', /^stream is not a known field/],

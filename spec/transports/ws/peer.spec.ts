@@ -216,7 +216,7 @@ t.test('100,000 messages that must be refused end the connection', async (t) => 
     socket.hear({ type: 'subscribe', block: `unknown-${i}` });
     refused += 1;
   }
-  t.strictSame(socket.said, ['close 1008 Too many messages that had to be refused.']);
+  t.strictSame(socket.said, ['close 1008 Too many invalid messages.']);
   t.ok(refused > 1000 && refused < 1020, `${refused} refusals in some seconds`);
 });
 

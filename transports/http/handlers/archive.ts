@@ -1,4 +1,4 @@
-// `/api/archive`, and blocks as files: export and import.
+// Handlers of `/api/archive`, and of export and import.
 import { assertBytes, IMPORT_BODY_BYTES, OTHER_BODY_BYTES, readBytes, readJsonBody } from '../body.ts';
 import { queryValue } from '../query.ts';
 import { ok, Written } from '../reply.ts';
@@ -6,29 +6,33 @@ import { param, type RouteContext } from '../route.ts';
 
 const GZIP = 'application/gzip';
 
+/** `{archives}`, newest first. */
 export const list = async ({ core }: RouteContext) => ok({ archives: await core.blocks.archives() });
 
+/** `{success, message, name}`; the restored block is stopped. Fails with NAME_TAKEN, ARCHIVE_NOT_FOUND or AMBIGUOUS_ARCHIVE. */
 export const restore = async (context: RouteContext) => {
   const body = await readJsonBody(context, OTHER_BODY_BYTES, true);
   const { name } = await context.core.blocks.restore(param(context, 'name'), body);
   return ok({ success: true, message: `${name} is back from the archive, stopped.`, name });
 };
 
+/** `{success, message}`; the archive is deleted for good. */
 export const purge = async (context: RouteContext) => {
   const { archiveName } = await context.core.blocks.purge(param(context, 'name'));
   return ok({ success: true, message: `${archiveName} is deleted for good.` });
 };
 
-/** A name that a block has is fit for a header. */
+/** The block as a gzipped tar. A block's name needs no escaping in a header. */
 export const exportBlock = async (context: RouteContext) => {
   const name = param(context, 'name');
   const bytes = await context.core.blocks.export(name);
   return ok(new Written<Uint8Array>(bytes, GZIP), { 'content-disposition': `attachment; filename="${name}.tar.gz"` });
 };
 
+/** `{success, name}`; the imported block is stopped. Fails with QUEUE_FULL when too many imports wait. */
 export const importBlock = async (context: RouteContext) => {
   const wanted = queryValue(context.req, 'name');
-  assertBytes(context.req, IMPORT_BODY_BYTES, GZIP); // what is refused by its headers does not wait for a turn
+  assertBytes(context.req, IMPORT_BODY_BYTES, GZIP); // a body with wrong headers is refused before it waits for a turn
   const receive = async () => context.core.blocks.import(await readBytes(context, IMPORT_BODY_BYTES, GZIP), wanted);
   const { name } = await context.server.imports.run(receive, context.signal);
   return ok({ success: true, name });

@@ -1,4 +1,4 @@
-// `/api/blocks`: what a block is, its configuration, its monitor. Each handler is one call of the core.
+// Handlers of `/api/blocks`: blocks, their configuration and their monitors. Each handler makes one call of the core.
 import type { Warning } from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
 import { blockListText } from '../list-text.ts';
@@ -6,42 +6,53 @@ import { etagOf, ifMatchOf, queryChoice } from '../query.ts';
 import { ok } from '../reply.ts';
 import { param, type RouteContext } from '../route.ts';
 
+/** `{blocks}`, sorted by name. */
 export const list = async ({ core }: RouteContext) => ok(blockListText(await core.blocks.list()));
 
+/** `{success, name, warnings?}`; the new block is stopped. Fails with NAME_TAKEN. */
 export const create = async (context: RouteContext) => {
   const { name, warnings } = await context.core.blocks.create(await readJsonBody(context, OTHER_BODY_BYTES, false));
   return ok({ success: true, name, ...some(warnings) });
 };
 
+/** `{name, config, memory, costs, pulse}`. */
 export const details = async (context: RouteContext) => {
   const { name, config, memory, costs, pulse } = await context.core.blocks.details(param(context, 'name'));
   return ok({ name, config, memory, costs, pulse });
 };
 
+/** Why the block is in its state: `{name, state, why, next, fix, …}`. */
 export const why = async (context: RouteContext) => ok(await context.core.blocks.explain(param(context, 'name')));
 
+/** `{success, message, archiveName}`; stops the monitor first. */
 export const archive = async (context: RouteContext) => {
   const name = param(context, 'name');
   const { archiveName } = await context.core.blocks.archive(name);
   return ok({ success: true, message: `${name} is in the archive as ${archiveName}.`, archiveName });
 };
 
+/** `{success, message, pulse}`; does nothing to a monitor that runs. Fails with INVALID_REQUEST without a model or a credential. */
 export const start = async (context: RouteContext) => ok({ success: true, ...(await context.core.blocks.start(param(context, 'name'))) });
 
+/** `{success, message, pulse}` once the monitor has stopped, which takes 10 s at most while a reply is written. */
 export const stop = async (context: RouteContext) => ok({ success: true, ...(await context.core.blocks.stop(param(context, 'name'))) });
 
+/** `{success, message, pulse}`; stops, then starts. */
 export const restart = async (context: RouteContext) => ok({ success: true, ...(await context.core.blocks.restart(param(context, 'name'))) });
 
+/** `{success, message, cleared}`; clears memory, costs and pulse, and with `?hard=true` the logs. */
 export const reset = async (context: RouteContext) => {
   const hard = queryChoice(context.req, 'hard', ['false', 'true']) === 'true';
   return ok({ success: true, ...(await context.core.blocks.reset(param(context, 'name'), { hard })) });
 };
 
+/** `{config}` with every default filled in, and its revision as `ETag`. */
 export const config = async (context: RouteContext) => {
   const current = await context.core.blocks.config(param(context, 'name'));
   return ok({ config: current }, etagOf(current));
 };
 
+/** `{success, config, warnings?}` after a shallow merge. Fails with REVISION_MISMATCH when `If-Match` names another revision. */
 export const updateConfig = async (context: RouteContext) => {
   const ifMatch = ifMatchOf(context.req);
   const patch = await readJsonBody(context, OTHER_BODY_BYTES, false);
@@ -49,9 +60,10 @@ export const updateConfig = async (context: RouteContext) => {
   return ok({ success: true, config: current, ...some(warnings) }, etagOf(current));
 };
 
+/** `{logs}`: the 20 newest files, the last 64 KiB of each. */
 export const logs = async (context: RouteContext) => ok({ logs: await context.core.blocks.logs(param(context, 'name')) });
 
-/** An answer without warnings has no such field. */
+/** The field `warnings`, left out when there are none. */
 function some(warnings: readonly Warning[]): { readonly warnings?: readonly Warning[] } {
   return warnings.length > 0 ? { warnings } : {};
 }

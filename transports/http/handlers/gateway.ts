@@ -1,24 +1,29 @@
-// `/v1`: the public gateway.
+// Handlers of `/v1`, the public gateway.
 import { type ChatDone, type ChatRequest, type ChatResponse, isObject, toBlockhouseError } from '../../../core/index.ts';
 import { CHAT_BODY_BYTES, OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
 import { ok, type Reply, STREAMED } from '../reply.ts';
 import type { RouteContext } from '../route.ts';
 import { SseWriter } from '../sse.ts';
 
+/** `{status: "ok", version, adapters}`; `adapters` are the registered ids. */
 export const health = ({ core }: RouteContext) => ok({ status: 'ok', version: core.version, adapters: core.adapterIds() });
 
+/** `{adapters}`: the metadata of each. */
 export const adapters = ({ core }: RouteContext) => ok({ adapters: core.adapters() });
 
+/** `{provider, models, count}`. Fails with ADAPTER_NOT_FOUND, or an UPSTREAM_ code where the list comes from the provider. */
 export const models = async ({ core, params, signal, requestId }: RouteContext) => ok(await core.models(params['provider'] ?? '', { signal, requestId }));
 
+/** `{provider, ok, detail}`, with status 200 or 503. Never calls a model. */
 export const verify = async (context: RouteContext) => {
   const { core, params, signal, requestId } = context;
   const provider = params['provider'] ?? '';
-  core.adapter(provider); // an unknown adapter is a 404 whatever the body says
+  core.adapter(provider); // throws ADAPTER_NOT_FOUND, also when the body is invalid
   const result = await core.verify(provider, await readJsonBody(context, OTHER_BODY_BYTES, true), { signal, requestId });
   return { status: result.ok ? 200 : 503, body: result };
 };
 
+/** The whole answer, or a stream of server-sent events when the body has `stream: true`. */
 export const chat = async (context: RouteContext): Promise<Reply<ChatResponse>> => {
   const body = await readJsonBody(context, CHAT_BODY_BYTES, false);
   if (isObject(body) && body['stream'] === true) return streamChat(context, body);
@@ -26,7 +31,7 @@ export const chat = async (context: RouteContext): Promise<Reply<ChatResponse>> 
   return ok(await core.chat(body as ChatRequest, { signal, requestId }));
 };
 
-/** Not an async function: one that waits costs more memory than all the rest that a silent stream needs here. */
+/** Not an async function: a suspended one takes more memory than everything else that an idle stream needs here. */
 function streamChat({ core, server, res, signal, requestId }: RouteContext, body: unknown): Promise<typeof STREAMED> {
   const writer = new SseWriter(res, requestId, server.sse);
   const finish = (done: ChatDone): typeof STREAMED => {
@@ -36,7 +41,7 @@ function streamChat({ core, server, res, signal, requestId }: RouteContext, body
   const fail = (error: unknown): never => {
     const failure = toBlockhouseError(error);
     writer.fail(failure);
-    throw failure; // where the stream is open, for the log only
+    throw failure; // an open stream has its error frame already; the server only logs this
   };
   return core.pipe(body, writer, { signal, requestId }).then(finish, fail);
 }

@@ -1,16 +1,21 @@
-// `/api/costs`, `/api/doctor`, `/api/halt`: the workspace as a whole.
+// Handlers of `/api/costs`, `/api/doctor` and `/api/halt`, which concern the whole workspace.
 import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
 import { queryChoice, queryValue } from '../query.ts';
 import { ok } from '../reply.ts';
 import type { RouteContext } from '../route.ts';
 
+/** `{by, rows, total}` from the ledger, by block, model or day. */
 export const costs = async ({ core, req }: RouteContext) =>
   ok(await core.blocks.costs({ by: queryChoice(req, 'by', ['block', 'model', 'day']), block: queryValue(req, 'block') }));
 
+/** `{ok, checked, findings}`; changes nothing. */
 export const doctor = async ({ core }: RouteContext) => ok(await core.blocks.check());
 
+/** `{halted, since, reason}`. */
 export const halted = ({ core }: RouteContext) => ok(core.blocks.halted());
 
+/** Sets the kill switch; `{halted, since, reason}`. */
 export const halt = async (context: RouteContext) => ok(await context.core.blocks.halt(await readJsonBody(context, OTHER_BODY_BYTES, true)));
 
+/** Releases the kill switch; `{halted, since, reason}`. */
 export const unhalt = async ({ core }: RouteContext) => ok(await core.blocks.unhalt());

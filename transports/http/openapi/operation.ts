@@ -3,11 +3,11 @@ import { ERROR_TABLE, type ErrorCode } from '../../../core/index.ts';
 import type { Parameter, ResponseWords, Route } from '../route.ts';
 import { json } from './parts.ts';
 
-/** Every route may answer with these; one that needs a token also with those below. */
+/** Errors of every route, and those of every route that needs a token. */
 const EVERYWHERE = ['FORBIDDEN_ORIGIN', 'INTERNAL_ERROR', 'SHUTTING_DOWN'] as const;
 const WITH_TOKEN = ['UNAUTHORIZED', 'TOO_MANY_ATTEMPTS'] as const;
 
-/** The operation object of OpenAPI. */
+/** The Operation Object of OpenAPI for a route. */
 export function operationOf(route: Route): object {
   const parameters = parametersOf(route);
   return {
@@ -31,7 +31,7 @@ function parametersOf({ params = {}, query = {}, headers = {} }: Route): object[
   ];
 }
 
-/** By status. A status with an answer of the route and an error of the server has either body. */
+/** The responses by status. A status that both an answer and an error use has a schema with both bodies. */
 function responsesOf({ answers, errors = [], ...route }: Route): Record<string, ResponseWords> {
   const responses = errorResponses([...errors, ...(route.public ? [] : WITH_TOKEN), ...EVERYWHERE]);
   for (const [status, answer] of Object.entries(answers)) {
@@ -41,7 +41,7 @@ function responsesOf({ answers, errors = [], ...route }: Route): Record<string, 
   return responses;
 }
 
-/** One response for each status that these codes have. */
+/** One response for each HTTP status of these codes; its description lists the codes. */
 export function errorResponses(codes: readonly ErrorCode[]): Record<string, ResponseWords> {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of new Set(codes)) {

@@ -1,19 +1,19 @@
-// The words that routes describe themselves with: bodies, answers, groups of errors. Pure: no I/O.
+// Building blocks of route entries: bodies, answers and groups of error codes. Pure: no I/O.
 import { ref, type SchemaName } from './schemas.ts';
 
-/** A response with a JSON body. */
+/** A response whose JSON body has the named schema. */
 export const json = (name: SchemaName, description: string, headers?: object) => ({
   description,
   ...(headers !== undefined && { headers }),
   content: { 'application/json': { schema: ref(name) } },
 });
 
-/** A JSON request body. */
+/** A JSON request body of the named schema. */
 export const body = (name: SchemaName, required = true) => ({ required, content: { 'application/json': { schema: ref(name) } } });
 
-/** What can be wrong with a body. */
+/** Errors of a route that takes a body. */
 export const BODY = ['INVALID_REQUEST', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
-/** What a call of a provider can end in. */
+/** Errors of a route that calls a provider. */
 export const UPSTREAM = [
   'UPSTREAM_UNREACHABLE',
   'UPSTREAM_TIMEOUT',
@@ -24,9 +24,9 @@ export const UPSTREAM = [
   'UPSTREAM_RATE_LIMITED',
   'ADAPTER_NOT_CONFIGURED',
 ] as const;
-/** What can keep a block from being read. */
+/** Errors of a route that reads a block. */
 export const READ = ['NOT_FOUND', 'BLOCK_NOT_FOUND', 'BLOCK_DAMAGED', 'STORAGE_FAILED'] as const;
-/** What can keep the workspace from being written. */
+/** Errors of a route that writes to the workspace. */
 export const DISK = ['STORAGE_FULL', 'STORAGE_FAILED'] as const;
-/** What can keep a block from being changed: also that it is on its way to the archive. */
+/** Errors of a route that changes a block. WRONG_STATE includes a block that is just being archived. */
 export const WRITE = [...READ, 'WRONG_STATE', ...DISK] as const;

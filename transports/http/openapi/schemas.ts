@@ -1,4 +1,4 @@
-// The schemas of the published contract: each under its name once, with references where one holds another. Pure: no I/O.
+// The schemas of the published contract, each once under its name. A schema inside another one is a reference. Pure: no I/O.
 import {
   AdapterList,
   AddFact,
@@ -109,20 +109,22 @@ const NAMED = {
   WasReset,
 } as const;
 
+/** A key of `components.schemas`. */
 export type SchemaName = keyof typeof NAMED;
 
 const names = new Map<object, SchemaName>(Object.entries(NAMED).map(([name, schema]) => [schema, name as SchemaName]));
 
+/** A reference to a schema of the document. */
 export function ref(name: SchemaName): { readonly $ref: string } {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** `components.schemas`, a fresh object at each call. */
+/** The content of `components.schemas`; a new object at each call. */
 export function schemas(): Record<string, unknown> {
   return Object.fromEntries(Object.entries(NAMED).map(([name, schema]) => [name, inner(schema)]));
 }
 
-/** A copy, in which a schema that has a name is a reference to it. */
+/** A copy in which each named schema is replaced by a reference. */
 function inner(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(linked);
   if (typeof value !== 'object' || value === null) return value;

@@ -6,6 +6,7 @@ import type { RouteEntry, RouteKey } from '../route.ts';
 const name = { name: 'Name of the block' };
 const etag = { etag: { description: 'The revision of the configuration, in quotes: for `If-Match`', schema: { type: 'string' } } };
 
+/** The routes of blocks by `METHOD /path`. */
 export const BLOCK_ROUTES = {
   'GET /api/blocks': {
     id: 'listBlocks',
@@ -55,7 +56,7 @@ export const BLOCK_ROUTES = {
   },
   'POST /api/blocks/:name/stop': {
     id: 'stopBlock',
-    summary: 'Stop the monitor; idempotent. A reply may end within 10 s, then its text so far is kept',
+    summary: 'Stop the monitor; idempotent. A reply has 10 s to finish; after that it ends and its text so far is kept',
     params: name,
     answers: { 200: json('MonitorChanged', 'It is stopped.') },
     errors: WRITE,
@@ -73,7 +74,7 @@ export const BLOCK_ROUTES = {
     id: 'resetBlock',
     summary: 'Clear memory, costs and pulse; configuration and chat history stay',
     params: name,
-    query: { hard: { schema: { type: 'string', enum: ['true', 'false'] }, description: 'true wipes the logs, too' } },
+    query: { hard: { schema: { type: 'string', enum: ['true', 'false'] }, description: 'true deletes the logs, too' } },
     answers: { 200: json('WasReset', '`cleared` lists what was cleared.') },
     errors: ['INVALID_REQUEST', ...WRITE],
     handler: blocks.reset,
@@ -92,7 +93,7 @@ export const BLOCK_ROUTES = {
     description: 'A shallow merge: a field that is given replaces the old one whole. `name` stays, and keys of providers belong in auth.json.',
     params: name,
     headers: {
-      'If-Match': { schema: { type: 'string' }, description: 'The revision that the change is meant for, like `"3"`; `*` or nothing for any' },
+      'If-Match': { schema: { type: 'string' }, description: 'The revision that the change is meant for, such as `"3"`; `*` or no header for any' },
     },
     body: body('BlockConfigPatch'),
     answers: { 200: json('ConfigChanged', 'The whole configuration.', etag) },

@@ -12,14 +12,15 @@ const { limit, before, since } = HistoryPage.properties;
 const changed = { 200: json('MessageChanged', 'The message as it is now.') };
 const remembered = { 200: json('MemoryAnswer', 'The memory as it is now.') };
 
+/** The routes of chat and memory by `METHOD /path`. */
 export const CHAT_ROUTES = {
   'GET /api/blocks/:name/chat': {
     id: 'listMessages',
     summary: 'The active chat history, or a page of the whole conversation; oldest first',
     description:
-      'Without a query, the active entries: what waits, and the newest 500 others as far as they come to 4 MiB (the newest 20 stay up to 12 MiB, the ' +
-      'last exchange up to 24 MiB). With `limit`, `before` or `since`, entries of the whole conversation, also those that have moved to the archive ' +
-      'of the chat. An empty page is its end.',
+      'Without a query, the active entries: all that wait, and the newest 500 others up to 4 MiB in total (the newest 20 up to 12 MiB, the ' +
+      'last exchange up to 24 MiB). With `limit`, `before` or `since`, a page of the whole conversation, including entries in the archive ' +
+      'of the chat. An empty page is the end of the conversation.',
     params: name,
     query: { limit: wordsOf(limit), before: wordsOf(before), since: wordsOf(since) },
     answers: { 200: json('ChatHistory', 'The messages.') },
@@ -30,7 +31,7 @@ export const CHAT_ROUTES = {
     id: 'getMessage',
     summary: 'A message with its answer, active or archived',
     params: message,
-    answers: { 200: json('MessageFound', 'The message, or the answer, and the newest answer to it.') },
+    answers: { 200: json('MessageFound', 'The message or answer with this id, and the newest answer to it.') },
     errors: ['MESSAGE_NOT_FOUND', ...READ],
     handler: chat.find,
   },
@@ -46,7 +47,7 @@ export const CHAT_ROUTES = {
   },
   'POST /api/blocks/:name/chat/:id/cancel': {
     id: 'cancelMessage',
-    summary: 'Take a message out of the queue, end its reply and keep the text so far, or give up on one that failed',
+    summary: 'Cancel a message that waits, is being answered or has failed; the text of its reply so far is kept',
     params: message,
     answers: changed,
     errors: ['MESSAGE_NOT_FOUND', ...WRITE],
@@ -79,7 +80,7 @@ export const CHAT_ROUTES = {
   },
   'POST /api/blocks/:name/memory/compact': {
     id: 'compactMemory',
-    summary: 'Let the model summarise what lies before the newest messages; nothing is deleted',
+    summary: 'Let the model summarise all but the newest messages; nothing is deleted',
     params: name,
     answers: remembered,
     errors: ['INVALID_REQUEST', 'QUEUE_FULL', ...UPSTREAM, ...WRITE],
@@ -87,7 +88,7 @@ export const CHAT_ROUTES = {
   },
   'POST /api/blocks/:name/memory/undo': {
     id: 'undoCompaction',
-    summary: 'Bring back summary and window from before the last compaction',
+    summary: 'Restore the summary and window from before the last compaction',
     params: name,
     answers: remembered,
     errors: WRITE,

@@ -6,8 +6,9 @@ import type { RouteEntry, RouteKey } from '../route.ts';
 
 const provider = { provider: 'Adapter id' };
 
-const SSE_DESCRIPTION = `The chat response. With \`stream: true\` it is a stream of server-sent events instead: one \`start\` (ChatStart), any number of \`content\` (ChatContent), then exactly one \`done\` (ChatDone) or \`error\` (ErrorReport). Comments may stand between frames.`;
+const SSE_DESCRIPTION = `The chat response. With \`stream: true\` it is a stream of server-sent events instead: one \`start\` (ChatStart), any number of \`content\` (ChatContent), then exactly one \`done\` (ChatDone) or \`error\` (ErrorReport). Comments may occur between frames.`;
 
+/** The routes of the gateway by `METHOD /path`. */
 export const GATEWAY_ROUTES = {
   'GET /v1/health': {
     id: 'gatewayHealth',
@@ -25,7 +26,7 @@ export const GATEWAY_ROUTES = {
   'GET /v1/adapters/:provider/models': {
     id: 'listModels',
     summary: 'Models of a provider',
-    description: 'Live from the daemon for ollama, a curated list for the others.',
+    description: 'For ollama the live list of its daemon; for the other providers a curated list.',
     params: provider,
     answers: { 200: json('ModelList', 'The models.') },
     errors: ['ADAPTER_NOT_FOUND', ...UPSTREAM],
@@ -33,19 +34,19 @@ export const GATEWAY_ROUTES = {
   },
   'POST /v1/adapters/:provider/verify': {
     id: 'verifyAdapter',
-    summary: 'Probe credentials or reachability, without an inference',
+    summary: 'Check the credential or the address of a provider, without calling a model',
     params: provider,
     body: body('VerifyRequest', false),
     answers: {
-      200: json('VerifyResult', 'All is wired correctly.'),
-      503: json('VerifyResult', 'Credentials are missing, or the probe failed; `detail` says why.'),
+      200: json('VerifyResult', 'The credential and the address work.'),
+      503: json('VerifyResult', 'The credential is missing, or the check failed; `detail` says why.'),
     },
     errors: ['ADAPTER_NOT_FOUND', ...BODY],
     handler: gateway.verify,
   },
   'POST /v1/chat': {
     id: 'chat',
-    summary: 'The single inference endpoint',
+    summary: 'Send messages to a model of any provider',
     body: body('ChatRequest'),
     answers: {
       200: {

@@ -3,6 +3,7 @@ import * as server from '../handlers/server.ts';
 import { json } from '../openapi/parts.ts';
 import type { RouteEntry, RouteKey } from '../route.ts';
 
+/** The routes of the server by `METHOD /path`. */
 export const SERVER_ROUTES = {
   'GET /api/health': {
     id: 'serverHealth',
@@ -15,7 +16,7 @@ export const SERVER_ROUTES = {
     id: 'authStatus',
     summary: 'Whether the presented token is valid',
     public: true,
-    answers: { 200: json('AuthStatus', 'The verdict; also without a token.') },
+    answers: { 200: json('AuthStatus', 'Whether it is; without a token, `false`.') },
     errors: ['TOO_MANY_ATTEMPTS'],
     handler: server.authStatus,
   },

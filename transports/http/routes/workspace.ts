@@ -1,4 +1,4 @@
-// The routes of the workspace: archive, blocks as files, costs, the look at all files, the kill switch.
+// The routes of the workspace: archive, export and import, costs, doctor, kill switch.
 import * as archive from '../handlers/archive.ts';
 import * as workspace from '../handlers/workspace.ts';
 import { BODY, body, DISK, json, READ } from '../openapi/parts.ts';
@@ -10,6 +10,7 @@ const archived = { name: 'The archive name, or the original name when only one a
 const ARCHIVE = ['NOT_FOUND', 'ARCHIVE_NOT_FOUND', 'AMBIGUOUS_ARCHIVE', ...DISK] as const;
 const halt = { 200: json('HaltState', 'The switch.') };
 
+/** The routes of the workspace by `METHOD /path`. */
 export const WORKSPACE_ROUTES = {
   'GET /api/archive': {
     id: 'listArchive',
@@ -36,7 +37,7 @@ export const WORKSPACE_ROUTES = {
   },
   'GET /api/blocks/:name/export': {
     id: 'exportBlock',
-    summary: 'The files of a block as a tar.gz; a 400 when it is too large for one',
+    summary: 'The files of a block as a tar.gz; 400 when the block is too large to export',
     params: { name: 'Name of the block' },
     answers: { 200: { description: 'The archive.', ...binary } },
     errors: ['INVALID_REQUEST', ...READ],
@@ -44,7 +45,7 @@ export const WORKSPACE_ROUTES = {
   },
   'POST /api/import': {
     id: 'importBlock',
-    summary: 'Make a block out of such a tar.gz, stopped; 64 MiB at most',
+    summary: 'Make a block from an exported tar.gz of at most 64 MiB; the block is stopped',
     query: { name: { schema: string, description: 'Another name for the block' } },
     body: { required: true, ...binary },
     answers: { 200: json('BlockCreated', 'It is on disk, stopped.') },
@@ -53,9 +54,9 @@ export const WORKSPACE_ROUTES = {
   },
   'GET /api/costs': {
     id: 'getCosts',
-    summary: 'Money and tokens from the ledger: resets and archives included',
+    summary: 'Money and tokens from the ledger, including blocks that were reset, archived or deleted',
     query: {
-      by: { schema: { type: 'string', enum: ['block', 'model', 'day'], default: 'block' }, description: 'What a row stands for' },
+      by: { schema: { type: 'string', enum: ['block', 'model', 'day'], default: 'block' }, description: 'What each row sums up' },
       block: { schema: string, description: 'Only this block' },
     },
     answers: { 200: json('CostsReport', 'The report.') },
@@ -64,7 +65,7 @@ export const WORKSPACE_ROUTES = {
   },
   'GET /api/doctor': {
     id: 'checkWorkspace',
-    summary: 'Look at every file and message; changes nothing',
+    summary: 'Check every file and message; changes nothing',
     answers: { 200: json('DoctorReport', 'What was found.') },
     handler: workspace.doctor,
   },
