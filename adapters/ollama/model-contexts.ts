@@ -2,11 +2,13 @@
 //
 // asked-once: the daemon gets one question for each model and address, however many calls wait for the answer.
 // never-in-the-way: when the daemon doesn't know or fails, only the settings limit the context. The next question comes after ASK_AGAIN_MS.
+//   A question stays open when its caller leaves, so their number has a limit too.
 import { BlockhouseError } from '../../core/index.ts';
 import { asCount, asObject, asString } from '../read.ts';
 import { RecentMap } from '../recent-map.ts';
 
 const ASK_AGAIN_MS = 30_000;
+const MAX_OPEN_QUESTIONS = 32;
 
 interface Known {
   readonly at: number;
@@ -33,8 +35,9 @@ export class ModelContexts {
   of(key: string, show: () => Promise<unknown>): Promise<number | undefined> | number | undefined {
     const known = this.#known.get(key);
     if (known !== undefined && (known.tokens !== undefined || this.#now() - known.at < ASK_AGAIN_MS)) return known.tokens;
-    const asked = this.#asked.get(key) ?? this.#ask(key, show); // asked-once
-    return asked;
+    const asked = this.#asked.get(key); // asked-once
+    if (asked !== undefined) return asked;
+    return this.#asked.size < MAX_OPEN_QUESTIONS ? this.#ask(key, show) : undefined; // never-in-the-way
   }
 
   #ask(key: string, show: () => Promise<unknown>): Promise<number | undefined> {

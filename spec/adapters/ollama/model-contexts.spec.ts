@@ -54,3 +54,20 @@ t.test('without a connection the question fails, and the next call asks again', 
   t.equal(await models.of('a', async () => shown(4096)), 4096);
   t.equal(await models.of('b', fails({ mayHaveRun: true })), undefined, 'a daemon that breaks off at the question is there');
 });
+
+t.test('never-in-the-way: while a daemon leaves many questions open, it gets no further one', async (t) => {
+  const models = new ModelContexts();
+  let asked = 0;
+  const answer: ((value: unknown) => void)[] = [];
+  const show = () => {
+    asked += 1;
+    return new Promise<unknown>((resolve) => answer.push(resolve));
+  };
+  const open = Array.from({ length: 32 }, (_, index) => models.of(`m${index}`, show));
+  t.equal(models.of('one more', show), undefined);
+  t.type(models.of('m0', show), Promise, 'a question that is open already is waited for');
+  t.equal(asked, 32);
+  for (const resolve of answer) resolve(shown(8192));
+  t.same(new Set(await Promise.all(open)), new Set([8192]));
+  t.equal(await models.of('one more', async () => shown(4096)), 4096);
+});
