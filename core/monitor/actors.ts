@@ -1,4 +1,4 @@
-// The work behind the states of a block's monitor and its memory, as actors. Which block they work for follows from the actor that invoked them.
+// The actors that do the work of a block's monitor and memory. Each finds its block by the actor that invoked it.
 import { fromPromise } from 'xstate';
 import { type ActorSystem, fromAbortable } from '../block/abortable.ts';
 import type { BlockContext } from '../block/block-context.ts';
@@ -26,7 +26,7 @@ export function monitorActors(contextOf: (system: ActorSystem) => BlockContext) 
   };
 }
 
-/** A fault of the disk or of a file is an outcome; what is left is a defect, which the machine counts. */
+/** Turns a fault of the disk or of a file into an outcome. Other errors are defects, which the machine counts. */
 async function guarded<C extends Choice | ReplyOutcome>(
   context: BlockContext,
   work: (context: BlockContext) => Promise<C>,
@@ -55,8 +55,8 @@ async function makeReply(context: BlockContext, messageId: string, signal: Abort
 }
 
 /**
- * What broke off is queued again; its attempt counts, for a model may have been asked. A reply that did not end in time may yet be
- * saved: its message is left to the next start.
+ * Queues an interrupted message again; the attempt counts, because a model may have been called. A reply that did not end in time may still be
+ * saved, so its message is left to the next start.
  */
 async function settle(context: BlockContext, isReplyLeft: boolean): Promise<void> {
   try {

@@ -18,7 +18,7 @@ export function longestWaitMs({ maxDelayMs }: Retry): number {
   return Math.max(maxDelayMs, MAX_RETRY_AFTER_MS);
 }
 
-/** Too old to be tried again by itself. A clock that was set back makes nothing older. */
+/** True for a message that is too old for another attempt. A clock that was set back makes no message older. */
 export function isStale({ timestamp }: Pick<ChatEntry, 'timestamp'>, { staleAfterMs }: Retry, now: number): boolean {
   return now - Date.parse(timestamp) > staleAfterMs;
 }
@@ -59,7 +59,7 @@ export function judgeFailure(error: BlockhouseError): FailureKind {
 const STATUSES_OF_BLOCK: ReadonlySet<number | undefined> = new Set([402, 403, 404]);
 
 function isAboutBlock({ code, upstreamStatus, retryable, details = [] }: BlockhouseError): boolean {
-  // A rate limit that no wait cures is a quota that is used up.
+  // A rate limit that is not retryable is an exhausted quota.
   if (code === 'UPSTREAM_RATE_LIMITED') return !retryable;
   if (code === 'UPSTREAM_REJECTED') return STATUSES_OF_BLOCK.has(upstreamStatus);
   return code === 'INVALID_REQUEST' && (STATUSES_OF_BLOCK.has(upstreamStatus) || details.some(({ path }) => isFromConfig(path)));

@@ -1,7 +1,7 @@
 // What a model call costs, and its line in the ledger.
 //
-// unbilled-means-failed: an answer whose line can't be written is not given, because it would lift the caps. Until the ledger takes that
-//   line, `ready` refuses further calls.
+// unbilled-means-failed: an answer whose line can't be written is not returned, because unrecorded spending would lift the caps. Until that line is
+//   written, `ready` refuses further calls.
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
@@ -56,7 +56,7 @@ export class Billing {
     this.#options = options;
   }
 
-  /** Rejects with STORAGE_FULL or STORAGE_FAILED while an earlier line can't be written (unbilled-means-failed). */
+  /** Rejects with STORAGE_FULL or STORAGE_FAILED while an earlier line can't be written. */
   async ready(): Promise<void> {
     await this.#options.ledger.ready().catch(ledgerFault);
   }
@@ -80,7 +80,7 @@ export class Billing {
     }
   }
 
-  /** Writes the line; `reservation` is released when the line counts. Rejects with STORAGE_FULL or STORAGE_FAILED (unbilled-means-failed). */
+  /** Writes the line; `reservation` is released when the line counts. Rejects with STORAGE_FULL or STORAGE_FAILED. */
   async write(call: EndedCall, reservation: Reservation | undefined): Promise<Bill> {
     const { ledger, bus, now } = this.#options;
     const { block, purpose, messageId, usage, latencyMs, ttftMs, failed } = call;
@@ -104,7 +104,7 @@ function ledgerFault(error: unknown): never {
   throw new BlockhouseError('STORAGE_FAILED', `ledger.jsonl can't be written (${code ?? message}).`, { cause: error });
 }
 
-/** Usage that no provider has reported, from the length of the texts. */
+/** Estimates usage from the length of the texts, if the provider has reported none. */
 export function estimatedUsage(messages: readonly Message[], answer: string): Usage {
   const inputTokens = messages.reduce((sum, message) => sum + estimateTokens(message.content ?? ''), 0);
   const outputTokens = estimateTokens(answer);

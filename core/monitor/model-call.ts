@@ -1,11 +1,11 @@
 // A call of a model on behalf of a block.
 //
-// billed-first: every call that has, or may have, cost something is in the ledger before anybody hears how it ended. Where the provider
+// billed-first: every call that has, or may have, cost something is in the ledger before its caller gets the outcome. If the provider
 //   reported no usage (it broke off, was ended, or may have worked on the request without an answer), the usage is an estimate.
 // bounded-calls: all monitors together make only so many calls at a time, so that a thousand waiting blocks don't start at once.
 // one-attempt: one call is one attempt. The monitor repeats it, where people see that it waits; the gateway does not.
-// asked-last: the kill switch is asked when the call has its place in every queue, and the caps right before that.
-// cut-answer: an answer that does not fit into its AnswerText is ended there. What fits is the answer, with the stop reason `max_tokens`.
+// asked-last: the kill switch is checked when the call has its place in every queue, and the caps right before that.
+// cut-answer: an answer that does not fit into its AnswerText is cut there. The part that fits is the answer, with the stop reason `max_tokens`.
 import PQueue from 'p-queue';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { CallOptions } from '../gateway/accepted-chat.ts';
@@ -40,7 +40,7 @@ export interface ModelAnswer {
   readonly content: string;
   readonly done: ChatDone;
   readonly bill: Bill;
-  /** True when the model had more to say (cut-answer). */
+  /** True when the model had more to say. */
   readonly isCut: boolean;
 }
 
@@ -74,7 +74,7 @@ export class ModelCalls {
     this.#queue = new PQueue({ concurrency: options.concurrency }); // bounded-calls
   }
 
-  /** Rejects with a ModelCallFailure, with CallRefused (asked-last), or with STORAGE_FULL or STORAGE_FAILED where the bill could not be written. */
+  /** Rejects with a ModelCallFailure, with CallRefused, or with STORAGE_FULL or STORAGE_FAILED where the bill could not be written. */
   async make(call: ModelCall): Promise<ModelAnswer> {
     // Only the wait for a place ends with the signal: the queue would not wait for the bill of a call that is ended while it runs.
     const waiting = new AbortController();
@@ -158,7 +158,7 @@ class RunningCall {
     return { signal: AbortSignal.any([this.#call.signal, this.#cut.signal]), onTurn: () => this.#assertWanted(), caller: this.#call.block };
   }
 
-  /** Takes everything at once. It opens by itself at once, which leaves the gateway no time to repeat anything (one-attempt). */
+  /** Takes everything at once. It opens by itself at once, which leaves the gateway no time to repeat anything. */
   get sink(): StreamSink {
     const { text } = this;
     return {

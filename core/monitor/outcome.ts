@@ -1,4 +1,4 @@
-// The outcome of a message: the entry of its answer, and what readers, the log and the bus are told.
+// The outcome of a message: makes the entry of its answer, and reports it to readers, the log and the bus.
 import type { BlockContext } from '../block/block-context.ts';
 import type { BlockhouseError } from '../errors.ts';
 import type { ChatEntry, EntryError } from '../schemas/block.ts';
@@ -73,7 +73,7 @@ export function tellOver(context: BlockContext, id: string, status: 'failed' | '
   world.bus.emit('message.finished', { block: name, id, status, code: fault.code });
 }
 
-/** What readers were shown of an attempt is void. With `willRetry` another one follows, now or later. */
+/** Tells readers to discard the text of an attempt. With `willRetry` another one follows, now or later. */
 export function tellAttemptOver({ feed }: BlockContext, id: string, { code, message }: Pick<BlockhouseError, 'code' | 'message'>, willRetry: boolean): void {
   feed.emit({ id, event: 'error', code, error: message, willRetry });
 }

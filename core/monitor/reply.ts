@@ -6,8 +6,8 @@
 //   defect, is thrown.
 // fallbacks-last: a fallback is asked only after the first model has failed for good.
 // text-is-kept: an attempt that a stop ended keeps the text so far as an interrupted answer. Without any text the message waits for the next run.
-// no-call-no-attempt: an attempt counts when a provider may have worked on it. What the kill switch or a cap keeps from being called does not.
-// unkept-counts: an attempt whose answer, or its bill, the disk did not take counts: it may have been paid for.
+// no-call-no-attempt: an attempt counts only if a provider may have worked on it, not if the kill switch or a cap prevented the call.
+// unkept-counts: an attempt counts even if its answer or its bill could not be written, because it may have been paid for.
 
 import type { BlockContext } from '../block/block-context.ts';
 import { begin } from '../block/chat-file.ts';
@@ -195,7 +195,7 @@ export class Reply {
     return { kind: 'over', failed: false };
   }
 
-  /** A gateway that is closed answers nobody any more: the monitor waits for its own stop. */
+  /** After the gateway has closed, no call is possible: the monitor waits for its own stop. */
   #unasked(failure: BlockhouseError): ReplyOutcome {
     if (failure.code !== 'SHUTTING_DOWN') return { kind: 'over', failed: false };
     return { kind: 'pause', until: null, reason: faultReason(this.#context.name, failure), actor: 'server' };
@@ -223,7 +223,7 @@ export class Reply {
     return result;
   }
 
-  /** The disk, or a defect, was in the way: readers hear that the attempt is over, and the message goes back into the queue where that can be written. */
+  /** After a disk fault or a defect: readers learn that the attempt is over, and the message is queued again if that can be written. */
   async #brokeOff(error: unknown): Promise<void> {
     const fault = toBlockhouseError(error);
     const isDefect = fault.code === 'INTERNAL_ERROR';

@@ -1,7 +1,7 @@
-// How a message leaves `processing`: one change of chat.json, and then everybody is told.
+// Ends the processing of a message: one change of chat.json, and then the reports to readers, log and bus.
 //
 // told-once: every `start` of the reply stream is followed by exactly one `done` or `error`.
-// hand-edit-wins: where a person has removed the message or given it an outcome meanwhile, nothing is written over that.
+// hand-edit-wins: if a person has removed the message or given it an outcome meanwhile, that is not overwritten.
 
 import type { BlockContext } from '../block/block-context.ts';
 import { type Entries, requeue, settle } from '../block/chat-file.ts';
@@ -18,7 +18,7 @@ export interface Requeueing {
   readonly countsAsAttempt: boolean;
   /** ISO 8601; left out: at once. */
   readonly nextAttemptAt?: string;
-  /** What readers are told. It stays with the message as its error, but for CANCELLED, which is no error of it. */
+  /** The reason for readers. The message keeps it as its error, unless it is CANCELLED. */
   readonly fault: BlockhouseError;
 }
 
@@ -68,12 +68,12 @@ export class Settlement {
     this.attemptOver(fault, true);
   }
 
-  /** The same, and nobody is told. */
+  /** The same without any report. */
   async putBack(how: Parameters<typeof requeue>[2]): Promise<void> {
     await this.#change((entries) => requeue(entries, this.#id, how));
   }
 
-  /** What readers were shown of an attempt is void. */
+  /** Tells readers to discard the text of the attempt. */
   attemptOver(fault: BlockhouseError, willRetry: boolean): void {
     this.#isOpen = false;
     tellAttemptOver(this.#context, this.#id, fault, willRetry);

@@ -1,12 +1,12 @@
 // The log of one block: files in its `logs` folder, a new one at each start of the monitor and when one is full. An event is one line
 // (log-lines.ts).
 //
-// in-order: Lines are written in their order, and those that wait together by one write. `onFault` tells of a failure, once until a write
-//   succeeds again; the writer never hears of it.
+// in-order: lines are written in their order, and waiting lines share one write. A failure goes to `onFault`, once until a write succeeds again,
+//   and never to the caller.
 // bounded-files: No file grows beyond the limit, unless a single line does, and the oldest files beyond the count are deleted.
 // own-folder: Nothing is written or deleted through a link, and no folder but `logs` itself is made: a late line must not bring back a block that
 //   was moved away.
-// bounded-memory: A disk that is slower than the events costs lines, which are counted, and not memory.
+// bounded-memory: if the disk is slower than the events, lines are dropped and counted, so that they don't use up memory.
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ const MAX_DELETED = 1000;
 const MAX_SAME_SECOND = 1000;
 const SAFELY = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** What a log needs to know, and who hears of its failures. */
+/** The limits of a log, and the callback for its failures. */
 export interface BlockLogOptions {
   /** Asked at each write, so that a change of the configuration takes effect at once. */
   limits(): { readonly maxFileBytes: number; readonly maxFiles: number };

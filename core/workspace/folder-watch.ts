@@ -1,8 +1,8 @@
 // The watch of one folder, for any number of listeners.
 //
-// told-later: No listener is called from within the constructor, and it never throws. `onFault` hears of what goes wrong, once of each kind.
-// last-change: Listeners always hear of the last change. The watcher's own throttling may drop it, so its raw events are used as well.
-// no-gap: Listeners hear of what changed while the watch was being set up.
+// told-later: the constructor calls no listener and never throws. `onFault` gets each kind of failure once.
+// last-change: listeners always get the last change. The watcher's own throttling may drop it, so its raw events are used as well.
+// no-gap: listeners also get the changes that happen while the watch is being set up.
 // new-folder: A folder that went away, or was replaced, is watched again as soon as it is there. A link is not a folder.
 // polling: On a system without free watches the folder is looked at every second instead.
 import { basename, dirname } from 'node:path';
@@ -15,7 +15,7 @@ import { contentsNow, differences, type FolderContents, folderIdentity, readCont
 const LOOK_MS = 1000;
 const EXHAUSTED: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EMFILE', 'ENFILE']);
 
-/** How folders are watched, and who hears of failures. */
+/** How folders are watched, and the callback for failures. */
 export interface FolderWatchesOptions {
   onFault(folder: string, error: Error): void;
   /** Looks at the folder every second instead of using the system's watches. */

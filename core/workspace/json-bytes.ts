@@ -1,4 +1,4 @@
-// Bytes of a JSON file as a value, as strictly as they must be to be ours. Pure: no I/O.
+// Parses the bytes of a JSON file strictly. Pure: no I/O.
 import { exceededLimit, MAX_JSON_DEPTH, MAX_JSON_VALUES, parseJson } from '../json.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

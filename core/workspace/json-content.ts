@@ -106,7 +106,7 @@ export class JsonContent<T> {
     if (this.#now.stamp === undefined) this.#now = { ...this.#now, stamp: UNREAD };
   }
 
-  /** Reads the file when it has changed. Readings that come together share one. Throws STORAGE_FAILED (passing-fault). */
+  /** Reads the file when it has changed. Readings that come together share one. Throws STORAGE_FAILED. */
   refresh(): Promise<void> {
     if (this.#loading !== undefined) return this.#loading;
     const stamp = stampOf(this.#path);
@@ -117,7 +117,7 @@ export class JsonContent<T> {
     return this.#loading;
   }
 
-  /** Moves damaged content that has no copy aside (keep-damaged). Resolves with the new stamp. */
+  /** Moves damaged content that has no copy aside. Resolves with the new stamp. */
   async moveAside(): Promise<string> {
     await setAside(this.#path);
     const stamp = stampOf(this.#path);

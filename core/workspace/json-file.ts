@@ -98,7 +98,7 @@ export class JsonFile<T> {
     return this.#writing !== undefined || this.#content.isLoading;
   }
 
-  /** Refuses further changes (quiet-end). Resolves when those that wait have been written. */
+  /** Refuses further changes. Resolves when those that wait have been written. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#content.keepsCopies = false;

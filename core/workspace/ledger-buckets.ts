@@ -48,7 +48,7 @@ export class SpendBook {
     this.#newest.set(line.block, newPart(to, from)); // counted-once
   }
 
-  /** Takes a line that is older than all others (either-direction). */
+  /** Takes a line that is older than all others. */
   addOlder(line: LedgerLine | CarriedLine): void {
     if (!isCarried(line)) addTo(this.#oldestOf(line.block), line);
     else if (line.from !== line.block) this.#carryOlder(line);

@@ -51,7 +51,7 @@ export class Ledger {
 
   /**
    * `reservation` is released in the moment in which the line counts. Rejects with STORAGE_FULL, or the system's own error; the file is then
-   * as it was, and the line counts (paid-counts).
+   * as it was, and the line counts.
    */
   append(line: LedgerLine, reservation?: Reservation): Promise<void> {
     return this.#put(line, reservation);
@@ -62,7 +62,7 @@ export class Ledger {
     return this.#put({ at: new Date(this.#now()).toISOString(), type: 'carried', from, block: to });
   }
 
-  /** Resolves when everything that was paid is in the file. Rejects as `append` does (paid-counts). */
+  /** Resolves when everything that was paid is in the file. Rejects as `append` does. */
   async ready(): Promise<void> {
     if (this.#unwritten.length > 0) await this.#queue.add(() => this.#write([]));
   }

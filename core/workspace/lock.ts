@@ -73,7 +73,7 @@ export class WorkspaceLock {
     throw new BlockhouseError('WORKSPACE_BUSY', `The lock of the workspace ${workspace} is being written by another process; try again in a few seconds.`);
   }
 
-  /** Writes the server's address into the lock. Throws WORKSPACE_BUSY when the lock is no longer ours (own-lock). */
+  /** Writes the server's address into the lock. Throws WORKSPACE_BUSY when the lock is no longer ours. */
   announce(url: string): Promise<void> {
     return this.#queue.add(async () => {
       if (!(await this.#isOurs())) {
@@ -85,7 +85,7 @@ export class WorkspaceLock {
     });
   }
 
-  /** Puts the lock back when it is gone or outdated (kept-lock). Resolves with the other holder, if it names one. Throws the system's own error. */
+  /** Puts the lock back when it is gone or outdated. Resolves with the other holder, if it names one. Throws the system's own error. */
   async keep(): Promise<LockHolder | undefined> {
     let other: LockHolder | undefined;
     await this.#queue.add(async () => {
@@ -106,7 +106,7 @@ export class WorkspaceLock {
     return other;
   }
 
-  /** Gives the workspace back. Does nothing when the lock is no longer ours (own-lock), or at a second call. */
+  /** Gives the workspace back. Does nothing when the lock is no longer ours, or at a second call. */
   release(): Promise<void> {
     return this.#queue.add(async () => {
       if (!(await this.#isOurs())) return;

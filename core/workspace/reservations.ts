@@ -3,7 +3,7 @@ import type { Spend } from './ledger-buckets.ts';
 
 type Amount = Pick<Spend, 'usd' | 'tokens'>;
 
-/** Room under the caps for one call: USD and tokens. */
+/** Room under the caps for one call, in USD and tokens. */
 export interface Reservation {
   /** Call it when the call is billed or has cost nothing. A second call does nothing. */
   release(): void;

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { FolderWatch, type FolderWatchesOptions, type OnTouched } from './folder-watch.ts';
 
+/** As `FolderWatches` takes them. */
 export type { FolderWatchesOptions, OnTouched } from './folder-watch.ts';
 
 /** All watches of a workspace. */
