@@ -27,7 +27,7 @@ const ONE_CLIENT_MESSAGES = 300;
 const PROBE_SECONDS = 3;
 /** Nobody listens there: nothing here is to be answered. */
 const NO_DAEMON = 'http://127.0.0.1:9';
-/** Collects garbage when it is told to, so that what is held can be told from what is left over. */
+/** Collects garbage on request, to separate live memory from garbage. */
 const COLLECTING = ['--expose-gc', '--import', 'data:text/javascript,process.on("SIGUSR2",()=>{gc();gc()})'];
 
 const say = (question: string, figure: string): boolean => process.stdout.write(`${question.padEnd(58)}${figure}\n`);

@@ -10,7 +10,7 @@ import { gatewayTarget, providerTarget, type Target } from './harness/targets.ts
 import { inWorld, warmStreams } from './harness/world.ts';
 
 const STARTED_MS = 3000;
-/** V8 gives the garbage of the start back when nothing has happened for some eight seconds. */
+/** V8 frees the garbage of the start after about eight idle seconds. */
 const IDLE_MS = 15_000;
 const BUSY_MS = 4000;
 const SILENT_STREAMS = 1000;
@@ -19,7 +19,7 @@ const SILENT_ROUNDS = 3;
 const SETTLE_MS = 4000;
 const SAMPLE_MS = 250;
 const MANY = 100_000;
-/** On a slow machine: so long at most, and the count that was reached is told. */
+/** The time limit on a slow machine; the report then shows the count that was reached. */
 const MANY_MS = 90_000;
 
 interface Memory {

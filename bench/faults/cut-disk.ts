@@ -1,10 +1,10 @@
 // A disk that can lose its power: an ext4 file system in a file, on a drive that is itself an ext4 image and stands for the drive's cache.
 //
-// C1 A cut throws away what had not reached the drive (`kept`), or also what the drive had not been told to flush (`lost`): the ioctl
+// cut-loses: a cut throws away what had not reached the drive (`kept`), or also what the drive had not been told to flush (`lost`): the ioctl
 //    EXT4_IOC_SHUTDOWN without its log flush on the inner or on the outer file system. Nothing is copied, so nothing tears.
-// C2 The process that writes is stopped just before: what the kernel tells it of the cut itself is never passed on to anybody.
-// C3 After a cut the same disk is mounted again, and the journals are replayed as after a real one.
-// C4 Whatever happens, all is unmounted and removed with the process at the latest.
+// writer-stopped: the writing process is stopped just before the cut, so errors of the cut itself never reach a client.
+// replayed-journal: after a cut the same disk is mounted again, and the journals are replayed as after a real power cut.
+// cleaned-up: everything is unmounted and removed when the process ends at the latest.
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -72,7 +72,7 @@ export class CutDisk {
     this.#drive = join(this.#folder, 'drive.img');
     this.#outer = join(this.#folder, 'drive');
     this.#inner = join(this.#folder, 'disk');
-    process.once('exit', this.#removeAtExit); // C4
+    process.once('exit', this.#removeAtExit); // cleaned-up
   }
 
   /** Where the workspace goes; there while the disk has power. */
@@ -108,7 +108,7 @@ export class CutDisk {
     if (code !== 0) throw new Error(`the power could not be cut: ${await stderr}`);
   }
 
-  /** C3. With `unforgiving`, mounted so that the file system covers up for nobody. */
+  /** replayed-journal. With `unforgiving`, the file system is mounted without options that hide a missing fsync. */
   async restore(unforgiving = false): Promise<void> {
     await unmount(this.#inner);
     if (this.#cache === 'lost') {
@@ -118,7 +118,7 @@ export class CutDisk {
     await run('mount', ['-o', MOUNT_OPTIONS[unforgiving ? 1 : 0], this.#image, this.#inner]);
   }
 
-  /** C4. A copy of the workspace goes to `keep`, where that is given. */
+  /** cleaned-up. Copies the workspace to `keep`, if it is given. */
   remove(keep?: string): void {
     process.off('exit', this.#removeAtExit);
     if (!existsSync(this.#folder)) return;

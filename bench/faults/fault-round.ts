@@ -1,8 +1,8 @@
 // One round of work, thirty steps on a block of its own, where any step may meet a fault of the disk.
 //
-// R1 A step is answered with 200, or with STORAGE_FULL or STORAGE_FAILED; anything else is a violation.
-// R2 A step that was refused is sent again at once, and must work within a few tries: as many as there can be faults.
-// R3 What was refused and yet carried out (the change stood, its fsync failed) is counted; a repetition may then find it done.
+// disk-codes-only: a step is answered with 200, STORAGE_FULL or STORAGE_FAILED; anything else is a violation.
+// works-again: a refused step is sent again at once and must succeed within as many tries as there can be faults.
+// refused-yet-done: a step that was refused although its change was made (only its fsync failed) is counted, and a repetition may find it done.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EchoDaemon } from '../../spec/support/crash/echo-daemon.ts';
 import { type Acknowledged, BlockPromises, type Field, type Place, Promised, Traveller } from '../../spec/support/crash/promises.ts';
@@ -25,7 +25,7 @@ export class Gone extends Error {}
 export class FaultRound {
   readonly promised: Acknowledged;
   readonly violations: string[] = [];
-  /** By code, or 'carried out' (R3). */
+  /** By code, or 'carried out' (refused-yet-done). */
   readonly refused: Record<string, number> = {};
   steps = 0;
   readonly #client: ServerClient;
@@ -42,7 +42,7 @@ export class FaultRound {
     this.promised = { blocks: [this.#block], travellers: [this.#traveller], counts: {} };
   }
 
-  /** True once the block was acknowledged: before, its absence is no fault. */
+  /** True once the block was acknowledged; before that it may be absent. */
   get isMade(): boolean {
     return this.steps > 1;
   }
@@ -82,7 +82,7 @@ export class FaultRound {
     }
   }
 
-  /** R1, R2. */
+  /** disk-codes-only, works-again. */
   async #step(method: string, path: string, body?: unknown): Promise<Reply> {
     this.steps += 1;
     let isRepeated = false;
@@ -97,7 +97,7 @@ export class FaultRound {
       const code = String(reply.json['code']);
       if (isRepeated && DONE.has(code)) {
         this.#count('carried out');
-        return reply; // R3
+        return reply; // refused-yet-done
       }
       if (REFUSED[code] !== reply.status) this.violations.push(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.json)}`);
       this.#count(code);

@@ -1,7 +1,7 @@
 // What the fuzzer sends: valid requests to all routes, and what becomes of them. All choices hang on the seed and the number of the connection
 // alone. Pure: no I/O.
 //
-// U1 The line with the token is never torn apart or joined with another: a token that the client itself writes into its Host is no leak.
+// token-line-whole: the line with the token is never split or joined with another one, because a token that the client writes into its Host would look like a leak.
 import type { Random } from '../../spec/support/crash/random.ts';
 import { CANARIES } from './world.ts';
 
@@ -437,7 +437,7 @@ const CANARY_SHAPE = CANARIES.openai.replace('canary', 'nobody');
 
 // Bytes on the wire.
 
-/** U1: the token stands in the last line, behind one that no answer repeats. */
+/** token-line-whole: the token is in the last line, after a line that no answer repeats. */
 function serialize(draft: Draft, { token }: Target, framing: readonly (readonly [string, string])[]): Buffer {
   return Buffer.concat([headOf(draft, framing), authorization(token), Buffer.from('\r\n'), draft.body ?? Buffer.alloc(0)]);
 }

@@ -1,8 +1,8 @@
 // `npx tsx bench/faults/fuzz.ts [--requests 1000000] [--seed n] [--lanes 64] [--connection n] [--one-by-one]`: requests that were valid once, to all routes. Needs
 // a build; loopback only. It ends after so many requests, or with the death of the server.
 //
-// Z1 What goes over a connection hangs on the seed and the connection's number alone (fuzz-input.ts): `--connection` sends it once more.
-// Z2 A stall is found out later than it happens: all connections of that while are sent again, one by one, to a new server, to find the one.
+// replayable: the bytes of a connection depend only on the seed and the number of the connection (fuzz-input.ts), so `--connection` sends them again.
+// find-the-cause: a stall is noticed after it happened, so all connections of that time are sent again, one by one, to a new server.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -146,7 +146,7 @@ function countOf({ groups }: Script): number {
   return groups.reduce((sum, { length }) => sum + length, 1);
 }
 
-/** Z1. */
+/** replayable. */
 function scriptOf(number: number, to: Target): Script {
   const script = writeScript(new Random(createHash('sha256').update(`${seed} ${number}`).digest().readUInt32BE()), to);
   return values['one-by-one'] === true ? { ...script, groups: script.groups.flat().map((one) => [one]) } : script;
@@ -245,7 +245,7 @@ async function sayFigures(figures: { readonly seconds: number; readonly worstSta
   verdict.say('other faults', `${faults.length}`, '0', faults.length === 0);
 }
 
-/** Z2. Prints what did it. */
+/** find-the-cause. Prints the connection that caused the stall. */
 async function blame({ what, connections }: Fault): Promise<void> {
   print(`\nseed ${seed}: ${what}; one of ${connections.length} connections`);
   if (connections.length <= 1) {

@@ -1,8 +1,8 @@
 // `npx tsx bench/faults/sigterm.ts [--times 50]`: servers that are told to end while they work. Needs a build; loopback only.
 //
-// T1 A call that has reached the provider was accepted by the server: it must get an answer, though it may be an error.
-// T2 A stream that has begun ends in exactly one done or error frame.
-// T3 A message that was acknowledged is on disk.
+// called-is-answered: a call that has reached the provider was accepted by the server and must get an answer, which may be an error.
+// one-end: a stream that has begun ends with exactly one done or error frame.
+// acknowledged-is-durable: an acknowledged message is on disk.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -152,7 +152,7 @@ class Load {
     this.#agent.destroy();
   }
 
-  /** T3. */
+  /** acknowledged-is-durable. */
   lookForMessages(): void {
     for (const block of BLOCKS) {
       const onDisk = chatOf(join(this.#world.workspace, 'blocks', block));
@@ -167,7 +167,7 @@ class Load {
     if (status === 200) {
       const ends = text.match(/^event: (done|error)$/gm) ?? [];
       if (ends.length !== 1 || !/event: (done|error)\ndata: [^\n]*\n\n$/.test(text))
-        this.#fault(`${id} ended in ${JSON.stringify(text.slice(-200))}`); // T2
+        this.#fault(`${id} ended in ${JSON.stringify(text.slice(-200))}`); // one-end
       else if (ends[0] === 'event: done') tally.done += 1;
       else tally.error += 1;
     } else await this.#refused(id, status, text);
@@ -183,9 +183,9 @@ class Load {
   async #refused(id: string, status: number, text: string): Promise<void> {
     tally.refused += 1;
     if (status === 0 && this.#arrived.has(id))
-      this.#fault(`${id} was begun and got no answer`); // T1
+      this.#fault(`${id} was begun and got no answer`); // called-is-answered
     else if (status !== 0 && status !== 503 && status !== 502) this.#fault(`${id} was refused with ${status}: ${text.slice(0, 200)}`);
-    await delay(20); // the server ends; whoever hammers it now sees the same again
+    await delay(20); // the server is ending, and further requests would only repeat this result
   }
 
   async #post(block: string): Promise<void> {

@@ -158,7 +158,7 @@ function sayHealth(times: readonly number[]): void {
 
 async function neverRead(what: 'streams' | 'lists'): Promise<void> {
   verdict.of(`${readers} clients ask for ${what === 'streams' ? 'an endless stream each' : `${LISTS_IN_A_ROW} lists of ${BLOCKS} blocks each`} and never read`);
-  // What V8 keeps after large answers that were read is no cost of those that are not.
+  // V8 keeps some memory after large answers that were read. That memory is not a cost of unread answers.
   for (let round = 0; round < 20; round += 1) await world.call('GET', '/api/blocks');
   const before = { fds: quietFds, rss: rssMiB(world.pid) };
   const from = performance.now();

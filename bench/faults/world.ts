@@ -142,7 +142,7 @@ export class World {
   }
 }
 
-/** A server that is ready, and warm: what is loaded at the first use is no leak. */
+/** A server that is ready and warm, so that code loaded at the first use does not count as a leak. */
 export async function startWorld({ provider = friendly, env = {}, baseURLs = {}, folder = tmpdir(), prepare }: WorldOptions = {}): Promise<World> {
   const home = mkdtempSync(join(folder, 'blockhouse-fault-'));
   const workspace = join(home, 'workspace');

@@ -1,7 +1,7 @@
 // Load in a closed loop: so many connections, each with one request at a time, for so long.
 //
-// L1 Only right answers are counted; a wrong one ends the bench.
-// L2 The processor time of the server is read before the first request and after the last answer.
+// right-answers-only: only correct answers are counted; a wrong one ends the benchmark.
+// whole-cpu-time: the processor time of the server is read before the first request and after the last answer.
 import { MARK_LENGTH, MARK_START, nowMs, readMark } from '../servers/marks.ts';
 import { Connection } from './connection.ts';
 import { cpuMs, sleep } from './processes.ts';
@@ -65,7 +65,7 @@ export async function loadWhole(target: Target, call: WholeCall, { concurrency, 
   const until = startedAt + ms;
   await Promise.all(open.map((connection) => repeatWhole(connection, target.name, call, { right, until, times })));
   const elapsed = performance.now() - startedAt;
-  const cpu = cpuMs(target.pid) - cpuBefore; // L2
+  const cpu = cpuMs(target.pid) - cpuBefore; // whole-cpu-time
   for (const connection of open) connection.close();
   return {
     count: times.length,
@@ -88,7 +88,7 @@ async function repeatWhole(connection: Connection, name: string, call: WholeCall
     parts.length = 0;
     const { status, ms } = await connection.exchange(call.request, (bytes) => parts.push(bytes));
     const body = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
-    // L1. A gateway may number its answers: then the text decides.
+    // right-answers-only. A gateway may number its answers, so only the text is compared then.
     if (status !== 200 || !body.equals(right)) assertWhole(name, status, body.toString('utf8'), call.text);
     times.push(ms);
   }
@@ -118,7 +118,7 @@ export async function loadStreams(target: Target, call: StreamCall, { concurrenc
     }),
   );
   const elapsed = performance.now() - startedAt;
-  const cpu = cpuMs(target.pid) - cpuBefore; // L2
+  const cpu = cpuMs(target.pid) - cpuBefore; // whole-cpu-time
   for (const connection of open) connection.close();
   return {
     streams: times.streams,
@@ -134,7 +134,7 @@ export async function readStream(connection: Connection, name: string, call: Str
   const reader = new FrameReader(times, call.endMark);
   const { status } = await connection.exchange(call.request, (bytes) => reader.take(bytes));
   if (status !== 200 || reader.frames !== call.frames || !reader.ended)
-    throw new Error(`${name} streamed ${reader.frames} of ${call.frames} frames with status ${status}: ${reader.rest}`); // L1
+    throw new Error(`${name} streamed ${reader.frames} of ${call.frames} frames with status ${status}: ${reader.rest}`); // right-answers-only
   times.streams += 1;
   times.frames += reader.frames;
 }

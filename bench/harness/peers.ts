@@ -16,7 +16,7 @@ export interface Peers {
   stop(): Promise<void>;
 }
 
-/** Starts what is installed; none is no error. */
+/** Starts the installed peers; it is not an error when none is installed. */
 export async function startPeers(upstream: Server): Promise<Peers> {
   const servers: Server[] = [];
   const targets: Target[] = [];

@@ -1,5 +1,5 @@
 // `wrk` as the load generator, where it is installed (a package of that name in Debian): a second opinion on requests per second and processor
-// time from a client that is no Node process. It counts every 200 as an answer and does not read the text.
+// time from a client that is not a Node process. It counts every 200 as an answer and does not read the text.
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// What the five providers answer, as bytes: whole, and record by record. Used by the mock that answers, and by whoever asks it directly.
+// What the five providers answer, as bytes: whole, and record by record. Used by the mock provider and by its direct clients.
 // Pure: no I/O.
 import { crc32 } from 'node:zlib';
 

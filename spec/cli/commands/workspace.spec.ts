@@ -6,7 +6,7 @@ import { openDesk } from '../run.ts';
 t.test('doctor is 0 when all is well, and 1 with what is wrong and its cure otherwise', async (t) => {
   const { on, workspace } = await openDesk(t);
   await on(['new', 'one', '--provider', 'ollama']);
-  t.match(await on(['doctor']), { code: 0, stdout: '', stderr: /^Looked at 1 block, .*: nothing wrong\.\n$/ });
+  t.match(await on(['doctor']), { code: 0, stdout: '', stderr: /^Checked 1 block, .*: nothing wrong\.\n$/ });
   mkdirSync(join(workspace, 'blocks', 'torn'));
   writeFileSync(join(workspace, 'blocks', 'torn', 'config.json'), '{bad');
   const sick = await on(['doctor']);

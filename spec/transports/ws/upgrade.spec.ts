@@ -157,7 +157,7 @@ t.test('there is a most of sockets, and a place is free again when one closes', 
   await WsClient.connect(t, server);
   const { responses } = await exchange(t, server.port, handshake(server));
   t.match(responses, [{ status: 503 }]);
-  t.match(json(responses[0]?.body), { code: 'TOO_MANY_CONNECTIONS', error: /2 WebSockets/ });
+  t.match(json(responses[0]?.body), { code: 'TOO_MANY_CONNECTIONS', error: /2 open WebSockets/ });
   first.socket.close();
   await until('its place is free', () => server.ws.connections() === 1);
   await WsClient.connect(t, server);
