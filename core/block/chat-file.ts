@@ -304,7 +304,7 @@ export function queueAgain(entries: Entries, entry: ChatEntry, { at, cap }: { re
     throw new BlockhouseError('WRONG_STATE', `Only a failed, cancelled or expired message can be queued again; this one is ${entry.status}.`);
   }
   assertRoom(entries, entry, cap);
-  const { nextAttemptAt: _due, finishedAt: _end, ...rest } = entry;
+  const { nextAttemptAt: _due, startedAt: _start, finishedAt: _end, ...rest } = entry;
   const result: ChatEntry = { ...rest, status: 'queued', processed: false, attempts: 0, error: null, timestamp: at };
   const others = entries.filter(({ id, replyTo }) => id !== entry.id && replyTo !== entry.id);
   return { value: [...others, result], result };

@@ -43,8 +43,10 @@ export class HaltSwitch {
 
   async set(body: unknown): Promise<HaltState> {
     checkBody(body);
-    const note = { since: new Date(this.#now()).toISOString(), reason: body.reason ?? null };
-    this.#file.refresh();
+    this.#file.refresh(true);
+    const { halted, since, reason } = this.#state;
+    // The blocks wait with the reason that was given first.
+    const note = halted ? { since, reason } : { since: new Date(this.#now()).toISOString(), reason: body.reason ?? null };
     await replaceFile(this.#file.path, formatFile(note)).catch((error: unknown) => {
       const failure = storageFailure("halted.json can't be written", error);
       if (existsSync(this.#file.path)) throw failure; // the existing file already halts

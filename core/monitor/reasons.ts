@@ -5,7 +5,15 @@ import type { HaltState } from '../schemas/block-api.ts';
 
 /** A failure of a model call, or of the disk, as the reason of a state. */
 export function faultReason(block: string, { code, message }: BlockhouseError): Reason {
-  return { code, message, fix: fixOf(block, code) };
+  return { code, message: forBlocks(message), fix: fixOf(block, code) };
+}
+
+/** The gateway's text names fields of a chat request. A block has an address and a region in its adapter, and no field for a key. */
+export function forBlocks(message: string): string {
+  return message
+    .replace(/, ([^,]*), or send config\.\w+(?: and config\.\w+)*/, ', or $1')
+    .replace('Send your own config.apiKey, set', 'Set')
+    .replace(/\bconfig\.(baseURL|region)\b/g, 'config.adapter.$1');
 }
 
 function fixOf(block: string, code: string): string | null {

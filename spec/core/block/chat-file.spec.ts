@@ -225,7 +225,7 @@ t.test('beyond the cap, or too much waiting text, the queue is full', (t) => {
 });
 
 t.test('what may be queued again is queued at the end, as long as there is room', (t) => {
-  const failed = userEntry('1', { status: 'failed', attempts: 4, finishedAt: AT, nextAttemptAt: AT });
+  const failed = userEntry('1', { status: 'failed', attempts: 4, startedAt: AT, finishedAt: AT, nextAttemptAt: AT });
   const entries = [failed, answerEntry('1a', '1', { status: 'interrupted' }), queued('2')];
   const { value, result } = queueAgain(entries, failed, { at: 'now', cap: 2 });
   t.same(result, {

@@ -33,13 +33,26 @@ t.test('it is released until it is set, and outlives the process', async (t) => 
   t.equal(statSync(path).mode & 0o777, 0o600);
   const next = new HaltSwitch(join(path, '..'), createBus(), () => 0);
   t.same(next.state(), { halted: true, since: AT, reason: 'too dear' });
-  t.same(await halt.set({}), { halted: true, since: AT, reason: null });
   t.same(await halt.release(), { halted: false, since: null, reason: null });
   t.same(await halt.release(), { halted: false, since: null, reason: null }, 'again');
   t.same(told, [
     { halted: true, reason: 'too dear' },
     { halted: false, reason: null },
   ]);
+});
+
+t.test('set again, it stays as it was set first, so that the blocks and the answer name one reason', async (t) => {
+  const workspace = testFolder(t, {});
+  let now = Date.parse(AT);
+  const halt = new HaltSwitch(workspace, createBus(), () => now);
+  const first = { halted: true, since: AT, reason: 'first' };
+  t.same(await halt.set({ reason: 'first' }), first);
+  now += 60_000;
+  t.same(await halt.set({ reason: 'second' }), first);
+  t.same(await halt.set({}), first);
+  t.same(new HaltSwitch(workspace, createBus(), () => now).state(), first, 'in the file, too');
+  await halt.release();
+  t.same(await halt.set({ reason: 'third' }), { halted: true, since: new Date(now).toISOString(), reason: 'third' });
 });
 
 t.test('it is told when it was set before', (t) => {
@@ -71,6 +84,7 @@ t.test('by hand it is set by any file of the name, and released by its end', asy
 t.test('a disk that takes no file halts the blocks all the same, until the switch is released', async (t) => {
   const { halt, told, later } = open(t, {}, 'gone');
   await t.rejects(halt.set({ reason: 'runaway' }), { code: 'STORAGE_FAILED', message: /^All blocks are halted, but halted\.json can't be written/ });
+  await t.rejects(halt.set({ reason: 'second' }), { code: 'STORAGE_FAILED' });
   t.same(halt.state(), { halted: true, since: AT, reason: 'runaway' });
   await later();
   t.equal(halt.state().halted, true, 'it stays, though there is no file');

@@ -5,6 +5,8 @@ import type { Block } from '../../../core/block/block.ts';
 import { ChangeGate } from '../../../core/block/change-gate.ts';
 import type { OperationsContext } from '../../../core/block/operations.ts';
 import { type MonitorOperations, monitorOperations } from '../../../core/block/operations-monitor.ts';
+import { createOllama } from '../../../adapters/ollama/index.ts';
+import { createOpenAI } from '../../../adapters/openai/index.ts';
 import { RUNNABLE, runnable, sendPiece, startCore } from '../../support/blocks.ts';
 import { scriptedAdapter } from '../../support/scripted-adapter.ts';
 import { until } from '../../support/until.ts';
@@ -68,12 +70,29 @@ t.test('an address of the block’s own is part of what is looked at', async (t)
   await t.rejects(one.blocks.start('ada'), { code: 'INVALID_REQUEST', details: [{ path: 'config.adapter' }] });
 });
 
+t.test('what keeps a block from its start is told with the fields that a block has', async (t) => {
+  const one = await startCore(t, { adapters: [createOllama(), createOpenAI()], env: {} });
+  await one.create('ada', {});
+  one.write('ada', 'config', { name: 'ada', adapter: { provider: 'ollama', model: 'm', baseURL: 'foo' } });
+  await t.rejects(one.blocks.start('ada'), { message: /^config\.adapter can't be used: config\.adapter\.baseURL must be an absolute/ });
+  one.write('ada', 'config', { name: 'ada', adapter: { provider: 'ollama', model: 'm', baseURL: 'http://example.test' } });
+  await t.rejects(one.blocks.start('ada'), {
+    message: /config\.adapter\.baseURL names http:\/\/example\.test.*not sent there\. Set the address in auth\.json, or list/,
+  });
+  one.write('ada', 'config', { name: 'ada', adapter: { provider: 'openai', model: 'm' } });
+  await t.rejects(one.blocks.start('ada'), { message: /needs a key: set OPENAI_API_KEY, or openai\.apiKey in auth\.json \(`blockhouse auth set openai`\)\.$/ });
+});
+
 t.test('a block whose configuration was damaged is stopped all the same, and the damage is told', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   await one.blocks.start('ada');
   one.write('ada', 'config', '{');
-  await t.rejects(one.blocks.stop('ada'), { code: 'BLOCK_DAMAGED' });
+  await t.rejects(one.blocks.stop('ada'), {
+    code: 'BLOCK_DAMAGED',
+    message:
+      /^ada is stopped, but that can't be noted, so that it would start again with the server\. .*config\.json can't be used: .* Then stop it once more\.$/,
+  });
   t.equal(one.blocks.counts().monitorsRunning, 0);
 });
 

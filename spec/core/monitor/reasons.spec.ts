@@ -22,6 +22,18 @@ t.test('a failure that a person can cure says how', async (t) => {
   }
 });
 
+t.test('the fields that a failure names are those of a block', async (t) => {
+  const told = (message: string): string => faultReason('ada', new BlockhouseError('ADAPTER_NOT_CONFIGURED', message)).message;
+  t.equal(told('config.region is wrong.'), 'config.adapter.region is wrong.');
+  t.equal(told('config.adapter.baseURL stays.'), 'config.adapter.baseURL stays.');
+  t.equal(
+    told('It needs a key: set A or B, c.apiKey in auth.json (`x`), or send config.apiKey.'),
+    'It needs a key: set A or B, or c.apiKey in auth.json (`x`).',
+  );
+  t.equal(told('Set A, name B, or send config.accessKeyId and config.secretAccessKey. Then retry.'), 'Set A, or name B. Then retry.');
+  t.equal(told('It is refused. Send your own config.apiKey, set the address.'), 'It is refused. Set the address.');
+});
+
 t.test('a block without a model names the command that sets one', async (t) => {
   t.match(unconfiguredReason('ada'), { code: 'NOT_CONFIGURED', fix: /blockhouse config set ada/ });
 });
