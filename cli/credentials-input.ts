@@ -88,7 +88,7 @@ export function checkValues(adapter: Adapter, values: Record<string, string>): R
 }
 
 function faultOf(field: string, value: string, spec: SettingSpec): string | undefined {
-  if (spec.secret) return SECRET.test(value) ? undefined : `${field} has characters that a key can't have (spaces, line ends or non-ASCII).`;
+  if (spec.secret) return SECRET.test(value) ? undefined : `${field} contains characters that are not allowed in a key (spaces, line ends or non-ASCII).`;
   if (!PRINTABLE.test(value)) return `${field} must be one line of printable ASCII.`;
   if (spec.oneOf !== undefined && !spec.oneOf.includes(value)) return `${field} must be one of ${spec.oneOf.join(', ')}.`;
   if (field !== ADDRESS_FIELD) return undefined;

@@ -9,10 +9,10 @@ import { testFolder } from '../support/test-folder.ts';
 
 t.test('a workspace without a server says how to start one', async (t) => {
   const workspace = testFolder(t);
-  await t.rejects(findServer(workspace, 'blockhouse serve'), { kind: 'server', message: /^no server runs on .*; start one with `blockhouse serve`\.$/ });
+  await t.rejects(findServer(workspace, 'blockhouse serve'), { kind: 'server', message: /^No server runs on .*; start one with `blockhouse serve`\.$/ });
   await t.rejects(findServer(`${workspace}/none`, 'blockhouse serve'), {
     kind: 'place',
-    message: /^there is no workspace .*none; `blockhouse serve` makes it\.$/,
+    message: /^There is no workspace .*none; `blockhouse serve` makes it\.$/,
   });
 });
 
@@ -78,7 +78,7 @@ t.test('a server that is gone is told with its place, without the token', async 
   const client = new Client({ url: new URL(`http://127.0.0.1:${port}`), token: 'bh_canary', pid: 7 }, new AbortController().signal);
   await t.rejects(client.json('GET', '/'), {
     kind: 'server',
-    message: `the server of this workspace (process 7) can't be reached at http://127.0.0.1:${port}: ECONNRESET.`,
+    message: `The server of this workspace (process 7) can't be reached at http://127.0.0.1:${port}: ECONNRESET.`,
   });
   await new Promise((resolve) => server.close(resolve));
   const error = (await client.json('GET', '/').catch((error: unknown) => error)) as CliError;

@@ -16,11 +16,11 @@ t.test('only fields that differ are sent', async (t) => {
 });
 
 t.test('what is no JSON object is told by its place, never by its content', async (t) => {
-  await t.rejects(parseFields('{\n  "apiKey": sk-canary\n}', 'the text'), { message: 'the text is no JSON: line 2, column 13.', cause: undefined });
-  await t.rejects(parseFields('{"a": 1,}', 'it'), { message: 'it is no JSON: line 1, column 9.' });
-  await t.rejects(parseFields('{"a": "x', 'it'), { message: 'it is no JSON: line 1, column 9.' });
-  await t.rejects(parseFields('{"a": tru }', 'it'), { message: /^it is no JSON: line 1, column \d+\.$/ });
-  await t.rejects(parseFields('[1]', 'the text'), { message: 'the text is no JSON object.' });
+  await t.rejects(parseFields('{\n  "apiKey": sk-canary\n}', 'the text'), { message: 'the text is not valid JSON: line 2, column 13.', cause: undefined });
+  await t.rejects(parseFields('{"a": 1,}', 'it'), { message: 'it is not valid JSON: line 1, column 9.' });
+  await t.rejects(parseFields('{"a": "x', 'it'), { message: 'it is not valid JSON: line 1, column 9.' });
+  await t.rejects(parseFields('{"a": tru }', 'it'), { message: /^it is not valid JSON: line 1, column \d+\.$/ });
+  await t.rejects(parseFields('[1]', 'the text'), { message: 'the text is not a JSON object.' });
   await t.rejects(parseFields('', 'the text'), { kind: 'usage', message: /line 1/ });
 });
 

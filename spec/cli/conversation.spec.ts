@@ -94,7 +94,7 @@ t.test('a block that goes, a connection that breaks and a signal end the waiting
   gone.history.push(WAITING);
   const first = gone.conversation.outcome('m1', {}, signal);
   gone.server.push({ type: 'gone', block: 'b' });
-  await t.rejects(first, { kind: 'usage', message: 'the block b was archived.' });
+  await t.rejects(first, { kind: 'usage', message: 'The block b was archived.' });
   const broken = await talk(t);
   broken.history.push(WAITING);
   const second = broken.conversation.outcome('m1', {}, signal);
@@ -115,6 +115,6 @@ t.test('an outcome without an answer is a failure of its kind', async (t) => {
   t.match(fault('failed', { code: 'UPSTREAM_AUTH', message: 'bad key' }), { kind: 'credentials', message: 'bad key' });
   t.match(fault('failed', { code: 'UPSTREAM_FAILED', message: 'x' }), { kind: 'provider' });
   t.match(fault('failed', { code: 'SOMETHING', message: 'x' }), { kind: 'provider' });
-  t.match(fault('failed'), { kind: 'provider', message: 'the message ended as failed.' });
+  t.match(fault('failed'), { kind: 'provider', message: 'The message ended as failed.' });
   t.match(fault('cancelled'), { kind: 'unexpected', message: 'The message was cancelled.' });
 });

@@ -31,7 +31,7 @@ t.test('piped text is the one field that can be meant, or a JSON object', async 
     ['key', /--field \(region, accessKeyId, secretAccessKey\)/],
     ['{"region": 7}', /region must be a string/],
     ['{"nope": "x"}', /no field of that name/],
-    ['{"region"', /no JSON object/],
+    ['{"region"', /not a JSON object/],
   ] as const)
     t.throws(() => parseValues(CLOUD, fieldsOf(CLOUD), text), { message }, text);
 });
@@ -59,14 +59,14 @@ t.test('asking shows what is kept, masks secrets, and asks again for what is not
   t.same(values, { region: 'eu-west-1', accessKeyId: 'canary-key' });
   const shown = String(output.read());
   t.match(shown, 'One region (Enter skips): ');
-  t.match(shown, 'accessKeyId has characters that no key has');
+  t.match(shown, 'accessKeyId contains characters that are not allowed');
   t.match(shown, 'One secretAccessKey (hidden, Enter keeps ••••6789): ');
   t.notMatch(shown, 'canary');
 });
 
 t.test('what begins like JSON is never taken for a key', async (t) => {
   t.same(parseValues(HOSTED, ['apiKey'], '{"apiKey":"k1","baseURL":"http://127.0.0.1:9/v1"}'), { apiKey: 'k1', baseURL: 'http://127.0.0.1:9/v1' });
-  for (const text of ['{', '["a"]', '"a"', '{"apiKey":']) t.throws(() => parseValues(HOSTED, ['apiKey'], text), { message: /no JSON object/ }, text);
+  for (const text of ['{', '["a"]', '"a"', '{"apiKey":']) t.throws(() => parseValues(HOSTED, ['apiKey'], text), { message: /not a JSON object/ }, text);
 });
 
 t.test('where there may be no key, a lone value must be named', async (t) => {

@@ -31,6 +31,6 @@ t.test('a message is the argument, or what is piped in; a terminal is not read',
   t.equal(await readMessage('hi', true, piped(''), signal), 'hi');
   t.equal(await readMessage('-', true, piped('one\ntwo'), signal), 'one\ntwo');
   t.equal(await readMessage(undefined, false, piped('x'), signal), 'x');
-  await t.rejects(readMessage(undefined, true, piped(''), signal), { kind: 'usage', message: /give a message/ });
+  await t.rejects(readMessage(undefined, true, piped(''), signal), { kind: 'usage', message: /Give a message/ });
   await t.rejects(readMessage(undefined, false, piped(' \n'), signal), { kind: 'usage', message: /empty/ });
 });
