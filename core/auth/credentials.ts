@@ -4,6 +4,7 @@
 //   good one, every use fails and names the file.
 // own-entry: An entry of the wrong form concerns its adapter alone, and is kept as it is.
 // one-change-at-a-time: Changes are made one after the other, so that none is lost to another one.
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
 import type { CoreBus } from '../bus.ts';
@@ -46,6 +47,11 @@ export class CredentialStore {
   /** Looks at the file; the bus tells of a change. */
   refresh(): void {
     this.#file.refresh();
+  }
+
+  /** Looks at the file if there is one: a missing file must not count as a good one yet (never-empty). The bus tells of damage. */
+  tellDamage(): void {
+    if (existsSync(this.#file.path)) this.#file.refresh();
   }
 
   /** The ids that have an entry. Throws as `read` does. */
