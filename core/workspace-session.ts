@@ -125,6 +125,8 @@ export class WorkspaceSession {
     const lock = await WorkspaceLock.acquire(workspace);
     try {
       const { blocks, ...rest } = await this.#build();
+      this.#options.credentials?.tellDamage();
+      await rest.ledger.tellDamage();
       await blocks.open();
       const lockCheck = setInterval(() => void this.#keepLock(lock), LOCK_CHECK_MS).unref();
       return { lock, lockCheck, blocks, ...rest };

@@ -4,6 +4,7 @@
 //   good content, every use fails and names the file.
 // own-entry: an entry of the wrong form affects only its own adapter, and stays in the file.
 // one-change-at-a-time: changes are made one after the other, so that none overwrites another.
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
 import type { CoreBus } from '../bus.ts';
@@ -46,6 +47,11 @@ export class CredentialStore {
   /** Reads the file if it has changed; the bus reports a change. */
   refresh(): void {
     this.#file.refresh();
+  }
+
+  /** Looks at the file if there is one: a missing file must not count as a good one yet (never-empty). The bus tells of damage. */
+  tellDamage(): void {
+    if (existsSync(this.#file.path)) this.#file.refresh();
   }
 
   /** The ids that have an entry. Throws as `read` does. */

@@ -75,6 +75,16 @@ export class Ledger {
     return (await this.book()).spend(block, sinceMs);
   }
 
+  /** Opens the file and closes it again; the bus tells when it can't be used. Never rejects. */
+  async tellDamage(): Promise<void> {
+    try {
+      const opened = await this.#queue.add(() => openLedger(this.#path));
+      await opened?.file.close();
+    } catch (error) {
+      this.#bus.emit('workspace.fault', { what: NAME, error: (error as Error).message });
+    }
+  }
+
   /** The sums themselves, which follow what is appended. Rejects while the file can't be read. */
   async book(): Promise<Pick<SpendBook, 'spend' | 'newest'>> {
     return this.#book ?? (await this.#queue.add(() => this.#load()));

@@ -46,6 +46,13 @@ t.test('what is held when start fails is given back', async (t) => {
   t.equal(await readLock(one.workspace), undefined);
 });
 
+t.test('damage of the files of the workspace is told once at the start, which goes on', async (t) => {
+  const one = await startCore(t, { files: { 'auth.json': '{"half":', 'ledger.jsonl': {} } });
+  t.match(one.factsOf('credentials.damaged'), [{ file: join(one.workspace, 'auth.json'), reason: String }]);
+  t.match(one.factsOf('workspace.fault'), [{ what: 'ledger.jsonl', error: /^ledger\.jsonl can't be used: .* regular file/ }]);
+  t.equal(one.core.started, true);
+});
+
 t.test('after stop the blocks are shutting down, and the gateway goes on', async (t) => {
   const one = await startCore(t);
   const { blocks } = one;
