@@ -60,7 +60,10 @@ t.test('a message names its channel, a change of the configuration the revision 
 t.test('the default model is asked of the adapters, and an empty name asks nothing', async (t) => {
   const { api, calls } = await startFakeBlockServer(t, (_call, res) => answer(res, { adapters: [{ id: 'one', defaultModel: 'm' }] }));
   t.equal(await api.defaultModel('one'), 'm');
-  await t.rejects(api.defaultModel('two'), { kind: 'usage', message: 'There is no provider two (there are one); name one of these, or give its model with --model.' });
+  await t.rejects(api.defaultModel('two'), {
+    kind: 'usage',
+    message: 'There is no provider two (there are one); name one of these, or give its model with --model.',
+  });
   const asked = calls.length;
   t.throws(() => api.details(''), { kind: 'usage', message: /./ });
   t.equal(calls.length, asked);
