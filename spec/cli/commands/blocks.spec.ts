@@ -27,7 +27,7 @@ t.test('without a server each command says so in one line, with the cure, and en
   );
   t.match(await runHere(t, ['ls', '--workspace', `${workspace}/none`]), { code: 5, stderr: /^blockhouse: There is no workspace .*\n$/ });
   const { stdout } = await runHere(t, ['ls', '--json', '--workspace', workspace]);
-  t.match(JSON.parse(stdout), { error: /^no server runs/ });
+  t.match(JSON.parse(stdout), { error: /^No server runs/ });
 });
 
 t.test('a block is made, listed, shown and explained', async (t) => {
@@ -51,7 +51,7 @@ t.test('a block is made, listed, shown and explained', async (t) => {
     '--tag',
     'a',
   ]);
-  t.match(made, { code: 0, stdout: 'one\n', stderr: /^Made\. `.* start one .*` starts it\.\n$/ });
+  t.match(made, { code: 0, stdout: 'one\n', stderr: /^Created\. `.* start one .*` starts it\.\n$/ });
   t.match(await on(['new', 'two', '--provider', 'ollama', '--start', '--json']), { code: 0, stdout: /^\{"success":true,"name":"two","pulse":\{/ });
   t.match(await on(['ls']), {
     code: 0,
@@ -82,7 +82,7 @@ t.test('a configuration is taken from a file or a pipe, and options change it', 
   t.match(await on(['new', 'odd', '--from', '-'], { input: '{"systmPrompt":"x"}' }), {
     code: 0,
     stdout: 'odd\n',
-    stderr: /^note: config\.systmPrompt: .*Did you mean config\.systemPrompt\?\nMade\./,
+    stderr: /^note: config\.systmPrompt: .*Did you mean config\.systemPrompt\?\nCreated\./,
   });
   t.match(await on(['new', 'three', '--from', '-'], { input: '{"apiKey": sk-canary' }), {
     code: 2,

@@ -12,7 +12,7 @@ t.test('facts are added, shown and forgotten', async (t) => {
   t.match(JSON.parse((await on(['memory', 'one', '--json'])).stdout), { facts: [{ id }], compactionCount: 0 });
   t.match(await on(['memory', 'one', '--forget', id]), { code: 0 });
   t.match(await on(['memory', 'one', '--forget', id]), { code: 2, stderr: /^blockhouse: .*\n$/ });
-  t.match(await on(['memory', 'one', '--forget', id, '--compact']), { code: 2, stderr: /give one of/ });
+  t.match(await on(['memory', 'one', '--forget', id, '--compact']), { code: 2, stderr: /Give only one of/ });
 });
 
 t.test('memory is summarised by the model, and that is undone', async (t) => {

@@ -110,7 +110,7 @@ t.test('who waits for a block that does not run waits no longer than was said, a
   t.match(await on(['send', 'idle', '--wait', '--timeout', '0.5', 'hello']), {
     code: 4,
     stdout: '',
-    stderr: /no answer within 0\.5 s; the message stays, and `.* queue idle.*` shows it/,
+    stderr: /There is no answer after 0\.5 s; the message stays, and `.* queue idle.*` shows it/,
   });
   t.match((await on(['queue', 'idle'])).stdout, 'hello');
   t.match(await on(['send', 'idle', '--wait', '--timeout', 'soon', 'x']), { code: 2, stderr: /--timeout must be a number of seconds/ });
