@@ -130,9 +130,9 @@ t.test('connections that stay open gather no listeners over many streams', async
   t.same(warnings, []);
 });
 
-t.test('a client that stops reading holds a provider of 200 MB back, and costs no more than the buffers between', async (t) => {
+t.test('a client that stops reading holds a provider of 100 MB back, and costs no more than the buffers between', async (t) => {
   const line = Buffer.from(daemonLine('x'.repeat(64 * 1024)));
-  const total = 200 * 1024 * 1024;
+  const total = 100 * 1024 * 1024;
   let written = 0;
   const server = await startServer(t, {
     answer: async (_request, res) => {
