@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { Chunks } from '../../core/chunks.ts';
+import { sweep } from '../support/sweep.ts';
 
 const KIB = 1024;
 
@@ -62,9 +63,9 @@ t.test('a small chunk does not keep the whole read that it is a part of', async 
 });
 
 const FOLDER = fileURLToPath(new URL('../../', import.meta.url));
-/** At 100 bytes and more for the object of each chunk, so many would need a quarter of a gigabyte. */
-const CHUNK_COUNT = 2.5 * KIB * KIB;
-const HEAP_MIB = 96;
+/** At 100 bytes and more for the object of each chunk, so many would need twice the heap. */
+const CHUNK_COUNT = sweep(2.5, 1.25) * KIB * KIB;
+const HEAP_MIB = sweep(96, 64);
 
 /** Runs `read` for each of many chunks of one byte in a process whose heap is small, and resolves with what `result` is in the end. */
 async function inSmallHeap(setUp: string, read: string, result: string): Promise<string> {

@@ -9,6 +9,7 @@ import t, { type Test } from 'tap';
 import { assertRefused, callsOf, makeBlock } from '../support/fault-calls.ts';
 import { type FaultWorld, startFaultWorld } from '../support/fault-world.ts';
 import { RawClient } from '../support/raw.ts';
+import { sweep } from '../support/sweep.ts';
 import { until } from '../support/until.ts';
 import { ACCEPT, type FrameParts, frame, handshake, RawWs, type Received, WsClient } from '../support/ws.ts';
 
@@ -20,6 +21,7 @@ const PING = 9;
 const PONG = 10;
 const ALIVE = '{"type":"ping"}';
 const MAX_BYTES = 16_384;
+const CHANGES = sweep(2000, 500);
 
 type Outcome = number | RegExp;
 type Case = readonly [title: string, parts: readonly (FrameParts | Buffer)[], outcome: Outcome];
@@ -287,7 +289,7 @@ t.test('F96 to F99: subscriptions', async (t) => {
     await world.check(t, 'F96');
   });
 
-  await t.test('F97, F99 2,000 changes are some notices, one after the last change; who reads none of them costs nothing', async (t) => {
+  await t.test('F97, F99 very many changes are some notices, one after the last change; who reads none of them costs nothing', async (t) => {
     const reader = await WsClient.connect(t, world);
     const deaf = await RawWs.connect(t, world);
     await reader.send({ type: 'subscribe', block: 'block-1' }).received(1);
@@ -295,7 +297,7 @@ t.test('F96 to F99: subscriptions', async (t) => {
     await until('it follows', () => deaf.frames.length === 1);
     deaf.raw.socket.pause();
     const startedAt = performance.now();
-    for (let n = 0; n < 2000; n += 1) {
+    for (let n = 0; n < CHANGES; n += 1) {
       edit(world, 'block-1', `burst ${n}`);
       if (n % 100 === 99) await delay(1);
     }

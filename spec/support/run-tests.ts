@@ -113,10 +113,13 @@ function countsOf(text: string): Record<string, number> | undefined {
 
 function summaryOf(outcomes: readonly Outcome[]): string {
   const sums: Record<string, number> = { total: 0, pass: 0 };
-  for (const { text } of outcomes) for (const [name, count] of Object.entries(countsOf(text) ?? { total: 1, fail: 1 })) sums[name] = (sums[name] ?? 0) + count;
-  return `# { ${Object.entries(sums)
-    .map(([name, sum]) => `${name}: ${sum}`)
-    .join(', ')} }`;
+  for (const { text, isGood } of outcomes) {
+    // A process that dies after its last test has no failed test, and has failed.
+    const counts = { ...countsOf(text), ...(!isGood && { fail: countsOf(text)?.['fail'] ?? 1 }) };
+    for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count;
+  }
+  const parts = Object.entries(sums).map(([name, sum]) => `${name}: ${sum}`);
+  return `# { ${parts.join(', ')} }`;
 }
 
 function print(text: string): void {

@@ -80,7 +80,7 @@ t.test('gotcha 2: arguments are sent as an object, never as text', async (t) => 
   t.match(build({ messages: TALK }).body, { messages: [{}, {}, { tool_calls: [{ function: { arguments: { city: 'Oslo' } } }] }] });
 });
 
-t.test('gotcha 5: the context window is left to the server, which would reload the model for another one', async (t) => {
+t.test('gotcha 5: without a context size the request names none, and truncation is never asked for', async (t) => {
   const { body } = build();
   t.same(Object.keys((body as { options: object }).options), ['num_predict']);
   t.notOk('truncate' in (body as object));
