@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 // Which message comes next, and what is put in order before.
 import t from 'tap';
 import type { Block } from '../../../core/block/block.ts';
@@ -190,7 +192,7 @@ t.test('a reason that changes while a monitor is paused is shown', async (t) => 
   await one.blocks.start('ada');
   await one.blocks.halt({ reason: 'first' });
   await pulseIn(one, 'ada', 'paused');
-  await one.blocks.halt({ reason: 'second' });
+  writeFileSync(join(one.workspace, 'halted.json'), JSON.stringify({ reason: 'second' }));
   await one.blocks.start('ada');
   await until('it is shown', () => /second/.test(one.readJson('ada', 'pulse').reason?.message));
   t.equal(one.factsOf('block.transitioned').filter(({ to }) => to === 'paused').length, 1);

@@ -85,7 +85,7 @@ t.test('a summary without end is no summary', async (t) => {
   const one = await startCore(t, { answer: daemon.answer });
   await one.create('ada', { ...RUNNABLE, memory: { maxContextTokens: 256, keepMessages: 0 } });
   one.write('ada', 'chat', [...pair('1'), ...pair('2')]);
-  await t.rejects(one.blocks.compact('ada'), { code: 'UPSTREAM_MALFORMED', message: /did not come to an end/ });
+  await t.rejects(one.blocks.compact('ada'), { code: 'UPSTREAM_MALFORMED', message: /did not finish its summary/ });
   t.match(one.readJson('ada', 'memory'), { summary: '', compactions: [{ outcome: 'failed' }] });
   t.equal(ledgerOf(one).length, 1);
 });
