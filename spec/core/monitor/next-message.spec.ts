@@ -193,6 +193,7 @@ t.test('a reason that changes while a monitor is paused is shown', async (t) => 
   await one.blocks.halt({ reason: 'first' });
   await pulseIn(one, 'ada', 'paused');
   writeFileSync(join(one.workspace, 'halted.json'), JSON.stringify({ reason: 'second' }));
+  await until('the edit is seen', () => one.blocks.halted().reason === 'second');
   await one.blocks.start('ada');
   await until('it is shown', () => /second/.test(one.readJson('ada', 'pulse').reason?.message));
   t.equal(one.factsOf('block.transitioned').filter(({ to }) => to === 'paused').length, 1);
