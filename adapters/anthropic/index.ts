@@ -59,7 +59,7 @@ export function createAnthropic(): Adapter {
 
 function missingCredential({ values }: ResolvedSettings): string | undefined {
   if (values['apiKey'] !== undefined || values['authToken'] !== undefined) return undefined;
-  return 'Anthropic needs a key: set ANTHROPIC_API_KEY, store one with `blockhouse auth set anthropic` (anthropic.apiKey in auth.json), or send config.apiKey.';
+  return 'Anthropic needs a key: set ANTHROPIC_API_KEY, or anthropic.apiKey in auth.json (`blockhouse auth set anthropic`). A request can bring its own in config.apiKey.';
 }
 
 function keyHeader({ values }: ResolvedSettings): Record<string, string> {

@@ -12,7 +12,7 @@ import type { AwsKeys } from './sign.ts';
 
 const WAYS =
   'store keys with `blockhouse auth set bedrock` (bedrock.accessKeyId and bedrock.secretAccessKey in auth.json), set AWS_ACCESS_KEY_ID and ' +
-  'AWS_SECRET_ACCESS_KEY, name a profile of ~/.aws in AWS_PROFILE, set AWS_BEARER_TOKEN_BEDROCK, or send config.accessKeyId and config.secretAccessKey';
+  'AWS_SECRET_ACCESS_KEY, name a profile of ~/.aws in AWS_PROFILE, or set AWS_BEARER_TOKEN_BEDROCK. A request can bring its own in config.accessKeyId and config.secretAccessKey';
 
 /** AWS's chain for one profile: finds keys and caches them until they expire. */
 export type KeyProvider = () => Promise<AwsKeys>;

@@ -3,7 +3,7 @@
 // wish-first: `enabled` in config.json is the wanted state. It is written before a monitor starts or stops; the end of the server doesn't change it.
 import { setTimeout as delay } from 'node:timers/promises';
 import { BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
-import { forBlocks } from '../monitor/reasons.ts';
+import { messageForBlock } from '../monitor/reasons.ts';
 import type { BlockPulse, BlockState } from '../schemas/block.ts';
 import type { BlockEntry } from '../schemas/block-api.ts';
 import type { Blocks } from './api.ts';
@@ -114,7 +114,7 @@ async function assertConfigured(block: Block): Promise<void> {
   const { provider, baseURL, region } = adapter;
   const overrides = { ...(baseURL !== undefined && { baseURL }), ...(region !== undefined && { region }) };
   const { missing } = block.world.gateway.readiness(provider, overrides, 'config.adapter.provider');
-  if (missing !== undefined) throw invalidRequest('config.adapter', `can't be used: ${forBlocks(missing.message)}`);
+  if (missing !== undefined) throw invalidRequest('config.adapter', `can't be used: ${messageForBlock(missing)}`);
 }
 
 /** The monitor has ended, but config.json still wants it running, because the disk refused or the file is damaged. */

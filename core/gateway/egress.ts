@@ -90,7 +90,7 @@ function judge(rule: EgressRule, url: URL): void {
   if (rule.ownKey || rule.trustedOrigins.has(url.origin) || isLoopbackHost(url.hostname)) return;
   throw invalidRequest(
     'config.baseURL',
-    `names ${url.origin}, which is not configured here: a stored key is not sent there. Send your own config.apiKey, set the address in auth.json, or list the origin in BLOCKHOUSE_ALLOWED_ORIGINS`,
+    `names ${url.origin}, which is not configured here: a stored key is not sent there. Set the address in auth.json, or list the origin in BLOCKHOUSE_ALLOWED_ORIGINS. A request can bring its own key in config.apiKey`,
   );
 }
 

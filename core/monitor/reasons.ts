@@ -4,16 +4,16 @@ import type { Reason } from '../schemas/block.ts';
 import type { HaltState } from '../schemas/block-api.ts';
 
 /** A failure of a model call, or of the disk, as the reason of a state. */
-export function faultReason(block: string, { code, message }: BlockhouseError): Reason {
-  return { code, message: forBlocks(message), fix: fixOf(block, code) };
+export function faultReason(block: string, failure: BlockhouseError): Reason {
+  const { code } = failure;
+  return { code, message: messageForBlock(failure), fix: fixOf(block, code) };
 }
 
-/** The gateway's text names fields of a chat request. A block has an address and a region in its adapter, and no field for a key. */
-export function forBlocks(message: string): string {
-  return message
-    .replace(/, ([^,]*), or send config\.\w+(?: and config\.\w+)*/, ', or $1')
-    .replace('Send your own config.apiKey, set', 'Set')
-    .replace(/\bconfig\.(baseURL|region)\b/g, 'config.adapter.$1');
+/** The message with the block's own field: the gateway names a field of a chat request, which a block has in its adapter. */
+export function messageForBlock({ message, details }: BlockhouseError): string {
+  const path = details?.[0]?.path ?? '';
+  const [, name] = /^config\.(baseURL|region)$/.exec(path) ?? [];
+  return name === undefined ? message : message.replace(path, `config.adapter.${name}`);
 }
 
 function fixOf(block: string, code: string): string | null {
