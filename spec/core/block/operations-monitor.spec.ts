@@ -80,7 +80,10 @@ t.test('what keeps a block from its start is told with the fields that a block h
     message: /config\.adapter\.baseURL names http:\/\/example\.test.*not sent there\. Set the address in auth\.json, or list/,
   });
   one.write('ada', 'config', { name: 'ada', adapter: { provider: 'openai', model: 'm' } });
-  await t.rejects(one.blocks.start('ada'), { message: /needs a key: set OPENAI_API_KEY, or openai\.apiKey in auth\.json \(`blockhouse auth set openai`\)\. A request can bring its own in config\.apiKey\.$/ });
+  await t.rejects(one.blocks.start('ada'), {
+    message:
+      /needs a key: set OPENAI_API_KEY, or openai\.apiKey in auth\.json \(`blockhouse auth set openai`\)\. A request can bring its own in config\.apiKey\.$/,
+  });
 });
 
 t.test('a block whose configuration was damaged is stopped all the same, and the damage is told', async (t) => {
