@@ -1,6 +1,12 @@
 // The operations on blocks: the port between the core and its transports. Pure: types only.
-import type { ArchiveInfo, BlockConfig, BlockCosts, BlockMemory, BlockPulse, Channel, ChatEntry, Fact } from '../schemas/block.ts';
-import type { BlockEntry, ChatReceipt, CostsReport, DoctorReport, Explanation, HaltState, HistoryPage, LogFile, MessageFound } from '../schemas/block-api.ts';
+import type { ArchiveInfo, BlockEntry, Explanation, LogFile } from '../schemas/block-api.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
+import type { BlockCosts } from '../schemas/block-costs.ts';
+import type { BlockMemory, Fact } from '../schemas/block-memory.ts';
+import type { BlockPulse } from '../schemas/block-pulse.ts';
+import type { ChatReceipt, HistoryPage, MessageFound } from '../schemas/chat-api.ts';
+import type { Channel, ChatEntry } from '../schemas/chat-entry.ts';
+import type { CostsReport, DoctorReport, HaltState } from '../schemas/workspace-api.ts';
 import type { Warning } from '../schemas/chat.ts';
 
 /** Stops following. A second call does nothing. */

@@ -4,8 +4,9 @@
 import { randomBytes } from 'node:crypto';
 import { BlockhouseError } from '../errors.ts';
 import { isObject } from '../json.ts';
-import { ANSWER_STATUSES, type Channel, ChatEntry, type EntryError, type QueueCounts, USER_STATUSES } from '../schemas/block.ts';
 import type { Failures } from '../schemas/block-api.ts';
+import type { QueueCounts } from '../schemas/block-pulse.ts';
+import { ANSWER_STATUSES, type Channel, ChatEntry, type EntryError, USER_STATUSES } from '../schemas/chat-entry.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { Change } from '../workspace/json-file.ts';
 import { faultOf } from './document-codecs.ts';

@@ -2,7 +2,7 @@
 // that a crash has left in two places is shown once. Reads only.
 import { BlockhouseError } from '../errors.ts';
 import { tryParseJson } from '../json.ts';
-import type { ChatEntry } from '../schemas/block.ts';
+import type { ChatEntry } from '../schemas/chat-entry.ts';
 import type { ChatArchive } from './chat-archive.ts';
 import { bytesOf, type Entries, wholeEntry } from './chat-file.ts';
 

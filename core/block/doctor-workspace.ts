@@ -2,7 +2,7 @@
 import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../json.ts';
-import type { Finding } from '../schemas/block-api.ts';
+import type { Finding } from '../schemas/workspace-api.ts';
 import { isTemporaryName } from '../workspace/atomic-file.ts';
 import { BLOCK_FILE_LIMITS, BLOCK_FOLDERS } from '../workspace/block-layout.ts';
 import { readState } from '../workspace/fresh-file.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BlockhouseError } from '../errors.ts';
 import { isObject, tryParseJson } from '../json.ts';
-import type { DoctorReport, Finding } from '../schemas/block-api.ts';
+import type { DoctorReport, Finding } from '../schemas/workspace-api.ts';
 import { isTemporaryName } from '../workspace/atomic-file.ts';
 import type { Ledger } from '../workspace/ledger.ts';
 import { readFault, readLines } from '../workspace/regular-file.ts';

@@ -2,7 +2,10 @@
 import { BlockhouseError } from '../errors.ts';
 import { isObject } from '../json.ts';
 import { assertTimezone } from '../monitor/calendar.ts';
-import { type BlockConfig, BlockConfigFile, type BlockCosts, type BlockMemory, type BlockPulse, CostsFile, MemoryFile, PulseFile } from '../schemas/block.ts';
+import { type BlockConfig, BlockConfigFile } from '../schemas/block-config.ts';
+import { type BlockCosts, CostsFile } from '../schemas/block-costs.ts';
+import { type BlockMemory, MemoryFile } from '../schemas/block-memory.ts';
+import { type BlockPulse, PulseFile } from '../schemas/block-pulse.ts';
 import { compile } from '../schemas/validate.ts';
 import { UncopiedDamage } from '../workspace/json-content.ts';
 import { IS_SECRET, secretField } from './secret-fields.ts';

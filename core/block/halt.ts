@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
 import { isObject, tryParseJson } from '../json.ts';
-import { type HaltState, SetHalt } from '../schemas/block-api.ts';
+import { type HaltState, SetHalt } from '../schemas/workspace-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import { replaceFile, storageFailure, syncFolder } from '../workspace/atomic-file.ts';
 import { FreshFile } from '../workspace/fresh-file.ts';

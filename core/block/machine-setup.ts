@@ -3,7 +3,8 @@
 import { and, assign, emit, fromPromise, raise, sendTo, setup, stateIn } from 'xstate';
 import { BlockhouseError, type ErrorCode } from '../errors.ts';
 import { crashLoopReason, crashReason, stalledReason } from '../monitor/reasons.ts';
-import type { BlockMemory, BlockState } from '../schemas/block.ts';
+import type { BlockMemory } from '../schemas/block-memory.ts';
+import type { BlockState } from '../schemas/block-pulse.ts';
 import type { Stored, Unconfirmed } from './block-folders.ts';
 import type { Answer, BlockEvent, BlockInput, Cause, Choice, Command, MachineContext, ReplyOutcome, Ticketed } from './machine-types.ts';
 

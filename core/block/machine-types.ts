@@ -1,5 +1,6 @@
 // The events, answers and context of a block's actor. Pure: types only.
-import type { BlockMemory, BlockState, Compaction, Reason, TransitionActor } from '../schemas/block.ts';
+import type { BlockMemory, Compaction } from '../schemas/block-memory.ts';
+import type { BlockState, Reason, TransitionActor } from '../schemas/block-pulse.ts';
 import type { Stored, Unconfirmed } from './block-folders.ts';
 
 /** What `choose` found to do. */

@@ -1,7 +1,7 @@
 // Queues, reads, cancels and retries the messages of a block.
 import { BlockhouseError, invalidRequest } from '../errors.ts';
-import type { Channel, ChatEntry } from '../schemas/block.ts';
-import { type ChatReceipt, HistoryPage, type MessageFound, PostMessage } from '../schemas/block-api.ts';
+import { type ChatReceipt, HistoryPage, type MessageFound, PostMessage } from '../schemas/chat-api.ts';
+import type { Channel, ChatEntry } from '../schemas/chat-entry.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { Change } from '../workspace/json-file.ts';
 import type { Blocks } from './api.ts';

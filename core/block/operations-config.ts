@@ -1,7 +1,7 @@
 // Creates and configures blocks.
 import { BlockhouseError } from '../errors.ts';
-import type { BlockConfig } from '../schemas/block.ts';
 import { CreateBlock } from '../schemas/block-api.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';

@@ -8,7 +8,7 @@
 //   heartbeat writes it so.
 import PQueue from 'p-queue';
 import { beat, beginRun, type Step, takeStep, uptime } from '../monitor/pulse.ts';
-import type { BlockPulse, BlockState, CurrentTask, QueueCounts } from '../schemas/block.ts';
+import type { BlockPulse, BlockState, CurrentTask, QueueCounts } from '../schemas/block-pulse.ts';
 import type { BlockLog } from '../workspace/block-log.ts';
 import type { WorkspaceContext } from './block-context.ts';
 import { countQueue } from './chat-file.ts';

@@ -1,7 +1,7 @@
 // Checks whether a block could run.
 import { toBlockhouseError } from '../errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import type { BlockConfig } from '../schemas/block.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
 
 /** True if a model is set and its credentials are available. */
 export function isConfigured(gateway: Pick<Gateway, 'readiness'>, adapter: BlockConfig['adapter']): boolean {

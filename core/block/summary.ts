@@ -1,6 +1,7 @@
 // Makes the entry of a block in the list of blocks from its files. Pure: no I/O.
-import type { BlockCosts, BlockPulse, BlockState, BlockStatus } from '../schemas/block.ts';
 import type { BlockEntry } from '../schemas/block-api.ts';
+import type { BlockCosts } from '../schemas/block-costs.ts';
+import type { BlockPulse, BlockState, BlockStatus } from '../schemas/block-pulse.ts';
 import { countQueue, type Entries, failuresIn, lastMessageAt } from './chat-file.ts';
 import type { BlockContents } from './files.ts';
 

@@ -4,7 +4,7 @@ import { type ActorSystem, fromAbortable } from '../block/abortable.ts';
 import type { BlockContext } from '../block/block-context.ts';
 import { requeueAll } from '../block/chat-file.ts';
 import type { Choice, ReplyOutcome } from '../block/machine-types.ts';
-import type { BlockMemory, Compaction } from '../schemas/block.ts';
+import type { BlockMemory, Compaction } from '../schemas/block-memory.ts';
 import { compact } from './compaction.ts';
 import { beginSession, choiceAfterFault, chooseNext } from './next-message.ts';
 import { Reply } from './reply.ts';

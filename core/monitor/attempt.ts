@@ -1,6 +1,7 @@
 // The data of one attempt at a message, and the rules for another one. Pure: no I/O.
 import { BlockhouseError } from '../errors.ts';
-import type { BlockConfig, ChatEntry } from '../schemas/block.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
+import type { ChatEntry } from '../schemas/chat-entry.ts';
 import { backoffMs, isStale, judgeFailure, longestWaitMs } from './backoff.ts';
 import type { Candidate } from './candidates.ts';
 import type { Window } from './window.ts';

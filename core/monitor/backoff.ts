@@ -1,7 +1,8 @@
 // What a failed attempt means for its message and its block, and how long to wait before the next one. Pure: no I/O.
 import type { BlockhouseError, ErrorCode } from '../errors.ts';
 import { MAX_RETRY_AFTER_MS } from '../gateway/retry.ts';
-import type { BlockConfig, ChatEntry } from '../schemas/block.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
+import type { ChatEntry } from '../schemas/chat-entry.ts';
 
 type Retry = BlockConfig['retry'];
 

@@ -6,7 +6,7 @@ import type { CoreBus } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Prices } from '../gateway/pricing.ts';
-import type { CallPurpose } from '../schemas/block.ts';
+import type { CallPurpose } from '../schemas/block-costs.ts';
 import type { Message, Usage } from '../schemas/chat.ts';
 import { estimateTokens } from '../tokens.ts';
 import type { Ledger } from '../workspace/ledger.ts';

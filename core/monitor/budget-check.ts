@@ -3,7 +3,8 @@
 // Before each call, what was spent, what calls of the block that are under way may yet cost, and the worst case of this one must fit. A call
 // that does not fit only because of those under way waits for them, because they mostly cost less than their worst case.
 import type { BlockContext } from '../block/block-context.ts';
-import type { BlockConfig, BudgetStand } from '../schemas/block.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
+import type { BudgetStand } from '../schemas/block-costs.ts';
 import type { Ledger } from '../workspace/ledger.ts';
 import type { Reservation } from '../workspace/reservations.ts';
 import { type BudgetVerdict, hasCaps, judgeBudget } from './budget.ts';

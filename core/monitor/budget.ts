@@ -2,7 +2,8 @@
 //
 // What was spent comes from the ledger, so that neither a reset nor an archive lifts a cap. A cap that is reached stays so until the period ends
 // or the cap is raised.
-import type { BlockConfig, BudgetStand } from '../schemas/block.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
+import type { BudgetStand } from '../schemas/block-costs.ts';
 import { dateKey, nextDayStart, nextMonthStart } from './calendar.ts';
 
 /** What was spent in a period. */

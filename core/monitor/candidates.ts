@@ -1,5 +1,5 @@
 // The models that may answer for a block. Pure: no I/O.
-import type { BlockConfig } from '../schemas/block.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
 
 /** The longest answer where the configuration names none. */

@@ -5,7 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import type { BlockContext } from '../block/block-context.ts';
 import { BlockhouseError } from '../errors.ts';
-import type { BlockConfig, BlockMemory, Compaction } from '../schemas/block.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
+import type { BlockMemory, Compaction } from '../schemas/block-memory.ts';
 import { estimateTokens } from '../tokens.ts';
 import { recordCall } from './bookkeeping.ts';
 import { reserveCall } from './budget-check.ts';

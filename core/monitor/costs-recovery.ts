@@ -2,7 +2,7 @@
 //
 // ledger-is-the-truth: what is missing is counted from the ledger's own lines. Caps and reports never look at costs.json.
 import type { BlockContext } from '../block/block-context.ts';
-import type { BlockCosts } from '../schemas/block.ts';
+import type { BlockCosts } from '../schemas/block-costs.ts';
 import type { LedgerLine } from '../workspace/ledger.ts';
 import { addCall, mergeCosts, noCosts } from './costs.ts';
 

@@ -2,7 +2,7 @@
 //
 // Totals are finite, never negative, and never smaller than before, whatever a provider reports. A cost of null means that nothing in the sum
 // has a known price; otherwise it is the sum of what is priced, and `unpricedCalls` says how many calls are not in it.
-import type { BlockCosts, BudgetStand, CallPurpose, CostBucket } from '../schemas/block.ts';
+import type { BlockCosts, BudgetStand, CallPurpose, CostBucket } from '../schemas/block-costs.ts';
 import type { Usage } from '../schemas/chat.ts';
 
 const DAYS_KEPT = 90;

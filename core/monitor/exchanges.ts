@@ -1,5 +1,5 @@
 // The history as exchanges: each a message that is done, with its answers. An exchange that lacks either is left out. Pure: no I/O.
-import type { ChatEntry } from '../schemas/block.ts';
+import type { ChatEntry } from '../schemas/chat-entry.ts';
 
 /** A message and its answers, in the order in which a model sees them. There is at least one answer. */
 export interface Exchange {

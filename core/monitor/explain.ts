@@ -1,7 +1,8 @@
 // Explains a block: why it is in its state, what happens next by itself and when, which message failed, and the command that helps.
 // Pure: no I/O.
-import type { BlockConfig, BlockPulse, BlockState } from '../schemas/block.ts';
 import type { Explanation, Failures } from '../schemas/block-api.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
+import type { BlockPulse, BlockState } from '../schemas/block-pulse.ts';
 
 /** What an explanation is made from. */
 export interface ToExplain {

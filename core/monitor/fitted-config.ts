@@ -1,6 +1,6 @@
 // The configuration of a block, with a window that its model can take.
 import type { BlockContext } from '../block/block-context.ts';
-import type { BlockConfig } from '../schemas/block.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
 import { candidatesOf } from './candidates.ts';
 
 /**

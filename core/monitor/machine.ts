@@ -10,7 +10,7 @@
 // no-reply-while-compacting: no reply begins while the memory is being compacted.
 import type { MachineSetup } from '../block/machine-setup.ts';
 import type { Cause } from '../block/machine-types.ts';
-import type { BlockState } from '../schemas/block.ts';
+import type { BlockState } from '../schemas/block-pulse.ts';
 
 const output = <O>({ event }: { readonly event: { readonly output: O } }): O => event.output;
 const error = ({ event }: { readonly event: { readonly error: unknown } }): unknown => event.error;

@@ -1,7 +1,7 @@
 // The outcome of a message: makes the entry of its answer, and reports it to readers, the log and the bus.
 import type { BlockContext } from '../block/block-context.ts';
 import type { BlockhouseError } from '../errors.ts';
-import type { ChatEntry, EntryError } from '../schemas/block.ts';
+import type { ChatEntry, EntryError } from '../schemas/chat-entry.ts';
 import type { Bill } from './billing.ts';
 import type { Candidate } from './candidates.ts';
 

@@ -1,6 +1,6 @@
 // pulse.json: what the monitor does, for people and programs to read. Each step of the machine is one change of it. Pure: no I/O.
 import { statusOf } from '../block/summary.ts';
-import type { BlockPulse, BlockState, CurrentTask, QueueCounts, Reason, Transition, TransitionActor } from '../schemas/block.ts';
+import type { BlockPulse, BlockState, CurrentTask, QueueCounts, Reason, Transition, TransitionActor } from '../schemas/block-pulse.ts';
 
 const KEPT_TRANSITIONS = 50;
 

@@ -1,7 +1,7 @@
 // Why a monitor waits or has given up, in the words of pulse.json. Pure: no I/O.
 import type { BlockhouseError } from '../errors.ts';
-import type { Reason } from '../schemas/block.ts';
-import type { HaltState } from '../schemas/block-api.ts';
+import type { Reason } from '../schemas/block-pulse.ts';
+import type { HaltState } from '../schemas/workspace-api.ts';
 
 /** A failure of a model call, or of the disk, as the reason of a state. */
 export function faultReason(block: string, failure: BlockhouseError): Reason {

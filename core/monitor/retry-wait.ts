@@ -3,7 +3,7 @@
 // monotonic-wait: within a run a wait is measured on the monotonic clock, so that a clock that is set makes it neither longer nor shorter.
 //   `nextAttemptAt` in chat.json matters only where this process has not begun the wait itself: after a restart, or when it was written by
 //   hand. Then it is believed up to the longest wait there is.
-import type { ChatEntry } from '../schemas/block.ts';
+import type { ChatEntry } from '../schemas/chat-entry.ts';
 
 type WaitingMessage = Pick<ChatEntry, 'id' | 'nextAttemptAt'>;
 

@@ -7,7 +7,7 @@ import type { BlockContext } from '../block/block-context.ts';
 import { type Entries, requeue, settle } from '../block/chat-file.ts';
 import type { TextSoFar } from '../block/reply-stream.ts';
 import type { BlockhouseError } from '../errors.ts';
-import type { ChatEntry, EntryError } from '../schemas/block.ts';
+import type { ChatEntry, EntryError } from '../schemas/chat-entry.ts';
 import { CANCELLED, GONE } from './attempt.ts';
 import type { Bill } from './billing.ts';
 import type { Candidate } from './candidates.ts';

@@ -3,7 +3,9 @@
 // Older exchanges are left out first, and only as a whole: no answer is shown without its question, and no question without its answer.
 // Tokens are estimates. Pure: no I/O.
 import { BlockhouseError } from '../errors.ts';
-import type { BlockConfig, BlockMemory, ChatEntry } from '../schemas/block.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
+import type { BlockMemory } from '../schemas/block-memory.ts';
+import type { ChatEntry } from '../schemas/chat-entry.ts';
 import type { Message } from '../schemas/chat.ts';
 import { estimateTokens } from '../tokens.ts';
 import { type Exchange, entriesOf, exchangesFrom } from './exchanges.ts';

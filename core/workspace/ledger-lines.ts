@@ -1,6 +1,6 @@
 // The lines of the ledger, and what counts as one. Pure: no I/O.
 import { isObject, tryParseJson } from '../json.ts';
-import type { CallPurpose } from '../schemas/block.ts';
+import type { CallPurpose } from '../schemas/block-costs.ts';
 import type { Usage } from '../schemas/chat.ts';
 
 /** One model call. */

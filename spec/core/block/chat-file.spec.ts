@@ -22,7 +22,7 @@ import {
   wholeEntry,
   withEntry,
 } from '../../../core/block/chat-file.ts';
-import type { ChatEntry } from '../../../core/schemas/block.ts';
+import type { ChatEntry } from '../../../core/schemas/chat-entry.ts';
 import { AT, answerEntry, pair, userEntry } from '../../support/block-files.ts';
 
 const NOW = Date.parse(AT);

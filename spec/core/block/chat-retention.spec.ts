@@ -1,7 +1,7 @@
 import t from 'tap';
 import { bytesOf, type Entries } from '../../../core/block/chat-file.ts';
 import { ACTIVE_BYTES, ACTIVE_ENTRIES, activeOf, MOVED_AT_ONCE, splitOld } from '../../../core/block/chat-retention.ts';
-import type { ChatEntry } from '../../../core/schemas/block.ts';
+import type { ChatEntry } from '../../../core/schemas/chat-entry.ts';
 import { answerEntry, userEntry } from '../../support/block-files.ts';
 
 const MIB = 1024 * 1024;

@@ -2,7 +2,7 @@ import t from 'tap';
 import { applyPatch } from '../../../core/block/config-rules.ts';
 import { invalidRequest } from '../../../core/errors.ts';
 import { parseBaseURL } from '../../../core/gateway/egress.ts';
-import type { BlockConfig } from '../../../core/schemas/block.ts';
+import type { BlockConfig } from '../../../core/schemas/block-config.ts';
 import { AT, configOf } from '../../support/block-files.ts';
 
 const LATER = '2026-11-21T00:00:00.000Z';

@@ -5,7 +5,7 @@ import { ask } from '../../../core/block/ask.ts';
 import type { Stored, Unconfirmed } from '../../../core/block/block-folders.ts';
 import { type BlockMachine, createBlockMachine, isRunning, stateOf } from '../../../core/block/machine.ts';
 import type { BlockEvent, Choice, MachineContext } from '../../../core/block/machine-types.ts';
-import type { BlockMemory } from '../../../core/schemas/block.ts';
+import type { BlockMemory } from '../../../core/schemas/block-memory.ts';
 import { memoryOf } from '../../support/block-files.ts';
 import { pathOf, START, STOP } from '../../support/monitor-rig.ts';
 import { gate } from '../../support/stepped-adapter.ts';

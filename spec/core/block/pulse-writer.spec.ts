@@ -7,7 +7,7 @@ import { openFiles } from '../../../core/block/files.ts';
 import { HeartbeatWheel } from '../../../core/block/heartbeats.ts';
 import { PulseWriter, type SeenState } from '../../../core/block/pulse-writer.ts';
 import { createBus } from '../../../core/bus.ts';
-import type { BlockState } from '../../../core/schemas/block.ts';
+import type { BlockState } from '../../../core/schemas/block-pulse.ts';
 import type { BlockLog } from '../../../core/workspace/block-log.ts';
 import { AT, configOf, userEntry } from '../../support/block-files.ts';
 import { testFolder } from '../../support/test-folder.ts';

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { damagedEntry, entryOf, pulseAtRest, statusOf } from '../../../core/block/summary.ts';
 import { noCosts } from '../../../core/monitor/costs.ts';
-import { STATES } from '../../../core/schemas/block.ts';
 import { BlockEntry } from '../../../core/schemas/block-api.ts';
+import { STATES } from '../../../core/schemas/block-pulse.ts';
 import { compile, type Validator } from '../../../core/schemas/validate.ts';
 import { AT, configOf, memoryOf, pair, pulseOf, userEntry } from '../../support/block-files.ts';
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { BlockMemory } from '../../../core/schemas/block.ts';
+import type { BlockMemory } from '../../../core/schemas/block-memory.ts';
 import { pair } from '../../support/block-files.ts';
 import { RUNNABLE, type StartedCore, startCore } from '../../support/blocks.ts';
 import { type HeldCall, type HeldDaemon, heldDaemon } from '../../support/held-daemon.ts';

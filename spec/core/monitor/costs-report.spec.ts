@@ -1,7 +1,7 @@
 import t from 'tap';
 import { emptyBucket } from '../../../core/monitor/costs.ts';
 import { type CostLine, reportCosts } from '../../../core/monitor/costs-report.ts';
-import { CostsReport } from '../../../core/schemas/block-api.ts';
+import { CostsReport } from '../../../core/schemas/workspace-api.ts';
 import { compile } from '../../../core/schemas/validate.ts';
 
 async function* lines(...all: [block: string, model: string, day: string, costUsd: number | null][]): AsyncGenerator<CostLine> {

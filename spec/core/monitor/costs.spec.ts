@@ -1,6 +1,6 @@
 import t from 'tap';
 import { addBucket, addCall, type BilledCall, bucketOf, emptyBucket, mergeCosts, noCosts, startSession } from '../../../core/monitor/costs.ts';
-import { type BlockCosts, CostsFile } from '../../../core/schemas/block.ts';
+import { type BlockCosts, CostsFile } from '../../../core/schemas/block-costs.ts';
 import type { Usage } from '../../../core/schemas/chat.ts';
 import { compile } from '../../../core/schemas/validate.ts';
 

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { entriesOf, exchangesFrom } from '../../../core/monitor/exchanges.ts';
-import type { ChatEntry } from '../../../core/schemas/block.ts';
+import type { ChatEntry } from '../../../core/schemas/chat-entry.ts';
 import { answerEntry as answer, pair, userEntry as user } from '../../support/block-files.ts';
 
 const idsFrom = (firstKeptId: string | null, history: readonly ChatEntry[]): string =>

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { statusOf } from '../../../core/block/summary.ts';
 import { explain } from '../../../core/monitor/explain.ts';
-import { type BlockPulse, type BlockState, STATES } from '../../../core/schemas/block.ts';
 import { Explanation, type Failures } from '../../../core/schemas/block-api.ts';
+import { type BlockPulse, type BlockState, STATES } from '../../../core/schemas/block-pulse.ts';
 import { compile } from '../../../core/schemas/validate.ts';
 import { configOf, pulseOf } from '../../support/block-files.ts';
 

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { beat, beginRun, type Step, takeStep } from '../../../core/monitor/pulse.ts';
-import { type BlockPulse, STATES } from '../../../core/schemas/block.ts';
+import { type BlockPulse, STATES } from '../../../core/schemas/block-pulse.ts';
 import { AT, pulseOf } from '../../support/block-files.ts';
 
 const NOW = Date.parse(AT);

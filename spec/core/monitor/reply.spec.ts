@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import t from 'tap';
 import type { ReplyStep } from '../../../core/block/api.ts';
-import type { ChatEntry } from '../../../core/schemas/block.ts';
+import type { ChatEntry } from '../../../core/schemas/chat-entry.ts';
 import { askedOf, RUNNABLE, startCore } from '../../support/blocks.ts';
 import { heldDaemon } from '../../support/held-daemon.ts';
 import { until } from '../../support/until.ts';

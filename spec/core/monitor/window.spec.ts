@@ -1,6 +1,6 @@
 import t from 'tap';
 import { buildWindow, needsCompaction, planCompaction, summaryMessages, windowStand } from '../../../core/monitor/window.ts';
-import type { ChatEntry } from '../../../core/schemas/block.ts';
+import type { ChatEntry } from '../../../core/schemas/chat-entry.ts';
 import { AT, answerEntry as answer, configOf, memoryOf, pair, userEntry as user } from '../../support/block-files.ts';
 
 const waiting = (id: string, content = `question ${id}`): ChatEntry => user(id, { status: 'processing', processed: false, content });
