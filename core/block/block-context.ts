@@ -8,7 +8,7 @@ import type { HaltState } from '../schemas/workspace-api.ts';
 import type { BlockLog } from '../workspace/block-log.ts';
 import type { Ledger } from '../workspace/ledger.ts';
 import type { FolderWatches } from '../workspace/watch.ts';
-import type { EntryIds } from './chat-file.ts';
+import type { EntryIds } from './entry-ids.ts';
 import type { BlockFileSet } from './files.ts';
 import type { HeartbeatWheel } from './heartbeats.ts';
 import type { ReplyStream, StepCounter } from './reply-stream.ts';

@@ -15,7 +15,7 @@ import type { WorkspaceContext } from './block-context.ts';
 import { BlockFolders, type Stored, type Unconfirmed } from './block-folders.ts';
 import { BlockIndex, sweep } from './block-index.ts';
 import { ChangeGate } from './change-gate.ts';
-import { countQueue, failuresIn } from './chat-file.ts';
+import { countQueue, failuresIn } from './chat-counts.ts';
 import { examine } from './doctor.ts';
 import { type BlockContents, openFiles, readContents } from './files.ts';
 import type { HaltSwitch } from './halt.ts';

@@ -20,7 +20,7 @@ import type { Blocks } from './api.ts';
 import { ask } from './ask.ts';
 import type { Block } from './block.ts';
 import type { Stored, Unconfirmed } from './block-folders.ts';
-import { countQueue } from './chat-file.ts';
+import { countQueue } from './chat-counts.ts';
 import { assertConfigSize } from './config-rules.ts';
 import { formatFile, parseConfig } from './document-codecs.ts';
 import { checkFiles } from './files.ts';

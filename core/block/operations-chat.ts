@@ -6,7 +6,8 @@ import { compile, type Validator } from '../schemas/validate.ts';
 import type { Change } from '../workspace/json-file.ts';
 import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
-import { type Added, appendMessage, completeEntries, type Entries, isWaiting, queueAgain, withEntry } from './chat-file.ts';
+import { type Added, appendMessage, queueAgain } from './chat-changes.ts';
+import { completeEntries, type Entries, isWaiting } from './chat-file.ts';
 import { findEntry, pageOf } from './chat-history.ts';
 import { activeOf } from './chat-retention.ts';
 import type { OperationsContext } from './operations.ts';
@@ -79,7 +80,7 @@ async function cancel(block: Block, id: string): Promise<ChatEntry> {
     const hadFailed = before.role === 'user' && before.status === 'failed';
     if (!isWaiting(before) && !hadFailed) throw new BlockhouseError('WRONG_STATE', `The message is ${before.status} already.`);
     const entry: ChatEntry = { ...before, status: 'cancelled', processed: true, finishedAt: block.at() };
-    return { value: withEntry(entries, id, () => entry), result: { entry, hadFailed } };
+    return { value: entries.with(entries.indexOf(before), entry), result: { entry, hadFailed } };
   });
   if (!hadFailed) block.world.bus.emit('message.finished', { block: block.name, id, status: 'cancelled' });
   return entry;

@@ -11,7 +11,7 @@ import { beat, beginRun, type Step, takeStep, uptime } from '../monitor/pulse.ts
 import type { BlockPulse, BlockState, CurrentTask, QueueCounts } from '../schemas/block-pulse.ts';
 import type { BlockLog } from '../workspace/block-log.ts';
 import type { WorkspaceContext } from './block-context.ts';
-import { countQueue } from './chat-file.ts';
+import { countQueue } from './chat-counts.ts';
 import type { BlockFileSet } from './files.ts';
 import type { MachineContext } from './machine-types.ts';
 

@@ -2,7 +2,8 @@
 import type { BlockEntry } from '../schemas/block-api.ts';
 import type { BlockCosts } from '../schemas/block-costs.ts';
 import type { BlockPulse, BlockState, BlockStatus } from '../schemas/block-pulse.ts';
-import { countQueue, type Entries, failuresIn, lastMessageAt } from './chat-file.ts';
+import { countQueue, failuresIn } from './chat-counts.ts';
+import type { Entries } from './chat-file.ts';
 import type { BlockContents } from './files.ts';
 
 const STATUS_OF: Readonly<Record<BlockState, BlockStatus>> = {
@@ -43,7 +44,7 @@ export function entryOf(contents: BlockContents, today: string): BlockEntry {
     pulse: { status, state, lastPulse, nextWakeUp, error },
     queue: waitingIn(chat),
     failures: failuresIn(chat),
-    lastMessageAt: lastMessageAt(chat),
+    lastMessageAt: chat.at(-1)?.timestamp ?? null,
   });
 }
 

@@ -2,7 +2,7 @@
 import { fromPromise } from 'xstate';
 import { type ActorSystem, fromAbortable } from '../block/abortable.ts';
 import type { BlockContext } from '../block/block-context.ts';
-import { requeueAll } from '../block/chat-file.ts';
+import { requeueAll } from '../block/chat-changes.ts';
 import type { Choice, ReplyOutcome } from '../block/machine-types.ts';
 import type { BlockMemory, Compaction } from '../schemas/block-memory.ts';
 import { compact } from './compaction.ts';

@@ -5,7 +5,9 @@
 //   network is kept, whatever the clock says.
 
 import type { BlockContext } from '../block/block-context.ts';
-import { completeEntries, countQueue, type Entries, recover } from '../block/chat-file.ts';
+import { recover } from '../block/chat-changes.ts';
+import { countQueue } from '../block/chat-counts.ts';
+import { completeEntries, type Entries } from '../block/chat-file.ts';
 import type { Choice } from '../block/machine-types.ts';
 import { toBlockhouseError } from '../errors.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';

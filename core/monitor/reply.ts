@@ -10,7 +10,7 @@
 // unkept-counts: an attempt counts even if its answer or its bill could not be written, because it may have been paid for.
 
 import type { BlockContext } from '../block/block-context.ts';
-import { begin } from '../block/chat-file.ts';
+import { begin } from '../block/chat-changes.ts';
 import type { ReplyOutcome } from '../block/machine-types.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { TaskPhase } from '../schemas/block-pulse.ts';

@@ -4,7 +4,8 @@
 // hand-edit-wins: if a person has removed the message or given it an outcome meanwhile, that is not overwritten.
 
 import type { BlockContext } from '../block/block-context.ts';
-import { type Entries, requeue, settle } from '../block/chat-file.ts';
+import { requeue, settle } from '../block/chat-changes.ts';
+import type { Entries } from '../block/chat-file.ts';
 import type { TextSoFar } from '../block/reply-stream.ts';
 import type { BlockhouseError } from '../errors.ts';
 import type { ChatEntry, EntryError } from '../schemas/chat-entry.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Block } from '../../../core/block/block.ts';
 import type { BlockContext } from '../../../core/block/block-context.ts';
-import { EntryIds } from '../../../core/block/chat-file.ts';
+import { EntryIds } from '../../../core/block/entry-ids.ts';
 import { BlockhouseError } from '../../../core/errors.ts';
 import { choiceAfterFault, chooseNext } from '../../../core/monitor/next-message.ts';
 import { RetryWait } from '../../../core/monitor/retry-wait.ts';
