@@ -1,24 +1,20 @@
 // The operations on blocks: the port between the core and its transports. Pure: types only.
 import type { ArchiveInfo, BlockEntry, Explanation, LogFile } from '../schemas/block-api.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
-import type { BlockCosts } from '../schemas/block-costs.ts';
 import type { BlockMemory, Fact } from '../schemas/block-memory.ts';
 import type { BlockPulse } from '../schemas/block-pulse.ts';
 import type { ChatReceipt, HistoryPage, MessageFound } from '../schemas/chat-api.ts';
 import type { Channel, ChatEntry } from '../schemas/chat-entry.ts';
 import type { CostsReport, DoctorReport, HaltState } from '../schemas/workspace-api.ts';
 import type { Warning } from '../schemas/chat.ts';
+import type { BlockContents } from './files.ts';
 
 /** Stops following. A second call does nothing. */
 export type StopFollowing = () => void;
 
 /** The contents of a block's files. */
-export interface BlockDetails {
+export interface BlockDetails extends Omit<BlockContents, 'chat'> {
   readonly name: string;
-  readonly config: BlockConfig;
-  readonly memory: BlockMemory;
-  readonly costs: BlockCosts;
-  readonly pulse: BlockPulse;
 }
 
 /** One step of a reply while it is written. `seq` only grows, so a reader can pass the last one to get the rest. */

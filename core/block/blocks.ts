@@ -9,8 +9,8 @@ import { monitorActors } from '../monitor/actors.ts';
 import { reportCosts } from '../monitor/costs-report.ts';
 import { explain } from '../monitor/explain.ts';
 import { newestLogs } from '../workspace/block-log.ts';
-import type { BlockDetails, Blocks } from './api.ts';
-import { Block, blockOf, restingPulse } from './block.ts';
+import type { Blocks } from './api.ts';
+import { Block, blockOf } from './block.ts';
 import type { WorkspaceContext } from './block-context.ts';
 import { BlockFolders, type Stored, type Unconfirmed } from './block-folders.ts';
 import { BlockIndex, sweep } from './block-index.ts';
@@ -27,6 +27,7 @@ import { chatOperations } from './operations-chat.ts';
 import { configOperations } from './operations-config.ts';
 import { memoryOperations } from './operations-memory.ts';
 import { type MonitorOperations, monitorOperations } from './operations-monitor.ts';
+import { restingPulse } from './summary.ts';
 
 /** How long the replies of all blocks may go on when the server ends. */
 const CLOSING_GRACE_MS = 3000;
@@ -43,7 +44,10 @@ export interface WorkspaceBlocks extends Blocks {
 
 /** Makes the blocks of a workspace. */
 export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch): WorkspaceBlocks {
-  const onFault = (what: string, error: unknown, block?: string): void => tellFault(world, what, error, block);
+  const onFault = (what: string, error: unknown, block?: string): void => {
+    const text = error instanceof BlockhouseError ? error.message : ((error as NodeJS.ErrnoException).code ?? String(error));
+    world.bus.emit('workspace.fault', { what, error: text, ...(block !== undefined && { block }) });
+  };
   const folders = new BlockFolders(world.workspace);
   const index: BlockIndex = new BlockIndex({
     folder: folders.blocks,
@@ -54,7 +58,18 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
   });
   const blocks: OpenBlocks = new OpenBlocks({
     index,
-    make: (name, actor) => new Block({ name, folder: folders.folderOf(name), world, machine, onStale: (stale) => index.markStale(stale) }, actor),
+    make: (name, actor) =>
+      new Block(
+        {
+          name,
+          folder: folders.folderOf(name),
+          world,
+          machine,
+          onStale: () => index.markStale(name),
+          onFault: (what, error) => onFault(what, error, name),
+        },
+        actor,
+      ),
     sweep: (name) => sweep(folders.folderOf(name), onFault),
   });
   const gate = new ChangeGate();
@@ -84,10 +99,10 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     return { ...contents, pulse: restingPulse(contents.pulse, contents.config, contents.chat, world.gateway) };
   };
 
-  const details = async (name: string): Promise<BlockDetails> => {
-    const { config, memory, costs, pulse, chat } = await (await blocks.find(name)).contents();
-    // A monitor that waits for anything but messages counts them only with its next heartbeat.
-    return { name, config, memory, costs, pulse: { ...pulse, queue: countQueue(chat) } };
+  /** The contents of a block with the present queue: a monitor that waits for anything but messages counts them only with its next heartbeat. */
+  const contentsOf = async (name: string): Promise<BlockContents> => {
+    const contents = await (await blocks.find(name)).contents();
+    return { ...contents, pulse: { ...contents.pulse, queue: countQueue(contents.chat) } };
   };
 
   return {
@@ -101,10 +116,13 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     ...lifeOf(context, { index, halt, monitors }),
     counts: () => ({ blocks: index.size, monitorsRunning: blocks.running }),
     list: () => index.list(),
-    details,
+    async details(name) {
+      const { chat: _chat, ...files } = await contentsOf(name);
+      return { name, ...files };
+    },
     async explain(name) {
-      const { config, pulse, chat } = await (await blocks.find(name)).contents();
-      return explain({ name, config, pulse: { ...pulse, queue: countQueue(chat) }, failures: failuresIn(chat), now: world.now() });
+      const { config, pulse, chat } = await contentsOf(name);
+      return explain({ name, config, pulse, failures: failuresIn(chat), now: world.now() });
     },
     async logs(name) {
       const block = await blocks.find(name);
@@ -194,9 +212,4 @@ function provideWork(machine: BlockMachine, moves: Moves): BlockMachine {
       closeRun: ({ system }) => blockOf(system).closeRun(),
     },
   });
-}
-
-function tellFault({ bus }: WorkspaceContext, what: string, error: unknown, block?: string): void {
-  const text = error instanceof BlockhouseError ? error.message : ((error as NodeJS.ErrnoException).code ?? String(error));
-  bus.emit('workspace.fault', { what, error: text, ...(block !== undefined && { block }) });
 }

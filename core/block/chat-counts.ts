@@ -21,6 +21,12 @@ export function countQueue(entries: Entries): QueueCounts {
   return { queued, processing, failed, oldestQueuedAt };
 }
 
+/** How many messages wait or are being answered. */
+export function waitingIn(entries: Entries): number {
+  const { queued, processing } = countQueue(entries);
+  return queued + processing;
+}
+
 /** The messages that failed: how many, since when, and the last of them. */
 export function failuresIn(entries: Entries): Failures {
   let count = 0;

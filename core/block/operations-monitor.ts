@@ -9,6 +9,7 @@ import type { BlockPulse, BlockState } from '../schemas/block-pulse.ts';
 import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
 import type { OperationsContext } from './operations.ts';
+import { missingFor, unlessDamaged } from './readiness.ts';
 
 /** The pause between two starts when the server starts, so that a thousand monitors don't start at once. */
 const STAGGER_MS = 10;
@@ -111,9 +112,7 @@ async function stop(block: Block): Promise<Steered> {
 async function assertConfigured(block: Block): Promise<void> {
   const { adapter } = await block.files.config.read();
   if (adapter === null) throw invalidRequest('config.adapter', `is not set: \`blockhouse config set ${block.name} 'adapter={"provider":"…","model":"…"}'\``);
-  const { provider, baseURL, region } = adapter;
-  const overrides = { ...(baseURL !== undefined && { baseURL }), ...(region !== undefined && { region }) };
-  const { missing } = block.world.gateway.readiness(provider, overrides, 'config.adapter.provider');
+  const missing = missingFor(block.world.gateway, adapter, 'config.adapter.provider');
   if (missing !== undefined) throw invalidRequest('config.adapter', `can't be used: ${messageForBlock(missing)}`);
 }
 
@@ -128,8 +127,7 @@ function stoppedForNow(name: string, failure: BlockhouseError): BlockhouseError 
     failure.code === 'STORAGE_FULL'
       ? "config.json can't be written, so it would start again with the server. Free some space, and stop it again."
       : `config.json may not have recorded that: ${failure.message} Stop it again, or it may start with the server.`;
-  const message = `${name} is stopped, but ${why}`;
-  return new BlockhouseError(failure.code, message, { cause: failure });
+  return new BlockhouseError(failure.code, `${name} is stopped, but ${why}`, { cause: failure });
 }
 
 /** The message of a start, which also ends the wait of a monitor that waits. */
@@ -148,12 +146,8 @@ async function want(block: Block, enabled: boolean): Promise<void> {
   }));
 }
 
-/** False if config.json can't be read. */
+/** False if config.json is damaged. */
 async function isWanted(block: Block): Promise<boolean> {
-  try {
-    return (await block.files.config.read()).enabled;
-  } catch (error) {
-    if (error instanceof BlockhouseError && error.code === 'BLOCK_DAMAGED') return false;
-    throw error;
-  }
+  const config = await block.files.config.read().catch(unlessDamaged);
+  return config?.enabled === true;
 }

@@ -1,15 +1,21 @@
 // Checks whether a block could run.
-import { toBlockhouseError } from '../errors.ts';
+import { type BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import type { BlockConfig } from '../schemas/block-config.ts';
+import type { BlockAdapter, BlockConfig } from '../schemas/block-config.ts';
+
+type Readiness = Pick<Gateway, 'readiness'>;
+
+/** What a provider still needs for the model; undefined if nothing is missing. Throws INVALID_REQUEST, which names the field, for an unknown one. */
+export function missingFor(gateway: Readiness, { provider, baseURL, region }: BlockAdapter, field: string): BlockhouseError | undefined {
+  const overrides = { ...(baseURL !== undefined && { baseURL }), ...(region !== undefined && { region }) };
+  return gateway.readiness(provider, overrides, field).missing;
+}
 
 /** True if a model is set and its credentials are available. */
-export function isConfigured(gateway: Pick<Gateway, 'readiness'>, adapter: BlockConfig['adapter']): boolean {
+export function isConfigured(gateway: Readiness, adapter: BlockConfig['adapter']): boolean {
   if (adapter === null) return false;
-  const { provider, baseURL, region } = adapter;
-  const overrides = { ...(baseURL !== undefined && { baseURL }), ...(region !== undefined && { region }) };
   try {
-    return gateway.readiness(provider, overrides, 'adapter.provider').missing === undefined;
+    return missingFor(gateway, adapter, 'adapter.provider') === undefined;
   } catch (error) {
     // config.json names an unknown provider.
     if (toBlockhouseError(error).code === 'INVALID_REQUEST') return false;

@@ -241,7 +241,7 @@ t.test('a known word in the wrong place, or in snake case, is answered with the 
 
 t.test('every schema is valid and compiles; the server itself checks none when it starts, because that takes time', (t) => {
   const judge = new Ajv({ strict: true, strictTypes: false, strictRequired: false });
-  const all = Object.entries(core).filter(
+  const all = Object.entries<unknown>(core).filter(
     (entry): entry is [string, object] => typeof entry[1] === 'object' && entry[1] !== null && ('type' in entry[1] || 'anyOf' in entry[1]),
   );
   t.ok(all.length > 40, `${all.length} schemas`);
