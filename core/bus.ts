@@ -127,14 +127,16 @@ export function createBus(): CoreBus {
   const emit = (type: keyof CoreEvents, fact?: unknown): void => {
     const listeners = bus.all.get(type);
     // A copy, because a listener may add or remove others. Every request emits two facts, and most facts have at most one listener.
-    if (listeners !== undefined && listeners.length > 0) for (const listener of [...listeners]) tell(() => (listener as (fact: unknown) => void)(fact));
+    if (listeners !== undefined && listeners.length > 0) for (const listener of [...listeners]) callApart(() => (listener as (fact: unknown) => void)(fact));
     const ofAll = bus.all.get('*');
-    if (ofAll !== undefined && ofAll.length > 0) for (const listener of [...ofAll]) tell(() => (listener as (type: string, fact: unknown) => void)(type, fact));
+    if (ofAll !== undefined && ofAll.length > 0)
+      for (const listener of [...ofAll]) callApart(() => (listener as (type: string, fact: unknown) => void)(type, fact));
   };
   return { ...bus, emit };
 }
 
-function tell(call: () => void): void {
+/** Calls foreign code. An error that it throws becomes a process warning. */
+export function callApart(call: () => void): void {
   try {
     call();
   } catch (error) {

@@ -165,7 +165,7 @@ async function purge({ folders, world }: OperationsContext, machine: BlockMachin
 
 async function importBundle({ folders, world, blocks, onMoved }: OperationsContext, bundle: Uint8Array, wanted: string | undefined): Promise<Named> {
   if (wanted !== undefined) assertNewName(wanted);
-  const { name, unconfirmed } = await folders.import(
+  const { name, unconfirmed } = await folders.build(
     (folder) => unpackInto(bundle, folder),
     async (folder) => {
       const config = await configIn(folder, wanted, world.now()).catch((error: Error) => {

@@ -34,8 +34,7 @@ export function chatOperations(
 async function post(block: Block, body: unknown, channel: Channel, autoStart: (block: Block) => Promise<void>): Promise<ChatReceipt> {
   checkPost(body);
   const { message, clientId } = body;
-  if (message.trim() === '')
-    throw new BlockhouseError('INVALID_REQUEST', 'message must not be blank.', { details: [{ path: 'message', message: 'must not be blank' }] });
+  if (message.trim() === '') throw invalidRequest('message', 'must not be blank');
   const { name } = block;
   const { queue, autoStart: isWanted } = await block.files.config.read();
   const { chat, archive } = block.files;

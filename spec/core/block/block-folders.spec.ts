@@ -49,7 +49,7 @@ t.test('of many that want one name, one gets it', async (t) => {
   for (let round = 0; round < 20; round += 1) {
     const name = `ada-${round}`;
     // Imports of nothing come to their last step at nearly the same time.
-    const imports = Array.from({ length: 20 }, (_, n) => folders.import(empty, async () => config(name, { description: `${n}` })));
+    const imports = Array.from({ length: 20 }, (_, n) => folders.build(empty, async () => config(name, { description: `${n}` })));
     const results = await Promise.allSettled([folders.create(config(name)), ...imports]);
     const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as { code: string }] : []));
     t.strictSame([...new Set(refused.map(({ code }) => code))], ['NAME_TAKEN']);
@@ -60,7 +60,7 @@ t.test('of many that want one name, one gets it', async (t) => {
 
 t.test('what is imported is filled and named before it is there', async (t) => {
   const folders = await open(t);
-  const imported = await folders.import(
+  const imported = await folders.build(
     async (folder) => {
       t.same(readdirSync(folder), []);
       writeFileSync(join(folder, 'chat.json'), '[]');
@@ -73,7 +73,7 @@ t.test('what is imported is filled and named before it is there', async (t) => {
   t.same(imported, { name: 'ada', unconfirmed: undefined });
   t.same(readdirSync(folders.folderOf('ada')).sort(), ['chat.json', 'config.json']);
   await t.rejects(
-    folders.import(
+    folders.build(
       () => Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' })),
       async () => config('bob'),
     ),
