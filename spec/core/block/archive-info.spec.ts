@@ -6,7 +6,7 @@ const OLD = 'ada_2026-11-20T14-03-22-123Z';
 const NEW = 'ada_2026-11-21T14-03-22-123Z';
 const info = (archivedAt: string, fields: object = {}) => JSON.stringify({ archiveName: 'x', originalName: 'x', archivedAt, ...fields });
 
-t.test('archived blocks are listed with what their file says, the newest first, and found by either name', async (t) => {
+t.test('archived blocks are listed with the facts of their archive.json, newest first, and found by either name', async (t) => {
   const archive = t.testdir({
     [OLD]: { 'archive.json': info('2026-11-20T14:03:22.123Z', { description: 'd' }) },
     [NEW]: { 'archive.json': info('2026-11-21T14:03:22.123Z') },
@@ -21,7 +21,7 @@ t.test('archived blocks are listed with what their file says, the newest first, 
   for (const name of ['eve', 'file', 'no-archive', `../${OLD}`]) await t.rejects(findArchive(archive, name), { code: 'ARCHIVE_NOT_FOUND' });
 });
 
-t.test('a description that can not be used hides no block, and is given to nobody', async (t) => {
+t.test("a block whose archive.json can't be used is listed without it", async (t) => {
   const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
   for (const text of ['{', '[]', info('then', { mine: 'DEEP' }).replace('"DEEP"', deep)]) {
     const archive = t.testdir({ [OLD]: { 'archive.json': text } });

@@ -8,7 +8,7 @@ import { withoutRights } from '../../support/nobody.ts';
 import { holdFolderSyncs } from '../../support/unconfirmed-folders.ts';
 import { until } from '../../support/until.ts';
 
-t.test('blocks that were made by hand are there, with whatever they have', async (t) => {
+t.test('blocks that were made by hand are listed, with whatever files they have', async (t) => {
   const one = await startCore(t, { files: { blocks: { ada: { 'config.json': '{"name":"ada"}' } } } });
   t.match(await one.blocks.list(), [{ name: 'ada', state: 'unconfigured', status: 'SLEEPING' }]);
   mkdirSync(one.folder('bob'));
@@ -34,7 +34,7 @@ t.test('a thousand blocks: the same list until something changes, and then one n
   t.throws(() => Object.assign(first[0] as object, { name: 'x' }));
 });
 
-t.test('an edit by hand of a block that nobody holds is in a later list', async (t) => {
+t.test('an edit by hand of an idle block is in a later list', async (t) => {
   let now = Date.now();
   const one = await startCore(t, { clock: () => now });
   await one.create('ada');
@@ -76,7 +76,7 @@ t.test('damaged blocks are listed, flagged once and kept; the others are served'
   t.match(await next.ask('cyn', 'hi'), { content: 'You said: hi' });
 });
 
-t.test('details, the explanation and the logs of a block', async (t) => {
+t.test('a block answers with its details, its explanation and its logs', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   await one.blocks.start('ada');
@@ -92,7 +92,7 @@ t.test('details, the explanation and the logs of a block', async (t) => {
     await t.rejects(call(), { code: 'BLOCK_NOT_FOUND' });
 });
 
-t.test('everything that can be done with a block is done on the one that was named', async (t) => {
+t.test('every operation works on the block that was named', async (t) => {
   const one = await startCore(t);
   for (const name of ['ada', 'bob']) await one.create(name);
   const { blocks } = one;
@@ -116,7 +116,7 @@ t.test('everything that can be done with a block is done on the one that was nam
   t.match(await blocks.list(), [{ name: 'bob', queue: 0, lastMessageAt: null }, { name: 'cyn' }]);
 });
 
-t.test('those who follow a block hear of its changes, by whomever, until they leave', async (t) => {
+t.test('followers learn of all changes of a block until they leave', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   const told: string[] = [];
@@ -137,7 +137,7 @@ t.test('those who follow a block hear of its changes, by whomever, until they le
   t.throws(() => one.blocks.follow('ada', {}), { code: 'BLOCK_NOT_FOUND' });
 });
 
-t.test('the kill switch holds every monitor, also when it is set by hand, and survives a restart', async (t) => {
+t.test('the kill switch stops every monitor, even when set by hand, and survives a restart', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   await one.blocks.start('ada');
@@ -156,7 +156,7 @@ t.test('the kill switch holds every monitor, also when it is set by hand, and su
   t.equal(next.factsOf('workspace.halted').length, 3);
 });
 
-t.test('changed credentials make entries anew, and wake those who wait for them', async (t) => {
+t.test('changed credentials renew the entries and wake monitors that wait for them', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   const [first] = await one.blocks.list();
@@ -168,7 +168,7 @@ t.test('changed credentials make entries anew, and wake those who wait for them'
   t.not((await one.blocks.list())[0], first);
 });
 
-t.test('auth.json is looked at while a monitor waits for a person', async (t) => {
+t.test('auth.json is checked while a monitor waits for a person', async (t) => {
   const one = await startCore(t, {
     answer: (request, res) => {
       res.writeHead(request.headers.authorization === undefined ? 401 : 500);
@@ -187,7 +187,7 @@ t.test('auth.json is looked at while a monitor waits for a person', async (t) =>
   t.ok(readFileSync(one.folder('ada', 'chat.json'), 'utf8').includes('"x"'));
 });
 
-t.test('at the end nothing comes in, what is in is finished, and what has only waited is refused', async (t) => {
+t.test('at the end new changes are refused, those under way are finished, and those that wait are refused', async (t) => {
   const one = await startCore(t);
   for (const name of ['ada', 'bob', 'cyn']) {
     await one.create(name);
@@ -214,7 +214,7 @@ t.test('at the end nothing comes in, what is in is finished, and what has only w
   t.equal(existsSync(join(one.workspace, 'halted.json')), false);
 });
 
-t.test('a monitor goes on after an archive that fails', async (t) => {
+t.test('a monitor goes on after a failed move to the archive', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   await one.blocks.start('ada');
@@ -223,7 +223,7 @@ t.test('a monitor goes on after an archive that fails', async (t) => {
   t.match(await one.ask('ada', 'hi'), { content: 'You said: hi' });
 });
 
-t.test('remains that can not be removed are told, and keep no server from its start', { skip: process.platform === 'win32' && 'needs POSIX' }, async (t) => {
+t.test("remains that can't be removed are reported, and the server starts anyway", { skip: process.platform === 'win32' && 'needs POSIX' }, async (t) => {
   const remains = '.ada_2026-11-20T14-03-22-123Z.0123456789abcdef.tmp';
   const one = await startCore(t, { start: false, files: { archive: { [remains]: { inner: { file: 'x' } } }, blocks: {} } });
   const archive = join(one.workspace, 'archive');
@@ -233,7 +233,7 @@ t.test('remains that can not be removed are told, and keep no server from its st
   chmodSync(join(archive, remains, 'inner'), 0o700);
 });
 
-t.test('a link in the place of logs or chat-archive leads nowhere: nothing is read, written, deleted or exported through it', async (t) => {
+t.test('nothing is read, written, deleted or exported through a link in place of logs or chat-archive', async (t) => {
   const outside = t.testdir({ away: { 'precious.log': 'precious', '2026-11.jsonl': 'precious\n' } });
   const away = join(outside, 'away');
   const one = await startCore(t, { workspace: join(outside, 'workspace') });
@@ -265,7 +265,7 @@ t.test('a link in the place of logs or chat-archive leads nowhere: nothing is re
   t.equal(readFileSync(join(away, '2026-11.jsonl'), 'utf8'), 'precious\n');
 });
 
-t.test('a ledger that is no file is told as such, by the costs, the doctor and a block with a cap', async (t) => {
+t.test('the costs, the doctor and a block with a cap report a ledger that is no file', async (t) => {
   const one = await startCore(t);
   await one.create('ada', { ...RUNNABLE, budget: { dailyTokens: 1_000_000 } });
   const ledger = join(one.workspace, 'ledger.jsonl');
@@ -289,7 +289,7 @@ t.test('a ledger that is no file is told as such, by the costs, the doctor and a
   t.equal(one.upstream.requests.filter(({ path }) => path === '/api/chat').length, 0, 'no model is called');
 });
 
-t.test('JSON that nests too deep damages its file alone, or makes a derived one anew, and is told with the rule', async (t) => {
+t.test('JSON that nests too deep damages only its own file, or rebuilds a derived one, and the rule is reported', async (t) => {
   const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
   const one = await startCore(t);
   for (const file of ['config', 'memory', 'costs', 'pulse', 'chat']) {

@@ -5,7 +5,7 @@ import { BlockhouseError, invalidRequest } from '../../../core/errors.ts';
 type Readiness = Parameters<typeof isConfigured>[0]['readiness'];
 const answering = (readiness: Readiness) => ({ readiness });
 
-t.test('a block can run when its model is set and its credentials are there', async (t) => {
+t.test('a block can run when its model and credentials are set', async (t) => {
   const asked: unknown[] = [];
   const readiness: Readiness = (name, config) => {
     asked.push([name, config]);
@@ -20,7 +20,7 @@ t.test('a block can run when its model is set and its credentials are there', as
   ]);
 });
 
-t.test('a provider that there is not leaves it unconfigured; a defect does not', async (t) => {
+t.test('a block with an unknown provider is unconfigured, and a defect is thrown', async (t) => {
   const throwing = (error: Error): Readiness => {
     return () => {
       throw error;
@@ -30,7 +30,7 @@ t.test('a provider that there is not leaves it unconfigured; a defect does not',
   t.throws(() => isConfigured(answering(throwing(new TypeError('x'))), { provider: 'p', model: 'm' }), TypeError);
 });
 
-t.test('a damaged file can be done without, and no other failure', async (t) => {
+t.test('unlessDamaged ignores BLOCK_DAMAGED and throws any other error', async (t) => {
   t.equal(unlessDamaged(new BlockhouseError('BLOCK_DAMAGED', 'x')), undefined);
   t.throws(() => unlessDamaged(new TypeError('x')), TypeError);
 });

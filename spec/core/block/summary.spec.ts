@@ -54,7 +54,7 @@ t.test('an entry sums up the files without private text, and is deeply frozen', 
   t.end();
 });
 
-t.test('messages that failed leave a trace, which says how many, since when and why the last one failed', (t) => {
+t.test('an entry says how many messages failed, since when, and why the last one did', (t) => {
   const error = { code: 'UPSTREAM_REJECTED', message: 'too long', retryable: false };
   const failed = (id: string, finishedAt: string) => userEntry(id, { status: 'failed', finishedAt, error });
   const chat = [failed('2', '2026-11-20T14:05:00.000Z'), ...pair('1'), failed('3', '2026-11-20T14:04:00.000Z'), userEntry('4', { status: 'expired' })];
@@ -66,13 +66,13 @@ t.test('messages that failed leave a trace, which says how many, since when and 
   t.end();
 });
 
-t.test('what was spent another day is not of today', (t) => {
+t.test("spending of another day does not count as today's", (t) => {
   const contents = { config: configOf(), memory: memoryOf(), costs: { ...noCosts(), byDay: { '2026-11-20': BUCKET } }, pulse: pulseOf(), chat: [] };
   t.match(entryOf(contents, '2026-11-21'), { costs: { today: null }, config: { adapter: null }, lastMessageAt: null, queue: 0 });
   t.end();
 });
 
-t.test('a damaged block is an entry that says so', (t) => {
+t.test('the entry of a damaged block has the error', (t) => {
   const entry = damagedEntry('ada', 'chat.json is bad');
   check(entry);
   t.match(entry, { name: 'ada', status: 'ERROR', state: 'failed', attention: true, configError: 'chat.json is bad', pulse: { error: 'chat.json is bad' } });
