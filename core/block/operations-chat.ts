@@ -1,6 +1,6 @@
 // Queues, reads, cancels and retries the messages of a block.
 import { BlockhouseError, invalidRequest } from '../errors.ts';
-import { type ChatReceipt, HistoryPage, type MessageFound, PostMessage } from '../schemas/chat-api.ts';
+import { type ChatReceipt, HistoryPage, PostMessage } from '../schemas/chat-api.ts';
 import type { Channel, ChatEntry } from '../schemas/chat-entry.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { Change } from '../workspace/json-file.ts';
@@ -24,7 +24,10 @@ export function chatOperations(
   return {
     post: (name, body, channel) => change(name, (block) => post(block, body, channel, autoStart)),
     history: async (name, page) => history(await blocks.find(name), page),
-    message: async (name, messageId) => message(await blocks.find(name), messageId),
+    async message(name, messageId) {
+      const { chat, archive } = (await blocks.find(name)).files;
+      return findEntry(archive, await chat.read(), messageId);
+    },
     cancel: (name, messageId) => change(name, (block) => cancel(block, messageId)),
     retry: (name, messageId) => change(name, (block) => retry(block, messageId)),
   };
@@ -62,13 +65,6 @@ async function history(block: Block, page?: HistoryPage): Promise<Entries> {
   const { limit = PAGE_LIMIT, before, since } = page;
   if (before !== undefined && since !== undefined) throw invalidRequest('since', "can't be given together with before; give one of them");
   return pageOf(block.files.archive, await block.files.chat.read(), { limit, before, since });
-}
-
-/** A message with its answer, or an answer, active or archived. */
-async function message(block: Block, id: string): Promise<MessageFound> {
-  const { chat, archive } = block.files;
-  const { entry, answer = null } = await findEntry(archive, await chat.read(), id);
-  return { entry, answer };
 }
 
 /** Ends a message without an answer, or gives up on one that failed. */

@@ -101,10 +101,10 @@ t.test('a message is found with its answer, wherever either of them is', async (
     writeFileSync(join(folder, '2026-10.jsonl'), lines(october));
     writeFileSync(join(folder, '2026-11.jsonl'), lines(november));
     t.same(await findEntry(archive, active, '1'), { entry: asked, answer }, title);
-    t.same(await findEntry(archive, active, '1a'), { entry: answer, answer: undefined }, `${title}: the answer itself`);
+    t.same(await findEntry(archive, active, '1a'), { entry: answer, answer: null }, `${title}: the answer itself`);
   }
   const waiting = userEntry('2', { status: 'queued', processed: false });
-  t.same(await findEntry(archive, [waiting], '2'), { entry: waiting, answer: undefined });
+  t.same(await findEntry(archive, [waiting], '2'), { entry: waiting, answer: null });
   const again = answerEntry('1b', '1');
   t.same((await findEntry(archive, [asked, answer, again], '1')).answer, again, 'the newest one');
   await t.rejects(findEntry(archive, [], 'nobody'), { code: 'MESSAGE_NOT_FOUND', status: 404 });

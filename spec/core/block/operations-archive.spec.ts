@@ -91,7 +91,7 @@ t.test('an original name of several archives is ambiguous, and each is found by 
   await t.rejects(one.blocks.purge('ada'), { code: 'ARCHIVE_NOT_FOUND', status: 404 });
 });
 
-t.test('names with paths in them find nothing and touch nothing', async (t) => {
+t.test('names that are no archive find nothing and touch nothing', async (t) => {
   const one = await startCore(t, { files: { 'auth.json': '{"kept":{}}' } });
   await one.create('ada');
   for (const name of [
