@@ -18,6 +18,7 @@ export {
   invalidRequest,
   toBlockhouseError,
 } from './errors.ts';
+export { offAbort, onAbort } from './gateway/abort.ts';
 export type { CallOptions } from './gateway/accepted-chat.ts';
 export { checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress, isLoopbackHost } from './gateway/egress.ts';
 export type { Prompt, PromptToolResult, Turn } from './gateway/prompt.ts';
@@ -38,6 +39,7 @@ export { ChatStream, type ChatStreamEvent } from './gateway/stream.ts';
 export { holdsMoreThan, isObject, type JsonObject, type JsonValue, MAX_JSON_VALUES, parseJson, tryParseJson } from './json.ts';
 export { toJsonText } from './json-text.ts';
 export type { Adapter, AdapterCall, ChatCall, ChatEvent, EventSink, ReportedUsage, StreamSink, UpstreamTimeouts } from './ports.ts';
+export { ReusedTimer } from './reused-timer.ts';
 export { type Core, type CoreOptions, createCore } from './runtime.ts';
 export * from './schemas/adapter.ts';
 export * from './schemas/block-api.ts';
