@@ -1,6 +1,4 @@
 // Assembles `core.blocks`: each operation finds its block, sends a command to its actor or changes a file, and answers.
-//
-// nothing-after-close: `close` refuses new changes and starts of monitors, and waits for the changes that have begun. After it nothing is written.
 import { join } from 'node:path';
 import { fromPromise } from 'xstate';
 import type { BlockFile } from '../bus.ts';
@@ -19,6 +17,7 @@ import { countQueue, failuresIn } from './chat-counts.ts';
 import { examine } from './doctor.ts';
 import { type BlockContents, openFiles, readContents } from './files.ts';
 import type { HaltSwitch } from './halt.ts';
+import { type Lifecycle, lifecycleOf } from './lifecycle.ts';
 import { type BlockMachine, createBlockMachine } from './machine.ts';
 import { OpenBlocks } from './open-blocks.ts';
 import type { OperationsContext } from './operations.ts';
@@ -26,21 +25,11 @@ import { archiveOperations, Moves } from './operations-archive.ts';
 import { chatOperations } from './operations-chat.ts';
 import { configOperations } from './operations-config.ts';
 import { memoryOperations } from './operations-memory.ts';
-import { type MonitorOperations, monitorOperations } from './operations-monitor.ts';
+import { monitorOperations } from './operations-monitor.ts';
 import { restingPulse } from './summary.ts';
 
-/** How long the replies of all blocks may go on when the server ends. */
-const CLOSING_GRACE_MS = 3000;
-/** How often credentials and the kill switch are checked while a monitor waits for them. */
-const LOOK_EVERY_MS = 1000;
-
 /** The blocks for their owner, who calls `open` before the first use and `close` after the last. */
-export interface WorkspaceBlocks extends Blocks {
-  /** Makes the folders, and starts the monitors of blocks with `enabled` in the background. */
-  open(): Promise<void>;
-  /** Stops every monitor; `enabled` stays as it is. */
-  close(): Promise<void>;
-}
+export interface WorkspaceBlocks extends Blocks, Lifecycle {}
 
 /** Makes the blocks of a workspace. */
 export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch): WorkspaceBlocks {
@@ -113,7 +102,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     stop: monitors.stop,
     restart: monitors.restart,
     ...archiveOperations(context, { machine, onStayed: monitors.goOn }),
-    ...lifeOf(context, { index, halt, monitors }),
+    ...lifecycleOf(context, { index, halt, monitors }),
     counts: () => ({ blocks: index.size, monitorsRunning: blocks.running }),
     list: () => index.list(),
     async details(name) {
@@ -136,66 +125,6 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     unhalt: () => gate.pass(() => halt.release()),
     follow: (name, options) => blocks.findNow(name).follow(options),
   };
-}
-
-interface Parts {
-  readonly index: BlockIndex;
-  readonly halt: HaltSwitch;
-  readonly monitors: MonitorOperations;
-}
-
-/** `open` and `close`. */
-function lifeOf({ world, folders, blocks, gate, onFault }: OperationsContext, { index, halt, monitors }: Parts): Pick<WorkspaceBlocks, 'open' | 'close'> {
-  const closing = new AbortController();
-  let resuming: Promise<void> = Promise.resolve();
-  let watchdog: NodeJS.Timeout | undefined;
-  const wake = (type: 'settings.changed' | 'halt.changed', cause: string): void => {
-    for (const block of blocks.all()) block.send({ type, cause, actor: 'user' });
-  };
-  const onCredentials = (): void => {
-    index.markAllStale();
-    wake('settings.changed', 'credentials changed');
-  };
-  const onHalt = ({ halted }: { readonly halted: boolean }): void => wake('halt.changed', halted ? 'halt' : 'unhalt');
-  /** Credentials are checked only while a monitor waits for them. */
-  const look = (): void => {
-    halt.state();
-    if (blocks.all().some((block) => block.isRunning && (block.state === 'failed' || block.state === 'paused'))) world.refreshCredentials();
-  };
-  return {
-    async open() {
-      await folders.open(onFault);
-      world.bus.on('credentials.changed', onCredentials);
-      world.bus.on('workspace.halted', onHalt);
-      // auth.json and the kill switch have no watcher, so this timer checks them for monitors that wait.
-      watchdog = setInterval(look, LOOK_EVERY_MS).unref();
-      resuming = index
-        .list()
-        .then((entries) => monitors.resume(entries, closing.signal))
-        .catch((error: unknown) => onFault('resume', error));
-    },
-    /** nothing-after-close. */
-    async close() {
-      gate.shut();
-      closing.abort();
-      clearInterval(watchdog);
-      world.bus.off('credentials.changed', onCredentials);
-      world.bus.off('workspace.halted', onHalt);
-      await resuming;
-      await withGrace((hurry) => blocks.close(hurry));
-      await gate.emptied();
-      await Promise.all(blocks.all().map((block) => block.close()));
-    },
-  };
-}
-
-async function withGrace(end: (hurry: Promise<void>) => Promise<void>): Promise<void> {
-  let cut: NodeJS.Timeout | undefined;
-  const hurry = new Promise<void>((resolve) => {
-    cut = setTimeout(resolve, CLOSING_GRACE_MS);
-  });
-  await end(hurry);
-  clearTimeout(cut);
 }
 
 /** One machine for all blocks, because a definition for each would need more memory than the rest of a block. */
