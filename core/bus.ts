@@ -5,8 +5,8 @@ import type { ArchiveInfo } from './schemas/block-api.ts';
 import type { CallPurpose } from './schemas/block-costs.ts';
 import type { Compaction } from './schemas/block-memory.ts';
 import type { BlockState, TransitionActor } from './schemas/block-pulse.ts';
-import type { ChatEntry } from './schemas/chat-entry.ts';
 import type { Usage } from './schemas/chat.ts';
+import type { ChatEntry } from './schemas/chat-entry.ts';
 
 interface ChatFact {
   readonly requestId: string;

@@ -3,10 +3,10 @@ import type { ArchiveInfo, BlockEntry, Explanation, LogFile } from '../schemas/b
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { BlockMemory, Fact } from '../schemas/block-memory.ts';
 import type { BlockPulse } from '../schemas/block-pulse.ts';
+import type { Warning } from '../schemas/chat.ts';
 import type { ChatReceipt, HistoryPage, MessageFound } from '../schemas/chat-api.ts';
 import type { Channel, ChatEntry } from '../schemas/chat-entry.ts';
 import type { CostsReport, DoctorReport, HaltState } from '../schemas/workspace-api.ts';
-import type { Warning } from '../schemas/chat.ts';
 import type { StreamFrame } from '../schemas/ws.ts';
 import type { BlockContents } from './files.ts';
 

@@ -18,8 +18,9 @@ import type { BlockContext, WorkspaceContext } from './block-context.ts';
 import type { Stored } from './block-folders.ts';
 import { ChangeGate } from './change-gate.ts';
 import type { Entries } from './chat-file.ts';
+import { CONFIG_DEFAULTS } from './document-codecs.ts';
 import { EntryIds } from './entry-ids.ts';
-import { type BlockContents, type BlockFileSet, FILE_NAMES, openFiles, readContents } from './files.ts';
+import { type BlockContents, type BlockFileSet, FILE_NAMES, type FileListener, openFiles, readContents } from './files.ts';
 import { Followers } from './followers.ts';
 import { type BlockMachine, isRunning, stateOf } from './machine.ts';
 import type { BlockEvent } from './machine-types.ts';
@@ -72,7 +73,7 @@ export class Block implements BlockContext {
   readonly #pulseWriter: PulseWriter;
   readonly #followers: Followers;
   readonly #actor: BlockActor;
-  #logLimits: BlockConfig['logs'] = { maxFileBytes: 5_242_880, maxFiles: 50 };
+  #logLimits: BlockConfig['logs'] = CONFIG_DEFAULTS.logs;
 
   /** `restored` is the actor of a block that comes from the archive; the block keeps it. */
   constructor({ name, folder, world, machine, onStale, onFault }: BlockOptions, restored?: BlockActor) {
@@ -84,10 +85,12 @@ export class Block implements BlockContext {
     this.ids = new EntryIds(() => world.now());
     this.retryWait = new RetryWait(() => world.monotonic());
     this.feed = new ReplyStream(world.steps);
-    const onChanged = (file: BlockFile, change: ChangeNotice): void => this.#changed(file, change);
-    const onDamaged = (file: BlockFile, reason: string, copy: string | undefined): void => this.#damaged(file, reason, copy);
-    const onRebuilt = (file: BlockFile, reason: string): void => world.bus.emit('block.rebuilt', { block: name, file, reason });
-    this.files = openFiles(folder, name, { onChanged, onDamaged, onRebuilt }, () => this.at());
+    const listener: FileListener = {
+      onChanged: (file, change) => this.#changed(file, change),
+      onDamaged: (file, reason, copy) => this.#damaged(file, reason, copy),
+      onRebuilt: (file, reason) => world.bus.emit('block.rebuilt', { block: name, file, reason }),
+    };
+    this.files = openFiles(folder, name, listener, () => this.at());
     this.log = new BlockLog(join(folder, 'logs'), { limits: () => this.#logLimits, onFault: (error) => onFault('log', error), now: () => world.now() });
     const onUnwritten = (): void => {
       onStale();

@@ -2,6 +2,7 @@
 import { BlockhouseError } from '../errors.ts';
 import { isObject } from '../json.ts';
 import { assertTimezone } from '../monitor/calendar.ts';
+import { DEFAULT_MAX_TOKENS } from '../monitor/candidates.ts';
 import { type BlockConfig, BlockConfigFile } from '../schemas/block-config.ts';
 import { type BlockCosts, CostsFile } from '../schemas/block-costs.ts';
 import { type BlockMemory, MemoryFile } from '../schemas/block-memory.ts';
@@ -15,7 +16,8 @@ const checkMemory = compile(MemoryFile);
 const checkCosts = compile(CostsFile);
 const checkPulse = compile(PulseFile);
 
-const CONFIG_DEFAULTS = {
+/** The configuration of a new block. */
+export const CONFIG_DEFAULTS = {
   description: '',
   adapter: null,
   fallbacks: [],
@@ -32,7 +34,7 @@ const CONFIG_DEFAULTS = {
   enabled: false,
 } as const;
 
-const ADAPTER_DEFAULTS = { maxTokens: 4096, cacheControl: false } as const;
+const ADAPTER_DEFAULTS = { maxTokens: DEFAULT_MAX_TOKENS, cacheControl: false } as const;
 
 /** Fills in missing fields, also inside objects; unknown fields stay. `at` replaces missing times. */
 export function completeConfig(fields: Readonly<Record<string, unknown>>, name: string, at: string): BlockConfig {

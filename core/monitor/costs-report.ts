@@ -1,7 +1,7 @@
 // Rows of a costs report out of the lines of the ledger. Reads lines one by one and keeps only sums. Pure: no I/O.
 import type { CostBucket } from '../schemas/block-costs.ts';
-import type { CostsReport } from '../schemas/workspace-api.ts';
 import type { Usage } from '../schemas/chat.ts';
+import type { CostsReport } from '../schemas/workspace-api.ts';
 import { addBucket, bucketOf, emptyBucket } from './costs.ts';
 
 /** What a report needs of a line of the ledger. */

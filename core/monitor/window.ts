@@ -5,8 +5,8 @@
 import { BlockhouseError } from '../errors.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { BlockMemory } from '../schemas/block-memory.ts';
-import type { ChatEntry } from '../schemas/chat-entry.ts';
 import type { Message } from '../schemas/chat.ts';
+import type { ChatEntry } from '../schemas/chat-entry.ts';
 import { estimateTokens } from '../tokens.ts';
 import { type Exchange, entriesOf, exchangesFrom } from './exchanges.ts';
 

@@ -2,7 +2,7 @@
 // Pure: no I/O.
 import type { XStatic } from 'typebox/schema';
 import { ChatConfig, ModelId } from './chat.ts';
-import { boolean, count, money as cap, orNull, time } from './fields.ts';
+import { boolean, money as cap, count, orNull, time } from './fields.ts';
 
 /** Lower case only, because some file systems ignore case and would give two names the same folder. */
 export const BLOCK_NAME_PATTERN = '^[a-z0-9][a-z0-9-]{0,31}$';

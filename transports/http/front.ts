@@ -21,8 +21,8 @@ import { DEFAULT_IMPORT_LIMITS, type ImportLimits, ImportQueue } from './imports
 import { type FoundMount, findMount, type Mount } from './mounts.ts';
 import { errorReply, type JsonReply, type Reply, STREAMED, writeJson } from './reply.ts';
 import { recordRequest } from './request-log.ts';
-import { Router } from './router.ts';
 import type { Route, ServerContext } from './route.ts';
+import { Router } from './router.ts';
 import { ROUTES } from './routes.ts';
 import { DEFAULT_SSE_TIMING, type SseTiming } from './sse.ts';
 

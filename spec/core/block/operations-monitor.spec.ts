@@ -1,12 +1,12 @@
 import { getEventListeners } from 'node:events';
 import { renameSync, rmSync } from 'node:fs';
 import t from 'tap';
+import { createOllama } from '../../../adapters/ollama/index.ts';
+import { createOpenAI } from '../../../adapters/openai/index.ts';
 import type { Block } from '../../../core/block/block.ts';
 import { ChangeGate } from '../../../core/block/change-gate.ts';
 import type { OperationsContext } from '../../../core/block/operations.ts';
 import { type MonitorOperations, monitorOperations } from '../../../core/block/operations-monitor.ts';
-import { createOllama } from '../../../adapters/ollama/index.ts';
-import { createOpenAI } from '../../../adapters/openai/index.ts';
 import { RUNNABLE, runnable, sendPiece, startCore } from '../../support/blocks.ts';
 import { scriptedAdapter } from '../../support/scripted-adapter.ts';
 import { until } from '../../support/until.ts';

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { damagedEntry, entryOf, restingPulse, statusOf } from '../../../core/block/summary.ts';
-import { noCosts } from '../../../core/monitor/costs.ts';
 import { BlockhouseError } from '../../../core/errors.ts';
+import { noCosts } from '../../../core/monitor/costs.ts';
 import { BlockEntry } from '../../../core/schemas/block-api.ts';
 import { STATES } from '../../../core/schemas/block-pulse.ts';
 import { compile, type Validator } from '../../../core/schemas/validate.ts';

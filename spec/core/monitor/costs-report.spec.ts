@@ -1,8 +1,8 @@
 import t from 'tap';
 import { emptyBucket } from '../../../core/monitor/costs.ts';
 import { type CostLine, reportCosts } from '../../../core/monitor/costs-report.ts';
-import { CostsReport } from '../../../core/schemas/workspace-api.ts';
 import { compile } from '../../../core/schemas/validate.ts';
+import { CostsReport } from '../../../core/schemas/workspace-api.ts';
 
 async function* lines(...all: [block: string, model: string, day: string, costUsd: number | null][]): AsyncGenerator<CostLine> {
   for (const [block, model, day, costUsd] of all)
