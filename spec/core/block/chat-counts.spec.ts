@@ -1,5 +1,5 @@
 import t from 'tap';
-import { countQueue, failuresIn } from '../../../core/block/chat-counts.ts';
+import { countQueue, failuresIn, waitingIn } from '../../../core/block/chat-counts.ts';
 import { isWaiting } from '../../../core/block/chat-file.ts';
 import type { ChatEntry } from '../../../core/schemas/chat-entry.ts';
 import { AT, answerEntry, pair, userEntry } from '../../support/block-files.ts';
@@ -26,6 +26,7 @@ t.test('messages that wait, are being answered or have failed are counted', (t) 
     answerEntry('4', undefined, { status: 'failed' }),
   ];
   t.same(countQueue(entries), { queued: 2, processing: 1, failed: 1, oldestQueuedAt: '2026-01-01T00:00:00.000Z' });
+  t.equal(waitingIn(entries), 3);
   t.same(entries.map(isWaiting), [false, true, true, true, false]);
   t.same(
     [{ role: 'user' }, { role: 'user', processed: true }, { role: 'assistant' }].map((entry) => isWaiting(entry as ChatEntry)),
