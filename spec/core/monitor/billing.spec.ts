@@ -44,7 +44,7 @@ t.test('a call is in the ledger when its bill is there', async (t) => {
     { costUsd: null, failed: undefined },
   ]);
   t.match(billed, [{ block: 'ada', purpose: 'chat', costUsd: bill.costUsd }, { costUsd: null }]);
-  t.equal((await ledger.spend('ada', 0)).tokens, 2200);
+  t.equal((await ledger.book()).spend('ada', 0).tokens, 2200);
 });
 
 t.test('usage that nobody has reported is an estimate, and says so', async (t) => {
