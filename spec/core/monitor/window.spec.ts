@@ -11,7 +11,7 @@ const LONG = { content: 'x'.repeat(396 * 4) };
 
 t.test('without instructions there is no system message', async (t) => {
   const window = buildWindow({ config: configOf(), memory: memoryOf(), history: [waiting('1')], messageId: '1' });
-  t.strictSame(window, { messages: [{ role: 'user', content: 'question 1' }], tokens: 7, firstId: '1', entries: 1, left: 0 });
+  t.strictSame(window, { messages: [{ role: 'user', content: 'question 1' }], tokens: 7, entries: 1 });
 });
 
 t.test('the system text is the prompt, goals, summary and pinned facts, in this order', async (t) => {
@@ -43,7 +43,7 @@ t.test('the history comes before the message, which is always last', async (t) =
     window.messages.map(({ role }) => role),
     ['user', 'assistant', 'user', 'assistant', 'user'],
   );
-  t.match(window, { firstId: '1', entries: 5, left: 0 });
+  t.equal(window.entries, 5);
 });
 
 t.test('a message that is answered again does not see its old answer', async (t) => {
@@ -53,9 +53,8 @@ t.test('a message that is answered again does not see its old answer', async (t)
 
 t.test('nothing before the border is shown, but the message itself is', async (t) => {
   const history = [waiting('1'), ...pair('2'), ...pair('3')];
-  const { messages, firstId } = buildWindow({ config: configOf(), memory: memoryOf({ firstKeptId: '3' }), history, messageId: '1' });
+  const { messages } = buildWindow({ config: configOf(), memory: memoryOf({ firstKeptId: '3' }), history, messageId: '1' });
   t.same(contents(messages), ['question 3', 'answer 3a', 'question 1']);
-  t.equal(firstId, '3');
 });
 
 t.test('an unknown message is an error', async (t) => {
@@ -66,22 +65,22 @@ t.test('the oldest exchanges are left out, whole, until the rest fits', async (t
   const history = [...pair('1', LONG), ...pair('2', LONG), ...pair('3', LONG), waiting('4', LONG.content)];
   const shown = (maxContextTokens: number, maxTokens: number) => {
     const config = configOf({ memory: { maxContextTokens }, adapter: { provider: 'p', model: 'm', maxTokens } });
-    const { firstId, entries, left, tokens } = buildWindow({ config, memory: memoryOf(), history, messageId: '4' });
-    return `${firstId} ${entries} ${left} ${tokens}`;
+    const { entries, tokens } = buildWindow({ config, memory: memoryOf(), history, messageId: '4' });
+    return `${entries} ${tokens}`;
   };
-  t.equal(shown(3800, 1000), '1 7 0 2800', 'all fits to the token');
-  t.equal(shown(3799, 1000), '2 5 2 2000', 'one token less');
-  t.equal(shown(2199, 1000), '4 1 6 400', 'half an exchange would fit');
-  t.equal(shown(1200, 100_000), '4 1 6 400', 'the answer takes half the window at most');
-  t.equal(shown(1600, 100_000), '4 1 6 400');
-  t.equal(shown(2400, 100_000), '3 3 4 1200');
-  t.equal(shown(256, 1), '4 1 6 400', 'the message stays when it alone is too long');
+  t.equal(shown(3800, 1000), '7 2800', 'all fits to the token');
+  t.equal(shown(3799, 1000), '5 2000', 'one token less');
+  t.equal(shown(2199, 1000), '1 400', 'half an exchange would fit');
+  t.equal(shown(1200, 100_000), '1 400', 'the answer takes half the window at most');
+  t.equal(shown(1600, 100_000), '1 400');
+  t.equal(shown(2400, 100_000), '3 1200');
+  t.equal(shown(256, 1), '1 400', 'the message stays when it alone is too long');
 });
 
 t.test('there is no gap: behind an exchange that is too long, older ones that would fit are left out', async (t) => {
   const history = [...pair('1'), ...pair('2', LONG), ...pair('3'), waiting('4')];
   const config = configOf({ memory: { maxContextTokens: 600 }, adapter: { provider: 'p', model: 'm', maxTokens: 100 } });
-  t.match(buildWindow({ config, memory: memoryOf(), history, messageId: '4' }), { firstId: '3', entries: 3, left: 4 });
+  t.same(contents(buildWindow({ config, memory: memoryOf(), history, messageId: '4' }).messages), ['question 3', 'answer 3a', 'question 4']);
 });
 
 t.test('the system text takes its room', async (t) => {
@@ -89,16 +88,16 @@ t.test('the system text takes its room', async (t) => {
   const adapter = { provider: 'p', model: 'm', maxTokens: 1 };
   const build = (systemPrompt: string) =>
     buildWindow({ config: configOf({ systemPrompt, adapter, memory: { maxContextTokens: 1201 } }), memory: memoryOf(), history, messageId: '2' });
-  t.equal(build('').left, 0);
-  t.equal(build('x').left, 2);
+  t.equal(build('').entries, 3);
+  t.equal(build('x').entries, 1);
 });
 
 t.test('without an adapter the answer takes the default', async (t) => {
   const history = [...pair('1', { content: 'x'.repeat(4 * 2998) }), waiting('2')];
   const build = (maxContextTokens: number) =>
-    buildWindow({ config: configOf({ memory: { maxContextTokens } }), memory: memoryOf(), history, messageId: '2' }).left;
-  t.equal(build(4096 + 6004 + 7), 0);
-  t.equal(build(4096 + 6004 + 6), 2);
+    buildWindow({ config: configOf({ memory: { maxContextTokens } }), memory: memoryOf(), history, messageId: '2' }).entries;
+  t.equal(build(4096 + 6004 + 7), 3);
+  t.equal(build(4096 + 6004 + 6), 1);
 });
 
 t.test('the stand of the window counts what is in it, also what no longer fits', async (t) => {
