@@ -9,8 +9,9 @@ const SYNC_BYTES = 262_144;
 /** What `linesOf` reads and splits in one turn. */
 const PIECE_BYTES = 131_072;
 const NEWLINE = 0x0a;
-/** Never through a link, and never by waiting for the other end of a pipe. */
+/** Flags for `open`: never through a link, and never by waiting for the other end of a pipe. */
 export const SAFELY = constants.O_NOFOLLOW | constants.O_NONBLOCK;
+/** The same, for reading. */
 export const READ_SAFELY = constants.O_RDONLY | SAFELY;
 
 /** For `catch` on a promise: turns the system errors with these codes into undefined. Every other error is thrown. */

@@ -51,7 +51,7 @@ t.test('an answer names its message, its model and its bill', async (t) => {
   });
 });
 
-t.test('what is not known of an answer is null, and a reason that there was none is left out', async (t) => {
+t.test('unknown fields of an answer are null, and a missing stop reason is left out', async (t) => {
   const { context } = contextOf();
   const { attempts: _attempts, startedAt: _start, ...message } = MESSAGE;
   const answer = answerEntry(context, { message, candidate: CANDIDATE, content: 'Hel', status: 'interrupted', bill: undefined });
@@ -59,7 +59,7 @@ t.test('what is not known of an answer is null, and a reason that there was none
   t.notOk('stopReason' in answer);
 });
 
-t.test('an answer is told to readers, to the log and to the bus', async (t) => {
+t.test('an answer is reported to readers, the log and the bus', async (t) => {
   for (const [status, isCancelled, told, shown] of [
     ['done', false, 'done', 'done'],
     ['interrupted', false, 'interrupted', 'interrupted'],
@@ -88,7 +88,7 @@ t.test('an outcome without an answer names its cause', async (t) => {
   }
 });
 
-t.test('an attempt that is followed by another is told to readers alone', async (t) => {
+t.test('an attempt that is followed by another is reported only to readers', async (t) => {
   const { context, steps, lines, facts } = contextOf();
   reportAttemptOver(context, 'm1', { code: 'UPSTREAM_FAILED', message: 'Busy.' }, true);
   t.strictSame(steps, [{ id: 'm1', event: 'error', code: 'UPSTREAM_FAILED', error: 'Busy.', willRetry: true }]);

@@ -36,7 +36,7 @@ async function all(ledger: Ledger): Promise<LedgerLine[]> {
   return lines;
 }
 
-t.test('lines are on disk when they resolve, in their order, and are read again after a restart', async (t) => {
+t.test('lines are on disk in order when they resolve, and are read again after a restart', async (t) => {
   const workspace = t.testdir({});
   const { ledger } = open(workspace);
   t.strictSame(await all(ledger), []);
@@ -48,7 +48,7 @@ t.test('lines are on disk when they resolve, in their order, and are read again 
   t.strictSame(await all(open(workspace).ledger), lines);
 });
 
-t.test('lines that wait for each other cost one write and one fsync, and resolve in their order', async (t) => {
+t.test('lines that wait together cost one write and one fsync, and resolve in order', async (t) => {
   const workspace = t.testdir({});
   const { ledger } = open(workspace);
   await ledger.append(call('a'));
@@ -64,7 +64,7 @@ t.test('lines that wait for each other cost one write and one fsync, and resolve
   await file.close();
 });
 
-t.test('spend is what is in the file and what was appended since, whichever was asked first', async (t) => {
+t.test('spend includes the file and later lines, whichever comes first', async (t) => {
   const workspace = t.testdir({ 'ledger.jsonl': text(call('a', 1), call('b', 2), call('a', 4, NOW - DAY)) });
   const { ledger } = open(workspace);
   const [, early] = await Promise.all([ledger.append(call('a', 8)), spend(ledger, 'a', NOW - 2 * DAY), ledger.append(call('a', 16))]);
@@ -78,7 +78,7 @@ t.test('spend is what is in the file and what was appended since, whichever was 
   t.equal((await spend(open(workspace).ledger, 'a', NOW)).usd, 25);
 });
 
-t.test('a block that lives on under another name brings its spend, also after a restart', async (t) => {
+t.test('a renamed block keeps its spend, even after a restart', async (t) => {
   const workspace = t.testdir({});
   const { ledger } = open(workspace);
   await ledger.append(call('a', 1));
@@ -94,7 +94,7 @@ t.test('a block that lives on under another name brings its spend, also after a 
   t.equal((await all(ledger)).length, 3, 'that is no call');
 });
 
-t.test('only as much is read at the start as the last 32 days need', async (t) => {
+t.test('a load reads only as much as the last 32 days need', async (t) => {
   const old = Array.from({ length: 4000 }, (_, n) => call('a', 1, NOW - 400 * DAY + n * 60_000));
   const recent = Array.from({ length: 4000 }, (_, n) => call('a', 1, NOW - 31 * DAY + n * 60_000));
   const workspace = t.testdir({ 'ledger.jsonl': `${'not a line\n'.repeat(20_000)}${text(...old, ...recent)}` });
@@ -103,7 +103,7 @@ t.test('only as much is read at the start as the last 32 days need', async (t) =
   t.strictSame(faults, [], 'the damaged lines before the old ones were not met');
 });
 
-t.test('a clock that was wrong for a while hides nothing', async (t) => {
+t.test('a clock that was wrong for a while hides no spend', async (t) => {
   const year = 365 * DAY;
   const back = Array.from({ length: 10 }, () => call('a', 100, NOW - 10 * year));
   const workspace = t.testdir({ 'ledger.jsonl': text(call('a', 1, NOW - DAY), ...back, call('a', 2, NOW + 10 * year), call('a', 4)) });
@@ -112,7 +112,7 @@ t.test('a clock that was wrong for a while hides nothing', async (t) => {
   t.equal((await spend(late, 'a', NOW - 2 * DAY)).usd, 7, 'a clock that is ahead when the file is read does not make everything old');
 });
 
-t.test('damaged lines are skipped, counted and told; a torn one is closed', async (t) => {
+t.test('damaged lines are skipped, counted and reported; a torn one is closed', async (t) => {
   const workspace = t.testdir({ 'ledger.jsonl': `${text(call('a', 1))}null\n\n{"at"\n${text(call('a', 2))}{"at":"2026` });
   const { ledger, faults } = open(workspace);
   await ledger.append(call('a', 4));
@@ -128,7 +128,7 @@ t.test('damaged lines are skipped, counted and told; a torn one is closed', asyn
   t.equal(reading.damagedLines, 3, 'a second reading counts anew');
 });
 
-t.test('a report of many lines leaves the loop free', async (t) => {
+t.test('a report of many lines does not block the event loop', async (t) => {
   const workspace = t.testdir({ 'ledger.jsonl': text(call('a')).repeat(60_000) });
   const { ledger } = open(workspace);
   let turns = 0;
@@ -142,7 +142,7 @@ t.test('a report of many lines leaves the loop free', async (t) => {
   t.ok(turns >= 10, `${turns} turns`);
 });
 
-t.test('a link is not followed, a failure is told, and later lines work', async (t) => {
+t.test('a link is not followed, a failure is reported, and later lines work', async (t) => {
   const workspace = t.testdir({ victim: 'untouched' });
   const path = join(workspace, 'ledger.jsonl');
   symlinkSync(join(workspace, 'victim'), path);
@@ -156,7 +156,7 @@ t.test('a link is not followed, a failure is told, and later lines work', async 
   t.equal((await spend(ledger, 'a', 0)).usd, 2, 'with the one that failed, which was paid');
 });
 
-t.test('what did not fit on the disk counts all the same, and is written when there is room again', async (t) => {
+t.test('a call that did not fit on the disk counts, and is written when there is room again', async (t) => {
   const workspace = t.testdir({});
   const reason = await withSmallDisk(workspace, async () => {
     const { ledger } = open(workspace);
@@ -178,7 +178,7 @@ t.test('what did not fit on the disk counts all the same, and is written when th
   if (reason !== undefined) t.comment(`not tried: ${reason}`);
 });
 
-t.test('a call that could not be written is written with the next lines, or at the end, and counts once', async (t) => {
+t.test('a call that could not be written is written with the next lines or at the close, and counts once', async (t) => {
   const workspace = t.testdir({});
   const path = join(workspace, 'ledger.jsonl');
   const { ledger, faults } = open(workspace);
@@ -211,7 +211,7 @@ t.test('a call that could not be written is written with the next lines, or at t
   t.strictSame(faults, []);
 });
 
-t.test('closing waits for what was appended, and refuses more', async (t) => {
+t.test('close() waits for the appended lines, and later ones are refused', async (t) => {
   const workspace = t.testdir({});
   const { ledger } = open(workspace);
   const appended = ledger.append(call('a'));
@@ -223,7 +223,7 @@ t.test('closing waits for what was appended, and refuses more', async (t) => {
   t.equal((await spend(ledger, 'a', 0)).usd, 1, 'reading still works');
 });
 
-t.test('a line of another process is met when the file is read', async (t) => {
+t.test('lines of another process are read with the file', async (t) => {
   const workspace = t.testdir({});
   const { ledger } = open(workspace);
   await ledger.append(call('a'));
