@@ -15,7 +15,7 @@ export interface Attempt {
   readonly candidates: readonly Candidate[];
 }
 
-/** What the wait before a retry depends on, besides the attempt and its failure. */
+/** What else the wait before a retry depends on. */
 export interface RetryFacts {
   /** Epoch milliseconds. */
   readonly now: number;
@@ -47,9 +47,9 @@ export function countsAsAttempt(failure: BlockhouseError, candidates: readonly C
 
 /** A person has cancelled the message. */
 export const CANCELLED = new BlockhouseError('CANCELLED', 'The reply was cancelled.');
-/** A stop came before the model was called. */
+/** The block was stopped before the model was called. */
 export const ENDED_EARLY = new BlockhouseError('CANCELLED', 'The reply was ended before it began; the message waits.');
 /** The kill switch or a cap prevented the call. */
 export const NOT_CALLED = new BlockhouseError('CANCELLED', 'The kill switch or the budget prevented the call; the message waits.');
-/** A person has removed the message, or has given it another outcome by hand. */
+/** A person has removed the message or changed its outcome by hand. */
 export const GONE = new BlockhouseError('CANCELLED', 'The message was changed while it was being answered; the answer was not kept.');

@@ -2,7 +2,7 @@
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
 
-/** The longest answer where the configuration names none. */
+/** `maxTokens` when the configuration sets none. */
 export const DEFAULT_MAX_TOKENS = 4096;
 
 /** A model that may answer: `adapter` or one of `fallbacks` of a configuration. */
@@ -12,7 +12,7 @@ export interface Candidate {
   readonly config: ChatConfig;
 }
 
-/** The configured model first, then the fallbacks in their order. An address or a region of the first one is never used for another. */
+/** The configured model first, then the fallbacks in their order. The address and region of the first are never used for a fallback. */
 export function candidatesOf({ adapter, fallbacks }: BlockConfig): Candidate[] {
   if (adapter === null) return [];
   const { provider, model, maxTokens, temperature, cacheControl, baseURL, region } = adapter;

@@ -1,4 +1,4 @@
-// The lines of the ledger, and what counts as one. Pure: no I/O.
+// The lines of the ledger, and how they are parsed. Pure: no I/O.
 import { isObject, tryParseJson } from '../json.ts';
 import type { CallPurpose } from '../schemas/block-costs.ts';
 import type { Usage } from '../schemas/chat.ts';
@@ -16,11 +16,11 @@ export interface LedgerLine {
   /** Null when the model has no known price. */
   readonly costUsd: number | null;
   readonly messageId: string | null;
-  /** The call failed, and has, or may have, cost something all the same. */
+  /** The call failed, but has, or may have, cost something. */
   readonly failed?: true;
 }
 
-/** From this line on `block` answers for what `from` had spent before. */
+/** From this line on, what `from` had spent before counts for `block`. */
 export interface CarriedLine {
   readonly at: string;
   readonly type: 'carried';

@@ -59,7 +59,8 @@ export function writeJson(res: ServerResponse, reply: JsonReply, requestId: stri
   const body = reply.body === undefined || reply.body instanceof Written ? reply.body : new Written(toJsonText(reply.body));
   res.writeHead(reply.status, headersOf(body, reply.headers, requestId));
   const content = body === undefined ? undefined : asWritten(body.content);
-  if (hold === undefined) setImmediate(send, res, content); // one-batch
+  if (hold === undefined)
+    setImmediate(send, res, content); // one-batch
   else {
     if (content === undefined) res.flushHeaders();
     else res.write(content);

@@ -3,6 +3,7 @@
 // late-open: nothing is written before the first content, so that an early failure keeps its HTTP status. After `openAfterMs`
 // of silence a comment opens the stream, and a comment follows after every `keepAliveMs` of silence.
 // whole-frames: frames that arrive together leave in one write, and a comment is written only between frames.
+// one-batch: the frames of a turn of the event loop leave at its end (reply.ts says why); the first and the last ones leave at once.
 // one-end: the stream ends with exactly one `done` or `error`, unless the client leaves or stops reading.
 import type { ServerResponse } from 'node:http';
 import type { BlockhouseError, ChatDone, ChatStart, StreamSink } from '../../core/index.ts';
@@ -33,6 +34,8 @@ export class SseWriter implements StreamSink {
   #timer: NodeJS.Timeout | undefined;
   /** The start frame, which leaves together with the first content (late-open). */
   #waiting = '';
+  /** Whole frames that leave at the end of this turn (one-batch). */
+  #batch = '';
   #stall: NodeJS.Timeout | undefined;
   #isStopped = false;
   readonly #quietUntil: number;
@@ -58,10 +61,13 @@ export class SseWriter implements StreamSink {
   }
 
   content(fragments: readonly string[]): boolean {
-    let text = this.#waiting;
+    const isDue = this.#batch !== '';
+    this.#batch += this.#waiting;
     this.#waiting = '';
-    for (const fragment of fragments) text += frame('content', { text: fragment });
-    return this.#write(text);
+    for (const fragment of fragments) this.#batch += frame('content', { text: fragment });
+    if (!this.#res.headersSent) this.#flush();
+    else if (!isDue) setImmediate(this.#flush);
+    return !this.#res.writableNeedDrain;
   }
 
   onceWritable(resume: () => void): void {
@@ -100,7 +106,8 @@ export class SseWriter implements StreamSink {
   #end(text: string): void {
     this.#open();
     this.stop();
-    this.#res.end(text);
+    this.#res.end(this.#batch + text);
+    this.#batch = '';
     cutOffWhenStalled(this.#res);
   }
 
@@ -111,11 +118,14 @@ export class SseWriter implements StreamSink {
     else this.#stall = setTimeout(() => this.#res.destroy(), this.#timing.stallMs);
   }
 
-  #write(text: string): boolean {
+  readonly #flush = (): void => {
+    const batch = this.#batch;
+    this.#batch = '';
+    if (batch === '' || this.#res.destroyed) return;
     this.#open();
     this.#timer?.refresh();
-    return this.#res.write(asWritten(text));
-  }
+    this.#res.write(asWritten(batch));
+  };
 
   #open(): void {
     if (this.#res.headersSent) return;
