@@ -21,7 +21,10 @@ export function onAbort(signal: AbortSignal, leave: () => void): void {
   }
   const all = new Set([leave]);
   listeners.set(signal, all);
-  signal.addEventListener('abort', () => all.forEach((each) => each()), ONCE);
+  const tellAll = (): void => {
+    for (const each of all) each();
+  };
+  signal.addEventListener('abort', tellAll, ONCE);
 }
 
 /** Undoes `onAbort`. */
