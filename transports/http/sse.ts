@@ -24,6 +24,9 @@ export interface SseTiming {
 /** Well below the idle limit of common proxies, which is 60 s or more. */
 export const DEFAULT_SSE_TIMING: SseTiming = { openAfterMs: 10_000, keepAliveMs: 15_000, stallMs: 30_000 };
 
+/** Characters of a batch that is not made larger: what the client doesn't take must hold the provider back at once. */
+const LARGE_BATCH = 8192;
+
 const COMMENT = ': keep-alive\n\n';
 
 /** The sink of one streamed chat: turns its events into frames, keeps the connection alive and cuts off a client that stops reading. */
@@ -65,7 +68,7 @@ export class SseWriter implements StreamSink {
     this.#batch += this.#waiting;
     this.#waiting = '';
     for (const fragment of fragments) this.#batch += frame('content', { text: fragment });
-    if (!this.#res.headersSent) this.#flush();
+    if (!this.#res.headersSent || this.#batch.length > LARGE_BATCH) this.#flush();
     else if (!isDue) setImmediate(this.#flush);
     return !this.#res.writableNeedDrain;
   }
