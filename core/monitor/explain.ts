@@ -83,6 +83,9 @@ const PHASES: Readonly<Record<string, string>> = {
   compacting: 'older messages are being summarised',
 };
 
+/** After a change of `enabled` by hand or with `config set`, which stops no monitor. */
+const ENDS_WITH_SERVER = ' It does not start again with the server, because `enabled` is false.';
+
 const NEXT: Teller<string> = {
   unconfigured: ({ pulse }) => `Nothing by itself; ${waiting(pulse)}.`,
   stopped: ({ config, pulse }) => {
@@ -90,7 +93,7 @@ const NEXT: Teller<string> = {
     return config.autoStart ? 'The next message starts it.' : `Nothing until it is started; ${waiting(pulse)}.`;
   },
   starting: ({ pulse }) => (pulse.queue.queued > 0 ? 'It answers the first message that waits.' : 'It waits for messages then.'),
-  idle: () => 'It answers the next message as soon as it comes.',
+  idle: ({ config }) => `It answers the next message as soon as it comes.${config.enabled ? '' : ENDS_WITH_SERVER}`,
   working: ({ pulse }) => `The answer is stored when it is complete${pulse.queue.queued > 0 ? `; then ${waiting(pulse)} for their turn` : ''}.`,
   compacting: ({ pulse }) => (pulse.queue.queued > 0 ? 'It answers the next message then.' : 'It waits for messages then.'),
   backoff: (input) => (input.pulse.nextWakeUp === null ? 'It retries soon.' : `It retries ${moment(input)}.`),
