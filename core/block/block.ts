@@ -319,7 +319,7 @@ export class Block implements BlockContext {
 
 /** The pulse of a block that does nothing, whose config.json may be damaged. */
 export function restingPulse(pulse: BlockPulse, config: BlockConfig | undefined, chat: Entries, gateway: WorkspaceContext['gateway']): BlockPulse {
-  return withWish(pulseAtRest(pulse, config !== undefined && isConfigured(gateway, config.adapter), chat), config);
+  return withWish(pulseAtRest(pulse, config !== undefined && isConfigured(gateway, config), chat), config);
 }
 
 /** Takes `enabled` from config.json, if that can be read. */

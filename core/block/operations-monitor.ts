@@ -9,6 +9,7 @@ import type { BlockEntry } from '../schemas/block-api.ts';
 import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
 import type { OperationsContext } from './operations.ts';
+import { isConfigured } from './readiness.ts';
 
 /** The pause between two starts when the server starts, so that a thousand monitors don't start at once. */
 const STAGGER_MS = 10;
@@ -108,12 +109,16 @@ async function stop(block: Block): Promise<Steered> {
   return { message: wasRunning ? `${name} is stopped.` : `${name} was not running.`, pulse: await block.pulse() };
 }
 
+/** The fault of the first model is what a person mends, unless a fallback can answer. */
 async function assertConfigured(block: Block): Promise<void> {
-  const { adapter } = await block.files.config.read();
+  const config = await block.files.config.read();
+  const { adapter } = config;
   if (adapter === null) throw invalidRequest('config.adapter', `is not set: \`blockhouse config set ${block.name} 'adapter={"provider":"…","model":"…"}'\``);
+  const { gateway } = block.world;
+  if (isConfigured(gateway, config)) return;
   const { provider, baseURL, region } = adapter;
   const overrides = { ...(baseURL !== undefined && { baseURL }), ...(region !== undefined && { region }) };
-  const { missing } = block.world.gateway.readiness(provider, overrides, 'config.adapter.provider');
+  const { missing } = gateway.readiness(provider, overrides, 'config.adapter.provider');
   if (missing !== undefined) throw invalidRequest('config.adapter', `can't be used: ${messageForBlock(missing)}`);
 }
 

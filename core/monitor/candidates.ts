@@ -1,4 +1,6 @@
 // The models that may answer for a block. Pure: no I/O.
+import { toBlockhouseError } from '../errors.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import type { BlockConfig } from '../schemas/block.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
 
@@ -23,4 +25,19 @@ export function candidatesOf({ adapter, fallbacks }: BlockConfig): Candidate[] {
   };
   const place = { ...(baseURL !== undefined && { baseURL }), ...(region !== undefined && { region }) };
   return [{ provider, model, config: { ...common, ...place } }, ...fallbacks.map((other) => ({ ...other, config: common }))];
+}
+
+/** Those that can be called: their adapter exists, and has its credentials. */
+export function usableCandidates(gateway: Pick<Gateway, 'readiness'>, config: BlockConfig): Candidate[] {
+  return candidatesOf(config).filter((candidate) => isUsable(gateway, candidate));
+}
+
+function isUsable(gateway: Pick<Gateway, 'readiness'>, { provider, config }: Candidate): boolean {
+  try {
+    return gateway.readiness(provider, config, 'adapter.provider').missing === undefined;
+  } catch (error) {
+    // config.json names an unknown provider.
+    if (toBlockhouseError(error).code === 'INVALID_REQUEST') return false;
+    throw error;
+  }
 }
