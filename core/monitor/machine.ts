@@ -156,7 +156,10 @@ export function monitorRegion(machine: MachineSetup) {
                 { target: 'crashed', actions: { type: 'crash', params: error } },
               ],
             },
-            on: { 'message.cancel': { guard: 'isReplyTo', actions: 'cancelReply' } },
+            on: {
+              'message.cancel': { guard: 'isReplyTo', actions: 'cancelReply' },
+              'message.gone': { guard: 'isReplyTo', actions: 'cancelReply' },
+            },
             states: {
               replying: {
                 entry: shows('working'),

@@ -430,6 +430,16 @@ t.test('a start while the monitor ends begins another run after it, unless a sto
   }
 });
 
+t.test('only the reply to a message that is gone ends with it, and no command is answered by that', async (t) => {
+  const rig = await rigIn('working.replying');
+  const answers = rig.answers.length;
+  rig.send({ type: 'message.gone', messageId: 'm2' });
+  t.equal(rig.aborts, 0);
+  rig.send({ type: 'message.gone', messageId: 'm1' });
+  t.equal(rig.aborts, 1);
+  t.equal(rig.answers.length, answers);
+});
+
 t.test('a reply is cancelled by its message, and the end of it is the answer', async (t) => {
   const rig = await rigIn('working.replying');
   rig.send({ type: 'message.cancel', messageId: 'm2', ticket: 1 });
