@@ -112,7 +112,8 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
       return newestLogs(join(block.folder, 'logs'));
     },
     costs: ({ by, block }) => reportCosts(world.ledger.lines(), by, block),
-    check: () => examine({ workspace: world.workspace, folders, ledger: world.ledger, read }),
+    check: () =>
+      examine({ workspace: world.workspace, folders, ledger: world.ledger, adapters: world.gateway.adapterIds().map((id) => world.gateway.adapter(id)), read }),
     halted: () => halt.state(),
     halt: (body = {}) => gate.pass(() => halt.set(body)),
     unhalt: () => gate.pass(() => halt.release()),
