@@ -7,7 +7,6 @@ import type { BlockFile } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
 import { monitorActors } from '../monitor/actors.ts';
 import { reportCosts } from '../monitor/costs-report.ts';
-import { explain } from '../monitor/explain.ts';
 import { newestLogs } from '../workspace/block-log.ts';
 import type { BlockDetails, Blocks } from './api.ts';
 import { Block, blockOf, restingPulse } from './block.ts';
@@ -15,8 +14,9 @@ import type { WorkspaceContext } from './block-context.ts';
 import { BlockFolders, type Stored, type Unconfirmed } from './block-folders.ts';
 import { BlockIndex, sweep } from './block-index.ts';
 import { ChangeGate } from './change-gate.ts';
-import { countQueue, failuresIn } from './chat-file.ts';
+import { countQueue } from './chat-file.ts';
 import { examine } from './doctor.ts';
+import { explained } from './explained.ts';
 import { type BlockContents, openFiles, readContents } from './files.ts';
 import type { HaltSwitch } from './halt.ts';
 import { type BlockMachine, createBlockMachine } from './machine.ts';
@@ -102,10 +102,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     counts: () => ({ blocks: index.size, monitorsRunning: blocks.running }),
     list: () => index.list(),
     details,
-    async explain(name) {
-      const { config, pulse, chat } = await (await blocks.find(name)).contents();
-      return explain({ name, config, pulse: { ...pulse, queue: countQueue(chat) }, failures: failuresIn(chat), now: world.now() });
-    },
+    explain: async (name) => explained(await blocks.find(name)),
     async logs(name) {
       const block = await blocks.find(name);
       await block.log.flush();

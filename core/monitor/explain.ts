@@ -86,6 +86,8 @@ const PHASES: Readonly<Record<string, string>> = {
 /** After a change of `enabled` by hand or with `config set`, which stops no monitor. */
 const ENDS_WITH_SERVER = ' It does not start again with the server, because `enabled` is false.';
 
+const CURES_OF_FAILURE = 'its configuration or auth.json changes or somebody starts it';
+
 const NEXT: Teller<string> = {
   unconfigured: ({ pulse }) => `Nothing by itself; ${waiting(pulse)}.`,
   stopped: ({ config, pulse }) => {
@@ -102,7 +104,10 @@ const NEXT: Teller<string> = {
     return `${until}; ${waiting(input.pulse)}, and no model is called.`;
   },
   stopping: () => 'It is stopped within seconds; a reply that does not end by then is kept as interrupted.',
-  failed: ({ pulse }) => `Nothing until its configuration or auth.json changes or somebody starts it; ${waiting(pulse)}.`,
+  failed: ({ pulse }) => {
+    const cure = pulse.reason?.code === 'BLOCK_DAMAGED' ? 'the file is repaired, which needs no restart' : CURES_OF_FAILURE;
+    return `Nothing until ${cure}; ${waiting(pulse)}.`;
+  },
 };
 
 const nothing = (): null => null;
