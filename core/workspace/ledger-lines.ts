@@ -16,6 +16,8 @@ export interface LedgerLine {
   /** Null when the model has no known price. */
   readonly costUsd: number | null;
   readonly messageId: string | null;
+  /** Of this call alone: a line that is there twice, because a write failed and could not be taken back, counts once. Earlier lines have none. */
+  readonly id?: string;
   /** The call failed, and has, or may have, cost something all the same. */
   readonly failed?: true;
 }
