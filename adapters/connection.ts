@@ -4,6 +4,7 @@
 //   event, where no code can catch it.
 // - no-continue: `100 Continue` is skipped, as RFC 9110 (15.2) requires of every client. undici takes it for a broken answer.
 import type { Socket } from 'node:net';
+import { ReusedTimer } from '../core/index.ts';
 
 /** One of undici's clients: it has one connection at a time, and opens the next when that has ended. */
 export interface Connection {
@@ -15,11 +16,13 @@ export interface Connection {
   release: (() => void) | undefined;
   /** True from the start of a request until the first bytes of its answer; a `100 Continue` doesn't count as one. */
   awaitsAnswer: boolean;
+  /** Ends a request whose provider stays silent. A connection has one request at a time. */
+  readonly silence: ReusedTimer;
 }
 
 /** A connection that has never been opened. */
 export function newConnection(): Connection {
-  return { opening: undefined, socket: undefined, release: undefined, awaitsAnswer: false };
+  return { opening: undefined, socket: undefined, release: undefined, awaitsAnswer: false, silence: new ReusedTimer() };
 }
 
 /** Stores an open socket in the connection and adds the listeners. Call it before undici gets the socket. */

@@ -38,9 +38,14 @@ export function defineAdapter(provider: Provider): Adapter {
   };
 }
 
-async function chat(upstream: Upstream, provider: Provider, call: ChatCall): Promise<void> {
-  const limit = contextTokens(upstream, provider, call, call.model);
-  return limit instanceof Promise ? limit.then((tokens) => chatWithin(upstream, provider, call, tokens)) : chatWithin(upstream, provider, call, limit);
+/** Not an async function: one that returns a promise costs three turns more than the promise itself. */
+function chat(upstream: Upstream, provider: Provider, call: ChatCall): Promise<void> {
+  try {
+    const limit = contextTokens(upstream, provider, call, call.model);
+    return limit instanceof Promise ? limit.then((tokens) => chatWithin(upstream, provider, call, tokens)) : chatWithin(upstream, provider, call, limit);
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }
 
 /** Several calls may wait for the same answer, so a caller that leaves ends only its own wait. */
@@ -52,7 +57,7 @@ function contextTokens(upstream: Upstream, provider: Provider, call: AdapterCall
   return found instanceof Promise ? untilAborted(found, call.signal) : found;
 }
 
-async function chatWithin(upstream: Upstream, provider: Provider, call: ChatCall, limit: number | undefined): Promise<void> {
+function chatWithin(upstream: Upstream, provider: Provider, call: ChatCall, limit: number | undefined): Promise<void> {
   const context: ChatContext = { model: call.model, prompt: call.prompt, settings: call.settings, stream: call.stream, contextTokens: limit };
   const { request, isStream } = toRequest(provider, call, context);
   const handler = isStream ? new StreamHandler(provider, call, provider.createDecoder(context)) : new WholeHandler(provider, call, context);

@@ -10,7 +10,7 @@
 // released: when a connection ends, its reader is resumed first (connection.ts says why) and gets the bytes that have already come.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher, Pool } from 'undici';
-import { type AdapterCall, BlockhouseError } from '../core/index.ts';
+import { type AdapterCall, BlockhouseError, offAbort, onAbort } from '../core/index.ts';
 import type { Connection } from './connection.ts';
 import { brokenCall, isBreakOfConnection } from './connection-errors.ts';
 
@@ -41,7 +41,6 @@ export class EnoughRead extends Error {}
 const LINGER_MS = 1000;
 /** The body of an error may come later than its head, and it decides whether a retry makes sense. */
 const ERROR_LINGER_MS = 5000;
-const ONCE = { once: true } as const;
 
 /** The connections to one origin. */
 export interface OriginPool {
@@ -74,10 +73,8 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
   #isEnding = false;
   #status = 0;
   #bytes = 0;
-  #timer: NodeJS.Timeout | undefined;
-  #timerMs = 0;
-  /** The verb phrase of the timeout error: what the provider did while the timer ran. */
-  #silence = '';
+  /** What the connection's timer is to do; undefined when it doesn't run. */
+  #due: (() => void) | undefined;
   #settled = false;
   #resolve!: () => void;
   #reject!: (error: unknown) => void;
@@ -96,7 +93,7 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
       this.#reject = reject;
       const { signal } = this.#call;
       if (signal.aborted) return reject(cancelled(signal.reason));
-      signal.addEventListener('abort', this.#onAbort, ONCE);
+      onAbort(signal, this.#onAbort);
       this.#guard(() => this.#dispatch());
     });
   }
@@ -125,7 +122,7 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
       return;
     }
     this.#noteWrite(this.#connection as Connection);
-    this.#startTimer(this.#call.timeouts.firstByteMs, 'sent nothing');
+    this.#watch(this.#call.timeouts.firstByteMs, 'sent nothing');
   }
 
   /** sent-once: undici writes right after this. If the system refuses that write, the socket has its error before the next tick. */
@@ -161,7 +158,7 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
     if (this.#settled) return;
     const wasComplete = this.#handler.complete;
     if (this.#bytes === 0) this.#watchForSilence();
-    else if (!wasComplete) this.#timer?.refresh();
+    else if (!wasComplete) this.#connection?.silence.refresh();
     this.#bytes += chunk.length;
     this.#guard(() => {
       const more = this.#handler.data(chunk);
@@ -187,8 +184,8 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
   #repeat(): void {
     this.#isRepeated = true;
     this.#controller = undefined;
-    this.#connection = undefined;
     this.#stopTimer();
+    this.#connection = undefined;
     // After undici's own callback and the other events of this turn, because the connections of a pool often break together.
     setImmediate(() => {
       if (!this.#settled) this.#guard(() => this.#dispatch());
@@ -215,13 +212,12 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
   }
 
   #watchForSilence(): void {
-    if (!this.#handler.complete) this.#startTimer(this.#call.timeouts.idleMs, 'stopped in the middle of its answer');
+    if (!this.#handler.complete) this.#watch(this.#call.timeouts.idleMs, 'stopped in the middle of its answer');
   }
 
   /** linger. */
   #linger(ms: number): void {
-    this.#stopTimer();
-    this.#timer = setTimeout(() => this.#finishEarly(), ms);
+    this.#startTimer(ms, () => this.#finishEarly());
   }
 
   #finishEarly(): void {
@@ -266,29 +262,26 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
     if (this.#settled) return;
     this.#settled = true;
     this.#stopTimer();
-    this.#call.signal.removeEventListener('abort', this.#onAbort);
+    offAbort(this.#call.signal, this.#onAbort);
     if (this.#connection !== undefined) this.#connection.release = undefined;
     how();
   }
 
-  /** Reuses the timer when the new limit is as long as the last. */
-  #startTimer(ms: number, silence: string): void {
-    this.#silence = silence;
-    if (this.#timer !== undefined && this.#timerMs === ms) {
-      this.#timer.refresh();
-      return;
-    }
-    this.#stopTimer();
-    if (ms === 0) return;
-    this.#timerMs = ms;
-    this.#timer = setTimeout(() => {
-      this.#fail(new BlockhouseError('UPSTREAM_TIMEOUT', `The provider ${this.#silence} for ${ms / 1000} s.`, { mayHaveRun: true }));
-    }, ms);
+  /** own-limits: fails after `ms` milliseconds of silence, 0 for no limit. `silence` says what the provider did meanwhile. */
+  #watch(ms: number, silence: string): void {
+    if (ms === 0) this.#stopTimer();
+    else this.#startTimer(ms, () => this.#fail(new BlockhouseError('UPSTREAM_TIMEOUT', `The provider ${silence} for ${ms / 1000} s.`, { mayHaveRun: true })));
+  }
+
+  #startTimer(ms: number, due: () => void): void {
+    this.#due = due;
+    this.#connection?.silence.start(ms, due);
   }
 
   #stopTimer(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    if (this.#due === undefined) return;
+    this.#connection?.silence.stop(this.#due);
+    this.#due = undefined;
   }
 
   #diagnose(error: Error): BlockhouseError {

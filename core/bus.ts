@@ -1,8 +1,12 @@
 // The bus: facts about what has happened, in the past tense, for logs, metrics and transports. docs/events.md lists them, and a test compares the two.
 import mittModule, { type Emitter } from 'mitt';
 import type { ErrorCode } from './errors.ts';
-import type { ArchiveInfo, BlockState, CallPurpose, ChatEntry, Compaction, TransitionActor } from './schemas/block.ts';
+import type { ArchiveInfo } from './schemas/block-api.ts';
+import type { CallPurpose } from './schemas/block-costs.ts';
+import type { Compaction } from './schemas/block-memory.ts';
+import type { BlockState, TransitionActor } from './schemas/block-pulse.ts';
 import type { Usage } from './schemas/chat.ts';
+import type { ChatEntry } from './schemas/chat-entry.ts';
 
 interface ChatFact {
   readonly requestId: string;
@@ -123,14 +127,16 @@ export function createBus(): CoreBus {
   const emit = (type: keyof CoreEvents, fact?: unknown): void => {
     const listeners = bus.all.get(type);
     // A copy, because a listener may add or remove others. Every request emits two facts, and most facts have at most one listener.
-    if (listeners !== undefined && listeners.length > 0) for (const listener of [...listeners]) tell(() => (listener as (fact: unknown) => void)(fact));
+    if (listeners !== undefined && listeners.length > 0) for (const listener of [...listeners]) callApart(() => (listener as (fact: unknown) => void)(fact));
     const ofAll = bus.all.get('*');
-    if (ofAll !== undefined && ofAll.length > 0) for (const listener of [...ofAll]) tell(() => (listener as (type: string, fact: unknown) => void)(type, fact));
+    if (ofAll !== undefined && ofAll.length > 0)
+      for (const listener of [...ofAll]) callApart(() => (listener as (type: string, fact: unknown) => void)(type, fact));
   };
   return { ...bus, emit };
 }
 
-function tell(call: () => void): void {
+/** Calls foreign code. An error that it throws becomes a process warning. */
+export function callApart(call: () => void): void {
   try {
     call();
   } catch (error) {

@@ -19,6 +19,7 @@ export {
   invalidRequest,
   toBlockhouseError,
 } from './errors.ts';
+export { offAbort, onAbort } from './gateway/abort.ts';
 export type { CallOptions } from './gateway/accepted-chat.ts';
 export { checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress, isLoopbackHost } from './gateway/egress.ts';
 export type { Prompt, PromptToolResult, Turn } from './gateway/prompt.ts';
@@ -39,14 +40,21 @@ export { ChatStream, type ChatStreamEvent } from './gateway/stream.ts';
 export { holdsMoreThan, isObject, type JsonObject, type JsonValue, MAX_JSON_VALUES, parseJson, tryParseJson } from './json.ts';
 export { toJsonText } from './json-text.ts';
 export type { Adapter, AdapterCall, ChatCall, ChatEvent, EventSink, ReportedUsage, StreamSink, UpstreamTimeouts } from './ports.ts';
+export { ReusedTimer } from './reused-timer.ts';
 export { type Core, type CoreOptions, createCore } from './runtime.ts';
 export * from './schemas/adapter.ts';
-export * from './schemas/block.ts';
 export * from './schemas/block-api.ts';
 export { BlockDetails as BlockDetailsSchema } from './schemas/block-api.ts';
+export * from './schemas/block-config.ts';
+export * from './schemas/block-costs.ts';
+export * from './schemas/block-memory.ts';
+export * from './schemas/block-pulse.ts';
 export * from './schemas/chat.ts';
+export * from './schemas/chat-api.ts';
+export * from './schemas/chat-entry.ts';
 export { ErrorReport } from './schemas/error.ts';
 export { compile, type Validator } from './schemas/validate.ts';
+export * from './schemas/workspace-api.ts';
 export * from './schemas/ws.ts';
 export { estimateTokens } from './tokens.ts';
 export { VERSION } from './version.ts';

@@ -1,35 +1,29 @@
 // The operations on blocks: the port between the core and its transports. Pure: types only.
-import type { ArchiveInfo, BlockConfig, BlockCosts, BlockMemory, BlockPulse, Channel, ChatEntry, Fact } from '../schemas/block.ts';
-import type { BlockEntry, ChatReceipt, CostsReport, DoctorReport, Explanation, HaltState, HistoryPage, LogFile, MessageFound } from '../schemas/block-api.ts';
+import type { ArchiveInfo, BlockEntry, Explanation, LogFile } from '../schemas/block-api.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
+import type { BlockMemory, Fact } from '../schemas/block-memory.ts';
+import type { BlockPulse } from '../schemas/block-pulse.ts';
 import type { Warning } from '../schemas/chat.ts';
+import type { ChatReceipt, HistoryPage, MessageFound } from '../schemas/chat-api.ts';
+import type { Channel, ChatEntry } from '../schemas/chat-entry.ts';
+import type { CostsReport, DoctorReport, HaltState } from '../schemas/workspace-api.ts';
+import type { StreamFrame } from '../schemas/ws.ts';
+import type { BlockContents } from './files.ts';
 
 /** Stops following. A second call does nothing. */
 export type StopFollowing = () => void;
 
 /** The contents of a block's files. */
-export interface BlockDetails {
+export interface BlockDetails extends Omit<BlockContents, 'chat'> {
   readonly name: string;
-  readonly config: BlockConfig;
-  readonly memory: BlockMemory;
-  readonly costs: BlockCosts;
-  readonly pulse: BlockPulse;
 }
 
-/** One step of a reply while it is written. `seq` only grows, so a reader can pass the last one to get the rest. */
-export type ReplyStep =
-  | { readonly id: string; readonly seq: number; readonly event: 'start'; readonly provider: string; readonly model: string; readonly attempt: number }
-  | { readonly id: string; readonly seq: number; readonly event: 'content'; readonly text: string }
-  | {
-      readonly id: string;
-      readonly seq: number;
-      readonly event: 'done';
-      readonly answerId: string;
-      /** `interrupted`: the text so far was kept as the answer. */
-      readonly status: 'done' | 'interrupted';
-      readonly stopReason: string;
-    }
-  /** The attempt failed; discard its text. With `willRetry` another `start` follows later. */
-  | { readonly id: string; readonly seq: number; readonly event: 'error'; readonly code: string; readonly error: string; readonly willRetry: boolean };
+type StepOf<F> = F extends StreamFrame ? Readonly<Omit<F, 'type' | 'block'>> : never;
+/**
+ * One step of a reply while it is written. `seq` only grows, so a reader can pass the last one to get the rest. After an `error`, discard the text of
+ * that attempt.
+ */
+export type ReplyStep = StepOf<StreamFrame>;
 
 /** Callbacks of a follower. A callback that throws gives a process warning and nothing else. */
 export interface FollowOptions {

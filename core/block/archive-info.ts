@@ -3,7 +3,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BlockhouseError } from '../errors.ts';
-import { ArchiveInfo } from '../schemas/block.ts';
+import { ArchiveInfo } from '../schemas/block-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import { parseBytes } from '../workspace/json-bytes.ts';
 import { readRegular } from '../workspace/regular-file.ts';

@@ -10,12 +10,13 @@ import { lstatSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { BlockhouseError } from '../errors.ts';
-import { noCosts } from '../monitor/costs.ts';
-import type { ArchiveInfo, BlockConfig } from '../schemas/block.ts';
+import type { ArchiveInfo } from '../schemas/block-api.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
 import { ensureFolder, isTemporaryName, renameDurably, replaceFile, storageFailure, syncFolder, unflushed, writeNewFile } from '../workspace/atomic-file.ts';
 import { BLOCK_FOLDERS } from '../workspace/block-layout.ts';
 import { ARCHIVE_INFO, findArchive, listArchives } from './archive-info.ts';
-import { formatFile, freshMemory, freshPulse } from './document-codecs.ts';
+import { formatFile } from './document-codecs.ts';
+import { freshFiles } from './files.ts';
 import { archiveName } from './names.ts';
 
 /** The error to throw after a change that the disk did not confirm, or that left files behind; undefined if there is none. */
@@ -62,16 +63,14 @@ export class BlockFolders {
   /** Makes a new block with this configuration. Throws NAME_TAKEN. */
   async create(config: BlockConfig): Promise<Built> {
     this.assertFree(config.name);
-    return this.#build(writeFresh, () => Promise.resolve(config));
+    return this.build(writeFresh, () => Promise.resolve(config));
   }
 
-  /** Makes a block from foreign files: `fill` writes them into the new folder, and `configure` returns the configuration, which names the block. */
-  import(fill: (folder: string) => Promise<void>, configure: (folder: string) => Promise<BlockConfig>): Promise<Built> {
-    return this.#build(fill, configure);
-  }
-
-  /** whole-folder. */
-  async #build(fill: (folder: string) => Promise<void>, configure: (folder: string) => Promise<BlockConfig>): Promise<Built> {
+  /**
+   * Makes a block: `fill` writes its files into the new folder, and `configure` returns the configuration, which names the block. Throws NAME_TAKEN.
+   * whole-folder.
+   */
+  async build(fill: (folder: string) => Promise<void>, configure: (folder: string) => Promise<BlockConfig>): Promise<Built> {
     const temporary = join(this.blocks, `.new.${randomBytes(8).toString('hex')}.tmp`);
     try {
       await mkdir(temporary, { mode: 0o700 });
@@ -113,7 +112,7 @@ export class BlockFolders {
 
   /** Brings an archived block back under `name`, with this configuration. Throws NAME_TAKEN. */
   async restore(info: ArchiveInfo, config: BlockConfig): Promise<Unconfirmed> {
-    const from = join(this.archive, info.archiveName);
+    const from = this.archivedFolder(info);
     this.assertFree(config.name);
     try {
       await prepareFile(join(from, 'config.json'), formatFile(config));
@@ -135,7 +134,7 @@ export class BlockFolders {
     const hidden = `.${info.archiveName}.${randomBytes(8).toString('hex')}.tmp`;
     let unconfirmed: Unconfirmed;
     try {
-      unconfirmed = await this.#move(join(this.archive, info.archiveName), join(this.archive, hidden));
+      unconfirmed = await this.#move(this.archivedFolder(info), join(this.archive, hidden));
     } catch (error) {
       throw storageFault(error);
     }
@@ -211,8 +210,7 @@ function remains(archiveName: string, hidden: string, error: NodeJS.ErrnoExcepti
 }
 
 async function writeFresh(folder: string): Promise<void> {
-  const contents = { memory: freshMemory(), costs: noCosts(), pulse: freshPulse(), chat: [] };
-  for (const [name, content] of Object.entries(contents)) await writeNewFile(join(folder, `${name}.json`), formatFile(content));
+  for (const [name, text] of freshFiles()) await writeNewFile(join(folder, name), text);
   for (const name of BLOCK_FOLDERS) await mkdir(join(folder, name), { mode: 0o700 });
 }
 

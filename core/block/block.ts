@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type AnyActorRef, createActor, waitFor } from 'xstate';
 import type { BlockFile } from '../bus.ts';
-import { BlockhouseError } from '../errors.ts';
 import { RetryWait } from '../monitor/retry-wait.ts';
-import type { BlockConfig, BlockMemory, BlockPulse, BlockState, CurrentTask, TransitionActor } from '../schemas/block.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
+import type { BlockMemory } from '../schemas/block-memory.ts';
+import type { BlockPulse, BlockState, CurrentTask, TransitionActor } from '../schemas/block-pulse.ts';
 import { BlockLog } from '../workspace/block-log.ts';
 import type { ChangeNotice } from '../workspace/json-file.ts';
 import type { ActorSystem } from './abortable.ts';
@@ -16,15 +17,18 @@ import type { FollowOptions, StopFollowing } from './api.ts';
 import { ask, type BlockActor } from './ask.ts';
 import type { BlockContext, WorkspaceContext } from './block-context.ts';
 import type { Stored } from './block-folders.ts';
-import { type Entries, EntryIds, isWaiting } from './chat-file.ts';
-import { type BlockContents, type BlockFileSet, FILE_NAMES, openFiles, readContents } from './files.ts';
+import { ChangeGate } from './change-gate.ts';
+import { type Entries, isWaiting } from './chat-file.ts';
+import { CONFIG_DEFAULTS } from './document-codecs.ts';
+import { EntryIds } from './entry-ids.ts';
+import { type BlockContents, type BlockFileSet, FILE_NAMES, type FileListener, openFiles, readContents } from './files.ts';
 import { Followers } from './followers.ts';
 import { type BlockMachine, isRunning, stateOf } from './machine.ts';
 import type { BlockEvent } from './machine-types.ts';
 import { PulseWriter } from './pulse-writer.ts';
-import { isConfigured, unlessDamaged } from './readiness.ts';
+import { unlessDamaged } from './readiness.ts';
 import { ReplyStream } from './reply-stream.ts';
-import { pulseAtRest } from './summary.ts';
+import { restingPulse, withWish } from './summary.ts';
 
 /** Names that have a watch of their own, or that are temporary. */
 const OWN_FILE = /^$|^(config|memory|costs|pulse|chat)\.json$|\.tmp$|^logs$|^chat-archive$/;
@@ -51,7 +55,8 @@ export interface BlockOptions {
   readonly world: WorkspaceContext;
   readonly machine: BlockMachine;
   /** Called when the list's entry of the block may be out of date. */
-  onStale(name: string): void;
+  onStale(): void;
+  onFault(what: string, error: unknown): void;
 }
 
 /** A block that is held in memory. */
@@ -64,34 +69,37 @@ export class Block implements BlockContext {
   readonly ids: EntryIds;
   readonly retryWait: RetryWait;
   readonly world: WorkspaceContext;
-  readonly #onStale: (name: string) => void;
+  /** Copies under way: the block does not move before they are complete. */
+  readonly copies = new ChangeGate();
+  readonly #onStale: () => void;
+  readonly #onFault: BlockOptions['onFault'];
   readonly #pulseWriter: PulseWriter;
   readonly #followers: Followers;
   readonly #actor: BlockActor;
-  /** Copies under way: the block does not move before they are complete. */
-  readonly #copies = new Set<Promise<unknown>>();
-  #logLimits: BlockConfig['logs'] = { maxFileBytes: 5_242_880, maxFiles: 50 };
+  #logLimits: BlockConfig['logs'] = CONFIG_DEFAULTS.logs;
 
   /** `restored` is the actor of a block that comes from the archive; the block keeps it. */
-  constructor({ name, folder, world, machine, onStale }: BlockOptions, restored?: BlockActor) {
+  constructor({ name, folder, world, machine, onStale, onFault }: BlockOptions, restored?: BlockActor) {
     this.name = name;
     this.folder = folder;
     this.world = world;
     this.#onStale = onStale;
+    this.#onFault = onFault;
     this.ids = new EntryIds(() => world.now());
     this.retryWait = new RetryWait(() => world.monotonic());
     this.feed = new ReplyStream(world.steps);
-    const onFault = (what: string, error: unknown): void => this.#fault(what, error);
-    const onChanged = (file: BlockFile, change: ChangeNotice): void => this.#changed(file, change);
-    const onDamaged = (file: BlockFile, reason: string, copy: string | undefined): void => this.#damaged(file, reason, copy);
-    const onRebuilt = (file: BlockFile, reason: string): void => world.bus.emit('block.rebuilt', { block: name, file, reason });
-    this.files = openFiles(folder, name, { onChanged, onDamaged, onRebuilt }, () => this.at());
+    const listener: FileListener = {
+      onChanged: (file, change) => this.#changed(file, change),
+      onDamaged: (file, reason, copy) => this.#damaged(file, reason, copy),
+      onRebuilt: (file, reason) => world.bus.emit('block.rebuilt', { block: name, file, reason }),
+    };
+    this.files = openFiles(folder, name, listener, () => this.at());
     this.log = new BlockLog(join(folder, 'logs'), { limits: () => this.#logLimits, onFault: (error) => onFault('log', error), now: () => world.now() });
     const onUnwritten = (): void => {
-      onStale(name);
+      onStale();
       this.#followers.changed();
     };
-    this.#pulseWriter = new PulseWriter({ name, files: this.files, log: this.log, world, onShown: () => onStale(name), onUnwritten, onFault });
+    this.#pulseWriter = new PulseWriter({ name, files: this.files, log: this.log, world, onShown: onStale, onUnwritten, onFault });
     this.#followers = new Followers({ folder, watches: world.watches, feed: this.feed, onTouched: (fileName) => this.#touched(fileName) });
     this.#actor = restored ?? createActor(machine, { input: { name, archiveName: null } });
     owners.set((this.#actor as AnyActorRef).system, this);
@@ -199,22 +207,6 @@ export class Block implements BlockContext {
     return this.#followers.add(follower);
   }
 
-  /** Runs `work` while the block can't move; everything else continues. */
-  async copy<T>(work: () => Promise<T>): Promise<T> {
-    const copying = work();
-    this.#copies.add(copying);
-    try {
-      return await copying;
-    } finally {
-      this.#copies.delete(copying);
-    }
-  }
-
-  /** Resolves when no copy is being made. */
-  async copied(): Promise<void> {
-    await Promise.allSettled(this.#copies);
-  }
-
   /** Refuses further writes. Resolves when the waiting ones are on disk. */
   async close(): Promise<void> {
     this.#followers.pause();
@@ -272,7 +264,7 @@ export class Block implements BlockContext {
 
   /** told-in-order. */
   #changed(file: BlockFile, { own, healed }: ChangeNotice): void {
-    this.#onStale(this.name);
+    this.#onStale();
     this.world.bus.emit('block.changed', { block: this.name, file });
     this.#followers.changed();
     const cause = { cause: `${file} changed`, actor: 'user' } as const;
@@ -284,7 +276,7 @@ export class Block implements BlockContext {
     if (healed || !own) this.send({ type: 'file.repaired', ...cause });
     if (file !== 'chat') return;
     this.send({ type: 'chat.changed' });
-    if (!own) this.#endReplyIfGone().catch((error: unknown) => this.#fault('chat.json', error));
+    if (!own) this.#endReplyIfGone().catch((error: unknown) => this.#onFault('chat.json', error));
   }
 
   /** Ends the reply under way if a person has removed its message, or has given it an outcome. */
@@ -305,7 +297,7 @@ export class Block implements BlockContext {
     try {
       this.#take(await this.files.config.read());
     } catch (error) {
-      this.#fault('config.json', error);
+      this.#onFault('config.json', error);
     }
   }
 
@@ -316,7 +308,7 @@ export class Block implements BlockContext {
 
   /** told-in-order. The actor gets no event: a monitor finds the damage at its next read. */
   #damaged(file: BlockFile, reason: string, copy: string | undefined): void {
-    this.#onStale(this.name);
+    this.#onStale();
     this.world.bus.emit('block.damaged', { block: this.name, file, reason, copy });
     this.#followers.changed();
     this.send({ type: 'file.damaged', cause: `${file} damaged`, actor: 'server' });
@@ -329,19 +321,4 @@ export class Block implements BlockContext {
     // We don't use other files, but followers may show them.
     if (!OWN_FILE.test(fileName)) this.#followers.changed();
   }
-
-  #fault(what: string, error: unknown): void {
-    const text = error instanceof BlockhouseError ? error.message : ((error as NodeJS.ErrnoException).code ?? String(error));
-    this.world.bus.emit('workspace.fault', { block: this.name, what, error: text });
-  }
-}
-
-/** The pulse of a block that does nothing, whose config.json may be damaged. */
-export function restingPulse(pulse: BlockPulse, config: BlockConfig | undefined, chat: Entries, gateway: WorkspaceContext['gateway']): BlockPulse {
-  return withWish(pulseAtRest(pulse, config !== undefined && isConfigured(gateway, config), chat), config);
-}
-
-/** Takes `enabled` from config.json, if that can be read. */
-function withWish(pulse: BlockPulse, config: BlockConfig | undefined): BlockPulse {
-  return config === undefined ? pulse : { ...pulse, desired: config.enabled ? 'running' : 'stopped' };
 }

@@ -1,6 +1,4 @@
 // Assembles `core.blocks`: each operation finds its block, sends a command to its actor or changes a file, and answers.
-//
-// nothing-after-close: `close` refuses new changes and starts of monitors, and waits for the changes that have begun. After it nothing is written.
 import { join } from 'node:path';
 import { fromPromise } from 'xstate';
 import type { BlockFile } from '../bus.ts';
@@ -8,17 +6,18 @@ import { BlockhouseError } from '../errors.ts';
 import { monitorActors } from '../monitor/actors.ts';
 import { reportCosts } from '../monitor/costs-report.ts';
 import { newestLogs } from '../workspace/block-log.ts';
-import type { BlockDetails, Blocks } from './api.ts';
-import { Block, blockOf, restingPulse } from './block.ts';
+import type { Blocks } from './api.ts';
+import { Block, blockOf } from './block.ts';
 import type { WorkspaceContext } from './block-context.ts';
 import { BlockFolders, type Stored, type Unconfirmed } from './block-folders.ts';
 import { BlockIndex, sweep } from './block-index.ts';
 import { ChangeGate } from './change-gate.ts';
-import { countQueue } from './chat-file.ts';
+import { countQueue } from './chat-counts.ts';
 import { examine } from './doctor.ts';
 import { explained } from './explained.ts';
 import { type BlockContents, openFiles, readContents } from './files.ts';
 import type { HaltSwitch } from './halt.ts';
+import { type Lifecycle, lifecycleOf } from './lifecycle.ts';
 import { type BlockMachine, createBlockMachine } from './machine.ts';
 import { OpenBlocks } from './open-blocks.ts';
 import type { OperationsContext } from './operations.ts';
@@ -26,24 +25,18 @@ import { archiveOperations, Moves } from './operations-archive.ts';
 import { chatOperations } from './operations-chat.ts';
 import { configOperations } from './operations-config.ts';
 import { memoryOperations } from './operations-memory.ts';
-import { type MonitorOperations, monitorOperations } from './operations-monitor.ts';
-
-/** How long the replies of all blocks may go on when the server ends. */
-const CLOSING_GRACE_MS = 3000;
-/** How often credentials and the kill switch are checked while a monitor waits for them. */
-const LOOK_EVERY_MS = 1000;
+import { monitorOperations } from './operations-monitor.ts';
+import { restingPulse } from './summary.ts';
 
 /** The blocks for their owner, who calls `open` before the first use and `close` after the last. */
-export interface WorkspaceBlocks extends Blocks {
-  /** Makes the folders, and starts the monitors of blocks with `enabled` in the background. */
-  open(): Promise<void>;
-  /** Stops every monitor; `enabled` stays as it is. */
-  close(): Promise<void>;
-}
+export interface WorkspaceBlocks extends Blocks, Lifecycle {}
 
 /** Makes the blocks of a workspace. */
 export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch): WorkspaceBlocks {
-  const onFault = (what: string, error: unknown, block?: string): void => tellFault(world, what, error, block);
+  const onFault = (what: string, error: unknown, block?: string): void => {
+    const text = error instanceof BlockhouseError ? error.message : ((error as NodeJS.ErrnoException).code ?? String(error));
+    world.bus.emit('workspace.fault', { what, error: text, ...(block !== undefined && { block }) });
+  };
   const folders = new BlockFolders(world.workspace);
   const index: BlockIndex = new BlockIndex({
     folder: folders.blocks,
@@ -54,7 +47,18 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
   });
   const blocks: OpenBlocks = new OpenBlocks({
     index,
-    make: (name, actor) => new Block({ name, folder: folders.folderOf(name), world, machine, onStale: (stale) => index.markStale(stale) }, actor),
+    make: (name, actor) =>
+      new Block(
+        {
+          name,
+          folder: folders.folderOf(name),
+          world,
+          machine,
+          onStale: () => index.markStale(name),
+          onFault: (what, error) => onFault(what, error, name),
+        },
+        actor,
+      ),
     sweep: (name) => sweep(folders.folderOf(name), onFault),
   });
   const gate = new ChangeGate();
@@ -84,10 +88,10 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     return { ...contents, pulse: restingPulse(contents.pulse, contents.config, contents.chat, world.gateway) };
   };
 
-  const details = async (name: string): Promise<BlockDetails> => {
-    const { config, memory, costs, pulse, chat } = await (await blocks.find(name)).contents();
-    // A monitor that waits for anything but messages counts them only with its next heartbeat.
-    return { name, config, memory, costs, pulse: { ...pulse, queue: countQueue(chat) } };
+  /** The contents of a block with the present queue: a monitor that waits for anything but messages counts them only with its next heartbeat. */
+  const contentsOf = async (name: string): Promise<BlockContents> => {
+    const contents = await (await blocks.find(name)).contents();
+    return { ...contents, pulse: { ...contents.pulse, queue: countQueue(contents.chat) } };
   };
 
   return {
@@ -98,10 +102,13 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     stop: monitors.stop,
     restart: monitors.restart,
     ...archiveOperations(context, { machine, onStayed: monitors.goOn }),
-    ...lifeOf(context, { index, halt, monitors }),
+    ...lifecycleOf(context, { index, halt, monitors }),
     counts: () => ({ blocks: index.size, monitorsRunning: blocks.running }),
     list: () => index.list(),
-    details,
+    async details(name) {
+      const { chat: _chat, ...files } = await contentsOf(name);
+      return { name, ...files };
+    },
     explain: async (name) => explained(await blocks.find(name)),
     async logs(name) {
       const block = await blocks.find(name);
@@ -118,66 +125,6 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
   };
 }
 
-interface Parts {
-  readonly index: BlockIndex;
-  readonly halt: HaltSwitch;
-  readonly monitors: MonitorOperations;
-}
-
-/** `open` and `close`. */
-function lifeOf({ world, folders, blocks, gate, onFault }: OperationsContext, { index, halt, monitors }: Parts): Pick<WorkspaceBlocks, 'open' | 'close'> {
-  const closing = new AbortController();
-  let resuming: Promise<void> = Promise.resolve();
-  let watchdog: NodeJS.Timeout | undefined;
-  const wake = (type: 'settings.changed' | 'halt.changed', cause: string): void => {
-    for (const block of blocks.all()) block.send({ type, cause, actor: 'user' });
-  };
-  const onCredentials = (): void => {
-    index.markAllStale();
-    wake('settings.changed', 'credentials changed');
-  };
-  const onHalt = ({ halted }: { readonly halted: boolean }): void => wake('halt.changed', halted ? 'halt' : 'unhalt');
-  /** Credentials are checked only while a monitor waits for them. */
-  const look = (): void => {
-    halt.state();
-    if (blocks.all().some((block) => block.isRunning && (block.state === 'failed' || block.state === 'paused'))) world.refreshCredentials();
-  };
-  return {
-    async open() {
-      await folders.open(onFault);
-      world.bus.on('credentials.changed', onCredentials);
-      world.bus.on('workspace.halted', onHalt);
-      // auth.json and the kill switch have no watcher, so this timer checks them for monitors that wait.
-      watchdog = setInterval(look, LOOK_EVERY_MS).unref();
-      resuming = index
-        .list()
-        .then((entries) => monitors.resume(entries, closing.signal))
-        .catch((error: unknown) => onFault('resume', error));
-    },
-    /** nothing-after-close. */
-    async close() {
-      gate.shut();
-      closing.abort();
-      clearInterval(watchdog);
-      world.bus.off('credentials.changed', onCredentials);
-      world.bus.off('workspace.halted', onHalt);
-      await resuming;
-      await withGrace((hurry) => blocks.close(hurry));
-      await gate.emptied();
-      await Promise.all(blocks.all().map((block) => block.close()));
-    },
-  };
-}
-
-async function withGrace(end: (hurry: Promise<void>) => Promise<void>): Promise<void> {
-  let cut: NodeJS.Timeout | undefined;
-  const hurry = new Promise<void>((resolve) => {
-    cut = setTimeout(resolve, CLOSING_GRACE_MS);
-  });
-  await end(hurry);
-  clearTimeout(cut);
-}
-
 /** One machine for all blocks, because a definition for each would need more memory than the rest of a block. */
 function provideWork(machine: BlockMachine, moves: Moves): BlockMachine {
   return machine.provide({
@@ -192,9 +139,4 @@ function provideWork(machine: BlockMachine, moves: Moves): BlockMachine {
       closeRun: ({ system }) => blockOf(system).closeRun(),
     },
   });
-}
-
-function tellFault({ bus }: WorkspaceContext, what: string, error: unknown, block?: string): void {
-  const text = error instanceof BlockhouseError ? error.message : ((error as NodeJS.ErrnoException).code ?? String(error));
-  bus.emit('workspace.fault', { what, error: text, ...(block !== undefined && { block }) });
 }

@@ -1,10 +1,11 @@
-// The gate for changes of a workspace, open until the server ends. Pure: no I/O.
+// A gate for work that something must wait for: the changes of a workspace, until the server ends, or the copies of a block, before it moves.
+// Pure: no I/O.
 //
 // shut-for-good: after `shut`, a change is refused with SHUTTING_DOWN.
 // finish-first: a change that has begun is finished, and the shutdown waits for it.
 import { BlockhouseError } from '../errors.ts';
 
-/** Admits changes and waits for their end. */
+/** Admits work and waits for its end. */
 export class ChangeGate {
   readonly #inside = new Set<Promise<unknown>>();
   #isShut = false;
@@ -34,7 +35,7 @@ export class ChangeGate {
     this.#isShut = true;
   }
 
-  /** Resolves when every admitted change has ended. Never rejects: failures go to the callers. */
+  /** Resolves when all admitted work has ended. Never rejects: failures go to the callers. */
   async emptied(): Promise<void> {
     await Promise.allSettled(this.#inside);
   }

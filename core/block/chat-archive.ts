@@ -8,7 +8,7 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BlockhouseError } from '../errors.ts';
-import type { ChatEntry } from '../schemas/block.ts';
+import type { ChatEntry } from '../schemas/chat-entry.ts';
 import { syncFolder } from '../workspace/atomic-file.ts';
 import { isPassingFault, readFault, readLines } from '../workspace/regular-file.ts';
 import type { Entries } from './chat-file.ts';

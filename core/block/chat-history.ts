@@ -2,7 +2,8 @@
 // that a crash has left in two places is shown once. Reads only.
 import { BlockhouseError } from '../errors.ts';
 import { tryParseJson } from '../json.ts';
-import type { ChatEntry } from '../schemas/block.ts';
+import type { MessageFound } from '../schemas/chat-api.ts';
+import type { ChatEntry } from '../schemas/chat-entry.ts';
 import type { ChatArchive } from './chat-archive.ts';
 import { bytesOf, type Entries, wholeEntry } from './chat-file.ts';
 
@@ -16,19 +17,13 @@ export interface PagePlace {
   readonly since?: string | undefined;
 }
 
-/** A message or an answer, and the newest answer to it. */
-export interface FoundEntry {
-  readonly entry: ChatEntry;
-  readonly answer: ChatEntry | undefined;
-}
-
 /** The entries of a page, oldest first. Throws MESSAGE_NOT_FOUND if no entry has the id `before` or `since`. */
 export function pageOf(archive: ChatArchive, active: Entries, { limit, before, since }: PagePlace): Promise<Entries> {
   return since === undefined ? pageBefore(archive, active, before, limit) : pageAfter(archive, active, since, limit);
 }
 
 /** Finds an entry and its answer; searches the active entries first. Throws MESSAGE_NOT_FOUND. */
-export async function findEntry(archive: ChatArchive, active: Entries, id: string): Promise<FoundEntry> {
+export async function findEntry(archive: ChatArchive, active: Entries, id: string): Promise<MessageFound> {
   let entry = active.find((one) => one.id === id);
   let answer = active.findLast(({ replyTo }) => replyTo === id);
   const replyTo = `"replyTo":${JSON.stringify(id)}`;
@@ -46,7 +41,7 @@ export async function findEntry(archive: ChatArchive, active: Entries, id: strin
     if (!isActive && entry !== undefined) break;
   }
   if (entry === undefined) throw notFound(id);
-  return { entry, answer };
+  return { entry, answer: answer ?? null };
 }
 
 /** False for a message that waits or has failed. */

@@ -3,7 +3,7 @@
 // newest-kept: the newest `KNOWN` ids are known. When the file has twice as many lines, it is rewritten with the newest ones.
 // never-early: an id is on disk here before its message leaves chat.json.
 import { isObject, tryParseJson } from '../json.ts';
-import type { ChatEntry } from '../schemas/block.ts';
+import type { ChatEntry } from '../schemas/chat-entry.ts';
 import { replaceFile } from '../workspace/atomic-file.ts';
 import { readLines } from '../workspace/regular-file.ts';
 import { appendLines } from './chat-lines.ts';

@@ -3,7 +3,7 @@
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import { hasMoreThan, isDeeperThan, isObject, MAX_JSON_DEPTH } from '../json.ts';
 import { assertTimezone } from '../monitor/calendar.ts';
-import { type BlockConfig, BlockConfigPatch } from '../schemas/block.ts';
+import { type BlockConfig, BlockConfigPatch } from '../schemas/block-config.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import { completeConfig, faultOf } from './document-codecs.ts';
 import { IS_SECRET, secretField } from './secret-fields.ts';

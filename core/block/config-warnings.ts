@@ -1,7 +1,7 @@
 // Warns about unknown fields of a configuration: they are kept, so a misspelt field would otherwise silently have no effect. Pure: no I/O.
 import { isObject } from '../json.ts';
 import { nearest, plain } from '../near-miss.ts';
-import { BlockConfigFile } from '../schemas/block.ts';
+import { BlockConfigFile } from '../schemas/block-config.ts';
 import type { Warning } from '../schemas/chat.ts';
 
 /** More unknown fields than this are not typing errors. */

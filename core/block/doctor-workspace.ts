@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { MAX_NAME_CHARACTERS, type UnusedSetting, unusedSettings } from '../auth/unused-settings.ts';
 import { isObject } from '../json.ts';
 import type { Adapter } from '../ports.ts';
-import type { Finding } from '../schemas/block-api.ts';
+import type { Finding } from '../schemas/workspace-api.ts';
 import { isTemporaryName } from '../workspace/atomic-file.ts';
 import { BLOCK_FILE_LIMITS, BLOCK_FOLDERS } from '../workspace/block-layout.ts';
 import { readState } from '../workspace/fresh-file.ts';

@@ -2,7 +2,11 @@
 import { BlockhouseError } from '../errors.ts';
 import { isObject } from '../json.ts';
 import { assertTimezone } from '../monitor/calendar.ts';
-import { type BlockConfig, BlockConfigFile, type BlockCosts, type BlockMemory, type BlockPulse, CostsFile, MemoryFile, PulseFile } from '../schemas/block.ts';
+import { DEFAULT_MAX_TOKENS } from '../monitor/candidates.ts';
+import { type BlockConfig, BlockConfigFile } from '../schemas/block-config.ts';
+import { type BlockCosts, CostsFile } from '../schemas/block-costs.ts';
+import { type BlockMemory, MemoryFile } from '../schemas/block-memory.ts';
+import { type BlockPulse, PulseFile } from '../schemas/block-pulse.ts';
 import { compile } from '../schemas/validate.ts';
 import { UncopiedDamage } from '../workspace/json-content.ts';
 import { IS_SECRET, secretField } from './secret-fields.ts';
@@ -12,7 +16,8 @@ const checkMemory = compile(MemoryFile);
 const checkCosts = compile(CostsFile);
 const checkPulse = compile(PulseFile);
 
-const CONFIG_DEFAULTS = {
+/** The configuration of a new block. */
+export const CONFIG_DEFAULTS = {
   description: '',
   adapter: null,
   fallbacks: [],
@@ -29,7 +34,7 @@ const CONFIG_DEFAULTS = {
   enabled: false,
 } as const;
 
-const ADAPTER_DEFAULTS = { maxTokens: 4096, cacheControl: false } as const;
+const ADAPTER_DEFAULTS = { maxTokens: DEFAULT_MAX_TOKENS, cacheControl: false } as const;
 
 /** Fills in missing fields, also inside objects; unknown fields stay. `at` replaces missing times. */
 export function completeConfig(fields: Readonly<Record<string, unknown>>, name: string, at: string): BlockConfig {

@@ -2,10 +2,10 @@
 import { toBlockhouseError } from '../errors.ts';
 import { explain } from '../monitor/explain.ts';
 import { faultReason } from '../monitor/reasons.ts';
-import type { BlockPulse } from '../schemas/block.ts';
 import type { Explanation } from '../schemas/block-api.ts';
+import type { BlockPulse } from '../schemas/block-pulse.ts';
 import type { Block } from './block.ts';
-import { countQueue, failuresIn } from './chat-file.ts';
+import { countQueue, failuresIn } from './chat-counts.ts';
 import { completeConfig } from './document-codecs.ts';
 import { unlessDamaged } from './readiness.ts';
 import { statusOf } from './summary.ts';

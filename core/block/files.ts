@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import type { BlockFile } from '../bus.ts';
 import { invalidRequest } from '../errors.ts';
 import { noCosts } from '../monitor/costs.ts';
-import type { BlockConfig, BlockCosts, BlockMemory, BlockPulse } from '../schemas/block.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
+import type { BlockCosts } from '../schemas/block-costs.ts';
+import type { BlockMemory } from '../schemas/block-memory.ts';
+import type { BlockPulse } from '../schemas/block-pulse.ts';
 import { BLOCK_FILE_LIMITS, type FileLimits } from '../workspace/block-layout.ts';
 import { parseBytes } from '../workspace/json-bytes.ts';
 import { type ChangeNotice, JsonFile, type JsonFileOptions } from '../workspace/json-file.ts';
@@ -38,6 +41,22 @@ export type BlockFileSet = { readonly [F in BlockFile]: JsonFile<BlockContents[F
 /** The names of the files that every block has. */
 export const FILE_NAMES = ['config', 'memory', 'costs', 'pulse', 'chat'] as const satisfies readonly BlockFile[];
 
+/** How the content of a file is read, made and written. */
+interface Document<T> {
+  parse(value: unknown): T;
+  /** The content of a new block's file. */
+  missing(): T;
+  format(value: T): string;
+}
+
+/** config.json is not among them, because it needs the name of its block and is never missing. */
+const DOCUMENTS = {
+  memory: { parse: parseMemory, missing: () => freshMemory(), format: formatFile } satisfies Document<BlockMemory>,
+  costs: { parse: (value: unknown) => parseCosts(value, noCosts()), missing: noCosts, format: formatFile } satisfies Document<BlockCosts>,
+  pulse: { parse: parsePulse, missing: freshPulse, format: formatFile } satisfies Document<BlockPulse>,
+  chat: { parse: parseChat, missing: () => [], format: formatChat } satisfies Document<Entries>,
+};
+
 const CHAT_CURE = 'Repair it by hand; old messages may be moved to a file in chat-archive.';
 
 /** Opens the files in `folder`. `now` gives ISO time. */
@@ -68,25 +87,24 @@ export function openFiles(folder: string, name: string, listener: FileListener, 
   };
   return {
     config: file('config', { parse: (value) => parseConfig(value, name, now()), format: formatFile, onForeign: withNextRevision }),
-    memory: file('memory', { parse: parseMemory, missing: freshMemory, format: formatFile }),
-    costs: file('costs', { parse: (value) => parseCosts(value, noCosts()), missing: noCosts, format: formatFile }, { derived: true }),
-    pulse: file('pulse', { parse: parsePulse, missing: freshPulse, format: formatFile }, { derived: true }),
-    chat: file('chat', { parse: parseChat, cure: CHAT_CURE, missing: () => [], format: formatChat }, { beforeWrite: moveOld }),
+    memory: file('memory', DOCUMENTS.memory),
+    costs: file('costs', DOCUMENTS.costs, { derived: true }),
+    pulse: file('pulse', DOCUMENTS.pulse, { derived: true }),
+    chat: file('chat', { ...DOCUMENTS.chat, cure: CHAT_CURE }, { beforeWrite: moveOld }),
     archive,
   };
 }
 
-const PARSERS = {
-  'memory.json': parseMemory,
-  'costs.json': (value: unknown) => parseCosts(value, noCosts()),
-  'pulse.json': parsePulse,
-  'chat.json': parseChat,
-} as const;
+/** The texts of the files of a new block besides config.json, by file name. */
+export function freshFiles(): [name: string, text: string][] {
+  return Object.entries<Document<unknown>>(DOCUMENTS).map(([id, { missing, format }]) => [`${id}.json`, format(missing())]);
+}
 
 /** Checks the files that came with an imported configuration. Throws INVALID_REQUEST, which names the first one that can't be used. */
 export async function checkFiles(folder: string): Promise<void> {
-  for (const [name, parse] of Object.entries(PARSERS)) {
-    const { bytes, values }: FileLimits = BLOCK_FILE_LIMITS[name as keyof typeof PARSERS];
+  for (const [id, { parse }] of Object.entries<Document<unknown>>(DOCUMENTS)) {
+    const name = `${id as keyof typeof DOCUMENTS}.json` as const;
+    const { bytes, values }: FileLimits = BLOCK_FILE_LIMITS[name];
     try {
       const content = await readRegular(join(folder, name), bytes);
       if (content !== undefined) parse(parseBytes(content, values));

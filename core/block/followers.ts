@@ -3,6 +3,7 @@
 // watch-when-needed: the folder is watched only while the monitor runs or the block has a follower.
 // followers-apart: an error that a follower throws becomes a process warning; it doesn't reach other followers or the block.
 // silent-after-gone: after `onGone` no callback of a follower is called.
+import { callApart } from '../bus.ts';
 import type { FolderWatches } from '../workspace/watch.ts';
 import type { FollowOptions, StopFollowing } from './api.ts';
 import type { ReplyStream } from './reply-stream.ts';
@@ -38,7 +39,7 @@ export class Followers {
 
   add(follower: FollowOptions): StopFollowing {
     const { onReply, sinceSeq } = follower;
-    const leave = onReply === undefined ? () => undefined : this.#options.feed.join((step) => attempt(() => onReply(step)), sinceSeq);
+    const leave = onReply === undefined ? () => undefined : this.#options.feed.join((step) => callApart(() => onReply(step)), sinceSeq);
     const following: Following = { follower, leave };
     this.#all.add(following);
     this.#watchAsNeeded();
@@ -49,7 +50,7 @@ export class Followers {
   }
 
   changed(): void {
-    for (const following of [...this.#all]) if (this.#all.has(following)) attempt(() => following.follower.onChange?.());
+    for (const following of [...this.#all]) if (this.#all.has(following)) callApart(() => following.follower.onChange?.());
   }
 
   /** Calls `onGone` of every follower and removes them all, because the block is gone. */
@@ -59,7 +60,7 @@ export class Followers {
     this.needWatch(false);
     for (const { follower, leave } of all) {
       leave();
-      attempt(() => follower.onGone?.());
+      callApart(() => follower.onGone?.());
     }
   }
 
@@ -84,14 +85,5 @@ export class Followers {
     const { watches, folder, onTouched } = this.#options;
     if (!this.#isNeeded && this.#all.size === 0) this.pause();
     else this.#unwatch ??= watches.watch(folder, (file) => onTouched(file));
-  }
-}
-
-/** followers-apart. */
-function attempt(call: () => void): void {
-  try {
-    call();
-  } catch (error) {
-    process.emitWarning(error instanceof Error ? error : String(error));
   }
 }

@@ -3,7 +3,8 @@
 import { and, assign, emit, fromPromise, raise, sendTo, setup, stateIn } from 'xstate';
 import { BlockhouseError, type ErrorCode } from '../errors.ts';
 import { crashLoopReason, crashReason, stalledReason } from '../monitor/reasons.ts';
-import type { BlockMemory, BlockState } from '../schemas/block.ts';
+import type { BlockMemory } from '../schemas/block-memory.ts';
+import type { BlockState } from '../schemas/block-pulse.ts';
 import type { Stored, Unconfirmed } from './block-folders.ts';
 import type { Answer, BlockEvent, BlockInput, Cause, Choice, Command, MachineContext, ReplyOutcome, Ticketed } from './machine-types.ts';
 
@@ -56,11 +57,12 @@ function held(output: Choice | ReplyOutcome): Pick<MachineContext, 'reason' | 'w
   };
 }
 
-/** How a command ended. */
-export interface Settled {
-  readonly to: Command['type'];
-  readonly value?: unknown;
-  readonly error?: unknown;
+/** How a command ended, for all its callers. */
+export type Settled = Omit<Answer, 'type' | 'ticket'>;
+
+/** Doubles with each fault of an actor. */
+function crashDelay({ crashes }: MachineContext): number {
+  return CRASH_BASE_MS * 2 ** Math.max(0, crashes.length - 1);
 }
 
 function refusal(event: BlockEvent, code: ErrorCode, message: string): Answer {
@@ -165,7 +167,7 @@ export function setUpMachine(now: () => number) {
         wakeUpAt: null,
       })),
       giveUp: assign(({ context }) => ({ reason: crashLoopReason(context.name, context.crashes.length, context.reason) })),
-      holdCrash: assign(({ context }) => ({ wakeUpAt: now() + CRASH_BASE_MS * 2 ** (context.crashes.length - 1) })),
+      holdCrash: assign(({ context }) => ({ wakeUpAt: now() + crashDelay(context) })),
       /** Ends the reply under way; its text so far is kept. */
       abortReply: sendTo('reply', { type: 'abort', cause: 'stop' }),
       cancelReply: sendTo('reply', { type: 'abort', cause: 'cancel' }),
@@ -205,7 +207,7 @@ export function setUpMachine(now: () => number) {
       wait: ({ context }) => Math.min(Math.max((context.wakeUpAt ?? Number.POSITIVE_INFINITY) - now(), 0), LONGEST_WAIT_MS),
       grace: GRACE_MS,
       saving: SAVING_MS,
-      crashDelay: ({ context }) => CRASH_BASE_MS * 2 ** Math.max(0, context.crashes.length - 1),
+      crashDelay: ({ context }) => crashDelay(context),
       nextTurn: 0,
     },
   });

@@ -1,14 +1,16 @@
 // The events, answers and context of a block's actor. Pure: types only.
-import type { BlockMemory, BlockState, Compaction, Reason, TransitionActor } from '../schemas/block.ts';
+import type { BlockMemory, Compaction } from '../schemas/block-memory.ts';
+import type { BlockState, Reason, TransitionActor } from '../schemas/block-pulse.ts';
 import type { Stored, Unconfirmed } from './block-folders.ts';
 
-/** What `choose` found to do. */
-export type Choice =
-  | { readonly kind: 'reply'; readonly messageId: string }
+/** Why the monitor can't go on now. */
+type Hold =
   | { readonly kind: 'wait'; readonly until: number; readonly reason: Reason }
   | { readonly kind: 'pause'; readonly until: number | null; readonly reason: Reason; readonly actor: TransitionActor }
-  | { readonly kind: 'fail'; readonly reason: Reason }
-  | { readonly kind: 'nothing' };
+  | { readonly kind: 'fail'; readonly reason: Reason };
+
+/** What `choose` found to do. */
+export type Choice = { readonly kind: 'reply'; readonly messageId: string } | Hold | { readonly kind: 'nothing' };
 
 /** How a reply ended. */
 export type ReplyOutcome =
@@ -16,9 +18,7 @@ export type ReplyOutcome =
   | { readonly kind: 'answered'; readonly compact: boolean }
   /** The message has an outcome other than an answer, or there was nothing left to do. `cancelled`: a command ended it. */
   | { readonly kind: 'over'; readonly failed: boolean; readonly cancelled?: boolean }
-  | { readonly kind: 'wait'; readonly until: number; readonly reason: Reason }
-  | { readonly kind: 'pause'; readonly until: number | null; readonly reason: Reason; readonly actor: TransitionActor }
-  | { readonly kind: 'fail'; readonly reason: Reason };
+  | Hold;
 
 /** Who wants a step, and why. */
 export interface Cause {

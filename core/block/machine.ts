@@ -7,7 +7,7 @@
 // nothing-starts-at-end: once the server ends, nothing starts any more.
 import { not, type SnapshotFrom } from 'xstate';
 import { monitorRegion } from '../monitor/machine.ts';
-import type { BlockState } from '../schemas/block.ts';
+import type { BlockState } from '../schemas/block-pulse.ts';
 import { initialContext, setUpMachine } from './machine-setup.ts';
 
 /** The machine without its work, which is provided in blocks.ts. `now` in epoch milliseconds. */

@@ -1,6 +1,6 @@
 // Names of blocks and of archives. Pure: no I/O.
 import { BlockhouseError, invalidRequest } from '../errors.ts';
-import { BLOCK_NAME_PATTERN } from '../schemas/block.ts';
+import { BLOCK_NAME_PATTERN } from '../schemas/block-config.ts';
 
 const BLOCK_NAME = new RegExp(BLOCK_NAME_PATTERN);
 /** Windows opens its devices under these names in every folder. */

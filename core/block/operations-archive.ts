@@ -10,8 +10,8 @@ import PQueue from 'p-queue';
 import { createActor } from 'xstate';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import { isObject } from '../json.ts';
-import type { ArchiveInfo, BlockConfig } from '../schemas/block.ts';
-import { RestoreArchive } from '../schemas/block-api.ts';
+import { type ArchiveInfo, RestoreArchive } from '../schemas/block-api.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import { BLOCK_FILE_LIMITS } from '../workspace/block-layout.ts';
 import { packFolder, unpackInto } from '../workspace/bundle.ts';
@@ -21,7 +21,7 @@ import type { Blocks } from './api.ts';
 import { ask } from './ask.ts';
 import type { Block } from './block.ts';
 import type { Stored, Unconfirmed } from './block-folders.ts';
-import { countQueue } from './chat-file.ts';
+import { waitingIn } from './chat-counts.ts';
 import { assertConfigSize } from './config-rules.ts';
 import { formatFile, parseConfig } from './document-codecs.ts';
 import { checkFiles } from './files.ts';
@@ -29,6 +29,7 @@ import { measure } from './folder-size.ts';
 import type { BlockMachine } from './machine.ts';
 import { assertNewName } from './names.ts';
 import type { OperationsContext } from './operations.ts';
+import { unlessDamaged } from './readiness.ts';
 
 const checkRestore: Validator<RestoreArchive> = compile(RestoreArchive);
 
@@ -47,7 +48,7 @@ export class Moves {
   async archive(block: Block, wasRunning: boolean): Promise<Stored> {
     const { blocks, folders, world, onMoved } = this.#context;
     const { name } = block;
-    await block.copied();
+    await block.copies.emptied();
     const facts = await factsOf(block, wasRunning);
     await block.close();
     const stored = await folders.store(name, facts, new Date(world.now())).catch((error: unknown) => {
@@ -119,7 +120,7 @@ export function archiveOperations(
     purge: (given) => inTurn(() => purge(context, options.machine, given)),
     async export(name) {
       const block = await blocks.find(name);
-      return block.copy(async () => {
+      return block.copies.pass(async () => {
         await block.pulse(); // waits for earlier writes
         // The checked content, because the file on disk may be replaced meanwhile by one with a key in it.
         return packFolder(block.folder, name, { 'config.json': formatFile(await block.files.config.read()) });
@@ -168,7 +169,7 @@ async function purge({ folders, world }: OperationsContext, machine: BlockMachin
 
 async function importBundle({ folders, world, blocks, onMoved }: OperationsContext, bundle: Uint8Array, wanted: string | undefined): Promise<Named> {
   if (wanted !== undefined) assertNewName(wanted);
-  const { name, unconfirmed } = await folders.import(
+  const { name, unconfirmed } = await folders.build(
     (folder) => unpackInto(bundle, folder),
     async (folder) => {
       const config = await configIn(folder, wanted, world.now()).catch((error: Error) => {
@@ -202,14 +203,9 @@ async function configIn(folder: string, name: string | undefined, now: number): 
 
 async function factsOf(block: Block, wasRunning: boolean): Promise<Omit<ArchiveInfo, 'archiveName' | 'originalName' | 'archivedAt'>> {
   const size = await measure(block.folder);
-  try {
-    const { config, costs, chat } = await block.contents();
-    const { queued, processing } = countQueue(chat);
-    const { totalInput, totalOutput, totalCost, calls } = costs;
-    return { description: config.description, ...size, wasRunning, queuedMessages: queued + processing, totals: { totalInput, totalOutput, totalCost, calls } };
-  } catch (error) {
-    // A damaged block can be archived too.
-    if (error instanceof BlockhouseError && error.code === 'BLOCK_DAMAGED') return { ...size, wasRunning };
-    throw error;
-  }
+  const contents = await block.contents().catch(unlessDamaged); // a damaged block can be archived too
+  if (contents === undefined) return { ...size, wasRunning };
+  const { config, costs, chat } = contents;
+  const { totalInput, totalOutput, totalCost, calls } = costs;
+  return { description: config.description, ...size, wasRunning, queuedMessages: waitingIn(chat), totals: { totalInput, totalOutput, totalCost, calls } };
 }

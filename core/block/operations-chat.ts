@@ -1,12 +1,13 @@
 // Queues, reads, cancels and retries the messages of a block.
 import { BlockhouseError, invalidRequest } from '../errors.ts';
-import type { Channel, ChatEntry } from '../schemas/block.ts';
-import { type ChatReceipt, HistoryPage, type MessageFound, PostMessage } from '../schemas/block-api.ts';
+import { type ChatReceipt, HistoryPage, PostMessage } from '../schemas/chat-api.ts';
+import type { Channel, ChatEntry } from '../schemas/chat-entry.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { Change } from '../workspace/json-file.ts';
 import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
-import { type Added, appendMessage, completeEntries, type Entries, isWaiting, queueAgain, withEntry } from './chat-file.ts';
+import { type Added, appendMessage, queueAgain } from './chat-changes.ts';
+import { completeEntries, type Entries, isWaiting } from './chat-file.ts';
 import { findEntry, pageOf } from './chat-history.ts';
 import { activeOf } from './chat-retention.ts';
 import type { OperationsContext } from './operations.ts';
@@ -23,7 +24,10 @@ export function chatOperations(
   return {
     post: (name, body, channel) => change(name, (block) => post(block, body, channel, autoStart)),
     history: async (name, page) => history(await blocks.find(name), page),
-    message: async (name, messageId) => message(await blocks.find(name), messageId),
+    async message(name, messageId) {
+      const { chat, archive } = (await blocks.find(name)).files;
+      return findEntry(archive, await chat.read(), messageId);
+    },
     cancel: (name, messageId) => change(name, (block) => cancel(block, messageId)),
     retry: (name, messageId) => change(name, (block) => retry(block, messageId)),
   };
@@ -33,8 +37,7 @@ export function chatOperations(
 async function post(block: Block, body: unknown, channel: Channel, autoStart: (block: Block) => Promise<void>): Promise<ChatReceipt> {
   checkPost(body);
   const { message, clientId } = body;
-  if (message.trim() === '')
-    throw new BlockhouseError('INVALID_REQUEST', 'message must not be blank.', { details: [{ path: 'message', message: 'must not be blank' }] });
+  if (message.trim() === '') throw invalidRequest('message', 'must not be blank');
   const { name } = block;
   const { queue, autoStart: isWanted } = await block.files.config.read();
   const { chat, archive } = block.files;
@@ -64,13 +67,6 @@ async function history(block: Block, page?: HistoryPage): Promise<Entries> {
   return pageOf(block.files.archive, await block.files.chat.read(), { limit, before, since });
 }
 
-/** A message with its answer, or an answer, active or archived. */
-async function message(block: Block, id: string): Promise<MessageFound> {
-  const { chat, archive } = block.files;
-  const { entry, answer = null } = await findEntry(archive, await chat.read(), id);
-  return { entry, answer };
-}
-
 /** Ends a message without an answer, or gives up on one that failed. */
 async function cancel(block: Block, id: string): Promise<ChatEntry> {
   if (await block.cancelReply(id)) return entryIn(await block.files.chat.read(), id);
@@ -79,7 +75,7 @@ async function cancel(block: Block, id: string): Promise<ChatEntry> {
     const hadFailed = before.role === 'user' && before.status === 'failed';
     if (!isWaiting(before) && !hadFailed) throw new BlockhouseError('WRONG_STATE', `The message is ${before.status} already.`);
     const entry: ChatEntry = { ...before, status: 'cancelled', processed: true, finishedAt: block.at() };
-    return { value: withEntry(entries, id, () => entry), result: { entry, hadFailed } };
+    return { value: entries.with(entries.indexOf(before), entry), result: { entry, hadFailed } };
   });
   if (!hadFailed) block.world.bus.emit('message.finished', { block: block.name, id, status: 'cancelled' });
   return entry;

@@ -2,8 +2,8 @@
 // monitor, and the answer warns that it does not.
 import { BlockhouseError } from '../errors.ts';
 import { isObject } from '../json.ts';
-import type { BlockConfig } from '../schemas/block.ts';
 import { CreateBlock } from '../schemas/block-api.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
 import type { Warning } from '../schemas/chat.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { Blocks } from './api.ts';

@@ -3,13 +3,14 @@
 // wish-first: `enabled` in config.json is the wanted state. It is written before a monitor starts or stops; the end of the server doesn't change it.
 import { setTimeout as delay } from 'node:timers/promises';
 import { BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
+import { candidatesOf, missingFor } from '../monitor/candidates.ts';
 import { messageForBlock } from '../monitor/reasons.ts';
-import type { BlockPulse, BlockState } from '../schemas/block.ts';
 import type { BlockEntry } from '../schemas/block-api.ts';
+import type { BlockPulse, BlockState } from '../schemas/block-pulse.ts';
 import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
 import type { OperationsContext } from './operations.ts';
-import { isConfigured } from './readiness.ts';
+import { isConfigured, unlessDamaged } from './readiness.ts';
 
 /** The pause between two starts when the server starts, so that a thousand monitors don't start at once. */
 const STAGGER_MS = 10;
@@ -109,16 +110,14 @@ async function stop(block: Block): Promise<Steered> {
   return { message: wasRunning ? `${name} is stopped.` : `${name} was not running.`, pulse: await block.pulse() };
 }
 
-/** The fault of the first model is what a person mends, unless a fallback can answer. */
+/** Names what the first model lacks, unless a fallback can answer. */
 async function assertConfigured(block: Block): Promise<void> {
   const config = await block.files.config.read();
-  const { adapter } = config;
-  if (adapter === null) throw invalidRequest('config.adapter', `is not set: \`blockhouse config set ${block.name} 'adapter={"provider":"…","model":"…"}'\``);
+  const [first] = candidatesOf(config);
+  if (first === undefined) throw invalidRequest('config.adapter', `is not set: \`blockhouse config set ${block.name} 'adapter={"provider":"…","model":"…"}'\``);
   const { gateway } = block.world;
   if (isConfigured(gateway, config)) return;
-  const { provider, baseURL, region } = adapter;
-  const overrides = { ...(baseURL !== undefined && { baseURL }), ...(region !== undefined && { region }) };
-  const { missing } = gateway.readiness(provider, overrides, 'config.adapter.provider');
+  const missing = missingFor(gateway, first, 'config.adapter.provider');
   if (missing !== undefined) throw invalidRequest('config.adapter', `can't be used: ${messageForBlock(missing)}`);
 }
 
@@ -133,8 +132,7 @@ function stoppedForNow(name: string, failure: BlockhouseError): BlockhouseError 
     failure.code === 'STORAGE_FULL'
       ? "config.json can't be written, so it would start again with the server. Free some space, and stop it again."
       : `config.json may not have recorded that: ${failure.message} Stop it again, or it may start with the server.`;
-  const message = `${name} is stopped, but ${why}`;
-  return new BlockhouseError(failure.code, message, { cause: failure });
+  return new BlockhouseError(failure.code, `${name} is stopped, but ${why}`, { cause: failure });
 }
 
 /** The message of a start, which also ends the wait of a monitor that waits. */
@@ -153,12 +151,8 @@ async function want(block: Block, enabled: boolean): Promise<void> {
   }));
 }
 
-/** False if config.json can't be read. */
+/** False if config.json is damaged. */
 async function isWanted(block: Block): Promise<boolean> {
-  try {
-    return (await block.files.config.read()).enabled;
-  } catch (error) {
-    if (error instanceof BlockhouseError && error.code === 'BLOCK_DAMAGED') return false;
-    throw error;
-  }
+  const config = await block.files.config.read().catch(unlessDamaged);
+  return config?.enabled === true;
 }

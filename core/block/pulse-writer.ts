@@ -8,10 +8,10 @@
 //   heartbeat writes it so.
 import PQueue from 'p-queue';
 import { beat, beginRun, type Step, takeStep, uptime } from '../monitor/pulse.ts';
-import type { BlockPulse, BlockState, CurrentTask, QueueCounts } from '../schemas/block.ts';
+import type { BlockPulse, BlockState, CurrentTask, QueueCounts } from '../schemas/block-pulse.ts';
 import type { BlockLog } from '../workspace/block-log.ts';
 import type { WorkspaceContext } from './block-context.ts';
-import { countQueue } from './chat-file.ts';
+import { countQueue } from './chat-counts.ts';
 import type { BlockFileSet } from './files.ts';
 import type { MachineContext } from './machine-types.ts';
 
@@ -49,8 +49,9 @@ interface Facts {
   readonly enabled: boolean | undefined;
 }
 
+type Change = (pulse: BlockPulse, facts: Facts) => BlockPulse;
 /** A waiting change of pulse.json: a step, or another change. */
-type Pending = ToldStep | ((pulse: BlockPulse, facts: Facts) => BlockPulse);
+type Pending = ToldStep | Change;
 
 const NO_DETAIL = JSON.stringify([null, null]);
 
@@ -189,10 +190,10 @@ export class PulseWriter {
       (config) => config.enabled,
       () => undefined,
     );
-    const items = round.map((pending) => (typeof pending === 'function' ? pending : stepOf(pending, { queue, enabled })));
+    const facts = { queue, enabled };
+    const items = round.map((pending) => (typeof pending === 'function' ? pending : stepOf(pending, facts)));
     const steps = items.filter((item) => typeof item !== 'function');
-    const take = (pulse: BlockPulse, item: Step | ((pulse: BlockPulse, facts: Facts) => BlockPulse)): BlockPulse =>
-      typeof item === 'function' ? item(pulse, { queue, enabled }) : takeStep(pulse, item);
+    const take = (pulse: BlockPulse, item: Step | Change): BlockPulse => (typeof item === 'function' ? item(pulse, facts) : takeStep(pulse, item));
     this.#comingStep = steps.at(-1);
     try {
       await files.pulse.update((pulse) => ({ value: items.reduce(take, this.#asItRuns(pulse)), result: undefined }));
@@ -237,15 +238,7 @@ export class PulseWriter {
   }
 
   #enqueue(work: () => Promise<void>): void {
-    void this.#writes.add(() => this.#attempt(work));
-  }
-
-  async #attempt(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      this.#options.onFault('pulse.json', error);
-    }
+    void this.#writes.add(() => work().catch((error: unknown) => this.#options.onFault('pulse.json', error)));
   }
 }
 

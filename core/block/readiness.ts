@@ -2,7 +2,7 @@
 import { toBlockhouseError } from '../errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { usableCandidates } from '../monitor/candidates.ts';
-import type { BlockConfig } from '../schemas/block.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
 
 /** True if a model is set and its credentials, or those of a fallback, are available. */
 export function isConfigured(gateway: Pick<Gateway, 'readiness'>, config: BlockConfig): boolean {

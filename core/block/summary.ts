@@ -1,8 +1,13 @@
-// Makes the entry of a block in the list of blocks from its files. Pure: no I/O.
-import type { BlockCosts, BlockPulse, BlockState, BlockStatus } from '../schemas/block.ts';
+// What a block shows when it does nothing: its entry in the list of blocks, and its pulse. Pure: no I/O.
+import type { Gateway } from '../gateway/gateway.ts';
 import type { BlockEntry } from '../schemas/block-api.ts';
-import { countQueue, type Entries, failuresIn, lastMessageAt } from './chat-file.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
+import type { BlockCosts } from '../schemas/block-costs.ts';
+import type { BlockPulse, BlockState, BlockStatus } from '../schemas/block-pulse.ts';
+import { countQueue, failuresIn, waitingIn } from './chat-counts.ts';
+import type { Entries } from './chat-file.ts';
 import type { BlockContents } from './files.ts';
+import { isConfigured } from './readiness.ts';
 
 const STATUS_OF: Readonly<Record<BlockState, BlockStatus>> = {
   unconfigured: 'SLEEPING',
@@ -42,7 +47,7 @@ export function entryOf(contents: BlockContents, today: string): BlockEntry {
     pulse: { status, state, lastPulse, nextWakeUp, error },
     queue: waitingIn(chat),
     failures: failuresIn(chat),
-    lastMessageAt: lastMessageAt(chat),
+    lastMessageAt: chat.at(-1)?.timestamp ?? null,
   });
 }
 
@@ -68,16 +73,27 @@ function costsOf({ totalInput, totalOutput, totalCost, calls, byDay }: BlockCost
   return { totalInput, totalOutput, totalCost, calls, today: byDay[today]?.costUsd ?? null };
 }
 
-function waitingIn(chat: Entries): number {
-  const { queued, processing } = countQueue(chat);
-  return queued + processing;
+/** The pulse of a block without a monitor, made from what the last monitor left in pulse.json. `config` is undefined if config.json is damaged. */
+export function restingPulse(pulse: BlockPulse, config: BlockConfig | undefined, chat: Entries, gateway: Pick<Gateway, 'readiness'>): BlockPulse {
+  const state = config !== undefined && isConfigured(gateway, config) ? 'stopped' : 'unconfigured';
+  const queue = countQueue(chat);
+  const resting = {
+    ...pulse,
+    state,
+    status: statusOf(state),
+    attention: false,
+    reason: null,
+    nextWakeUp: null,
+    currentTask: null,
+    error: null,
+    queue,
+  } as const;
+  return withWish(resting, config);
 }
 
-/** The pulse of a block without a monitor, made from what the last monitor left in pulse.json. */
-export function pulseAtRest(pulse: BlockPulse, isConfigured: boolean, chat: Entries): BlockPulse {
-  const state = isConfigured ? 'stopped' : 'unconfigured';
-  const queue = countQueue(chat);
-  return { ...pulse, state, status: statusOf(state), attention: false, reason: null, nextWakeUp: null, currentTask: null, error: null, queue };
+/** Takes the wanted state from config.json, if that can be read. */
+export function withWish(pulse: BlockPulse, config: BlockConfig | undefined): BlockPulse {
+  return config === undefined ? pulse : { ...pulse, desired: config.enabled ? 'running' : 'stopped' };
 }
 
 function deepFreeze<T extends object>(value: T): T {

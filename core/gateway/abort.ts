@@ -6,6 +6,32 @@ const ONCE = { once: true } as const;
 /** A signal that never fires. Each request gets its own: a shared one would collect the listeners of all requests. */
 export const never = (): AbortSignal => new AbortController().signal;
 
+/** What is to be called when a signal fires. */
+const listeners = new WeakMap<AbortSignal, Set<() => void>>();
+
+/**
+ * Calls `leave` when `signal` fires, unless `offAbort` comes first. The signal itself gets one listener for all of them: to add and to remove one of
+ * its own costs several times as much, and each request on a connection does so twice.
+ */
+export function onAbort(signal: AbortSignal, leave: () => void): void {
+  const known = listeners.get(signal);
+  if (known !== undefined) {
+    known.add(leave);
+    return;
+  }
+  const all = new Set([leave]);
+  listeners.set(signal, all);
+  const tellAll = (): void => {
+    for (const each of all) each();
+  };
+  signal.addEventListener('abort', tellAll, ONCE);
+}
+
+/** Undoes `onAbort`. */
+export function offAbort(signal: AbortSignal, leave: () => void): void {
+  listeners.get(signal)?.delete(leave);
+}
+
 /** The error of a request whose caller has left. */
 export function callerLeft(cause: unknown, mayHaveRun = false): BlockhouseError {
   return new BlockhouseError('CANCELLED', 'The caller left.', { cause, mayHaveRun });
@@ -18,14 +44,14 @@ export function callerLeft(cause: unknown, mayHaveRun = false): BlockhouseError 
 export function endWhenCallerLeaves<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const fail = (error: unknown): void => {
-      signal.removeEventListener('abort', leave);
+      offAbort(signal, leave);
       reject(error);
     };
     const leave = (): void => void setImmediate(() => reject(callerLeft(signal.reason, true)));
-    signal.addEventListener('abort', leave, ONCE);
+    onAbort(signal, leave);
     try {
       task().then((result) => {
-        signal.removeEventListener('abort', leave);
+        offAbort(signal, leave);
         resolve(result);
       }, fail);
     } catch (error) {

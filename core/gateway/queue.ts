@@ -4,7 +4,7 @@
 // leaving-frees: A caller who leaves gives up the place at once, in the waiting room as well as at work.
 import PQueue from 'p-queue';
 import { BlockhouseError } from '../errors.ts';
-import { callerLeft, endWhenCallerLeaves } from './abort.ts';
+import { callerLeft, endWhenCallerLeaves, offAbort, onAbort } from './abort.ts';
 
 /** The limits of each queue. */
 export interface QueueLimits {
@@ -16,7 +16,6 @@ export interface QueueLimits {
 
 /** Long enough for some places to become free. */
 const RETRY_AFTER_MS = 2000;
-const ONCE = { once: true } as const;
 
 /** Attempts start in the order in which they came. */
 export class AttemptQueue {
@@ -44,9 +43,9 @@ export class AttemptQueue {
   #wait<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const waiting = new AbortController();
     const leave = (): void => waiting.abort(callerLeft(signal.reason)); // leaving-frees
-    signal.addEventListener('abort', leave, ONCE);
+    onAbort(signal, leave);
     const begin = (): Promise<T> => {
-      signal.removeEventListener('abort', leave);
+      offAbort(signal, leave);
       return work();
     };
     return this.#queue.add(begin, { signal: waiting.signal });

@@ -1,15 +1,15 @@
-// The actors that do the work of a block's monitor and memory. Each finds its block by the actor that invoked it.
+// The actors that do the work of a block's monitor and memory. Each finds its block through the actor system that it runs in.
 import { fromPromise } from 'xstate';
 import { type ActorSystem, fromAbortable } from '../block/abortable.ts';
 import type { BlockContext } from '../block/block-context.ts';
-import { requeueAll } from '../block/chat-file.ts';
+import { requeueAll } from '../block/chat-changes.ts';
 import type { Choice, ReplyOutcome } from '../block/machine-types.ts';
-import type { BlockMemory, Compaction } from '../schemas/block.ts';
+import type { BlockMemory, Compaction } from '../schemas/block-memory.ts';
 import { compact } from './compaction.ts';
 import { beginSession, choiceAfterFault, chooseNext } from './next-message.ts';
 import { Reply } from './reply.ts';
 
-/** `contextOf` finds the block of an actor. */
+/** The actors by their names in the machine. `contextOf` finds the block of an actor. */
 export function monitorActors(contextOf: (system: ActorSystem) => BlockContext) {
   return {
     recover: fromPromise<Choice, void>(({ system }) => guarded(contextOf(system), begin)),
@@ -47,11 +47,10 @@ async function begin(context: BlockContext): Promise<Choice> {
   return { kind: 'nothing' };
 }
 
-async function makeReply(context: BlockContext, messageId: string, signal: AbortSignal): Promise<ReplyOutcome> {
+function makeReply(context: BlockContext, messageId: string, signal: AbortSignal): Promise<ReplyOutcome> {
   const reply = new Reply(context, messageId);
   signal.addEventListener('abort', () => reply.abort(signal.reason === 'cancel' ? 'cancel' : 'stop'), { once: true });
-  const outcome = await reply.make();
-  return outcome.kind === 'over' ? { ...outcome, cancelled: reply.wasCancelled } : outcome;
+  return reply.make();
 }
 
 /**

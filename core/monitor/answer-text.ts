@@ -1,14 +1,14 @@
-// The text of one answer while it grows. It is held once, in flat pieces: adding to one long string would keep every fragment and every
-// intermediate result alive. Pure: no I/O.
+// The growing text of one answer, held in flat pieces: adding to one long string would keep every fragment and every intermediate result alive.
+// Pure: no I/O.
 
-/** Far more than any model writes, and small enough that chat.json keeps several such answers active. */
+/** Far more than any model writes, and small enough that chat.json can hold several such answers. */
 export const MAX_ANSWER_CHARACTERS = 1024 * 1024;
 /** Fragments are joined as soon as they are this long together. */
 const PIECE_CHARACTERS = 4096;
 
 /** A text of at most `limit` UTF-16 units. */
 export class AnswerText {
-  readonly limit: number;
+  readonly #limit: number;
   readonly #pieces: string[] = [];
   #fragments: string[] = [];
   #fragmentCharacters = 0;
@@ -16,7 +16,7 @@ export class AnswerText {
   #isCut = false;
 
   constructor(limit: number = MAX_ANSWER_CHARACTERS) {
-    this.limit = limit;
+    this.#limit = limit;
   }
 
   /** UTF-16 units. */
@@ -29,7 +29,7 @@ export class AnswerText {
     return this.#isCut;
   }
 
-  /** Returns the part that fits, which is all but for the last piece of a text that is cut. */
+  /** Returns what was added: all of `fragment`, or the part that fits. After that nothing more is added. */
   append(fragment: string): string {
     const taken = this.#isCut ? '' : this.#fitting(fragment);
     if (taken.length < fragment.length) this.#isCut = true;
@@ -51,9 +51,9 @@ export class AnswerText {
     return this.#pieces.join('');
   }
 
-  /** A character of two units is taken whole or not at all. */
+  /** The part that fits. A surrogate pair is never split. */
   #fitting(fragment: string): string {
-    const room = this.limit - this.#length;
+    const room = this.#limit - this.#length;
     if (fragment.length <= room) return fragment;
     const isHalved = /[\ud800-\udbff]/.test(fragment.charAt(room - 1));
     return fragment.slice(0, isHalved ? room - 1 : room);

@@ -1,6 +1,7 @@
 // The data of one attempt at a message, and the rules for another one. Pure: no I/O.
 import { BlockhouseError } from '../errors.ts';
-import type { BlockConfig, ChatEntry } from '../schemas/block.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
+import type { ChatEntry } from '../schemas/chat-entry.ts';
 import { backoffMs, isStale, judgeFailure, longestWaitMs } from './backoff.ts';
 import type { Candidate } from './candidates.ts';
 import type { Window } from './window.ts';
@@ -14,7 +15,7 @@ export interface Attempt {
   readonly candidates: readonly Candidate[];
 }
 
-/** What the wait before a retry depends on, besides the attempt and its failure. */
+/** What else the wait before a retry depends on. */
 export interface RetryFacts {
   /** Epoch milliseconds. */
   readonly now: number;
@@ -48,9 +49,9 @@ export function countsAsAttempt(failure: BlockhouseError, candidates: readonly C
 
 /** A person has cancelled the message. */
 export const CANCELLED = new BlockhouseError('CANCELLED', 'The reply was cancelled.');
-/** A stop came before the model was called. */
+/** The block was stopped before the model was called. */
 export const ENDED_EARLY = new BlockhouseError('CANCELLED', 'The reply was ended before it began; the message waits.');
 /** The kill switch or a cap prevented the call. */
 export const NOT_CALLED = new BlockhouseError('CANCELLED', 'The kill switch or the budget prevented the call; the message waits.');
-/** A person has removed the message, or has given it another outcome by hand. */
+/** A person has removed the message or changed its outcome by hand. */
 export const GONE = new BlockhouseError('CANCELLED', 'The message was changed while it was being answered; the answer was not kept.');

@@ -1,7 +1,8 @@
 // What a failed attempt means for its message and its block, and how long to wait before the next one. Pure: no I/O.
 import type { BlockhouseError, ErrorCode } from '../errors.ts';
 import { MAX_RETRY_AFTER_MS } from '../gateway/retry.ts';
-import type { BlockConfig, ChatEntry } from '../schemas/block.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
+import type { ChatEntry } from '../schemas/chat-entry.ts';
 
 type Retry = BlockConfig['retry'];
 
@@ -18,14 +19,14 @@ export function longestWaitMs({ maxDelayMs }: Retry): number {
   return Math.max(maxDelayMs, MAX_RETRY_AFTER_MS);
 }
 
-/** True for a message that is too old for another attempt. A clock that was set back makes no message older. */
+/** True for a message that is too old for another attempt. */
 export function isStale({ timestamp }: Pick<ChatEntry, 'timestamp'>, { staleAfterMs }: Retry, now: number): boolean {
   return now - Date.parse(timestamp) > staleAfterMs;
 }
 
-/** What a failure says. */
+/** What a failure means for its message and its block. */
 export type FailureKind =
-  /** The attempt was ended on purpose, which is no failure. */
+  /** The attempt was ended on purpose, which is not a failure. */
   | 'cancelled'
   /** The configuration or the credential is wrong: every other message would fail as well, so the block stops. */
   | 'block'
@@ -55,7 +56,7 @@ export function judgeFailure(error: BlockhouseError): FailureKind {
   return retryable ? 'transient' : 'message';
 }
 
-/** Payment required, no permission for the model, and no such model. */
+/** Payment required, no permission for the model, no such model. */
 const STATUSES_OF_BLOCK: ReadonlySet<number | undefined> = new Set([402, 403, 404]);
 
 function isAboutBlock({ code, upstreamStatus, retryable, details = [] }: BlockhouseError): boolean {

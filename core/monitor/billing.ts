@@ -7,14 +7,15 @@ import type { CoreBus } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Prices } from '../gateway/pricing.ts';
-import type { CallPurpose } from '../schemas/block.ts';
+import type { CallPurpose } from '../schemas/block-costs.ts';
 import type { Message, Usage } from '../schemas/chat.ts';
 import { estimateTokens } from '../tokens.ts';
 import type { Ledger } from '../workspace/ledger.ts';
 import type { Reservation } from '../workspace/reservations.ts';
+import type { WorstCase } from './budget.ts';
 import { type Candidate, DEFAULT_MAX_TOKENS } from './candidates.ts';
 
-/** One call as it was counted. */
+/** A call with its price, as it is in the ledger. */
 export interface Bill {
   /** ISO 8601, UTC. */
   readonly at: string;
@@ -35,11 +36,11 @@ export interface EndedCall extends Pick<Bill, 'usage' | 'latencyMs' | 'ttftMs' |
   readonly candidate: Candidate;
   readonly purpose: CallPurpose;
   readonly messageId: string | null;
-  /** From `Billing.pricesAs`, asked when the call began: by its end the credentials may be others. */
+  /** From `Billing.pricesAs` at the start of the call: the credentials may have changed by its end. */
   readonly pricesAs: string | undefined;
 }
 
-/** What billing works with. */
+/** The collaborators of `Billing`. */
 export interface BillingOptions {
   readonly gateway: Gateway;
   readonly ledger: Ledger;
@@ -49,7 +50,7 @@ export interface BillingOptions {
   now(): number;
 }
 
-/** The bills of all blocks. */
+/** Prices the calls of all blocks and writes them to the ledger. */
 export class Billing {
   readonly #options: BillingOptions;
 
@@ -63,7 +64,7 @@ export class Billing {
   }
 
   /** What a call of this size costs at most; `usd` is null when the price is not known. */
-  async worstCase(candidate: Candidate, inputTokens: number): Promise<{ readonly usd: number | null; readonly tokens: number }> {
+  async worstCase(candidate: Candidate, inputTokens: number): Promise<WorstCase> {
     const outputTokens = candidate.config.maxTokens ?? DEFAULT_MAX_TOKENS;
     const usage = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
     return { usd: await this.#price(this.pricesAs(candidate), candidate.model, usage), tokens: usage.totalTokens };
@@ -75,7 +76,7 @@ export class Billing {
     try {
       return gateway.readiness(provider, config, 'adapter').isOwnHost ? gateway.adapter(provider).pricesAs : undefined;
     } catch (error) {
-      // A provider that a person wrote into config.json and that does not exist: the call fails and says so.
+      // config.json names a provider that does not exist: the call itself fails and says so.
       if (toBlockhouseError(error).code === 'INVALID_REQUEST') return undefined;
       throw error;
     }
@@ -105,7 +106,7 @@ function ledgerFault(error: unknown): never {
   throw new BlockhouseError('STORAGE_FAILED', `ledger.jsonl can't be written (${code ?? message}).`, { cause: error });
 }
 
-/** Estimates usage from the length of the texts, if the provider has reported none. */
+/** Usage estimated from the length of the texts, for a call without reported usage. */
 export function estimatedUsage(messages: readonly Message[], answer: string): Usage {
   const inputTokens = messages.reduce((sum, message) => sum + estimateTokens(message.content ?? ''), 0);
   const outputTokens = estimateTokens(answer);

@@ -1,6 +1,6 @@
 // What is written after a call: its bill in costs.json (the ledger has it already), and in memory.json how full the window is.
 import type { BlockContext } from '../block/block-context.ts';
-import type { CallPurpose } from '../schemas/block.ts';
+import type { CallPurpose } from '../schemas/block-costs.ts';
 import type { Bill } from './billing.ts';
 import { budgetStand } from './budget-check.ts';
 import { addCall } from './costs.ts';

@@ -1,19 +1,18 @@
 // Whether the next call of a block fits its caps, by the ledger.
 //
-// Before each call, what was spent, what calls of the block that are under way may yet cost, and the worst case of this one must fit. A call
-// that does not fit only because of those under way waits for them, because they mostly cost less than their worst case.
+// Three amounts must fit together: what was spent, the worst case of the block's calls under way, and the worst case of the next call. A call that
+// does not fit only because of calls under way waits for them, because they mostly cost less than their worst case.
 import type { BlockContext } from '../block/block-context.ts';
-import type { BlockConfig, BudgetStand } from '../schemas/block.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
+import type { BudgetStand } from '../schemas/block-costs.ts';
 import type { Ledger } from '../workspace/ledger.ts';
 import type { Reservation } from '../workspace/reservations.ts';
-import { type BudgetVerdict, hasCaps, judgeBudget } from './budget.ts';
+import { type BudgetVerdict, hasCaps, judgeBudget, type WorstCase } from './budget.ts';
 import { dayStart, monthStart } from './calendar.ts';
 import { CallRefused, type Pause } from './call-refused.ts';
 import type { Candidate } from './candidates.ts';
 
-type WorstCase = { readonly usd: number | null; readonly tokens: number };
-
-/** The pause that a reached cap demands; undefined when the call fits what was spent. */
+/** The pause for a call that does not fit beside what was spent; undefined when it fits. */
 export async function checkBudget(
   context: BlockContext,
   config: BlockConfig,
@@ -25,7 +24,7 @@ export async function checkBudget(
   return verdict.kind === 'ok' ? undefined : pauseOf(context, verdict);
 }
 
-/** Holds room for a call that is about to be made; undefined where there is no cap, or `signal` has fired. Throws CallRefused. */
+/** Reserves the worst case of a call. Undefined if there is no cap, or `signal` has fired. Throws CallRefused if the call does not fit. */
 export async function reserveCall(context: BlockContext, candidate: Candidate, inputTokens: number, signal: AbortSignal): Promise<Reservation | undefined> {
   const { ledger, calls } = context.world;
   while (!signal.aborted) {
@@ -33,7 +32,7 @@ export async function reserveCall(context: BlockContext, candidate: Candidate, i
     if (!hasCaps(config.budget)) return undefined;
     const worst = await calls.billing.worstCase(candidate, inputTokens);
     const book = await ledger.book();
-    // No turn is given up between this look and the reservation, so that of two calls the second knows of the first.
+    // There is no `await` between this sum and the reservation, so of two calls the second one sees the first.
     const held = ledger.reservations.sum(context.name);
     const alone = judgeWith(context, config, book, worst);
     if (alone.kind === 'exceeded') throw new CallRefused(await pauseOf(context, alone));
@@ -51,7 +50,7 @@ async function pauseOf(context: BlockContext, verdict: BudgetVerdict & { readonl
   return { kind: 'pause', until: verdict.resetsAt, actor: 'budget', reason: { code: 'BUDGET_REACHED', message: verdict.message, fix } };
 }
 
-/** What the ledger says of today and this month, and how the caps stand to it, for costs.json. */
+/** The spend of today and this month by the ledger, and the state of the caps, for costs.json. */
 export async function budgetStand(context: BlockContext, config: BlockConfig): Promise<BudgetStand> {
   return (await judge(context, config, { usd: 0, tokens: 0 })).stand;
 }

@@ -1,13 +1,16 @@
 // Spend caps: whether the next call may be made. Pure: no I/O.
 //
-// What was spent comes from the ledger, so that neither a reset nor an archive lifts a cap. A cap that is reached stays so until the period ends
-// or the cap is raised.
-import type { BlockConfig, BudgetStand } from '../schemas/block.ts';
+// The spend comes from the ledger, so neither a reset nor an archive lifts a cap. A reached cap stays reached until the period ends or the cap is
+// raised.
+import type { BlockConfig } from '../schemas/block-config.ts';
+import type { BudgetStand } from '../schemas/block-costs.ts';
+import type { Spend } from '../workspace/ledger-buckets.ts';
 import { dateKey, nextDayStart, nextMonthStart } from './calendar.ts';
 
-/** What was spent in a period. */
-export interface Spend {
-  readonly usd: number;
+/** What the next call may cost at most. */
+export interface WorstCase {
+  /** Null when the price is unknown. */
+  readonly usd: number | null;
   readonly tokens: number;
 }
 
@@ -21,7 +24,7 @@ export type BudgetVerdict =
   | {
       readonly kind: 'exceeded';
       readonly stand: BudgetStand;
-      /** Of several, the one that holds longest. */
+      /** If several are reached, the one that resets last. */
       readonly cap: BudgetCap;
       /** Epoch milliseconds. */
       readonly resetsAt: number;
@@ -29,20 +32,19 @@ export type BudgetVerdict =
       readonly fix: string;
     };
 
-/** The caps, and what is held against them. */
+/** The caps, and the spend that is compared with them. */
 export interface BudgetQuestion {
   readonly budget: Budget;
   /** Since `dayStart`. */
   readonly day: Spend;
   /** Since `monthStart`. */
   readonly month: Spend;
-  /** Of the next call; `usd` is null where its price is unknown. */
-  readonly worstCase: { readonly usd: number | null; readonly tokens: number };
+  readonly worstCase: WorstCase;
   /** Epoch milliseconds. */
   readonly now: number;
 }
 
-/** True where one of the caps is set. */
+/** True if a cap is set. */
 export function hasCaps({ dailyUsd, monthlyUsd, dailyTokens }: Budget): boolean {
   return dailyUsd !== null || monthlyUsd !== null || dailyTokens !== null;
 }
@@ -54,11 +56,11 @@ interface CapStand {
   readonly next: number;
 }
 
-/** Ledger spend and the worst case of the next call against each cap. Throws INVALID_REQUEST for an unknown timezone. */
+/** Compares the spend and the worst case of the next call with each cap. Throws INVALID_REQUEST for an unknown timezone. */
 export function judgeBudget(question: BudgetQuestion): BudgetVerdict {
   const { budget, day, month, now } = question;
   const caps = capsOf(question);
-  // When both are reached, the person is told of the month, which outlasts the day.
+  // The caps of the day come first: if a monthly one is reached as well, it lasts longer and is the one to report.
   const over = caps.findLast(isExceeded);
   const warns = caps.some(({ limit, spent }) => spent >= limit * budget.warnAt);
   const state = over !== undefined ? 'exceeded' : warns ? 'warn' : 'ok';
@@ -100,7 +102,7 @@ function messageOf({ cap, limit, spent, next }: CapStand, resetsAt: number): str
   return `${used}${needed}. It resets at ${new Date(resetsAt).toISOString()}; raising the cap lifts it at once.`;
 }
 
-/** The next cent or token above the need, so that doing it is enough. */
+/** Rounds up to the next cent or token, so that following the advice is enough. */
 function fixOf({ cap, limit, spent, next }: CapStand): string {
   const enough = spent + next;
   const shown = cap === 'dailyTokens' ? String(Math.floor(enough) + 1) : ((Math.floor(enough * 100 + 1e-6) + 1) / 100).toFixed(2);

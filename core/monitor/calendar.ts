@@ -1,5 +1,5 @@
 // When days and months begin in a time zone. Pure: no I/O.
-import { type BlockhouseError, invalidRequest } from '../errors.ts';
+import { invalidRequest } from '../errors.ts';
 
 /** When the day of `nowMs` began in `timezone`, in epoch milliseconds. Throws INVALID_REQUEST for an unknown timezone. */
 export function dayStart(nowMs: number, timezone: string): number {
@@ -7,7 +7,7 @@ export function dayStart(nowMs: number, timezone: string): number {
   return startOf(year, month, day, timezone);
 }
 
-/** When its month began. */
+/** When the month of `nowMs` began. */
 export function monthStart(nowMs: number, timezone: string): number {
   const { year, month } = dateIn(timezone, nowMs);
   return startOf(year, month, 1, timezone);
@@ -45,14 +45,14 @@ interface CalendarDate {
 const HOUR_MS = 3_600_000;
 
 /**
- * The first moment whose date in `timezone` is the given one or later. Where a change of the clocks skips midnight, the day begins after the gap;
- * where midnight comes twice, at the first. A month or day beyond its range counts on, as in Date.
+ * The first moment whose date in `timezone` is the given one or later. If a change of the clocks skips midnight, the day begins after the gap; if
+ * midnight comes twice, at the first one. A month or day beyond its range overflows, as in Date.
  */
 function startOf(year: number, month: number, day: number, timezone: string): number {
   const utcMidnight = Date.UTC(year, month - 1, day);
   const wanted = keyOf(dateIn('UTC', utcMidnight));
-  // Offsets lie between -12 and +14 hours. A clock that is set back at midnight has not shown the new date before, so that dates never go back
-  // and halving finds the border to the millisecond.
+  // Offsets lie between -12 and +14 hours. Dates never go back, because a clock that is set back at midnight has not shown the new date yet. So a
+  // binary search finds the border to the millisecond.
   let before = utcMidnight - 16 * HOUR_MS;
   let after = utcMidnight + 14 * HOUR_MS;
   while (after - before > 1) {
@@ -63,7 +63,7 @@ function startOf(year: number, month: number, day: number, timezone: string): nu
   return after;
 }
 
-/** Kept, because making one takes far longer than using it. */
+/** By timezone. Making a format takes far longer than using it. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function dateIn(timezone: string, at: number): CalendarDate {
@@ -84,13 +84,9 @@ function makeFormat(timeZone: string): Intl.DateTimeFormat {
   try {
     return new Intl.DateTimeFormat('en-US-u-ca-gregory', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
   } catch (error) {
-    throw unknownTimezone(timeZone, error);
+    if (!(error instanceof RangeError)) throw error;
+    throw invalidRequest('budget.timezone', `is not known: ${JSON.stringify(timeZone)}; use an IANA name such as UTC or Europe/Berlin`);
   }
-}
-
-function unknownTimezone(timezone: string, error: unknown): BlockhouseError {
-  if (!(error instanceof RangeError)) throw error;
-  return invalidRequest('budget.timezone', `is not known: ${JSON.stringify(timezone)}; use an IANA name such as UTC or Europe/Berlin`);
 }
 
 /** `2026-11-20`; sorts like the date. */

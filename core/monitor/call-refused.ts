@@ -1,7 +1,7 @@
 // Why no model is called although a message waits: the kill switch, or a cap. Pure: no I/O.
 
 import type { ReplyOutcome } from '../block/machine-types.ts';
-import type { HaltState } from '../schemas/block-api.ts';
+import type { HaltState } from '../schemas/workspace-api.ts';
 import { haltReason } from './reasons.ts';
 
 /** The monitor waits until a time, or until somebody changes something. */

@@ -1,11 +1,13 @@
 // The models that may answer for a block. Pure: no I/O.
-import { toBlockhouseError } from '../errors.ts';
+import { type BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import type { BlockConfig } from '../schemas/block.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
 
-/** The longest answer where the configuration names none. */
+/** `maxTokens` when the configuration sets none. */
 export const DEFAULT_MAX_TOKENS = 4096;
+
+type Readiness = Pick<Gateway, 'readiness'>;
 
 /** A model that may answer: `adapter` or one of `fallbacks` of a configuration. */
 export interface Candidate {
@@ -14,7 +16,7 @@ export interface Candidate {
   readonly config: ChatConfig;
 }
 
-/** The configured model first, then the fallbacks in their order. An address or a region of the first one is never used for another. */
+/** The configured model first, then the fallbacks in their order. The address and region of the first are never used for a fallback. */
 export function candidatesOf({ adapter, fallbacks }: BlockConfig): Candidate[] {
   if (adapter === null) return [];
   const { provider, model, maxTokens, temperature, cacheControl, baseURL, region } = adapter;
@@ -27,14 +29,19 @@ export function candidatesOf({ adapter, fallbacks }: BlockConfig): Candidate[] {
   return [{ provider, model, config: { ...common, ...place } }, ...fallbacks.map((other) => ({ ...other, config: common }))];
 }
 
-/** Those that can be called: their adapter exists, and has its credentials. */
-export function usableCandidates(gateway: Pick<Gateway, 'readiness'>, config: BlockConfig): Candidate[] {
+/** What a provider still needs for the model; undefined if nothing is missing. Throws INVALID_REQUEST, which names the field, if it is unknown. */
+export function missingFor(gateway: Readiness, { provider, config }: Candidate, field: string): BlockhouseError | undefined {
+  return gateway.readiness(provider, config, field).missing;
+}
+
+/** The candidates that can be called: their provider is known and has its credentials. */
+export function usableCandidates(gateway: Readiness, config: BlockConfig): Candidate[] {
   return candidatesOf(config).filter((candidate) => isUsable(gateway, candidate));
 }
 
-function isUsable(gateway: Pick<Gateway, 'readiness'>, { provider, config }: Candidate): boolean {
+function isUsable(gateway: Readiness, candidate: Candidate): boolean {
   try {
-    return gateway.readiness(provider, config, 'adapter.provider').missing === undefined;
+    return missingFor(gateway, candidate, 'adapter.provider') === undefined;
   } catch (error) {
     // config.json names an unknown provider.
     if (toBlockhouseError(error).code === 'INVALID_REQUEST') return false;

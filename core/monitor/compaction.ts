@@ -1,11 +1,12 @@
-// Moves the window of a block's memory, and lets the block's model summarise the messages that leave it. Nothing is deleted, and undo is possible.
+// Moves the window of a block's memory, and has the block's model summarise the messages that leave it. Nothing is deleted, and undo is possible.
 //
 // never-back: if the memory was reset or moved in the meantime, nothing is changed, so that the window never moves back.
 // halt-holds: while the kill switch is set, no model is called for a summary either.
 import { randomBytes } from 'node:crypto';
 import type { BlockContext } from '../block/block-context.ts';
 import { BlockhouseError } from '../errors.ts';
-import type { BlockConfig, BlockMemory, Compaction } from '../schemas/block.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
+import type { BlockMemory, Compaction } from '../schemas/block-memory.ts';
 import { estimateTokens } from '../tokens.ts';
 import { recordCall } from './bookkeeping.ts';
 import { reserveCall } from './budget-check.ts';
@@ -119,7 +120,7 @@ async function move(context: BlockContext, job: Job, facts: Facts, summary: stri
     const value = { ...noted, window, compactionCount: memory.compactionCount + 1 };
     return { value, result: value };
   });
-  tell(context, job, facts);
+  report(context, job, facts);
   return moved;
 }
 
@@ -130,7 +131,7 @@ async function note(context: BlockContext, job: Job, facts: Facts): Promise<void
     value: withRecord(memory, record(context, job, facts, memory, job.plan.tokensBefore)),
     result: undefined,
   }));
-  tell(context, job, facts);
+  report(context, job, facts);
 }
 
 function withRecord(memory: BlockMemory, entry: Compaction): BlockMemory {
@@ -151,7 +152,7 @@ function record(context: BlockContext, { plan, trigger }: Job, facts: Facts, mem
   };
 }
 
-function tell({ world, name, log }: BlockContext, { plan, trigger }: Job, { outcome, model }: Facts): void {
+function report({ world, name, log }: BlockContext, { plan, trigger }: Job, { outcome, model }: Facts): void {
   log.write('INFO', 'memory.compacted', { outcome, trigger, messages: plan.messages, model });
   world.bus.emit('memory.compacted', { block: name, outcome, trigger });
 }

@@ -1,12 +1,12 @@
-// Brings costs.json up to the ledger: the file is derived, and may be older than the last calls after a crash, or lost.
+// Updates costs.json from the ledger. The file is derived from it, and may lack the last calls after a crash, or be lost.
 //
 // ledger-is-the-truth: what is missing is counted from the ledger's own lines. Caps and reports never look at costs.json.
 import type { BlockContext } from '../block/block-context.ts';
-import type { BlockCosts } from '../schemas/block.ts';
+import type { BlockCosts } from '../schemas/block-costs.ts';
 import type { LedgerLine } from '../workspace/ledger.ts';
-import { addCall, mergeCosts, noCosts } from './costs.ts';
+import { addCall } from './costs.ts';
 
-/** True for a file that knows nothing, not even that it was reset: it is new, or it was lost. */
+/** True for a file without a call or a reset: it is new or was lost. */
 export function isBlank({ lastUpdated, lastReset }: BlockCosts): boolean {
   return lastUpdated === null && lastReset === null;
 }
@@ -21,14 +21,15 @@ export async function recoverCosts(context: BlockContext): Promise<number> {
   const since = await knownUntil(context, costs);
   const newest = (await world.ledger.book()).newest(name);
   if (!isBlank(costs) && (newest === undefined || newest <= since)) return 0;
-  const missed = await sumOf(world.ledger.newestFirst(name, since));
+  const { sum, calls } = await addCalls(costs, world.ledger.newestFirst(name, since));
   await files.costs.update((now) => {
     // A call that was recorded meanwhile is among those found.
     if (now.lastUpdated !== costs.lastUpdated || now.lastReset !== costs.lastReset) return { value: now, result: undefined };
-    const value = mergeCosts(now, missed);
-    return { value: { ...value, lastUpdated: value.lastUpdated ?? context.at() }, result: undefined };
+    // The calls belong to no session.
+    const { sessionInput, sessionOutput, sessionCost, budget } = now;
+    return { value: { ...sum, sessionInput, sessionOutput, sessionCost, budget, lastUpdated: sum.lastUpdated ?? context.at() }, result: undefined };
   });
-  return missed.calls;
+  return calls;
 }
 
 /** Epoch milliseconds up to which costs.json has everything. */
@@ -37,13 +38,15 @@ async function knownUntil({ files }: BlockContext, { lastUpdated, lastReset }: B
   return Number.isNaN(at) ? 0 : at;
 }
 
-/** The newest line comes first, so that the first one is the last call. */
-async function sumOf(lines: AsyncIterable<LedgerLine>): Promise<BlockCosts> {
-  let sum = noCosts();
+/** `lines` are newest first, so the first one is the last call. */
+async function addCalls(costs: BlockCosts, lines: AsyncIterable<LedgerLine>): Promise<{ sum: BlockCosts; calls: number }> {
+  let sum = costs;
+  let calls = 0;
   let lastCall: BlockCosts['lastCall'] = null;
   for await (const line of lines) {
     sum = addCall(sum, { ...line, latencyMs: null, ttftMs: null, failed: line.failed === true });
     lastCall ??= sum.lastCall;
+    calls += 1;
   }
-  return { ...sum, lastCall };
+  return { sum: { ...sum, lastCall: lastCall ?? costs.lastCall }, calls };
 }

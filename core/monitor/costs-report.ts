@@ -1,19 +1,11 @@
-// Rows of a costs report out of the lines of the ledger. Reads lines one by one and keeps only sums. Pure: no I/O.
-import type { CostBucket } from '../schemas/block.ts';
-import type { CostsReport } from '../schemas/block-api.ts';
-import type { Usage } from '../schemas/chat.ts';
+// Makes a costs report from the lines of the ledger, one by one, and keeps only sums. Pure: no I/O.
+import type { CostBucket } from '../schemas/block-costs.ts';
+import type { CostsReport } from '../schemas/workspace-api.ts';
+import type { LedgerLine } from '../workspace/ledger.ts';
 import { addBucket, bucketOf, emptyBucket } from './costs.ts';
 
 /** What a report needs of a line of the ledger. */
-export interface CostLine {
-  /** ISO 8601, UTC. */
-  readonly at: string;
-  readonly block: string;
-  readonly provider: string;
-  readonly model: string;
-  readonly usage: Usage | null;
-  readonly costUsd: number | null;
-}
+export type CostLine = Pick<LedgerLine, 'at' | 'block' | 'provider' | 'model' | 'usage' | 'costUsd'>;
 
 const KEY_OF: Readonly<Record<CostsReport['by'], (line: CostLine) => string>> = {
   block: ({ block }) => block,
@@ -21,7 +13,7 @@ const KEY_OF: Readonly<Record<CostsReport['by'], (line: CostLine) => string>> = 
   day: ({ at }) => at.slice(0, 10),
 };
 
-/** Sums by block, model or UTC day, of one block where it is given. Days come newest first, other rows by cost, then by name. */
+/** Sums by block, model or UTC day, for all blocks or only `block`. Days come newest first, other rows by cost, then by name. */
 export async function reportCosts(lines: AsyncIterable<CostLine>, by: CostsReport['by'], block?: string): Promise<CostsReport> {
   const buckets = new Map<string, CostBucket>();
   let total = emptyBucket();
@@ -42,7 +34,7 @@ function newestFirst(a: Row, b: Row): number {
   return compareNames(b, a);
 }
 
-/** What has no known price comes last. */
+/** Rows without a known price come last. */
 function dearestFirst(a: Row, b: Row): number {
   return (b.costUsd ?? -1) - (a.costUsd ?? -1) || compareNames(a, b);
 }

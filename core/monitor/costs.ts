@@ -2,23 +2,14 @@
 //
 // Totals are finite, never negative, and never smaller than before, whatever a provider reports. A cost of null means that nothing in the sum
 // has a known price; otherwise it is the sum of what is priced, and `unpricedCalls` says how many calls are not in it.
-import type { BlockCosts, BudgetStand, CallPurpose, CostBucket } from '../schemas/block.ts';
+import type { BlockCosts, BudgetStand, CostBucket } from '../schemas/block-costs.ts';
 import type { Usage } from '../schemas/chat.ts';
+import type { LedgerLine } from '../workspace/ledger.ts';
 
 const DAYS_KEPT = 90;
 
 /** One call, as it changes the counts. */
-export interface BilledCall {
-  /** ISO 8601, UTC. */
-  readonly at: string;
-  readonly messageId: string | null;
-  readonly provider: string;
-  readonly model: string;
-  readonly purpose: CallPurpose;
-  /** null when none is known. */
-  readonly usage: Usage | null;
-  /** USD; null when no price is known. */
-  readonly costUsd: number | null;
+export interface BilledCall extends Omit<LedgerLine, 'block' | 'failed'> {
   readonly latencyMs: number | null;
   readonly ttftMs: number | null;
   readonly failed: boolean;
@@ -49,7 +40,7 @@ export function noCosts(): BlockCosts {
   };
 }
 
-/** The sums of no call. */
+/** A bucket without a call. */
 export function emptyBucket(): CostBucket {
   return { calls: 0, input: 0, output: 0, cacheRead: 0, cacheWrite: 0, costUsd: null, unpricedCalls: 0 };
 }
@@ -67,7 +58,7 @@ export function addBucket(a: CostBucket, b: CostBucket): CostBucket {
   };
 }
 
-/** One call as a bucket. Counts that can't be true are 0, and leave the call unpriced: its price would follow from them. */
+/** One call as a bucket. Impossible counts become 0 and leave the call unpriced, because its price was computed from them. */
 export function bucketOf(usage: Usage | null, costUsd: number | null): CostBucket {
   const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage ?? {};
   const counts = [inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens];
@@ -100,44 +91,22 @@ export function addCall(costs: BlockCosts, call: BilledCall): BlockCosts {
   };
 }
 
-/** The counts with those of further calls, which belong to no session; `more` has the last call. */
-export function mergeCosts(costs: BlockCosts, more: BlockCosts): BlockCosts {
-  return {
-    ...costs,
-    totalInput: addCount(costs.totalInput, more.totalInput),
-    totalOutput: addCount(costs.totalOutput, more.totalOutput),
-    totalCost: addMoney(costs.totalCost, more.totalCost),
-    calls: addCount(costs.calls, more.calls),
-    failedCalls: addCount(costs.failedCalls, more.failedCalls),
-    unpricedCalls: addCount(costs.unpricedCalls, more.unpricedCalls),
-    byModel: mergeBuckets(costs.byModel, more.byModel),
-    byDay: newestDays(mergeBuckets(costs.byDay, more.byDay)),
-    byPurpose: mergeBuckets(costs.byPurpose, more.byPurpose),
-    lastCall: more.lastCall ?? costs.lastCall,
-    lastUpdated: more.lastUpdated === null ? costs.lastUpdated : later(costs.lastUpdated, more.lastUpdated),
-  };
-}
-
-/** ISO times of one form sort like the times. A clock that was set back must not make the counts look older than they are. */
+/** Compares ISO times as text. A clock that was set back must not make the counts look older than they are. */
 function later(known: string | null, at: string): string {
   return known !== null && known > at ? known : at;
 }
 
-/** A monitor was started: its session counts begin anew. */
+/** The counts when a monitor starts: those of the session begin again. */
 export function startSession(costs: BlockCosts): BlockCosts {
   return { ...costs, sessionInput: 0, sessionOutput: 0, sessionCost: null };
 }
 
 type Buckets = BlockCosts['byModel'];
 
-/** Spread and computed keys define own properties, so that even a model called `__proto__` is only a key. */
+/** Spread and computed keys define own properties, so even a model called `__proto__` is only a key. */
 function addTo(buckets: Buckets, key: string, one: CostBucket): Buckets {
   const before = Object.hasOwn(buckets, key) ? buckets[key] : undefined;
   return { ...buckets, [key]: addBucket(before ?? emptyBucket(), one) };
-}
-
-function mergeBuckets(some: Buckets, more: Buckets): Buckets {
-  return Object.entries(more).reduce((all, [key, bucket]) => addTo(all, key, bucket), some);
 }
 
 function newestDays(days: Buckets): Buckets {
@@ -145,7 +114,7 @@ function newestDays(days: Buckets): Buckets {
   return Object.fromEntries(keys.slice(-DAYS_KEPT).map((key) => [key, days[key] ?? emptyBucket()]));
 }
 
-/** Safe integers only: beyond them a sum no longer grows by what is added. */
+/** Safe integers only: sums beyond them are not exact. */
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
@@ -154,7 +123,7 @@ function isMoney(value: unknown): value is number {
   return Number.isFinite(value) && (value as number) >= 0;
 }
 
-/** As costs.json can keep it. */
+/** True for usage that costs.json can hold. */
 function isUsage(usage: Usage | null): usage is Usage {
   return usage !== null && Object.values(usage).every((value) => typeof value === 'boolean' || isCount(value));
 }
@@ -164,7 +133,7 @@ function addCount(a: number, b: number): number {
   return Math.min((isCount(a) ? a : 0) + b, Number.MAX_SAFE_INTEGER);
 }
 
-/** null is added as nothing, and stays null beside null. */
+/** The sum of the known amounts; null if neither is known. */
 function addMoney(a: number | null, b: number | null): number | null {
   if (!isMoney(a)) return isMoney(b) ? b : null;
   return isMoney(b) ? Math.min(a + b, Number.MAX_VALUE) : a;

@@ -1,5 +1,5 @@
-// The history as exchanges: each a message that is done, with its answers. An exchange that lacks either is left out. Pure: no I/O.
-import type { ChatEntry } from '../schemas/block.ts';
+// The history as exchanges. Each is a message that is done, with its answers; a message or an answer alone is left out. Pure: no I/O.
+import type { ChatEntry } from '../schemas/chat-entry.ts';
 
 /** A message and its answers, in the order in which a model sees them. There is at least one answer. */
 export interface Exchange {
@@ -43,7 +43,7 @@ function answersByMessage(history: readonly ChatEntry[]): ReadonlyMap<string, re
   return answers;
 }
 
-/** No provider takes a blank turn. */
+/** Blank answers are left out, because no provider accepts a blank turn. */
 function isShown({ status, content }: ChatEntry): boolean {
   return (status === 'done' || status === 'interrupted') && !isBlank(content);
 }

@@ -1,7 +1,8 @@
-// Explains a block: why it is in its state, what happens next by itself and when, which message failed, and the command that helps.
+// Explains a block: why it is in its state, what happens next and when, which message failed, and which command helps.
 // Pure: no I/O.
-import type { BlockConfig, BlockPulse, BlockState } from '../schemas/block.ts';
 import type { Explanation, Failures } from '../schemas/block-api.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
+import type { BlockPulse, BlockState } from '../schemas/block-pulse.ts';
 
 /** What an explanation is made from. */
 export interface ToExplain {
@@ -27,7 +28,7 @@ export function explain(input: ToExplain): Explanation {
     reason,
     why: WHY[state](input),
     next: NEXT[state](input),
-    fix: FIX[state](input) ?? (failures.last === null ? null : retryCommand(name, failures.last.id)),
+    fix: FIX[state]?.(input) ?? (failures.last === null ? null : retryCommand(name, failures.last.id)),
     since: transitions.findLast(({ to }) => to === state)?.at ?? (state === 'stopped' ? pulse.stoppedAt : null),
     queue,
     failures,
@@ -48,7 +49,7 @@ function retryCommand(name: string, id: string): string {
   return `blockhouse queue ${name} --retry ${/^[\w-]+$/.test(id) ? id : '<id>'}`;
 }
 
-/** `2026-11-20 14:03 UTC`; a time that was written by hand stays as it is. */
+/** `2026-11-20 14:03 UTC`; text that is not a time stays as it is. */
 function minute(time: string | null): string {
   const at = Date.parse(time ?? '');
   return Number.isNaN(at) ? (time ?? 'an unknown time') : `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
@@ -110,22 +111,16 @@ const NEXT: Teller<string> = {
   },
 };
 
-const nothing = (): null => null;
-
-const FIX: Teller<string | null> = {
+/** The other states need no person. */
+const FIX: Partial<Teller<string | null>> = {
   unconfigured: ({ name, config: { adapter } }) => (adapter === null ? setModel(name) : setKey(adapter.provider)),
   stopped: ({ name }) => `blockhouse start ${name}`,
-  starting: nothing,
-  idle: nothing,
-  working: nothing,
-  compacting: nothing,
   backoff: ({ pulse: { reason } }) => reason?.fix ?? null,
   paused: ({ name, pulse: { reason } }) => reason?.fix ?? `blockhouse start ${name}`,
-  stopping: nothing,
   failed: (input) => fixOfFailure(input) ?? input.pulse.reason?.fix ?? `blockhouse start ${input.name}`,
 };
 
-/** What pulse.json says of a fix is older than the configuration; here the names can be filled in. */
+/** The fix in pulse.json may be older than the configuration. This one has the current names. */
 function fixOfFailure({ name, config: { adapter }, pulse: { reason } }: ToExplain): string | undefined {
   switch (reason?.code) {
     case 'NOT_CONFIGURED':
@@ -144,7 +139,7 @@ function setModel(name: string): string {
   return `blockhouse config set ${name} adapter.provider=<id> adapter.model=<model>`;
 }
 
-/** The file may hold anything as a provider; a command holds only what can be one. */
+/** config.json may name anything as a provider. Only a valid id goes into a command. */
 function setKey(provider: string): string {
   return `blockhouse auth set ${/^[a-z][a-z0-9-]*$/.test(provider) ? provider : '<id>'}`;
 }
@@ -154,7 +149,7 @@ function waiting({ queue: { queued } }: BlockPulse): string {
   return queued === 1 ? '1 message waits' : `${queued} messages wait`;
 }
 
-/** The message of a fault as the end of a text: with one full stop. */
+/** `text` with exactly one full stop at its end. */
 function sentence(text: string): string {
   const trimmed = text.trim();
   return /[.!?]$/.test(trimmed) ? trimmed : `${trimmed}.`;

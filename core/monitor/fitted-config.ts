@@ -1,11 +1,11 @@
 // The configuration of a block, with a window that its model can take.
 import type { BlockContext } from '../block/block-context.ts';
-import type { BlockConfig } from '../schemas/block.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
 import { usableCandidates } from './candidates.ts';
 
 /**
- * `memory.maxContextTokens` is what the block allows; a local model may take less, and would then be shown less than the window says.
- * The first model that can be called decides: a fallback with less room must not make the window of every other reply smaller.
+ * A local model may take less than `memory.maxContextTokens`, and would silently drop the rest of a prompt. The first model that can be called
+ * decides: a fallback with less room must not make the window of every other reply smaller.
  */
 export async function fittedConfig({ files, world }: BlockContext, signal?: AbortSignal): Promise<BlockConfig> {
   const config = await files.config.read();

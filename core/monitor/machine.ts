@@ -10,7 +10,7 @@
 // no-reply-while-compacting: no reply begins while the memory is being compacted.
 import type { MachineSetup } from '../block/machine-setup.ts';
 import type { Cause } from '../block/machine-types.ts';
-import type { BlockState } from '../schemas/block.ts';
+import type { BlockState } from '../schemas/block-pulse.ts';
 
 const output = <O>({ event }: { readonly event: { readonly output: O } }): O => event.output;
 const error = ({ event }: { readonly event: { readonly error: unknown } }): unknown => event.error;
@@ -18,14 +18,17 @@ const causeOf = ({ event }: { readonly event: Cause }): Cause => ({ cause: event
 const starter = ({ event }: { readonly event: Cause }): Cause => ({ cause: 'start', actor: event.actor });
 const byMonitor = (cause: string) => ({ type: 'note', params: { cause, actor: 'monitor' } }) as const;
 
+const noteCause = { type: 'note', params: causeOf } as const;
+const noteStarter = { type: 'note', params: starter } as const;
+const holdOutput = { type: 'hold', params: output } as const;
+const toCrashed = { target: 'crashed', actions: { type: 'crash', params: error } } as const;
+const answerAtOnce = { type: 'answerAtOnce', params: undefined } as const;
 const answerStart = { type: 'answer', params: { to: 'block.start' } } as const;
 const answerStop = { type: 'answer', params: { to: 'block.stop' } } as const;
+const refuseStart = [{ guard: 'isOpen', actions: 'refuseWhileMoving' }, { actions: 'refuseAtEnd' }] as const;
 /** A start that comes while a run ends begins another run after it. */
-const startAfterwards = [
-  { guard: 'mayStart', actions: { type: 'startAgain', params: causeOf } },
-  { guard: 'isOpen', actions: 'refuseWhileMoving' },
-  { actions: 'refuseAtEnd' },
-] as const;
+const startAfterwards = [{ guard: 'mayStart', actions: { type: 'startAgain', params: causeOf } }, ...refuseStart] as const;
+const toStoppedOrNextRun = [{ guard: 'startsAgain', target: '#monitor.between' }, { target: '#monitor.stopped' }] as const;
 /** Shows a state and answers the callers of a start, which wait for the first state after `starting`. */
 const shows = (state: BlockState) => [{ type: 'show', params: state }, answerStart] as const;
 
@@ -39,12 +42,8 @@ export function monitorRegion(machine: MachineSetup) {
       stopped: {
         entry: [{ type: 'show', params: 'stopped' }, 'clearReason', 'letGo', answerStop, 'refuseStarts'],
         on: {
-          'block.start': [
-            { guard: 'mayStart', target: 'running', actions: { type: 'beginRun', params: causeOf } },
-            { guard: 'isOpen', actions: 'refuseWhileMoving' },
-            { actions: 'refuseAtEnd' },
-          ],
-          'block.stop': { actions: { type: 'answerAtOnce', params: undefined } },
+          'block.start': [{ guard: 'mayStart', target: 'running', actions: { type: 'beginRun', params: causeOf } }, ...refuseStart],
+          'block.stop': { actions: answerAtOnce },
         },
       },
       /** Between two runs, so that the end of the first is visible. */
@@ -63,7 +62,7 @@ export function monitorRegion(machine: MachineSetup) {
         exit: 'closeRun',
         initial: 'starting',
         on: {
-          'block.start': { actions: { type: 'answerAtOnce', params: undefined } },
+          'block.start': { actions: answerAtOnce },
           'block.stop': { target: '.stopping', actions: [{ type: 'leave', params: causeOf }, answerStart] },
           'block.archive': { target: '.stopping', actions: [{ type: 'leave', params: FOR_ARCHIVE }, answerStart] },
           'block.close': { target: '.stopping', actions: [{ type: 'leave', params: AT_END }, answerStart] },
@@ -81,11 +80,11 @@ export function monitorRegion(machine: MachineSetup) {
               src: 'recover',
               onDone: [
                 { guard: { type: 'isToReadAgain', params: output }, target: 'starting', reenter: true }, // look-again
-                { guard: { type: 'isFailure', params: output }, target: 'failed', actions: { type: 'hold', params: output } },
-                { guard: { type: 'isWait', params: output }, target: 'backoff', actions: { type: 'hold', params: output } },
+                { guard: { type: 'isFailure', params: output }, target: 'failed', actions: holdOutput },
+                { guard: { type: 'isWait', params: output }, target: 'backoff', actions: holdOutput },
                 { target: 'choosing', actions: byMonitor('recovered') },
               ],
-              onError: { target: 'crashed', actions: { type: 'crash', params: error } },
+              onError: toCrashed,
             },
           },
           /** one-message. */
@@ -99,15 +98,15 @@ export function monitorRegion(machine: MachineSetup) {
                 { guard: { type: 'isStalled', params: output }, target: 'backoff', actions: 'holdStalled' }, // not-at-once
                 { guard: { type: 'isReply', params: output }, target: 'chosen', actions: { type: 'take', params: output } },
                 { guard: 'chooseAgain', target: 'choosing', reenter: true }, // look-again
-                { guard: { type: 'isWait', params: output }, target: 'backoff', actions: { type: 'hold', params: output } },
-                { guard: { type: 'isPause', params: output }, target: 'paused', actions: { type: 'hold', params: output } },
-                { guard: { type: 'isFailure', params: output }, target: 'failed', actions: { type: 'hold', params: output } },
+                { guard: { type: 'isWait', params: output }, target: 'backoff', actions: holdOutput },
+                { guard: { type: 'isPause', params: output }, target: 'paused', actions: holdOutput },
+                { guard: { type: 'isFailure', params: output }, target: 'failed', actions: holdOutput },
                 { target: 'idle', actions: ['clearReason', 'takeTime'] },
               ],
-              onError: { target: 'crashed', actions: { type: 'crash', params: error } },
+              onError: toCrashed,
             },
             on: {
-              'block.start': [{ guard: 'isStartingShown' }, { actions: { type: 'answerAtOnce', params: undefined } }],
+              'block.start': [{ guard: 'isStartingShown' }, { actions: answerAtOnce }],
               'chat.changed': { actions: 'chooseAnew' },
               'settings.changed': { actions: 'chooseAnew' },
               'file.repaired': { actions: 'chooseAnew' },
@@ -126,9 +125,9 @@ export function monitorRegion(machine: MachineSetup) {
             entry: shows('idle'),
             on: {
               'chat.changed': 'choosing',
-              'settings.changed': { target: 'choosing', actions: { type: 'note', params: causeOf } },
-              'file.damaged': { target: 'choosing', actions: { type: 'note', params: causeOf } },
-              'halt.changed': { target: 'choosing', actions: { type: 'note', params: causeOf } },
+              'settings.changed': { target: 'choosing', actions: noteCause },
+              'file.damaged': { target: 'choosing', actions: noteCause },
+              'halt.changed': { target: 'choosing', actions: noteCause },
             },
           },
           working: {
@@ -145,16 +144,13 @@ export function monitorRegion(machine: MachineSetup) {
                 { guard: { type: 'isAnswered', params: output }, target: 'choosing', actions: ['clearFailures', byMonitor('answered')] },
                 { guard: { type: 'isMessageFailed', params: output }, target: 'choosing', actions: ['countFailure', byMonitor('message failed'), 'noteOver'] },
                 { guard: { type: 'isOver', params: output }, target: 'choosing', actions: ['clearFailures', byMonitor('answered'), 'noteOver'] },
-                { guard: { type: 'isWait', params: output }, target: 'backoff', actions: [{ type: 'hold', params: output }, 'countFailure'] },
+                { guard: { type: 'isWait', params: output }, target: 'backoff', actions: [holdOutput, 'countFailure'] },
                 { guard: { type: 'isPauseInDoubt', params: output }, target: 'choosing' }, // look-again
-                { guard: { type: 'isPause', params: output }, target: 'paused', actions: { type: 'hold', params: output } },
+                { guard: { type: 'isPause', params: output }, target: 'paused', actions: holdOutput },
                 { guard: 'beginAgain', target: 'starting', actions: 'countFailure' }, // look-again
-                { target: 'failed', actions: [{ type: 'hold', params: output }, 'countFailure'] },
+                { target: 'failed', actions: [holdOutput, 'countFailure'] },
               ],
-              onError: [
-                { guard: 'isStopping', target: 'stopping' },
-                { target: 'crashed', actions: { type: 'crash', params: error } },
-              ],
+              onError: [{ guard: 'isStopping', target: 'stopping' }, toCrashed],
             },
             on: {
               'message.cancel': { guard: 'isReplyTo', actions: 'cancelReply' },
@@ -167,10 +163,10 @@ export function monitorRegion(machine: MachineSetup) {
                   'block.stop': { target: 'finishing', actions: { type: 'leave', params: causeOf } },
                   'block.archive': { target: 'finishing', actions: { type: 'leave', params: FOR_ARCHIVE } },
                   'block.close': { target: 'finishing', actions: { type: 'leave', params: AT_END } },
-                  'settings.changed': { actions: ['beginAnew', { type: 'note', params: causeOf }] },
-                  'file.repaired': { actions: ['beginAnew', { type: 'note', params: causeOf }] },
-                  'file.damaged': { actions: ['beginAnew', { type: 'note', params: causeOf }] },
-                  'halt.changed': { actions: ['chooseAnew', { type: 'note', params: causeOf }] },
+                  'settings.changed': { actions: ['beginAnew', noteCause] },
+                  'file.repaired': { actions: ['beginAnew', noteCause] },
+                  'file.damaged': { actions: ['beginAnew', noteCause] },
+                  'halt.changed': { actions: ['chooseAnew', noteCause] },
                 },
               },
               finishing: {
@@ -200,13 +196,13 @@ export function monitorRegion(machine: MachineSetup) {
             // The timer has measured the wait, so a changed clock doesn't matter.
             after: { wait: { target: 'choosing', actions: [byMonitor('time is up'), 'hurry'] } },
             on: {
-              'block.start': { target: 'choosing', actions: [{ type: 'note', params: starter }, 'hurry', { type: 'answerAtOnce', params: undefined }] },
+              'block.start': { target: 'choosing', actions: [noteStarter, 'hurry', answerAtOnce] },
               // The message that waits may have been cancelled.
               'chat.changed': 'choosing',
-              'settings.changed': { target: 'choosing', actions: [{ type: 'note', params: causeOf }, 'hurry'] },
-              'file.damaged': { target: 'choosing', actions: [{ type: 'note', params: causeOf }, 'hurry'] },
+              'settings.changed': { target: 'choosing', actions: [noteCause, 'hurry'] },
+              'file.damaged': { target: 'choosing', actions: [noteCause, 'hurry'] },
               // The kill switch doesn't end the wait of the message.
-              'halt.changed': { target: 'choosing', actions: { type: 'note', params: causeOf } },
+              'halt.changed': { target: 'choosing', actions: noteCause },
             },
           },
           paused: {
@@ -215,14 +211,11 @@ export function monitorRegion(machine: MachineSetup) {
             on: {
               'block.start': {
                 target: 'choosing',
-                actions: [
-                  { type: 'note', params: starter },
-                  { type: 'answerAtOnce', params: undefined },
-                ],
+                actions: [noteStarter, answerAtOnce],
               },
-              'settings.changed': { target: 'choosing', actions: { type: 'note', params: causeOf } },
-              'file.damaged': { target: 'choosing', actions: { type: 'note', params: causeOf } },
-              'halt.changed': { target: 'choosing', actions: { type: 'note', params: causeOf } },
+              'settings.changed': { target: 'choosing', actions: noteCause },
+              'file.damaged': { target: 'choosing', actions: noteCause },
+              'halt.changed': { target: 'choosing', actions: noteCause },
             },
           },
           /** crash-loop. */
@@ -236,14 +229,14 @@ export function monitorRegion(machine: MachineSetup) {
           restarting: {
             entry: shows('backoff'),
             after: { crashDelay: { target: 'starting', actions: byMonitor('restart') } },
-            on: { 'block.start': { target: 'starting', actions: { type: 'note', params: starter } } },
+            on: { 'block.start': { target: 'starting', actions: noteStarter } },
           },
           failed: {
             entry: shows('failed'),
             on: {
-              'block.start': { target: 'starting', actions: [{ type: 'note', params: starter }, 'clearCrashes'] },
-              'settings.changed': { target: 'starting', actions: { type: 'note', params: causeOf } },
-              'file.repaired': { target: 'starting', actions: { type: 'note', params: causeOf } },
+              'block.start': { target: 'starting', actions: [noteStarter, 'clearCrashes'] },
+              'settings.changed': { target: 'starting', actions: noteCause },
+              'file.repaired': { target: 'starting', actions: noteCause },
             },
           },
           /** settle-last. */
@@ -253,9 +246,9 @@ export function monitorRegion(machine: MachineSetup) {
             invoke: {
               src: 'settle',
               input: ({ context: { isReplyLeft } }) => ({ isReplyLeft }),
-              onDone: [{ guard: 'startsAgain', target: '#monitor.between' }, { target: '#monitor.stopped' }],
+              onDone: toStoppedOrNextRun,
               // The bus reports what could not be written; the next start recovers it.
-              onError: [{ guard: 'startsAgain', target: '#monitor.between' }, { target: '#monitor.stopped' }],
+              onError: toStoppedOrNextRun,
             },
           },
         },

@@ -10,16 +10,16 @@ import PQueue from 'p-queue';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { CallOptions } from '../gateway/accepted-chat.ts';
 import type { StreamSink } from '../ports.ts';
-import type { CallPurpose } from '../schemas/block.ts';
-import type { HaltState } from '../schemas/block-api.ts';
+import type { CallPurpose } from '../schemas/block-costs.ts';
 import type { ChatDone, Message, Usage } from '../schemas/chat.ts';
+import type { HaltState } from '../schemas/workspace-api.ts';
 import type { Reservation } from '../workspace/reservations.ts';
 import { AnswerText } from './answer-text.ts';
 import { type Bill, Billing, type BillingOptions, type EndedCall, estimatedUsage } from './billing.ts';
 import { CallRefused, haltPause, type Pause } from './call-refused.ts';
 import type { Candidate } from './candidates.ts';
 
-/** What a block asks of a model. */
+/** A call to make. */
 export interface ModelCall {
   readonly block: string;
   readonly candidate: Candidate;
@@ -27,7 +27,7 @@ export interface ModelCall {
   readonly purpose: CallPurpose;
   readonly messageId: string | null;
   readonly signal: AbortSignal;
-  /** Takes the answer while it comes; left out where nobody looks at it before its end. */
+  /** Holds the answer while it grows. Left out if only the whole answer matters. */
   readonly text?: AnswerText;
   /** Called when the call has its turn, and may wait. Throws CallRefused where a cap forbids the call. */
   reserve?(): Promise<Reservation | undefined>;
@@ -35,7 +35,7 @@ export interface ModelCall {
   onText?(fragment: string): void;
 }
 
-/** An answer that has its bill. */
+/** An answer and its bill. */
 export interface ModelAnswer {
   readonly content: string;
   readonly done: ChatDone;
@@ -44,13 +44,13 @@ export interface ModelAnswer {
   readonly isCut: boolean;
 }
 
-/** What the calls of all blocks work with. */
+/** The collaborators of `ModelCalls`, and the limit of calls at a time. */
 export interface ModelCallsOptions extends BillingOptions {
   halted(): HaltState;
   readonly concurrency: number;
 }
 
-/** A call that failed; `bill` where it has, or may have, cost something. What `onText` was given is void. */
+/** A call that failed, with a bill if it has, or may have, cost something. The text that `onText` got is discarded. */
 export class ModelCallFailure extends Error {
   readonly failure: BlockhouseError;
   readonly bill: Bill | undefined;
@@ -76,7 +76,7 @@ export class ModelCalls {
 
   /** Rejects with a ModelCallFailure, with CallRefused, or with STORAGE_FULL or STORAGE_FAILED where the bill could not be written. */
   async make(call: ModelCall): Promise<ModelAnswer> {
-    // Only the wait for a place ends with the signal: the queue would not wait for the bill of a call that is ended while it runs.
+    // The signal must end only the wait for a place: the queue would not wait for the bill of a running call whose signal has fired.
     const waiting = new AbortController();
     const leave = (): void => waiting.abort();
     call.signal.addEventListener('abort', leave, { once: true });
@@ -96,7 +96,7 @@ export class ModelCalls {
     }
   }
 
-  /** Resolves when no call is under way, and each has its bill. */
+  /** Resolves when no call is under way and all bills are written. */
   ended(): Promise<void> {
     return this.#queue.onIdle();
   }
@@ -134,7 +134,7 @@ export class ModelCalls {
   }
 }
 
-/** A call under way: its text, its times, and what ends it. */
+/** A call under way: its text, its times and its abort signal. */
 class RunningCall {
   readonly text: AnswerText;
   /** Set when the kill switch kept the call from being made. */
@@ -158,7 +158,7 @@ class RunningCall {
     return { signal: AbortSignal.any([this.#call.signal, this.#cut.signal]), onTurn: () => this.#assertWanted(), caller: this.#call.block };
   }
 
-  /** Takes everything at once. It opens by itself at once, which leaves the gateway no time to repeat anything. */
+  /** Never makes the gateway wait. `opensInMs: 0` leaves the gateway no time for a retry (one-attempt). */
   get sink(): StreamSink {
     const { text } = this;
     return {
@@ -175,7 +175,7 @@ class RunningCall {
     };
   }
 
-  /** What a call that failed has used, as far as it is known; undefined when it can't have cost anything. */
+  /** What a failed call has used; undefined if it can't have cost anything. */
   usageOf({ usage, mayHaveRun }: BlockhouseError): Usage | undefined {
     if (usage !== undefined) return usage;
     return mayHaveRun || this.text.length > 0 ? estimatedUsage(this.#call.messages, this.text.toString()) : undefined;

@@ -1,31 +1,34 @@
 // What a monitor does before its first message, and which message comes next.
 //
-// none-processing: no message is being answered while the next one is chosen. One that says so was left behind by a run that broke off.
+// none-processing: no message is being answered while the next one is chosen. An entry that is `processing` was left behind by a run that broke off.
 // expires-at-start: a message expires only at the start of a run. While the monitor runs, a message that waits for a budget, a key or a
 //   network is kept, whatever the clock says.
 
 import type { BlockContext } from '../block/block-context.ts';
-import { completeEntries, countQueue, type Entries, recover } from '../block/chat-file.ts';
+import { recover } from '../block/chat-changes.ts';
+import { countQueue } from '../block/chat-counts.ts';
+import { completeEntries, type Entries } from '../block/chat-file.ts';
 import type { Choice } from '../block/machine-types.ts';
 import { toBlockhouseError } from '../errors.ts';
-import type { BlockConfig, ChatEntry } from '../schemas/block.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
+import type { ChatEntry } from '../schemas/chat-entry.ts';
 import { longestWaitMs } from './backoff.ts';
 import { haltPause } from './call-refused.ts';
 import { startSession } from './costs.ts';
 import { recoverCosts } from './costs-recovery.ts';
 import { faultReason, unconfiguredReason } from './reasons.ts';
 
-/** Begins a session: a log of its own, and the chat in order. */
+/** Starts the counts of a session and puts the chat in order. */
 export async function beginSession(context: BlockContext): Promise<void> {
-  await bringCostsUp(context);
+  await catchUpCosts(context);
   await context.files.costs.update((costs) => ({ value: startSession(costs), result: undefined }));
   const { retry } = await context.files.config.read();
   const { queued } = countQueue(await putInOrder(context, retry));
   context.log.write('INFO', 'monitor.started', { queued });
 }
 
-/** costs.json is for people and pages: a ledger that can't be read stops the calls, and not the start. */
-async function bringCostsUp(context: BlockContext): Promise<void> {
+/** costs.json is only for display. So an unreadable ledger doesn't prevent the start; it prevents the calls. */
+async function catchUpCosts(context: BlockContext): Promise<void> {
   try {
     const calls = await recoverCosts(context);
     if (calls > 0) context.log.write('WARN', 'costs.recovered', { calls });
@@ -34,7 +37,7 @@ async function bringCostsUp(context: BlockContext): Promise<void> {
   }
 }
 
-/** With `isUrgent` no message waits for its time any longer. */
+/** With `isUrgent`, a message doesn't wait for its next attempt any longer. */
 export async function chooseNext(context: BlockContext, isUrgent: boolean): Promise<Choice> {
   const pause = haltPause(context.world.halted());
   if (pause !== undefined) return pause;
@@ -54,12 +57,12 @@ function isNext({ role, status }: ChatEntry): boolean {
   return role === 'user' && status === 'queued';
 }
 
-/** A message is begun by its id: only the first entry that bears it can be. */
+/** An attempt finds its message by the id, so only the first entry with that id can be chosen. */
 function isFound(entries: Entries, entry: ChatEntry): boolean {
   return entries.find(({ id }) => id === entry.id) === entry;
 }
 
-/** Entries written by hand become whole, what broke off is queued again (none-processing), what is too old expires. */
+/** Completes entries written by hand, queues interrupted messages again (none-processing), and expires those that are too old. */
 async function putInOrder(context: BlockContext, { staleAfterMs, maxAttempts }: BlockConfig['retry']): Promise<Entries> {
   const { files, ids, world } = context;
   const before = await files.chat.read();
@@ -67,13 +70,13 @@ async function putInOrder(context: BlockContext, { staleAfterMs, maxAttempts }: 
     const at = context.at();
     return recover(completeEntries(entries, ids, at), { now: world.now(), at, staleAfterMs, maxAttempts });
   };
-  // Mostly there is nothing to do, and then nothing is queued for the writer.
+  // Usually nothing changes, and then no write is needed.
   if (order(before) === before) return before;
   const { after, changed } = await files.chat.update((entries) => {
     const value = order(entries);
     return { value, result: { after: value, changed: value.filter((entry, index) => entry !== entries[index] && isOver(entry)) } };
   });
-  for (const { id, status, error } of changed) tellOver(context, id, status as 'failed' | 'expired', error?.code);
+  for (const { id, status, error } of changed) reportOver(context, id, status as 'failed' | 'expired', error?.code);
   return after;
 }
 
@@ -81,14 +84,14 @@ function isOver({ status }: ChatEntry): boolean {
   return status === 'failed' || status === 'expired';
 }
 
-function tellOver({ world, name, log }: BlockContext, id: string, status: 'failed' | 'expired', code: string | undefined): void {
+function reportOver({ world, name, log }: BlockContext, id: string, status: 'failed' | 'expired', code: string | undefined): void {
   log.write('WARN', `message.${status}`, { id, code });
   world.bus.emit('message.finished', { block: name, id, status, code });
 }
 
-/** Faults that end without the block: the disk, and the ledger. */
+/** Faults of the disk and the ledger, which may pass without a change to the block. */
 const WAITED_OUT: ReadonlySet<string> = new Set(['STORAGE_FULL', 'STORAGE_FAILED', 'WORKSPACE_DAMAGED']);
-/** The wait before a disk that refused is tried again. */
+/** The wait before the disk is tried again. */
 const STORAGE_WAIT_MS = 15_000;
 
 /** What the monitor does after a fault of the disk, or because of a damaged file. Undefined for a defect. */

@@ -1,11 +1,11 @@
 // The outcome of a message: makes the entry of its answer, and reports it to readers, the log and the bus.
 import type { BlockContext } from '../block/block-context.ts';
 import type { BlockhouseError } from '../errors.ts';
-import type { ChatEntry, EntryError } from '../schemas/block.ts';
+import type { ChatEntry, EntryError } from '../schemas/chat-entry.ts';
 import type { Bill } from './billing.ts';
 import type { Candidate } from './candidates.ts';
 
-/** What the entry of an answer is made of. */
+/** The parts of an answer's entry. */
 export interface AnswerParts {
   readonly message: ChatEntry;
   readonly candidate: Candidate;
@@ -15,7 +15,7 @@ export interface AnswerParts {
   readonly stopReason?: ChatEntry['stopReason'];
 }
 
-/** The entry of chat.json for an answer, whole or not. */
+/** The entry of chat.json for an answer, complete or interrupted. */
 export function answerEntry(context: Pick<BlockContext, 'ids' | 'at'>, parts: AnswerParts): ChatEntry {
   const { message, candidate, content, status, bill, stopReason } = parts;
   const { provider, model } = candidate;
@@ -47,8 +47,8 @@ export function entryError({ code, message, retryable }: BlockhouseError): Entry
   return { code, message, retryable };
 }
 
-/** The message has its answer. */
-export function tellAnswer({ feed, log, world, name }: BlockContext, answer: ChatEntry, bill: Bill | undefined, isCancelled: boolean): void {
+/** Reports that a message has its answer. */
+export function reportAnswer({ feed, log, world, name }: BlockContext, answer: ChatEntry, bill: Bill | undefined, isCancelled: boolean): void {
   const { usage, costUsd, latencyMs, model, replyTo = '' } = answer;
   const shown = answer.status === 'done' ? 'done' : 'interrupted';
   const status = isCancelled ? 'cancelled' : shown;
@@ -65,15 +65,15 @@ export function tellAnswer({ feed, log, world, name }: BlockContext, answer: Cha
   });
 }
 
-/** The message has an outcome without an answer. */
-export function tellOver(context: BlockContext, id: string, status: 'failed' | 'cancelled', fault: Pick<BlockhouseError, 'code' | 'message'>): void {
+/** Reports that a message has ended without an answer. */
+export function reportUnanswered(context: BlockContext, id: string, status: 'failed' | 'cancelled', fault: Pick<BlockhouseError, 'code' | 'message'>): void {
   const { log, world, name } = context;
-  tellAttemptOver(context, id, fault, false);
+  reportAttemptOver(context, id, fault, false);
   log.write(status === 'failed' ? 'ERROR' : 'INFO', `message.${status}`, { id, code: fault.code, error: fault.message });
   world.bus.emit('message.finished', { block: name, id, status, code: fault.code });
 }
 
 /** Tells readers to discard the text of an attempt. With `willRetry` another one follows, now or later. */
-export function tellAttemptOver({ feed }: BlockContext, id: string, { code, message }: Pick<BlockhouseError, 'code' | 'message'>, willRetry: boolean): void {
+export function reportAttemptOver({ feed }: BlockContext, id: string, { code, message }: Pick<BlockhouseError, 'code' | 'message'>, willRetry: boolean): void {
   feed.emit({ id, event: 'error', code, error: message, willRetry });
 }

@@ -1,6 +1,6 @@
-// pulse.json: what the monitor does, for people and programs to read. Each step of the machine is one change of it. Pure: no I/O.
+// pulse.json shows people and programs what the monitor does. Each step of the machine is one change of it. Pure: no I/O.
 import { statusOf } from '../block/summary.ts';
-import type { BlockPulse, BlockState, CurrentTask, QueueCounts, Reason, Transition, TransitionActor } from '../schemas/block.ts';
+import type { BlockPulse, BlockState, CurrentTask, QueueCounts, Reason, Transition, TransitionActor } from '../schemas/block-pulse.ts';
 
 const KEPT_TRANSITIONS = 50;
 
@@ -45,7 +45,7 @@ export function takeStep(pulse: BlockPulse, step: Step): BlockPulse {
     lastPulse: at,
     lastRun: step.lastRun ?? pulse.lastRun,
     startedAt: to === 'starting' && pulse.startedAt === null ? at : pulse.startedAt,
-    // A compaction by hand needs no monitor, and is the end of none.
+    // A compaction by hand runs without a monitor, so no monitor stops at its end.
     stoppedAt: to === 'stopped' && pulse.state !== 'compacting' ? at : pulse.stoppedAt,
     uptimeSeconds: uptime(pulse, now),
     restarts: step.restarts,
@@ -55,7 +55,7 @@ export function takeStep(pulse: BlockPulse, step: Step): BlockPulse {
   };
 }
 
-/** The pulse of a monitor that begins: the task of the last one is over. */
+/** The pulse at the start of a run, without the task of the run before. */
 export function beginRun(pulse: BlockPulse, now: number): BlockPulse {
   return { ...pulse, startedAt: new Date(now).toISOString(), uptimeSeconds: 0, currentTask: null };
 }

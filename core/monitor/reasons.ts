@@ -1,7 +1,7 @@
-// Why a monitor waits or has given up, in the words of pulse.json. Pure: no I/O.
+// The reasons in pulse.json: why a monitor waits or has given up. Pure: no I/O.
 import type { BlockhouseError } from '../errors.ts';
-import type { Reason } from '../schemas/block.ts';
-import type { HaltState } from '../schemas/block-api.ts';
+import type { Reason } from '../schemas/block-pulse.ts';
+import type { HaltState } from '../schemas/workspace-api.ts';
 
 /** A failure of a model call, or of the disk, as the reason of a state. */
 export function faultReason(block: string, failure: BlockhouseError): Reason {
@@ -9,7 +9,7 @@ export function faultReason(block: string, failure: BlockhouseError): Reason {
   return { code, message: messageForBlock(failure), fix: fixOf(block, code) };
 }
 
-/** The message with the block's own field: the gateway names a field of a chat request, which a block has in its adapter. */
+/** The message with the field of config.json: the gateway names the field of a chat request, which a block has under `adapter`. */
 export function messageForBlock({ message, details }: BlockhouseError): string {
   const path = details?.[0]?.path ?? '';
   const [, name] = /^config\.(baseURL|region)$/.exec(path) ?? [];
@@ -46,12 +46,12 @@ export function haltReason({ reason }: HaltState): Reason {
   return { code: 'HALTED', message: `The kill switch is set${reason === null ? '' : `: ${reason}`}.`, fix: 'blockhouse unhalt' };
 }
 
-/** An attempt came to nothing, and the machine leaves its message alone for a while. */
+/** An attempt ended without an outcome, so its message waits for a while. */
 export function stalledReason(): Reason {
   return { code: 'WAITING', message: 'The last attempt at the next message ended without an outcome; it is tried again later.', fix: null };
 }
 
-/** A defect inside the monitor. Its text may hold anything, so that only its code or its kind is shown. */
+/** A defect inside the monitor. Its text may hold anything, so only its code or class is shown. */
 export function crashReason(error: unknown): Reason {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   const fault = typeof code === 'string' ? code : error instanceof Error ? error.name : 'unknown';

@@ -10,10 +10,12 @@
 // unkept-counts: an attempt counts even if its answer or its bill could not be written, because it may have been paid for.
 
 import type { BlockContext } from '../block/block-context.ts';
-import { begin } from '../block/chat-file.ts';
+import { begin } from '../block/chat-changes.ts';
 import type { ReplyOutcome } from '../block/machine-types.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
-import type { BlockConfig, ChatEntry, TaskPhase } from '../schemas/block.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
+import type { TaskPhase } from '../schemas/block-pulse.ts';
+import type { ChatEntry } from '../schemas/chat-entry.ts';
 import { AnswerText } from './answer-text.ts';
 import { type Attempt, countsAsAttempt, ENDED_EARLY, isLastAttempt, NOT_CALLED, retryDelayMs } from './attempt.ts';
 import { judgeFailure } from './backoff.ts';
@@ -32,24 +34,22 @@ import { buildWindow } from './window.ts';
 /** Why a reply was ended before its time. */
 export type AbortCause = 'stop' | 'cancel';
 
-/** The reply that is being made: what `abort` reaches. */
+/** One attempt at the reply to one message. */
 export class Reply {
-  readonly messageId: string;
+  readonly #messageId: string;
   readonly #context: BlockContext;
   readonly #settlement: Settlement;
   readonly #controller = new AbortController();
   #cause: AbortCause | undefined;
-  #wasCancelled = false;
-  #end: (() => void) | undefined;
   #text = new AnswerText();
-  /** Set once a model is asked. */
+  /** The attempt, once a model is asked. */
   #asked: Attempt | undefined;
   /** A provider may have worked on a call of this attempt that failed. */
   #mayHaveRun = false;
 
   constructor(context: BlockContext, messageId: string) {
     this.#context = context;
-    this.messageId = messageId;
+    this.#messageId = messageId;
     this.#settlement = new Settlement(context, messageId);
   }
 
@@ -57,16 +57,6 @@ export class Reply {
   abort(cause: AbortCause): void {
     this.#cause ??= cause;
     this.#controller.abort();
-  }
-
-  /** Resolves when `make` has settled. */
-  readonly ended: Promise<void> = new Promise((resolve) => {
-    this.#end = resolve;
-  });
-
-  /** True when it has ended in the message being cancelled. */
-  get wasCancelled(): boolean {
-    return this.#wasCancelled;
   }
 
   /** one-end. */
@@ -77,8 +67,7 @@ export class Reply {
       await this.#brokeOff(error);
       throw error;
     } finally {
-      this.#context.endTask(this.messageId);
-      this.#end?.();
+      this.#context.endTask(this.#messageId);
     }
   }
 
@@ -87,13 +76,13 @@ export class Reply {
     const config = await fittedConfig(this.#context, this.#controller.signal);
     const memory = await files.memory.read();
     const history = await files.chat.read();
-    if (!history.some(({ id }) => id === this.messageId)) return { kind: 'over', failed: false };
-    const window = buildWindow({ config, memory, history, messageId: this.messageId });
+    if (!history.some(({ id }) => id === this.#messageId)) return { kind: 'over', failed: false };
+    const window = buildWindow({ config, memory, history, messageId: this.#messageId });
     const candidates = this.#candidatesIn(config);
     const pause = haltPause(world.halted()) ?? (await checkBudget(this.#context, config, candidates[0], window.tokens)); // no-call-no-attempt
     if (pause !== undefined) return pause;
     await world.calls.billing.ready();
-    const message = await files.chat.update((entries) => begin(entries, this.messageId, this.#context.at())); // counted-first
+    const message = await files.chat.update((entries) => begin(entries, this.#messageId, this.#context.at())); // counted-first
     if (message === undefined) return { kind: 'over', failed: false };
     return this.#ask({ config, message, window, candidates });
   }
@@ -103,7 +92,7 @@ export class Reply {
     const all = candidatesOf(config);
     const usable = usableCandidates(this.#context.world.gateway, config);
     if (usable.length === 0 || usable.length === all.length) return all;
-    this.#context.log.write('WARN', 'model.unusable', { id: this.messageId, first: all[0]?.model, asked: usable[0]?.model });
+    this.#context.log.write('WARN', 'model.unusable', { id: this.#messageId, first: all[0]?.model, asked: usable[0]?.model });
     return usable;
   }
 
@@ -120,7 +109,7 @@ export class Reply {
         const { failure, bill } = error;
         await this.#note(failure, bill);
         if (judgeFailure(failure) === 'cancelled') return this.#interrupted(candidate, attempt, bill, failure);
-        this.#context.log.write('WARN', 'reply.failed', { id: this.messageId, model: candidate.model, code: failure.code, error: failure.message });
+        this.#context.log.write('WARN', 'reply.failed', { id: this.#messageId, model: candidate.model, code: failure.code, error: failure.message });
         first ??= failure;
         const delayMs = this.#delayMs(first, attempt);
         if (delayMs !== undefined) return this.#retry(first, attempt, delayMs);
@@ -137,7 +126,7 @@ export class Reply {
 
   async #note({ mayHaveRun }: BlockhouseError, bill: Bill | undefined): Promise<void> {
     this.#mayHaveRun ||= mayHaveRun;
-    if (bill !== undefined) await recordCall(this.#context, bill, 'chat', this.messageId);
+    if (bill !== undefined) await recordCall(this.#context, bill, 'chat', this.#messageId);
   }
 
   #call(candidate: Candidate, attempt: Attempt): Promise<ModelAnswer> {
@@ -148,15 +137,15 @@ export class Reply {
     this.#asked = attempt;
     this.#text = new AnswerText();
     this.#show('waiting-model', message);
-    world.bus.emit('message.started', { block: name, id: this.messageId, attempt: number, provider, model });
-    log.write('INFO', 'reply.started', { id: this.messageId, model, attempt: number, entries: window.entries, tokens: window.tokens });
+    world.bus.emit('message.started', { block: name, id: this.#messageId, attempt: number, provider, model });
+    log.write('INFO', 'reply.started', { id: this.#messageId, model, attempt: number, entries: window.entries, tokens: window.tokens });
     this.#settlement.open(candidate, number, this.#text);
     return world.calls.make({
       block: name,
       candidate,
       messages: window.messages,
       purpose: 'chat',
-      messageId: this.messageId,
+      messageId: this.#messageId,
       signal: this.#controller.signal,
       text: this.#text,
       reserve: () => reserveCall(this.#context, candidate, window.tokens, this.#controller.signal),
@@ -166,12 +155,12 @@ export class Reply {
 
   #grow(text: string): void {
     this.#context.growTask(this.#text.length);
-    this.#context.feed.emit({ id: this.messageId, event: 'content', text });
+    this.#context.feed.emit({ id: this.#messageId, event: 'content', text });
   }
 
   #show(phase: TaskPhase, { startedAt, attempts }: ChatEntry): void {
     this.#context.setTask({
-      messageId: this.messageId,
+      messageId: this.#messageId,
       startedAt: startedAt ?? this.#context.at(),
       attempt: attempts ?? 1,
       phase,
@@ -182,8 +171,8 @@ export class Reply {
   /** written-together. */
   async #answered({ content, done, bill, isCut }: ModelAnswer, candidate: Candidate, { message }: Attempt): Promise<ReplyOutcome> {
     this.#show('saving', message);
-    if (isCut) this.#context.log.write('WARN', 'reply.cut', { id: this.messageId, model: candidate.model, characters: content.length });
-    await recordCall(this.#context, bill, 'chat', this.messageId);
+    if (isCut) this.#context.log.write('WARN', 'reply.cut', { id: this.#messageId, model: candidate.model, characters: content.length });
+    await recordCall(this.#context, bill, 'chat', this.#messageId);
     const answer = answerEntry(this.#context, { message, candidate, content, status: 'done', bill, stopReason: done.stopReason });
     await this.#settlement.answer(answer, bill, { status: 'done', error: null, finishedAt: bill.at });
     return { kind: 'answered', compact: await updateWindow(this.#context) };
@@ -200,8 +189,7 @@ export class Reply {
     } else {
       return this.#requeue(this.#unasked(failure), ENDED_EARLY);
     }
-    this.#wasCancelled = isCancelled;
-    return { kind: 'over', failed: false };
+    return { kind: 'over', failed: false, cancelled: isCancelled };
   }
 
   /** After the gateway has closed, no call is possible: the monitor waits for its own stop. */
@@ -215,7 +203,7 @@ export class Reply {
     const until = world.now() + delayMs;
     const nextAttemptAt = new Date(until).toISOString();
     await this.#settlement.requeue({ countsAsAttempt: this.#mayHaveRun || countsAsAttempt(fault, candidates), nextAttemptAt, fault });
-    retryWait.begin({ id: this.messageId, nextAttemptAt }, delayMs);
+    retryWait.begin({ id: this.#messageId, nextAttemptAt }, delayMs);
     return { kind: 'wait', until, reason: faultReason(name, fault) };
   }
 
@@ -242,7 +230,7 @@ export class Reply {
     const settled = isLast ? this.#settlement.fail(fault) : this.#settlement.putBack({ countsAsAttempt: this.#asked !== undefined }); // unkept-counts
     await settled.catch((unwritten: unknown) => {
       if (this.#settlement.isOpen) this.#settlement.attemptOver(fault, true);
-      this.#context.log.write('ERROR', 'reply.not-requeued', { id: this.messageId, error: toBlockhouseError(unwritten).message });
+      this.#context.log.write('ERROR', 'reply.not-requeued', { id: this.#messageId, error: toBlockhouseError(unwritten).message });
     });
   }
 }

@@ -1,9 +1,9 @@
-// How long the message that waits for its next attempt still has to wait.
+// How long a message still has to wait for its next attempt.
 //
 // monotonic-wait: within a run a wait is measured on the monotonic clock, so that a clock that is set makes it neither longer nor shorter.
 //   `nextAttemptAt` in chat.json matters only where this process has not begun the wait itself: after a restart, or when it was written by
-//   hand. Then it is believed up to the longest wait there is.
-import type { ChatEntry } from '../schemas/block.ts';
+//   hand. Then it is respected up to the longest wait.
+import type { ChatEntry } from '../schemas/chat-entry.ts';
 
 type WaitingMessage = Pick<ChatEntry, 'id' | 'nextAttemptAt'>;
 
@@ -24,7 +24,7 @@ export class RetryWait {
     this.#monotonic = monotonic;
   }
 
-  /** A wait of `ms` begins, of which chat.json says `nextAttemptAt`. */
+  /** Begins a wait of `ms`, which chat.json has as `nextAttemptAt`. */
   begin({ id, nextAttemptAt }: WaitingMessage, ms: number): void {
     this.#begun = { id, nextAttemptAt, dueAt: this.#monotonic() + ms };
   }
@@ -34,7 +34,7 @@ export class RetryWait {
     if (message.nextAttemptAt === undefined) return 0;
     if (this.#begun?.id !== message.id || this.#begun.nextAttemptAt !== message.nextAttemptAt) {
       const ms = Date.parse(message.nextAttemptAt) - now;
-      this.begin(message, Number.isNaN(ms) ? 0 : Math.min(ms, longestMs)); // a person may have written no time at all
+      this.begin(message, Number.isNaN(ms) ? 0 : Math.min(ms, longestMs)); // a person may have written text that is not a time
     }
     return Math.max(0, (this.#begun?.dueAt ?? 0) - this.#monotonic());
   }

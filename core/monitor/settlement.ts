@@ -1,17 +1,18 @@
 // Ends the processing of a message: one change of chat.json, and then the reports to readers, log and bus.
 //
-// told-once: every `start` of the reply stream is followed by exactly one `done` or `error`.
+// reported-once: every `start` of the reply stream is followed by exactly one `done` or `error`.
 // hand-edit-wins: if a person has removed the message or given it an outcome meanwhile, that is not overwritten.
 
 import type { BlockContext } from '../block/block-context.ts';
-import { type Entries, requeue, settle } from '../block/chat-file.ts';
+import { requeue, settle } from '../block/chat-changes.ts';
+import type { Entries } from '../block/chat-file.ts';
 import type { TextSoFar } from '../block/reply-stream.ts';
 import type { BlockhouseError } from '../errors.ts';
-import type { ChatEntry, EntryError } from '../schemas/block.ts';
+import type { ChatEntry, EntryError } from '../schemas/chat-entry.ts';
 import { CANCELLED, GONE } from './attempt.ts';
 import type { Bill } from './billing.ts';
 import type { Candidate } from './candidates.ts';
-import { entryError, tellAnswer, tellAttemptOver, tellOver } from './outcome.ts';
+import { entryError, reportAnswer, reportAttemptOver, reportUnanswered } from './outcome.ts';
 
 /** How a message goes back into the queue. */
 export interface Requeueing {
@@ -22,7 +23,7 @@ export interface Requeueing {
   readonly fault: BlockhouseError;
 }
 
-/** The message that is being answered, seen from its end. */
+/** Settles one message that is being answered. */
 export class Settlement {
   readonly #context: BlockContext;
   readonly #id: string;
@@ -38,18 +39,18 @@ export class Settlement {
     return this.#isOpen;
   }
 
-  /** A model is asked. `text` has each fragment before the reply stream gets it. */
+  /** Opens the reply stream of an attempt. `text` has each fragment before the stream gets it. */
   open({ provider, model }: Candidate, attempt: number, text: TextSoFar): void {
     this.#context.feed.start({ id: this.#id, provider, model, attempt }, text);
     this.#isOpen = true;
   }
 
-  /** The message has its outcome and its answer in one change. */
+  /** Writes the outcome of the message and its answer in one change. */
   async answer(answer: ChatEntry, bill: Bill | undefined, outcome: Pick<ChatEntry, 'status'> & Partial<ChatEntry>): Promise<void> {
     const isKept = await this.#change((entries) => settle(entries, this.#id, outcome, answer));
     if (!isKept) return this.attemptOver(GONE, false); // hand-edit-wins
     this.#isOpen = false;
-    tellAnswer(this.#context, answer, bill, outcome.status === 'cancelled');
+    reportAnswer(this.#context, answer, bill, outcome.status === 'cancelled');
   }
 
   /** The message will not be answered. */
@@ -57,7 +58,7 @@ export class Settlement {
     return this.#finish('failed', fault, entryError(fault));
   }
 
-  /** A person has ended the message before any text came. */
+  /** A person has cancelled the message before any text came. */
   cancel(): Promise<void> {
     return this.#finish('cancelled', CANCELLED, null);
   }
@@ -68,7 +69,7 @@ export class Settlement {
     this.attemptOver(fault, true);
   }
 
-  /** The same without any report. */
+  /** Like `requeue`, but without any report. */
   async putBack(how: Parameters<typeof requeue>[2]): Promise<void> {
     await this.#change((entries) => requeue(entries, this.#id, how));
   }
@@ -76,7 +77,7 @@ export class Settlement {
   /** Tells readers to discard the text of the attempt. */
   attemptOver(fault: BlockhouseError, willRetry: boolean): void {
     this.#isOpen = false;
-    tellAttemptOver(this.#context, this.#id, fault, willRetry);
+    reportAttemptOver(this.#context, this.#id, fault, willRetry);
   }
 
   async #finish(status: 'failed' | 'cancelled', fault: BlockhouseError, error: EntryError | null): Promise<void> {
@@ -84,7 +85,7 @@ export class Settlement {
     const isKept = await this.#change((entries) => settle(entries, this.#id, outcome, undefined));
     if (!isKept) return this.attemptOver(GONE, false); // hand-edit-wins
     this.#isOpen = false;
-    tellOver(this.#context, this.#id, status, fault);
+    reportUnanswered(this.#context, this.#id, status, fault);
   }
 
   #change(change: (entries: Entries) => { value: Entries; result: boolean }): Promise<boolean> {

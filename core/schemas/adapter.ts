@@ -1,18 +1,14 @@
 // The adapter resources of `/v1`: metadata, models, verify, health. Pure: no I/O.
 import type { XStatic } from 'typebox/schema';
 import { ChatConfig } from './chat.ts';
+import { boolean, count, listOf, number, object, string } from './fields.ts';
 
-const string = { type: 'string' } as const;
-const boolean = { type: 'boolean' } as const;
-const strings = { type: 'array', items: string } as const;
-const count = { type: 'integer', minimum: 0 } as const;
+const strings = listOf(string);
 const ok = { type: 'string', const: 'ok' } as const;
 
 /** GET `/v1/adapters/{id}`, and an entry of the list. */
-export const AdapterInfo = {
-  type: 'object',
-  required: ['id', 'displayName', 'authRequired', 'defaultModel', 'supportsStreaming', 'envVars'],
-  properties: {
+export const AdapterInfo = object(
+  {
     id: string,
     displayName: string,
     authRequired: boolean,
@@ -21,16 +17,15 @@ export const AdapterInfo = {
     supportsStreaming: boolean,
     envVars: strings,
   },
-} as const;
-/** A value that `AdapterInfo` accepts. */
+  ['defaultBaseURL'],
+);
 export type AdapterInfo = XStatic<typeof AdapterInfo>;
 
 /** GET `/v1/adapters`. */
-export const AdapterList = { type: 'object', required: ['adapters'], properties: { adapters: { type: 'array', items: AdapterInfo } } } as const;
+export const AdapterList = object({ adapters: listOf(AdapterInfo) });
 
 /** GET `/v1/adapters/{id}/models`. */
-export const ModelList = { type: 'object', required: ['provider', 'models', 'count'], properties: { provider: string, models: strings, count } } as const;
-/** A value that `ModelList` accepts. */
+export const ModelList = object({ provider: string, models: strings, count });
 export type ModelList = XStatic<typeof ModelList>;
 
 /** The body of POST `/v1/adapters/{id}/verify`. */
@@ -39,29 +34,18 @@ export const VerifyRequest = {
   additionalProperties: false,
   properties: { provider: { type: 'string', description: 'Adapter id; must be the one in the URL' }, config: ChatConfig },
 } as const;
-/** A value that `VerifyRequest` accepts. */
 export type VerifyRequest = XStatic<typeof VerifyRequest>;
 
 /** The answer of POST `/v1/adapters/{id}/verify`. */
-export const VerifyResult = { type: 'object', required: ['provider', 'ok', 'detail'], properties: { provider: string, ok: boolean, detail: string } } as const;
-/** A value that `VerifyResult` accepts. */
+export const VerifyResult = object({ provider: string, ok: boolean, detail: string });
 export type VerifyResult = XStatic<typeof VerifyResult>;
 
 /** GET `/v1/health`. */
-export const GatewayHealth = {
-  type: 'object',
-  required: ['status', 'version', 'adapters'],
-  properties: { status: ok, version: string, adapters: strings },
-} as const;
-/** A value that `GatewayHealth` accepts. */
+export const GatewayHealth = object({ status: ok, version: string, adapters: strings });
 export type GatewayHealth = XStatic<typeof GatewayHealth>;
 
 /** GET `/api/health`. */
-export const ServerHealth = {
-  type: 'object',
-  required: ['status', 'version', 'uptimeSeconds', 'blocks', 'monitorsRunning'],
-  properties: { status: ok, version: string, uptimeSeconds: { type: 'number' }, blocks: count, monitorsRunning: count },
-} as const;
+export const ServerHealth = object({ status: ok, version: string, uptimeSeconds: number, blocks: count, monitorsRunning: count });
 
 /** GET `/api/auth/status`. */
-export const AuthStatus = { type: 'object', required: ['authenticated'], properties: { authenticated: boolean } } as const;
+export const AuthStatus = object({ authenticated: boolean });

@@ -1,6 +1,7 @@
 // The chat resource of `/v1/chat`: request, response, and the data of the four SSE events.
 // Type, validator and OpenAPI document all come from these schemas. Pure: no I/O.
 import type { XStatic } from 'typebox/schema';
+import { boolean, closedObject, count, listOf, object, oneOf, string } from './fields.ts';
 
 /** Fits the tool-name rules of all five providers. */
 export const TOOL_NAME_PATTERN = '^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$';
@@ -11,8 +12,6 @@ export const SECRET_PATTERN = '^[\\x21-\\x7e]{1,4096}$';
 /** An AWS region. Each repetition has a limit, because a group without one overflows the stack on a text of some megabytes. */
 export const REGION_PATTERN = '^[a-z]{2,8}(-[a-z]{1,16}){1,3}-[0-9]{1,2}$';
 
-const string = { type: 'string' } as const;
-const boolean = { type: 'boolean' } as const;
 /** Any JSON object; `additionalProperties: {}` says so to the type as well. */
 const anyObject = { type: 'object', additionalProperties: {} } as const;
 const secret = { type: 'string', pattern: SECRET_PATTERN } as const;
@@ -42,7 +41,6 @@ export const ChatConfig = {
     sessionToken: { ...secret, description: 'Session token that belongs to temporary keys (bedrock): printable ASCII without spaces' },
   },
 } as const;
-/** A value that `ChatConfig` accepts. */
 export type ChatConfig = XStatic<typeof ChatConfig>;
 
 const providerMetadata = {
@@ -51,23 +49,13 @@ const providerMetadata = {
 } as const;
 
 /** A tool call of the model, in answers and in the history of requests. */
-export const ToolCall = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['id', 'name', 'arguments'],
-  properties: { id: callId, name: toolName, arguments: { ...anyObject, description: 'Arguments, a JSON object' }, providerMetadata },
-} as const;
-/** A value that `ToolCall` accepts. */
+export const ToolCall = closedObject({ id: callId, name: toolName, arguments: { ...anyObject, description: 'Arguments, a JSON object' }, providerMetadata }, [
+  'providerMetadata',
+]);
 export type ToolCall = XStatic<typeof ToolCall>;
 
 /** The result of a tool call, on a message of role `tool`. */
-export const ToolResult = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['toolCallId', 'content'],
-  properties: { toolCallId: callId, content: string, isError: boolean },
-} as const;
-/** A value that `ToolResult` accepts. */
+export const ToolResult = closedObject({ toolCallId: callId, content: string, isError: boolean }, ['isError']);
 export type ToolResult = XStatic<typeof ToolResult>;
 
 /** One message of a conversation. */
@@ -83,7 +71,6 @@ export const Message = {
     providerMetadata,
   },
 } as const;
-/** A value that `Message` accepts. */
 export type Message = XStatic<typeof Message>;
 
 /** A tool that the model may call. */
@@ -99,16 +86,10 @@ export const Tool = {
     strict: { type: 'boolean', description: "Accepted, as OpenAI's SDKs write it; never passed on, as it would change the schema" },
   },
 } as const;
-/** A value that `Tool` accepts. */
 export type Tool = XStatic<typeof Tool>;
 
 /** OpenAI's nested form, accepted beside the flat one. */
-export const NestedTool = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['type', 'function'],
-  properties: { type: { type: 'string', const: 'function' }, function: Tool },
-} as const;
+export const NestedTool = closedObject({ type: { type: 'string', const: 'function' }, function: Tool });
 
 /** The body of POST `/v1/chat`. */
 export const ChatRequest = {
@@ -130,16 +111,11 @@ export type ChatRequest = XStatic<typeof ChatRequest>;
 
 /** Why an answer ended. `unknown` if the provider gave no reason that we know. */
 export const STOP_REASONS = ['end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'content_filter', 'refusal', 'unknown'] as const;
-/** One of STOP_REASONS. */
 export type StopReason = (typeof STOP_REASONS)[number];
 
-const count = { type: 'integer', minimum: 0 } as const;
-
 /** Token counts of one call. */
-export const Usage = {
-  type: 'object',
-  required: ['inputTokens', 'outputTokens', 'totalTokens'],
-  properties: {
+export const Usage = object(
+  {
     inputTokens: { ...count, description: 'Tokens of the prompt, cached ones included' },
     outputTokens: { ...count, description: 'Tokens of the answer, reasoning included' },
     totalTokens: { ...count, description: 'inputTokens + outputTokens' },
@@ -148,60 +124,39 @@ export const Usage = {
     reasoningTokens: { ...count, description: 'Part of outputTokens spent on reasoning' },
     estimated: { type: 'boolean', description: 'true when the provider reported no usage and the counts are a guess from the text length' },
   },
-} as const;
-/** A value that `Usage` accepts. */
+  ['cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens', 'estimated'],
+);
 export type Usage = XStatic<typeof Usage>;
 
 /** A note about a field that was left out or changed; the call itself succeeded. */
-export const Warning = {
-  type: 'object',
-  required: ['field', 'message'],
-  properties: { field: { type: 'string', description: 'The field of the request, or of the answer, that it is about' }, message: string },
-} as const;
-/** A value that `Warning` accepts. */
+export const Warning = object({ field: { type: 'string', description: 'The field of the request, or of the answer, that it is about' }, message: string });
 export type Warning = XStatic<typeof Warning>;
 
-const stopReason = { type: 'string', enum: STOP_REASONS } as const;
-const warnings = {
-  type: 'array',
-  items: Warning,
-  description: 'What was left out or changed because this provider or model does not take it',
-} as const;
-const toolCalls = { type: 'array', items: ToolCall } as const;
+const stopReason = oneOf(STOP_REASONS);
+const warnings = { ...listOf(Warning), description: 'What was left out or changed because this provider or model does not take it' } as const;
+const toolCalls = listOf(ToolCall);
 
 /** The answer of POST `/v1/chat` without `stream`. */
-export const ChatResponse = {
-  type: 'object',
-  required: ['provider', 'model', 'message', 'usage', 'stopReason'],
-  properties: {
+export const ChatResponse = object(
+  {
     provider: string,
     model: string,
-    message: {
-      type: 'object',
-      required: ['role', 'content'],
-      properties: { role: { type: 'string', const: 'assistant' }, content: string, toolCalls, providerMetadata },
-    },
+    message: object({ role: { type: 'string', const: 'assistant' }, content: string, toolCalls, providerMetadata }, ['toolCalls', 'providerMetadata']),
     usage: Usage,
     stopReason,
     warnings,
   },
-} as const;
-/** A value that `ChatResponse` accepts. */
+  ['warnings'],
+);
 export type ChatResponse = XStatic<typeof ChatResponse>;
 
 /** Data of the SSE event `start`. */
-export const ChatStart = { type: 'object', required: ['provider', 'model'], properties: { provider: string, model: string } } as const;
-/** A value that `ChatStart` accepts. */
+export const ChatStart = object({ provider: string, model: string });
 export type ChatStart = XStatic<typeof ChatStart>;
 
 /** Data of the SSE event `content`. */
-export const ChatContent = { type: 'object', required: ['text'], properties: { text: string } } as const;
+export const ChatContent = object({ text: string });
 
 /** Data of the SSE event `done`. */
-export const ChatDone = {
-  type: 'object',
-  required: ['usage', 'stopReason'],
-  properties: { usage: Usage, stopReason, toolCalls, providerMetadata, warnings },
-} as const;
-/** A value that `ChatDone` accepts. */
+export const ChatDone = object({ usage: Usage, stopReason, toolCalls, providerMetadata, warnings }, ['toolCalls', 'providerMetadata', 'warnings']);
 export type ChatDone = XStatic<typeof ChatDone>;

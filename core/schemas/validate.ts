@@ -111,7 +111,6 @@ function wording(fault: ErrorObject): string {
     case 'pattern':
       return fault.data === '' ? 'must not be empty' : `has characters or a form that are not allowed here (${ruleOf(fault)})`;
     case 'minItems':
-      return 'must not be empty';
     case 'minLength':
       return 'must not be empty';
     default:

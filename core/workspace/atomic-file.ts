@@ -1,7 +1,7 @@
 // Replaces a file so that a reader, a crash or a power cut finds the old content whole or the new content whole.
 //
 // A temporary file in the same folder is created exclusively, with mode 0600, never through a link. All bytes are written and the size is checked
-// before it is renamed. File and folder are fsynced before the promise resolves, except for files that can be made again from others: a power cut may
+// before it is renamed. File and folder are fsynced before the promise resolves, except for files that can be rebuilt from others: a power cut may
 // leave those empty. On any failure the temporary file is removed, the old content stays, and the error is thrown.
 //
 // same-turn: the last check of the old content and its replacement happen in one turn of the event loop, so that an edit by hand is not overwritten
@@ -12,7 +12,7 @@ import { type BigIntStats, constants, lstatSync, renameSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { BlockhouseError } from '../errors.ts';
-import { readRegular } from './regular-file.ts';
+import { readRegular, undefinedFor } from './regular-file.ts';
 
 const WRITE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const TEMPORARY = /^\..+\.[0-9a-f]{16}\.tmp$/;
@@ -27,11 +27,11 @@ export async function replaceFile(path: string, content: string): Promise<BigInt
   return (await replaceFileIf(path, content, () => true)) as BigIntStats;
 }
 
-/** The same, but `isStill` is called right before the rename. If it returns false, nothing is changed, and it resolves with undefined. */
+/** The same, but `isUnchanged` is called right before the rename. If it returns false, nothing is changed, and it resolves with undefined. */
 export async function replaceFileIf(
   path: string,
   content: string,
-  isStill: () => boolean,
+  isUnchanged: () => boolean,
   { durable = true }: { readonly durable?: boolean } = {},
 ): Promise<BigIntStats | undefined> {
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(8).toString('hex')}.tmp`);
@@ -39,7 +39,7 @@ export async function replaceFileIf(
   const file = await open(temporary, WRITE_NEW, 0o600).catch(storageFault);
   try {
     const written = await writeAll(file, bytes, durable);
-    if (await (durable ? renameDurably(temporary, path, isStill) : renameIf(temporary, path, isStill))) return written;
+    if (await (durable ? renameDurably(temporary, path, isUnchanged) : renameIf(temporary, path, isUnchanged))) return written;
     await unlink(temporary);
     return undefined;
   } catch (error) {
@@ -52,13 +52,13 @@ export async function replaceFileIf(
 }
 
 /**
- * Renames durably. `isStill` is called right before; if it returns false, nothing is changed, and it resolves with false. The folder is opened
+ * Renames durably. `mayRename` is called right before; if it returns false, nothing is changed, and it resolves with false. The folder is opened
  * first, so that after the rename only its flush can fail, which gives STORAGE_FAILED. All other errors are the system's own.
  */
-export async function renameDurably(from: string, to: string, isStill: () => boolean): Promise<boolean> {
+export async function renameDurably(from: string, to: string, mayRename: () => boolean): Promise<boolean> {
   const folder = await open(dirname(to), constants.O_RDONLY);
   try {
-    if (!renameIf(from, to, isStill)) return false;
+    if (!renameIf(from, to, mayRename)) return false;
     await folder.sync().catch(unflushed);
     return true;
   } finally {
@@ -67,8 +67,8 @@ export async function renameDurably(from: string, to: string, isStill: () => boo
 }
 
 /** same-turn. */
-function renameIf(from: string, to: string, isStill: () => boolean): boolean {
-  if (!isStill()) return false;
+function renameIf(from: string, to: string, mayRename: () => boolean): boolean {
+  if (!mayRename()) return false;
   renameSync(from, to);
   return true;
 }
@@ -82,7 +82,7 @@ export function unflushed(error: NodeJS.ErrnoException): never {
 /** Writes `bytes`, the content of `path`, to a new file beside it, named by the content's time. Resolves with its name; the same content is kept once. */
 export async function keepCopy(path: string, bytes: Buffer): Promise<string> {
   for (const copy of await copyNames(path)) {
-    const file = await open(copy, WRITE_NEW, 0o600).catch((error: NodeJS.ErrnoException) => (error.code === 'EEXIST' ? undefined : storageFault(error)));
+    const file = await open(copy, WRITE_NEW, 0o600).catch(undefinedFor('EEXIST')).catch(storageFault);
     if (file === undefined) {
       // no-overwrite: the existing copy has other content from the same instant, or was cut short by a crash.
       if ((await readRegular(copy, bytes.length).catch(() => undefined))?.equals(bytes) === true) return basename(copy);
@@ -94,7 +94,7 @@ export async function keepCopy(path: string, bytes: Buffer): Promise<string> {
   throw new Error('there are too many copies of it');
 }
 
-/** Moves whatever is at `path` aside, under the name that `keepCopy` would give to its content. Resolves with that name. */
+/** Renames whatever is at `path` to the name that `keepCopy` would give to its copy. Resolves with that name. */
 export async function setAside(path: string): Promise<string> {
   for (const copy of await copyNames(path)) {
     if (lstatSync(copy, { throwIfNoEntry: false }) !== undefined) continue; // no-overwrite
@@ -112,7 +112,7 @@ async function copyNames(path: string): Promise<string[]> {
   return Array.from({ length: MAX_COPIES }, (_, index) => (index === 0 ? copy : `${copy}-${index + 1}`));
 }
 
-/** A new file that did not exist, mode 0600, on disk when it resolves; the folder's own entry is not synced. */
+/** Writes a file that must not exist yet, mode 0600. Its content is on disk when it resolves; the folder is not synced. */
 export async function writeNewFile(path: string, content: string | Uint8Array): Promise<void> {
   const file = await open(path, WRITE_NEW, 0o600).catch(storageFault);
   await writeAll(file, typeof content === 'string' ? Buffer.from(content) : Buffer.from(content.buffer, content.byteOffset, content.length)).catch(
@@ -122,9 +122,7 @@ export async function writeNewFile(path: string, content: string | Uint8Array): 
 
 async function writeAll(file: FileHandle, bytes: Buffer, durable = true): Promise<BigIntStats> {
   try {
-    for (let offset = 0; offset < bytes.length; ) {
-      offset += (await file.write(bytes, offset, bytes.length - offset)).bytesWritten;
-    }
+    await file.writeFile(bytes);
     const stats = await file.stat({ bigint: true });
     if (stats.size !== BigInt(bytes.length)) throw new Error(`wrote ${bytes.length} bytes, but the file has ${stats.size}`);
     if (durable) await file.sync();
@@ -159,7 +157,7 @@ async function mkdirOnce(path: string): Promise<boolean> {
   }
 }
 
-/** Makes what was created in `folder`, or removed from it, durable. */
+/** Makes creations, removals and renames in `folder` durable. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, constants.O_RDONLY).catch(storageFault);
   try {

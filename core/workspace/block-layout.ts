@@ -1,7 +1,7 @@
-// What a block's folder holds, and how large its files may be: one list for reading, export and import. Pure: no I/O.
+// The files and folders of a block, and their limits: one list for reading, export and import. Pure: no I/O.
 const MIB = 1024 * 1024;
 
-/** What one of the JSON files of a block may hold. */
+/** The limits of a JSON file. */
 export interface FileLimits {
   readonly bytes: number;
   /** Fields and elements; MAX_JSON_VALUES when left out. */

@@ -3,8 +3,8 @@
 //
 // in-order: lines are written in their order, and waiting lines share one write. A failure goes to `onFault`, once until a write succeeds again,
 //   and never to the caller.
-// bounded-files: No file grows beyond the limit, unless a single line does, and the oldest files beyond the count are deleted.
-// own-folder: Nothing is written or deleted through a link, and no folder but `logs` itself is made: a late line must not bring back a block that
+// bounded-files: no file grows beyond the limit, unless a single line does, and the oldest files beyond the count are deleted.
+// own-folder: nothing is written or deleted through a link, and no folder but `logs` itself is made: a late line must not bring back a block that
 //   was moved away.
 // bounded-memory: if the disk is slower than the events, lines are dropped and counted, so that they don't use up memory.
 import { constants } from 'node:fs';
@@ -13,15 +13,16 @@ import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { firstNames, isLogName, type LogFields, type LogLevel, logLine, logName, newestFirst } from './log-lines.ts';
 import { hasOwnFolder } from './own-folder.ts';
+import { SAFELY, undefinedFor } from './regular-file.ts';
 
 export { newestLogs } from './newest-logs.ts';
 
 const MAX_WAITING_CHARACTERS = 4 * 1024 * 1024;
-/** Files deleted at one rotation: a folder that somebody filled is brought down step by step. */
+/** Files deleted at one rotation. A folder that somebody filled shrinks step by step. */
 const MAX_DELETED = 1000;
 /** More files than this in one second mean that something else is wrong. */
 const MAX_SAME_SECOND = 1000;
-const SAFELY = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const APPEND_SAFELY = constants.O_WRONLY | constants.O_APPEND | SAFELY;
 
 /** The limits of a log, and the callback for its failures. */
 export interface BlockLogOptions {
@@ -79,12 +80,12 @@ export class BlockLog {
     void this.#queue.add(() => this.#drain());
   }
 
-  /** Waits until what was written is in its file, or its failure was told. */
+  /** Resolves when every queued line is in its file, or its failure was reported. */
   async flush(): Promise<void> {
     await this.#queue.add(async () => undefined);
   }
 
-  /** Deletes all files of the folder, and counts them. The next line begins a new file. Throws BLOCK_DAMAGED, or the system's own error. */
+  /** Deletes all files of the folder, and resolves with their number. The next line begins a new file. Throws BLOCK_DAMAGED, or the system's own error. */
   clear(): Promise<number> {
     return this.#queue.add(async () => {
       this.#name = undefined;
@@ -99,7 +100,7 @@ export class BlockLog {
     });
   }
 
-  /** Writes what waits. Nothing is written after that. */
+  /** Writes the queued lines, and nothing after them. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.flush();
@@ -140,7 +141,7 @@ export class BlockLog {
     if (lines.length === 0) return;
     try {
       hasOwnFolder(this.#folder); // own-folder
-      const file = (await this.#openAgain()) ?? (await this.#openNew());
+      const file = (await this.#openCurrent()) ?? (await this.#openNew());
       await this.#writeTo(file, Buffer.from(`${this.#isTorn ? '\n' : ''}${lines.join('')}`)).finally(() => file.close());
       this.#isFailing = false;
     } catch (error) {
@@ -159,25 +160,18 @@ export class BlockLog {
     this.#isTorn = false;
   }
 
-  /** Undefined when there is none, or somebody has removed it. */
-  async #openAgain(): Promise<FileHandle | undefined> {
+  /** The file of the last line; undefined when there is none, or somebody has removed it. */
+  async #openCurrent(): Promise<FileHandle | undefined> {
     if (this.#name === undefined) return undefined;
-    return await open(join(this.#folder, this.#name), SAFELY).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return undefined;
-      throw error;
-    });
+    return open(join(this.#folder, this.#name), APPEND_SAFELY).catch(undefinedFor('ENOENT'));
   }
 
   async #openNew(): Promise<FileHandle> {
-    await mkdir(this.#folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
-    }); // own-folder
+    await mkdir(this.#folder, { mode: 0o700 }).catch(undefinedFor('EEXIST')); // own-folder
     for (let count = 0; ; count += 1) {
       const name = logName(this.#options.now(), this.#channel, count);
-      const file = await open(join(this.#folder, name), SAFELY | constants.O_CREAT | constants.O_EXCL, 0o600).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== 'EEXIST' || count >= MAX_SAME_SECOND) throw error;
-        return undefined;
-      });
+      const taken = count < MAX_SAME_SECOND ? ['EEXIST'] : [];
+      const file = await open(join(this.#folder, name), APPEND_SAFELY | constants.O_CREAT | constants.O_EXCL, 0o600).catch(undefinedFor(...taken));
       if (file === undefined) continue;
       this.#name = name;
       this.#size = 0;

@@ -1,4 +1,4 @@
-// The entries of a bundle, one after the other, each checked by its header before anything of it is read. Writes nothing.
+// Reads the entries of a bundle one by one, and checks each header before its body is read. Writes nothing.
 import { createGunzip } from 'node:zlib';
 import { createTarDecoder, type ParsedTarEntry, type TarHeader } from 'modern-tar';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
@@ -66,7 +66,7 @@ class BundleRules {
     const limit = bundledFileLimit(path);
     if (limit === undefined) throw refusal(header, 'is not a file of a block');
     if (this.#files.has(path)) throw refusal(header, 'is there twice');
-    // Written so that a size which is no number is refused.
+    // Not `>`, so that NaN is refused as well.
     if (!(header.size <= limit)) throw refusal(header, `is larger than ${limit} bytes`);
     this.#bytes += header.size;
     if (this.#bytes > MAX_BUNDLE_BYTES) throw refusal(header, `makes the block larger than ${MAX_BUNDLE_BYTES} bytes`);
@@ -88,7 +88,7 @@ async function* readable(tar: ReadableStream<ParsedTarEntry>): AsyncGenerator<Pa
   }
 }
 
-/** A small archive that unpacks to something huge is left as soon as that shows. */
+/** Stops as soon as the archive unpacks to more than a bundle may hold. */
 async function* unzipped(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
   gunzip.end(bytes);
@@ -100,7 +100,7 @@ async function* unzipped(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** A fault of the archive itself, which is read from memory. */
+/** Throws INVALID_REQUEST for an error of unpacking: the archive is in memory, so no disk can be the cause. */
 export function unreadable(error: unknown): never {
   if (error instanceof BlockhouseError) throw error;
   const reason = error instanceof Error ? error.message : String(error);

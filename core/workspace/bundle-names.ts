@@ -1,4 +1,4 @@
-// What an exported block consists of: the one list for export and import. Pure: no I/O.
+// The files of an exported block: one list for export and import. Pure: no I/O.
 import { isTemporaryName } from './atomic-file.ts';
 import { BLOCK_FILE_LIMITS, BLOCK_FOLDERS, type FileLimits } from './block-layout.ts';
 

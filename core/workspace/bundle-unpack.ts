@@ -1,4 +1,4 @@
-// A bundle back into files. The archive comes from anywhere, so nothing in it is believed; the rules are in bundle-entries.ts.
+// Unpacks a bundle into files. The archive may come from anywhere, so nothing in it is trusted; the rules are in bundle-entries.ts.
 import { constants } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { bundleEntries, unreadable } from './bundle-entries.ts';
 const WRITE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /**
- * Writes the files of a bundle into an existing, empty folder, mode 0600. All entries are looked at before the first one is written: to write a file
+ * Writes the files of a bundle into an existing, empty folder, mode 0600. All entries are checked before the first one is written, because writing
  * takes far longer. Throws INVALID_REQUEST, which names the entry, for anything that is not the bundle of a block, STORAGE_FULL, or the system's own
  * error; what was written by then stays, for the caller to remove with the folder.
  */
@@ -31,10 +31,8 @@ export async function unpackInto(bytes: Uint8Array, folder: string): Promise<voi
 async function writeEntry(path: string, { header, body }: ParsedTarEntry): Promise<void> {
   const file = await open(path, WRITE, 0o600);
   try {
-    for await (const chunk of body) {
-      for (let offset = 0; offset < chunk.length; ) offset += (await file.write(chunk, offset)).bytesWritten;
-    }
-    // Logs are shown by their time.
+    for await (const chunk of body) await file.writeFile(chunk);
+    // Logs are sorted by their time.
     if (header.mtime !== undefined && !Number.isNaN(header.mtime.getTime())) await file.utimes(header.mtime, header.mtime);
     await file.sync();
   } finally {

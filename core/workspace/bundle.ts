@@ -1,7 +1,6 @@
 // One block as a tar.gz: one folder that holds the files of the block and nothing else, each below its limit (bundle-names.ts). Only regular files
 // are packed, never through a link.
 import { once } from 'node:events';
-import { constants } from 'node:fs';
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createGzip, type Gzip } from 'node:zlib';
@@ -10,13 +9,11 @@ import { invalidRequest } from '../errors.ts';
 import { BLOCK_FILE_LIMITS, BLOCK_FOLDERS } from './block-layout.ts';
 import { bundledFileLimit, MAX_BUNDLE_BYTES, MAX_BUNDLE_ENTRIES } from './bundle-names.ts';
 import { hasOwnFolder } from './own-folder.ts';
+import { READ_SAFELY, undefinedFor } from './regular-file.ts';
 
 export { unpackInto } from './bundle-unpack.ts';
 
-const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-const NO_FILE: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO']);
-
-/** Texts of files that were checked before, by name: they are packed as given, and not read from the disk. */
+/** Files whose texts were already checked, by name: these texts are packed, and the disk is not read again. */
 export type CheckedFiles = Readonly<Record<string, string>>;
 
 /**
@@ -51,7 +48,7 @@ async function packFiles(
       room -= await packBytes(Buffer.from(text), { name: `${prefix}/${path}`, mtime: new Date() }, tar);
       continue;
     }
-    const file = await open(join(folder, path), READ).catch(undefinedIfNoFile);
+    const file = await open(join(folder, path), READ_SAFELY).catch(undefinedFor('ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO'));
     if (file === undefined) continue;
     try {
       room -= await packFile(file, `${prefix}/${path}`, Math.min(room, bundledFileLimit(path) ?? 0), tar);
@@ -68,7 +65,7 @@ async function packFile(file: FileHandle, name: string, room: number, tar: TarPa
   if (stats.size > room) {
     throw invalidRequest('', `The block is too large to be exported: ${name} has ${stats.size} bytes, and ${room} are left for it. Delete old logs.`);
   }
-  // As much as there was: a log grows while it is read.
+  // Only what `stats` has seen: a log may grow while it is read.
   const { buffer, bytesRead } = await file.read(Buffer.alloc(stats.size), 0, stats.size, 0);
   return packBytes(buffer.subarray(0, bytesRead), { name, mtime: stats.mtime }, tar);
 }
@@ -80,7 +77,7 @@ async function packBytes(bytes: Buffer, { name, mtime }: { readonly name: string
   return bytes.length;
 }
 
-/** What there may be to pack, by name; no file of the block has to exist. */
+/** The paths of files that may be packed. They need not exist. */
 async function pathsIn(folder: string): Promise<string[]> {
   const paths = Object.keys(BLOCK_FILE_LIMITS);
   for (const inner of BLOCK_FOLDERS) {
@@ -101,7 +98,7 @@ async function zip(tar: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
-/** Never rejects: the stream that is fed tells of failures. */
+/** Never rejects: a failure destroys `gzip`, whose reader gets the error. */
 async function feed(tar: AsyncIterable<Uint8Array>, gzip: Gzip): Promise<void> {
   try {
     for await (const chunk of tar) if (!gzip.write(chunk)) await once(gzip, 'drain');
@@ -109,9 +106,4 @@ async function feed(tar: AsyncIterable<Uint8Array>, gzip: Gzip): Promise<void> {
   } catch (error) {
     gzip.destroy(error as Error);
   }
-}
-
-function undefinedIfNoFile(error: NodeJS.ErrnoException): undefined {
-  if (!NO_FILE.has(error.code)) throw error;
-  return undefined;
 }

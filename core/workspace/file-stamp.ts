@@ -1,9 +1,9 @@
-// The stamp of a file: a text that differs after any change, found without reading the file.
+// The stamp of a file: a text that changes with any change of the file, found without reading it.
 import { type BigIntStats, lstatSync } from 'node:fs';
 
 /** The stamp of a missing file. */
 export const MISSING = 'missing';
-/** A stamp that equals no other: for a file that is not the one that was `written`. */
+/** For a file that is not the one that was `written`; no file has this stamp. */
 const UNKNOWN = 'unknown';
 
 /**
@@ -14,7 +14,7 @@ export function stampOf(path: string, written?: BigIntStats): string {
   try {
     const found = lstatSync(path, { bigint: true });
     if (written !== undefined && (found.ino !== written.ino || found.size !== written.size || found.mtimeNs !== written.mtimeNs)) return UNKNOWN;
-    // ctime: an edit may put the modification time back, but this one no program can set.
+    // An edit may restore the modification time, but no program can set ctime.
     return `${found.ino}:${found.size}:${found.mtimeNs}:${found.ctimeNs}`;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

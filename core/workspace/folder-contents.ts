@@ -1,22 +1,17 @@
-// What a folder directly contains, for a comparison with what it contained before.
-import { lstatSync, opendirSync } from 'node:fs';
+// What a folder directly contains, to be compared with what it contained before.
+import { type BigIntStats, lstatSync, opendirSync } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { undefinedFor } from './regular-file.ts';
 
-/** For each name a text that differs after any change. */
+/** For each name, a text that changes with any change of the entry. */
 export type FolderContents = ReadonlyMap<string, string>;
 
 /** Names looked at; a block has about ten. */
 const MAX_NAMES = 1000;
-const GONE: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
+const undefinedIfGone = undefinedFor('ENOENT', 'ENOTDIR', 'ELOOP');
 
-interface Stamp {
-  readonly ino: bigint;
-  readonly size: bigint;
-  readonly ctimeNs: bigint;
-}
-
-/** A text that tells a folder from another one of the same name. Undefined when there is no folder, or a link. Throws the system's own error. */
+/** A text that differs from that of another folder with the same name. Undefined when there is no folder, or a link. Throws the system's own error. */
 export function folderIdentity(folder: string): string | undefined {
   const stats = ifThere(() => lstatSync(folder, { bigint: true }));
   return stats?.isDirectory() ? `${stats.dev}:${stats.ino}:${stats.birthtimeNs}` : undefined;
@@ -39,7 +34,7 @@ export function contentsNow(folder: string): FolderContents {
   return contents;
 }
 
-/** The same without holding up anything else on a slow disk. */
+/** The same, asynchronously, so that a slow disk doesn't block other work. */
 export async function readContents(folder: string): Promise<FolderContents> {
   const contents = new Map<string, string>();
   const entries = await opendir(folder).catch(undefinedIfGone);
@@ -59,7 +54,7 @@ export function differences(before: FolderContents, after: FolderContents): stri
   return [...[...after.keys()].filter((name) => before.get(name) !== after.get(name)), ...removed];
 }
 
-function textOf({ ino, size, ctimeNs }: Stamp): string {
+function textOf({ ino, size, ctimeNs }: BigIntStats): string {
   return `${ino}:${size}:${ctimeNs}`;
 }
 
@@ -69,9 +64,4 @@ function ifThere<T>(look: () => T): T | undefined {
   } catch (error) {
     return undefinedIfGone(error as NodeJS.ErrnoException);
   }
-}
-
-function undefinedIfGone(error: NodeJS.ErrnoException): undefined {
-  if (!GONE.has(error.code)) throw error;
-  return undefined;
 }

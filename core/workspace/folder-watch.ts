@@ -1,24 +1,24 @@
 // The watch of one folder, for any number of listeners.
 //
-// told-later: the constructor calls no listener and never throws. `onFault` gets each kind of failure once.
+// reported-later: the constructor calls no listener and never throws. `onFault` gets each kind of failure once.
 // last-change: listeners always get the last change. The watcher's own throttling may drop it, so its raw events are used as well.
 // no-gap: listeners also get the changes that happen while the watch is being set up.
-// new-folder: A folder that went away, or was replaced, is watched again as soon as it is there. A link is not a folder.
-// polling: On a system without free watches the folder is looked at every second instead.
+// new-folder: a folder that went away, or was replaced, is watched again as soon as it is there. A link is not a folder.
+// polling: on a system without free watches, the folder is read every second instead.
 import { basename, dirname } from 'node:path';
 import type { FSWatcher } from 'chokidar';
 import PQueue from 'p-queue';
 import { isTemporaryName } from './atomic-file.ts';
 import { contentsNow, differences, type FolderContents, folderIdentity, readContents } from './folder-contents.ts';
 
-/** Between two looks at a folder that the system does not watch, or that does not exist. */
+/** The pause between two readings of a folder that the system does not watch, or that does not exist. */
 const LOOK_MS = 1000;
 const EXHAUSTED: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EMFILE', 'ENFILE']);
 
 /** How folders are watched, and the callback for failures. */
 export interface FolderWatchesOptions {
   onFault(folder: string, error: Error): void;
-  /** Looks at the folder every second instead of using the system's watches. */
+  /** Reads the folder every second instead of using the system's watches. */
   readonly usePolling?: boolean;
 }
 
@@ -30,8 +30,8 @@ export class FolderWatch {
   readonly listeners = new Set<OnTouched>();
   readonly #folder: string;
   readonly #onFault: (folder: string, error: Error) => void;
-  /** Codes of the faults that `onFault` has heard of (told-later). */
-  readonly #told = new Set<string>();
+  /** Kinds of faults that `onFault` has got (reported-later). */
+  readonly #reported = new Set<string>();
   readonly #touched = new Set<string>();
   #usePolling: boolean;
   #watcher: FSWatcher | undefined;
@@ -105,23 +105,23 @@ export class FolderWatch {
       ignoreInitial: true,
       followSymlinks: false,
       atomic: false,
-      // Nor what is above it: when a folder goes away, the watcher would watch its parent.
+      // Parents are ignored, because the watcher would watch the parent of a folder that goes away.
       ignored: (path) => isTemporaryName(basename(path)) || (path !== this.#folder && dirname(path) !== this.#folder),
     });
     this.#watcher = watcher;
     watcher.on('ready', () => this.#inTurn(() => this.#compare())); // no-gap
-    watcher.on('all', (_event, path) => this.#see(path));
-    watcher.on('raw', (event, path, details: unknown) => this.#hear(event, path, details)); // last-change
+    watcher.on('all', (_event, path) => this.#onPath(path));
+    watcher.on('raw', (event, path, details: unknown) => this.#onRaw(event, path, details)); // last-change
     watcher.on('error', (error) => this.#fail(error));
   }
 
-  /** In a turn of its own: in the present one the watcher may have got a system watch that it does not know of yet and would not close. */
+  /** Waits for the next turn first: in this one, the watcher may have got a system watch that it does not know of yet and would not close. */
   async #end(): Promise<void> {
     const watcher = this.#watcher;
     this.#watcher = undefined;
     if (watcher === undefined) return;
     await new Promise((resolve) => setImmediate(resolve));
-    watcher.add = () => watcher; // a look at a missing file that is still under way would open the watch again
+    watcher.add = () => watcher; // a pending check of a missing file would open the watch again
     await watcher.close();
   }
 
@@ -135,23 +135,23 @@ export class FolderWatch {
     this.#contents = contents;
   }
 
-  #hear(event: string, path: string | null, details: unknown): void {
-    // When it is missing, the watcher polls, as an environment variable of its own can make it, and the path is absolute.
+  #onRaw(event: string, path: string | null, details: unknown): void {
+    // Without `watchedPath`, the watcher polls (its own environment variable can make it do so), and `path` is absolute.
     const { watchedPath = path ?? this.#folder } = details as { watchedPath?: string };
-    if (watchedPath !== this.#folder) this.#see(watchedPath);
-    // The end of a folder comes as an event under its own name, as if it were a file inside.
+    if (watchedPath !== this.#folder) this.#onPath(watchedPath);
+    // The removal of the folder comes under its own name, as if it were a file inside.
     else if (event === 'rename' && path === basename(this.#folder)) this.#begin();
     else if (path !== null) this.#touch(path);
   }
 
-  #see(path: string): void {
+  #onPath(path: string): void {
     if (dirname(path) === this.#folder) this.#touch(basename(path));
     else if (path === this.#folder && this.#identity !== this.#attempt(() => folderIdentity(this.#folder))) this.#begin(); // new-folder
   }
 
   #fail(error: unknown): void {
     this.#fault(error);
-    if (this.#isAboutToBegin) return; // a watch that fails reports each file
+    if (this.#isAboutToBegin) return; // a failing watch reports an error for each file
     if (EXHAUSTED.has((error as NodeJS.ErrnoException).code) && !this.#usePolling) {
       this.#usePolling = true; // polling
       this.#begin();
@@ -160,11 +160,11 @@ export class FolderWatch {
 
   #touch(name: string): void {
     if (isTemporaryName(name)) return;
-    if (this.#touched.size === 0) setImmediate(() => this.#tell());
+    if (this.#touched.size === 0) setImmediate(() => this.#notify());
     this.#touched.add(name);
   }
 
-  #tell(): void {
+  #notify(): void {
     const names = this.#isClosed ? [] : [...this.#touched];
     this.#touched.clear();
     for (const name of names) {
@@ -181,12 +181,12 @@ export class FolderWatch {
     }
   }
 
-  /** told-later. */
+  /** reported-later. */
   #fault(error: unknown): void {
     const fault = error instanceof Error ? error : new Error(String(error));
     const kind = (fault as NodeJS.ErrnoException).code ?? fault.message;
-    if (this.#isClosed || this.#told.has(kind)) return;
-    this.#told.add(kind);
+    if (this.#isClosed || this.#reported.has(kind)) return;
+    this.#reported.add(kind);
     setImmediate(() => this.#onFault(this.#folder, fault));
   }
 }

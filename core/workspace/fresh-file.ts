@@ -1,5 +1,4 @@
-// A small file that is read again when it has changed, without a watcher: its metadata is looked at when the value is asked for, at most once in
-// CHECK_EVERY_MS.
+// A small file that is read again when it has changed. Instead of a watcher, each use checks its metadata, at most once in CHECK_EVERY_MS.
 import { type BigIntStats, chmodSync, readFileSync, statSync } from 'node:fs';
 
 /** A rotation must take effect within a second; a stat costs some microseconds, so it is not made on every request. */
@@ -7,13 +6,13 @@ const CHECK_EVERY_MS = 200;
 /** No file of secrets is larger. A larger one is an accident and is not read into memory. */
 const MAX_BYTES = 1024 * 1024;
 
-/** What a look at the file has found. */
+/** The file as it was found. */
 export type FileState =
   | { readonly kind: 'missing' }
   | { readonly kind: 'unreadable'; readonly reason: string }
   | { readonly kind: 'text'; readonly text: string; readonly mode: number };
 
-/** One such file. */
+/** A small file, such as one with secrets, and its state. */
 export class FreshFile {
   readonly path: string;
   readonly #onChange: (state: FileState) => void;
@@ -59,7 +58,7 @@ function look(path: string): { stamp: string; read: () => FileState } {
     if (reason === 'ENOENT') return { stamp: 'missing', read: () => ({ kind: 'missing' }) };
     return { stamp: `!${reason}`, read: () => ({ kind: 'unreadable', reason }) };
   }
-  // ctime: an edit may put the modification time back (rsync, cp -p), but this one no program can set.
+  // An edit may restore the modification time (rsync, cp -p), but no program can set ctime.
   return { stamp: `${found.ino}:${found.size}:${found.ctimeNs}`, read: () => readText(path, found) };
 }
 
@@ -73,10 +72,10 @@ function readText(path: string, stats: BigIntStats): FileState {
   }
 }
 
-/** A file of another owner or on a read-only mount keeps its mode, as its owner decided. */
+/** The mode can't be changed: the file has another owner or is on a read-only mount. */
 const MODE_IS_FIXED: ReadonlySet<string | undefined> = new Set(['EPERM', 'EROFS']);
 
-/** Makes a file that holds secrets 0600 when others may read or write it. */
+/** Sets the mode of a file with secrets to 0600 if others may read or write it. */
 export function closeToOthers(path: string, state: FileState): void {
   if (state.kind !== 'text' || (state.mode & 0o077) === 0) return;
   try {

@@ -27,7 +27,7 @@ export interface JsonContentOptions<T> {
   /** Fields and elements; MAX_JSON_VALUES when left out. */
   readonly maxValues?: number;
   /**
-   * The content can be made again from other files: it is not flushed to the disk, and a file whose content can't be used, such as the empty one
+   * The content can be rebuilt from other files: it is not flushed to the disk, and a file whose content can't be used, such as the empty one
    * that a power cut may leave, counts as missing instead of damaged. Needs `missing`.
    */
   readonly derived?: { onRebuilt(reason: string): void } | undefined;
@@ -39,7 +39,7 @@ export interface JsonContentOptions<T> {
   onDamaged?(reason: string, copy: string | undefined): void;
 }
 
-/** What is known of a change. */
+/** How the content has changed. */
 export interface ChangeNotice {
   /** True if this server wrote it, not a person or another program. */
   readonly own: boolean;
@@ -62,7 +62,7 @@ export interface Snapshot<T> {
 /** Thrown by `parse` for content that must not be copied to another file, because it may hold a key. */
 export class UncopiedDamage extends Error {}
 
-/** Looks at content that is damaged (settled-read), and the pause between them. */
+/** How often damaged content is read before it counts as damaged (settled-read), and the pause in between. */
 const LOOKS = 2;
 const REST_MS = 100;
 /** A stamp that no file has. */
@@ -96,12 +96,12 @@ export class JsonContent<T> {
     this.#keepsCopies = keeps;
   }
 
-  /** Takes what was written, with the stamp of the new file. */
+  /** Sets the content that was just written, with the stamp of the new file. */
   take(value: T, stamp: string): void {
     this.#now = { stamp, value };
   }
 
-  /** The next reading tells of the content as a change, even if it is the first. */
+  /** The next reading reports a change, even if it is the first. */
   expectChange(): void {
     if (this.#now.stamp === undefined) this.#now = { ...this.#now, stamp: UNREAD };
   }
@@ -161,7 +161,7 @@ export class JsonContent<T> {
     }
   }
 
-  /** The content of a derived file that was read and can't be used. */
+  /** The content for a derived file that was read and can't be used. */
   #rebuilt(bytes: Buffer | undefined, error: Error): { bytes: Buffer; value: T } | undefined {
     const { derived, missing } = this.#options;
     if (derived === undefined || missing === undefined || bytes === undefined) return undefined;
@@ -176,7 +176,7 @@ export class JsonContent<T> {
     try {
       if (bytes !== undefined && this.#keepsCopies && !(error instanceof UncopiedDamage)) copy = await keepCopy(this.#path, bytes);
     } catch (copyError) {
-      // A full disk, or one that can't be written: the original stays where it is.
+      // The disk is full or can't be written: the original stays where it is.
       reason += `, and no copy of it could be kept (${readFault(copyError as Error)})`;
     }
     const { cure = 'Repair it by hand.' } = this.#options;

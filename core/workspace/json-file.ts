@@ -2,7 +2,7 @@
 //
 // ordered-changes: Changes are functions. They are applied in their order to the newest content, at the time of writing, and those that wait
 //   together become one write. A person's edit is content like any other: if one comes while a write is prepared, the changes are applied again, so
-//   a change must have no effect but its result.
+//   a change must have no side effects.
 // durable-changes: A change resolves when it is on disk. When a write fails, every change of that round is rejected and none of them stays.
 // own-failure: A change that throws fails for its caller alone.
 // quiet-end: After `close` nothing is written.
@@ -17,21 +17,20 @@ export type { ChangeNotice } from './json-content.ts';
 
 /** How a file is read and written, and the callbacks for its changes. */
 export interface JsonFileOptions<T> extends JsonContentOptions<T> {
-  /** Does what must be done before a write, and resolves with what is then written. When it rejects, nothing is. */
+  /** Called before a write. Resolves with the content to write; if it rejects, nothing is written. */
   beforeWrite?(value: T): Promise<T>;
 }
 
-/** The new content, or the same object for none, and what the caller wants to know. */
+/** The new content, or the same object when nothing changes, and the result for the caller. */
 export interface Change<T, R> {
   readonly value: T;
   readonly result: R;
 }
 
 interface Waiting<T> {
-  /** Gets undefined, for damaged content, only when `anyway`. */
+  /** Gets undefined only for damaged content, and only with `takesDamaged`. */
   readonly change: (value: T | undefined) => Change<T, unknown>;
-  /** The change is applied to a damaged file as well. */
-  readonly anyway: boolean;
+  readonly takesDamaged: boolean;
   readonly quiet: boolean;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -42,7 +41,7 @@ interface Applied<T> {
   readonly kept: readonly { readonly waiting: Waiting<T>; readonly result: unknown }[];
 }
 
-/** A program that rewrites the file without end must not hold up a change without end. */
+/** A program that keeps rewriting the file must not delay a change for ever. */
 const MAX_OVERTAKEN = 20;
 
 /** One JSON file and its only writer in this process. Contents must not be mutated. */
@@ -82,8 +81,8 @@ export class JsonFile<T> {
   }
 
   /**
-   * Looks at a file that somebody may have touched, and tells of a change even if the file was never read before. Never throws: `onDamaged`
-   * and the next use tell of damage.
+   * Looks at a file that somebody may have touched, and reports a change even if the file was never read before. Never throws: `onDamaged`
+   * and the next use report damage.
    */
   async refresh(): Promise<void> {
     if (this.#isWriting) await this.#writing;
@@ -111,12 +110,12 @@ export class JsonFile<T> {
     this.#content.keepsCopies = true;
   }
 
-  #enqueue<R>(change: (value: T | undefined) => Change<T, R>, quiet: boolean, anyway: boolean): Promise<R> {
+  #enqueue<R>(change: (value: T | undefined) => Change<T, R>, quiet: boolean, takesDamaged: boolean): Promise<R> {
     if (this.#closed) {
       return Promise.reject(new BlockhouseError('WRONG_STATE', `${basename(this.path)} belongs to a block that is being moved; try again.`));
     }
     return new Promise<R>((resolve, reject) => {
-      this.#waiting.push({ change, anyway, quiet, resolve: resolve as (result: unknown) => void, reject });
+      this.#waiting.push({ change, takesDamaged, quiet, resolve: resolve as (result: unknown) => void, reject });
       this.#writing ??= this.#writeAll();
     });
   }
@@ -148,7 +147,7 @@ export class JsonFile<T> {
     }
   }
 
-  /** Writes what has come out, and resolves those who wait for it. False when somebody else has changed the file meanwhile (ordered-changes). */
+  /** Writes the new content and resolves the changes in it. False if somebody else has changed the file meanwhile (ordered-changes). */
   async #settle(base: Snapshot<T>, wanted: T | undefined, kept: Applied<T>['kept']): Promise<boolean> {
     const healed = base.damage !== undefined;
     const isChange = wanted !== undefined && (wanted !== base.value || healed);
@@ -163,8 +162,8 @@ export class JsonFile<T> {
     try {
       const value = (await this.#options.beforeWrite?.(wanted)) ?? wanted;
       const stamp = base.isUnkept === true ? await this.#content.moveAside() : base.stamp;
-      const isStill = (): boolean => stampOf(this.path) === stamp;
-      const written = await replaceFileIf(this.path, this.#options.format(value), isStill, { durable: this.#options.derived === undefined });
+      const isUnchanged = (): boolean => stampOf(this.path) === stamp;
+      const written = await replaceFileIf(this.path, this.#options.format(value), isUnchanged, { durable: this.#options.derived === undefined });
       if (written === undefined) return false;
       // What somebody else has put there since then is read at the next look.
       this.#content.take(value, stampOf(this.path, written));
@@ -182,7 +181,7 @@ function apply<T>(round: readonly Waiting<T>[], base: Snapshot<T>): Applied<T> {
   let { value } = base;
   for (const waiting of round) {
     try {
-      if (value === undefined && !waiting.anyway) throw base.damage; // damaged content is never written over by a change
+      if (value === undefined && !waiting.takesDamaged) throw base.damage; // a change never overwrites damaged content
       const next = waiting.change(value);
       value = next.value;
       kept.push({ waiting, result: next.result });

@@ -1,27 +1,22 @@
 // What each block has spent, by quarters of an hour. Pure: no I/O.
 //
-// counted-once: a block that lives on under another name brings what it had spent until then, and that counts once, however often it is renamed
-//   to and fro. So a name has parts, a new one after each move, and each part knows those before it; a sum visits every part once.
+// counted-once: a renamed block keeps what it has spent, and that counts once, however often it is renamed back and forth. So a name has parts,
+//   a new one after each rename, and each part knows those before it; a sum visits every part once.
 // either-direction: lines may be added from the newest backwards, before any is added forwards. The result is the same.
 import type { CarriedLine, LedgerLine } from './ledger-lines.ts';
 
 /** Every time zone differs from UTC by whole quarters, so each local day begins with one. */
 const BUCKET_MS = 15 * 60 * 1000;
-/** Twice what 32 days hold: at a clock that was wrong for a while, nothing recent is dropped. */
+/** Twice the buckets of 32 days, so that nothing recent is dropped after the clock was wrong for a while. */
 const MAX_BUCKETS = 2 * 32 * 96;
 
-/** What was spent in a time. */
+/** What was spent in a period. A call without a known price counts in tokens only. */
 export interface Spend {
   readonly usd: number;
   readonly tokens: number;
-  readonly unpricedCalls: number;
 }
 
-interface Sums {
-  usd: number;
-  tokens: number;
-  unpricedCalls: number;
-}
+type Sums = { -readonly [K in keyof Spend]: Spend[K] };
 
 interface Part {
   /** By number of the quarter since 1970. */
@@ -64,7 +59,7 @@ export class SpendBook {
 
   /** The sum since an instant, in epoch milliseconds; the quarter of an hour that it falls into counts whole. */
   spend(block: string, sinceMs: number): Spend {
-    const sum: Sums = { usd: 0, tokens: 0, unpricedCalls: 0 };
+    const sum: Sums = { usd: 0, tokens: 0 };
     const since = Math.floor(sinceMs / BUCKET_MS);
     for (const { buckets } of this.#partsOf(block)) {
       for (const [quarter, bucket] of buckets) if (quarter >= since) addUp(sum, bucket);
@@ -115,17 +110,16 @@ function addTo(part: Part, { at, usage, costUsd }: LedgerLine): void {
   const quarter = Math.floor(ms / BUCKET_MS);
   let bucket = buckets.get(quarter);
   if (bucket === undefined) {
-    bucket = { usd: 0, tokens: 0, unpricedCalls: 0 };
+    bucket = { usd: 0, tokens: 0 };
     buckets.set(quarter, bucket);
     if (buckets.size > MAX_BUCKETS) dropOldestHalf(buckets);
   }
-  addUp(bucket, { usd: costUsd ?? 0, tokens: usage?.totalTokens ?? 0, unpricedCalls: costUsd === null ? 1 : 0 });
+  addUp(bucket, { usd: costUsd ?? 0, tokens: usage?.totalTokens ?? 0 });
 }
 
 function addUp(sum: Sums, more: Spend): void {
   sum.usd += more.usd;
   sum.tokens += more.tokens;
-  sum.unpricedCalls += more.unpricedCalls;
 }
 
 function dropOldestHalf(buckets: Map<number, Sums>): void {

@@ -1,14 +1,14 @@
-// The file of the ledger: appending so that a failure leaves nothing behind, and reading lines in bounded pieces from either end.
+// The ledger's file: appends so that a failure leaves nothing behind, and reads lines in bounded pieces from either end.
 //
-// opened-anew: the file is opened for each write, never through a link. So a ledger that was removed by hand begins again.
+// opened-anew: the file is opened for each write, never through a link. So a ledger that was removed by hand starts again.
 // undone-when-failed: after a write that failed the file is cut back to its former length.
 // torn-line-closed: a line that a crash has torn is closed with a newline before the next one.
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { BlockhouseError, passingFault } from '../errors.ts';
+import { BlockhouseError } from '../errors.ts';
 import { storageFault, syncFolder } from './atomic-file.ts';
-import { readFault } from './regular-file.ts';
+import { faultOf, isPassingFault, linesOf, readFault, SAFELY, undefinedFor } from './regular-file.ts';
 
 /** Read at once: parsing this much takes about a millisecond. */
 const CHUNK_BYTES = 128 * 1024;
@@ -18,9 +18,7 @@ const MAX_LINE_BYTES = 64 * 1024;
 const NO_LINE = '!';
 const NEWLINE = 0x0a;
 
-const SAFELY = constants.O_NOFOLLOW | constants.O_NONBLOCK;
-
-/** The caller closes it. */
+/** An open ledger, and its size when it was opened. The caller closes it. */
 export interface OpenedLedger {
   readonly file: FileHandle;
   readonly size: number;
@@ -32,8 +30,8 @@ export async function openLedger(path: string): Promise<OpenedLedger | undefined
     const file = await openExisting(path, constants.O_RDONLY);
     return file && { file, size: await sizeOf(file) };
   } catch (error) {
-    const fault = passingFault(error);
-    if (fault !== undefined) throw new BlockhouseError('STORAGE_FAILED', `${basename(path)} can't be read now (${fault}); try again.`, { cause: error });
+    const fault = faultOf(path, error);
+    if (isPassingFault(fault)) throw fault;
     const message = `${basename(path)} can't be used: ${readFault(error as Error)}. Put a regular file that can be read in its place, or remove it.`;
     throw new BlockhouseError('WORKSPACE_DAMAGED', message, { cause: error });
   }
@@ -51,14 +49,11 @@ export async function appendText(path: string, text: string): Promise<void> {
   }
 }
 
-async function openExisting(path: string, flags: number): Promise<FileHandle | undefined> {
-  return await open(path, flags | SAFELY).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
+function openExisting(path: string, flags: number): Promise<FileHandle | undefined> {
+  return open(path, flags | SAFELY).catch(undefinedFor('ENOENT'));
 }
 
-/** The file's name is on disk before anything is written: a lost name would lose the lines. */
+/** Flushes the folder before anything is written: if the file's name were lost, its lines would be too. */
 async function create(path: string, flags: number): Promise<FileHandle> {
   const file = await open(path, flags | SAFELY | constants.O_CREAT | constants.O_EXCL, 0o600).catch(storageFault);
   try {
@@ -85,7 +80,7 @@ async function isTorn(file: FileHandle, size: number): Promise<boolean> {
 
 async function writeDurably(file: FileHandle, size: number, bytes: Buffer): Promise<void> {
   try {
-    for (let offset = 0; offset < bytes.length; ) offset += (await file.write(bytes, offset)).bytesWritten;
+    await file.writeFile(bytes);
     await file.sync();
   } catch (error) {
     await file.truncate(size).catch((truncateError: unknown) => {
@@ -95,19 +90,9 @@ async function writeDurably(file: FileHandle, size: number, bytes: Buffer): Prom
   }
 }
 
-/** The lines of the first `size` bytes in order, some at a time. A last line without its newline is one too. */
+/** The lines that are not blank, in order, some at a time. A line that is too long to keep is damaged: it is not JSON. */
 export async function* readForward({ file, size }: OpenedLedger): AsyncGenerator<string[]> {
-  let rest = Buffer.alloc(0);
-  for (let at = 0; at < size; ) {
-    const chunk = await readAt(file, at, Math.min(CHUNK_BYTES, size - at));
-    if (chunk.length === 0) break;
-    at += chunk.length;
-    const bytes = Buffer.concat([rest, chunk]);
-    const end = bytes.lastIndexOf(NEWLINE) + 1;
-    rest = bytes.length - end > MAX_LINE_BYTES ? Buffer.from(NO_LINE) : bytes.subarray(end);
-    yield linesOf(bytes.subarray(0, end));
-  }
-  yield linesOf(rest);
+  for await (const lines of linesOf(file, size, MAX_LINE_BYTES)) yield lines.map((line) => line ?? NO_LINE).filter(isFilled);
 }
 
 /** The same lines from the end, the newest first. */
@@ -119,11 +104,11 @@ export async function* readBackward({ file, size }: OpenedLedger): AsyncGenerato
     end = start;
     const first = start === 0 ? 0 : bytes.indexOf(NEWLINE) + 1 || bytes.length;
     rest = first > MAX_LINE_BYTES ? Buffer.from(`${NO_LINE}\n`) : bytes.subarray(0, first);
-    yield linesOf(bytes.subarray(first)).reverse();
+    yield bytes.toString('utf8', first).split('\n').filter(isFilled).reverse();
   }
 }
 
-/** Fewer bytes only where the file ends before. */
+/** Resolves with fewer bytes only if the file has become shorter. */
 async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(length);
   let filled = 0;
@@ -135,9 +120,6 @@ async function readAt(file: FileHandle, position: number, length: number): Promi
   return bytes.subarray(0, filled);
 }
 
-function linesOf(bytes: Buffer): string[] {
-  return bytes
-    .toString('utf8')
-    .split('\n')
-    .filter((line) => line.trim() !== '');
+function isFilled(line: string): boolean {
+  return line.trim() !== '';
 }

@@ -1,6 +1,6 @@
-// The lines of the ledger, and what counts as one. Pure: no I/O.
+// The lines of the ledger, and how they are parsed. Pure: no I/O.
 import { isObject, tryParseJson } from '../json.ts';
-import type { CallPurpose } from '../schemas/block.ts';
+import type { CallPurpose } from '../schemas/block-costs.ts';
 import type { Usage } from '../schemas/chat.ts';
 
 /** One model call. */
@@ -16,13 +16,13 @@ export interface LedgerLine {
   /** Null when the model has no known price. */
   readonly costUsd: number | null;
   readonly messageId: string | null;
-  /** Of this call alone: a line that is there twice, because a write failed and could not be taken back, counts once. Earlier lines have none. */
+  /** Unique to the call, so that a line that a failed write left in the file twice counts once. Older lines have none. */
   readonly id?: string;
-  /** The call failed, and has, or may have, cost something all the same. */
+  /** The call failed, but has, or may have, cost something. */
   readonly failed?: true;
 }
 
-/** From this line on `block` answers for what `from` had spent before. */
+/** From this line on, what `from` had spent before counts for `block`. */
 export interface CarriedLine {
   readonly at: string;
   readonly type: 'carried';

@@ -1,20 +1,19 @@
 // The ledger of the workspace: `ledger.jsonl`, one line for each model call, appended and never changed. Spending caps are computed from it,
 // so that a reset, an archive or a restore under another name never lifts one.
 //
-// durable-line: a line is on disk when its promise resolves. Lines that wait for each other cost one write and one fsync.
+// durable-line: a line is on disk when its promise resolves. Lines that wait together cost one write and one fsync.
 // one-turn: writing and loading take turns, so that the sums in memory are those of the file and of what `paid-counts` keeps.
 // paid-counts: a call that could not be written was paid all the same. It counts, and is written with the next lines. `ready` refuses until
 //   then, so that no more such lines come together than calls are made at a time.
 import { join } from 'node:path';
 import PQueue from 'p-queue';
 import type { CoreBus } from '../bus.ts';
-import { type Spend, SpendBook } from './ledger-buckets.ts';
+import { SpendBook } from './ledger-buckets.ts';
 import { appendText, openLedger } from './ledger-file.ts';
 import type { CarriedLine, LedgerLine } from './ledger-lines.ts';
 import { callsNewestFirst, fillBook, LedgerReading } from './ledger-reading.ts';
 import { type Reservation, Reservations } from './reservations.ts';
 
-export type { Spend } from './ledger-buckets.ts';
 export type { LedgerLine } from './ledger-lines.ts';
 export type { LedgerReading } from './ledger-reading.ts';
 
@@ -50,32 +49,24 @@ export class Ledger {
   }
 
   /**
-   * `reservation` is released in the moment in which the line counts. Rejects with STORAGE_FULL, or the system's own error; the file is then
+   * `reservation` is released at the moment when the line counts. Rejects with STORAGE_FULL, or the system's own error; the file is then
    * as it was, and the line counts.
    */
   append(line: LedgerLine, reservation?: Reservation): Promise<void> {
     return this.#put(line, reservation);
   }
 
-  /** From now on `to` answers for what `from` has spent until now. */
+  /** What `from` has spent until now counts for `to` from now on. */
   carry(from: string, to: string): Promise<void> {
     return this.#put({ at: new Date(this.#now()).toISOString(), type: 'carried', from, block: to });
   }
 
-  /** Resolves when everything that was paid is in the file. Rejects as `append` does. */
+  /** Resolves when every paid call is in the file. Rejects as `append` does. */
   async ready(): Promise<void> {
     if (this.#unwritten.length > 0) await this.#queue.add(() => this.#write([]));
   }
 
-  /**
-   * What a block has spent since an instant, in epoch milliseconds: the quarter of an hour that it falls into counts whole, and calls of
-   * more than 32 days ago may be missing. Reads the file at the first call; rejects while that can't be read.
-   */
-  async spend(block: string, sinceMs: number): Promise<Spend> {
-    return (await this.book()).spend(block, sinceMs);
-  }
-
-  /** Opens the file and closes it again; the bus tells when it can't be used. Never rejects. */
+  /** Opens the file and closes it again, and reports on the bus when it can't be used. Never rejects. */
   async tellDamage(): Promise<void> {
     try {
       const opened = await this.#queue.add(() => openLedger(this.#path));
@@ -85,7 +76,7 @@ export class Ledger {
     }
   }
 
-  /** The sums themselves, which follow what is appended. Rejects while the file can't be read. */
+  /** The sums, which include what is appended later; calls of more than 32 days ago may be missing. Rejects while the file can't be read. */
   async book(): Promise<Pick<SpendBook, 'spend' | 'newest'>> {
     return this.#book ?? (await this.#queue.add(() => this.#load()));
   }
@@ -100,7 +91,7 @@ export class Ledger {
     return callsNewestFirst(() => this.#queue.add(() => openLedger(this.#path)), block, sinceMs);
   }
 
-  /** Waits for what was appended; later calls are refused. */
+  /** Waits for the appended lines; later ones are refused. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#queue.onIdle();

@@ -1,13 +1,14 @@
 // The process that a lock names, and whether it still lives.
 import { readFile } from 'node:fs/promises';
 import { isObject, tryParseJson } from '../json.ts';
+import { undefinedFor } from './regular-file.ts';
 
-/** What a lock says of its process. */
+/** The process that holds a lock. */
 export interface LockHolder {
   readonly pid: number;
   /** ISO 8601, UTC, with milliseconds. */
   readonly startedAt: string;
-  /** When the system started the process, in the system's own unit; tells it from a later process with the same number. Null when unknown. */
+  /** When the system started the process, in the system's own unit: a later process with the same number has another one. Null when unknown. */
   readonly processStart: string | null;
   /** Where the server answers; null while it starts. */
   readonly url: string | null;
@@ -52,15 +53,9 @@ interface ProcessStat {
 
 /** Fields 3 and 22 of /proc/<pid>/stat; undefined where there is none. Field 2, the name, may hold spaces and brackets. */
 async function statOf(pid: number): Promise<ProcessStat | undefined> {
-  let text: string;
-  try {
-    text = await readFile(`/proc/${pid}/stat`, 'latin1');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    // ESRCH: it ended while the file was being read.
-    if (code === 'ENOENT' || code === 'ESRCH' || code === 'EACCES' || code === 'EPERM') return undefined;
-    throw error;
-  }
+  // ESRCH: it ended while the file was being read.
+  const text = await readFile(`/proc/${pid}/stat`, 'latin1').catch(undefinedFor('ENOENT', 'ESRCH', 'EACCES', 'EPERM'));
+  if (text === undefined) return undefined;
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [state, start] = [fields[0], fields[19]];
   return state === undefined || start === undefined ? undefined : { state, start };

@@ -6,7 +6,7 @@
 //   claim. The claim is a lock itself, named after the file that it is about, so a process that dies in between stops nobody.
 // own-lock: A lock is rewritten and removed only by the process that it names.
 // kept-lock: A deleted lock is put back as long as its process lives, so that no second server starts. A lock that names a process which began later
-//   belongs to that process, even if it does not seem to live: a container does not see the processes of another one.
+//   belongs to that process, even if it does not seem to live: a container does not see the processes of other containers.
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, link, open, rename, unlink, writeFile } from 'node:fs/promises';
@@ -17,23 +17,24 @@ import { BlockhouseError } from '../errors.ts';
 import { VERSION } from '../version.ts';
 import { ensureFolder, replaceFile } from './atomic-file.ts';
 import { holderIn, isAlive, type LockHolder, processStart } from './lock-holder.ts';
+import { READ_SAFELY, undefinedFor } from './regular-file.ts';
 
 export type { LockHolder } from './lock-holder.ts';
 
 const NAME = '.lock';
 /** A lock that can't be read may still be in the making, on a file system without hard links. */
 const SETTLED_MS = 3000;
-/** Each try ends with the lock, with its holder, or because another process moved first. */
+/** Each try ends with the lock, with its holder, or because another process was quicker. */
 const MAX_TRIES = 50;
 const PAUSE_MS = 20;
-/** A claim on a claim on a claim: one process must have died within the same few microseconds for each. */
+/** Claims on claims. For each level, a process must have died within the same few microseconds. */
 const MAX_CLAIMS = 4;
 const MAX_BYTES = 16 * 1024;
 const NO_LINKS: ReadonlySet<string | undefined> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
 interface Found {
   readonly text: string;
-  /** Tells this file from another one of the same name; a rename keeps it. */
+  /** Differs from that of another file with the same name; a rename keeps it. */
   readonly identity: string;
   readonly writtenAt: number;
 }
@@ -106,7 +107,7 @@ export class WorkspaceLock {
     return other;
   }
 
-  /** Gives the workspace back. Does nothing when the lock is no longer ours, or at a second call. */
+  /** Removes the lock. Does nothing if the lock is no longer ours, or on a second call. */
   release(): Promise<void> {
     return this.#queue.add(async () => {
       if (!(await this.#isOurs())) return;
@@ -124,7 +125,7 @@ function isSame(one: LockHolder, other: LockHolder): boolean {
   return one.pid === other.pid && one.startedAt === other.startedAt && one.processStart === other.processStart;
 }
 
-/** The holder of the workspace; undefined when there is no lock, or a damaged one, or one whose process is gone. */
+/** The process that holds the workspace; undefined if there is no lock, if it is damaged, or if its process is gone. */
 export async function readLock(workspace: string): Promise<LockHolder | undefined> {
   const found = await find(join(workspace, NAME));
   const holder = found === undefined ? undefined : holderIn(found.text);
@@ -169,34 +170,22 @@ async function replaceStale(path: string, stale: Found, temporary: string, claim
 /** False when there is a file at `path`, or `temporary` was swept by a server that has the lock now. */
 async function linkOnce(temporary: string, path: string): Promise<boolean> {
   try {
-    await link(temporary, path);
+    await link(temporary, path).catch((error: NodeJS.ErrnoException) => {
+      if (!NO_LINKS.has(error.code)) throw error;
+      // Without hard links, too, only one process makes the file; its content comes a moment later, and stale-lock waits for it.
+      return copyFile(temporary, path, constants.COPYFILE_EXCL);
+    });
     return true;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST' || code === 'ENOENT') return false;
-    if (!NO_LINKS.has(code)) throw error;
-    return copyOnce(temporary, path);
-  }
-}
-
-/** For file systems without hard links: the name is still given only once, but its content comes a moment later, and stale-lock waits for it. */
-async function copyOnce(temporary: string, path: string): Promise<boolean> {
-  try {
-    await copyFile(temporary, path, constants.COPYFILE_EXCL);
-    return true;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST' || code === 'ENOENT') return false;
-    throw error;
+    return undefinedFor('EEXIST', 'ENOENT')(error as NodeJS.ErrnoException) ?? false;
   }
 }
 
 /** Undefined when there is no such file. Throws for anything that is not a regular file: this program did not make it, so a person decides. */
 async function find(path: string): Promise<Found | undefined> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
+  const file = await open(path, READ_SAFELY).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ELOOP' || error.code === 'ENXIO') throw notALock(path, error);
-    throw error;
+    return undefinedFor('ENOENT')(error);
   });
   if (file === undefined) return undefined;
   try {
@@ -215,12 +204,10 @@ function notALock(path: string, cause?: unknown): Error {
 }
 
 async function remove(path: string): Promise<void> {
-  await unlink(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-  });
+  await unlink(path).catch(undefinedFor('ENOENT'));
 }
 
-/** A name that is swept when a crash has left such a file behind. */
+/** Files with such names are swept when a crash has left one behind. */
 function temporaryName(hex: string): string {
   return `.${NAME}.${hex}.tmp`;
 }

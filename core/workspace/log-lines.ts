@@ -1,11 +1,11 @@
 // The lines and the names of a block's log files. Pure: no I/O.
 
-/** How much an event matters. */
+/** The levels of a log line, the least important first. */
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
-/** What an event says beside its name. */
+/** The fields of an event, by name. */
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** A longer value is cut: a log says what happened and does not keep what people said. */
+/** A longer value is cut: a log records what happened, not what people said. */
 const MAX_VALUE_CHARACTERS = 2000;
 const NAME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ-[a-z0-9-]+\.log$/;
 const TIME_CHARACTERS = '2026-11-20T14-03-22Z'.length;

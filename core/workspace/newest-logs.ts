@@ -1,19 +1,19 @@
-// The newest log files of a block, for reading. The folder may hold anything, in any number. Only regular files are opened, never through a
-// link, and never by waiting for one. However many names there are, only few files are looked at: those that are newest by name. Our names tell
-// their time; others come last.
-import { constants } from 'node:fs';
+// Reads the newest log files of a block. The folder may hold anything, in any number. Only regular files are opened, never through a link, and
+// never by waiting (FIFO, device). However many names there are, only the files that are newest by name are looked at. Our names contain their
+// time; other names come last.
 import { lstat, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LogFile } from '../schemas/block-api.ts';
 import { compareLogNames, firstNames, isLogName, newestFirst } from './log-lines.ts';
 import { hasOwnFolder } from './own-folder.ts';
+import { READ_SAFELY, undefinedFor } from './regular-file.ts';
 
 /** Names that are looked at beyond the limit, since some of the newest may not be files. */
 const SPARE = 200;
 /** Control characters, and the replacement for bytes that are not UTF-8. */
 const UNFIT_NAME = /[\p{Cc}\ufffd]/u;
 /** The file is gone, was replaced, or may not be read: one file must not hide the others. */
-const NOT_FOR_US: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ELOOP', 'ENXIO', 'EISDIR', 'EACCES', 'EPERM']);
+const undefinedIfSkipped = undefinedFor('ENOENT', 'ELOOP', 'ENXIO', 'EISDIR', 'EACCES', 'EPERM');
 
 /**
  * The newest log files by time of modification, with the last `tailBytes` of each. A folder that does not exist has none. Throws BLOCK_DAMAGED when
@@ -47,7 +47,7 @@ interface Found {
 
 /** Undefined for what is not a regular file, or is gone. */
 async function look(folder: string, name: string): Promise<Found | undefined> {
-  const stats = await lstat(join(folder, name), { bigint: true }).catch(undefinedIfNotForUs);
+  const stats = await lstat(join(folder, name), { bigint: true }).catch(undefinedIfSkipped);
   return stats?.isFile() ? { name, mtimeNs: stats.mtimeNs } : undefined;
 }
 
@@ -57,7 +57,7 @@ function compareTimes(a: Found, b: Found): number {
 }
 
 async function readLog(folder: string, name: string, tailBytes: number): Promise<LogFile | undefined> {
-  const file = await open(join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(undefinedIfNotForUs);
+  const file = await open(join(folder, name), READ_SAFELY).catch(undefinedIfSkipped);
   if (file === undefined) return undefined;
   try {
     const stats = await file.stat();
@@ -76,9 +76,4 @@ function textOf(bytes: Buffer, isCut: boolean): string {
   let start = 0;
   while (isCut && start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
   return bytes.toString('utf8', start);
-}
-
-function undefinedIfNotForUs(error: NodeJS.ErrnoException): undefined {
-  if (!NOT_FOR_US.has(error.code)) throw error;
-  return undefined;
 }

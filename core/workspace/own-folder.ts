@@ -1,4 +1,4 @@
-// The folders inside a block. A link in the place of one would lead reads, writes and deletions out of the workspace.
+// The folders inside a block. A link in place of one would lead reads, writes and deletions out of the workspace.
 import { lstatSync, type Stats } from 'node:fs';
 import { basename } from 'node:path';
 import { BlockhouseError } from '../errors.ts';

@@ -1,8 +1,6 @@
 // The worst-case cost of calls under way, by block. Pure: no I/O.
 import type { Spend } from './ledger-buckets.ts';
 
-type Amount = Pick<Spend, 'usd' | 'tokens'>;
-
 /** Room under the caps for one call, in USD and tokens. */
 export interface Reservation {
   /** Call it when the call is billed or has cost nothing. A second call does nothing. */
@@ -11,23 +9,24 @@ export interface Reservation {
 
 /** The reservations of all blocks. */
 export class Reservations {
-  readonly #held = new Map<string, Set<Amount>>();
+  readonly #held = new Map<string, Set<Spend>>();
   readonly #waiting = new Map<string, Set<() => void>>();
 
-  hold(block: string, amount: Amount): Reservation {
+  /** Adds a reservation. */
+  hold(block: string, amount: Spend): Reservation {
     const held = this.#held.get(block) ?? new Set();
     this.#held.set(block, held.add(amount));
     return {
       release: () => {
         if (!held.delete(amount)) return;
         if (held.size === 0) this.#held.delete(block);
-        this.#tell(block);
+        this.#notify(block);
       },
     };
   }
 
   /** The sum for a block; undefined if none of its calls is under way. */
-  sum(block: string): Amount | undefined {
+  sum(block: string): Spend | undefined {
     const held = this.#held.get(block);
     if (held === undefined) return undefined;
     const all = [...held];
@@ -50,7 +49,7 @@ export class Reservations {
     });
   }
 
-  #tell(block: string): void {
+  #notify(block: string): void {
     for (const end of [...(this.#waiting.get(block) ?? [])]) end();
   }
 }

@@ -1,8 +1,7 @@
-// Watches folders for edits by hand: one watcher for each folder, shared by all its listeners.
+// Watches folders for edits by hand, with one watcher per folder for all its listeners.
 import { resolve } from 'node:path';
 import { FolderWatch, type FolderWatchesOptions, type OnTouched } from './folder-watch.ts';
 
-/** As `FolderWatches` takes them. */
 export type { FolderWatchesOptions, OnTouched } from './folder-watch.ts';
 
 /** All watches of a workspace. */
@@ -17,18 +16,18 @@ export class FolderWatches {
     this.#options = options;
   }
 
-  /** Folders that are watched. */
+  /** How many folders are watched. */
   get size(): number {
     return this.#folders.size;
   }
 
-  /** Calls `onTouched` for changes directly in `folder`, which need not exist yet. Returns the function that ends this. */
+  /** Calls `onTouched` for changes directly in `folder`, which need not exist yet. Returns a function that ends the watch. */
   watch(folder: string, onTouched: OnTouched): () => void {
     if (this.#isClosed) return () => undefined;
     const path = resolve(folder);
     const watch = this.#folders.get(path) ?? new FolderWatch(path, this.#options);
     this.#folders.set(path, watch);
-    // A function of its own for each call: the same listener may be given twice.
+    // A new function for each call, because the same listener may be given twice.
     const listener: OnTouched = (fileName) => onTouched(fileName);
     watch.listeners.add(listener);
     return () => {

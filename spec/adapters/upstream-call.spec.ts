@@ -100,22 +100,18 @@ t.test('abort-now: an aborted signal', async (t) => {
     t.ok(server.connections.length <= 2, 'the connection is still in use');
   });
 
-  t.test('a signal keeps no listener of a finished call', async (t) => {
+  t.test('a signal has one listener, however many calls it has seen', async (t) => {
     const server = await startRawUpstream(t, (socket) => socket.write(OK));
     const { signal } = new AbortController();
     let listeners = 0;
     const add = signal.addEventListener.bind(signal);
-    const remove = signal.removeEventListener.bind(signal);
     signal.addEventListener = (...args: Parameters<typeof add>) => {
       listeners += 1;
       add(...args);
     };
-    signal.removeEventListener = (...args: Parameters<typeof remove>) => {
-      listeners -= 1;
-      remove(...args);
-    };
-    await newUpstream(t).send(adapterCall({ signal }), get(server.url), new Collector());
-    t.equal(listeners, 0);
+    const upstream = newUpstream(t);
+    for (let call = 0; call < 3; call += 1) await upstream.send(adapterCall({ signal }), get(server.url), new Collector());
+    t.equal(listeners, 1);
   });
 });
 

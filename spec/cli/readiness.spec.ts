@@ -22,7 +22,7 @@ t.test('auth.json wins over the environment, and only what somebody has set is s
   );
 });
 
-t.test('a mistyped name is shown with the one that was probably meant', async (t) => {
+t.test('a mistyped name is shown with the name that was probably meant', async (t) => {
   const key = 'mistyped-0123456789';
   const workspace = testFolder(t, {
     'auth.json': JSON.stringify({ opnai: { apiKey: key }, openai: { apikey: key }, gemini: { apiKey: key }, other: { x: key } }),

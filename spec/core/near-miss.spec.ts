@@ -1,7 +1,7 @@
 import t from 'tap';
 import { nearest } from '../../core/near-miss.ts';
 
-t.test('the most alike name is found, in whatever way it is written', async (t) => {
+t.test('the most similar name is found, whatever its case and separators', async (t) => {
   const names = ['apiKey', 'baseURL', 'api'];
   for (const [given, meant] of [
     ['apikey', 'apiKey'],

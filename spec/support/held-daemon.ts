@@ -1,6 +1,6 @@
 // A fake daemon that answers when the test says so.
 import type { ServerResponse } from 'node:http';
-import type { BlockPulse } from '../../core/schemas/block.ts';
+import type { BlockPulse } from '../../core/schemas/block-pulse.ts';
 import { askedOf, endAnswer, type StartedCore, sendPiece } from './blocks.ts';
 import { until } from './until.ts';
 import { type Answerer, sendJson } from './upstream.ts';

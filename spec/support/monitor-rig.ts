@@ -2,7 +2,7 @@
 import { type Actor, createActor, fromPromise, type NonReducibleUnknown, SimulatedClock, type Snapshot } from 'xstate';
 import { type BlockMachine, createBlockMachine } from '../../core/block/machine.ts';
 import type { Answer, BlockEvent, Choice, ReplyOutcome } from '../../core/block/machine-types.ts';
-import type { BlockMemory } from '../../core/schemas/block.ts';
+import type { BlockMemory } from '../../core/schemas/block-memory.ts';
 import { until } from './until.ts';
 
 type Source = 'recover' | 'choose' | 'reply' | 'compact' | 'settle';

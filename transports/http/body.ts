@@ -5,7 +5,8 @@
 // JSON values is refused before it is parsed, because parsing it would hold up the event loop.
 import { isAscii } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { BlockhouseError, Chunks, holdsMoreThan, invalidRequest, MAX_JSON_VALUES, parseJson } from '../../core/index.ts';
+import type { Socket } from 'node:net';
+import { BlockhouseError, Chunks, holdsMoreThan, invalidRequest, MAX_JSON_VALUES, parseJson, ReusedTimer } from '../../core/index.ts';
 import type { ServerContext } from './route.ts';
 
 const MIB = 1024 * 1024;
@@ -97,6 +98,7 @@ function assertCharset(parameters: readonly string[]): void {
 
 function collect(req: IncomingMessage, limit: number, chunks: Chunks, stallMs: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    const silence = silenceOf(req.socket);
     const refuse = (failure: BlockhouseError): void => {
       req.pause();
       forget();
@@ -107,7 +109,7 @@ function collect(req: IncomingMessage, limit: number, chunks: Chunks, stallMs: n
       if (chunks.bytes + chunk.length > limit) refuse(tooLarge(limit));
       else chunks.add(chunk);
     };
-    const silence = setTimeout(() => refuse(new BlockhouseError('REQUEST_TIMEOUT', `No byte of the body arrived for ${stallMs / 1000} s.`)), stallMs);
+    const stall = (): void => refuse(new BlockhouseError('REQUEST_TIMEOUT', `No byte of the body arrived for ${stallMs / 1000} s.`));
     const finish = (): void => {
       forget();
       resolve(chunks.join());
@@ -118,15 +120,27 @@ function collect(req: IncomingMessage, limit: number, chunks: Chunks, stallMs: n
     };
     /** The request object lives as long as its answer, which may be a long stream, and these listeners would keep the body in memory for that time. */
     const forget = (): void => {
-      clearTimeout(silence);
+      silence.stop(stall);
       req.off('data', take);
       req.off('end', finish);
       req.off('close', leave);
     };
+    silence.start(stallMs, stall);
     req.on('data', take);
     req.on('end', finish);
     req.on('close', leave);
   });
+}
+
+const silences = new WeakMap<Socket, ReusedTimer>();
+
+/** The bodies of a connection come one after the other, so one timer serves them all. */
+function silenceOf(socket: Socket): ReusedTimer {
+  const known = silences.get(socket);
+  if (known !== undefined) return known;
+  const silence = new ReusedTimer();
+  silences.set(socket, silence);
+  return silence;
 }
 
 function parse(bytes: Buffer): unknown {

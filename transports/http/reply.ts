@@ -1,4 +1,7 @@
 // Replies as values, and the functions that write them to the response.
+//
+// one-batch: whole answers leave at the end of a turn of the event loop, one after the other. Each write wakes the process that reads it, and that
+// costs more than the write; when several answers follow at once, it is awake for all but the first.
 import type { ServerResponse } from 'node:http';
 import { type BlockhouseError, errorBody, toJsonText } from '../../core/index.ts';
 import { COMMON_HEADERS } from '../raw-answer.ts';
@@ -56,15 +59,20 @@ export function writeJson(res: ServerResponse, reply: JsonReply, requestId: stri
   const body = reply.body === undefined || reply.body instanceof Written ? reply.body : new Written(toJsonText(reply.body));
   res.writeHead(reply.status, headersOf(body, reply.headers, requestId));
   const content = body === undefined ? undefined : asWritten(body.content);
-  if (hold === undefined) res.end(content);
+  if (hold === undefined)
+    setImmediate(send, res, content); // one-batch
   else {
     if (content === undefined) res.flushHeaders();
     else res.write(content);
-    // Node throws, and the process dies, when an answer ends after its connection was destroyed while other answers waited behind it.
-    void hold.then(() => {
-      if (!res.req.socket.destroyed) res.end();
-    });
+    void hold.then(() => send(res, undefined));
+    cutOffWhenStalled(res);
   }
+}
+
+/** Node throws, and the process dies, when an answer ends after its connection was destroyed while other answers waited behind it. */
+function send(res: ServerResponse, content: string | Uint8Array | undefined): void {
+  if (res.req.socket.destroyed) return;
+  res.end(content);
   cutOffWhenStalled(res);
 }
 

@@ -3,6 +3,7 @@
 // late-open: nothing is written before the first content, so that an early failure keeps its HTTP status. After `openAfterMs`
 // of silence a comment opens the stream, and a comment follows after every `keepAliveMs` of silence.
 // whole-frames: frames that arrive together leave in one write, and a comment is written only between frames.
+// one-batch: the frames of a turn of the event loop leave at its end (reply.ts says why); the first and the last ones leave at once.
 // one-end: the stream ends with exactly one `done` or `error`, unless the client leaves or stops reading.
 import type { ServerResponse } from 'node:http';
 import type { BlockhouseError, ChatDone, ChatStart, StreamSink } from '../../core/index.ts';
@@ -23,6 +24,9 @@ export interface SseTiming {
 /** Well below the idle limit of common proxies, which is 60 s or more. */
 export const DEFAULT_SSE_TIMING: SseTiming = { openAfterMs: 10_000, keepAliveMs: 15_000, stallMs: 30_000 };
 
+/** Characters of a batch that is not made larger: what the client doesn't take must hold the provider back at once. */
+const LARGE_BATCH = 8192;
+
 const COMMENT = ': keep-alive\n\n';
 
 /** The sink of one streamed chat: turns its events into frames, keeps the connection alive and cuts off a client that stops reading. */
@@ -33,6 +37,8 @@ export class SseWriter implements StreamSink {
   #timer: NodeJS.Timeout | undefined;
   /** The start frame, which leaves together with the first content (late-open). */
   #waiting = '';
+  /** Whole frames that leave at the end of this turn (one-batch). */
+  #batch = '';
   #stall: NodeJS.Timeout | undefined;
   #isStopped = false;
   readonly #quietUntil: number;
@@ -58,10 +64,13 @@ export class SseWriter implements StreamSink {
   }
 
   content(fragments: readonly string[]): boolean {
-    let text = this.#waiting;
+    const isDue = this.#batch !== '';
+    this.#batch += this.#waiting;
     this.#waiting = '';
-    for (const fragment of fragments) text += frame('content', { text: fragment });
-    return this.#write(text);
+    for (const fragment of fragments) this.#batch += frame('content', { text: fragment });
+    if (!this.#res.headersSent || this.#batch.length > LARGE_BATCH) this.#flush();
+    else if (!isDue) setImmediate(this.#flush);
+    return !this.#res.writableNeedDrain;
   }
 
   onceWritable(resume: () => void): void {
@@ -100,7 +109,8 @@ export class SseWriter implements StreamSink {
   #end(text: string): void {
     this.#open();
     this.stop();
-    this.#res.end(text);
+    this.#res.end(this.#batch + text);
+    this.#batch = '';
     cutOffWhenStalled(this.#res);
   }
 
@@ -111,11 +121,14 @@ export class SseWriter implements StreamSink {
     else this.#stall = setTimeout(() => this.#res.destroy(), this.#timing.stallMs);
   }
 
-  #write(text: string): boolean {
+  readonly #flush = (): void => {
+    const batch = this.#batch;
+    this.#batch = '';
+    if (batch === '' || this.#res.destroyed) return;
     this.#open();
     this.#timer?.refresh();
-    return this.#res.write(asWritten(text));
-  }
+    this.#res.write(asWritten(batch));
+  };
 
   #open(): void {
     if (this.#res.headersSent) return;

@@ -7,7 +7,7 @@ const ADAPTERS: Parameters<typeof unusedSettings>[0] = [
 ];
 const unused = (stored: Record<string, object>) => unusedSettings(ADAPTERS, stored);
 
-t.test('what adapters read is not named', async (t) => {
+t.test('settings that an adapter reads are not reported', async (t) => {
   t.same(unused({}), []);
   t.same(unused({ acme: { apiKey: 'x', baseURL: 'x' }, local: {} }), []);
 });

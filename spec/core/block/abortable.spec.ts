@@ -3,7 +3,7 @@ import { createActor, toPromise } from 'xstate';
 import { fromAbortable } from '../../../core/block/abortable.ts';
 import { gate } from '../../support/stepped-adapter.ts';
 
-t.test('work that is aborted hears why, and its outcome still counts', async (t) => {
+t.test('aborted work learns the cause, and its outcome still counts', async (t) => {
   const saved = gate();
   const reasons: unknown[] = [];
   const logic = fromAbortable<string, string>(async ({ input, signal }) => {

@@ -7,7 +7,7 @@ const OLD = 'ada_2026-11-20T14-03-22-123Z';
 const NEW = 'ada_2026-11-21T14-03-22-123Z';
 const info = (archivedAt: string, fields: object = {}) => JSON.stringify({ archiveName: 'x', originalName: 'x', archivedAt, ...fields });
 
-t.test('archived blocks are listed with what their file says, the newest first, and found by either name', async (t) => {
+t.test('archived blocks are listed with the facts of their archive.json, newest first, and found by either name', async (t) => {
   const archive = t.testdir({
     [OLD]: { 'archive.json': info('2026-11-20T14:03:22.123Z', { description: 'd' }) },
     [NEW]: { 'archive.json': info('2026-11-21T14:03:22.123Z') },
@@ -22,7 +22,7 @@ t.test('archived blocks are listed with what their file says, the newest first, 
   for (const name of ['eve', 'file', 'no-archive', `../${OLD}`]) await t.rejects(findArchive(archive, name), { code: 'ARCHIVE_NOT_FOUND' });
 });
 
-t.test('without its file, an archive has the time of its name, and the time of its folder where that is none', async (t) => {
+t.test('without archive.json, an archive has the time in its name, or the time of its folder if the name has no valid time', async (t) => {
   const NEVER = 'ada_2026-13-40T25-03-22-123Z';
   const archive = t.testdir({ [OLD]: {}, [NEVER]: {} });
   utimesSync(join(archive, OLD), new Date(), new Date());
@@ -31,7 +31,7 @@ t.test('without its file, an archive has the time of its name, and the time of i
   t.equal((await findArchive(archive, NEVER)).archivedAt, '1970-01-01T00:00:00.000Z');
 });
 
-t.test('a description that can not be used hides no block, and is given to nobody', async (t) => {
+t.test("a block whose archive.json can't be used is listed without it", async (t) => {
   const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
   for (const text of ['{', '[]', info('then', { mine: 'DEEP' }).replace('"DEEP"', deep)]) {
     const archive = t.testdir({ [OLD]: { 'archive.json': text } });

@@ -3,7 +3,7 @@ import { createActor } from 'xstate';
 import { ask } from '../../../core/block/ask.ts';
 import { createBlockMachine } from '../../../core/block/machine.ts';
 
-t.test('a command has its own refusal, while others go on waiting', async (t) => {
+t.test('a refused command rejects, while other commands go on waiting', async (t) => {
   const actor = createActor(
     createBlockMachine(() => 0),
     { input: { name: 'ada', archiveName: null } },
@@ -13,7 +13,7 @@ t.test('a command has its own refusal, while others go on waiting', async (t) =>
   await first;
 });
 
-t.test('an actor that fails rejects what waits for its answer', async (t) => {
+t.test('an actor that fails rejects the commands that wait for an answer', async (t) => {
   const fault = new TypeError('a defect');
   const machine = createBlockMachine(() => 0).provide({
     actions: {

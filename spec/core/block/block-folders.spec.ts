@@ -17,7 +17,7 @@ async function open(t: Test, files: Parameters<Test['testdir']>[0] = {}): Promis
   return folders;
 }
 
-t.test('the folders are made, and what a crash has left half made is swept', async (t) => {
+t.test('the folders are made, and temporary folders that a crash left are removed', async (t) => {
   const half = () => ({ 'config.json': '{}', logs: {} });
   const folders = await open(t, {
     blocks: { '.new.0123456789abcdef.tmp': half(), ada: half(), '.git': half() },
@@ -29,7 +29,7 @@ t.test('the folders are made, and what a crash has left half made is swept', asy
   t.equal(statSync(fresh.blocks).mode & 0o777, 0o700);
 });
 
-t.test('a new block is there whole, or not at all', async (t) => {
+t.test('a new block exists with all its files or not at all', async (t) => {
   const folders = await open(t);
   await folders.create(config('ada'));
   t.same(readdirSync(folders.folderOf('ada')).sort(), ['chat-archive', 'chat.json', 'config.json', 'costs.json', 'logs', 'memory.json', 'pulse.json']);
@@ -43,13 +43,13 @@ t.test('a new block is there whole, or not at all', async (t) => {
   t.same(readdirSync(folders.blocks).sort(), ['ada', 'file', 'link'], 'nothing is left half made');
 });
 
-t.test('of many that want one name, one gets it', async (t) => {
+t.test('only one of many new blocks with the same name is made', async (t) => {
   const folders = await open(t);
   const empty = (): Promise<void> => Promise.resolve();
   for (let round = 0; round < 20; round += 1) {
     const name = `ada-${round}`;
     // Imports of nothing come to their last step at nearly the same time.
-    const imports = Array.from({ length: 20 }, (_, n) => folders.import(empty, async () => config(name, { description: `${n}` })));
+    const imports = Array.from({ length: 20 }, (_, n) => folders.build(empty, async () => config(name, { description: `${n}` })));
     const results = await Promise.allSettled([folders.create(config(name)), ...imports]);
     const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as { code: string }] : []));
     t.strictSame([...new Set(refused.map(({ code }) => code))], ['NAME_TAKEN']);
@@ -58,9 +58,9 @@ t.test('of many that want one name, one gets it', async (t) => {
   }
 });
 
-t.test('what is imported is filled and named before it is there', async (t) => {
+t.test('an imported block appears only after it is filled and named', async (t) => {
   const folders = await open(t);
-  const imported = await folders.import(
+  const imported = await folders.build(
     async (folder) => {
       t.same(readdirSync(folder), []);
       writeFileSync(join(folder, 'chat.json'), '[]');
@@ -73,7 +73,7 @@ t.test('what is imported is filled and named before it is there', async (t) => {
   t.same(imported, { name: 'ada', unconfirmed: undefined });
   t.same(readdirSync(folders.folderOf('ada')).sort(), ['chat.json', 'config.json']);
   await t.rejects(
-    folders.import(
+    folders.build(
       () => Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' })),
       async () => config('bob'),
     ),
@@ -82,7 +82,7 @@ t.test('what is imported is filled and named before it is there', async (t) => {
   t.same(readdirSync(folders.blocks), ['ada']);
 });
 
-t.test('a block is stored, listed, found, and brought back', async (t) => {
+t.test('a block is archived, listed, found and restored', async (t) => {
   const folders = await open(t);
   await folders.create(config('ada'));
   writeFileSync(join(folders.folderOf('ada'), 'logs', 'x.log'), 'line');
@@ -100,7 +100,7 @@ t.test('a block is stored, listed, found, and brought back', async (t) => {
   t.match(JSON.parse(readFileSync(join(folders.folderOf('bob'), 'config.json'), 'utf8')), { name: 'bob' });
 });
 
-t.test('two archives of one moment have two names, and the original name alone is ambiguous', async (t) => {
+t.test('two archives of the same moment have two names, and the original name is ambiguous', async (t) => {
   const folders = await open(t);
   const names: string[] = [];
   for (let n = 0; n < 3; n += 1) {
@@ -117,7 +117,7 @@ t.test('two archives of one moment have two names, and the original name alone i
   t.ok(info);
 });
 
-t.test('the newest archive is the first of the list', async (t) => {
+t.test('the newest archive comes first in the list', async (t) => {
   const folders = await open(t);
   for (const [name, hours] of [
     ['a', 2],
@@ -133,7 +133,7 @@ t.test('the newest archive is the first of the list', async (t) => {
   );
 });
 
-t.test('names that are none lead nowhere', async (t) => {
+t.test('a name that is no archive name finds nothing', async (t) => {
   const folders = await open(t, { 'auth.json': 'secret', blocks: { ada: { 'config.json': '{}' } } });
   const names = [
     '../../auth.json',
@@ -153,7 +153,7 @@ t.test('names that are none lead nowhere', async (t) => {
   t.equal(readFileSync(join(folders.archive, '..', 'auth.json'), 'utf8'), 'secret');
 });
 
-t.test('an archive whose description is damaged, missing or no file is still one', { skip: process.platform === 'win32' && 'needs POSIX' }, async (t) => {
+t.test('an archive whose archive.json is damaged, missing or no file can still be used', { skip: process.platform === 'win32' && 'needs POSIX' }, async (t) => {
   const name = (n: number) => `ada_2026-11-20T12-00-0${n}-000Z`;
   const folders = await open(t, {
     archive: {
@@ -176,13 +176,13 @@ t.test('an archive whose description is damaged, missing or no file is still one
   );
 });
 
-t.test('a description that claims another name is not believed', async (t) => {
+t.test('the name of the folder counts, not the name in archive.json', async (t) => {
   const lie = { archiveName: '../../auth.json', originalName: '../x', archivedAt: AT, description: 'd' };
   const folders = await open(t, { archive: { 'ada_2026-11-20T12-00-00-000Z': { 'archive.json': JSON.stringify(lie) } } });
   t.match(await folders.find('ada'), { archiveName: 'ada_2026-11-20T12-00-00-000Z', originalName: 'ada', description: 'd' });
 });
 
-t.test('nothing is written over when a block comes back', async (t) => {
+t.test('a restore never replaces a block', async (t) => {
   const folders = await open(t);
   await folders.create(config('ada'));
   await folders.store('ada', {}, NOON);
@@ -193,7 +193,7 @@ t.test('nothing is written over when a block comes back', async (t) => {
   t.equal((await folders.list()).length, 1);
 });
 
-t.test('a move that fails leaves the block where it was, without a description', async (t) => {
+t.test('a move that fails leaves the block where it was, without an archive.json', async (t) => {
   const folders = await open(t);
   await folders.create(config('ada'));
   const before = readdirSync(folders.folderOf('ada'));
@@ -206,7 +206,7 @@ t.test('a move that fails leaves the block where it was, without a description',
   t.equal(folders.archivedFolder(gone), join(folders.archive, gone.archiveName));
 });
 
-t.test('a removed archive is gone', async (t) => {
+t.test('a removed archive no longer exists', async (t) => {
   const folders = await open(t);
   await folders.create(config('ada'));
   await folders.store('ada', {}, NOON);
@@ -214,7 +214,7 @@ t.test('a removed archive is gone', async (t) => {
   t.same(readdirSync(folders.archive), []);
 });
 
-t.test('what the disk does not confirm has moved all the same, and whoever moved it gets the error', async (t) => {
+t.test('a move that the disk does not confirm has happened, and its caller gets the error', async (t) => {
   const folders = await open(t);
   const told = { code: 'STORAGE_FAILED', message: /^The change was made, but the disk did not confirm it \(EIO\)/ };
   const restored = await refuseToSyncFolders(t, folders.blocks);
@@ -238,7 +238,7 @@ t.test('what the disk does not confirm has moved all the same, and whoever moved
   }
 });
 
-t.test('a block does not move when what goes with it is not confirmed, and the text says so', async (t) => {
+t.test('a block does not move when the write of a file before the move is not confirmed', async (t) => {
   const folders = await open(t);
   await folders.create(config('ada'));
   await refuseToSyncFolders(t, folders.folderOf('ada'));

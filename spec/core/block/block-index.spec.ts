@@ -55,7 +55,7 @@ async function listUntil(opened: Opened, condition: (entries: readonly BlockEntr
   return entries;
 }
 
-t.test('folders that bear the name of a block are blocks, sorted by name; nothing else is', async (t) => {
+t.test('folders with the name of a block are blocks, sorted by name, and nothing else is', async (t) => {
   const { index, folder } = openCatalog(t, ['bob', 'ada', 'a-1', 'con', 'UPPER', '_x', '.new.0123456789abcdef.tmp']);
   writeFileSync(join(folder, 'file'), '');
   mkdirSync(join(folder, '..', 'outside'));
@@ -88,14 +88,14 @@ t.test('a thousand blocks are read once, and a second list gives the same frozen
   );
 });
 
-t.test('lists that are asked for together are one reading', async (t) => {
+t.test('lists that are asked for together read the blocks once', async (t) => {
   const { index, reads } = openCatalog(t, ['a', 'b', 'c']);
   const [one, two] = await Promise.all([index.list(), index.list()]);
   t.equal(one, two);
   t.equal(reads.length, 3);
 });
 
-t.test('others have their turn while many are read', async (t) => {
+t.test('the event loop runs other work while many blocks are read', async (t) => {
   const { index, reads } = openCatalog(
     t,
     Array.from({ length: 300 }, (_, n) => `b${n}`),
@@ -126,7 +126,7 @@ t.test('a block that is always out of date does not hold up the list', async (t)
   ]);
 });
 
-t.test('what goes out of date while it is being read is read again for whoever asks then', async (t) => {
+t.test('a block that changes while it is read is read again for a later list', async (t) => {
   let isFirst = true;
   const opened: Opened = openCatalog(t, ['a'], async () => {
     if (!isFirst) return;
@@ -142,7 +142,7 @@ t.test('what goes out of date while it is being read is read again for whoever a
   await first;
 });
 
-t.test('blocks come and go by hand', async (t) => {
+t.test('blocks can be added and removed by hand', async (t) => {
   const { index, folder } = openCatalog(t, ['a', 'b']);
   await index.list();
   mkdirSync(join(folder, 'made'));
@@ -155,7 +155,7 @@ t.test('blocks come and go by hand', async (t) => {
   t.match(entries, [{ configError: /name must be "c", as the folder is called/ }, { state: 'stopped', queue: 0 }]);
 });
 
-t.test('where the folder of all blocks is a link, blocks come and go by hand, too', async (t) => {
+t.test('blocks can be added and removed by hand even if the folder of all blocks is a link', async (t) => {
   const { index, folder } = openCatalog(t, ['a', 'b']);
   renameSync(folder, `${folder}.elsewhere`);
   symlinkSync(`${folder}.elsewhere`, folder);
@@ -167,7 +167,7 @@ t.test('where the folder of all blocks is a link, blocks come and go by hand, to
   t.equal(index.size, 2);
 });
 
-t.test('an edit by hand of a block that nobody holds open is in a later list', async (t) => {
+t.test('an edit by hand of a block that is not open is in a later list', async (t) => {
   const opened = openCatalog(t, ['a', 'b']);
   const [a] = await opened.index.list();
   edit(opened.folder, 'b', { description: 'by hand' });
@@ -177,7 +177,7 @@ t.test('an edit by hand of a block that nobody holds open is in a later list', a
   await listUntil(opened, (list) => list[0]?.queue === 1);
 });
 
-t.test('a clock that is set back does not end the looking', async (t) => {
+t.test('a clock that is set back does not stop the comparisons', async (t) => {
   const opened = openCatalog(t, ['a']);
   await opened.index.list();
   await new Promise(setImmediate);
@@ -187,7 +187,7 @@ t.test('a clock that is set back does not end the looking', async (t) => {
   t.pass('it was seen');
 });
 
-t.test('a block that is open tells of its changes itself, and is not looked at', async (t) => {
+t.test('an open block reports its changes itself, and its files are not compared', async (t) => {
   const opened = openCatalog(t, ['a']);
   await opened.index.list();
   opened.open.add('a');
@@ -203,7 +203,7 @@ t.test('a block that is open tells of its changes itself, and is not looked at',
   t.equal((await opened.index.list())[0]?.config.description, 'by hand');
 });
 
-t.test('damaged blocks are listed as such, and whole again when they were repaired', async (t) => {
+t.test('damaged blocks are listed with their error until they are repaired', async (t) => {
   const opened = openCatalog(t, ['a', 'b', 'c']);
   mkdirSync(join(opened.folder, 'empty'));
   writeFileSync(join(opened.folder, 'a', 'chat.json'), '{"half":');
@@ -220,12 +220,12 @@ t.test('damaged blocks are listed as such, and whole again when they were repair
   await listUntil(opened, (list) => list[1]?.status === 'SLEEPING');
 });
 
-t.test('a fault that is none of the block’s files has no text of its own', async (t) => {
+t.test('a fault that does not come from the block’s files is listed with a general text', async (t) => {
   const opened = openCatalog(t, ['a'], () => Promise.reject(new Error('EMFILE: /secret/place')));
   t.match(await opened.index.list(), [{ status: 'ERROR', configError: 'One of its files could not be read.' }]);
 });
 
-t.test('a block that goes away while it is read is not listed', async (t) => {
+t.test('a block that disappears while it is read is not listed', async (t) => {
   const opened: Opened = openCatalog(t, ['a', 'b'], (name) => {
     if (name === 'a') rmSync(join(opened.folder, 'a'), { recursive: true });
   });
@@ -244,7 +244,7 @@ t.test('a new day, changed credentials and moves make entries anew', async (t) =
   t.same(namesOf(await opened.index.list()), ['a', 'b']);
 });
 
-t.test('without the folder there are no changes, one fault, and no failure', async (t) => {
+t.test('without the folder the list stays as it is, and the fault is reported', async (t) => {
   const opened = openCatalog(t, ['a']);
   await opened.index.list();
   rmSync(opened.folder, { recursive: true });
@@ -255,7 +255,7 @@ t.test('without the folder there are no changes, one fault, and no failure', asy
   t.equal(opened.index.has('a'), false);
 });
 
-t.test('temporary files are swept, and nothing else; what can not be is told', (t) => {
+t.test("only temporary files are removed, and one that can't be is reported", (t) => {
   const folder = t.testdir({ '.chat.json.0123456789abcdef.tmp': '', 'chat.json': '', '.mine.tmp': '' });
   const faults: string[] = [];
   const sweepIt = (path: string): void => sweep(path, (what, error) => void faults.push(`${what} ${(error as NodeJS.ErrnoException).code}`));

@@ -5,7 +5,7 @@ import { RUNNABLE, startCore } from '../../support/blocks.ts';
 import { pulseIn } from '../../support/held-daemon.ts';
 import { until } from '../../support/until.ts';
 
-t.test('a change of a file is told to the list, to followers and to the monitor', async (t) => {
+t.test('a change of a file is reported to the list, to followers and to the monitor', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   let changes = 0;
@@ -24,7 +24,7 @@ t.test('a change of a file is told to the list, to followers and to the monitor'
   leave();
 });
 
-t.test('a pulse that another process left behind is not what is said of a block', async (t) => {
+t.test('the state that another process left in pulse.json is not shown', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   one.write('ada', 'pulse', { status: 'BUSY', state: 'working', attention: true, error: 'x', currentTask: null });
@@ -33,7 +33,7 @@ t.test('a pulse that another process left behind is not what is said of a block'
   t.match((await one.blocks.details('ada')).pulse, { state: 'unconfigured' });
 });
 
-t.test('a monitor that runs is said to run, whatever becomes of pulse.json', async (t) => {
+t.test('a running monitor is shown as running, whatever happens to pulse.json', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   await one.blocks.start('ada');
@@ -58,7 +58,7 @@ t.test('the heartbeat follows config.json', async (t) => {
   t.equal((await one.blocks.details('ada')).config.pulse.intervalSeconds, 5);
 });
 
-t.test('a block with a damaged chat can be stopped, and says that it is', async (t) => {
+t.test('a block with a damaged chat can be stopped, and is shown as stopped', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   await one.blocks.start('ada');
@@ -81,7 +81,7 @@ t.test('a config that is damaged while the monitor runs stops it, and its repair
   t.match(await one.ask('ada', 'hi'), { status: 'done' });
 });
 
-t.test('a folder that goes away while the monitor runs is an error, and comes back', async (t) => {
+t.test('a folder that disappears while the monitor runs is an error until it comes back', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   await one.blocks.start('ada');
@@ -93,7 +93,7 @@ t.test('a folder that goes away while the monitor runs is an error, and comes ba
   t.match(await one.ask('ada', 'hi'), { status: 'done' });
 });
 
-t.test('a log that can not be written is told, and the work goes on', async (t) => {
+t.test("a log that can't be written is reported, and the work goes on", async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   rmSync(one.folder('ada', 'logs'), { recursive: true, force: true });
@@ -104,7 +104,7 @@ t.test('a log that can not be written is told, and the work goes on', async (t) 
   t.equal(readFileSync(one.folder('ada', 'logs'), 'utf8'), 'no folder');
 });
 
-t.test('a block that can not move stays, and runs again', async (t) => {
+t.test("a block that can't be moved stays, and its monitor runs again", async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   await one.blocks.start('ada');

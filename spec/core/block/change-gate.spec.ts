@@ -2,7 +2,7 @@ import t from 'tap';
 import { ChangeGate } from '../../../core/block/change-gate.ts';
 import { gate as waitPoint } from '../../support/stepped-adapter.ts';
 
-t.test('who comes in does what it came for, and has its own failure', async (t) => {
+t.test('admitted work runs, and its caller gets its failure', async (t) => {
   const gate = new ChangeGate();
   gate.assertOpen();
   t.equal(await gate.pass(async () => 5), 5);
@@ -13,7 +13,7 @@ t.test('who comes in does what it came for, and has its own failure', async (t) 
   await gate.emptied();
 });
 
-t.test('once it is shut nobody comes in', async (t) => {
+t.test('a shut gate admits nothing', async (t) => {
   const gate = new ChangeGate();
   gate.shut();
   t.throws(() => gate.assertOpen(), { code: 'SHUTTING_DOWN', status: 503 });
@@ -23,7 +23,7 @@ t.test('once it is shut nobody comes in', async (t) => {
   );
 });
 
-t.test('it is empty when the last one that was in has left, also by a failure', async (t) => {
+t.test('the gate is empty when all admitted work has ended, also by a failure', async (t) => {
   const gate = new ChangeGate();
   const [first, second] = [waitPoint(), waitPoint()];
   const order: string[] = [];

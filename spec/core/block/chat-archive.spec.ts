@@ -61,7 +61,7 @@ t.test('very many entries are written in slices, with one flush', async (t) => {
   t.equal(readFileSync(join(folder, '2026-11.jsonl'), 'utf8').split('\n').length, 20_002);
 });
 
-t.test('clientIds are on disk beside them', async (t) => {
+t.test('clientIds are on disk beside the entries', async (t) => {
   const folder = folderIn(t);
   await new ChatArchive(folder).append([userEntry('1', { clientId: 'mine' })], AT);
   const { clientIds } = new ChatArchive(folder);
@@ -70,7 +70,7 @@ t.test('clientIds are on disk beside them', async (t) => {
   t.same(new ChatArchive(folder).months(), ['2026-11.jsonl'], 'which is no month');
 });
 
-t.test('no-links: what is no folder or no file is neither read nor written', { skip: process.platform === 'win32' && 'needs POSIX' }, async (t) => {
+t.test('no-links: only a real folder and real files are read and written', { skip: process.platform === 'win32' && 'needs POSIX' }, async (t) => {
   const outside = t.testdir({ elsewhere: { '2026-11.jsonl': '{}\n' }, block: {} });
   const folder = join(outside, 'block', 'chat-archive');
   symlinkSync(join(outside, 'elsewhere'), folder);
@@ -86,7 +86,7 @@ t.test('no-links: what is no folder or no file is neither read nor written', { s
   await t.rejects(linesOf(new ChatArchive(other), '2026-11.jsonl'), { code: 'BLOCK_DAMAGED', message: /2026-11\.jsonl: it is a link/ });
 });
 
-t.test('a folder above it does not come back', async (t) => {
+t.test('a removed block folder does not come back', async (t) => {
   const folder = join(t.testdir({}), 'gone', 'chat-archive');
   await t.rejects(new ChatArchive(folder).append(many(1), AT), { code: 'ENOENT' });
   t.notOk(existsSync(folder));

@@ -23,7 +23,7 @@ function conversation(t: Test) {
   return { folder, october, archive, active, page };
 }
 
-t.test('pages go back from the present through every file, and end with an empty one', async (t) => {
+t.test('pages go back from the newest entry through every file, and end with an empty page', async (t) => {
   const { page } = conversation(t);
   t.same(await page({ limit: 3 }), names(7, 10));
   t.same(await page({ limit: 4, before: 'm7' }), names(3, 7));
@@ -34,7 +34,7 @@ t.test('pages go back from the present through every file, and end with an empty
   t.same(await page({ limit: 100, before: 'm5' }), names(0, 5));
 });
 
-t.test('pages go forward from an entry to the present', async (t) => {
+t.test('pages go forward from an entry to the newest one', async (t) => {
   const { page } = conversation(t);
   t.same(await page({ limit: 3, since: 'm0' }), names(1, 4));
   t.same(await page({ limit: 5, since: 'm3' }), names(4, 9));
@@ -49,7 +49,7 @@ t.test('a page beside an entry that does not exist is refused', async (t) => {
   await t.rejects(page({ limit: 1, since: 'nobody' }), { code: 'MESSAGE_NOT_FOUND' });
 });
 
-t.test('what a crash has left twice is there once, in either direction', async (t) => {
+t.test('an entry that a crash left in two places is shown once, in either direction', async (t) => {
   const { folder, page } = conversation(t);
   appendFileSync(join(folder, '2026-11.jsonl'), lines(many(4, 5)));
   t.same(await page({ limit: 100 }), ['m0', 'm1', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8', 'm9']);
@@ -62,7 +62,7 @@ t.test('what a crash has left twice is there once, in either direction', async (
   t.same(ahead, names(0, 10));
 });
 
-t.test('lines that are no messages are passed over, and entries by hand are read', async (t) => {
+t.test('lines that are no messages are skipped, and entries written by hand are read', async (t) => {
   const { october, page } = conversation(t);
   const { id, ...rest } = userEntry('by "hand"');
   appendFileSync(october, `{"cut sho\n\n{"id":"odd"}\n[]\n${JSON.stringify({ ...rest, id })}\n`);
@@ -86,7 +86,7 @@ t.test('a page of long entries ends early, and paging still reaches all of them'
   t.same(await page({ limit: 100, since: 'm4' }), ['huge']);
 });
 
-t.test('a message is found with its answer, wherever the two are', async (t) => {
+t.test('a message is found with its answer, wherever either of them is', async (t) => {
   const { folder, archive } = conversation(t);
   const [asked, answer] = pair('1') as [Entries[0], Entries[0]];
   const cases: [title: string, october: Entries, november: Entries, active: Entries][] = [
@@ -101,10 +101,10 @@ t.test('a message is found with its answer, wherever the two are', async (t) => 
     writeFileSync(join(folder, '2026-10.jsonl'), lines(october));
     writeFileSync(join(folder, '2026-11.jsonl'), lines(november));
     t.same(await findEntry(archive, active, '1'), { entry: asked, answer }, title);
-    t.same(await findEntry(archive, active, '1a'), { entry: answer, answer: undefined }, `${title}: the answer itself`);
+    t.same(await findEntry(archive, active, '1a'), { entry: answer, answer: null }, `${title}: the answer itself`);
   }
   const waiting = userEntry('2', { status: 'queued', processed: false });
-  t.same(await findEntry(archive, [waiting], '2'), { entry: waiting, answer: undefined });
+  t.same(await findEntry(archive, [waiting], '2'), { entry: waiting, answer: null });
   const again = answerEntry('1b', '1');
   t.same((await findEntry(archive, [asked, answer, again], '1')).answer, again, 'the newest one');
   await t.rejects(findEntry(archive, [], 'nobody'), { code: 'MESSAGE_NOT_FOUND', status: 404 });

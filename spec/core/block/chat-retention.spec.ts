@@ -1,7 +1,7 @@
 import t from 'tap';
 import { bytesOf, type Entries } from '../../../core/block/chat-file.ts';
 import { ACTIVE_BYTES, ACTIVE_ENTRIES, activeOf, MOVED_AT_ONCE, splitOld } from '../../../core/block/chat-retention.ts';
-import type { ChatEntry } from '../../../core/schemas/block.ts';
+import type { ChatEntry } from '../../../core/schemas/chat-entry.ts';
 import { answerEntry, userEntry } from '../../support/block-files.ts';
 
 const MIB = 1024 * 1024;
@@ -23,7 +23,7 @@ t.test('exactly the newest 500 are active; older ones move together', (t) => {
   t.end();
 });
 
-t.test('what waits stays, however old or long it is, and takes no place from what has its outcome', (t) => {
+t.test("waiting messages stay, however old or long they are, and don't count towards the limits", (t) => {
   const waiting = Array.from({ length: 600 }, (_, n) => queued(`w${n}`, { content: 'x'.repeat(10_000) }));
   const byHand = { role: 'user', content: 'by hand' } as ChatEntry;
   const entries = [byHand, ...waiting, ...settled(600)];
@@ -34,7 +34,7 @@ t.test('what waits stays, however old or long it is, and takes no place from wha
   t.end();
 });
 
-t.test('few entries with much text move as well, down to the limit', (t) => {
+t.test('few entries with much text move too, until the rest is within the limit', (t) => {
   const entries = settled(80, { content: 'x'.repeat(75_000) });
   const { kept, old } = splitOld(entries);
   t.ok(kept.reduce((sum, entry) => sum + bytesOf(entry), 0) <= ACTIVE_BYTES);
@@ -43,7 +43,7 @@ t.test('few entries with much text move as well, down to the limit', (t) => {
   t.end();
 });
 
-t.test('long entries do not drive out the newest ones', (t) => {
+t.test("long entries don't push out the newest ones", (t) => {
   const long = (id: string) => [userEntry(id), answerEntry(`${id}a`, id, { content: 'x'.repeat(5.5 * MIB) })];
   const entries = [...settled(100), ...long('long')];
   t.same(ids(splitOld(entries).kept), ids(entries.slice(-20)));
@@ -53,7 +53,7 @@ t.test('long entries do not drive out the newest ones', (t) => {
   t.end();
 });
 
-t.test('one entry that is longer than chat.json can bear moves alone', (t) => {
+t.test('an entry that is too long for chat.json moves alone', (t) => {
   const huge = answerEntry('1a', '1', { content: 'x'.repeat(25 * MIB) });
   const entries = [...settled(3), userEntry('1'), huge];
   t.same(splitOld(entries), { kept: entries.slice(0, 4), old: [huge] });

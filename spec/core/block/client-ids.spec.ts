@@ -8,7 +8,7 @@ const pathIn = (t: Test): string => join(t.testdir({}), 'client-ids.jsonl');
 const many = (count: number, from = 0) => Array.from({ length: count }, (_, n) => userEntry(`m${from + n}`, { clientId: `c${from + n}` }));
 const linesIn = (path: string): number => readFileSync(path, 'utf8').trim().split('\n').length;
 
-t.test('a clientId is known after it was added, also to the next process', async (t) => {
+t.test('a clientId is known after it was added, also in the next process', async (t) => {
   const path = pathIn(t);
   const ids = new ClientIds(path);
   await ids.load();
@@ -28,7 +28,7 @@ t.test('a clientId is known after it was added, also to the next process', async
   );
 });
 
-t.test('a line that was cut short is passed over, and spoils none after it', async (t) => {
+t.test('a line that was cut short is skipped and does not damage the lines after it', async (t) => {
   const path = pathIn(t);
   await new ClientIds(path).add(many(1));
   appendFileSync(path, '{"id":"m1","clie');

@@ -2,7 +2,7 @@ import t from 'tap';
 import { applyPatch } from '../../../core/block/config-rules.ts';
 import { invalidRequest } from '../../../core/errors.ts';
 import { parseBaseURL } from '../../../core/gateway/egress.ts';
-import type { BlockConfig } from '../../../core/schemas/block.ts';
+import type { BlockConfig } from '../../../core/schemas/block-config.ts';
 import { AT, configOf } from '../../support/block-files.ts';
 
 const LATER = '2026-11-21T00:00:00.000Z';
@@ -19,7 +19,7 @@ function checkBaseURL(_provider: string, baseURL: string, field: string): void {
 
 const patched = (patch: unknown, config: BlockConfig = configOf()): BlockConfig => applyPatch(config, patch, { canonical, checkBaseURL, at: LATER });
 
-t.test('given fields replace the old ones whole; all others stay, unknown ones too', (t) => {
+t.test('given fields replace the old ones as a whole, and all others stay, unknown ones too', (t) => {
   const config = configOf({ description: 'old', budget: { dailyUsd: 5, warnAt: 0.5 }, mine: { a: 1 }, goals: ['g'] });
   const next = patched({ description: 'new', budget: { monthlyUsd: 1 }, yours: [1] }, config);
   t.match(next, { description: 'new', budget: { dailyUsd: null, monthlyUsd: 1, warnAt: 0.8 }, mine: { a: 1 }, yours: [1], goals: ['g'] });
@@ -28,7 +28,7 @@ t.test('given fields replace the old ones whole; all others stay, unknown ones t
   t.end();
 });
 
-t.test('what the server sets is not taken from anybody', (t) => {
+t.test("a change can't set the fields that only the server sets", (t) => {
   t.match(patched({ rev: 99, createdAt: 'x', updatedAt: 'x', name: 'a' }), { rev: 2, createdAt: AT, updatedAt: LATER, name: 'a' });
   t.end();
 });
@@ -118,7 +118,7 @@ t.test('each wrong field is refused by its path, and its value is not repeated',
   t.end();
 });
 
-t.test('limits that merely count tokens are no secrets', (t) => {
+t.test('fields that count tokens are not taken for secrets', (t) => {
   t.match(patched({ budget: { dailyTokens: 5 }, memory: { maxContextTokens: 1000 }, tokenizer: 'x', keyboard: 'y' }), { tokenizer: 'x', keyboard: 'y' });
   t.end();
 });
@@ -132,7 +132,7 @@ t.test('__proto__ and constructor are inert', (t) => {
   t.end();
 });
 
-t.test('deep nesting is refused before anything walks down into it', (t) => {
+t.test('deep nesting is refused before any other check', (t) => {
   for (const depth of [101, 10_000, 200_000]) {
     let deep: unknown = 1;
     for (let n = 0; n < depth; n += 1) deep = n % 2 === 0 ? [deep] : { a: deep };
@@ -141,7 +141,7 @@ t.test('deep nesting is refused before anything walks down into it', (t) => {
   t.end();
 });
 
-t.test('fields that nobody knows do not add up without end', (t) => {
+t.test("unknown fields can't add up without limit", (t) => {
   const fields = (from: number, count: number): object => Object.fromEntries(Array.from({ length: count }, (_, n) => [`field${from + n}`, n]));
   const refusal = { code: 'INVALID_REQUEST', message: /more than 2000 fields and elements/ };
   t.throws(() => patched(fields(0, 2001)), refusal);

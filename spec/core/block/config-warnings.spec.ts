@@ -6,7 +6,7 @@ const fieldsOf = (patch: unknown): string[] => configWarnings(patch).map(({ fiel
 /** What the first warning takes an unknown field for. */
 const meant = (patch: unknown): string | undefined => /Did you mean (.*)\?$/.exec(configWarnings(patch)[0]?.message ?? '')?.[1];
 
-t.test('known fields need no warning, at any depth, those of the server among them', async (t) => {
+t.test('known fields get no warning at any depth, and neither do those of the server', async (t) => {
   const known = [
     {},
     { name: 'a', createdAt: 'x', updatedAt: 'x', rev: 1 },
@@ -18,7 +18,7 @@ t.test('known fields need no warning, at any depth, those of the server among th
   for (const value of [null, undefined, [], 'x']) t.same(fieldsOf(value), []);
 });
 
-t.test('an unknown field is named where it stands; what is inside it is its own', async (t) => {
+t.test('an unknown field is named by its path, and its contents are not checked', async (t) => {
   t.same(fieldsOf({ systmPrompt: 'x', own: { deep: { field: 1 } } }), ['systmPrompt', 'own']);
   t.same(fieldsOf({ budget: { dailyToken: 1, dailyUsd: 2 }, fallbacks: [{ provider: 'p', model: 'm', modle: 'n' }] }), [
     'budget.dailyToken',
@@ -28,7 +28,7 @@ t.test('an unknown field is named where it stands; what is inside it is its own'
   t.same(fieldsOf(JSON.parse('{"__proto__":1,"constructor":2,"memory":{"toString":3}}')), ['__proto__', 'constructor', 'memory.toString']);
 });
 
-t.test('a near miss is told: letters, ways to write a name, a part of it, a field that stands elsewhere', async (t) => {
+t.test('a similar known field is suggested: other letters, another spelling, a part of a name, a field elsewhere', async (t) => {
   const cases: [patch: unknown, near: string | undefined][] = [
     [{ systmPrompt: 'x' }, 'systemPrompt'],
     [{ system_prompt: 'x' }, 'systemPrompt'],
@@ -49,7 +49,7 @@ t.test('a near miss is told: letters, ways to write a name, a part of it, a fiel
   t.match(configWarnings({ modle: 1 }, 'config.')[0]?.message, /Did you mean config\.adapter\.model\?$|effect\.$/);
 });
 
-t.test('the first twenty unknown fields are told, and names as long as a body are cut', async (t) => {
+t.test('the first twenty unknown fields get a warning, and very long names are cut', async (t) => {
   t.equal(configWarnings(Object.fromEntries(Array.from({ length: 2000 }, (_, n) => [`field${n}`, n]))).length, 20);
   t.ok((configWarnings({ ['x'.repeat(100_000)]: 1 })[0]?.field.length ?? 0) < 200);
 });

@@ -7,7 +7,7 @@ import { startCore } from '../../support/blocks.ts';
 
 const problems = ({ findings }: DoctorReport, place: string): string[] => findings.filter((one) => one.place === place).map(({ problem }) => problem);
 
-t.test('stored credentials that no adapter can use, without a word of what stands there', async (t) => {
+t.test('stored credentials that no adapter can use are reported without their content', async (t) => {
   const { blocks, workspace } = await startCore(t);
   for (const [content, expected] of [
     ['{}', []],
@@ -31,7 +31,7 @@ t.test('stored credentials that no adapter can use, without a word of what stand
   t.same(problems(await blocks.check(), 'auth.json'), ['others on this machine can read or write it'], 'a link is followed, as the server does');
 });
 
-t.test('entries and fields of auth.json without effect, with what was probably meant', async (t) => {
+t.test('entries and fields of auth.json without effect are reported with what was probably meant', async (t) => {
   const { blocks, workspace } = await startCore(t);
   const long = `canary-${'x'.repeat(40)}`;
   const content = { olama: { baseURL: 'canary' }, ollama: { baseUrl: 'canary', other: 'canary' }, elsewhere: {}, [long]: {} };
@@ -50,7 +50,7 @@ t.test('entries and fields of auth.json without effect, with what was probably m
   t.ok(report.ok, 'they prevent nothing');
 });
 
-t.test('a kill switch that is set', async (t) => {
+t.test('a kill switch that is set is reported', async (t) => {
   const { blocks } = await startCore(t);
   await blocks.halt();
   const report = await blocks.check();
@@ -58,7 +58,7 @@ t.test('a kill switch that is set', async (t) => {
   t.equal(report.ok, true, 'somebody wanted it');
 });
 
-t.test('a ledger with lines that can not be read, since what they spent is held against nobody', async (t) => {
+t.test("ledger lines that can't be read are reported, because their spending is not counted", async (t) => {
   const { blocks, workspace } = await startCore(t);
   const path = join(workspace, 'ledger.jsonl');
   const line = JSON.stringify({ at: AT, block: 'ada', provider: 'ollama', model: 'm', purpose: 'reply', usage: null, costUsd: 1, messageId: null });
@@ -75,7 +75,7 @@ t.test('a ledger with lines that can not be read, since what they spent is held 
   t.match(problems(await blocks.check(), 'ledger.jsonl'), ['it is not a regular file']);
 });
 
-t.test('an archived block that could not be restored', async (t) => {
+t.test("an archived block that can't be restored is reported", async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   const { archiveName } = await one.blocks.archive('ada');

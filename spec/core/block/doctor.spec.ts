@@ -24,7 +24,7 @@ t.test('a sound workspace has no findings', async (t) => {
   t.same(await one.blocks.check(), { ok: true, checked: { blocks: 1, files: 5, messages: 2 }, findings: [] });
 });
 
-t.test('secrets that others may read', async (t) => {
+t.test('secrets that others may read are reported', async (t) => {
   const one = await startCore(t);
   for (const name of ['.api-token', 'auth.json']) {
     writeFileSync(join(one.workspace, name), '{}', { mode: 0o600 });
@@ -37,7 +37,7 @@ t.test('secrets that others may read', async (t) => {
   }
 });
 
-t.test('what is no block and no archive', async (t) => {
+t.test('items that are neither a block nor an archive are reported', async (t) => {
   const one = await startCore(t);
   for (const name of ['UPPER', 'con', '.hidden']) mkdirSync(one.folder(name));
   mkdirSync(one.folder('.new.0123456789abcdef.tmp'));
@@ -49,7 +49,7 @@ t.test('what is no block and no archive', async (t) => {
   t.same(report.findings.map(({ place }) => place).sort(), ['archive/ada', 'blocks/.hidden', 'blocks/UPPER', 'blocks/con', 'blocks/file', 'blocks/link']);
 });
 
-t.test('damaged files, and the copies that were kept of them', async (t) => {
+t.test('damaged files and their copies are reported', async (t) => {
   const one = await startCore(t);
   for (const name of ['ada', 'bob']) await one.create(name);
   one.write('ada', 'memory', '{"half":');
@@ -63,7 +63,7 @@ t.test('damaged files, and the copies that were kept of them', async (t) => {
   t.equal(later.checked.blocks, 2);
 });
 
-t.test('messages with more or less than one outcome', async (t) => {
+t.test('messages without exactly one outcome are reported', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   t.same(await chatProblems(one, pair('1')), []);
@@ -94,7 +94,7 @@ t.test('messages that failed are listed with the command that queues them again'
   t.same(await chatProblems(one, [failed('1'), failed('3')]), ['2 messages have failed, the last of them 3 (UPSTREAM_REJECTED: too long)']);
 });
 
-t.test('an answer in the archive of the chat is one', async (t) => {
+t.test('an answer in chat-archive counts as an answer', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   writeFileSync(one.folder('ada', 'chat-archive', '2026-11.jsonl'), `${JSON.stringify(answerEntry('1a', '1'))}\n{"cut sho`);
@@ -110,7 +110,7 @@ t.test('an answer in the archive of the chat is one', async (t) => {
   t.same(problems(await one.blocks.check(), 'blocks/ada/chat-archive/folder.jsonl'), ['it is not a regular file']);
 });
 
-t.test('it reads only, and looks at the files as they are', async (t) => {
+t.test('the doctor only reads, and reads the present files', async (t) => {
   const one = await startCore(t, {
     files: { blocks: { ada: { 'config.json': '{"name":"ada"}', 'chat.json': `[{"role":"user","content":"x","timestamp":"${AT}"}]` } } },
   });

@@ -37,7 +37,7 @@ t.test('an empty configuration is completed with the defaults of the contract', 
   t.end();
 });
 
-t.test('what is given stays, unknown fields too; objects are completed inside', (t) => {
+t.test('given fields stay, unknown ones too, and objects inside are completed', (t) => {
   const given = { budget: { dailyUsd: 0, mine: 1 }, adapter: { provider: 'p', model: 'm', odd: true }, mine: { deep: [1] }, rev: 7, createdAt: 'then' };
   t.match(completeConfig(given, 'ada', AT), {
     budget: { dailyUsd: 0, monthlyUsd: null, warnAt: 0.8, mine: 1 },
@@ -50,7 +50,7 @@ t.test('what is given stays, unknown fields too; objects are completed inside', 
   t.end();
 });
 
-t.test('a minimal configuration by hand is enough; a wrong one is told by its field', (t) => {
+t.test('a minimal configuration is enough, and the error about a wrong one names the field', (t) => {
   t.match(parseConfig({ name: 'ada' }, 'ada', AT), { name: 'ada', enabled: false });
   const wrong: [unknown, RegExp][] = [
     [null, /^it must be an object/],
@@ -67,7 +67,7 @@ t.test('a minimal configuration by hand is enough; a wrong one is told by its fi
   t.end();
 });
 
-t.test('the other files are completed, keep what they do not know, and are checked', (t) => {
+t.test('the other files are completed and checked, and keep unknown fields', (t) => {
   const { summaryUpdatedAt: _at, ...memory } = freshMemory(5000);
   t.match(parseMemory({ ...memory, mine: 1 }), { summaryUpdatedAt: null, mine: 1, window: { maxTokens: 5000 } });
   t.match(parseCosts({ totalInput: 1, totalOutput: 2, totalCost: null, calls: 3, mine: 1 }, noCosts()), { calls: 3, byDay: {}, mine: 1 });
@@ -78,7 +78,7 @@ t.test('the other files are completed, keep what they do not know, and are check
   t.end();
 });
 
-t.test('what is fresh is what its own check takes, and comes back whole from text', (t) => {
+t.test('fresh contents are valid and are read back unchanged', (t) => {
   for (const [parse, value] of [
     [parseMemory, freshMemory()],
     [parsePulse, freshPulse()],
@@ -92,7 +92,7 @@ t.test('what is fresh is what its own check takes, and comes back whole from tex
   t.end();
 });
 
-t.test('a __proto__ by hand stays a field', (t) => {
+t.test('a __proto__ written by hand stays a field', (t) => {
   const config = parseConfig(JSON.parse('{"name":"ada","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}'), 'ada', AT);
   t.equal((config as unknown as Record<string, unknown>)['polluted'], undefined);
   t.equal(({} as Record<string, unknown>)['polluted'], undefined);
@@ -100,7 +100,7 @@ t.test('a __proto__ by hand stays a field', (t) => {
   t.end();
 });
 
-t.test('the fault of an error that is no validation is its text', (t) => {
+t.test('the fault of an error that is not about validation is its message', (t) => {
   t.equal(faultOf(new Error('odd')), 'odd');
   t.end();
 });

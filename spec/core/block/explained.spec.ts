@@ -6,7 +6,7 @@ import { startCore } from '../../support/blocks.ts';
 
 const check: Validator<Explanation> = compile(Explanation);
 
-t.test('a damaged block is explained: which file, what is wrong with it, and what helps', async (t) => {
+t.test('the explanation of a damaged block names the file, what is wrong with it and the cure', async (t) => {
   for (const file of ['config', 'memory', 'chat']) {
     for (const isRunning of [false, true]) {
       await t.test(`${file}, ${isRunning ? 'running' : 'stopped'}`, async (t) => {
@@ -36,7 +36,7 @@ t.test('a damaged block is explained: which file, what is wrong with it, and wha
   }
 });
 
-t.test('a block without its configuration is explained, and one that does not exist is not', async (t) => {
+t.test('a block without config.json is explained, and an unknown block is not found', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   rmSync(one.folder('ada', 'config.json'));

@@ -33,7 +33,7 @@ const archivedIn = (folder: string): string[] =>
     .split('\n')
     .map((line) => (JSON.parse(line) as { id: string }).id);
 
-t.test('all files but the configuration may be missing', async (t) => {
+t.test('all files except config.json may be missing', async (t) => {
   const { files, folder, told } = open(t);
   t.match(await files.config.read(), { name: 'ada', enabled: false });
   t.match(await files.memory.read(), { summary: '', facts: [] });
@@ -46,7 +46,7 @@ t.test('all files but the configuration may be missing', async (t) => {
   await t.rejects(files.config.read(), { code: 'BLOCK_DAMAGED', message: /it is missing/ });
 });
 
-t.test('changes are told with their author, quiet ones not', async (t) => {
+t.test('changes are reported with their author, and quiet ones are not reported', async (t) => {
   const { files, folder, told } = open(t);
   await files.chat.update(add(pair('1')));
   await files.pulse.update((pulse) => ({ value: { ...pulse, restarts: 1 }, result: undefined }), { quiet: true });
@@ -77,7 +77,7 @@ const CONTENTS: readonly (readonly [string, string])[] = [
   ['a byte order mark', '\ufeff{"name":"ada"}'],
 ];
 
-t.test('costs.json and pulse.json, left empty or half by a power cut, begin anew and damage nothing', async (t) => {
+t.test('costs.json and pulse.json that a power cut left empty or cut short begin anew', async (t) => {
   for (const file of ['costs', 'pulse'] as const) {
     for (const [name, content] of CONTENTS) {
       const { files, folder, told } = open(t, { [`${file}.json`]: content });
@@ -91,7 +91,7 @@ t.test('costs.json and pulse.json, left empty or half by a power cut, begin anew
   }
 });
 
-t.test('each other file, damaged in each way, is flagged, kept and left as it is; the others are served', async (t) => {
+t.test('any other file that is damaged is reported, copied and left unchanged, and the other files are served', async (t) => {
   for (const file of ['config', 'memory', 'chat'] as const) {
     for (const [name, content] of CONTENTS) {
       const { files, folder } = open(t, { [`${file}.json`]: content });
@@ -107,7 +107,7 @@ t.test('each other file, damaged in each way, is flagged, kept and left as it is
   }
 });
 
-t.test('a chat that is too long is refused with its limit and the cure, before it is parsed where it is far too long', async (t) => {
+t.test('a chat that is too long is refused with its limit and the cure; one that is far too long is not even parsed', async (t) => {
   const lines = (count: number): string => `[${Array.from({ length: count }, (_, n) => `{"role":"user","content":"${n}"}`).join(',\n')}]`;
   for (const [count, reason] of [
     [250_000, /it holds more than 200000 fields and elements\. .* old messages may be moved to a file in chat-archive/],
@@ -118,7 +118,7 @@ t.test('a chat that is too long is refused with its limit and the cure, before i
   t.equal((await open(t, { 'chat.json': lines(12_000) }).files.chat.read()).length, 12_000);
 });
 
-t.test('what is no file is flagged at once', { skip: process.platform === 'win32' && 'needs POSIX' }, async (t) => {
+t.test('anything but a regular file is reported at once', { skip: process.platform === 'win32' && 'needs POSIX' }, async (t) => {
   for (const file of FILE_NAMES) {
     const path = (folder: string) => join(folder, `${file}.json`);
     const makers: [string, (folder: string) => void, RegExp][] = [
@@ -153,7 +153,7 @@ t.test('the newest 500 stay in chat.json, and the others are in the archive befo
   );
 });
 
-t.test('a line that a crash has cut short spoils no line after it', async (t) => {
+t.test('a line that a crash cut short does not damage the lines after it', async (t) => {
   const { files, folder } = open(t);
   mkdirSync(join(folder, 'chat-archive'));
   writeFileSync(join(folder, 'chat-archive', '2026-11.jsonl'), '{"id":"cut sh');
@@ -187,7 +187,7 @@ t.test(
   },
 );
 
-t.test('a disk that refuses chat.json again and again does not make the archive grow', async (t) => {
+t.test('the archive does not grow while the disk refuses chat.json', async (t) => {
   const { files, folder } = open(t);
   await files.chat.update(add(many(550)));
   const handle = await openFile(folder);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { measure } from '../../../core/block/folder-size.ts';
 
-t.test('the size of a block counts its files, and follows no link', async (t) => {
+t.test('the size of a block includes its files and follows no link', async (t) => {
   const folder = t.testdir({ a: '12345', inner: { b: '1', deep: { c: '22' } } });
   symlinkSync('/dev', join(folder, 'link'));
   t.same(await measure(folder), { sizeBytes: 8, files: 3 });

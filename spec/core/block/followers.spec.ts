@@ -16,7 +16,7 @@ function followersIn(t: Test, folder: string) {
   return { watches, feed, touched, followers: new Followers({ folder, watches, feed, onTouched: (name) => touched.push(name) }) };
 }
 
-t.test('the folder is watched only while the monitor runs or somebody follows', async (t) => {
+t.test('the folder is watched only while the monitor runs or there is a follower', async (t) => {
   const folder = t.testdir({ 'chat.json': '' });
   const { followers, watches, touched } = followersIn(t, folder);
   t.equal(watches.size, 0);
@@ -43,7 +43,7 @@ t.test('a folder that is about to move is not watched, and one that stays is wat
   t.equal(watches.size, 1);
 });
 
-t.test('each follower is told of changes until it leaves, also when the same one comes twice', async (t) => {
+t.test('each follower is called for changes until it leaves, also if it was added twice', async (t) => {
   const { followers } = followersIn(t, t.testdir({}));
   let changes = 0;
   const follower = {
@@ -61,7 +61,7 @@ t.test('each follower is told of changes until it leaves, also when the same one
   t.equal(changes, 3);
 });
 
-t.test('one that leaves in the middle of a round is not told any more', async (t) => {
+t.test('a follower that leaves during a round is not called any more', async (t) => {
   const { followers } = followersIn(t, t.testdir({}));
   let told = 0;
   const leaves: (() => void)[] = [];
@@ -74,7 +74,7 @@ t.test('one that leaves in the middle of a round is not told any more', async (t
   t.equal(told, 1);
 });
 
-t.test('a reader gets what it has missed of a reply, and then each step', async (t) => {
+t.test('a late reader gets the reply so far, and then each step', async (t) => {
   const { followers, feed } = followersIn(t, t.testdir({}));
   const text = new AnswerText();
   const say = (piece: string): void => feed.emit({ id: 'm1', event: 'content', text: text.append(piece) });
@@ -99,7 +99,7 @@ t.test('a reader gets what it has missed of a reply, and then each step', async 
   ]);
 });
 
-t.test('after the end nothing is told', async (t) => {
+t.test('after onGone a follower is not called', async (t) => {
   const { followers, feed, watches } = followersIn(t, t.testdir({}));
   const told: string[] = [];
   const leave = followers.add({ onChange: () => told.push('change'), onGone: () => told.push('gone'), onReply: () => told.push('reply') });
@@ -114,7 +114,7 @@ t.test('after the end nothing is told', async (t) => {
   t.equal(watches.size, 0);
 });
 
-t.test('a follower that throws disturbs nobody, and is reported', async (t) => {
+t.test('an error of a follower is reported and does not reach others', async (t) => {
   const { followers, feed } = followersIn(t, t.testdir({}));
   const warnings: string[] = [];
   const note = (warning: Error): void => void warnings.push(warning.message);

@@ -25,7 +25,7 @@ function open(t: Test, files: Parameters<Test['testdir']>[0] = {}, folder = '.')
   return { halt, path: join(workspace, 'halted.json'), told, later: () => delay(250) };
 }
 
-t.test('it is released until it is set, and outlives the process', async (t) => {
+t.test('the switch is released until it is set, and outlives the process', async (t) => {
   const { halt, path, told } = open(t);
   t.same(halt.state(), { halted: false, since: null, reason: null });
   t.same(await halt.set({ reason: 'too dear' }), { halted: true, since: AT, reason: 'too dear' });
@@ -41,7 +41,7 @@ t.test('it is released until it is set, and outlives the process', async (t) => 
   ]);
 });
 
-t.test('set again, it stays as it was set first, so that the blocks and the answer name one reason', async (t) => {
+t.test('a switch that is set again keeps its first reason', async (t) => {
   const workspace = testFolder(t, {});
   let now = Date.parse(AT);
   const halt = new HaltSwitch(workspace, createBus(), () => now);
@@ -55,14 +55,14 @@ t.test('set again, it stays as it was set first, so that the blocks and the answ
   t.same(await halt.set({ reason: 'third' }), { halted: true, since: new Date(now).toISOString(), reason: 'third' });
 });
 
-t.test('it is told when it was set before', (t) => {
+t.test('a switch that was set before the start is reported', (t) => {
   const { halt, told } = open(t, { 'halted.json': '{"reason":"r","since":5}' });
   t.same(halt.state(), { halted: true, since: null, reason: 'r' });
   t.same(told, [{ halted: true, reason: 'r' }]);
   t.end();
 });
 
-t.test('by hand it is set by any file of the name, and released by its end', async (t) => {
+t.test('any file with the name sets the switch, and removing it releases the switch', async (t) => {
   const { halt, path, told, later } = open(t);
   t.equal(halt.state().halted, false);
   for (const content of ['', 'not JSON', 'null', '{"reason":"mine"}']) {
@@ -81,7 +81,7 @@ t.test('by hand it is set by any file of the name, and released by its end', asy
   t.equal(told.length, 9);
 });
 
-t.test('a disk that takes no file halts the blocks all the same, until the switch is released', async (t) => {
+t.test('the blocks are halted even if the disk takes no file, until the switch is released', async (t) => {
   const { halt, told, later } = open(t, {}, 'gone');
   await t.rejects(halt.set({ reason: 'runaway' }), { code: 'STORAGE_FAILED', message: /^All blocks are halted, but halted\.json can't be written/ });
   await t.rejects(halt.set({ reason: 'second' }), { code: 'STORAGE_FAILED' });

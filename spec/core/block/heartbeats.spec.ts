@@ -2,7 +2,7 @@ import t from 'tap';
 import { HeartbeatWheel } from '../../../core/block/heartbeats.ts';
 import { until } from '../../support/until.ts';
 
-t.test('each beats in its interval, until it is ended', async (t) => {
+t.test('each heartbeat keeps its interval until it is ended', async (t) => {
   const wheel = new HeartbeatWheel(5);
   const beats: string[] = [];
   const endQuick = wheel.every(5, () => beats.push('quick'));
@@ -24,7 +24,7 @@ t.test('each beats in its interval, until it is ended', async (t) => {
   again();
 });
 
-t.test('one that ends others, or itself, while it beats does just that', async (t) => {
+t.test('a heartbeat may end others, or itself', async (t) => {
   const wheel = new HeartbeatWheel(5);
   const beats: string[] = [];
   const ends: (() => void)[] = [];

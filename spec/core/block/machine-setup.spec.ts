@@ -3,14 +3,14 @@ import { createActor, getNextSnapshot } from 'xstate';
 import { initialContext, setUpMachine } from '../../../core/block/machine-setup.ts';
 import type { Answer } from '../../../core/block/machine-types.ts';
 
-t.test('a fresh context is JSON, and says where the block is', (t) => {
+t.test('a fresh context is JSON and has the archive name', (t) => {
   const context = initialContext({ name: 'ada', archiveName: 'ada_2026' });
   t.match(context, { name: 'ada', archiveName: 'ada_2026', shown: 'stopped', messageId: null, crashes: [] });
   t.strictSame(JSON.parse(JSON.stringify(context)), context);
   t.end();
 });
 
-t.test('a refusal goes to its asker alone, with a code and a text', (t) => {
+t.test('a refusal goes only to its caller, with a code and a text', (t) => {
   const setup = setUpMachine(() => 0);
   const machine = setup.createMachine({
     context: ({ input }) => initialContext(input),
@@ -34,7 +34,7 @@ t.test('a refusal goes to its asker alone, with a code and a text', (t) => {
   t.end();
 });
 
-t.test('the last five faults within ten minutes count, each with twice the wait', (t) => {
+t.test('five faults within ten minutes count, and each doubles the wait', (t) => {
   let now = 0;
   const setup = setUpMachine(() => now);
   const machine = setup.createMachine({ context: ({ input }) => initialContext(input), on: { 'chat.changed': { actions: ['countCrash', 'holdCrash'] } } });

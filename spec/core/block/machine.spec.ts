@@ -5,7 +5,7 @@ import { ask } from '../../../core/block/ask.ts';
 import type { Stored, Unconfirmed } from '../../../core/block/block-folders.ts';
 import { type BlockMachine, createBlockMachine, isRunning, stateOf } from '../../../core/block/machine.ts';
 import type { BlockEvent, Choice, MachineContext } from '../../../core/block/machine-types.ts';
-import type { BlockMemory } from '../../../core/schemas/block.ts';
+import type { BlockMemory } from '../../../core/schemas/block-memory.ts';
 import { memoryOf } from '../../support/block-files.ts';
 import { pathOf, START, STOP } from '../../support/monitor-rig.ts';
 import { gate } from '../../support/stepped-adapter.ts';
@@ -117,7 +117,7 @@ const ROWS: readonly Row[] = [
   ['removing', 'refused', (rig) => rig.refused(new Error('EACCES')), 'archived'],
 ];
 
-t.test('each state of a life and what happens in it lead to the next one', async (t) => {
+t.test('each state of a life goes to the next one by its events', async (t) => {
   for (const [from, what, step, to, context = {}] of ROWS) {
     const rig = await (WAYS[from] as () => Promise<Rig>)();
     t.equal(rig.life(), from);
@@ -128,7 +128,7 @@ t.test('each state of a life and what happens in it lead to the next one', async
   }
 });
 
-t.test('a block is where its input says, by a pure function', async (t) => {
+t.test('a block begins in the state that its input names', async (t) => {
   const machine = createBlockMachine(() => 0);
   const [active] = initialTransition(machine, { name: 'ada', archiveName: null });
   t.strictSame(active.value, { life: 'active', monitor: 'stopped', memory: 'settled', server: 'open' });
@@ -138,7 +138,7 @@ t.test('a block is where its input says, by a pure function', async (t) => {
   t.ok(isRunning(running));
 });
 
-t.test('a block moves only after its monitor and its compaction have ended, and runs again where it stayed', async (t) => {
+t.test('a block moves only after its monitor and its compaction have ended, and may run again if the move fails', async (t) => {
   const rig = sent(rigOf(null), START);
   await until('it waits', () => rig.monitor() === 'running.idle');
   const compacted = t.rejects(ask(rig.actor, COMPACT), { message: 'ended' });
@@ -159,7 +159,7 @@ t.test('a block moves only after its monitor and its compaction have ended, and 
   t.equal(rig.monitor(), 'running.idle');
 });
 
-t.test('a command to a block that is not there for it is refused, and says why', async (t) => {
+t.test('a command that does not fit the state is refused with the reason', async (t) => {
   const archived = rigOf('ada_2025');
   await t.rejects(ask(archived.actor, START), { code: 'WRONG_STATE' });
   await t.rejects(ask(archived.actor, COMPACT), { code: 'WRONG_STATE' });
@@ -169,7 +169,7 @@ t.test('a command to a block that is not there for it is refused, and says why',
   await t.rejects(ask(moving.actor, START), { code: 'WRONG_STATE', status: 409 });
 });
 
-t.test('compactions are made one at a time; every asker has its own answer', async (t) => {
+t.test('compactions are made one at a time, and each caller gets its answer', async (t) => {
   const rig = rigOf(null);
   const first = ask(rig.actor, COMPACT);
   t.equal(stateOf(rig.actor.getSnapshot()), 'compacting');
@@ -183,7 +183,7 @@ t.test('compactions are made one at a time; every asker has its own answer', asy
   await t.rejects(failing, { message: 'no model' });
 });
 
-t.test('a stop by a person leaves a compaction by hand alone', async (t) => {
+t.test('a stop does not end a compaction that a person has started', async (t) => {
   const rig = sent(rigOf(null), START);
   await until('it waits', () => rig.monitor() === 'running.idle');
   const compacted = ask(rig.actor, COMPACT);
@@ -194,7 +194,7 @@ t.test('a stop by a person leaves a compaction by hand alone', async (t) => {
   await compacted;
 });
 
-t.test('at its end a server waits for what runs, and nothing starts any more', async (t) => {
+t.test('when the server ends, the block waits for its work, and nothing starts any more', async (t) => {
   const rig = sent(rigOf(null), START);
   await until('it waits', () => rig.monitor() === 'running.idle');
   const order: string[] = [];
@@ -211,7 +211,7 @@ t.test('at its end a server waits for what runs, and nothing starts any more', a
   await ask(rig.actor, CLOSE);
 });
 
-t.test('of many that ask for the same, all have the one answer', async (t) => {
+t.test('callers of the same command share its answer', async (t) => {
   const rig = rigOf(null);
   const asked = [1, 2, 3].map(() => ask(rig.actor, ARCHIVE));
   rig.done(STORED);
@@ -219,7 +219,7 @@ t.test('of many that ask for the same, all have the one answer', async (t) => {
   t.equal(rig.works.length, 1);
 });
 
-t.test('every state survives JSON, and its context is nothing but JSON', async (t) => {
+t.test('every state can be written as JSON and read back', async (t) => {
   for (const [name, reach] of Object.entries(WAYS)) {
     const rig = await reach();
     const { context } = rig.actor.getSnapshot();
@@ -232,7 +232,7 @@ t.test('every state survives JSON, and its context is nothing but JSON', async (
   }
 });
 
-t.test('a machine without its work says what is missing', async (t) => {
+t.test('a machine without its actors names the missing one', async (t) => {
   const create = (archiveName: string | null) =>
     createActor(
       createBlockMachine(() => 0),

@@ -26,7 +26,7 @@ const BAD_NAMES = [
   ...['con', 'nul', 'prn', 'aux', 'com1', 'com0', 'lpt9', 'conin', 'conout', '__proto__', 'Constructor', 'caf\u00e9', 'cafe\u0301', '\u{1f600}', 'a\u202eb'],
 ];
 
-t.test('names that any file system and any page can hold are names of blocks', (t) => {
+t.test('the names of blocks are safe in any file system and on any page', (t) => {
   for (const name of ['a', '0', 'my-block', 'a-', 'x'.repeat(32), 'constructor', 'con1', 'console', 'com10', 'lpt']) t.equal(isBlockName(name), true, name);
   for (const name of BAD_NAMES) t.equal(isBlockName(name), false, JSON.stringify(name));
   t.end();
@@ -40,7 +40,7 @@ t.test('a bad new name is refused with the rule', (t) => {
   t.end();
 });
 
-t.test('what is not found is named in one short line, whatever it is', (t) => {
+t.test('an error about an unknown name repeats it in one short line', (t) => {
   for (const make of [blockNotFound, archiveNotFound]) {
     for (const bad of ['\u001b', '\n']) t.notOk(make('\u001b[31m\n"').message.includes(bad));
     t.ok(make('x'.repeat(100_000)).message.length < 120);
@@ -50,7 +50,7 @@ t.test('what is not found is named in one short line, whatever it is', (t) => {
   t.end();
 });
 
-t.test('the name of an archive holds the name of its block, and nothing else is one', (t) => {
+t.test('the name of an archive contains the name of its block, and other names are refused', (t) => {
   const name = archiveName('my-block', new Date('2026-11-20T14:03:22.123Z'));
   t.equal(name, 'my-block_2026-11-20T14-03-22-123Z');
   t.equal(nameInArchive(name), 'my-block');

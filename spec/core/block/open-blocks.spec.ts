@@ -45,7 +45,7 @@ function open(names: readonly string[] = ['a', 'b']): Opened {
 const stub = (block: Block): Stub => block as unknown as Stub;
 const many = (count: number, prefix = 'n') => Array.from({ length: count }, (_, n) => `${prefix}${n}`);
 
-t.test('a block has one object, made when it is first wanted, in a folder that was swept before', async (t) => {
+t.test('a block has one object, which is made at its first use, after its folder was swept', async (t) => {
   const { blocks, made, swept } = open();
   t.equal(blocks.has('a'), false);
   const a = await blocks.find('a');
@@ -58,7 +58,7 @@ t.test('a block has one object, made when it is first wanted, in a folder that w
   t.same(blocks.all(), [a]);
 });
 
-t.test('there is no object for a block that there is not', async (t) => {
+t.test('a block that does not exist has no object', async (t) => {
   const { blocks, there, made } = open();
   await t.rejects(blocks.find('nobody'), { code: 'BLOCK_NOT_FOUND', status: 404 });
   t.throws(() => blocks.findNow('../a'), { code: 'BLOCK_NOT_FOUND' });
@@ -69,7 +69,7 @@ t.test('there is no object for a block that there is not', async (t) => {
   t.equal(blocks.has('a'), false);
 });
 
-t.test('a folder that was taken away and comes back has the object that still runs', async (t) => {
+t.test('a folder that was removed and comes back keeps the object that still runs', async (t) => {
   const { blocks, there } = open();
   const a = blocks.findNow('a');
   Object.assign(stub(a), { isInUse: true, isRunning: true });
@@ -81,7 +81,7 @@ t.test('a folder that was taken away and comes back has the object that still ru
   t.equal(blocks.findNow('a'), a);
 });
 
-t.test('while a block moves, whoever wants it waits for the end of the move', async (t) => {
+t.test('while a block moves, find waits for the end of the move', async (t) => {
   const { blocks, there } = open();
   const moving = stub(blocks.findNow('a'));
   const moved = gate();
@@ -108,7 +108,7 @@ function archived(work: () => Promise<Unconfirmed>): BlockActor {
   return createActor(machine, { input: { name: 'old', archiveName: 'old_2026' } }).start();
 }
 
-t.test('a block that comes from the archive is waited for, and keeps its actor', async (t) => {
+t.test('find waits for a block that is being restored, which keeps its actor', async (t) => {
   const { blocks, there, made } = open([]);
   const restored = gate();
   const actor = archived(async () => {
@@ -127,7 +127,7 @@ t.test('a block that comes from the archive is waited for, and keeps its actor',
   t.equal(actor.getSnapshot().value.life, 'active');
 });
 
-t.test('a block that does not come out of the archive keeps nobody waiting, and its name is free', async (t) => {
+t.test('after a failed restore nothing waits, and the name is free', async (t) => {
   const { blocks } = open([]);
   const restored = blocks.restore(
     'c',
@@ -138,7 +138,7 @@ t.test('a block that does not come out of the archive keeps nobody waiting, and 
   await found;
 });
 
-t.test('after the end nothing that comes can start', async (t) => {
+t.test('after the end no block can start', async (t) => {
   const { blocks, there } = open();
   const ended: string[] = [];
   const a = stub(blocks.findNow('a'));
@@ -151,7 +151,7 @@ t.test('after the end nothing that comes can start', async (t) => {
   t.equal(blocks.has('c'), true);
 });
 
-t.test('idle blocks beyond two hundred are let go, those that were used last are kept', async (t) => {
+t.test('of the idle blocks the two hundred that were used last are kept', async (t) => {
   const names = many(300);
   const { blocks } = open(names);
   for (const name of names.slice(0, 200)) blocks.findNow(name);
@@ -161,7 +161,7 @@ t.test('idle blocks beyond two hundred are let go, those that were used last are
   t.same([blocks.has('n0'), blocks.has('n1'), blocks.has('n299')], [true, false, true]);
 });
 
-t.test('blocks that are used or have something to write are not let go', async (t) => {
+t.test('blocks in use, or with unwritten changes, are kept', async (t) => {
   const names = many(250);
   const { blocks } = open(names);
   stub(blocks.findNow('n0')).isInUse = true;
@@ -171,7 +171,7 @@ t.test('blocks that are used or have something to write are not let go', async (
   t.same([blocks.has('n0'), blocks.has('n1')], [true, true]);
 });
 
-t.test('a block that somebody has in hand is found again, however many others came after it', async (t) => {
+t.test('a dropped block is found again as long as other code refers to it', async (t) => {
   const names = many(1000);
   const { blocks, made } = open(names);
   const inHand = names.map((name) => blocks.findNow(name));
@@ -181,7 +181,7 @@ t.test('a block that somebody has in hand is found again, however many others ca
   t.ok(inHand.every((block) => blocks.all().includes(block)));
 });
 
-t.test('one that is held before it runs is counted, and kept', async (t) => {
+t.test('a block that is held before it runs is counted and kept', async (t) => {
   const names = many(500);
   const { blocks } = open(names);
   const inHand = names.map((name) => blocks.findNow(name));
@@ -193,7 +193,7 @@ t.test('one that is held before it runs is counted, and kept', async (t) => {
   t.equal(blocks.running, 1);
 });
 
-t.test('a block that has moved away is forgotten, and its folder is swept anew when one of its name comes', async (t) => {
+t.test('a block that has moved away is forgotten, and a new folder of its name is swept', async (t) => {
   const { blocks, made, swept } = open();
   const a = blocks.findNow('a');
   blocks.forget('a');

@@ -21,7 +21,7 @@ function contentsOf({ readJson }: StartedCore, name: string): unknown {
   return { config, memory: readJson(name, 'memory'), costs: readJson(name, 'costs'), chat: readJson(name, 'chat') };
 }
 
-t.test('a block goes to the archive with everything it has, and comes back with it, stopped', async (t) => {
+t.test('a block is archived and restored with all its files, and is then stopped', async (t) => {
   const one = await startCore(t);
   await one.create('ada', { ...RUNNABLE, description: 'd', mine: 1 });
   await one.blocks.start('ada');
@@ -46,7 +46,7 @@ t.test('a block goes to the archive with everything it has, and comes back with 
   t.match(await one.ask('ada', 'again'), { content: 'You said: again' });
 });
 
-t.test('what waits is counted, and waits still after the restore', async (t) => {
+t.test('waiting messages are counted, and still wait after the restore', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   for (const message of ['1', '2']) await one.blocks.post('ada', { message }, 'web');
@@ -56,7 +56,7 @@ t.test('what waits is counted, and waits still after the restore', async (t) => 
   t.match(await one.blocks.list(), [{ queue: 2 }]);
 });
 
-t.test('a block comes back under another name, and its spending goes with it', async (t) => {
+t.test('a block can be restored under another name, and its spending follows it', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   await one.blocks.start('ada');
@@ -72,7 +72,7 @@ t.test('a block comes back under another name, and its spending goes with it', a
   await t.rejects(one.blocks.restore('ada', { other: 1 }), { code: 'INVALID_REQUEST' });
 });
 
-t.test('an original name that several archives have is ambiguous, and each of them is found by its own', async (t) => {
+t.test('an original name of several archives is ambiguous, and each is found by its archive name', async (t) => {
   const one = await startCore(t);
   const names: string[] = [];
   for (let n = 0; n < 2; n += 1) {
@@ -92,7 +92,7 @@ t.test('an original name that several archives have is ambiguous, and each of th
   await t.rejects(one.blocks.purge('ada'), { code: 'ARCHIVE_NOT_FOUND', status: 404 });
 });
 
-t.test('names that lead elsewhere find nothing and touch nothing', async (t) => {
+t.test('names that are no archive find nothing and touch nothing', async (t) => {
   const one = await startCore(t, { files: { 'auth.json': '{"kept":{}}' } });
   await one.create('ada');
   for (const name of [
@@ -113,7 +113,7 @@ t.test('names that lead elsewhere find nothing and touch nothing', async (t) => 
   t.match(await one.blocks.list(), [{ name: 'ada' }]);
 });
 
-t.test('a link in the place of a block is no block', async (t) => {
+t.test('a link in place of a block is no block', async (t) => {
   const outside = testFolder(t, { target: { 'config.json': '{"name":"evil"}', 'chat.json': '[]' }, workspace: {} });
   const one = await startCore(t, { workspace: join(outside, 'workspace') });
   symlinkSync(join(outside, 'target'), one.folder('evil'));
@@ -128,7 +128,7 @@ t.test('a link in the place of a block is no block', async (t) => {
   t.same(readdirSync(join(outside, 'target')).sort(), ['chat.json', 'config.json']);
 });
 
-t.test('a monitor that runs is stopped first, and its reply kept', async (t) => {
+t.test('a running monitor is stopped before the move, and its reply is kept', async (t) => {
   let end = (): void => undefined;
   const one = await startCore(t, {
     answer: (_request, res) => {
@@ -155,7 +155,7 @@ t.test('a monitor that runs is stopped first, and its reply kept', async (t) => 
   t.notOk(existsSync(one.folder('ada')), 'and no folder is born again');
 });
 
-t.test('messages that come while a block is archived are kept or refused, never lost', async (t) => {
+t.test('messages that arrive during a move are kept or refused, never lost', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   const posts = Array.from({ length: 50 }, (_, n) => one.blocks.post('ada', { message: `${n}` }, 'web'));
@@ -176,7 +176,7 @@ t.test('messages that come while a block is archived are kept or refused, never 
   t.notOk(existsSync(one.folder('ada')));
 });
 
-t.test('of many that archive one block at once, all hear the same', async (t) => {
+t.test('callers that archive a block at the same time get the same answer', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   const results = await Promise.allSettled(Array.from({ length: 5 }, () => one.blocks.archive('ada')));
@@ -187,7 +187,7 @@ t.test('of many that archive one block at once, all hear the same', async (t) =>
   t.equal(one.factsOf('block.archived').length, 1);
 });
 
-t.test('a new block of the name may follow at once', async (t) => {
+t.test('a new block may take the name at once', async (t) => {
   const one = await startCore(t);
   await one.create('ada', { ...RUNNABLE, description: 'old' });
   await one.blocks.post('ada', { message: 'old' }, 'web');
@@ -200,7 +200,7 @@ t.test('a new block of the name may follow at once', async (t) => {
   t.match(await one.ask('ada', 'hi'), { content: 'You said: hi' });
 });
 
-t.test('a damaged block is archived like any other; it comes back when it was repaired there', async (t) => {
+t.test('a damaged block can be archived, and restored once it is repaired', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   const config = one.readText('ada', 'config');
@@ -219,7 +219,7 @@ t.test('a damaged block is archived like any other; it comes back when it was re
   t.match(await one.blocks.list(), [{ name: 'ada', status: 'SLEEPING' }]);
 });
 
-t.test('an archive that can not be moved stays, and so does a block; both work on', async (t) => {
+t.test('a failed move leaves an archive or a block usable where it was', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   const archive = join(one.workspace, 'archive');
@@ -237,7 +237,7 @@ t.test('an archive that can not be moved stays, and so does a block; both work o
   t.match(await one.blocks.history('ada'), [{ content: 'x' }]);
 });
 
-t.test('of many that delete or restore one archive at once, one does, and the others hear that it has gone', async (t) => {
+t.test('of several deletions or restores of one archive one succeeds, and the others get ARCHIVE_NOT_FOUND', async (t) => {
   const one = await startCore(t);
   for (let round = 0; round < 5; round += 1) {
     await one.create('ada', RUNNABLE);
@@ -254,7 +254,7 @@ t.test('of many that delete or restore one archive at once, one does, and the ot
   }
 });
 
-t.test('what a crash has left half made is swept at the next start', async (t) => {
+t.test('the next start removes folders that a crash left unfinished', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   await one.core.close();
@@ -288,7 +288,7 @@ t.test('a block is exported and imported, under its own or another name, stopped
   await t.rejects(one.blocks.export('nobody'), { code: 'BLOCK_NOT_FOUND' });
 });
 
-t.test('two imports are unpacked at a time, whoever calls them, and those that wait are refused at the end', async (t) => {
+t.test('two imports are unpacked at a time, and imports that still wait when the server ends are refused', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   const bundle = await one.blocks.export('ada');
@@ -310,7 +310,7 @@ t.test('two imports are unpacked at a time, whoever calls them, and those that w
   for (const { reason } of refused) t.match(reason, { code: 'SHUTTING_DOWN' });
 });
 
-t.test('what is no block is not imported, and leaves nothing', async (t) => {
+t.test('a bundle that holds no block is not imported and leaves nothing behind', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   const good = await one.blocks.export('ada');
@@ -335,7 +335,7 @@ t.test('what is no block is not imported, and leaves nothing', async (t) => {
   t.same(await one.blocks.import(changed('"tags": []', '"tags": []')), { name: 'ada' });
 });
 
-t.test('a bundle with a file that can not be used is refused by the name of the file', async (t) => {
+t.test('the error about a bundle with an unusable file names the file', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   for (const name of ['logs', 'chat-archive']) rmSync(one.folder('ada', name), { recursive: true });
@@ -383,7 +383,7 @@ for (const [what, move] of MOVES) {
   });
 }
 
-t.test('what is brought back while the server ends starts no more, and what has not begun is refused', async (t) => {
+t.test('while the server ends, a restored block does not start, and a waiting restore is refused', async (t) => {
   const one = await startCore(t);
   for (const name of ['ada', 'bob']) {
     await one.create(name, { ...RUNNABLE, autoStart: true });
@@ -408,7 +408,7 @@ t.test('what is brought back while the server ends starts no more, and what has 
   t.same(readdirSync(join(one.workspace, 'blocks')), ['ada']);
 });
 
-t.test('after an archive that fails the monitor goes on as before, and its log too', async (t) => {
+t.test('after a failed move the monitor and its log go on as before', async (t) => {
   const one = await startCore(t);
   for (const name of ['ada', 'bob']) await one.create(name);
   await one.blocks.start('ada');
@@ -425,7 +425,7 @@ t.test('after an archive that fails the monitor goes on as before, and its log t
   t.equal(begun.length, 2);
 });
 
-t.test('an archive that fails starts no monitor that a person has stopped meanwhile', async (t) => {
+t.test('a failed move does not start a monitor that a person has stopped meanwhile', async (t) => {
   let end = (): void => undefined;
   const one = await startCore(t, {
     answer: (_request, res) => {
@@ -447,7 +447,7 @@ t.test('an archive that fails starts no monitor that a person has stopped meanwh
   t.match(one.readJson('ada', 'config'), { enabled: false });
 });
 
-t.test('a bundle is whole, or there is none: a block moves when its export is over', async (t) => {
+t.test('a block moves only after its export, so that a bundle is complete', async (t) => {
   const one = await startCore(t);
   for (let round = 0; round < 10; round += 1) {
     const name = `b${round}`;
@@ -463,7 +463,7 @@ t.test('a bundle is whole, or there is none: a block moves when its export is ov
   }
 });
 
-t.test('an archive that the disk does not confirm is one: everybody hears of it, and the text says so', async (t) => {
+t.test('a move that the disk does not confirm is reported like any other, and the error says so', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   await one.blocks.start('ada');
@@ -497,7 +497,7 @@ t.test(
   },
 );
 
-t.test('a block whose making the disk does not confirm is there, everybody hears of it, and the text says so', async (t) => {
+t.test('a new block that the disk does not confirm is reported like any other, and the error says so', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   const bundle = await one.blocks.export('ada');

@@ -27,7 +27,7 @@ t.test('an answered message costs at most 9 flushes of the disk', async (t) => {
   t.ok(flushes - 2 <= MOST_FLUSHES, `${flushes - 2}`);
 });
 
-t.test('also where the active window is full', async (t) => {
+t.test('an answered message costs as few flushes when the active window is full', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   one.write('ada', 'chat', Array.from({ length: 260 }, (_, n) => pair(`${n}`)).flat());

@@ -14,7 +14,7 @@ t.test('a message is on disk when it is acknowledged, and waits for a monitor', 
   t.match(await one.blocks.list(), [{ queue: 2, pulse: { state: 'stopped' } }]);
 });
 
-t.test('a monitor that runs answers', async (t) => {
+t.test('a running monitor answers a message', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   await one.blocks.start('ada');
@@ -27,7 +27,7 @@ t.test('a monitor that runs answers', async (t) => {
   ]);
 });
 
-t.test('whatever text is sent comes back exactly', async (t) => {
+t.test('any text is kept exactly', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   const texts = ['\ud800 lone', 'a\u2028\u2029b', 'nul \0', '\u001b[31mred', '\u202eevil', `a${'\n'.repeat(10_000)}`, '\ufeffbom', 'x'.repeat(262_144)];
@@ -60,7 +60,7 @@ t.test('blank, too long and malformed messages are refused, and nothing is writt
   t.same(one.readJson('ada', 'chat'), []);
 });
 
-t.test('the same clientId is the same message, also at the same moment and after a restart', async (t) => {
+t.test('the same clientId gives the same message, also at the same moment and after a restart', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   const body = { message: 'hi', clientId: 'mine' };
@@ -76,7 +76,7 @@ t.test('the same clientId is the same message, also at the same moment and after
   t.match(await next.blocks.post('ada', body, 'web'), { position: 0, note: /was sent before; it is done/ });
 });
 
-t.test('beyond the cap of the block the queue is full, and every acknowledged message is there', async (t) => {
+t.test('the queue is full at the cap of the block, and every acknowledged message is kept', async (t) => {
   const one = await startCore(t);
   await one.create('ada', { ...RUNNABLE, queue: { cap: 10 } });
   const results = await Promise.allSettled(Array.from({ length: 50 }, (_, n) => one.blocks.post('ada', { message: `${n}` }, 'web')));
@@ -89,7 +89,7 @@ t.test('beyond the cap of the block the queue is full, and every acknowledged me
   );
 });
 
-t.test('many messages to many blocks at once: each acknowledged one is there', async (t) => {
+t.test('of many messages to many blocks at once, each acknowledged one is kept', async (t) => {
   const names = Array.from({ length: 220 }, (_, n) => `b${n}`);
   const one = await startCore(t, { files: { blocks: runnable(names) } });
   const posts = [1, 2, 3].flatMap((round) => names.map((name) => one.blocks.post(name, { message: `${round}` }, 'web')));
@@ -100,7 +100,7 @@ t.test('many messages to many blocks at once: each acknowledged one is there', a
   );
 });
 
-t.test('a message starts a stopped monitor only where the block wants that', async (t) => {
+t.test('a message starts a stopped monitor only with autoStart', async (t) => {
   const one = await startCore(t);
   await one.create('ada', { ...RUNNABLE, autoStart: true });
   t.match(await one.blocks.post('ada', { message: 'hi' }, 'web'), { running: true });
@@ -112,7 +112,7 @@ t.test('a message starts a stopped monitor only where the block wants that', asy
   t.equal(one.readJson('bob', 'chat').length, 1, 'the message waits all the same');
 });
 
-t.test('where the monitor can not answer, the note says so', async (t) => {
+t.test("the note says when the monitor can't answer", async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   await one.blocks.halt();
@@ -121,7 +121,7 @@ t.test('where the monitor can not answer, the note says so', async (t) => {
   t.match(await one.blocks.post('ada', { message: 'hi' }, 'web'), { running: true, note: /is paused, so the message waits: blockhouse why ada/ });
 });
 
-t.test('a waiting message is cancelled; one that has its outcome is not', async (t) => {
+t.test("a waiting message can be cancelled, and one with an outcome can't", async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
@@ -133,7 +133,7 @@ t.test('a waiting message is cancelled; one that has its outcome is not', async 
   t.equal(one.factsOf('message.finished').length, 1);
 });
 
-t.test('a reply that is being made is cancelled, and its text so far kept', async (t) => {
+t.test('a reply under way can be cancelled, and its text so far is kept', async (t) => {
   const one = await startCore(t, { answer: (_request, res) => sendPiece(res, 'so far') });
   await one.create('ada');
   await one.blocks.start('ada');
@@ -146,7 +146,7 @@ t.test('a reply that is being made is cancelled, and its text so far kept', asyn
   t.match(await one.blocks.history('ada'), [{ id }, { role: 'assistant', replyTo: id, content: 'so far', status: 'interrupted' }]);
 });
 
-t.test('what failed, was cancelled or expired is queued again at the end; nothing else is', async (t) => {
+t.test('only a failed, cancelled or expired message can be queued again, and goes to the end', async (t) => {
   let fails = true;
   const one = await startCore(t, {
     answer: (request, res, index) => {
@@ -185,7 +185,7 @@ t.test('a message is queued again only while the queue has room', async (t) => {
   t.equal(one.factsOf('message.queued').length, 1);
 });
 
-t.test('a message that failed is given up by cancelling it, and then leaves no trace', async (t) => {
+t.test('a failed message that is cancelled no longer counts as failed', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   one.write('ada', 'chat', [userEntry('old', { status: 'failed' }), answerEntry('odd', undefined, { status: 'failed' })]);
@@ -197,7 +197,7 @@ t.test('a message that failed is given up by cancelling it, and then leaves no t
   await t.rejects(one.blocks.cancel('ada', 'odd'), { code: 'WRONG_STATE' });
 });
 
-t.test('answers are shown however much text there is, and what has left the active window is still there', async (t) => {
+t.test('long answers are shown, and entries that left the active window can still be read', async (t) => {
   const one = await startCore(t);
   await one.create('ada', { ...RUNNABLE, memory: { maxContextTokens: 1000 } });
   const text = 'x'.repeat(200_000);
@@ -235,7 +235,7 @@ t.test('answers are shown however much text there is, and what has left the acti
   t.equal((await next.blocks.post('ada', { message: 'x', clientId: 'c1' }, 'web')).id, 'old1', 'also after a restart');
 });
 
-t.test('one very long answer leaves the conversation where it was', async (t) => {
+t.test('one very long answer does not push out the conversation', async (t) => {
   const one = await startCore(t, {
     answer: (_request, res) => {
       for (let n = 0; n < 47; n += 1) sendPiece(res, 'x'.repeat(100_000));
@@ -251,7 +251,7 @@ t.test('one very long answer leaves the conversation where it was', async (t) =>
   t.equal((await one.blocks.post('ada', { message: 'hi', clientId: 'mine' }, 'web')).id, id);
 });
 
-t.test('a page of the history is checked', async (t) => {
+t.test('the fields of a page are checked', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   one.write('ada', 'chat', [userEntry('1'), answerEntry('1a', '1'), userEntry('2', { status: 'cancelled' })]);
@@ -270,7 +270,7 @@ t.test('a page of the history is checked', async (t) => {
   await t.rejects(one.blocks.message('ada', 'nobody'), { code: 'MESSAGE_NOT_FOUND' });
 });
 
-t.test('nothing is told of a cancelled or repeated message that could not be written', async (t) => {
+t.test('no event is emitted for a cancelled or repeated message that could not be written', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
@@ -283,7 +283,7 @@ t.test('nothing is told of a cancelled or repeated message that could not be wri
   t.equal(one.factsOf('message.queued').length, 1);
 });
 
-t.test('a message by hand is answered by a monitor that runs', async (t) => {
+t.test('a running monitor answers a message that was written by hand', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   await one.blocks.start('ada');
@@ -292,7 +292,7 @@ t.test('a message by hand is answered by a monitor that runs', async (t) => {
   t.match(one.readJson('ada', 'chat'), [{ id: /^m/, status: 'done' }, { content: 'You said: by hand' }]);
 });
 
-t.test('a clock that goes back an hour, or forward ten years, keeps the order', async (t) => {
+t.test('messages stay in order when the clock goes back an hour or forward ten years', async (t) => {
   let now = Date.parse('2026-11-20T14:00:00.000Z');
   const one = await startCore(t, { clock: () => now });
   await one.create('ada');
@@ -309,7 +309,7 @@ t.test('a clock that goes back an hour, or forward ten years, keeps the order', 
   t.ok((await one.blocks.details('ada')).pulse.uptimeSeconds >= 0);
 });
 
-t.test('the daemon may end its answer late', async (t) => {
+t.test('a provider may end its answer late', async (t) => {
   let end = (): void => undefined;
   const one = await startCore(t, {
     answer: (_request, res) => {

@@ -4,7 +4,7 @@ import t from 'tap';
 import { RUNNABLE, startCore } from '../../support/blocks.ts';
 import { scriptedAdapter } from '../../support/scripted-adapter.ts';
 
-t.test('a block is made stopped, whatever its configuration wants', async (t) => {
+t.test('a new block is stopped, even with enabled in its configuration', async (t) => {
   const one = await startCore(t);
   t.same(await one.blocks.create({ name: 'ada', config: { ...RUNNABLE, description: 'd', enabled: true, rev: 9 } }), {
     name: 'ada',
@@ -18,7 +18,7 @@ t.test('a block is made stopped, whatever its configuration wants', async (t) =>
   await t.rejects(one.blocks.create({ name: 'ada' }), { code: 'NAME_TAKEN', status: 409 });
 });
 
-t.test('bad names make nothing', async (t) => {
+t.test('a bad name makes no block', async (t) => {
   const one = await startCore(t);
   const names = [
     '',
@@ -72,7 +72,7 @@ t.test('an address that can never work is refused before anything is written', a
   });
 });
 
-t.test('a bad configuration makes no block, and is named as it stands in the body', async (t) => {
+t.test('a bad configuration makes no block, and the error has the path in the body', async (t) => {
   const one = await startCore(t);
   const bad: [object, string][] = [
     [{ tags: 5 }, 'config.tags'],
@@ -85,7 +85,7 @@ t.test('a bad configuration makes no block, and is named as it stands in the bod
   t.same(readdirSync(join(one.workspace, 'blocks')), []);
 });
 
-t.test('of many that create one name at once, one succeeds', async (t) => {
+t.test('of several blocks with the same name that are created at once, one succeeds', async (t) => {
   const one = await startCore(t);
   const results = await Promise.allSettled(Array.from({ length: 20 }, () => one.blocks.create({ name: 'ada' })));
   t.equal(results.filter(({ status }) => status === 'fulfilled').length, 1);
@@ -105,7 +105,7 @@ t.test('a change is on disk when it is acknowledged; unknown fields stay', async
   await t.rejects(one.blocks.updateConfig('nobody', {}), { code: 'BLOCK_NOT_FOUND' });
 });
 
-t.test('a change of enabled starts and stops nothing, and says what does', async (t) => {
+t.test('a change of enabled starts and stops no monitor, and warns which command does', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   t.match(await one.blocks.updateConfig('ada', { enabled: true }), {
@@ -134,7 +134,7 @@ t.test('the alias of a provider is stored as its id', async (t) => {
   t.match(one.readJson('ada', 'config'), { adapter: { provider: 'real' }, fallbacks: [{ provider: 'real' }] });
 });
 
-t.test('what is refused leaves the file byte for byte as it was', async (t) => {
+t.test('a refused change leaves the file unchanged', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   writeFileSync(one.folder('ada', 'config.json'), `{ "name":"ada",\n\n"rev" : 4, "mine":"x" }`);
@@ -155,7 +155,7 @@ t.test('what is refused leaves the file byte for byte as it was', async (t) => {
   t.same(one.factsOf('block.changed'), []);
 });
 
-t.test('with the revision that somebody has seen, only the first change is taken', async (t) => {
+t.test('of two changes with the same ifMatch only the first is made', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   const results = await Promise.allSettled([1, 2, 3].map((n) => one.blocks.updateConfig('ada', { description: `${n}` }, { ifMatch: 1 })));
@@ -199,7 +199,7 @@ t.test('a damaged configuration is not changed', async (t) => {
   t.match(await one.blocks.list(), [{ status: 'ERROR', configError: /config\.json can't be used/ }]);
 });
 
-t.test('an edit by hand is another revision: whoever has seen the old one does not write over it', async (t) => {
+t.test("an edit by hand is a new revision, which a change with the old one can't overwrite", async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   const { rev } = await one.blocks.config('ada');

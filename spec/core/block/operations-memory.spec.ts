@@ -17,7 +17,7 @@ t.test('facts are added and removed', async (t) => {
     await t.rejects(one.blocks.addFact('ada', body), { code: 'INVALID_REQUEST' });
 });
 
-t.test('there is an end to facts', async (t) => {
+t.test('the number of facts has a limit', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   const facts = Array.from({ length: 1000 }, (_, n) => ({ id: `${n}`, text: 'x', pinned: true }));
@@ -25,7 +25,7 @@ t.test('there is an end to facts', async (t) => {
   await t.rejects(one.blocks.addFact('ada', { text: 'x' }), { code: 'WRONG_STATE', message: /1000 facts/ });
 });
 
-t.test('memory is summarised by hand, and that is undone', async (t) => {
+t.test('a compaction by hand can be undone', async (t) => {
   const one = await startCore(t);
   await one.create('ada', { adapter: { provider: 'ollama', model: 'm' }, memory: { keepMessages: 2 } });
   one.write('ada', 'chat', [...pair('1'), ...pair('2'), ...pair('3')]);
@@ -39,7 +39,7 @@ t.test('memory is summarised by hand, and that is undone', async (t) => {
   await t.rejects(one.blocks.undoCompaction('ada'), { code: 'WRONG_STATE' });
 });
 
-t.test('while a reply is being made, nothing is summarised', async (t) => {
+t.test('memory is not compacted while a reply is made', async (t) => {
   const one = await startCore(t, { answer: (_request, res) => sendPiece(res, 'so far') });
   await one.create('ada');
   await one.blocks.start('ada');
@@ -97,7 +97,7 @@ t.test('a running monitor runs on through a reset', async (t) => {
   t.match(one.readJson('ada', 'costs'), { calls: 1 });
 });
 
-t.test('a reset heals the damaged file that it clears, and its content is kept', async (t) => {
+t.test('a reset replaces the damaged file that it clears, and a copy is kept', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   for (const file of ['memory', 'costs', 'pulse']) one.write('ada', file, '{"half":');
@@ -110,7 +110,7 @@ t.test('a reset heals the damaged file that it clears, and its content is kept',
   t.equal(one.readText('ada', 'chat'), 'damaged', 'chat is not cleared');
 });
 
-t.test('a monitor that failed over a damaged file goes on when a reset has healed it', async (t) => {
+t.test('a monitor that failed because of a damaged file goes on after a reset has replaced it', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   await one.blocks.start('ada');
@@ -122,7 +122,7 @@ t.test('a monitor that failed over a damaged file goes on when a reset has heale
   await one.inState('ada', 'idle');
 });
 
-t.test('a reset keeps fields that it does not know, and what the ledger says of today', async (t) => {
+t.test('a reset keeps unknown fields, and what was spent today', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   await one.blocks.start('ada');

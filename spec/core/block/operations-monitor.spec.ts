@@ -1,18 +1,18 @@
 import { getEventListeners } from 'node:events';
 import { renameSync, rmSync } from 'node:fs';
 import t from 'tap';
+import { createOllama } from '../../../adapters/ollama/index.ts';
+import { createOpenAI } from '../../../adapters/openai/index.ts';
 import type { Block } from '../../../core/block/block.ts';
 import { ChangeGate } from '../../../core/block/change-gate.ts';
 import type { OperationsContext } from '../../../core/block/operations.ts';
 import { type MonitorOperations, monitorOperations } from '../../../core/block/operations-monitor.ts';
-import { createOllama } from '../../../adapters/ollama/index.ts';
-import { createOpenAI } from '../../../adapters/openai/index.ts';
-import { repeatingDaemon, RUNNABLE, runnable, sendPiece, startCore } from '../../support/blocks.ts';
+import { RUNNABLE, repeatingDaemon, runnable, sendPiece, startCore } from '../../support/blocks.ts';
 import { scriptedAdapter } from '../../support/scripted-adapter.ts';
 import { until } from '../../support/until.ts';
 import { type Answerer, sendJson } from '../../support/upstream.ts';
 
-t.test('start and stop are idempotent, and write what is wanted', async (t) => {
+t.test('start and stop are idempotent, and write the wanted state', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   t.match(await one.blocks.start('ada'), { message: 'ada is running.', pulse: { state: 'idle', status: 'ACTIVE', desired: 'running' } });
@@ -26,7 +26,7 @@ t.test('start and stop are idempotent, and write what is wanted', async (t) => {
   t.same(one.factsOf('workspace.fault'), []);
 });
 
-t.test('fifty starts at once are one monitor, fifty stops end it', async (t) => {
+t.test('fifty starts at once make one monitor, and fifty stops end it', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   await Promise.all(Array.from({ length: 50 }, () => one.blocks.start('ada')));
@@ -37,7 +37,7 @@ t.test('fifty starts at once are one monitor, fifty stops end it', async (t) => 
   t.equal(one.factsOf('block.transitioned').filter(({ to }) => to === 'stopped').length, 1);
 });
 
-t.test('many monitors at once run all, and all end with the core', async (t) => {
+t.test('many monitors run at once, and all end with the core', async (t) => {
   const names = Array.from({ length: 30 }, (_, n) => `b${n}`);
   const one = await startCore(t, { files: { blocks: runnable(names) } });
   await Promise.all(names.map((name) => one.blocks.start(name)));
@@ -47,7 +47,7 @@ t.test('many monitors at once run all, and all end with the core', async (t) => 
   t.equal(one.readJson('b0', 'config').enabled, true, 'what is wanted stays');
 });
 
-t.test('what can not run is refused with the cure', async (t) => {
+t.test("a block that can't run is refused with the cure", async (t) => {
   const one = await startCore(t, { adapters: [scriptedAdapter({ missingCredential: () => 'set SCRIPTED_KEY' })] });
   await one.create('ada', {});
   await t.rejects(one.blocks.start('ada'), {
@@ -65,7 +65,7 @@ t.test('what can not run is refused with the cure', async (t) => {
   await t.rejects(one.blocks.start('nobody'), { code: 'BLOCK_NOT_FOUND' });
 });
 
-t.test('a fallback alone can start a block and answers, without a call of the model that lacks its key', async (t) => {
+t.test('a block whose first model lacks its key starts, and its fallback answers without a call of the first model', async (t) => {
   const keyless = scriptedAdapter({ missingCredential: () => 'set SCRIPTED_KEY' });
   const one = await startCore(t, { adapters: [keyless, createOllama()] });
   await one.create('ada', { adapter: { provider: 'scripted', model: 's' }, fallbacks: [{ provider: 'ollama', model: 'm' }] });
@@ -79,7 +79,7 @@ t.test('a fallback alone can start a block and answers, without a call of the mo
   t.match((await one.blocks.logs('ada'))[0]?.content, /WARN model\.unusable id=\S+ first=s asked=m/);
 });
 
-t.test('a fallback that fails for a while is tried again, though the first model lacks its key', async (t) => {
+t.test('a fallback that fails for a while is retried if the first model lacks its key', async (t) => {
   let calls = 0;
   const keyless = scriptedAdapter({ missingCredential: () => 'set SCRIPTED_KEY' });
   const answer: Answerer = (request, res, index) => {
@@ -93,13 +93,13 @@ t.test('a fallback that fails for a while is tried again, though the first model
   t.match(await one.ask('ada', 'hi'), { content: 'You said: hi', attempts: 2 });
 });
 
-t.test('an address of the block’s own is part of what is looked at', async (t) => {
+t.test('the check before a start includes the block’s own address', async (t) => {
   const one = await startCore(t);
   await one.create('ada', { adapter: { provider: 'ollama', model: 'm', baseURL: 'http://169.254.169.254' } });
   await t.rejects(one.blocks.start('ada'), { code: 'INVALID_REQUEST', details: [{ path: 'config.adapter' }] });
 });
 
-t.test('what keeps a block from its start is told with the fields that a block has', async (t) => {
+t.test('the error of a start names the fields of the block', async (t) => {
   const one = await startCore(t, { adapters: [createOllama(), createOpenAI()], env: {} });
   await one.create('ada', {});
   one.write('ada', 'config', { name: 'ada', adapter: { provider: 'ollama', model: 'm', baseURL: 'foo' } });
@@ -115,7 +115,7 @@ t.test('what keeps a block from its start is told with the fields that a block h
   });
 });
 
-t.test('a block whose configuration was damaged is stopped all the same, and the damage is told', async (t) => {
+t.test('a block with a damaged configuration can be stopped, and the damage is reported', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   await one.blocks.start('ada');
@@ -140,7 +140,7 @@ t.test('a restart is a stop and a start', async (t) => {
   t.match(await one.ask('ada', 'hi'), { content: 'You said: hi' });
 });
 
-t.test('with the server, what is wanted starts again, and answers what has waited', async (t) => {
+t.test('the server starts wanted monitors again, and they answer waiting messages', async (t) => {
   const one = await startCore(t);
   for (const name of ['ada', 'bob']) await one.create(name);
   await one.blocks.start('ada');
@@ -152,7 +152,7 @@ t.test('with the server, what is wanted starts again, and answers what has waite
   t.match(next.factsOf('block.transitioned')[0], { block: 'ada', cause: 'server start', actor: 'server' });
 });
 
-t.test('a damaged block that is wanted running starts too, says what is wrong, and goes on when it was repaired', async (t) => {
+t.test('a damaged block with enabled starts, reports the damage, and goes on after a repair', async (t) => {
   const one = await startCore(t);
   for (const name of ['ada', 'bob', 'cyn']) await one.create(name);
   for (const name of ['ada', 'cyn']) await one.blocks.start(name);
@@ -175,7 +175,7 @@ t.test('a damaged block that is wanted running starts too, says what is wrong, a
   t.match((await next.blocks.list())[0], { name: 'ada', attention: false, configError: undefined });
 });
 
-t.test('one that can not be started does not keep the others from it', async (t) => {
+t.test("a block that can't be started does not prevent the others from starting", async (t) => {
   const one = await startCore(t);
   for (const name of ['ada', 'bob']) await one.create(name);
   for (const name of ['ada', 'bob']) await one.blocks.start(name);
@@ -187,7 +187,7 @@ t.test('one that can not be started does not keep the others from it', async (t)
   t.match(await next.blocks.explain('ada'), { state: 'failed', status: 'ERROR', attention: true, fix: /blockhouse config set ada/ });
 });
 
-t.test('a message starts the monitor of a block that wants that; what keeps it from it is told', async (t) => {
+t.test('a message starts the monitor with autoStart, and a failure to start is reported', async (t) => {
   const one = await startCore(t);
   await one.create('ada', { ...RUNNABLE, autoStart: true });
   await one.create('bob', { autoStart: true });
@@ -196,7 +196,7 @@ t.test('a message starts the monitor of a block that wants that; what keeps it f
   t.match(one.factsOf('workspace.fault'), [{ block: 'bob', what: 'autoStart', error: /config\.adapter is not set/ }]);
 });
 
-t.test('a block that went away since it was listed is a fault, and the next one starts', async (t) => {
+t.test('a block that disappears before it is started is reported, and the next one starts', async (t) => {
   const one = await startCore(t);
   for (const name of ['ada', 'bob']) await one.create(name, { ...RUNNABLE });
   const entries = (await one.blocks.list()).map((entry) => ({ ...entry, config: { ...entry.config, enabled: true } }));
@@ -213,7 +213,7 @@ t.test('a block that went away since it was listed is a fault, and the next one 
   t.equal(started.length, 1, 'nothing is started once it is over');
 });
 
-t.test('nothing is left of the waits between two starts', async (t) => {
+t.test('no timer remains from the waits between two starts', async (t) => {
   const monitors = monitorsOf({ find: async () => ({ start: async () => undefined }) });
   const one = await startCore(t);
   await one.create('ada');
@@ -223,7 +223,7 @@ t.test('nothing is left of the waits between two starts', async (t) => {
   t.equal(getEventListeners(signal, 'abort').length, 0);
 });
 
-t.test('a folder that is taken away while its monitor runs, and brought back, is served again', async (t) => {
+t.test('a folder that is removed while its monitor runs, and comes back, is served again', async (t) => {
   const one = await startCore(t);
   for (const name of ['ada', 'bob']) await one.create(name);
   await one.blocks.start('ada');
@@ -241,7 +241,7 @@ t.test('a folder that is taken away while its monitor runs, and brought back, is
   t.equal(one.blocks.counts().monitorsRunning, 1, 'and there is one monitor');
 });
 
-t.test('a folder that is deleted for good does not come back, and the server lives', async (t) => {
+t.test('a folder that is deleted for good does not come back, and the server goes on', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   await one.blocks.start('ada');
@@ -253,7 +253,7 @@ t.test('a folder that is deleted for good does not come back, and the server liv
   t.throws(() => one.readText('ada', 'pulse'), { code: 'ENOENT' });
 });
 
-t.test('when the server ends, a reply has its text so far kept', async (t) => {
+t.test('when the server ends, the text of a reply so far is kept', async (t) => {
   const one = await startCore(t, { answer: (_request, res) => sendPiece(res, 'so far') });
   await one.create('ada', RUNNABLE);
   await one.blocks.start('ada');
@@ -270,7 +270,7 @@ t.test('when the server ends, a reply has its text so far kept', async (t) => {
   t.match(one.readJson('ada', 'config'), { enabled: true });
 });
 
-t.test('a core that is closed while blocks are being started starts no more of them', async (t) => {
+t.test('a core that is closed while it starts blocks starts no further ones', async (t) => {
   const names = Array.from({ length: 100 }, (_, n) => `b${n}`);
   const next = await startCore(t, { files: { blocks: runnable(names, { enabled: true }) } });
   await next.told('block.transitioned', { to: 'idle' });
@@ -280,7 +280,7 @@ t.test('a core that is closed while blocks are being started starts no more of t
   t.equal(moves.filter(({ to }) => to === 'stopped').length, moves.filter(({ to }) => to === 'starting').length);
 });
 
-t.test('a start tells of a damaged file, and that a monitor which waits tries again', async (t) => {
+t.test('a start reports a damaged file, and wakes a monitor that waits', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   one.write('ada', 'memory', '{');
@@ -299,7 +299,7 @@ t.test('a start tells of a damaged file, and that a monitor which waits tries ag
   t.match(await one.blocks.restart('ada'), { message: /waits: all blocks are halted/ });
 });
 
-t.test('a monitor whose folder was deleted is not that of a new block of the name', async (t) => {
+t.test('a new block does not get the monitor of a deleted one with its name', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   await one.blocks.start('ada');
@@ -312,7 +312,7 @@ t.test('a monitor whose folder was deleted is not that of a new block of the nam
   await one.told('message.finished', { block: 'ada', status: 'done' });
 });
 
-t.test('after the end of all monitors nothing starts, whoever asks, and nothing is noted as wanted', async (t) => {
+t.test('after the server has ended all monitors nothing starts, and the wanted state stays', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   const started: string[] = [];
@@ -334,7 +334,7 @@ t.test('after the end of all monitors nothing starts, whoever asks, and nothing 
   t.same([started.length, faults], [1, ['resume ada: The server is shutting down.']]);
 });
 
-t.test('a monitor that can not go on is told', async (t) => {
+t.test('a failed attempt to go on is reported', async (t) => {
   const faults: string[] = [];
   const monitors = monitorsOf({}, (fault) => void faults.push(fault));
   const files = { config: { read: () => Promise.reject(new Error('no disk')) } };

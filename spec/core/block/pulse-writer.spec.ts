@@ -7,7 +7,7 @@ import { openFiles } from '../../../core/block/files.ts';
 import { HeartbeatWheel } from '../../../core/block/heartbeats.ts';
 import { PulseWriter, type SeenState } from '../../../core/block/pulse-writer.ts';
 import { createBus } from '../../../core/bus.ts';
-import type { BlockState } from '../../../core/schemas/block.ts';
+import type { BlockState } from '../../../core/schemas/block-pulse.ts';
 import type { BlockLog } from '../../../core/workspace/block-log.ts';
 import { AT, configOf, userEntry } from '../../support/block-files.ts';
 import { testFolder } from '../../support/test-folder.ts';
@@ -59,7 +59,7 @@ function at(state: BlockState, context: Partial<SeenState['context']> = {}): See
   return { state, context: { reason: null, wakeUpAt: null, cause: 'c', actor: 'monitor', restarts: 0, consecutiveFailures: 0, ...context } };
 }
 
-t.test('each step is told at once, and written in its order', async (t) => {
+t.test('each step is reported at once and written in order', async (t) => {
   const { pulseWriter, told, lines, pulse } = writerIn(t, { chat: [userEntry('m1', { status: 'queued', processed: false })] });
   pulseWriter.begin();
   for (const state of ['starting', 'starting', 'idle', 'idle', 'working'] as const) pulseWriter.see(at(state));
@@ -74,7 +74,7 @@ t.test('each step is told at once, and written in its order', async (t) => {
   t.match(lines.at(-1), ['ERROR', 'state.failed', { cause: 'c', by: 'monitor', reason: 'Why.' }]);
 });
 
-t.test('the same state is told once, and another reason or time of it is written', async (t) => {
+t.test('the same state is reported once, and a new reason or time is written', async (t) => {
   const { pulseWriter, told, pulse, changes } = writerIn(t);
   pulseWriter.see(at('backoff', { reason: REASON, wakeUpAt: NOW }));
   await pulse();
@@ -88,7 +88,7 @@ t.test('the same state is told once, and another reason or time of it is written
   t.equal(told.length, 1);
 });
 
-t.test('whether it is wanted follows from config.json, and from who sends it away', async (t) => {
+t.test('the wanted state comes from config.json, or from the person who stops the monitor', async (t) => {
   const rows = [
     ['stopped', { actor: 'user', cause: 'stop' }, 'stopped'],
     ['stopping', { actor: 'user', cause: 'archive' }, 'stopped'],
@@ -106,14 +106,14 @@ t.test('whether it is wanted follows from config.json, and from who sends it awa
   }
 });
 
-t.test('damaged files are no reason not to say so', async (t) => {
+t.test('steps are written even if other files are damaged', async (t) => {
   const { pulseWriter, pulse, faults } = writerIn(t, { chat: '{', config: '{' });
   pulseWriter.see(at('failed', { reason: REASON }));
   t.match(await pulse(), { state: 'failed', desired: 'running', queue: { queued: 0 } });
   t.strictSame(faults, []);
 });
 
-t.test('a pulse.json that can not be written holds nobody up, and is told', async (t) => {
+t.test("a pulse.json that can't be written delays nothing and is reported", async (t) => {
   const { pulseWriter, faults, told, folder } = writerIn(t);
   rmSync(join(folder, 'pulse.json'), { force: true });
   mkdirSync(join(folder, 'pulse.json'));
@@ -126,7 +126,7 @@ t.test('a pulse.json that can not be written holds nobody up, and is told', asyn
   t.match(faults[0], /pulse\.json: .*can't be used/);
 });
 
-t.test('steps that the disk did not take are shown, and written with the next one that it takes', async (t) => {
+t.test('steps that could not be written are shown, and written with the next one', async (t) => {
   const { pulseWriter, unwritten, faults, pulse, folder, clock, changes } = writerIn(t);
   pulseWriter.see(at('starting'));
   const written = await pulse();
@@ -153,7 +153,7 @@ t.test('steps that the disk did not take are shown, and written with the next on
   t.same(pulseWriter.present(later).transitions, later.transitions);
 });
 
-t.test('a pulse.json that somebody removed or changed is not what runs, and the next heartbeat writes it again', async (t) => {
+t.test('a pulse.json that was removed or edited does not change what is shown, and the next heartbeat writes it again', async (t) => {
   const { pulseWriter, pulse, files, folder, clock, beats } = writerIn(t);
   pulseWriter.begin();
   pulseWriter.see(at('starting'));
@@ -183,7 +183,7 @@ t.test('a pulse.json that somebody removed or changed is not what runs, and the 
   t.match((await pulse()).transitions.at(-1), { from: 'backoff', to: 'working' });
 });
 
-t.test('a task is shown when it begins and when its text comes; its growth is for the heartbeat', async (t) => {
+t.test('a task is written when it begins and when its text begins, and the heartbeat writes its growth', async (t) => {
   const { pulseWriter, pulse, changes, clock } = writerIn(t);
   pulseWriter.growTask(1);
   t.equal((await pulse()).currentTask, null, 'without a task nothing grows');
@@ -204,7 +204,7 @@ t.test('a task is shown when it begins and when its text comes; its growth is fo
   t.match(await pulse(), { currentTask: { messageId: 'm2' }, lastRun: new Date(NOW + 1000).toISOString() });
 });
 
-t.test('a compaction is over when it is, whatever the state', async (t) => {
+t.test('the end of a compaction clears its task in any state', async (t) => {
   const { pulseWriter, pulse } = writerIn(t);
   pulseWriter.see(at('idle'));
   pulseWriter.setTask({ ...TASK, messageId: null, phase: 'compacting' });
@@ -213,7 +213,7 @@ t.test('a compaction is over when it is, whatever the state', async (t) => {
   t.match(await pulse(), { currentTask: null, lastRun: null });
 });
 
-t.test('a heartbeat is quiet, and says when it was and what is being done', async (t) => {
+t.test('a heartbeat is quiet, and writes its time and the current task', async (t) => {
   const { pulseWriter, files, changes, clock, beats, pulse } = writerIn(t);
   pulseWriter.begin();
   pulseWriter.see(at('working'));
@@ -234,13 +234,13 @@ t.test('a heartbeat is quiet, and says when it was and what is being done', asyn
   t.equal(beats(), count);
 });
 
-t.test('a heartbeat over a damaged chat is told, and the next one goes on', async (t) => {
+t.test('a heartbeat that finds a damaged chat is reported, and the next one goes on', async (t) => {
   const { pulseWriter, faults } = writerIn(t, { chat: '{' });
   pulseWriter.beatEvery(5);
   await until('it was told twice', () => faults.length >= 2);
 });
 
-t.test('a task is written with the queue as it is, and shown as it has grown since', async (t) => {
+t.test('a task is written with the present queue, and shown with its present length', async (t) => {
   const { pulseWriter, pulse, clock } = writerIn(t, { chat: [userEntry('m1', { status: 'processing', processed: false })] });
   pulseWriter.begin();
   pulseWriter.setTask(TASK);
@@ -253,7 +253,7 @@ t.test('a task is written with the queue as it is, and shown as it has grown sin
   t.match(pulseWriter.present(written), { currentTask: { phase: 'streaming', outputChars: 40 }, uptimeSeconds: 7 });
 });
 
-t.test('a heartbeat over nothing but time writes nothing for ten minutes, and is shown all the same', async (t) => {
+t.test('a heartbeat that changes only the time is shown, and written every ten minutes', async (t) => {
   const { pulseWriter, pulse, clock, beats, folder } = writerIn(t);
   const path = join(folder, 'pulse.json');
   pulseWriter.begin();

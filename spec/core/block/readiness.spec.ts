@@ -6,7 +6,7 @@ import { configOf } from '../../support/block-files.ts';
 type Readiness = Parameters<typeof isConfigured>[0]['readiness'];
 const answering = (readiness: Readiness) => ({ readiness });
 
-t.test('a block can run when its model is set and its credentials are there', async (t) => {
+t.test('a block can run when its model and credentials are set', async (t) => {
   const asked: unknown[] = [];
   const readiness: Readiness = (name, config) => {
     asked.push([name, config]);
@@ -22,7 +22,7 @@ t.test('a block can run when its model is set and its credentials are there', as
   ]);
 });
 
-t.test('a fallback with credentials is enough, beside a first model that is set', async (t) => {
+t.test('a block with a model is configured if a fallback has credentials', async (t) => {
   const readiness: Readiness = (name) => {
     if (name === 'nope') throw invalidRequest('adapter.provider', 'names no adapter');
     return { id: name, missing: name === 'keyed' ? undefined : new BlockhouseError('ADAPTER_NOT_CONFIGURED', 'x'), isOwnHost: true };
@@ -38,7 +38,7 @@ t.test('a fallback with credentials is enough, beside a first model that is set'
   t.notOk(isConfigured(answering(readiness), configOf({ adapter: null, fallbacks })));
 });
 
-t.test('a provider that there is not leaves it unconfigured; a defect does not', async (t) => {
+t.test('a block with an unknown provider is unconfigured, and a defect is thrown', async (t) => {
   const throwing = (error: Error): Readiness => {
     return () => {
       throw error;
@@ -49,7 +49,7 @@ t.test('a provider that there is not leaves it unconfigured; a defect does not',
   t.throws(() => isConfigured(answering(throwing(new TypeError('x'))), config), TypeError);
 });
 
-t.test('a damaged file can be done without, and no other failure', async (t) => {
+t.test('unlessDamaged ignores BLOCK_DAMAGED and throws any other error', async (t) => {
   t.equal(unlessDamaged(new BlockhouseError('BLOCK_DAMAGED', 'x')), undefined);
   t.throws(() => unlessDamaged(new TypeError('x')), TypeError);
 });

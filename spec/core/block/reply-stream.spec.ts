@@ -28,7 +28,7 @@ function reader(): { steps: ReplyStep[]; read: (step: ReplyStep) => void } {
   return { steps, read: (step) => void steps.push(step) };
 }
 
-t.test('steps are numbered by characters, and a later process counts on', (t) => {
+t.test('steps are numbered by characters, and a later process continues with greater numbers', (t) => {
   const first = new StepCounter(1000);
   const later = new StepCounter(1001);
   let last = 0;
@@ -38,7 +38,7 @@ t.test('steps are numbered by characters, and a later process counts on', (t) =>
   t.end();
 });
 
-t.test('the replies of a block follow each other, and so do those of a block that is opened anew', (t) => {
+t.test('the numbers of a block grow from reply to reply, also after it is opened anew', (t) => {
   const counter = new StepCounter(0);
   const { steps, read } = reader();
   for (const one of [writer(counter), writer(counter)]) {
@@ -77,7 +77,7 @@ t.test('each step goes to each reader once, until it leaves', (t) => {
   t.end();
 });
 
-t.test('whoever joins late gets the text so far as one step, from where it stood', (t) => {
+t.test('a late reader gets the text after its sinceSeq as one step', (t) => {
   const { stream, start, say } = writer();
   start();
   for (const text of ['ab', 'cd', 'ef']) say(text);
@@ -97,7 +97,7 @@ t.test('whoever joins late gets the text so far as one step, from where it stood
   t.end();
 });
 
-t.test('a reply that is over is no news, and neither is a failed attempt', (t) => {
+t.test('a late reader gets nothing of a reply that is over, or of a failed attempt', (t) => {
   for (const end of [DONE, FAILED]) {
     const { stream, start, say } = writer();
     start();
@@ -113,7 +113,7 @@ t.test('a reply that is over is no news, and neither is a failed attempt', (t) =
   t.end();
 });
 
-t.test('who joins before the first word gets the start alone', (t) => {
+t.test('a reader that joins before the first text gets only the start', (t) => {
   const { stream, start } = writer();
   start();
   const { steps, read } = reader();

@@ -8,7 +8,7 @@ import { RUNNABLE, type StartedCore, startCore } from '../../support/blocks.ts';
 
 const CANARY = 'canary-4711';
 
-t.test('a field that sounds like a key is found at any depth, and named by its path', async (t) => {
+t.test('a field with a name like a key is found at any depth and named by its path', async (t) => {
   const cases: [unknown, string | undefined][] = [
     [{ apiKey: 1 }, 'apiKey'],
     [{ adapter: { provider: 'p', 'api-key': 1 } }, 'adapter.api-key'],

@@ -1,15 +1,20 @@
 import t from 'tap';
-import { damagedEntry, entryOf, pulseAtRest, statusOf } from '../../../core/block/summary.ts';
+import { damagedEntry, entryOf, restingPulse, statusOf } from '../../../core/block/summary.ts';
+import { BlockhouseError } from '../../../core/errors.ts';
 import { noCosts } from '../../../core/monitor/costs.ts';
-import { STATES } from '../../../core/schemas/block.ts';
 import { BlockEntry } from '../../../core/schemas/block-api.ts';
+import { STATES } from '../../../core/schemas/block-pulse.ts';
 import { compile, type Validator } from '../../../core/schemas/validate.ts';
 import { AT, configOf, memoryOf, pair, pulseOf, userEntry } from '../../support/block-files.ts';
 
+/** The credentials of every provider, or of none, are set. */
+const gateway = (isReady: boolean) => ({
+  readiness: (id: string) => ({ id, missing: isReady ? undefined : new BlockhouseError('ADAPTER_NOT_CONFIGURED', 'x'), isOwnHost: true }),
+});
 const check: Validator<BlockEntry> = compile(BlockEntry);
 const BUCKET = { calls: 1, input: 1, output: 1, cacheRead: 0, cacheWrite: 0, costUsd: 0.5, unpricedCalls: 0 };
 
-t.test('the five words of status for the ten of state', (t) => {
+t.test('each of the ten states has one of the four statuses', (t) => {
   t.same(
     STATES.map((state) => [state, statusOf(state)]),
     [
@@ -28,7 +33,7 @@ t.test('the five words of status for the ten of state', (t) => {
   t.end();
 });
 
-t.test('an entry is a summary of the files, without what is nobody else’s business, and frozen to the bottom', (t) => {
+t.test('an entry sums up the files without private text, and is deeply frozen', (t) => {
   const adapter = { provider: 'p', model: 'm', baseURL: 'http://x', maxTokens: 1, cacheControl: false };
   const entry = entryOf(
     {
@@ -49,7 +54,7 @@ t.test('an entry is a summary of the files, without what is nobody else’s busi
   t.end();
 });
 
-t.test('messages that failed leave a trace, which says how many, since when and why the last one failed', (t) => {
+t.test('an entry says how many messages failed, since when, and why the last one did', (t) => {
   const error = { code: 'UPSTREAM_REJECTED', message: 'too long', retryable: false };
   const failed = (id: string, finishedAt: string) => userEntry(id, { status: 'failed', finishedAt, error });
   const chat = [failed('2', '2026-11-20T14:05:00.000Z'), ...pair('1'), failed('3', '2026-11-20T14:04:00.000Z'), userEntry('4', { status: 'expired' })];
@@ -61,13 +66,13 @@ t.test('messages that failed leave a trace, which says how many, since when and 
   t.end();
 });
 
-t.test('what was spent another day is not of today', (t) => {
+t.test("spending of another day does not count as today's", (t) => {
   const contents = { config: configOf(), memory: memoryOf(), costs: { ...noCosts(), byDay: { '2026-11-20': BUCKET } }, pulse: pulseOf(), chat: [] };
   t.match(entryOf(contents, '2026-11-21'), { costs: { today: null }, config: { adapter: null }, lastMessageAt: null, queue: 0 });
   t.end();
 });
 
-t.test('a damaged block is an entry that says so', (t) => {
+t.test('the entry of a damaged block has the error', (t) => {
   const entry = damagedEntry('ada', 'chat.json is bad');
   check(entry);
   t.match(entry, { name: 'ada', status: 'ERROR', state: 'failed', attention: true, configError: 'chat.json is bad', pulse: { error: 'chat.json is bad' } });
@@ -75,7 +80,8 @@ t.test('a damaged block is an entry that says so', (t) => {
   t.end();
 });
 
-t.test('without a monitor, what another process left in pulse.json is not believed', (t) => {
+t.test('without a monitor, the state that another process left in pulse.json is not shown', (t) => {
+  const config = configOf({ adapter: { provider: 'p', model: 'm' }, enabled: true });
   const left = pulseOf({
     state: 'working',
     status: 'BUSY',
@@ -87,9 +93,10 @@ t.test('without a monitor, what another process left in pulse.json is not believ
     restarts: 3,
     lastRun: AT,
   });
-  const at = pulseAtRest(left, true, [userEntry('1', { status: 'queued', processed: false })]);
+  const at = restingPulse(left, config, [userEntry('1', { status: 'queued', processed: false })], gateway(true));
   t.match(at, { state: 'stopped', status: 'SLEEPING', attention: false, error: null, reason: null, nextWakeUp: null, currentTask: null });
-  t.match(at, { restarts: 3, lastRun: AT, queue: { queued: 1 } }, 'the rest stays');
-  t.equal(pulseAtRest(left, false, []).state, 'unconfigured');
+  t.match(at, { desired: 'running', restarts: 3, lastRun: AT, queue: { queued: 1 } }, 'the rest stays');
+  t.equal(restingPulse(left, config, [], gateway(false)).state, 'unconfigured');
+  t.match(restingPulse(left, undefined, [], gateway(true)), { state: 'unconfigured', desired: left.desired }, 'config.json is damaged');
   t.end();
 });

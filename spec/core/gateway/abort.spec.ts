@@ -1,5 +1,5 @@
 import t from 'tap';
-import { endWhenCallerLeaves, never, sleep } from '../../../core/gateway/abort.ts';
+import { endWhenCallerLeaves, never, offAbort, onAbort, sleep } from '../../../core/gateway/abort.ts';
 
 const LONG_MS = 3_600_000;
 
@@ -28,4 +28,19 @@ t.test('work that notices says itself how it ended', async (t) => {
   const ended = endWhenCallerLeaves(() => new Promise((_resolve, reject) => leaving.signal.addEventListener('abort', () => reject(failure))), leaving.signal);
   leaving.abort();
   await t.rejects(ended, failure);
+});
+
+t.test('a signal that fires calls everybody who still listens, in their order, and once', async (t) => {
+  const leaving = new AbortController();
+  const called: string[] = [];
+  const note = (name: string) => () => void called.push(name);
+  const [first, second] = [note('first'), note('second')];
+  onAbort(leaving.signal, first);
+  onAbort(leaving.signal, second);
+  onAbort(leaving.signal, note('third'));
+  offAbort(leaving.signal, second);
+  offAbort(new AbortController().signal, first);
+  leaving.abort();
+  leaving.abort();
+  t.strictSame(called, ['first', 'third']);
 });

@@ -48,7 +48,7 @@ t.test("the provider's own wait is obeyed, without jitter, up to a minute", asyn
     t.equal(delay('UPSTREAM_RATE_LIMITED', 0, 0.3, { retryAfterMs: asked }), waits, String(asked));
 });
 
-t.test("a provider's wait of 0 is the usual wait", async (t) => {
+t.test('a Retry-After of 0 leads to the usual wait', async (t) => {
   for (const [retry, waits] of [
     [0, 375],
     [1, 750],

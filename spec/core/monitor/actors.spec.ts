@@ -33,7 +33,7 @@ t.test('fifty starts make one monitor, and fifty stops end it', async (t) => {
   t.strictSame(tos, ['starting', 'idle', 'working', 'idle', 'stopping', 'stopped']);
 });
 
-t.test('what was accepted is answered, and what is too much is refused', async (t) => {
+t.test('every accepted message is answered, and messages beyond the cap are refused', async (t) => {
   const one = await startCore(t);
   await one.create('ada', { ...RUNNABLE, queue: { cap: 20 } });
   await one.blocks.start('ada');
@@ -48,7 +48,7 @@ t.test('what was accepted is answered, and what is too much is refused', async (
   t.strictSame(answered, accepted);
 });
 
-t.test('a defect is in the log with its cause, and the monitor begins again', async (t) => {
+t.test('a defect is logged with its cause, and the monitor restarts', async (t) => {
   const lines: [event: string, fields: object][] = [];
   const log = { write: (_level: string, event: string, fields: object) => lines.push([event, fields]) };
   for (const fault of [new TypeError('x is not a function'), 'no error at all']) {
@@ -64,7 +64,7 @@ t.test('a defect is in the log with its cause, and the monitor begins again', as
   ]);
 });
 
-t.test('what a defect left half done is queued again by the stop', async (t) => {
+t.test('a stop queues a message again that a defect left half done', async (t) => {
   const one = await startCore(t);
   await one.create('ada', { ...RUNNABLE, adapter: { ...RUNNABLE.adapter, provider: 'ollama' } });
   await one.blocks.start('ada');
@@ -77,7 +77,7 @@ t.test('what a defect left half done is queued again by the stop', async (t) => 
   t.match(await one.blocks.history('ada'), [{ status: 'queued', attempts: 2 }]);
 });
 
-t.test('a monitor stops also when its files can not be written', async (t) => {
+t.test("a monitor stops even if its files can't be written", async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   await one.blocks.start('ada');
@@ -87,7 +87,7 @@ t.test('a monitor stops also when its files can not be written', async (t) => {
   t.match((await one.blocks.logs('ada'))[0]?.content, /monitor\.stopped/);
 });
 
-t.test('only the message whose answer is being made is cancelled by ending it', async (t) => {
+t.test('a cancellation ends the reply only of the message that is being answered', async (t) => {
   const daemon = heldDaemon();
   const one = await startCore(t, { answer: daemon.answer });
   await one.create('ada');
@@ -102,7 +102,7 @@ t.test('only the message whose answer is being made is cancelled by ending it', 
   await t.rejects(one.blocks.cancel('ada', first.id), { code: 'WRONG_STATE' });
 });
 
-t.test('what a person cures while a reply is made is tried after it, be it the configuration or a file', async (t) => {
+t.test('a configuration or file that a person repairs during a reply is tried after the reply', async (t) => {
   const cures = {
     config: { adapter: { ...RUNNABLE.adapter, model: 'good' } },
     memory: { summary: 'Repaired.' },
@@ -130,7 +130,7 @@ t.test('what a person cures while a reply is made is tried after it, be it the c
   }
 });
 
-t.test('once the gateway is closed no message is taken again', async (t) => {
+t.test('once the gateway is closed, no message is tried again', async (t) => {
   const adapter = steppedAdapter([new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.')]);
   const one = await startCore(t, { adapters: [adapter], env: { STEPPED_API_KEY: 'k' } });
   await one.create('ada', { adapter: { provider: 'stepped', model: 'm' } });
@@ -141,7 +141,7 @@ t.test('once the gateway is closed no message is taken again', async (t) => {
   t.match(await one.blocks.history('ada'), [{ status: 'queued', attempts: 0, error: null }]);
 });
 
-t.test('a message whose calls are ended by nobody is left alone for a while', async (t) => {
+t.test('a message whose call reports a cancellation that nobody made waits before it is tried again', async (t) => {
   const adapter = steppedAdapter([new BlockhouseError('CANCELLED', 'The caller left.')]);
   const one = await startCore(t, { adapters: [adapter], env: { STEPPED_API_KEY: 'k' } });
   await one.create('ada', { adapter: { provider: 'stepped', model: 'm' } });
@@ -151,7 +151,7 @@ t.test('a message whose calls are ended by nobody is left alone for a while', as
   t.equal(adapter.calls.length, 1);
 });
 
-t.test('a reply that ends after its run leaves the reply of the next run alone', async (t) => {
+t.test('a reply that ends after its run does not affect the reply of the next run', async (t) => {
   const reads: { open(): void }[] = [];
   const entries = [userEntry('m1', { status: 'queued', processed: false, timestamp: new Date().toISOString() })];
   const held = async (): Promise<unknown> => {

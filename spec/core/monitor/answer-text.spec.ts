@@ -1,7 +1,7 @@
 import t from 'tap';
 import { AnswerText } from '../../../core/monitor/answer-text.ts';
 
-t.test('a text is what was added, in its order', async (t) => {
+t.test('the text is all fragments in their order', async (t) => {
   const text = new AnswerText();
   const fragments = Array.from({ length: 5000 }, (_, index) => `${index} `);
   for (const fragment of fragments) t.equal(text.append(fragment), fragment);
@@ -14,7 +14,7 @@ t.test('a text is what was added, in its order', async (t) => {
   t.notOk(text.isCut);
 });
 
-t.test('what does not fit is cut, and nothing is taken after it', async (t) => {
+t.test('text beyond the limit is cut, and nothing is added after it', async (t) => {
   const text = new AnswerText(5);
   t.equal(text.append('abc'), 'abc');
   t.equal(text.append('de'), 'de');
@@ -30,7 +30,7 @@ t.test('what does not fit is cut, and nothing is taken after it', async (t) => {
   t.equal(`${other}`, 'abcde');
 });
 
-t.test('a character of two units is not halved, and leaves no hole', async (t) => {
+t.test('a surrogate pair is never split, and nothing is added after one that does not fit', async (t) => {
   const text = new AnswerText(3);
   t.equal(text.append('ab😀'), 'ab');
   t.equal(text.append('c'), '', 'nothing follows what was left out');

@@ -11,12 +11,12 @@ const network = new BlockhouseError('UPSTREAM_UNREACHABLE', 'x');
 
 function attemptOf(attempts: number, candidates: readonly Candidate[] = [ONE]): Attempt {
   const message = userEntry('1', { status: 'processing', attempts, timestamp: AT });
-  return { config: configOf(), message, candidates, window: { messages: [], tokens: 0, firstId: null, entries: 1, left: 0 } };
+  return { config: configOf(), message, candidates, window: { messages: [], tokens: 0, entries: 1 } };
 }
 
 const at = (failure: BlockhouseError, attempt: Attempt, failures = 0, now = NOW) => retryDelayMs(failure, attempt, { now, failures, random: () => 0.5 });
 
-t.test('a passing fault is tried again with a growing wait, up to maxAttempts', async (t) => {
+t.test('a transient failure is retried with a growing wait, up to maxAttempts', async (t) => {
   t.strictSame(
     [1, 2, 3, 4].map((attempts) => at(passing, attemptOf(attempts))),
     [1000, 2000, 4000, undefined],
@@ -28,7 +28,7 @@ t.test("the provider's own wait wins", async (t) => {
   t.equal(at(new BlockhouseError('UPSTREAM_RATE_LIMITED', 'x', { retryAfterMs: 86_400_000 }), attemptOf(1)), 300_000, 'up to the longest wait');
 });
 
-t.test("a provider's wait of 0, or one below baseMs, does not use up the attempts at once", async (t) => {
+t.test('a Retry-After below baseMs leads to the usual wait, so that the attempts are not used up at once', async (t) => {
   for (const retryAfterMs of [0, 1, 999]) {
     const busy = new BlockhouseError('UPSTREAM_RATE_LIMITED', 'x', { retryAfterMs });
     t.strictSame(
@@ -40,28 +40,28 @@ t.test("a provider's wait of 0, or one below baseMs, does not use up the attempt
   t.equal(at(new BlockhouseError('UPSTREAM_RATE_LIMITED', 'x', { retryAfterMs: 1000 }), attemptOf(3)), 1000);
 });
 
-t.test('a fault of the network is tried again until the message is stale, and waits longer each time', async (t) => {
+t.test('a network failure is retried with a growing wait until the message is stale', async (t) => {
   t.equal(at(network, attemptOf(1), 5), 32_000);
   t.equal(at(network, attemptOf(99)), 300_000);
   t.equal(at(network, attemptOf(1), 0, NOW + 86_400_001), undefined);
   t.equal(at(network, attemptOf(1), 0, NOW - 3_600_000), 1000, 'a clock that was set back makes nothing stale');
 });
 
-t.test('what the provider may have worked on uses up an attempt', async (t) => {
+t.test('a call that the provider may have worked on uses up an attempt', async (t) => {
   const broken = new BlockhouseError('UPSTREAM_UNREACHABLE', 'x', { mayHaveRun: true });
   t.equal(at(broken, attemptOf(3)), 4000);
   t.equal(at(broken, attemptOf(4)), undefined);
   t.ok(countsAsAttempt(broken, [ONE]));
 });
 
-t.test('where there are other providers, the network uses up attempts, so that their turn comes', async (t) => {
+t.test('with fallbacks, network failures use up attempts, so that the fallbacks get their turn', async (t) => {
   t.equal(at(network, attemptOf(4, [ONE, ONE])), undefined);
   t.ok(countsAsAttempt(network, [ONE, ONE]));
   t.notOk(countsAsAttempt(network, [ONE]));
   t.ok(countsAsAttempt(passing, [ONE]));
 });
 
-t.test('what will not pass is not tried again', async (t) => {
+t.test('a permanent failure is not retried', async (t) => {
   for (const code of ['UPSTREAM_AUTH', 'UPSTREAM_REJECTED', 'INVALID_REQUEST', 'CANCELLED'] as const) {
     t.equal(at(new BlockhouseError(code, 'x'), attemptOf(1)), undefined, code);
   }

@@ -24,7 +24,7 @@ t.test('the wait doubles, with a fifth of jitter either way', async (t) => {
     );
 });
 
-t.test('the wait never passes its cap, and waits at the cap still differ', async (t) => {
+t.test('the wait never exceeds its maximum, and waits near the maximum still differ', async (t) => {
   t.equal(
     backoffMs(retry, 10, () => 1),
     300_000,
@@ -43,7 +43,7 @@ t.test('the wait never passes its cap, and waits at the cap still differ', async
   );
 });
 
-t.test('a message is stale after its time, and not because a clock was set back', async (t) => {
+t.test('a message is stale after staleAfterMs, and a clock that is set back does not make it stale', async (t) => {
   const from = (ms: number) => isStale(userEntry('1'), retry, Date.parse(AT) + ms);
   t.notOk(from(86_400_000));
   t.ok(from(86_400_001));
@@ -66,7 +66,7 @@ t.test('a failure is judged by its code', async (t) => {
     t.equal(judge(code), kinds[code] ?? (ERROR_TABLE[code].retryable ? 'transient' : 'message'), code);
 });
 
-t.test('what the provider may have worked on is no fault of the network, and what never left this machine is one', async (t) => {
+t.test('a request that never left this machine is a network failure; one that the provider may have worked on is not', async (t) => {
   for (const code of ['UPSTREAM_UNREACHABLE', 'UPSTREAM_TIMEOUT', 'UPSTREAM_MALFORMED'] as const) {
     for (const retryable of [true, false]) t.equal(judge(code, { mayHaveRun: true, retryable }), 'transient', `${code} ${retryable}`);
   }
@@ -74,13 +74,13 @@ t.test('what the provider may have worked on is no fault of the network, and wha
   t.equal(judge('TOO_MANY_CONNECTIONS'), 'network');
 });
 
-t.test('the provider may say that another try is of use, or of none', async (t) => {
+t.test('the provider may say whether a retry makes sense', async (t) => {
   t.equal(judge('UPSTREAM_REJECTED', { retryable: true, upstreamStatus: 409 }), 'transient');
   t.equal(judge('UPSTREAM_FAILED', { retryable: false }), 'message');
   t.equal(judge('UPSTREAM_MALFORMED', { retryable: false }), 'message');
 });
 
-t.test('what a change of configuration or credit would cure stops the block', async (t) => {
+t.test('a failure that needs another configuration or more credit stops the block', async (t) => {
   t.equal(judge('UPSTREAM_REJECTED', { upstreamStatus: 404 }), 'block', 'unknown model');
   t.equal(judge('INVALID_REQUEST', { upstreamStatus: 404 }), 'block');
   t.equal(judge('UPSTREAM_REJECTED', { upstreamStatus: 402 }), 'block', 'payment required');
@@ -89,11 +89,11 @@ t.test('what a change of configuration or credit would cure stops the block', as
   for (const path of ['config.baseURL', 'config.region', 'adapter', 'model']) t.equal(judgeFailure(invalidRequest(path, 'is bad')), 'block', path);
 });
 
-t.test('a failing or overloaded provider may recover', async (t) => {
+t.test('a failing or overloaded provider is a transient failure', async (t) => {
   for (const code of ['UPSTREAM_RATE_LIMITED', 'UPSTREAM_FAILED', 'UPSTREAM_MALFORMED'] as const) t.equal(judge(code), 'transient', code);
 });
 
-t.test('what is wrong with a message fails that message', async (t) => {
+t.test('a failure of one message fails only that message', async (t) => {
   for (const path of ['messages', 'messages[3].content', '']) t.equal(judgeFailure(invalidRequest(path, 'is bad')), 'message', path);
   t.equal(judge('INVALID_REQUEST'), 'message');
   t.equal(judge('UPSTREAM_REJECTED', { upstreamStatus: 400 }), 'message');

@@ -28,7 +28,7 @@ function billingOf(workspace: string, pricesAs: string | undefined = 'openai') {
   return { billing: new Billing({ gateway, ledger, prices: new Prices(), bus, now: () => NOW }), ledger, billed };
 }
 
-t.test('a call is in the ledger when its bill is there', async (t) => {
+t.test('a call is in the ledger when its bill resolves', async (t) => {
   const { billing, ledger, billed } = billingOf(t.testdir({}));
   const call = { block: 'ada', candidate: CANDIDATE, purpose: 'chat', messageId: 'm1', pricesAs: 'openai', usage: USAGE, latencyMs: 7, ttftMs: 3 } as const;
   let isReleased = false;
@@ -46,10 +46,10 @@ t.test('a call is in the ledger when its bill is there', async (t) => {
   t.ok(lines[0]?.id);
   t.not(lines[0]?.id, lines[1]?.id, 'each has an id of its own, even within a millisecond');
   t.match(billed, [{ block: 'ada', purpose: 'chat', costUsd: bill.costUsd }, { costUsd: null }]);
-  t.equal((await ledger.spend('ada', 0)).tokens, 2200);
+  t.equal((await ledger.book()).spend('ada', 0).tokens, 2200);
 });
 
-t.test('usage that nobody has reported is an estimate, and says so', async (t) => {
+t.test('usage that the provider did not report is estimated and marked as such', async (t) => {
   t.strictSame(estimatedUsage([{ role: 'user', content: 'a question' }, { role: 'assistant' }], 'an answer'), {
     inputTokens: 3,
     outputTokens: 3,

@@ -5,7 +5,7 @@ import { heldDaemon } from '../../support/held-daemon.ts';
 import { HELLO, steppedAdapter } from '../../support/stepped-adapter.ts';
 import { until } from '../../support/until.ts';
 
-t.test('a call is in costs.json by model, day and purpose before its answer is told', async (t) => {
+t.test('a call is in costs.json by model, day and purpose before its answer is reported', async (t) => {
   const adapters = [steppedAdapter([HELLO], { missingCredential: () => undefined, pricesAs: 'openai' })];
   const one = await startCore(t, { adapters });
   await one.create('ada', { adapter: { provider: 'stepped', model: 'gpt-4o' } });
@@ -24,7 +24,7 @@ t.test('a call is in costs.json by model, day and purpose before its answer is t
   t.match((await one.blocks.costs({ by: 'model' })).rows, [{ key: 'stepped/gpt-4o', calls: 1, costUsd: answer.costUsd }]);
 });
 
-t.test('where caps are set, costs.json says where they stand after the call', async (t) => {
+t.test('if caps are set, costs.json shows their state after the call', async (t) => {
   const one = await startCore(t);
   await one.create('ada', { ...RUNNABLE, adapter: { ...RUNNABLE.adapter, maxTokens: 10 }, budget: { dailyTokens: 100, warnAt: 0.05 } });
   await one.blocks.start('ada');
@@ -32,7 +32,7 @@ t.test('where caps are set, costs.json says where they stand after the call', as
   t.match(one.readJson('ada', 'costs').budget, { state: 'warn', day: { tokens: 5, usd: 0 } });
 });
 
-t.test('a new run begins a new session of counts', async (t) => {
+t.test('a new run resets the counts of the session', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   await one.blocks.start('ada');

@@ -22,7 +22,7 @@ async function capped(t: Parameters<typeof startCore>[0], budget: object, adapte
   return one;
 }
 
-t.test('a cap in tokens pauses the block before the call that would pass it', async (t) => {
+t.test('a token cap pauses the block before the call that would exceed it', async (t) => {
   const one = await capped(t, { dailyTokens: 150 }, { ...RUNNABLE.adapter, maxTokens: 140 });
   t.match(await one.ask('ada', 'hi'), { content: 'Hello.' });
   const { id } = await one.blocks.post('ada', { message: 'a little more than that' }, 'web');
@@ -48,7 +48,7 @@ t.test('raising the cap lifts it at once', async (t) => {
   await one.told('message.finished', { id, status: 'done' });
 });
 
-t.test('a cap in money counts the worst that the next call may cost', async (t) => {
+t.test('a cap in USD includes the worst case of the next call', async (t) => {
   const one = await capped(t, { dailyUsd: 1 });
   t.match(await one.ask('ada', 'hi'), { costUsd: Number });
   await one.blocks.updateConfig('ada', { budget: { dailyUsd: 0.001 } });
@@ -58,13 +58,13 @@ t.test('a cap in money counts the worst that the next call may cost', async (t) 
   await until('a smaller call fits', () => one.factsOf('message.finished').length === 2);
 });
 
-t.test('a model without a price is not held by a cap in money, and its cost is not known', async (t) => {
+t.test('a cap in USD does not stop a model without a price, whose cost stays unknown', async (t) => {
   const one = await capped(t, { dailyUsd: 0.000001, monthlyUsd: 1 }, RUNNABLE.adapter);
   t.match(await one.ask('ada', 'hi'), { costUsd: null });
   t.match(one.readJson('ada', 'costs'), { totalCost: null, unpricedCalls: 1, budget: { state: 'ok', month: { tokens: 5 } } });
 });
 
-t.test('neither reset, nor archive, nor another name lifts a cap', async (t) => {
+t.test('neither a reset, nor an archive, nor another name lifts a cap', async (t) => {
   const one = await capped(t, { dailyTokens: 100 }, { ...RUNNABLE.adapter, maxTokens: 90 });
   await one.ask('ada', 'hi');
   await one.blocks.updateConfig('ada', { budget: { dailyTokens: 5 } });
@@ -78,7 +78,7 @@ t.test('neither reset, nor archive, nor another name lifts a cap', async (t) => 
   t.equal(one.upstream.requests.length, 1);
 });
 
-t.test('a day that resets lifts the cap', async (t) => {
+t.test('the next day lifts a daily cap', async (t) => {
   let now = Date.parse('2026-11-20T23:59:59.900Z');
   const daemon = heldDaemon((call) => {
     call.say('Hello.');
@@ -95,7 +95,7 @@ t.test('a day that resets lifts the cap', async (t) => {
   t.match(one.readJson('ada', 'costs').budget, { state: 'ok', day: { key: '2026-11-21', tokens: 150 }, month: { tokens: 300 } });
 });
 
-t.test('a timezone that there is not stops the block with the cure', async (t) => {
+t.test('an unknown timezone stops the block with a fix', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   await one.blocks.start('ada');
@@ -105,7 +105,7 @@ t.test('a timezone that there is not stops the block with the cure', async (t) =
   t.equal(one.upstream.requests.length, 0, 'nothing was paid for');
 });
 
-t.test('a provider that there is not is no defect, with a cap or without one', async (t) => {
+t.test('an unknown provider is not a defect, with or without a cap', async (t) => {
   for (const budget of [{}, { dailyTokens: 100_000, dailyUsd: 1 }]) {
     const one = await startCore(t);
     await one.create('ada', { ...RUNNABLE, budget });
@@ -127,7 +127,7 @@ async function stepping(t: Parameters<typeof startCore>[0], steps: readonly Step
   return Object.assign(one, { adapter });
 }
 
-t.test('a fallback is not asked where the cap does not allow it after what the first has cost', async (t) => {
+t.test('a fallback is not asked if the cost of the first call leaves no room under the cap', async (t) => {
   const refusal = new BlockhouseError('UPSTREAM_REJECTED', 'no', { upstreamStatus: 400, usage: { ...TOLD, totalTokens: 1000 } });
   const one = await stepping(t, [refusal], { fallbacks: FALLBACKS, budget: { dailyTokens: 1200 } });
   await one.blocks.start('ada');
@@ -137,7 +137,7 @@ t.test('a fallback is not asked where the cap does not allow it after what the f
   t.match(await one.blocks.history('ada'), [{ status: 'queued', attempts: 0 }], 'it waits, and no attempt is counted');
 });
 
-t.test('a message that comes during a compaction waits for its end, and is answered where its cost leaves room', async (t) => {
+t.test('a message that comes during a compaction waits for its end, and is answered if the cap leaves room', async (t) => {
   for (const [name, usage, state] of [
     ['it fits', { inputTokens: 3, outputTokens: 2 }, 'answered'],
     ['it does not', TOLD, 'paused'],
@@ -169,7 +169,7 @@ t.test('a message that comes during a compaction waits for its end, and is answe
   }
 });
 
-t.test('while the ledger takes no line no call is made, and what was paid counts once it does', async (t) => {
+t.test("no call is made while the ledger can't be written, and paid calls count once it can", async (t) => {
   const usage = { type: 'usage', usage: TOLD } as const;
   const one = await stepping(t, [[{ type: 'text', text: 'Hello' }, usage, { type: 'stop', stopReason: 'end_turn' }]], {
     budget: { dailyTokens: 5000 },

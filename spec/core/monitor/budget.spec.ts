@@ -17,7 +17,7 @@ t.test('an unknown timezone is refused', async (t) => {
   t.throws(() => judgeBudget(question), { code: 'INVALID_REQUEST' });
 });
 
-t.test('a budget has caps when one of them is set', async (t) => {
+t.test('a budget has caps if at least one is set', async (t) => {
   t.notOk(hasCaps(budgetOf({})));
   for (const cap of ['dailyUsd', 'monthlyUsd', 'dailyTokens']) t.ok(hasCaps(budgetOf({ [cap]: 0 })), cap);
 });
@@ -36,7 +36,7 @@ function question({ budget, day = [0, 0], month = day[0], next = [0.1, 100] }: C
   return { budget: budgetOf(budget), day: { usd, tokens }, month: { usd: month, tokens }, worstCase: { usd: next[0], tokens: next[1] }, now: NOW };
 }
 
-t.test('spend and the worst case of the next call are held against each cap', async (t) => {
+t.test('spend and the worst case of the next call are compared with each cap', async (t) => {
   const cases: [Case, string][] = [
     [{ budget: {}, day: [1e9, 1e9] }, 'ok ok'],
     [{ budget: { dailyUsd: 1 }, day: [0.5, 0] }, 'ok ok'],
@@ -59,12 +59,12 @@ t.test('spend and the worst case of the next call are held against each cap', as
   }
 });
 
-t.test('the stand names day and month of the timezone', async (t) => {
+t.test('the state of the budget names the day and month of its timezone', async (t) => {
   const { stand } = judgeBudget({ ...question({ budget: { timezone: 'Pacific/Kiritimati' }, day: [1, 2], month: 3 }), now: at('2026-12-31T12:00:00Z') });
   t.same(stand, { day: { usd: 1, tokens: 2, key: '2027-01-01' }, month: { usd: 3, tokens: 2, key: '2027-01' }, state: 'ok' });
 });
 
-t.test('the message says which cap, how much is spent, when it resets and what lifts it', async (t) => {
+t.test('the message names the cap, the spend, the time of the reset and what lifts the cap', async (t) => {
   const texts = (given: Case) => {
     const verdict = judgeBudget(question(given));
     return verdict.kind === 'exceeded' ? [iso(verdict.resetsAt), verdict.message, verdict.fix] : [];
@@ -86,7 +86,7 @@ t.test('the message says which cap, how much is spent, when it resets and what l
   ]);
 });
 
-t.test('doing what the fix says lifts the cap', async (t) => {
+t.test('following the fix lifts the cap', async (t) => {
   for (const spent of [0, 0.1, 0.95, 0.999, 12.345678, 1 / 3]) {
     const given = question({ budget: { dailyUsd: 0.05 }, day: [spent, 0], next: [0.1, 1] });
     const verdict = judgeBudget(given);

@@ -4,7 +4,7 @@ import { assertTimezone, dateKey, dayStart, monthStart, nextDayStart, nextMonthS
 const at = (time: string): number => Date.parse(time);
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-t.test('days and months begin at midnight of the timezone, also where the clocks change', async (t) => {
+t.test('days and months begin at midnight of the timezone, even when the clocks change', async (t) => {
   const cases: [now: string, timezone: string, day: string, nextDay: string, month: string, nextMonth: string][] = [
     ['2026-11-20T14:03:22.123Z', 'UTC', '2026-11-20T00:00', '2026-11-21T00:00', '2026-11-01T00:00', '2026-12-01T00:00'],
     ['2026-11-20T00:00:00.000Z', 'UTC', '2026-11-20T00:00', '2026-11-21T00:00', '2026-11-01T00:00', '2026-12-01T00:00'],
@@ -37,7 +37,7 @@ t.test('days and months begin at midnight of the timezone, also where the clocks
   }
 });
 
-t.test('borders hold their own moment, on every day of a year', async (t) => {
+t.test('a day includes its first moment, on every day of a year', async (t) => {
   for (const timezone of ['Europe/London', 'America/Sao_Paulo', 'Australia/Lord_Howe', 'Africa/Casablanca', 'America/Nuuk']) {
     let day = dayStart(at('2026-01-01T12:00:00Z'), timezone);
     for (let n = 0; n < 365; n += 1) {
@@ -49,16 +49,16 @@ t.test('borders hold their own moment, on every day of a year', async (t) => {
   }
 });
 
-t.test('an unknown timezone is refused by its name', async (t) => {
+t.test('the error for an unknown timezone names it', async (t) => {
   for (const timezone of ['Mars/Olympus', ' '])
     t.throws(() => dayStart(0, timezone), { code: 'INVALID_REQUEST', message: /budget\.timezone/, details: [{ path: 'budget.timezone' }] }, timezone);
 });
 
-t.test('a time that is none is a defect, and not a bad timezone', async (t) => {
+t.test('an invalid time is a defect, not an unknown timezone', async (t) => {
   t.throws(() => dayStart(Number.NaN, 'UTC'), { name: 'RangeError' });
 });
 
-t.test('a date is that of the timezone', async (t) => {
+t.test('a date is the date in the timezone', async (t) => {
   t.equal(dateKey(at('2026-12-31T12:00:00Z'), 'Pacific/Kiritimati'), '2027-01-01');
   t.equal(dateKey(at('2026-12-31T12:00:00Z'), 'UTC'), '2026-12-31');
   t.doesNotThrow(() => assertTimezone('Europe/Berlin'));

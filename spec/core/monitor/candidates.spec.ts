@@ -2,7 +2,7 @@ import t from 'tap';
 import { candidatesOf } from '../../../core/monitor/candidates.ts';
 import { configOf } from '../../support/block-files.ts';
 
-t.test('the first candidate has the settings of its place, the others only what is common', async (t) => {
+t.test('only the first candidate has the address and region; all have the common settings', async (t) => {
   t.strictSame(candidatesOf(configOf()), []);
   const adapter = { provider: 'p', model: 'm', baseURL: 'http://127.0.0.1:1', region: 'eu', temperature: 0, cacheControl: true };
   t.strictSame(candidatesOf(configOf({ adapter, fallbacks: [{ provider: 'q', model: 'n' }] })), [

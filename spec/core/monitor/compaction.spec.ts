@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { BlockMemory } from '../../../core/schemas/block.ts';
+import type { BlockMemory } from '../../../core/schemas/block-memory.ts';
 import { pair } from '../../support/block-files.ts';
 import { RUNNABLE, type StartedCore, startCore } from '../../support/blocks.ts';
 import { type HeldCall, type HeldDaemon, heldDaemon } from '../../support/held-daemon.ts';
@@ -29,7 +29,7 @@ async function remembering(
 
 const memoryIn = (one: StartedCore): BlockMemory => one.readJson('ada', 'memory');
 
-t.test('what leaves the window is summarised; nothing is deleted, and facts stay as they are', async (t) => {
+t.test('messages that leave the window are summarised, nothing is deleted, and facts stay unchanged', async (t) => {
   const one = await remembering(t, (call) => call.answer(' They counted to three. '));
   const fact = await one.blocks.addFact('ada', { text: 'The sky is green.' });
   const memory = await one.blocks.compact('ada');
@@ -57,7 +57,7 @@ t.test('what leaves the window is summarised; nothing is deleted, and facts stay
   t.match(one.factsOf('call.billed'), [{ purpose: 'summary' }]);
 });
 
-t.test('the next summary takes up the one before, and each can be undone', async (t) => {
+t.test('the next summary builds on the previous one, and each can be undone', async (t) => {
   const one = await remembering(t, (_call) => _call.answer(`Summary ${one.daemon.calls.length}.`));
   await one.blocks.compact('ada');
   one.write('ada', 'chat', [...FOUR, ...pair('5')]);
@@ -69,13 +69,13 @@ t.test('the next summary takes up the one before, and each can be undone', async
   await t.rejects(one.blocks.undoCompaction('ada'), { code: 'WRONG_STATE' });
 });
 
-t.test('a memory that has nothing to leave out is left alone', async (t) => {
+t.test('a memory with nothing to compact is not changed', async (t) => {
   const one = await remembering(t, undefined, { ...RUNNABLE, memory: { keepMessages: 8 } });
   t.match(await one.blocks.compact('ada'), { compactionCount: 0, compactions: [] });
   t.equal(one.daemon.calls.length, 0);
 });
 
-t.test('a summary that fails is written down, and nothing moves', async (t) => {
+t.test('a failed summary is recorded, and the window does not move', async (t) => {
   for (const [name, refuse, code] of [
     ['refused', (call: HeldCall) => call.refuse(400, 'no'), /REJECTED|INVALID/],
     ['empty', (call: HeldCall) => call.answer('  '), /MALFORMED/],
@@ -94,7 +94,7 @@ t.test('a summary that fails is written down, and nothing moves', async (t) => {
   }
 });
 
-t.test('a fallback summarises when the first can not', async (t) => {
+t.test('a fallback summarises when the first model fails', async (t) => {
   const one = await remembering(t, (call) => (call.asked.model === 'm' ? call.refuse(400, 'no') : call.answer('Short.')), {
     ...KEEP,
     fallbacks: [{ provider: 'ollama', model: 'second' }],
@@ -102,7 +102,7 @@ t.test('a fallback summarises when the first can not', async (t) => {
   t.match((await one.blocks.compact('ada')).compactions, [{ outcome: 'summarized', model: 'second' }]);
 });
 
-t.test('a budget that is used up, and the kill switch, allow no summary', async (t) => {
+t.test('neither an exhausted budget nor the kill switch allows a summary', async (t) => {
   const one = await remembering(t, undefined, { ...KEEP, budget: { dailyTokens: 10 } });
   await t.rejects(one.blocks.compact('ada'), { code: 'WRONG_STATE', message: /budget/ });
   await one.blocks.halt({ reason: 'Too dear' });
@@ -111,7 +111,7 @@ t.test('a budget that is used up, and the kill switch, allow no summary', async 
   t.equal(memoryIn(one).compactions.length, 1, 'the switch is no failure of the model');
 });
 
-t.test('once the kill switch is set no fallback is asked for a summary', async (t) => {
+t.test('once the kill switch is set, no fallback is asked for a summary', async (t) => {
   const one = await remembering(t, undefined, { ...KEEP, fallbacks: [{ provider: 'ollama', model: 'second' }] });
   const compacted = t.rejects(one.blocks.compact('ada'), { code: 'WRONG_STATE', message: /Too dear/ });
   const call = await one.daemon.call(0);
@@ -122,7 +122,7 @@ t.test('once the kill switch is set no fallback is asked for a summary', async (
   t.strictSame(memoryIn(one).compactions, [], 'the switch is no failure of the model');
 });
 
-t.test('of compactions at the same time the second is refused, and a later one is not', async (t) => {
+t.test('a second compaction at the same time is refused, and a later one is not', async (t) => {
   const one = await remembering(t);
   const compacted = one.blocks.compact('ada');
   await t.rejects(one.blocks.compact('ada'), { code: 'WRONG_STATE', message: /being summarised/ });
@@ -132,12 +132,12 @@ t.test('of compactions at the same time the second is refused, and a later one i
   t.equal(one.daemon.calls.length, 1);
 });
 
-t.test('a block without a model has nobody to summarise', async (t) => {
+t.test("a block without a model can't summarise", async (t) => {
   const one = await remembering(t, undefined, { memory: KEEP.memory });
   await t.rejects(one.blocks.compact('ada'), { code: 'ADAPTER_NOT_CONFIGURED' });
 });
 
-t.test('a compaction by hand is shown while it lasts, and no longer, with a monitor or without', async (t) => {
+t.test('a compaction by hand is shown only while it lasts, with or without a monitor', async (t) => {
   for (const [isRunning, before] of [
     [true, 'idle'],
     [false, 'stopped'],
@@ -161,7 +161,7 @@ t.test('a compaction by hand is shown while it lasts, and no longer, with a moni
   }
 });
 
-t.test('a message that comes while memory is summarised by hand is answered after it', async (t) => {
+t.test('a message that comes during a compaction by hand is answered after it', async (t) => {
   const one = await remembering(t, (call) => (isSummary(call) ? undefined : call.answer('Hello.')));
   await one.blocks.start('ada');
   const compacted = one.blocks.compact('ada');
@@ -184,7 +184,7 @@ t.test('a memory that was reset in the meantime is not moved', async (t) => {
   t.match(memoryIn(one), { summary: '', compactions: [] });
 });
 
-t.test('the end of the server ends a summary by hand, and nothing is written', async (t) => {
+t.test('a server that stops ends a summary by hand, and nothing is written', async (t) => {
   const one = await remembering(t);
   const compacted = t.rejects(one.blocks.compact('ada'), { code: /CANCELLED|SHUTTING_DOWN/ });
   await one.daemon.call(0);
@@ -200,7 +200,7 @@ const billedIn = (one: StartedCore): unknown[] =>
     .split('\n')
     .map((line) => JSON.parse(line).purpose ?? null);
 
-t.test('what a summary has cost is written down when the server, or an archive, ends it', async (t) => {
+t.test('the cost of a summary is recorded even when the server or an archive ends it', async (t) => {
   const ends = {
     server: (one: StartedCore) => one.core.close(),
     archive: async ({ blocks }: StartedCore) => {
@@ -228,7 +228,7 @@ t.test('what a summary has cost is written down when the server, or an archive, 
   }
 });
 
-t.test('an overfull window moves without a summary where none can be had, and answers go on', async (t) => {
+t.test('an overfull window moves without a summary if none can be made, and messages are still answered', async (t) => {
   const one = await remembering(t, (call) => (isSummary(call) ? call.refuse(500, 'broken') : call.answer('A long answer. '.repeat(80))));
   await one.blocks.start('ada');
   await one.blocks.post('ada', { message: 'hi' }, 'web');
@@ -244,7 +244,7 @@ t.test('an overfull window moves without a summary where none can be had, and an
   );
 });
 
-t.test('a window past its threshold whose summary fails stays as it is, and answers go on', async (t) => {
+t.test('a window past its threshold stays unchanged if its summary fails, and messages are still answered', async (t) => {
   const one = await remembering(t, (call) => (isSummary(call) ? call.refuse(500, 'broken') : call.answer('An answer. '.repeat(30))));
   await one.blocks.start('ada');
   await one.blocks.post('ada', { message: 'hi' }, 'web');
@@ -253,7 +253,7 @@ t.test('a window past its threshold whose summary fails stays as it is, and answ
   t.match(memoryIn(one).compactions[0], { outcome: 'failed', tokensBefore: Number });
 });
 
-t.test('a stop ends a summary, and nothing is written of it', async (t) => {
+t.test('a stop ends a summary, and nothing is written', async (t) => {
   const one = await remembering(t, (call) => (isSummary(call) ? undefined : call.answer('An answer. '.repeat(30))));
   await one.blocks.start('ada');
   await one.blocks.post('ada', { message: 'hi' }, 'web');

@@ -22,7 +22,7 @@ const totalsOf = (one: StartedCore) => {
   return { calls, totalInput, totalOutput, failedCalls, byModel, byDay, byPurpose, budget };
 };
 
-t.test('a costs.json that is older than the ledger is brought up to it at the next start, and no call counts twice', async (t) => {
+t.test('a costs.json that is older than the ledger is updated at the next start, and no call counts twice', async (t) => {
   const one = await answered(t, 1);
   const old = one.readText('ada', 'costs');
   await one.blocks.start('ada');
@@ -40,7 +40,7 @@ t.test('a costs.json that is older than the ledger is brought up to it at the ne
   t.equal(logs.match(/WARN costs\.recovered calls=2/g)?.length, 1);
 });
 
-t.test('a costs.json that was lost is counted anew from the ledger', async (t) => {
+t.test('a lost costs.json is rebuilt from the ledger', async (t) => {
   const one = await answered(t, 3);
   const totals = totalsOf(one);
   unlinkSync(one.folder('ada', 'costs.json'));
@@ -50,7 +50,7 @@ t.test('a costs.json that was lost is counted anew from the ledger', async (t) =
   t.match(one.readJson('ada', 'costs'), { calls: 4, totalInput: 12, budget: { day: { tokens: 20 } } });
 });
 
-t.test('a costs.json that is lost while the block runs is counted anew with the next call', async (t) => {
+t.test('a costs.json that is lost while the block runs is rebuilt at the next call', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   await one.blocks.start('ada');
@@ -60,7 +60,7 @@ t.test('a costs.json that is lost while the block runs is counted anew with the 
   t.match(one.readJson('ada', 'costs'), { calls: 2, totalInput: 6, budget: { day: { tokens: 10 } } });
 });
 
-t.test('calls before a reset stay forgotten', async (t) => {
+t.test('calls before a reset are not counted again', async (t) => {
   const one = await answered(t, 2);
   await one.blocks.reset('ada');
   const fresh = one.readText('ada', 'costs');
@@ -73,7 +73,7 @@ t.test('calls before a reset stay forgotten', async (t) => {
   t.match(one.readJson('ada', 'costs'), { calls: 1, totalInput: 3 });
 });
 
-t.test('a block that was restored under another name finds its calls, and one that took its old name has none of them', async (t) => {
+t.test('a block restored under another name keeps its calls, and a new block with the old name has none of them', async (t) => {
   const one = await answered(t, 2);
   const { archiveName } = await one.blocks.archive('ada');
   await one.blocks.restore(archiveName, { name: 'bob' });
@@ -86,7 +86,7 @@ t.test('a block that was restored under another name finds its calls, and one th
   t.match(one.readJson('ada', 'costs'), { calls: 0 });
 });
 
-t.test('a ledger that can not be read keeps no block from starting', async (t) => {
+t.test('an unreadable ledger does not prevent a start', async (t) => {
   const one = await answered(t, 1);
   await one.core.close();
   renameSync(ledgerOf(one), `${ledgerOf(one)}.away`);
@@ -98,7 +98,7 @@ t.test('a ledger that can not be read keeps no block from starting', async (t) =
   t.match((await next.blocks.logs('ada')).map(({ content }) => content).join(''), /WARN costs\.not-recovered/);
 });
 
-t.test('caps and reports go by the ledger, whatever costs.json says', async (t) => {
+t.test('caps and reports use the ledger and never costs.json', async (t) => {
   const budget = { dailyTokens: 200 };
   const one = await answered(t, 2, { ...RUNNABLE, adapter: { ...RUNNABLE.adapter, maxTokens: 10 }, budget });
   for (const forged of [

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { emptyBucket } from '../../../core/monitor/costs.ts';
 import { type CostLine, reportCosts } from '../../../core/monitor/costs-report.ts';
-import { CostsReport } from '../../../core/schemas/block-api.ts';
 import { compile } from '../../../core/schemas/validate.ts';
+import { CostsReport } from '../../../core/schemas/workspace-api.ts';
 
 async function* lines(...all: [block: string, model: string, day: string, costUsd: number | null][]): AsyncGenerator<CostLine> {
   for (const [block, model, day, costUsd] of all)
@@ -18,7 +18,7 @@ const LEDGER = [
 ] as const;
 const ledger = () => lines(...(LEDGER as unknown as [string, string, string, number | null][]));
 
-t.test('rows are sums by block or model, the dearest first, what has no price last', async (t) => {
+t.test('rows are sums by block or model, the most expensive first, those without a price last', async (t) => {
   const report = await reportCosts(ledger(), 'block');
   t.doesNotThrow(() => compile(CostsReport)(report));
   t.same(
@@ -50,7 +50,7 @@ t.test('days come newest first', async (t) => {
   );
 });
 
-t.test('the total is that of the rows, also of one block alone', async (t) => {
+t.test('the total is the sum of the rows, for all blocks and for one', async (t) => {
   t.same((await reportCosts(ledger(), 'day')).total, { calls: 5, input: 50, output: 5, cacheRead: 0, cacheWrite: 0, costUsd: 4, unpricedCalls: 1 });
   const one = await reportCosts(ledger(), 'model', 'b');
   t.match(one.total, { calls: 2, costUsd: 3 });

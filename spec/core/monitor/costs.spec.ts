@@ -1,6 +1,6 @@
 import t from 'tap';
-import { addBucket, addCall, type BilledCall, bucketOf, emptyBucket, mergeCosts, noCosts, startSession } from '../../../core/monitor/costs.ts';
-import { type BlockCosts, CostsFile } from '../../../core/schemas/block.ts';
+import { addBucket, addCall, type BilledCall, bucketOf, emptyBucket, noCosts, startSession } from '../../../core/monitor/costs.ts';
+import { type BlockCosts, CostsFile } from '../../../core/schemas/block-costs.ts';
 import type { Usage } from '../../../core/schemas/chat.ts';
 import { compile } from '../../../core/schemas/validate.ts';
 
@@ -30,13 +30,13 @@ function call(fields: Partial<BilledCall> = {}): BilledCall {
 
 const add = (...calls: Partial<BilledCall>[]): BlockCosts => calls.reduce((costs, fields) => addCall(costs, call(fields)), noCosts());
 
-t.test('a fresh file is valid, and nobody shares it', async (t) => {
+t.test('each new file is valid and an object of its own', async (t) => {
   t.doesNotThrow(() => check(noCosts()));
   t.not(noCosts().byDay, noCosts().byDay);
   t.not(noCosts().budget, noCosts().budget);
 });
 
-t.test('a call is counted in every place', async (t) => {
+t.test('a call is counted in all sums', async (t) => {
   const costs = add({ usage: usage(100, 10, { cacheReadTokens: 60, cacheWriteTokens: 30 }) });
   const bucket = { calls: 1, input: 100, output: 10, cacheRead: 60, cacheWrite: 30, costUsd: 0.5, unpricedCalls: 0 };
   t.doesNotThrow(() => check(costs));
@@ -66,7 +66,7 @@ t.test('a call is counted in every place', async (t) => {
   });
 });
 
-t.test('calls add up by model, day and purpose, and the old counts stay as they were', async (t) => {
+t.test('calls add up by model, day and purpose, and the old object is not changed', async (t) => {
   const before = add({});
   const frozen = structuredClone(before);
   const costs = [call({ model: 'n', purpose: 'summary', failed: true }), call({ at: '2026-11-21T00:00:00.000Z' })].reduce(addCall, before);
@@ -77,7 +77,7 @@ t.test('calls add up by model, day and purpose, and the old counts stay as they 
   t.match(costs.byPurpose, { chat: { calls: 2 }, summary: { calls: 1 } });
 });
 
-t.test('what has no price leaves the cost unknown until something has one', async (t) => {
+t.test('the cost stays unknown until a call has a price', async (t) => {
   t.match(add({ costUsd: null }), { totalCost: null, sessionCost: null, unpricedCalls: 1, lastCall: { costUsd: null } });
   t.match(add({ costUsd: null }, { costUsd: 0.25 }, { costUsd: null }), {
     totalCost: 0.25,
@@ -107,7 +107,7 @@ t.test('totals are never NaN, negative or smaller than before', async (t) => {
   }
 });
 
-t.test('a count stays at the largest exact number', async (t) => {
+t.test('a count stops at the largest safe integer', async (t) => {
   const full = add(
     { usage: usage(Number.MAX_SAFE_INTEGER, 0) },
     { usage: usage(Number.MAX_SAFE_INTEGER, 1), costUsd: Number.MAX_VALUE },
@@ -116,19 +116,19 @@ t.test('a count stays at the largest exact number', async (t) => {
   t.match(full, { totalInput: Number.MAX_SAFE_INTEGER, totalOutput: 11, totalCost: Number.MAX_VALUE });
 });
 
-t.test('a damaged count from the file is taken as none', async (t) => {
+t.test('a damaged count in the file counts as zero', async (t) => {
   const costs = addCall({ ...noCosts(), totalInput: Number.NaN, totalCost: -1 }, call());
   t.match(costs, { totalInput: 100, totalCost: 0.5 });
 });
 
-t.test('a model with the name of a property of all objects is a key like any other', async (t) => {
+t.test('a model named like a property of all objects is an ordinary key', async (t) => {
   const costs = add({ provider: '__proto__', model: 'x' }, { at: '__proto__' });
   t.same(Object.keys(costs.byModel), ['__proto__/x', 'p/m']);
   t.ok(Object.hasOwn(costs.byDay, '__proto__'));
   t.equal(({} as Record<string, unknown>)['calls'], undefined);
 });
 
-t.test('the newest 90 days are kept, whatever order they come in', async (t) => {
+t.test('the newest 90 days are kept, in whatever order the calls come', async (t) => {
   let costs = noCosts();
   const days = Array.from({ length: 100 }, (_, n) => new Date(Date.UTC(2026, 0, 1 + n)).toISOString());
   for (const at of [...days.slice(50), ...days.slice(0, 50)]) costs = addCall(costs, call({ at }));
@@ -139,13 +139,13 @@ t.test('the newest 90 days are kept, whatever order they come in', async (t) => 
   t.equal(costs.calls, 100, 'the totals keep all');
 });
 
-t.test('a new session begins at nothing and leaves the rest', async (t) => {
+t.test('a new session resets its own counts and keeps the others', async (t) => {
   const costs = startSession(add({}));
   t.match(costs, { sessionInput: 0, sessionOutput: 0, sessionCost: null, totalInput: 100, totalCost: 0.5, calls: 1 });
   t.match(addCall(costs, call()), { sessionInput: 100, sessionCost: 0.5, totalCost: 1 });
 });
 
-t.test('the stand of the budget is the newest that is known', async (t) => {
+t.test('the state of the budget is the newest known one', async (t) => {
   const budget = { day: { usd: 1, tokens: 2 }, month: { usd: 3, tokens: 4 }, state: 'warn' as const };
   t.same(add({ budget }, {}).budget, budget);
 });
@@ -156,15 +156,6 @@ t.test('buckets add up', async (t) => {
   const b = bucketOf(usage(10, 20), null);
   t.strictSame(addBucket(a, b), { calls: 2, input: 11, output: 22, cacheRead: 1, cacheWrite: 0, costUsd: 0.5, unpricedCalls: 1 });
   t.strictSame(addBucket(b, a), addBucket(a, b));
-});
-
-t.test('counts of further calls come to those that are there, whatever the order, and belong to no session', async (t) => {
-  const calls: Partial<BilledCall>[] = [{ costUsd: 1 }, { costUsd: null, model: 'n', failed: true }, { at: '2026-11-21T00:00:00.000Z', purpose: 'summary' }];
-  const merged = mergeCosts(add(calls[0] ?? {}), add(...calls.slice(1)));
-  const { sessionInput, sessionOutput, sessionCost } = add(calls[0] ?? {});
-  t.strictSame(merged, { ...add(...calls), sessionInput, sessionOutput, sessionCost });
-  t.doesNotThrow(() => check(merged));
-  t.strictSame(mergeCosts(merged, noCosts()), merged);
 });
 
 t.test('a clock that was set back does not make the counts look older', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { entriesOf, exchangesFrom } from '../../../core/monitor/exchanges.ts';
-import type { ChatEntry } from '../../../core/schemas/block.ts';
+import type { ChatEntry } from '../../../core/schemas/chat-entry.ts';
 import { answerEntry as answer, pair, userEntry as user } from '../../support/block-files.ts';
 
 const idsFrom = (firstKeptId: string | null, history: readonly ChatEntry[]): string =>
@@ -12,7 +12,7 @@ const idsFrom = (firstKeptId: string | null, history: readonly ChatEntry[]): str
     )
     .join(' ');
 
-t.test('answers stand behind their questions, in the order of the questions', async (t) => {
+t.test('each question is followed by its answers, in the order of the questions', async (t) => {
   const cases: [title: string, history: ChatEntry[], shown: string][] = [
     ['nothing', [], ''],
     ['one exchange', pair('1'), '1+1a'],
@@ -26,7 +26,7 @@ t.test('answers stand behind their questions, in the order of the questions', as
   for (const [title, history, shown] of cases) t.equal(idsFrom(null, history), shown, title);
 });
 
-t.test('neither a question nor an answer stands alone', async (t) => {
+t.test('a question without an answer is left out, and an answer without a question too', async (t) => {
   for (const status of ['queued', 'processing', 'failed', 'cancelled', 'expired'] as const)
     t.equal(idsFrom(null, [user('1', { status }), answer('2', '1'), ...pair('3')]), '3+3a', status);
   t.equal(idsFrom(null, [user('1'), ...pair('2')]), '2+2a', 'a question without an answer');
@@ -36,7 +36,7 @@ t.test('neither a question nor an answer stands alone', async (t) => {
   t.equal(idsFrom(null, [user('1', { content: '\t' }), answer('2', '1')]), '', 'a blank question');
 });
 
-t.test('the window begins at an entry, or between entries', async (t) => {
+t.test('the window begins at an entry or between two entries', async (t) => {
   const history = [...pair('10'), ...pair('20'), ...pair('30')];
   t.equal(idsFrom('20', history), '20+20a 30+30a');
   t.equal(idsFrom('10a', history), '20+20a 30+30a', 'an answer whose question lies before the border is not shown');

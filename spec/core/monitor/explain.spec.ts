@@ -1,8 +1,8 @@
 import t from 'tap';
 import { statusOf } from '../../../core/block/summary.ts';
 import { explain } from '../../../core/monitor/explain.ts';
-import { type BlockPulse, type BlockState, STATES } from '../../../core/schemas/block.ts';
 import { Explanation, type Failures } from '../../../core/schemas/block-api.ts';
+import { type BlockPulse, type BlockState, STATES } from '../../../core/schemas/block-pulse.ts';
 import { compile } from '../../../core/schemas/validate.ts';
 import { configOf, pulseOf } from '../../support/block-files.ts';
 
@@ -24,7 +24,7 @@ function told(state: BlockState, pulse: Partial<BlockPulse> = {}, config: object
 const queued = (count: number): Partial<BlockPulse> => ({ queue: { queued: count, processing: 0, failed: 0, oldestQueuedAt: null } });
 const reason = (code: string, message: string, fix: string | null = null): Partial<BlockPulse> => ({ reason: { code, message, fix } });
 
-t.test('each state has its reason, what comes next, and a cure where a person is needed', async (t) => {
+t.test('each state has a reason, a next step, and a fix if a person is needed', async (t) => {
   const cases: [title: string, found: string[], wanted: string[]][] = [
     [
       'no model',
@@ -114,7 +114,7 @@ t.test('the fix of a failure names the block and its provider', async (t) => {
   t.equal(fix('CRASH_LOOP', null), 'blockhouse start a');
 });
 
-t.test('a reply is told by its phase', async (t) => {
+t.test('a reply is described by its phase', async (t) => {
   const why = (phase: 'waiting-model' | 'streaming' | 'saving' | 'compacting', attempt = 1) =>
     told('working', { currentTask: { messageId: '1', startedAt: '', attempt, phase, outputChars: 7 } })[0];
   t.equal(why('waiting-model', 2), 'A message is being answered, attempt 2: the model has not begun yet.');
@@ -124,7 +124,7 @@ t.test('a reply is told by its phase', async (t) => {
   t.equal(told('working', queued(2))[1], 'The answer is stored when it is complete; then 2 messages wait for their turn.');
 });
 
-t.test('a moment is told in absolute and in relative time', async (t) => {
+t.test('a time is given as absolute and relative time', async (t) => {
   const cases: [string, string][] = [
     ['2026-11-20T14:03:10.000Z', 'at 14:03:10 UTC, which is now'],
     ['2026-11-20T14:03:09.000Z', 'at 14:03:09 UTC, which is now'],
@@ -137,7 +137,7 @@ t.test('a moment is told in absolute and in relative time', async (t) => {
   for (const [nextWakeUp, wanted] of cases) t.equal(told('backoff', { nextWakeUp })[1], `It retries ${wanted}.`, nextWakeUp);
 });
 
-t.test('a message that failed is named with its cause and the command that queues it again', async (t) => {
+t.test('a failed message is named with its cause and the command that queues it again', async (t) => {
   const last = { id: 'm2', at: '2026-11-20T14:01:30.000Z', code: 'UPSTREAM_REJECTED', message: 'Acme (HTTP 400): too long' };
   const of = (failures: Failures, state: BlockState = 'idle') =>
     explain({ name: 'a', config: configOf({ adapter: ADAPTER }), pulse: pulseOf({ state }), failures, now: NOW });
@@ -156,7 +156,7 @@ t.test('a message that failed is named with its cause and the command that queue
   t.match(odd, { failed: /failed at then, .*--retry <id>/, fix: 'blockhouse queue a --retry <id>' });
 });
 
-t.test('it says since when, and what was before', async (t) => {
+t.test('an explanation says since when the state lasts, and what came before', async (t) => {
   const step = (n: number, from: BlockState, to: BlockState) => ({ at: `2026-11-20T14:00:${10 + n}.000Z`, from, to, cause: 'x', actor: 'user' as const });
   const transitions = Array.from({ length: 12 }, (_, n) => (n % 2 === 0 ? step(n, 'idle', 'working') : step(n, 'working', 'idle')));
   const of = (pulse: Partial<BlockPulse>) => explain({ name: 'a', config: configOf(), pulse: pulseOf(pulse), failures: NONE, now: NOW });
@@ -168,7 +168,7 @@ t.test('it says since when, and what was before', async (t) => {
   t.equal(of({ state: 'failed', stoppedAt: 'then' }).since, null);
 });
 
-t.test('every explanation is what the API promises', async (t) => {
+t.test('every explanation matches its schema', async (t) => {
   const check = compile(Explanation);
   for (const state of STATES)
     t.doesNotThrow(() => check(explain({ name: 'a', config: configOf(), pulse: pulseOf({ state }), failures: NONE, now: NOW })), state);

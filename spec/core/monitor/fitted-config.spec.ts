@@ -22,7 +22,7 @@ function shopWith(config: object, most: number | undefined) {
   return { context, asked };
 }
 
-t.test('the window is the smaller of what the block allows and what its model can take', async (t) => {
+t.test('the window is limited by the block and by its model', async (t) => {
   for (const [most, maxContextTokens] of [
     [800, 800],
     [1000, 1000],
@@ -32,19 +32,19 @@ t.test('the window is the smaller of what the block allows and what its model ca
     t.match((await fittedConfig(shopWith({ adapter: ADAPTER }, most).context)).memory, { maxContextTokens, thresholdPercent: 80 }, String(most));
 });
 
-t.test('the first model decides, at its own place', async (t) => {
+t.test('the first model decides, with its own address and region', async (t) => {
   const { context, asked } = shopWith({ adapter: ADAPTER, fallbacks: [{ provider: 'other', model: 'tiny' }] }, 800);
   await fittedConfig(context);
   t.match(asked, [['acme', 'small', { config: { baseURL: 'http://127.0.0.1:1' } }]]);
 });
 
-t.test('a model that can not be called is left out', async (t) => {
+t.test('a model without credentials is passed over', async (t) => {
   const { context, asked } = shopWith({ adapter: { provider: 'keyless', model: 'm' }, fallbacks: [{ provider: 'acme', model: 'small' }] }, 800);
   t.equal((await fittedConfig(context)).memory.maxContextTokens, 800);
   t.match(asked, [['acme', 'small']]);
 });
 
-t.test('without a model nothing is asked', async (t) => {
+t.test('without a model, no provider is asked', async (t) => {
   const { context, asked } = shopWith({ adapter: null }, 800);
   t.equal((await fittedConfig(context)).memory.maxContextTokens, 1000);
   t.same(asked, []);

@@ -123,7 +123,7 @@ const ROWS: readonly Row[] = [
   ['stopping', 'start', send(START), 'stopping'],
 ];
 
-t.test('each state and what happens in it lead to the next state', async (t) => {
+t.test('each event in each state leads to the expected state', async (t) => {
   for (const [from, what, step, to, context = {}] of ROWS) {
     const rig = await rigIn(from);
     await step(rig);
@@ -133,7 +133,7 @@ t.test('each state and what happens in it lead to the next state', async (t) => 
   }
 });
 
-t.test('a monitor begins with what its starter said, by a pure function', async (t) => {
+t.test('the machine is a pure function, and a run begins with the cause of its start', async (t) => {
   const machine = createBlockMachine(() => EPOCH);
   const [stopped] = initialTransition(machine, { name: 'ada', archiveName: null });
   t.equal(isRunning(stopped), false);
@@ -144,7 +144,7 @@ t.test('a monitor begins with what its starter said, by a pure function', async 
   t.strictSame(next.value.monitor, { running: 'stopping' });
 });
 
-t.test('a run begins without what the one before it has left', async (t) => {
+t.test('a run begins without the leftovers of the previous run', async (t) => {
   const rig = await rigIn('failed');
   rig.send(STOP);
   await rig.done();
@@ -152,7 +152,7 @@ t.test('a run begins without what the one before it has left', async (t) => {
   t.match(rig.actor.getSnapshot().context, { cause: 'again', consecutiveFailures: 0, isStopping: false, reason: null, messageId: null });
 });
 
-t.test('each state has the word that people know; while the next message is chosen it is that of the step before', async (t) => {
+t.test('each state has its public name; while the next message is chosen, the previous name is shown', async (t) => {
   const words = Object.fromEntries(await Promise.all(MACHINE_STATES.map(async (state) => [state, stateOf((await rigIn(state)).actor.getSnapshot())])));
   t.strictSame(words, {
     starting: 'starting',
@@ -174,7 +174,7 @@ t.test('each state has the word that people know; while the next message is chos
   t.equal(stateOf(rig.actor.getSnapshot()), 'idle');
 });
 
-t.test('stop ends every state, and only by way of settling', async (t) => {
+t.test('a stop ends every state, and always through settling', async (t) => {
   for (const state of MACHINE_STATES.filter((name) => name !== 'stopped')) {
     const rig = await rigIn(state);
     rig.send(STOP);
@@ -187,7 +187,7 @@ t.test('stop ends every state, and only by way of settling', async (t) => {
   }
 });
 
-t.test('every state survives JSON, and its context is nothing but JSON', async (t) => {
+t.test('every state survives JSON, and its context contains only JSON', async (t) => {
   for (const state of MACHINE_STATES) {
     const rig = await rigIn(state);
     const { context } = rig.actor.getSnapshot();
@@ -200,7 +200,7 @@ t.test('every state survives JSON, and its context is nothing but JSON', async (
   }
 });
 
-t.test('work that was under way goes on in a restored monitor', async (t) => {
+t.test('a restored monitor continues the work that was under way', async (t) => {
   const rig = await rigIn('working.replying');
   const copy = monitorRig(JSON.parse(JSON.stringify(rig.actor.getPersistedSnapshot())));
   t.match(copy.task(), { source: 'reply', input: { messageId: 'm1' } });
@@ -208,7 +208,7 @@ t.test('work that was under way goes on in a restored monitor', async (t) => {
   t.equal(copy.state(), 'choosing');
 });
 
-t.test('a message that comes while one is being chosen is looked for again', async (t) => {
+t.test('a message that comes during a choice leads to another choice', async (t) => {
   for (const event of [CHAT, SETTINGS, HALT, REPAIR, DAMAGE]) {
     for (const outcome of [NOTHING, WAIT, PAUSE, FAIL]) {
       const rig = await rigIn('choosing');
@@ -222,7 +222,7 @@ t.test('a message that comes while one is being chosen is looked for again', asy
   }
 });
 
-t.test('a file that is repaired while it is being read is read again', async (t) => {
+t.test('a file that is repaired during its reading is read again', async (t) => {
   const rig = await rigIn('starting');
   rig.send(SETTINGS);
   await rig.done(FAIL);
@@ -231,7 +231,7 @@ t.test('a file that is repaired while it is being read is read again', async (t)
   t.equal(rig.state(), 'failed', 'once');
 });
 
-t.test('what changes while a reply is made leads on as if it had changed after it, once', async (t) => {
+t.test('a change during a reply counts once, as if it came after the reply', async (t) => {
   const cases = [
     [SETTINGS, FAIL, 'starting', 'failed'],
     [SETTINGS, PAUSE, 'choosing', 'paused'],
@@ -253,7 +253,7 @@ t.test('what changes while a reply is made leads on as if it had changed after i
   }
 });
 
-t.test('the kill switch is no cure for what a reply failed of, and what changed before it began is known to it', async (t) => {
+t.test('neither the kill switch nor a change before the reply makes a failed reply begin again', async (t) => {
   const halted = await rigIn('working.replying');
   halted.send(HALT);
   await halted.done(FAIL);
@@ -265,7 +265,7 @@ t.test('the kill switch is no cure for what a reply failed of, and what changed 
   t.equal(early.state(), 'failed');
 });
 
-t.test('a message whose attempt is over is not taken again at once, unless something has changed', async (t) => {
+t.test('a message whose attempt has ended is not tried again at once, unless something has changed', async (t) => {
   for (const failed of [false, true]) {
     const rig = await rigIn('working.replying');
     for (const round of [1, 2]) {
@@ -288,7 +288,7 @@ t.test('a message whose attempt is over is not taken again at once, unless somet
   }
 });
 
-t.test('a message that was over before a pause is taken after it', async (t) => {
+t.test('a message whose attempt ended before a pause is tried after the pause', async (t) => {
   const rig = await rigIn('working.replying');
   await rig.done({ kind: 'over', failed: false });
   await rig.done(PAUSE);
@@ -297,7 +297,7 @@ t.test('a message that was over before a pause is taken after it', async (t) => 
   t.equal(rig.state(), 'working.replying');
 });
 
-t.test('a wait that is over is over, whatever the clock says', async (t) => {
+t.test('a wait ends by its timer, whatever the clock says', async (t) => {
   const rig = await rigIn('backoff');
   rig.clock.now -= 3_600_000;
   rig.tick(5000);
@@ -307,7 +307,7 @@ t.test('a wait that is over is over, whatever the clock says', async (t) => {
   t.match(rig.task(), { source: 'choose', input: { isUrgent: false } }, 'which says nothing about the next message');
 });
 
-t.test('a wait longer than a day is cut to a day, and without a time it lasts a day, too', async (t) => {
+t.test('a wait lasts a day at most, and a day if it has no end', async (t) => {
   for (const until of [EPOCH + 40 * DAY_MS, null]) {
     const rig = await rigIn('choosing');
     await rig.done({ ...PAUSE, until });
@@ -319,14 +319,14 @@ t.test('a wait longer than a day is cut to a day, and without a time it lasts a 
   }
 });
 
-t.test('a time that is over is waited for not at all', async (t) => {
+t.test('a time in the past is not waited for', async (t) => {
   const rig = await rigIn('choosing');
   await rig.done({ ...WAIT, until: EPOCH - 1 });
   rig.pass(0);
   t.equal(rig.state(), 'choosing');
 });
 
-t.test('a stop while a reply is made leaves it its grace, then aborts it, then waits no longer', async (t) => {
+t.test('a stop gives a reply its grace period, then aborts it, then stops waiting for it', async (t) => {
   const rig = await rigIn('working.finishing');
   const { signal } = rig.task();
   rig.pass(GRACE_MS);
@@ -338,7 +338,7 @@ t.test('a stop while a reply is made leaves it its grace, then aborts it, then w
   t.equal(rig.state(), 'stopping');
 });
 
-t.test('a defect is followed by a wait of 1, 2, 4, 8 seconds; the fifth waits for a person', async (t) => {
+t.test('defects are followed by waits of 1, 2, 4 and 8 seconds; the fifth waits for a person', async (t) => {
   const rig = await rigIn('starting');
   for (const seconds of [1, 2, 4, 8]) {
     await rig.fault();
@@ -359,7 +359,7 @@ t.test('a defect is followed by a wait of 1, 2, 4, 8 seconds; the fifth waits fo
   t.equal(rig.state(), 'restarting', 'a person begins the count anew');
 });
 
-t.test('faults of more than ten minutes ago are forgotten', async (t) => {
+t.test('faults older than ten minutes are forgotten', async (t) => {
   const rig = await rigIn('starting');
   for (let count = 0; count < MAX_CRASHES + 2; count += 1) {
     await rig.fault();
@@ -368,7 +368,7 @@ t.test('faults of more than ten minutes ago are forgotten', async (t) => {
   }
 });
 
-t.test('a fault is named by its code, its class, or not at all, and never by its text', async (t) => {
+t.test('a fault is named by its code or its class, or is unknown; its text is never shown', async (t) => {
   const cases: [error: unknown, name: RegExp][] = [
     [Object.assign(new Error('secret'), { code: 'EBADF' }), /\(EBADF\)/],
     [new RangeError('secret'), /\(RangeError\)/],
@@ -385,7 +385,7 @@ t.test('a fault is named by its code, its class, or not at all, and never by its
   }
 });
 
-t.test('a machine without its actors says which one is missing', async (t) => {
+t.test('a machine without an actor names the missing one', async (t) => {
   const actor = createActor(
     createBlockMachine(() => EPOCH),
     { input: { name: 'ada', archiveName: null } },
@@ -402,7 +402,7 @@ function answersTo(rig: MonitorRig, to: string): unknown[] {
   return rig.answers.filter((answer) => answer.to === to).map(({ value, error, ticket }) => error ?? ticket ?? value);
 }
 
-t.test('a start is answered when the recovery and the first choice are over, and at once when they were', async (t) => {
+t.test('a start is answered after the recovery and the first choice, and at once if they are over', async (t) => {
   const rig = await rigIn('starting');
   rig.send({ ...START, ticket: 7 });
   await rig.done(NOTHING);
@@ -413,7 +413,7 @@ t.test('a start is answered when the recovery and the first choice are over, and
   t.equal(answersTo(rig, 'block.start').at(-1), 8);
 });
 
-t.test('a start while the monitor ends begins another run after it, unless a stop comes later', async (t) => {
+t.test('a start while the monitor stops begins another run afterwards, unless another stop follows', async (t) => {
   for (const state of ['working.finishing', 'working.aborting', 'stopping']) {
     for (const isStopped of [false, true]) {
       const rig = await rigIn(state);
@@ -430,7 +430,7 @@ t.test('a start while the monitor ends begins another run after it, unless a sto
   }
 });
 
-t.test('only the reply to a message that is gone ends with it, and no command is answered by that', async (t) => {
+t.test('a removed message ends only its own reply, and no command is answered', async (t) => {
   const rig = await rigIn('working.replying');
   const answers = rig.answers.length;
   rig.send({ type: 'message.gone', messageId: 'm2' });
@@ -440,7 +440,7 @@ t.test('only the reply to a message that is gone ends with it, and no command is
   t.equal(rig.answers.length, answers);
 });
 
-t.test('a reply is cancelled by its message, and the end of it is the answer', async (t) => {
+t.test('the reply to a message can be cancelled, and the command is answered at its end', async (t) => {
   const rig = await rigIn('working.replying');
   rig.send({ type: 'message.cancel', messageId: 'm2', ticket: 1 });
   rig.send({ type: 'message.cancel', messageId: 'm1', ticket: 2 });
@@ -454,7 +454,7 @@ t.test('a reply is cancelled by its message, and the end of it is the answer', a
   t.match(rig.answers.at(-1), { to: 'message.cancel', ticket: 3, value: false });
 });
 
-t.test('no reply is begun while the memory is being compacted by hand', async (t) => {
+t.test('no reply begins during a compaction by hand', async (t) => {
   const rig = await rigIn('idle');
   rig.send({ type: 'block.compact' });
   t.equal(stateOf(rig.actor.getSnapshot()), 'compacting');

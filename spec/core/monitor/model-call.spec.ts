@@ -64,7 +64,7 @@ async function failureOf(promise: Promise<unknown>): Promise<ModelCallFailure> {
   return error;
 }
 
-t.test('an answer comes with its text and its bill, which is in the ledger by then', async (t) => {
+t.test('an answer has its text and a bill that is already in the ledger', async (t) => {
   const { calls, lines, billed } = callsOf([HELLO]);
   const texts: string[] = [];
   const { content, done, bill } = await calls.make(callOf({ onText: (text) => texts.push(text) }));
@@ -86,14 +86,14 @@ t.test('one call is one attempt', async (t) => {
   t.equal(stepped.calls.length, 1);
 });
 
-t.test('a failed call that was counted has its bill', async (t) => {
+t.test('a failed call with reported usage has a bill', async (t) => {
   const { calls, lines } = callsOf([new BlockhouseError('UPSTREAM_MALFORMED', 'cut', { usage: USAGE })]);
   const { bill } = await failureOf(calls.make(callOf()));
   t.match(bill, { usage: USAGE, failed: true, ttftMs: null });
   t.match(lines, [{ failed: true, usage: USAGE }]);
 });
 
-t.test('a call that is ended is billed for what came of it, as an estimate', async (t) => {
+t.test('an aborted call is billed with an estimate of what was received', async (t) => {
   const { calls, lines } = callsOf([
     async (call) => {
       call.sink.emit([{ type: 'text', text: 'Half an answer' }]);
@@ -108,7 +108,7 @@ t.test('a call that is ended is billed for what came of it, as an estimate', asy
   t.equal(lines.length, 1);
 });
 
-t.test('a call that the provider may have worked on is billed as an estimate, and one that it can not have is not', async (t) => {
+t.test('a failed call is billed with an estimate only if the provider may have worked on it', async (t) => {
   for (const [mayHaveRun, text, expected] of [
     [true, '', { inputTokens: 3, outputTokens: 0, totalTokens: 3, estimated: true }],
     [true, 'Half an answer', { inputTokens: 3, outputTokens: 4, totalTokens: 7, estimated: true }],
@@ -126,7 +126,7 @@ t.test('a call that the provider may have worked on is billed as an estimate, an
   }
 });
 
-t.test('a call that is ended before its request was sent has no bill', async (t) => {
+t.test('a call that is aborted before its request was sent has no bill', async (t) => {
   const controller = new AbortController();
   const connecting: Step = async ({ signal }) => {
     controller.abort();
@@ -139,7 +139,7 @@ t.test('a call that is ended before its request was sent has no bill', async (t)
   t.equal(lines.length, 0);
 });
 
-t.test('an answer that does not fit is ended, and what fits is the answer', async (t) => {
+t.test('an answer that does not fit is cut, and the part that fits is kept', async (t) => {
   const text = new AnswerText(10);
   const { calls, lines } = callsOf([
     async (call) => {
@@ -157,7 +157,7 @@ t.test('an answer that does not fit is ended, and what fits is the answer', asyn
   t.match(lines, [{ usage: done.usage }]);
 });
 
-t.test('an answer whose end comes with what does not fit has the usage that the provider reported', async (t) => {
+t.test('an answer that is cut at its end has the usage that the provider reported', async (t) => {
   const { calls } = callsOf([HELLO]);
   t.match(await calls.make(callOf({ text: new AnswerText(4) })), {
     content: 'Hell',
@@ -167,7 +167,7 @@ t.test('an answer whose end comes with what does not fit has the usage that the 
   t.match(await calls.make(callOf({ text: new AnswerText(5) })), { content: 'Hello', isCut: false, done: { stopReason: 'end_turn' } });
 });
 
-t.test('calls beyond the limit wait for their turn, and one that leaves meanwhile is never made', async (t) => {
+t.test('calls beyond the limit wait for their turn, and one that is aborted while it waits is never made', async (t) => {
   const held = gate();
   const wait: Step = async (call) => {
     await held.opened;
@@ -188,7 +188,7 @@ t.test('calls beyond the limit wait for their turn, and one that leaves meanwhil
   t.equal(stepped.calls.length, 3);
 });
 
-t.test('the kill switch is asked when a call has its turn, and what waits is not made', async (t) => {
+t.test('the kill switch is checked when a call has its turn, and waiting calls are not made', async (t) => {
   const held = gate();
   let isHalted = false;
   const wait: Step = async (call) => {
@@ -213,7 +213,7 @@ t.test('the kill switch is asked when a call has its turn, and what waits is not
   t.equal(lines.length, 1, 'one that is under way goes on');
 });
 
-t.test('a call is made when it has its reservation, which ends with it', async (t) => {
+t.test('a call is made after its reservation, which is released at its end', async (t) => {
   const { calls, stepped } = callsOf([passingFault(), HELLO]);
   let released = 0;
   const release = (): void => {
@@ -229,13 +229,13 @@ t.test('a call is made when it has its reservation, which ends with it', async (
   t.equal(stepped.calls.length, 2);
 });
 
-t.test('while a bill can not be written no call is made', async (t) => {
+t.test("no call is made while a bill can't be written", async (t) => {
   const { calls, stepped } = callsOf([HELLO], { ready: () => Promise.reject(Object.assign(new Error('no'), { code: 'EISDIR' })) });
   await t.rejects(calls.make(callOf()), { code: 'STORAGE_FAILED', message: /EISDIR/ });
   t.equal(stepped.calls.length, 0);
 });
 
-t.test('the end of all calls is waited for, with their bills', async (t) => {
+t.test('ended() waits for all calls and their bills', async (t) => {
   const written = gate();
   const { calls, stepped } = callsOf([HELLO], { append: () => written.opened });
   await calls.ended();
@@ -250,7 +250,7 @@ t.test('the end of all calls is waited for, with their bills', async (t) => {
   await Promise.all([made, ended]);
 });
 
-t.test('an answer whose bill can not be written is not given, and the call is not billed twice', async (t) => {
+t.test("an answer whose bill can't be written is not returned, and the call is not billed twice", async (t) => {
   for (const [error, code] of [
     [Object.assign(new Error('no space'), { code: 'EIO' }), 'STORAGE_FAILED'],
     [new Error('the ledger is closed'), 'STORAGE_FAILED'],
@@ -269,13 +269,13 @@ t.test('an answer whose bill can not be written is not given, and the call is no
   }
 });
 
-t.test('what is wrong with a request fails its call, and a defect is told as one', async (t) => {
+t.test('a faulty request fails its call, and a defect is reported as a defect', async (t) => {
   const { calls } = callsOf([new TypeError('x')]);
   t.match(await failureOf(calls.make(callOf({ candidate: { ...CANDIDATE, provider: 'nope' } }))), { failure: { code: 'INVALID_REQUEST' } });
   t.match(await failureOf(calls.make(callOf())), { failure: { code: 'INTERNAL_ERROR' }, message: String });
 });
 
-t.test('a block whose calls fail again and again pauses the provider for itself alone', async (t) => {
+t.test('a block whose calls fail repeatedly pauses the provider only for itself', async (t) => {
   const reset: Step = async (call) => {
     const turn = call.prompt.turns.at(-1);
     if (turn?.role === 'user' && turn.text.startsWith('poison')) throw new BlockhouseError('UPSTREAM_UNREACHABLE', 'reset', { mayHaveRun: true });

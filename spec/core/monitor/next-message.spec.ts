@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Block } from '../../../core/block/block.ts';
 import type { BlockContext } from '../../../core/block/block-context.ts';
-import { EntryIds } from '../../../core/block/chat-file.ts';
+import { EntryIds } from '../../../core/block/entry-ids.ts';
 import { BlockhouseError } from '../../../core/errors.ts';
 import { choiceAfterFault, chooseNext } from '../../../core/monitor/next-message.ts';
 import { RetryWait } from '../../../core/monitor/retry-wait.ts';
@@ -16,7 +16,7 @@ import { until } from '../../support/until.ts';
 const DAY_MS = 86_400_000;
 const QUEUED = { status: 'queued', processed: false } as const;
 
-t.test('at a start, messages that waited too long are expired, and younger ones are answered', async (t) => {
+t.test('at a start, messages that waited too long expire, and younger ones are answered', async (t) => {
   let now = Date.now();
   const one = await startCore(t, { clock: () => now });
   await one.create('ada');
@@ -35,7 +35,7 @@ t.test('at a start, messages that waited too long are expired, and younger ones 
   t.match(await one.blocks.retry('ada', id), { status: 'queued' });
 });
 
-t.test('while a monitor runs nothing expires, whatever becomes of the clock', async (t) => {
+t.test('nothing expires while a monitor runs, whatever the clock does', async (t) => {
   let now = Date.now();
   const one = await startCore(t, { clock: () => now });
   await one.create('ada');
@@ -63,7 +63,7 @@ t.test('while a monitor runs nothing expires, whatever becomes of the clock', as
   t.ok((await one.blocks.details('ada')).pulse.uptimeSeconds >= 0);
 });
 
-t.test('what a crash left behind is put in order at the start', async (t) => {
+t.test('a start repairs what a crash left behind', async (t) => {
   const at = new Date().toISOString();
   const one = await startCore(t);
   await one.create('ada');
@@ -86,7 +86,7 @@ t.test('what a crash left behind is put in order at the start', async (t) => {
   t.equal(one.upstream.requests.length, 1);
 });
 
-t.test('a message waits for its time up to the longest wait there is, unless that is no time', async (t) => {
+t.test('a message waits until nextAttemptAt, but never longer than the longest wait; an invalid time is ignored', async (t) => {
   let now = Date.now();
   const one = await startCore(t, { clock: () => now });
   await one.create('ada', { ...RUNNABLE, retry: { maxDelayMs: 120_000 } });
@@ -100,7 +100,7 @@ t.test('a message waits for its time up to the longest wait there is, unless tha
   await one.told('message.finished', { id: '2', status: 'done' });
 });
 
-t.test('a clock that is set back by an hour makes no wait longer, whatever happens meanwhile', async (t) => {
+t.test('a clock that is set back by an hour makes no wait longer', async (t) => {
   let now = Date.now();
   const daemon = heldDaemon((call, index) => (index === 0 ? call.refuse(503, 'not now') : call.answer('At last.')));
   const one = await startCore(t, { answer: daemon.answer, clock: () => now });
@@ -114,7 +114,7 @@ t.test('a clock that is set back by an hour makes no wait longer, whatever happe
   await until('both are answered', () => one.factsOf('message.finished').length === 2);
 });
 
-t.test('after a restart at a clock that was set back, a message waits for the longest wait at most', async (t) => {
+t.test('after a restart with a clock that was set back, a message waits no longer than the longest wait', async (t) => {
   let now = Date.now();
   const daemon = heldDaemon((call) => call.refuse(503, 'not now'));
   const one = await startCore(t, { answer: daemon.answer, clock: () => now });
@@ -129,7 +129,7 @@ t.test('after a restart at a clock that was set back, a message waits for the lo
   await until('it is written', () => Date.parse(next.readJson('ada', 'pulse').nextWakeUp) <= now + 60_000);
 });
 
-t.test('the kill switch pauses every monitor, and its end wakes them', async (t) => {
+t.test('the kill switch pauses every monitor, and its release wakes them', async (t) => {
   const one = await startCore(t);
   for (const name of ['ada', 'bob']) await one.create(name);
   await one.blocks.start('ada');
@@ -149,7 +149,7 @@ t.test('the kill switch pauses every monitor, and its end wakes them', async (t)
   await one.told('block.transitioned', { block: 'ada', from: 'paused', to: 'idle', cause: 'unhalt' });
 });
 
-t.test('the kill switch leaves a block that has failed as it is', async (t) => {
+t.test('the kill switch does not change a failed block', async (t) => {
   const daemon = heldDaemon((call) => call.refuse(401, 'no such key'));
   const one = await startCore(t, { answer: daemon.answer });
   for (const name of ['ada', 'bob']) {
@@ -173,7 +173,7 @@ t.test('the kill switch leaves a block that has failed as it is', async (t) => {
   t.equal(daemon.calls.length, 1);
 });
 
-t.test('a message is chosen by the first entry that bears its id, as it will be found', async (t) => {
+t.test('of entries with the same id, only the first is chosen', async (t) => {
   const entries = [userEntry('1', { status: 'cancelled' }), userEntry('1', QUEUED), userEntry('2', QUEUED)];
   const context = {
     name: 'ada',
@@ -199,7 +199,7 @@ t.test('a reason that changes while a monitor is paused is shown', async (t) => 
   t.equal(one.factsOf('block.transitioned').filter(({ to }) => to === 'paused').length, 1);
 });
 
-t.test('a block that loses its model stops, and goes on when it has one again', async (t) => {
+t.test('a block that loses its model stops, and resumes when it has one again', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   await one.blocks.start('ada');
@@ -210,7 +210,7 @@ t.test('a block that loses its model stops, and goes on when it has one again', 
   await one.told('message.finished', { status: 'done' });
 });
 
-t.test('enabled blocks go on when the server starts again, and others do not', async (t) => {
+t.test('only enabled blocks start again with the server', async (t) => {
   const one = await startCore(t);
   for (const name of ['ada', 'bob', 'eve']) {
     await one.create(name);
@@ -225,7 +225,7 @@ t.test('enabled blocks go on when the server starts again, and others do not', a
   t.match((await next.blocks.details('bob')).pulse, { state: 'stopped', desired: 'stopped' });
 });
 
-t.test('a fault of the disk is waited out, a damaged file needs a person, and a defect is neither', async (t) => {
+t.test('a disk fault leads to a wait, a damaged file needs a person, and a defect is thrown', async (t) => {
   const one = await startCore(t);
   const context = { name: 'ada', world: { now: () => 1000 } } as unknown as Block;
   t.match(choiceAfterFault(context, new BlockhouseError('STORAGE_FULL', 'full')), { kind: 'wait', until: 16_000, reason: { code: 'STORAGE_FULL' } });

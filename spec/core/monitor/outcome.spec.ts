@@ -2,7 +2,7 @@ import t from 'tap';
 import type { BlockContext } from '../../../core/block/block-context.ts';
 import { BlockhouseError } from '../../../core/errors.ts';
 import type { Bill } from '../../../core/monitor/billing.ts';
-import { answerEntry, entryError, tellAnswer, tellAttemptOver, tellOver } from '../../../core/monitor/outcome.ts';
+import { answerEntry, entryError, reportAnswer, reportAttemptOver, reportUnanswered } from '../../../core/monitor/outcome.ts';
 import { AT, userEntry } from '../../support/block-files.ts';
 
 const MESSAGE = userEntry('m1', { channel: 'cli', status: 'processing', attempts: 2, startedAt: AT });
@@ -51,7 +51,7 @@ t.test('an answer names its message, its model and its bill', async (t) => {
   });
 });
 
-t.test('what is not known of an answer is null, and a reason that there was none is left out', async (t) => {
+t.test('unknown fields of an answer are null, and a missing stop reason is left out', async (t) => {
   const { context } = contextOf();
   const { attempts: _attempts, startedAt: _start, ...message } = MESSAGE;
   const answer = answerEntry(context, { message, candidate: CANDIDATE, content: 'Hel', status: 'interrupted', bill: undefined });
@@ -59,14 +59,14 @@ t.test('what is not known of an answer is null, and a reason that there was none
   t.notOk('stopReason' in answer);
 });
 
-t.test('an answer is told to readers, to the log and to the bus', async (t) => {
+t.test('an answer is reported to readers, the log and the bus', async (t) => {
   for (const [status, isCancelled, told, shown] of [
     ['done', false, 'done', 'done'],
     ['interrupted', false, 'interrupted', 'interrupted'],
     ['interrupted', true, 'cancelled', 'interrupted'],
   ] as const) {
     const { context, steps, lines, facts } = contextOf();
-    tellAnswer(context, answerEntry(context, { message: MESSAGE, candidate: CANDIDATE, content: 'x', status, bill: BILL }), BILL, isCancelled);
+    reportAnswer(context, answerEntry(context, { message: MESSAGE, candidate: CANDIDATE, content: 'x', status, bill: BILL }), BILL, isCancelled);
     t.strictSame(steps, [{ id: 'm1', event: 'done', answerId: 'a1', status: shown, stopReason: 'unknown' }]);
     t.strictSame(lines, [['INFO', `reply.${told}`, { id: 'm1', model: 'm', in: 3, out: 2, cost: 0.1, ms: 7 }]]);
     t.strictSame(facts, [['message.finished', { block: 'ada', id: 'm1', status: told, answerId: 'a1', costUsd: 0.1, latencyMs: 7, usage: USAGE }]]);
@@ -81,16 +81,16 @@ t.test('an outcome without an answer names its cause', async (t) => {
     ['cancelled', 'INFO'],
   ] as const) {
     const { context, steps, lines, facts } = contextOf();
-    tellOver(context, 'm1', status, failure);
+    reportUnanswered(context, 'm1', status, failure);
     t.strictSame(steps, [{ id: 'm1', event: 'error', code: 'UPSTREAM_REJECTED', error: 'No.', willRetry: false }]);
     t.strictSame(lines, [[level, `message.${status}`, { id: 'm1', code: 'UPSTREAM_REJECTED', error: 'No.' }]]);
     t.strictSame(facts, [['message.finished', { block: 'ada', id: 'm1', status, code: 'UPSTREAM_REJECTED' }]]);
   }
 });
 
-t.test('an attempt that is followed by another is told to readers alone', async (t) => {
+t.test('an attempt that is followed by another is reported only to readers', async (t) => {
   const { context, steps, lines, facts } = contextOf();
-  tellAttemptOver(context, 'm1', { code: 'UPSTREAM_FAILED', message: 'Busy.' }, true);
+  reportAttemptOver(context, 'm1', { code: 'UPSTREAM_FAILED', message: 'Busy.' }, true);
   t.strictSame(steps, [{ id: 'm1', event: 'error', code: 'UPSTREAM_FAILED', error: 'Busy.', willRetry: true }]);
   t.strictSame([lines, facts], [[], []]);
 });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { beat, beginRun, type Step, takeStep } from '../../../core/monitor/pulse.ts';
-import { type BlockPulse, STATES } from '../../../core/schemas/block.ts';
+import { type BlockPulse, STATES } from '../../../core/schemas/block-pulse.ts';
 import { AT, pulseOf } from '../../support/block-files.ts';
 
 const NOW = Date.parse(AT);
@@ -19,7 +19,7 @@ t.test('a step is one transition, with its cause and its actor', async (t) => {
   t.strictSame(pulse.transitions, [{ at: AT, from: 'stopped', to: 'starting', cause: 'start', actor: 'user' }]);
 });
 
-t.test('another reason of the same state is no transition', async (t) => {
+t.test('another reason for the same state is not a transition', async (t) => {
   const before = takeStep(pulseOf(), stepTo('paused', { reason: REASON }));
   const after = takeStep(before, stepTo('paused', { reason: { ...REASON, message: 'Still.' }, wakeUpAt: NOW }));
   t.match(after, { reason: { message: 'Still.' }, nextWakeUp: AT });
@@ -36,7 +36,7 @@ t.test('the last fifty transitions are kept, in their order', async (t) => {
   );
 });
 
-t.test('what stands in pulse.json follows from the state', async (t) => {
+t.test('the fields of pulse.json follow from the state', async (t) => {
   const statuses: Record<string, string> = {
     paused: 'SLEEPING',
     failed: 'ERROR',
@@ -59,7 +59,7 @@ t.test('what stands in pulse.json follows from the state', async (t) => {
   t.equal(takeStep(before, stepTo('idle', { lastRun: AT })).lastRun, AT);
 });
 
-t.test('time runs from the start of the run, and never backwards', async (t) => {
+t.test('the uptime counts from the start of the run, and is never negative', async (t) => {
   const started = beginRun(pulseOf({ currentTask: TASK, uptimeSeconds: 99 }), NOW);
   t.match(started, { startedAt: AT, uptimeSeconds: 0, currentTask: null });
   t.equal(beat(started, NOW + 90_400, QUEUE, null).uptimeSeconds, 90);
@@ -69,7 +69,7 @@ t.test('time runs from the start of the run, and never backwards', async (t) => 
   t.equal(beat(pulseOf(), NOW, QUEUE, null).uptimeSeconds, 0);
 });
 
-t.test('a heartbeat says that the monitor lives, what waits, and what it does', async (t) => {
+t.test('a heartbeat updates the time, the queue and the current task', async (t) => {
   const before = pulseOf({ state: 'working', transitions: [{ at: AT, from: 'idle', to: 'working', cause: 'c', actor: 'monitor' }] });
   const after = beat(before, NOW, QUEUE, TASK);
   t.strictSame({ ...after, lastPulse: null, queue: before.queue, currentTask: null }, before);

@@ -2,7 +2,7 @@ import t from 'tap';
 import { BlockhouseError, ERROR_TABLE, type ErrorCode, invalidRequest } from '../../../core/errors.ts';
 import { faultReason, haltReason, stalledReason, unconfiguredReason } from '../../../core/monitor/reasons.ts';
 
-t.test('a failure that a person can cure says how', async (t) => {
+t.test('a failure that a person can fix says how', async (t) => {
   const cures: Partial<Record<ErrorCode, RegExp>> = {
     UPSTREAM_AUTH: /blockhouse auth set .* blockhouse start ada/,
     ADAPTER_NOT_CONFIGURED: /blockhouse auth set/,
@@ -22,7 +22,7 @@ t.test('a failure that a person can cure says how', async (t) => {
   }
 });
 
-t.test('the field that a failure names is that of a block', async (t) => {
+t.test('a failure names the field of config.json', async (t) => {
   const told = (failure: BlockhouseError): string => faultReason('ada', failure).message;
   t.equal(told(invalidRequest('config.region', 'is wrong')), 'config.adapter.region is wrong.');
   t.equal(told(invalidRequest('config.baseURL', 'is wrong')), 'config.adapter.baseURL is wrong.');
@@ -34,7 +34,7 @@ t.test('a block without a model names the command that sets one', async (t) => {
   t.match(unconfiguredReason('ada'), { code: 'NOT_CONFIGURED', fix: /blockhouse config set ada/ });
 });
 
-t.test('the kill switch says why it was set, where that is known', async (t) => {
+t.test('the reason of the kill switch says why it was set, if that is known', async (t) => {
   t.strictSame(haltReason({ halted: true, since: null, reason: 'Too dear' }), {
     code: 'HALTED',
     message: 'The kill switch is set: Too dear.',
@@ -43,6 +43,6 @@ t.test('the kill switch says why it was set, where that is known', async (t) => 
   t.equal(haltReason({ halted: true, since: null, reason: null }).message, 'The kill switch is set.');
 });
 
-t.test('a message that came to nothing waits for its time', async (t) => {
+t.test('a message whose attempt ended without an outcome waits', async (t) => {
   t.match(stalledReason(), { code: 'WAITING', message: /tried again later/, fix: null });
 });

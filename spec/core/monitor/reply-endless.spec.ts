@@ -80,7 +80,7 @@ t.test('sixteen endless answers at once take less than 256 MiB', async (t) => {
   t.ok(grown < 256, `it has grown by ${grown} MiB`);
 });
 
-t.test('a summary without end is no summary', async (t) => {
+t.test('an endless summary is discarded', async (t) => {
   const daemon = endlessDaemon();
   const one = await startCore(t, { answer: daemon.answer });
   await one.create('ada', { ...RUNNABLE, memory: { maxContextTokens: 256, keepMessages: 0 } });

@@ -36,7 +36,7 @@ async function running(t: Parameters<typeof startCore>[0], answer: Parameters<ty
   return one;
 }
 
-t.test('a passing fault is tried again after a wait that pulse.json names', async (t) => {
+t.test('a transient failure is retried after a wait that pulse.json shows', async (t) => {
   const daemon = refusing(2, 503);
   const one = await running(t, { answer: daemon.answer });
   const steps: ReplyStep[] = [];
@@ -60,7 +60,7 @@ t.test('a passing fault is tried again after a wait that pulse.json names', asyn
   await one.told('block.transitioned', { from: 'backoff', to: 'working' });
 });
 
-t.test("the provider's Retry-After is kept to, and start ends the wait", async (t) => {
+t.test("the provider's Retry-After is respected, and a start ends the wait", async (t) => {
   const daemon = refusing(1, 429, { 'retry-after': '30' });
   const one = await running(t, { answer: daemon.answer });
   const before = Date.now();
@@ -76,7 +76,7 @@ t.test("the provider's Retry-After is kept to, and start ends the wait", async (
   await one.told('message.finished', { id, status: 'done' });
 });
 
-t.test('when the message that waits is cancelled, the next one has its turn', async (t) => {
+t.test('when the waiting message is cancelled, the next one has its turn', async (t) => {
   const daemon = refusing(1, 429, { 'retry-after': '30' });
   const one = await running(t, { answer: daemon.answer });
   const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
@@ -86,7 +86,7 @@ t.test('when the message that waits is cancelled, the next one has its turn', as
   await one.told('message.finished', { id: next.id, status: 'done' });
 });
 
-t.test('after maxAttempts the message has failed, and the next one is answered', async (t) => {
+t.test('after maxAttempts the message fails, and the next one is answered', async (t) => {
   const daemon = heldDaemon((call) => (call.asked.messages.at(-1)?.content === 'bad' ? call.refuse(500, 'broken') : call.answer('Good.')));
   const one = await running(t, { answer: daemon.answer }, { ...QUICK, retry: { ...QUICK.retry, maxAttempts: 3 } });
   const { id } = await one.blocks.post('ada', { message: 'bad' }, 'web');
@@ -110,7 +110,7 @@ t.test('a message that a provider refuses fails at once, and the next one is ans
   t.equal(steps.filter(({ event }) => event === 'error').length, 1);
 });
 
-t.test('a call that the provider may have worked on is an attempt, and has an estimated line in the ledger', async (t) => {
+t.test('a call that the provider may have worked on counts as an attempt, and has an estimated line in the ledger', async (t) => {
   const upstreams: [what: string, onCall: (call: HeldCall) => void, code: string][] = [
     ['the connection breaks after the request was read', (call) => call.cut(), 'UPSTREAM_UNREACHABLE'],
     ['the provider says nothing', () => undefined, 'UPSTREAM_TIMEOUT'],
@@ -133,7 +133,7 @@ t.test('a call that the provider may have worked on is an attempt, and has an es
   }
 });
 
-t.test('what such calls may have used counts towards the caps', async (t) => {
+t.test('the estimated usage of such calls counts towards the caps', async (t) => {
   const daemon = heldDaemon((call) => call.cut());
   const adapter = { ...RUNNABLE.adapter, maxTokens: 10 };
   const one = await running(t, { answer: daemon.answer }, { ...QUICK, adapter, budget: { dailyTokens: 19 } });
@@ -142,7 +142,7 @@ t.test('what such calls may have used counts towards the caps', async (t) => {
   t.equal(daemon.calls.length, 2);
 });
 
-t.test('an attempt counts when a fallback may have worked on it, also where the first model decides', async (t) => {
+t.test('an attempt counts if a fallback may have worked on it, even though the first model decides', async (t) => {
   const daemon = heldDaemon((call) => (call.asked.model === 'm' ? call.refuse(404, 'no such model') : call.cut()));
   const one = await running(t, { answer: daemon.answer }, { ...QUICK, fallbacks: [{ provider: 'ollama', model: 'second' }] });
   const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
@@ -169,7 +169,7 @@ t.test('a call that never left this machine uses up no attempt, and costs nothin
   t.equal(ledgerOf(one).length, 1);
 });
 
-t.test('a network that is gone until the message is stale fails it', async (t) => {
+t.test('a message fails if the network is down until it is stale', async (t) => {
   let now = Date.now();
   const one = await startCore(t, { clock: () => now });
   one.upstream.server.close();
@@ -234,7 +234,7 @@ t.test('a bad key stops all calls of the block until auth.json changes', async (
   t.match(await one.blocks.history('ada'), [{ status: 'done', attempts: 1 }, { status: 'done' }, { content: 'Here.' }, { content: 'Here.' }]);
 });
 
-t.test('fallbacks are asked in their order, and only when the first has failed for good', async (t) => {
+t.test('fallbacks are asked in order, and only after the first model has failed for good', async (t) => {
   const daemon = heldDaemon((call, index) => {
     if (call.asked.model === 'third') return call.answer('Third.');
     return call.asked.model === 'm' ? call.refuse(index === 0 ? 503 : 400, 'not I') : call.refuse(500, 'nor I');
@@ -258,7 +258,7 @@ t.test('fallbacks are asked in their order, and only when the first has failed f
   t.match(one.factsOf('message.started').at(-1), { model: 'third', attempt: 2 });
 });
 
-t.test('when the fallbacks have failed, too, what the first said decides', async (t) => {
+t.test('if the fallbacks fail too, the failure of the first model decides', async (t) => {
   const models: string[] = [];
   const daemon = heldDaemon((call) => {
     models.push(call.asked.model);
@@ -295,7 +295,7 @@ t.test('a call that waits for its turn is not made once the kill switch is set, 
   await one.told('message.finished', { id, status: 'done' });
 });
 
-t.test('the kill switch that is set while a model fails stops its fallbacks, too', async (t) => {
+t.test('a kill switch that is set during a failing call also stops the fallbacks', async (t) => {
   const daemon = heldDaemon();
   const one = await running(t, { answer: daemon.answer }, { ...QUICK, fallbacks: [{ provider: 'ollama', model: 'second' }] });
   const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
@@ -310,7 +310,7 @@ t.test('the kill switch that is set while a model fails stops its fallbacks, too
   await one.told('message.finished', { id, status: 'done' });
 });
 
-t.test('what was shown of an attempt that broke off is void', async (t) => {
+t.test('readers discard the text of an interrupted attempt', async (t) => {
   const daemon = heldDaemon((call, index) => {
     if (index > 0) return call.answer('Whole.');
     call.say('Ha');
@@ -324,7 +324,7 @@ t.test('what was shown of an attempt that broke off is void', async (t) => {
   t.match(steps.at(-1), { event: 'done' });
 });
 
-t.test('a failed call that has cost something is in costs.json and in the ledger', async (t) => {
+t.test('a failed call with a cost is in costs.json and in the ledger', async (t) => {
   const usage = { inputTokens: 10, outputTokens: 1, totalTokens: 11 };
   const plan: Step[] = [new BlockhouseError('UPSTREAM_REJECTED', 'no', { usage }), HELLO];
   const adapters = [steppedAdapter(plan, { missingCredential: () => undefined })];
@@ -335,7 +335,7 @@ t.test('a failed call that has cost something is in costs.json and in the ledger
   t.match((await one.blocks.costs({ by: 'block' })).rows, [{ key: 'ada', calls: 2 }]);
 });
 
-t.test('a file that is damaged while an answer is made stops the block after it, and its repair goes on', async (t) => {
+t.test('a file that is damaged during a reply stops the block after it, and its repair resumes the block', async (t) => {
   const daemon = heldDaemon();
   const one = await running(t, { answer: daemon.answer });
   const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
@@ -349,7 +349,7 @@ t.test('a file that is damaged while an answer is made stops the block after it,
   await one.told('block.transitioned', { from: 'starting', to: 'idle' });
 });
 
-t.test('a chat that is damaged while an answer is made ends the reply for its readers', async (t) => {
+t.test('a chat that is damaged during a reply ends the reply for its readers', async (t) => {
   const daemon = heldDaemon();
   const one = await running(t, { answer: daemon.answer });
   const steps: ReplyStep[] = [];
@@ -367,7 +367,7 @@ t.test('a chat that is damaged while an answer is made ends the reply for its re
   t.match(await one.blocks.history('ada'), [{ id, attempts: 2 }, { content: 'Again.' }]);
 });
 
-t.test('an answer that cost something and could not be kept has used up its attempt, and no fallback is asked', async (t) => {
+t.test('an answer that could not be saved uses up its attempt, and no fallback is asked', async (t) => {
   for (const maxAttempts of [2, 1]) {
     await t.test(`of ${maxAttempts}`, async (t) => {
       const daemon = heldDaemon((call) => call.answer('Paid for.'));

@@ -30,7 +30,7 @@ async function streaming(t: Parameters<typeof startCore>[0], said = 'Half'): Pro
   return { one, daemon, call, id, steps };
 }
 
-t.test('a reply may end after a stop, and what waits behind it stays queued', async (t) => {
+t.test('a reply may end after a stop, and later messages stay queued', async (t) => {
   const { one, daemon, call, id } = await streaming(t);
   await one.blocks.post('ada', { message: 'next' }, 'web');
   const stopped = one.blocks.stop('ada');
@@ -45,20 +45,20 @@ t.test('a reply may end after a stop, and what waits behind it stays queued', as
   t.equal(daemon.calls.length, 1);
 });
 
-t.test('a second stop ends the reply: its text so far is kept as interrupted, its cost is estimated', async (t) => {
+t.test('a second stop ends the reply: its text so far is kept as interrupted, and its cost is estimated', async (t) => {
   const { one, call, id, steps } = await streaming(t);
   await Promise.all([one.blocks.stop('ada'), one.told('block.transitioned', { to: 'stopping' }).then(() => one.blocks.stop('ada'))]);
   t.match(await one.blocks.history('ada'), [
     { id, status: 'done', processed: true, error: null },
     { content: 'Half', status: 'interrupted', replyTo: id, usage: { outputTokens: 1, estimated: true } },
   ]);
-  await until('the provider is left alone', () => call.isClosed);
+  await until('the call has ended', () => call.isClosed);
   t.match(steps.at(-1), { event: 'done', status: 'interrupted' });
   t.match(one.factsOf('message.finished'), [{ id, status: 'interrupted', answerId: String }]);
   t.match(one.readJson('ada', 'costs'), { calls: 1, failedCalls: 1, totalOutput: 1 });
 });
 
-t.test('a message without any text of an answer waits for the next run; its attempt counts, for the provider may have worked', async (t) => {
+t.test('an interrupted message without any text waits for the next run, and its attempt counts', async (t) => {
   const { one, daemon, id, steps } = await streaming(t, '');
   await Promise.all([one.blocks.stop('ada'), one.told('block.transitioned', { to: 'stopping' }).then(() => one.blocks.stop('ada'))]);
   t.match(await one.blocks.history('ada'), [{ id, status: 'queued', processed: false, attempts: 1, error: null }]);
@@ -69,7 +69,7 @@ t.test('a message without any text of an answer waits for the next run; its atte
   await one.told('message.finished', { id, status: 'done' });
 });
 
-t.test('the server stops its monitors within its own grace, and goes on after the next start', async (t) => {
+t.test('the server stops its monitors within its grace period, and resumes them at the next start', async (t) => {
   const { one, id } = await streaming(t);
   await one.core.close();
   t.match(one.readJson('ada', 'chat'), [
@@ -82,7 +82,7 @@ t.test('the server stops its monitors within its own grace, and goes on after th
   t.equal(next.factsOf('message.started').length, 0, 'an interrupted answer is an answer');
 });
 
-t.test('a person cancels an answer: its text so far is kept, and the monitor goes on', async (t) => {
+t.test('a cancelled answer keeps its text so far, and the monitor goes on', async (t) => {
   const { one, daemon, id, steps } = await streaming(t);
   t.match(await one.blocks.cancel('ada', id), { id, status: 'cancelled', processed: true });
   t.match((await one.blocks.history('ada'))[1], { content: 'Half', status: 'interrupted', replyTo: id });
@@ -93,7 +93,7 @@ t.test('a person cancels an answer: its text so far is kept, and the monitor goe
   await one.told('message.finished', { id: next.id, status: 'done' });
 });
 
-t.test('a person cancels an answer before it began', async (t) => {
+t.test('an answer can be cancelled before it has any text', async (t) => {
   const { one, id, steps } = await streaming(t, '');
   t.match(await one.blocks.cancel('ada', id), { id, status: 'cancelled', error: null });
   t.equal((await one.blocks.history('ada')).length, 1);
@@ -101,7 +101,7 @@ t.test('a person cancels an answer before it began', async (t) => {
   t.match(one.factsOf('message.finished'), [{ id, status: 'cancelled', code: 'CANCELLED' }]);
 });
 
-t.test('a message that a person removed by hand takes no half answer', async (t) => {
+t.test('a message that was removed by hand gets no partial answer', async (t) => {
   for (const said of ['Half', '']) {
     await t.test(said === '' ? 'before it began' : 'while it grew', async (t) => {
       const { one, id, steps } = await streaming(t, said);
@@ -113,14 +113,14 @@ t.test('a message that a person removed by hand takes no half answer', async (t)
   }
 });
 
-t.test('an answer ends, and its provider is left alone, when its message is removed or given an outcome by hand', async (t) => {
+t.test('a reply and its call end when the message is removed or given an outcome by hand', async (t) => {
   for (const edit of ['removed', 'cancelled', 'file gone'] as const) {
     await t.test(edit, async (t) => {
       const { one, daemon, call, steps } = await streaming(t);
       const [entry] = one.readJson('ada', 'chat');
       if (edit === 'file gone') rmSync(one.folder('ada', 'chat.json'));
       else one.write('ada', 'chat', edit === 'removed' ? [] : [{ ...entry, status: 'cancelled', processed: true }]);
-      await until('the provider is left alone', () => call.isClosed);
+      await until('the call has ended', () => call.isClosed);
       await one.inState('ada', 'idle');
       t.match(await one.blocks.history('ada'), edit === 'cancelled' ? [{ status: 'cancelled' }] : []);
       t.match(steps.at(-1), { event: 'error', code: 'CANCELLED', willRetry: false });
@@ -132,7 +132,7 @@ t.test('an answer ends, and its provider is left alone, when its message is remo
   }
 });
 
-t.test('an answer goes on while other entries are edited, and while an editor replaces the file', async (t) => {
+t.test('a reply goes on while other entries are edited, and while an editor replaces the file', async (t) => {
   const { one, call, id } = await streaming(t);
   const text = one.readText('ada', 'chat');
   one.write('ada', 'chat', [{ role: 'user', content: 'older', processed: true }, ...JSON.parse(text)]);
@@ -145,7 +145,7 @@ t.test('an answer goes on while other entries are edited, and while an editor re
   t.match(await one.blocks.history('ada'), [{ id, status: 'done' }, { content: 'Half and half.' }]);
 });
 
-t.test('a block that is archived in the middle of an answer moves after it', async (t) => {
+t.test('a block that is archived during a reply is moved after it', async (t) => {
   const { one, call, id } = await streaming(t);
   const archived = one.blocks.archive('ada');
   await one.told('block.transitioned', { to: 'stopping' });
@@ -162,7 +162,7 @@ t.test('a block that is archived in the middle of an answer moves after it', asy
   t.match((await one.blocks.details('ada')).pulse, { state: 'stopped', desired: 'stopped' });
 });
 
-t.test('a block that is reset in the middle of an answer gets its answer, and forgets it', async (t) => {
+t.test('a block that is reset during a reply gets the answer and forgets it', async (t) => {
   const { one, daemon, call, id } = await streaming(t);
   await one.blocks.reset('ada');
   call.answer(' and half.');

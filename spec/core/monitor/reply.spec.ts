@@ -2,12 +2,12 @@
 import { existsSync } from 'node:fs';
 import t from 'tap';
 import type { ReplyStep } from '../../../core/block/api.ts';
-import type { ChatEntry } from '../../../core/schemas/block.ts';
+import type { ChatEntry } from '../../../core/schemas/chat-entry.ts';
 import { askedOf, RUNNABLE, startCore } from '../../support/blocks.ts';
 import { heldDaemon } from '../../support/held-daemon.ts';
 import { until } from '../../support/until.ts';
 
-t.test('messages are answered one by one, in their order', async (t) => {
+t.test('messages are answered one by one, in order', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   for (const message of ['a', 'b', 'c']) await one.blocks.post('ada', { message }, 'cli');
@@ -50,7 +50,7 @@ t.test('the prompt holds instructions, goals, summary, pinned facts, history and
   t.match(one.readJson('ada', 'memory').window, { firstKeptId: null, maxTokens: 32_768 }, 'a local model takes less than the 100,000 of the configuration');
 });
 
-t.test('a follower sees a reply grow, from wherever it joins', async (t) => {
+t.test('a follower gets the whole reply, whenever it joins', async (t) => {
   const daemon = heldDaemon();
   const one = await startCore(t, { answer: daemon.answer });
   await one.create('ada');
@@ -78,7 +78,7 @@ t.test('a follower sees a reply grow, from wherever it joins', async (t) => {
   for (const steps of [late, rest]) t.ok(steps.every(({ seq }, index) => index === 0 || seq > (steps[index - 1]?.seq ?? 0)));
 });
 
-t.test('the bus tells of a message in the order in which it happens', async (t) => {
+t.test('the bus reports the steps of a message in order', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   await one.blocks.start('ada');
@@ -106,7 +106,7 @@ t.test('the bus tells of a message in the order in which it happens', async (t) 
   t.match(one.factsOf('message.finished'), [{ status: 'done', usage: { totalTokens: 5 }, costUsd: null, latencyMs: Number }]);
 });
 
-t.test('pulse.json shows what is being done, phase by phase', async (t) => {
+t.test('pulse.json shows each phase of a reply', async (t) => {
   const daemon = heldDaemon();
   const one = await startCore(t, { answer: daemon.answer });
   await one.create('ada');
@@ -144,7 +144,7 @@ t.test('a message that a person writes into chat.json is answered while the moni
   ]);
 });
 
-t.test('an edit by hand while an answer is made is kept, and so is the answer', async (t) => {
+t.test('an edit by hand during a reply is kept, and so is the answer', async (t) => {
   const daemon = heldDaemon();
   const one = await startCore(t, { answer: daemon.answer });
   await one.create('ada');
@@ -166,7 +166,7 @@ t.test('an edit by hand while an answer is made is kept, and so is the answer', 
   ]);
 });
 
-t.test('the answer to a message that was removed by hand is not kept, and its readers hear of it', async (t) => {
+t.test('the answer to a message that was removed by hand is discarded, and its readers are told', async (t) => {
   const daemon = heldDaemon();
   const one = await startCore(t, { answer: daemon.answer });
   await one.create('ada');
@@ -183,7 +183,7 @@ t.test('the answer to a message that was removed by hand is not kept, and its re
   t.match(one.readJson('ada', 'costs'), { calls: 1 }, 'it cost something all the same');
 });
 
-t.test('messages that are gone, or have their outcome, before their turn are passed over', async (t) => {
+t.test('messages that are removed or settled before their turn are skipped', async (t) => {
   const daemon = heldDaemon();
   const one = await startCore(t, { answer: daemon.answer });
   await one.create('ada');

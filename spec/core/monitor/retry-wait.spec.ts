@@ -9,7 +9,7 @@ function waitOf() {
   return { clock, wait: new RetryWait(() => clock.monotonic) };
 }
 
-t.test('a wait that was begun here is measured on the monotonic clock', async (t) => {
+t.test('a wait that this process began is measured on the monotonic clock', async (t) => {
   const { clock, wait } = waitOf();
   const message = { id: 'm1', nextAttemptAt: at(1500) };
   wait.begin(message, 1500);
@@ -19,7 +19,7 @@ t.test('a wait that was begun here is measured on the monotonic clock', async (t
   t.equal(wait.left(message, NOW - 3_600_000, 10), 0);
 });
 
-t.test('a wait that was found in the file is believed up to the longest one, and measured from then on', async (t) => {
+t.test('a wait from the file is limited to the longest wait, and measured from then on', async (t) => {
   const { clock, wait } = waitOf();
   const message = { id: 'm1', nextAttemptAt: at(3_600_000) };
   t.equal(wait.left(message, NOW, 300_000), 300_000);
@@ -29,7 +29,7 @@ t.test('a wait that was found in the file is believed up to the longest one, and
   t.equal(wait.left({ id: 'm2', nextAttemptAt: at(20) }, NOW, 300_000), 20, 'another message is the first one');
 });
 
-t.test('a message without a time, with one that has passed, or with none that can be read is due', async (t) => {
+t.test('a message is due if its time is missing, past or invalid', async (t) => {
   const { wait } = waitOf();
   t.equal(wait.left({ id: 'm1' }, NOW, 10), 0);
   t.equal(wait.left({ id: 'm1', nextAttemptAt: at(-1) }, NOW, 10), 0);

@@ -36,7 +36,7 @@ function settling(message = MESSAGE) {
   return { settlement, steps, facts, entries: () => entries };
 }
 
-t.test('an answer and its message change together, and readers hear of it once', async (t) => {
+t.test('an answer and its message change together, and readers get one event', async (t) => {
   const { settlement, steps, facts, entries } = settling();
   t.ok(settlement.isOpen);
   await settlement.answer(answerEntry('a1', 'm1'), undefined, { status: 'done', error: null });
@@ -57,7 +57,7 @@ t.test('a message fails with its error, and is cancelled without one', async (t)
   for (const { steps } of [failed, cancelled]) t.match(steps, [{}, { event: 'error', willRetry: false }]);
 });
 
-t.test('a message that goes back into the queue keeps its attempt where that counts, and its error where it has one', async (t) => {
+t.test('a requeued message keeps an attempt that counts, and its error', async (t) => {
   const broken = settling();
   await broken.settlement.requeue({ countsAsAttempt: true, nextAttemptAt: AT, fault: BROKEN });
   t.match(broken.entries(), [{ status: 'queued', processed: false, attempts: 2, nextAttemptAt: AT, error: { code: 'UPSTREAM_FAILED' } }]);
@@ -70,7 +70,7 @@ t.test('a message that goes back into the queue keeps its attempt where that cou
   }
 });
 
-t.test('what a person has done to the message meanwhile stays', async (t) => {
+t.test('an edit of the message by hand is not overwritten', async (t) => {
   const byHand = { ...MESSAGE, status: 'cancelled', processed: true } as const;
   for (const end of ['answer', 'fail', 'cancel'] as const) {
     const { settlement, steps, facts, entries } = settling(byHand);

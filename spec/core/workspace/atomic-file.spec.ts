@@ -26,7 +26,7 @@ t.test('the file holds exactly the content', async (t) => {
   t.same(readdirSync(folder), ['file'], 'and nothing else is left');
 });
 
-t.test('a file that need not be durable is replaced whole without being flushed', async (t) => {
+t.test('a file that need not be durable is replaced as a whole, without a flush', async (t) => {
   const path = join(t.testdir({ file: 'old' }), 'file');
   const count = await countFlushes(t);
   t.equal(await replaceFileIf(path, 'refused', () => false, { durable: false }), undefined);
@@ -39,7 +39,7 @@ t.test('a file that need not be durable is replaced whole without being flushed'
   t.equal(count(), 2, 'the file and its folder');
 });
 
-t.test('the file is closed to others from the first moment, whatever the umask and the old mode', async (t) => {
+t.test('the file is private from the first moment, whatever the umask and the old mode', async (t) => {
   const folder = t.testdir({});
   const path = join(folder, 'file');
   const umask = process.umask(0);
@@ -59,7 +59,7 @@ t.test('a link is replaced, not followed', async (t) => {
   t.ok(lstatSync(join(folder, 'file')).isFile());
 });
 
-t.test('a link that leads nowhere is replaced too', async (t) => {
+t.test('a dangling link is replaced too', async (t) => {
   const folder = t.testdir({});
   symlinkSync(join(folder, 'nowhere'), join(folder, 'file'));
   await replaceFile(join(folder, 'file'), 'new');
@@ -77,7 +77,7 @@ t.test('a failure leaves the old content and no temporary file', async (t) => {
   t.same(readdirSync(folder), ['target']);
 });
 
-t.test('writes of one file at the same time leave one of them whole', async (t) => {
+t.test('concurrent writes of one file leave the content of one of them', async (t) => {
   const folder = t.testdir({});
   const contents = Array.from({ length: 20 }, (_, n) => String.fromCharCode(97 + n).repeat(50_000));
   await Promise.all(contents.map((content) => replaceFile(join(folder, 'file'), content)));
@@ -101,13 +101,13 @@ t.test('a reader sees the old content or the new one, never a part', async (t) =
   await writes;
 });
 
-t.test('temporary names are told from those of people', async (t) => {
+t.test('temporary names differ from the names that people give', async (t) => {
   for (const name of ['.auth.json.0123456789abcdef.tmp', '..api-token.ffffffffffffffff.tmp']) t.ok(isTemporaryName(name), name);
   for (const name of ['auth.json', '.api-token', 'auth.json.0123456789abcdef.tmp', '.a.tmp', '.a.0123456789ABCDEF.tmp', '.a.0123456789abcdef.tmp.bak', ''])
     t.notOk(isTemporaryName(name), name);
 });
 
-t.test('the temporary file stands beside its target, under a name that is told', { skip: process.platform !== 'linux' && 'needs /proc' }, async (t) => {
+t.test('the temporary file is beside its target, with a temporary name', { skip: process.platform !== 'linux' && 'needs /proc' }, async (t) => {
   const folder = t.testdir({});
   let temporary: string | undefined;
   const write = replaceFile(join(folder, 'file'), 'x'.repeat(30_000_000));
@@ -123,7 +123,7 @@ t.test('the temporary file stands beside its target, under a name that is told',
   t.ok(temporary !== undefined && isTemporaryName(temporary), temporary ?? 'the temporary file was not seen');
 });
 
-t.test('a folder that is missing can not be made durable', async (t) => {
+t.test("a missing folder can't be made durable", async (t) => {
   const folder = t.testdir({});
   await syncFolder(folder);
   await t.rejects(syncFolder(join(folder, 'missing')), { code: 'ENOENT' });
@@ -155,7 +155,7 @@ t.test('a full disk is STORAGE_FULL: the old content stays, no temporary file is
   if (reason !== undefined) t.comment(`not tried: ${reason}`);
 });
 
-t.test('a folder is made with those above it, closed to others; one that is there is left as it is', async (t) => {
+t.test('a folder is made with its parents and private; an existing one is not changed', async (t) => {
   const folder = join(t.testdir(), 'a', 'b', 'c');
   await ensureFolder(folder);
   await ensureFolder(folder);
@@ -163,7 +163,7 @@ t.test('a folder is made with those above it, closed to others; one that is ther
 });
 
 t.test(
-  'a folder that can not be made is an error, also where its parent is there and answers ENOENT',
+  "a folder that can't be made is an error, even if its existing parent answers ENOENT",
   { skip: process.platform !== 'linux' && 'only Linux has /proc' },
   async (t) => {
     await t.rejects(ensureFolder('/proc/blockhouse/here'), { code: 'ENOENT' });
@@ -171,14 +171,14 @@ t.test(
   },
 );
 
-t.test('the metadata of what was written is told', async (t) => {
+t.test('a write resolves with the metadata of the new file', async (t) => {
   const folder = t.testdir({});
   const written = await replaceFile(join(folder, 'file'), 'é');
   const { ino, size, mtimeNs } = lstatSync(join(folder, 'file'), { bigint: true });
   t.same([written.ino, written.size, written.mtimeNs], [ino, size, mtimeNs]);
 });
 
-t.test('a file that somebody else was quicker to write is left alone', async (t) => {
+t.test('a file that somebody else has changed meanwhile is not replaced', async (t) => {
   const folder = t.testdir({ file: 'old' });
   const path = join(folder, 'file');
   t.equal(await replaceFileIf(path, 'new', () => readFileSync(path, 'utf8') === 'other'), undefined);
@@ -195,7 +195,7 @@ t.test('a file that somebody else was quicker to write is left alone', async (t)
   t.same(readdirSync(folder), ['file']);
 });
 
-t.test('the same content is kept once, other content beside it, and no file is written over', async (t) => {
+t.test('the same content is kept once, other content beside it, and no file is overwritten', async (t) => {
   const folder = t.testdir({ file: 'x' });
   const path = join(folder, 'file');
   const time = new Date('2026-11-20T14:03:22.123Z');
@@ -213,7 +213,7 @@ t.test('the same content is kept once, other content beside it, and no file is w
   t.same(readdirSync(folder).length, 6);
 });
 
-t.test('there is an end to the copies of one instant', async (t) => {
+t.test('the number of copies with the same time is limited', async (t) => {
   const folder = t.testdir({ file: 'x' });
   const path = join(folder, 'file');
   const time = new Date('2026-11-20T14:03:22.123Z');
@@ -224,7 +224,7 @@ t.test('there is an end to the copies of one instant', async (t) => {
   await t.rejects(keepCopy(join(folder, 'missing'), Buffer.from('x')), { code: 'ENOENT' });
 });
 
-t.test('a copy for which there is no room is not kept by half', async (t) => {
+t.test('a copy that does not fit on the disk is not kept in part', async (t) => {
   const folder = t.testdir({});
   const path = join(folder, 'file');
   const reason = await withSmallDisk(folder, async () => {
@@ -235,7 +235,7 @@ t.test('a copy for which there is no room is not kept by half', async (t) => {
   if (reason !== undefined) t.comment(`not tried: ${reason}`);
 });
 
-t.test('a new file is written once, as text or bytes, closed to others', async (t) => {
+t.test('a new file is written once, as text or bytes, and private', async (t) => {
   const folder = t.testdir({ there: 'kept' });
   await writeNewFile(join(folder, 'text'), 'é');
   await writeNewFile(join(folder, 'bytes'), new Uint8Array([1, 2, 3]).subarray(1));
@@ -246,7 +246,7 @@ t.test('a new file is written once, as text or bytes, closed to others', async (
   t.equal(readFileSync(join(folder, 'there'), 'utf8'), 'kept');
 });
 
-t.test('a failure of the disk has a code that says whether there is no room or another cause', async (t) => {
+t.test('the code of a disk failure says whether the disk is full', async (t) => {
   const fault = (code: string) => Object.assign(new Error(`${code}: /secret/place`), { code });
   t.match(storageFailure("x can't be written", fault('ENOSPC')), { code: 'STORAGE_FULL' });
   t.match(storageFailure("x can't be written", fault('EDQUOT')), { code: 'STORAGE_FULL' });
@@ -256,7 +256,7 @@ t.test('a failure of the disk has a code that says whether there is no room or a
   t.equal(storageFailure('y', known), known);
 });
 
-t.test('a change that was made and that the disk does not confirm is told as made', async (t) => {
+t.test('a change that the disk did not confirm is reported as made', async (t) => {
   const folder = t.testdir({ 'a.json': 'old' });
   await refuseToSyncFolders(t);
   const told = { code: 'STORAGE_FAILED', message: /^The change was made, but the disk did not confirm it \(EIO\)/ };
@@ -269,7 +269,7 @@ t.test('a change that was made and that the disk does not confirm is told as mad
   t.strictSame(readdirSync(folder), ['b.json'], 'and no temporary file is left');
 });
 
-t.test('between the last look and the rename nobody else has a turn', async (t) => {
+t.test('the last check and the rename happen in one turn', async (t) => {
   const folder = t.testdir({ file: 'old' });
   const path = join(folder, 'file');
   const seen: string[] = [];
@@ -280,7 +280,7 @@ t.test('between the last look and the rename nobody else has a turn', async (t) 
   t.strictSame(seen, ['new']);
 });
 
-t.test('a rename that is not wanted any more is not made', async (t) => {
+t.test('a rename is not made if its check fails', async (t) => {
   const folder = t.testdir({ a: 'a' });
   t.equal(await renameDurably(join(folder, 'a'), join(folder, 'b'), () => false), false);
   t.equal(await renameDurably(join(folder, 'a'), join(folder, 'c'), () => true), true);

@@ -33,7 +33,7 @@ function contentOf(folder: string): string {
     .join('');
 }
 
-t.test('events are lines of a file that is made with the first one, closed to others', async (t) => {
+t.test('events are lines of a private file that the first one creates', async (t) => {
   const { log, folder, faults } = open(t);
   log.open('monitor');
   await log.flush();
@@ -51,7 +51,7 @@ t.test('events are lines of a file that is made with the first one, closed to ot
   t.strictSame(faults, []);
 });
 
-t.test('lines keep their order, also over a new file and a new channel', async (t) => {
+t.test('lines keep their order, even across a new file and a new channel', async (t) => {
   const { log, folder, clock } = open(t);
   log.write('INFO', 'before');
   for (let start = 0; start < 3; start += 1) {
@@ -99,7 +99,7 @@ t.test('no file grows beyond the limit, and the oldest are deleted', async (t) =
   t.strictSame(faults, []);
 });
 
-t.test('the limits count as they are when a line is written', async (t) => {
+t.test('the limits are read at each write', async (t) => {
   const { log, folder, limits } = open(t);
   for (let n = 0; n < 5; n += 1) {
     log.open('monitor');
@@ -114,7 +114,7 @@ t.test('the limits count as they are when a line is written', async (t) => {
   t.strictSame(readdirSync(folder).sort(), ['2026-11-20T14-03-22Z-monitor-5.log', '2026-11-20T14-03-22Z-monitor-6.log']);
 });
 
-t.test('a file or a folder that was removed begins again', async (t) => {
+t.test('a removed file or folder is created again', async (t) => {
   const { log, folder, faults } = open(t);
   log.open('monitor');
   log.write('INFO', 'one');
@@ -130,7 +130,7 @@ t.test('a file or a folder that was removed begins again', async (t) => {
   t.strictSame(faults, []);
 });
 
-t.test('a block that was moved away does not come back by a late line', async (t) => {
+t.test('a late line does not recreate a block that was moved away', async (t) => {
   const block = join(testFolder(t, {}), 'block');
   mkdirSync(block);
   const { log, faults } = open(t, block);
@@ -171,7 +171,7 @@ t.test('nothing is written through a link', async (t) => {
   t.match(faults, [{ code: 'ELOOP' }]);
 });
 
-t.test('a full disk costs lines and nothing else', async (t) => {
+t.test('a full disk loses lines and nothing else', async (t) => {
   const block = testFolder(t, {});
   const reason = await withSmallDisk(block, async () => {
     const { log, folder, faults } = open(t, block);
@@ -196,7 +196,7 @@ t.test('a full disk costs lines and nothing else', async (t) => {
   if (reason !== undefined) t.comment(`not tried: ${reason}`);
 });
 
-t.test('events that come faster than they can be written are counted, not kept', async (t) => {
+t.test('events that come faster than they can be written are dropped and counted', async (t) => {
   const { log, folder } = open(t);
   const text = 'y'.repeat(2000);
   for (let n = 0; n < 10_000; n += 1) log.write('DEBUG', 'x', { n, text });
@@ -207,7 +207,7 @@ t.test('events that come faster than they can be written are counted, not kept',
   t.equal(contentOf(folder).split('\n').length - 2 + Number(lost), 10_000);
 });
 
-t.test('clearing deletes all files and counts them, and the next line begins a new one', async (t) => {
+t.test('clear() deletes and counts all files, and the next line begins a new one', async (t) => {
   const { log, folder, faults } = open(t);
   t.equal(await log.clear(), 0, 'there is no folder yet');
   log.open('monitor');
@@ -232,7 +232,7 @@ t.test('clearing deletes all files and counts them, and the next line begins a n
   t.equal((await newestLogs(folder)).length, 1);
 });
 
-t.test('closing waits for what was written; later lines are not', async (t) => {
+t.test('close() waits for earlier lines, and later lines are dropped', async (t) => {
   const { log, folder, faults } = open(t);
   for (let n = 0; n < 100; n += 1) log.write('INFO', 'x', { n });
   await log.close();
@@ -242,7 +242,7 @@ t.test('closing waits for what was written; later lines are not', async (t) => {
   t.strictSame(faults, []);
 });
 
-t.test('a log that is opened again after its closing goes on', async (t) => {
+t.test('a reopened log continues', async (t) => {
   const { log, folder } = open(t);
   log.write('INFO', 'before');
   await log.close();

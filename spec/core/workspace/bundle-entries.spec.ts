@@ -23,12 +23,12 @@ async function walk(bytes: Uint8Array): Promise<{ paths: string[]; fault?: strin
   return { paths };
 }
 
-t.test('the entries of a block come in their order, with their place inside its folder', async (t) => {
+t.test('the entries of a block come in order, with their paths inside its folder', async (t) => {
   const bytes = await bundle({ name: 'ada/', type: 'directory' }, CONFIG, { name: 'ada/logs/', type: 'directory' }, { name: 'ada/logs/a.log' });
   t.same(await walk(bytes), { paths: ['/', 'config.json', 'logs/', 'logs/a.log'] });
 });
 
-t.test('the first entry that does not belong there ends it, by its name', async (t) => {
+t.test('the first foreign entry is refused by its name', async (t) => {
   const cases: [Partial<TarHeader> & { readonly name: string }, RegExp][] = [
     [{ name: 'ada/auth.json' }, /"ada\/auth\.json" is not a file of a block/],
     [{ name: 'bob/memory.json' }, /"bob\/memory\.json" does not lie in the same folder as those before it, "ada"/],
@@ -42,13 +42,13 @@ t.test('the first entry that does not belong there ends it, by its name', async 
   t.match(await walk(new Uint8Array([1, 2, 3])), { paths: [], fault: /can't be read as tar\.gz/ });
 });
 
-t.test('a fault of the archive has a text, whatever was thrown', (t) => {
+t.test('the error for an unreadable archive has a message, whatever was thrown', (t) => {
   t.throws(() => unreadable('odd'), { code: 'INVALID_REQUEST', message: "The archive can't be read as tar.gz: odd." });
   t.throws(() => unreadable(new Error('Tar archive is truncated.')), { message: "The archive can't be read as tar.gz: Tar archive is truncated." });
   t.end();
 });
 
-t.test('sizes are bounded by what each entry claims, alone and together', async (t) => {
+t.test('the sizes in the headers are limited, for each entry and in total', async (t) => {
   const claim = async (...sizes: [string, number][]): Promise<Uint8Array> => {
     const tar = Buffer.from(await packTar([CONFIG, ...sizes.map(([name]) => ({ name }))].map((header) => ({ header: { size: 0, ...header } }))));
     sizes.forEach(([, size], index) => {

@@ -7,7 +7,7 @@ t.test('the files of a block may be bundled', async (t) => {
   t.equal(bundledFileLimit('pulse.json'), 4 * 1024 * 1024, 'each with its own limit');
 });
 
-t.test('nothing else may', async (t) => {
+t.test('no other files may be bundled', async (t) => {
   const paths = [
     '',
     '.',

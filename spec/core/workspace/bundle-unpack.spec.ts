@@ -36,7 +36,7 @@ async function refused(t: Test, bytes: Uint8Array, message: RegExp): Promise<voi
   await t.rejects(unpackInto(bytes, emptyFolder(t)), { code: 'INVALID_REQUEST', message }, String(message));
 }
 
-t.test('the one folder may have any name and be listed or not', async (t) => {
+t.test('the one folder may have any name, with or without an entry of its own', async (t) => {
   t.testdir({});
   for (const top of ['alpha', 'logs', '.', 'with space', 'x'.repeat(200)]) {
     const folder = emptyFolder(t);
@@ -48,7 +48,7 @@ t.test('the one folder may have any name and be listed or not', async (t) => {
   }
 });
 
-t.test('a long and a foreign name come through', async (t) => {
+t.test('long names and names in other scripts are kept', async (t) => {
   t.testdir({});
   const folder = emptyFolder(t);
   const names = ['é\u{1f600}.log', `${'y'.repeat(250)}.log`];
@@ -56,7 +56,7 @@ t.test('a long and a foreign name come through', async (t) => {
   t.strictSame(readdirSync(join(folder, 'logs')).sort(), names.sort());
 });
 
-t.test('names that are not those of a block are refused', async (t) => {
+t.test('names that a block does not have are refused', async (t) => {
   t.testdir({});
   for (const name of [
     'alpha/auth.json',
@@ -87,7 +87,7 @@ t.test('links and devices are refused', async (t) => {
   }
 });
 
-t.test('nothing is written over or through a link that is there already', async (t) => {
+t.test('existing files are not overwritten, and links are not followed', async (t) => {
   const parent = t.testdir({ victim: 'untouched', block: {} });
   symlinkSync(join(parent, 'victim'), join(parent, 'block', 'config.json'));
   await t.rejects(unpackInto(await archive(CONFIG), join(parent, 'block')), { code: 'EEXIST' });
@@ -95,7 +95,7 @@ t.test('nothing is written over or through a link that is there already', async 
   await t.rejects(unpackInto(await archive(CONFIG), join(parent, 'missing')), { code: 'ENOENT' });
 });
 
-t.test('bytes that are no whole archive are refused', async (t) => {
+t.test('bytes that are not a whole archive are refused', async (t) => {
   t.testdir({});
   const whole = await archive(CONFIG, 'alpha/logs/a.log');
   const plain = await tar(CONFIG, { name: 'alpha/chat.json', content: 'x'.repeat(5000) });
@@ -126,7 +126,7 @@ async function withZeros(bytes: Uint8Array, megabytes: number): Promise<Uint8Arr
   return Buffer.concat(chunks);
 }
 
-t.test('an entry that claims more than is allowed is refused before any of it is written', async (t) => {
+t.test('an entry that claims to be too large is refused before any of it is written', async (t) => {
   t.testdir({});
   const claim = Buffer.from(await tar(CONFIG, { name: 'alpha/chat.json', content: '' })).subarray(0, 1536);
   const header = claim.subarray(1024);
@@ -139,14 +139,14 @@ t.test('an entry that claims more than is allowed is refused before any of it is
   t.strictSame(readdirSync(folder), []);
 });
 
-t.test('a small archive that unpacks to something huge is left early', async (t) => {
+t.test('a small archive that unpacks to something huge is refused early', async (t) => {
   t.testdir({});
   const bomb = await withZeros(await tar(CONFIG), 400);
   t.ok(bomb.length < 4 * 1024 * 1024);
   await refused(t, bomb, /unpacks to more than/);
 });
 
-t.test('what is wrong with a later entry is found before the first one is written', async (t) => {
+t.test('a bad later entry is found before the first one is written', async (t) => {
   t.testdir({});
   const logs = Array.from({ length: 2500 }, (_, n) => `alpha/logs/${n}.log`);
   const bad: [Uint8Array, RegExp][] = [
@@ -168,7 +168,7 @@ t.test('too many entries are refused', async (t) => {
   await refused(t, await archive(...folders), /more than 2500 files and folders/);
 });
 
-t.test('a full disk is told as such', async (t) => {
+t.test('a full disk is reported as STORAGE_FULL', async (t) => {
   const folder = t.testdir({});
   const reason = await withSmallDisk(folder, async () => {
     await t.rejects(unpackInto(await archive(CONFIG, { name: 'alpha/chat.json', content: 'x'.repeat(400_000) }), folder), { code: 'STORAGE_FULL' });

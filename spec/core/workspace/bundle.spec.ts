@@ -34,7 +34,7 @@ t.test('a block comes back as it was packed', async (t) => {
   t.equal(statSync(join(folder, 'empty', 'logs', 'empty.log')).mtimeMs, 1_000_000_000);
 });
 
-t.test('a common tar reads it', async (t) => {
+t.test("the system's tar can read a bundle", async (t) => {
   const folder = t.testdir({ block: BLOCK });
   writeFileSync(join(folder, 'alpha.tar.gz'), await packFolder(join(folder, 'block'), 'alpha'));
   const listed = execFileSync('tar', ['tzf', join(folder, 'alpha.tar.gz')], { encoding: 'utf8' })
@@ -78,12 +78,12 @@ t.test('only regular files of the block are packed', async (t) => {
   ]);
 });
 
-t.test('a folder without any of it packs to nothing', async (t) => {
+t.test('a folder without files of a block packs to an empty archive', async (t) => {
   const folder = t.testdir({ block: {}, empty: {} });
   await t.rejects(unpackInto(await packFolder(join(folder, 'block'), 'alpha'), join(folder, 'empty')), { code: 'INVALID_REQUEST', message: /no config\.json/ });
 });
 
-t.test('more than can be exported is refused before it is read', async (t) => {
+t.test('a block that is too large is refused before it is read', async (t) => {
   const folder = t.testdir(BLOCK);
   truncateSync(join(folder, 'chat.json'), 64 * 1024 * 1024 + 1);
   await t.rejects(packFolder(folder, 'alpha'), { code: 'INVALID_REQUEST', message: /alpha\/chat\.json has \d+ bytes/ });
@@ -92,7 +92,7 @@ t.test('more than can be exported is refused before it is read', async (t) => {
   await t.rejects(packFolder(folder, 'alpha'), { code: 'INVALID_REQUEST', message: /2509 files/ });
 });
 
-t.test('a failure of the disk is told as what it is', async (t) => {
+t.test('a file in place of a folder is BLOCK_DAMAGED, and a system error is thrown unchanged', async (t) => {
   const folder = t.testdir({ 'config.json': '{}', logs: 'no folder' });
   await t.rejects(packFolder(folder, 'alpha'), { code: 'BLOCK_DAMAGED', message: /^logs is not a folder/ });
   await t.rejects(packFolder(join(folder, 'x'.repeat(300)), 'alpha'), { code: 'ENAMETOOLONG' });

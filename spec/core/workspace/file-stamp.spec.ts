@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { isFresh, MISSING, stampOf } from '../../../core/workspace/file-stamp.ts';
 
-t.test('a stamp stays until something changes, and tells of changes that hide', (t) => {
+t.test('a stamp changes only with the file, even if an edit restores the modification time', (t) => {
   const folder = t.testdir({ file: 'one', other: 'one' });
   const path = join(folder, 'file');
   const first = stampOf(path);
@@ -20,14 +20,14 @@ t.test('a stamp stays until something changes, and tells of changes that hide', 
   t.end();
 });
 
-t.test('a path that can not be looked at has a stamp, too', (t) => {
+t.test("a path that can't be read has a stamp too", (t) => {
   const folder = t.testdir({ file: '' });
   t.equal(stampOf(join(folder, 'file', 'inner')), MISSING);
   t.equal(stampOf(join(folder, 'n'.repeat(300))), '!ENAMETOOLONG');
   t.end();
 });
 
-t.test('a file that is not the one that was written has a stamp that is never found', (t) => {
+t.test('a file that is not the written one has a stamp that no file has', (t) => {
   const folder = t.testdir({ file: 'one' });
   const path = join(folder, 'file');
   const written = statSync(path, { bigint: true });
@@ -37,7 +37,7 @@ t.test('a file that is not the one that was written has a stamp that is never fo
   t.end();
 });
 
-t.test('a file is fresh a moment after it was written, and no longer', async (t) => {
+t.test('a file is fresh only for a moment after it was written', async (t) => {
   const path = join(t.testdir({ a: '1' }), 'a');
   t.ok(isFresh(path));
   utimesSync(path, new Date(), new Date(Date.now() - 60_000));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { contentsNow, differences, folderIdentity, readContents } from '../../../core/workspace/folder-contents.ts';
 
-t.test('both ways of looking see the same, and what is not there is empty', async (t) => {
+t.test('both ways of reading see the same, and a missing folder is empty', async (t) => {
   const folder = t.testdir({ a: 'x', b: '', c: {}, file: '' });
   symlinkSync('nowhere', join(folder, 'link'));
   t.strictSame([...contentsNow(folder).keys()].sort(), ['a', 'b', 'c', 'file', 'link']);
@@ -18,7 +18,7 @@ t.test('both ways of looking see the same, and what is not there is empty', asyn
   t.throws(() => folderIdentity(join(folder, 'x'.repeat(300))), { code: 'ENAMETOOLONG' });
 });
 
-t.test('what was added, changed, replaced or removed differs', async (t) => {
+t.test('added, changed, replaced and removed files differ', async (t) => {
   const folder = t.testdir({ same: 'x', grown: 'x', dated: 'x', replaced: 'x', other: 'x', removed: 'x' });
   const before = contentsNow(folder);
   t.strictSame(differences(before, await readContents(folder)), []);
@@ -31,7 +31,7 @@ t.test('what was added, changed, replaced or removed differs', async (t) => {
   t.strictSame(differences(before, contentsNow(folder)).sort(), ['added', 'dated', 'grown', 'other', 'removed', 'replaced']);
 });
 
-t.test('a folder that was made anew is another one', async (t) => {
+t.test('a folder that was made again has another identity', async (t) => {
   const folder = join(t.testdir({}), 'block');
   mkdirSync(folder);
   const first = folderIdentity(folder);
@@ -43,7 +43,7 @@ t.test('a folder that was made anew is another one', async (t) => {
   rmSync(folder, { recursive: true });
 });
 
-t.test('a folder of any size is looked at for a bounded time', async (t) => {
+t.test('only a bounded number of names is read, however large the folder', async (t) => {
   const folder = t.testdir({});
   for (let n = 0; n < 1500; n += 1) writeFileSync(join(folder, String(n)), '');
   t.equal(contentsNow(folder).size, 1000);

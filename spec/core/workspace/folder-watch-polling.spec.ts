@@ -6,7 +6,7 @@ import { until } from '../../support/until.ts';
 import { openWatch, standing } from '../../support/watched.ts';
 
 // Many processes, files or looks: more than a busy machine does in the usual time.
-t.test('by looking, what is added, changed and removed is told', async (t) => {
+t.test('polling reports added, changed and removed files', async (t) => {
   const folder = t.testdir({ 'old.json': '{}', logs: {} });
   const watched = openWatch(t, folder, true);
   const { told, faults } = watched;
@@ -29,7 +29,7 @@ t.test('by looking, what is added, changed and removed is told', async (t) => {
   t.strictSame(faults, []);
 });
 
-t.test('by looking, a folder that goes away is told, and watched again when it is back', async (t) => {
+t.test('polling reports a removed folder, and watches it again when it is back', async (t) => {
   const folder = join(t.testdir({}), 'block');
   mkdirSync(folder);
   const watched = openWatch(t, folder, true);

@@ -9,7 +9,7 @@ import { until } from '../../support/until.ts';
 import { openWatch, standing } from '../../support/watched.ts';
 
 // Many processes, files or looks: more than a busy machine does in the usual time.
-t.test('what is added, changed and removed is told', async (t) => {
+t.test('added, changed and removed files are reported', async (t) => {
   const folder = t.testdir({ 'old.json': '{}', logs: {} });
   const watched = openWatch(t, folder);
   const { told, faults } = watched;
@@ -32,7 +32,7 @@ t.test('what is added, changed and removed is told', async (t) => {
   t.strictSame(faults, []);
 });
 
-t.test('a folder that goes away is told, and watched again when it is back', async (t) => {
+t.test('a removed folder is reported, and watched again when it is back', async (t) => {
   const folder = join(t.testdir({}), 'block');
   mkdirSync(folder);
   const watched = openWatch(t, folder);
@@ -52,7 +52,7 @@ t.test('a folder that goes away is told, and watched again when it is back', asy
   }
   t.strictSame(faults, []);
 });
-t.test('a folder that was replaced by another one is followed at once', async (t) => {
+t.test('a folder that was replaced is watched at once', async (t) => {
   const parent = t.testdir({});
   const folder = join(parent, 'block');
   mkdirSync(folder);
@@ -70,7 +70,7 @@ t.test('a folder that was replaced by another one is followed at once', async (t
   t.notOk(watched.told.includes('standing'), 'the first one is watched no more');
 });
 
-t.test('the last of many changes is always told', async (t) => {
+t.test('the last of many changes is always reported', async (t) => {
   const folder = t.testdir({ 'chat.json': '[]' });
   const path = join(folder, 'chat.json');
   const watched = openWatch(t, folder);
@@ -84,7 +84,7 @@ t.test('the last of many changes is always told', async (t) => {
   t.pass('each one was told');
 });
 
-t.test('what changes while the watch is being set up is told', async (t) => {
+t.test('changes during the setup of the watch are reported', async (t) => {
   for (let round = 0; round < 10; round += 1) {
     const folder = t.testdir({ 'changed.json': '{}', 'removed.json': '{}', 'same.json': '{}' });
     const { told, watch } = openWatch(t, folder);
@@ -97,7 +97,7 @@ t.test('what changes while the watch is being set up is told', async (t) => {
   }
 });
 
-t.test('a folder that is not there yet is waited for, and a link is none', async (t) => {
+t.test('a missing folder is watched as soon as it exists, and a link is not a folder', async (t) => {
   const parent = t.testdir({ outside: { secret: '' } });
   const folder = join(parent, 'block');
   symlinkSync(join(parent, 'outside'), folder);
@@ -112,7 +112,7 @@ t.test('a folder that is not there yet is waited for, and a link is none', async
   t.strictSame(faults, []);
 });
 
-t.test('a file that is called as its folder is told too', async (t) => {
+t.test('a file with the name of its folder is reported too', async (t) => {
   const folder = join(t.testdir({}), 'block');
   mkdirSync(folder);
   const watched = openWatch(t, folder);
@@ -123,7 +123,7 @@ t.test('a file that is called as its folder is told too', async (t) => {
   t.notOk(watched.told.includes(''));
 });
 
-t.test('a watch that ends while its files go away leaves nothing open', async (t) => {
+t.test('a watch that is closed while its files go away leaves nothing open', async (t) => {
   const parent = t.testdir({});
   for (let round = 0; round < 40; round += 1) {
     const folder = join(parent, String(round));
@@ -138,7 +138,7 @@ t.test('a watch that ends while its files go away leaves nothing open', async (t
   await until('nothing is open', () => !process.getActiveResourcesInfo().includes('FSEventWrap'));
 });
 
-t.test('a link in the folder is told, and what it leads to is not', async (t) => {
+t.test('a link in the folder is reported, and changes of its target are not', async (t) => {
   const parent = t.testdir({ outside: 'x', block: {} });
   const folder = join(parent, 'block');
   const watched = openWatch(t, folder);
@@ -156,7 +156,7 @@ t.test('a link in the folder is told, and what it leads to is not', async (t) =>
   t.notOk(watched.told.includes('link'));
 });
 
-t.test('a name that no folder can have is told once, and not thrown', async (t) => {
+t.test('an impossible folder name is reported once, and not thrown', async (t) => {
   const { faults, told } = openWatch(t, join(t.testdir({}), 'x'.repeat(300)));
   await until('the fault is told', () => faults.length > 0);
   await delay(1500);
@@ -165,7 +165,7 @@ t.test('a name that no folder can have is told once, and not thrown', async (t) 
   t.strictSame(told, []);
 });
 
-t.test('where the system has no watches left, the folder is looked at instead, and that is told once', async (t) => {
+t.test('if the system has no watches left, the folder is polled instead, and that is reported once', async (t) => {
   const child = join(import.meta.dirname, '..', '..', 'support', 'watch-exhausted.ts');
   const run = 'echo 1 > /proc/sys/user/max_inotify_watches && exec "$0" --import=tsx "$1"';
   try {
@@ -180,7 +180,7 @@ t.test('where the system has no watches left, the folder is looked at instead, a
   t.ok(told.includes('new.json') && told.includes('old.json'));
 });
 
-t.test('a watcher that was told by its own variable to poll tells the same', async (t) => {
+t.test('a watcher that its environment variable makes poll reports the same changes', async (t) => {
   process.env['CHOKIDAR_USEPOLLING'] = '1';
   t.teardown(() => delete process.env['CHOKIDAR_USEPOLLING']);
   const folder = t.testdir({ 'old.json': '' });

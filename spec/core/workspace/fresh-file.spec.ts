@@ -19,14 +19,14 @@ function watched(t: Test, content?: string) {
   return { path, seen, file, later: (ms: number) => (clock.ms += ms) };
 }
 
-t.test('the first look tells what is there, and nothing is told before it', async (t) => {
+t.test('the first refresh reports the file, and nothing is reported before it', async (t) => {
   const { file, seen, path } = watched(t, 'one');
   t.equal(seen.length, 0);
   file.refresh();
   t.match(seen, [{ kind: 'text', text: 'one', mode: statSync(path).mode & 0o777 }]);
 });
 
-t.test('an unchanged file is told once', async (t) => {
+t.test('an unchanged file is reported once', async (t) => {
   const { file, seen, later } = watched(t, 'one');
   for (let look = 0; look < 5; look += 1) {
     file.refresh();
@@ -36,7 +36,7 @@ t.test('an unchanged file is told once', async (t) => {
   t.equal(seen.length, 1);
 });
 
-t.test('a change is seen within a second, but the disk is not asked on every use', async (t) => {
+t.test('a change is seen within a second, without a disk access on every use', async (t) => {
   const { file, seen, later, path } = watched(t, 'one');
   file.refresh();
   writeFileSync(path, 'two!');
@@ -47,7 +47,7 @@ t.test('a change is seen within a second, but the disk is not asked on every use
   t.match(seen[1], { text: 'two!' });
 });
 
-t.test('force looks at once', async (t) => {
+t.test('force checks at once', async (t) => {
   const { file, seen, path } = watched(t, 'one');
   file.refresh();
   writeFileSync(path, 'two!');
@@ -89,7 +89,7 @@ t.test('every way to change a file is seen', async (t) => {
   });
 });
 
-t.test('what is no small regular file is not opened', async (t) => {
+t.test('only a small regular file is opened', async (t) => {
   const { file, seen, path } = watched(t);
   execFileSync('mkfifo', [path]); // to open it would block for ever
   file.refresh();
@@ -104,7 +104,7 @@ t.test('what is no small regular file is not opened', async (t) => {
   t.match(seen.at(-1), { kind: 'unreadable', reason: /larger than/ });
 });
 
-t.test('a folder on the way that is a file is unreadable, not missing', async (t) => {
+t.test('a path through a file is unreadable, not missing', async (t) => {
   const path = join(t.testdir({ folder: 'a file' }), 'folder', 'file');
   let seen: FileState | undefined;
   new FreshFile(path, (state) => {
@@ -120,7 +120,7 @@ t.test('a file that may not be read is unreadable', { skip: process.getuid?.() =
   t.match(seen, [{ kind: 'unreadable', reason: 'EACCES' }]);
 });
 
-t.test('a file that could not be read for want of a descriptor is read at a later look', { skip: process.platform === 'win32' && 'needs POSIX' }, async (t) => {
+t.test('a file that could not be read for lack of descriptors is read later', { skip: process.platform === 'win32' && 'needs POSIX' }, async (t) => {
   const path = join(t.testdir({ a: 'secret' }), 'a');
   const told = withFewDescriptors(
     ['core/workspace/fresh-file.js'],

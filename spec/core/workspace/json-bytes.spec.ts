@@ -1,12 +1,12 @@
 import t from 'tap';
 import { parseBytes } from '../../../core/workspace/json-bytes.ts';
 
-t.test('JSON is parsed, with whatever text is in it', (t) => {
+t.test('JSON with any text is parsed', (t) => {
   t.same(parseBytes(Buffer.from(' {"a": ["é\\u2028\\ud800", null, 1e300]}\n')), { a: ['é\u2028\ud800', null, 1e300] });
   t.end();
 });
 
-t.test('text that nests too deep or holds too many values is refused before it is parsed', (t) => {
+t.test('text that is too deep or has too many values is refused before it is parsed', (t) => {
   const deep = (levels: number): Buffer => Buffer.from(`${'['.repeat(levels)}${']'.repeat(levels)}`);
   t.ok(parseBytes(deep(100)));
   for (const levels of [101, 20_000]) t.throws(() => parseBytes(deep(levels)), { message: 'it nests deeper than 100 levels' });
@@ -16,7 +16,7 @@ t.test('text that nests too deep or holds too many values is refused before it i
   t.end();
 });
 
-t.test('what is wrong is said without a quotation', (t) => {
+t.test('the error says what is wrong without quoting the text', (t) => {
   const faultOf = (bytes: Buffer | string): string => {
     try {
       parseBytes(Buffer.from(bytes as string));

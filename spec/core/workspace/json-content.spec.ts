@@ -41,7 +41,7 @@ function open(t: Test, text: string | undefined, options: Partial<JsonContentOpt
   return { folder, path, content, told, copies: () => readdirSync(folder).filter((name) => name.includes('.corrupt-')) };
 }
 
-t.test('the file is read once until it changes, and readings that come together share one', async (t) => {
+t.test('the file is read once until it changes, and concurrent readings share one', async (t) => {
   let parsed = 0;
   const { content, path, told } = open(t, '{"n":1}', {
     parse: (value) => {
@@ -67,7 +67,7 @@ t.test('the file is read once until it changes, and readings that come together 
   t.same(told, ['22', '0']);
 });
 
-t.test('the first reading tells of the content only to those who expect a change', async (t) => {
+t.test('the first reading is reported only if a change is expected', async (t) => {
   const { content, told } = open(t, '{"n":1}');
   content.expectChange();
   await content.refresh();
@@ -76,7 +76,7 @@ t.test('the first reading tells of the content only to those who expect a change
   t.same(told, ['1']);
 });
 
-t.test('foreign content is turned into what is used, and what was taken is what is known', async (t) => {
+t.test('foreign content is converted, and written content is known without a reading', async (t) => {
   const { content, path, told } = open(t, '{"n":1}', { onForeign: (before, found) => ({ n: before.n + found.n }) });
   await content.refresh();
   writeFileSync(path, '{"n":10}');
@@ -88,7 +88,7 @@ t.test('foreign content is turned into what is used, and what was taken is what 
   t.same(told, ['11']);
 });
 
-t.test('damaged content is told and kept once, and heals when the file is sound', async (t) => {
+t.test('damaged content is reported and copied once, and a repaired file is used again', async (t) => {
   const { content, path, told, copies } = open(t, '{"n":"x"}', { cure: 'Take it out.' });
   await content.refresh();
   t.match(content.now, { value: undefined, isUnkept: false, damage: { code: 'BLOCK_DAMAGED' } });
@@ -101,7 +101,7 @@ t.test('damaged content is told and kept once, and heals when the file is sound'
   t.same(told, ['it must hold a number, copied', '3 healed']);
 });
 
-t.test('what must not be copied is not, and what could not be copied is moved aside', async (t) => {
+t.test('content that must not be copied is not copied, and content that could not be copied is moved aside', async (t) => {
   const secret = open(t, '{"key":1}', { parse: () => Promise.reject(new UncopiedDamage('it has a key')) });
   await secret.content.refresh();
   t.same([secret.told, secret.copies()], [['it has a key, no copy'], []]);
@@ -138,7 +138,7 @@ t.test('only a regular file within its limits is read', { skip: process.platform
   t.match(content.now, { isUnkept: false, damage: { message: /it is missing/ } });
 });
 
-t.test('a copy that can not be kept is told with the reason', { skip: process.getuid?.() === 0 && 'root may write everywhere' }, async (t) => {
+t.test('a failed copy is reported with its reason', { skip: process.getuid?.() === 0 && 'root may write everywhere' }, async (t) => {
   const { content, folder, told } = open(t, '{');
   execFileSync('chmod', ['500', folder]);
   await content.refresh();
@@ -146,7 +146,7 @@ t.test('a copy that can not be kept is told with the reason', { skip: process.ge
   t.match(told, [/no copy of it could be kept \(.*\), no copy/]);
 });
 
-t.test('a file that was emptied a moment ago is looked at again before it counts as damaged', async (t) => {
+t.test('a file that was emptied a moment ago is read again before it counts as damaged', async (t) => {
   const { content, path, told } = open(t, '');
   const reading = content.refresh();
   writeFileSync(path, '{"n":4}');
@@ -155,7 +155,7 @@ t.test('a file that was emptied a moment ago is looked at again before it counts
   t.same(told, []);
 });
 
-t.test('a fault that may pass is thrown, says nothing of the content, and the next look reads it', async (t) => {
+t.test('a passing fault is thrown, does not damage the content, and the next use reads the file', async (t) => {
   let fails = true;
   const { content, told } = open(t, '{"n":1}', {
     parse: (value) => {

@@ -70,7 +70,7 @@ function held(): { beforeWrite: (value: Content) => Promise<Content>; reached: P
   return { beforeWrite, reached, go, rounds: () => count };
 }
 
-t.test('a missing file has its content, and is made by the first change alone', async (t) => {
+t.test('a missing file has default content, and only a change creates it', async (t) => {
   const { file, folder, disk } = open(t);
   t.same(await file.read(), { list: [] });
   await file.update((value) => ({ value, result: undefined }));
@@ -80,7 +80,7 @@ t.test('a missing file has its content, and is made by the first change alone', 
   t.equal(statSync(file.path).mode & 0o777, 0o600);
 });
 
-t.test('changes that wait together become one write, in their order', async (t) => {
+t.test('waiting changes become one write, in order', async (t) => {
   const gate = held();
   const { file, disk, changes } = open(t, undefined, { beforeWrite: gate.beforeWrite });
   const results = Array.from({ length: 100 }, (_, n) => file.update(append(n)));
@@ -107,7 +107,7 @@ t.test('a change is on disk when it resolves', async (t) => {
   }
 });
 
-t.test('while a write is under way, what was durable before it is read', async (t) => {
+t.test('during a write, readers get the durable content before it', async (t) => {
   const gate = held();
   const { file } = open(t, '{"list":[1]}', { beforeWrite: gate.beforeWrite });
   await file.read();
@@ -120,7 +120,7 @@ t.test('while a write is under way, what was durable before it is read', async (
   t.same(await file.read(), { list: [1, 2] });
 });
 
-t.test('a change that throws concerns its caller alone', async (t) => {
+t.test('a change that throws fails only for its caller', async (t) => {
   const { file, disk } = open(t);
   const good = [file.update(append(1)), file.update(append(2))];
   const bad = file.update(() => {
@@ -132,7 +132,7 @@ t.test('a change that throws concerns its caller alone', async (t) => {
   t.same(disk().list, [1, 2, 3]);
 });
 
-t.test('an edit by hand is read, and is what the next change is applied to', async (t) => {
+t.test('an edit by hand is read, and the next change is applied to it', async (t) => {
   const { file, path, disk, changes } = open(t, '{"list":[1]}');
   await file.read();
   writeFileSync(path, '{"list":[1,7],"note":"mine"}');
@@ -146,7 +146,7 @@ t.test('an edit by hand is read, and is what the next change is applied to', asy
   t.same(await file.read(), { list: [] }, 'removed by hand');
 });
 
-t.test('a look that somebody asks for tells of a change, also of a file that nobody has read yet', async (t) => {
+t.test('refresh() reports a change, even of a file that was never read', async (t) => {
   const { file, path, changes } = open(t, '{"list":[1]}');
   await file.refresh();
   await file.refresh();
@@ -159,7 +159,7 @@ t.test('a look that somebody asks for tells of a change, also of a file that nob
   t.equal(changes.length, 3);
 });
 
-t.test('a look during a write is made after it', async (t) => {
+t.test('refresh() waits for a write that is under way', async (t) => {
   const gate = held();
   const { file, path, changes } = open(t, '{"list":[1]}', { beforeWrite: gate.beforeWrite });
   await file.read();
@@ -173,7 +173,7 @@ t.test('a look during a write is made after it', async (t) => {
   t.same(changes.at(-1), { own: false, quiet: false, healed: false });
 });
 
-t.test('a derived file that can not be used begins anew, and is told of instead of kept', async (t) => {
+t.test('an unusable derived file starts again, and is reported instead of copied', async (t) => {
   for (const content of ['', '{"list":[1', '{"list":5}', '[]']) {
     const told: string[] = [];
     const { file, changes, damages, copies, disk } = open(t, content, { derived: { onRebuilt: (reason) => told.push(reason) } });
@@ -187,7 +187,7 @@ t.test('a derived file that can not be used begins anew, and is told of instead 
   t.same(await whole.file.read(), { list: [1] });
 });
 
-t.test('an edit in place that puts the times back is seen', async (t) => {
+t.test('an edit in place that restores the times is seen', async (t) => {
   const { file, path } = open(t, '{"list":[1]}');
   await file.read();
   const { atime, mtime } = statSync(path);
@@ -196,7 +196,7 @@ t.test('an edit in place that puts the times back is seen', async (t) => {
   t.same(await file.read(), { list: [2] });
 });
 
-t.test('an edit by hand while a write is being prepared is not lost, and neither is the change', async (t) => {
+t.test('neither an edit by hand during the preparation of a write nor the change is lost', async (t) => {
   const gate = held();
   const { file, path, disk } = open(t, '{"list":[1]}', { beforeWrite: gate.beforeWrite });
   let applied = 0;
@@ -220,7 +220,7 @@ t.test('an edit by hand while a write is being prepared is not lost, and neither
   );
 });
 
-t.test('an edit by hand that is read while changes are applied is not lost, at whichever step it comes', async (t) => {
+t.test('an edit by hand that is read while changes are applied is not lost, at any step', async (t) => {
   for (let steps = 0; steps < 12; steps += 1) {
     const { file, path, disk } = open(t, '{"list":[1]}', {}, t.testdir({ 'file.json': '{"list":[1]}' }));
     await file.read();
@@ -235,7 +235,7 @@ t.test('an edit by hand that is read while changes are applied is not lost, at w
   }
 });
 
-t.test('hands and changes at the same time: neither loses anything', async (t) => {
+t.test('concurrent edits by hand and changes lose nothing', async (t) => {
   const { file, path, disk } = open(t, '{"list":[]}');
   const changes: Promise<number>[] = [];
   for (let n = 0; n < 40; n += 1) {
@@ -253,7 +253,7 @@ t.test('hands and changes at the same time: neither loses anything', async (t) =
   t.match(disk().note, /^0;(\d+;)*36;$/);
 });
 
-t.test('somebody who writes without end does not hold up a change without end', async (t) => {
+t.test('a program that keeps writing does not delay a change for ever', async (t) => {
   const folder = t.testdir({ 'file.json': '{"list":[]}' });
   const path = join(folder, 'file.json');
   let n = 0;
@@ -272,7 +272,7 @@ t.test('somebody who writes without end does not hold up a change without end', 
   await t.rejects(file.update(append(1)), { code: 'STORAGE_FAILED', message: /changed by another program/ });
 });
 
-t.test('a quiet change says so, unless it travels with another one', async (t) => {
+t.test('a quiet change is reported as quiet, unless it is written with another one', async (t) => {
   const { file, changes } = open(t);
   await file.update(append(1), { quiet: true });
   await Promise.all([file.update(append(2), { quiet: true }), file.update(append(3))]);
@@ -282,7 +282,7 @@ t.test('a quiet change says so, unless it travels with another one', async (t) =
   ]);
 });
 
-t.test('a write that fails rejects its whole round and leaves nothing of it; the next one works', async (t) => {
+t.test('a failed write rejects its whole round and leaves nothing of it, and the next one works', async (t) => {
   const gate = held();
   const { file, folder, disk } = open(t, '{"list":[1]}', { beforeWrite: gate.beforeWrite });
   const one = file.update(append(2));
@@ -300,7 +300,7 @@ t.test('a write that fails rejects its whole round and leaves nothing of it; the
   t.same(disk(), { list: [1, 4] });
 });
 
-t.test('what is to be done before a write may fail: then nothing is written', async (t) => {
+t.test('nothing is written if beforeWrite fails', async (t) => {
   let fails = true;
   const full = Object.assign(new Error('no space'), { code: 'ENOSPC' });
   const { file, disk } = open(t, '{"list":[1]}', { beforeWrite: (value) => (fails ? Promise.reject(full) : Promise.resolve({ ...value, note: 'first' })) });
@@ -348,12 +348,12 @@ for (const [name, content, reason] of DAMAGED) {
   });
 }
 
-t.test('the text of a damaged file is in no message', async (t) => {
+t.test('no message contains the text of a damaged file', async (t) => {
   const { file } = open(t, '{"list": sk-secret }');
   await t.rejects(file.read(), { message: /^(?!.*sk-secret)/ });
 });
 
-t.test('two damages are two copies, also when they bear the same time', async (t) => {
+t.test('two damaged contents are two copies, even with the same time', async (t) => {
   const { file, path, copies, folder } = open(t, 'one');
   await t.rejects(file.read());
   const { mtime } = statSync(path);
@@ -368,7 +368,7 @@ t.test('two damages are two copies, also when they bear the same time', async (t
   );
 });
 
-t.test('replace takes the place of damaged content, whose copy stays', async (t) => {
+t.test('replace() replaces damaged content and keeps its copy', async (t) => {
   const { file, copies, disk, changes } = open(t, '{"list":[1,');
   await file.replace((old) => {
     t.equal(old, undefined);
@@ -381,7 +381,7 @@ t.test('replace takes the place of damaged content, whose copy stays', async (t)
   t.same(await file.read(), { list: [9, 10] });
 });
 
-t.test('what can not be copied is moved aside by replace, not lost', async (t) => {
+t.test("replace() moves content aside that can't be copied", async (t) => {
   const { file, path, copies, folder, disk } = open(t, JSON.stringify({ list: [], note: 'x'.repeat(2000) }), { maxBytes: 1000 });
   await t.rejects(file.read(), { code: 'BLOCK_DAMAGED', message: /larger than 1000 bytes/ });
   t.same(copies(), [], 'too large to be copied');
@@ -396,7 +396,7 @@ t.test('what can not be copied is moved aside by replace, not lost', async (t) =
   t.equal(copies().length, 2);
 });
 
-t.test('a missing file is damage where its content is not known, and leaves no copy', async (t) => {
+t.test('a missing file without default content is damaged, and has no copy', async (t) => {
   const { missing: _content, ...rest } = OPTIONS;
   const folder = t.testdir({});
   const file = new JsonFile<Content>(join(folder, 'file.json'), rest);
@@ -407,7 +407,7 @@ t.test('a missing file is damage where its content is not known, and leaves no c
   t.same(await file.read(), { list: [1] });
 });
 
-t.test('a copy that can not be kept is told, and the original stands', async (t) => {
+t.test('a failed copy is reported, and the original stays', async (t) => {
   const folder = t.testdir({ 'file.json': 'x' });
   const { mtime } = statSync(join(folder, 'file.json'));
   const name = `file.json.corrupt-${mtime.toISOString().replaceAll(/[:.]/g, '-')}`;
@@ -422,7 +422,7 @@ t.test('a copy that can not be kept is told, and the original stands', async (t)
   t.equal(readFileSync(path, 'utf8'), 'x');
 });
 
-t.test('after close nothing is written, what waited is; reopen goes on', async (t) => {
+t.test('close() writes the waiting changes and refuses later ones until reopen()', async (t) => {
   const { file, disk } = open(t);
   const waiting = [file.update(append(1)), file.update(append(2))];
   const closed = file.close();
@@ -445,7 +445,7 @@ t.test('after close nothing is written, what waited is; reopen goes on', async (
   t.same(disk(), { list: [1, 2, 4] });
 });
 
-t.test('a large file is read whole, and readers share one reading', async (t) => {
+t.test('a large file is read as a whole, and readers share one reading', async (t) => {
   const list = Array.from({ length: 100_000 }, (_, n) => n);
   const { file, changes } = open(t, JSON.stringify({ list }), { maxValues: 200_000 });
   const [one, two] = await Promise.all([file.read(), file.read()]);
@@ -467,7 +467,7 @@ t.test('a file that is touched, or written again as it was, has not changed', as
   t.strictSame(changes, [{ own: false, quiet: false, healed: false }]);
 });
 
-t.test('a file that an editor has emptied is read once it is filled, and was never damaged', async (t) => {
+t.test('a file that an editor empties first is read when it is filled, and never counts as damaged', async (t) => {
   const { file, path, damages, copies } = open(t, '{"list":[1]}');
   await file.read();
   writeFileSync(path, '');
@@ -478,14 +478,14 @@ t.test('a file that an editor has emptied is read once it is filled, and was nev
   t.strictSame(copies(), []);
 });
 
-t.test('what somebody else has written is taken as the owner of the file wants', async (t) => {
+t.test('onForeign converts content that somebody else has written', async (t) => {
   const { file, path } = open(t, '{"list":[1]}', { onForeign: (before, found) => ({ list: [...before.list, ...found.list] }) });
   t.strictSame(await file.read(), { list: [1] });
   writeFileSync(path, '{"list":[2]}');
   t.strictSame(await file.read(), { list: [1, 2] });
 });
 
-t.test('without a descriptor a file is not damaged, and is read at the next use', { skip: process.platform === 'win32' && 'needs POSIX' }, async (t) => {
+t.test('a file without a free descriptor is not damaged, and is read at the next use', { skip: process.platform === 'win32' && 'needs POSIX' }, async (t) => {
   const path = join(t.testdir({ 'a.json': '{"n":1}' }), 'a.json');
   const told = withFewDescriptors(
     ['core/workspace/json-file.js'],

@@ -15,7 +15,7 @@ async function linesOf(path: string, read: (opened: OpenedLedger) => AsyncIterab
   return lines;
 }
 
-t.test('text is appended to a file that is closed to others', async (t) => {
+t.test('text is appended to a private file', async (t) => {
   const path = join(t.testdir({}), 'file');
   t.equal(await openLedger(path), undefined);
   await appendText(path, 'one\n');
@@ -31,7 +31,7 @@ t.test('a torn line is closed before the next one', async (t) => {
   t.equal(readFileSync(path, 'utf8'), 'one\n{"tor\ntwo\nthree\n');
 });
 
-t.test('a file that was removed begins again', async (t) => {
+t.test('a removed file starts again', async (t) => {
   const path = join(t.testdir({}), 'file');
   await appendText(path, 'one\n');
   unlinkSync(path);
@@ -39,7 +39,7 @@ t.test('a file that was removed begins again', async (t) => {
   t.equal(readFileSync(path, 'utf8'), 'two\n');
 });
 
-t.test('nothing is written or read through a link, nor into what is no file', async (t) => {
+t.test('nothing is read or written through a link, or in anything but a regular file', async (t) => {
   const folder = t.testdir({ victim: 'untouched' });
   symlinkSync(join(folder, 'victim'), join(folder, 'link'));
   symlinkSync(join(folder, 'nowhere'), join(folder, 'dangling'));
@@ -62,7 +62,7 @@ t.test('a pipe is refused at once', { skip: process.platform === 'win32' && 'no 
   await t.rejects(openLedger(path), { code: 'WORKSPACE_DAMAGED', message: /it is not a regular file/ });
 });
 
-t.test('on a full disk nothing stays of what did not fit, and the next write works', async (t) => {
+t.test('on a full disk, nothing stays of a write that did not fit, and the next write works', async (t) => {
   const folder = t.testdir({});
   const path = join(folder, 'file');
   const reason = await withSmallDisk(folder, async () => {
@@ -78,7 +78,7 @@ t.test('on a full disk nothing stays of what did not fit, and the next write wor
   if (reason !== undefined) t.comment(`not tried: ${reason}`);
 });
 
-t.test('what could not be made durable is taken back', async (t) => {
+t.test('a write that could not be made durable is undone', async (t) => {
   const path = join(t.testdir({ file: 'one\n' }), 'file');
   const file = await open(path);
   t.intercept(Object.getPrototypeOf(file), 'sync', { value: () => Promise.reject(Object.assign(new Error('bad disk'), { code: 'EIO' })) });
@@ -89,7 +89,7 @@ t.test('what could not be made durable is taken back', async (t) => {
   await file.close();
 });
 
-t.test('lines come in order from the beginning, and turned around from the end', async (t) => {
+t.test('lines come in order from the beginning, and in reverse from the end', async (t) => {
   const path = join(t.testdir({}), 'file');
   for (const count of [0, 1, 2, 5000]) {
     const lines = Array.from({ length: count }, (_, n) => `${n} ${'é\u{1f600}'.repeat(n % 40)}`);
@@ -101,7 +101,7 @@ t.test('lines come in order from the beginning, and turned around from the end',
   }
 });
 
-t.test('lines of every length around a piece are whole', async (t) => {
+t.test('lines around the borders of a piece are whole', async (t) => {
   const path = join(t.testdir({}), 'file');
   for (let length = 65_530; length <= 65_536; length += 1) {
     const lines = ['a', 'b'.repeat(length), 'c', 'd'.repeat(length), 'e'];
@@ -111,7 +111,7 @@ t.test('lines of every length around a piece are whole', async (t) => {
   }
 });
 
-t.test('a line without an end costs no memory and hides no other', async (t) => {
+t.test('an endless line costs no memory and hides no other line', async (t) => {
   const path = join(t.testdir({}), 'file');
   for (const before of ['one\n', 'one\ntwo']) {
     writeFileSync(path, before);
@@ -128,7 +128,7 @@ t.test('a line without an end costs no memory and hides no other', async (t) => 
   }
 });
 
-t.test('no more is read than there was when it was opened', async (t) => {
+t.test('only the bytes that were there at the opening are read', async (t) => {
   const path = join(t.testdir({ file: 'one\n' }), 'file');
   const opened = await openLedger(path);
   await appendText(path, 'two\n');

@@ -13,13 +13,13 @@ const CALL = {
 };
 const CARRIED = { at: CALL.at, type: 'carried', from: 'alpha', block: 'beta' };
 
-t.test('a line is read as it was written, with fields that are not known here', async (t) => {
+t.test('a line is read as it was written, with its unknown fields', async (t) => {
   for (const line of [CALL, { ...CALL, usage: null, costUsd: null, messageId: 'x', failed: true }, { ...CALL, costUsd: 0, later: [1] }, CARRIED]) {
     t.strictSame(parseLine(JSON.stringify(line)), line);
   }
 });
 
-t.test('a damaged line is none', async (t) => {
+t.test('a damaged line is undefined', async (t) => {
   const texts = ['', '{', 'null', '[]', '1', `${JSON.stringify(CALL)}}`, JSON.stringify(CALL).slice(0, -1)];
   for (const field of ['at', 'block', 'provider', 'model', 'purpose', 'usage', 'costUsd']) {
     texts.push(JSON.stringify({ ...CALL, [field]: undefined }), JSON.stringify({ ...CALL, [field]: [] }));

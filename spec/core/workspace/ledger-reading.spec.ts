@@ -41,7 +41,7 @@ t.test('all calls come oldest first, and damaged lines are counted', async (t) =
   t.strictSame(await costsOf(new LedgerReading(async () => undefined)), []);
 });
 
-t.test('a call whose line is there twice counts once, from either end; lines without an id are calls of their own', async (t) => {
+t.test('a call whose line is in the file twice counts once from either end, and lines without an id are separate calls', async (t) => {
   const [one, two] = [
     { ...call('a', 1), id: 'x1' },
     { ...call('a', 2, NOW + 1), id: 'x2' },
@@ -59,7 +59,7 @@ t.test('a call whose line is there twice counts once, from either end; lines wit
   t.match(book.spend('a', 0), { usd: 11, tokens: 40 });
 });
 
-t.test('the calls of a block come newest first, with those under an earlier name', async (t) => {
+t.test('the calls of a block come newest first, including those under an earlier name', async (t) => {
   const open = ledgerOf(t, call('b', 1, NOW), call('a', 2, NOW + 1), carried('a', 'b'), call('a', 3, NOW + 2), '{', call('b', 4, NOW + 3));
   t.strictSame(await costsOf(callsNewestFirst(open, 'b', 0)), [4, 2], 'what another block of that name had spent before is not its own');
   t.strictSame(await costsOf(callsNewestFirst(open, 'a', 0)), [3, 2]);
@@ -67,7 +67,7 @@ t.test('the calls of a block come newest first, with those under an earlier name
   t.strictSame(await costsOf(callsNewestFirst(async () => undefined, 'b', 0)), []);
 });
 
-t.test('reading ends where everything is old, and not at a single call of a clock that was wrong', async (t) => {
+t.test('reading ends at a piece of old lines, and not at a single line with a wrong time', async (t) => {
   const old = Array.from({ length: 2000 }, (_, n) => call('a', n, NOW - DAY));
   const opened = ledgerOf(t, ...old, call('a', 1, NOW + 1), call('a', 2, NOW - 10 * DAY), call('a', 3, NOW + 2));
   let bytes = 0;
@@ -89,7 +89,7 @@ t.test('reading ends where everything is old, and not at a single call of a cloc
   t.ok(bytes < 300_000, `${bytes} of some 400,000 bytes were read`);
 });
 
-t.test('a book takes what is recent, and tells of damaged lines', async (t) => {
+t.test('a book takes recent lines, and damaged lines are counted', async (t) => {
   const ledger = await ledgerOf(t, call('a', 1, NOW - DAY), '{', call('a', 2))();
   if (ledger === undefined) throw new Error('it is there');
   const book = new SpendBook();

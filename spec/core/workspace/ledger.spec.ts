@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { createBus } from '../../../core/bus.ts';
 import { Ledger, type LedgerLine } from '../../../core/workspace/ledger.ts';
+import type { Spend } from '../../../core/workspace/ledger-buckets.ts';
 import { withSmallDisk } from '../../support/small-disk.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
@@ -25,13 +26,17 @@ function open(workspace: string): { ledger: Ledger; faults: unknown[] } {
   return { ledger: new Ledger(workspace, bus, () => NOW), faults };
 }
 
+async function spend(ledger: Ledger, block: string, sinceMs: number): Promise<Spend> {
+  return (await ledger.book()).spend(block, sinceMs);
+}
+
 async function all(ledger: Ledger): Promise<LedgerLine[]> {
   const lines: LedgerLine[] = [];
   for await (const line of ledger.lines()) lines.push(line);
   return lines;
 }
 
-t.test('lines are on disk when they resolve, in their order, and are read again after a restart', async (t) => {
+t.test('lines are on disk in order when they resolve, and are read again after a restart', async (t) => {
   const workspace = t.testdir({});
   const { ledger } = open(workspace);
   t.strictSame(await all(ledger), []);
@@ -43,7 +48,7 @@ t.test('lines are on disk when they resolve, in their order, and are read again 
   t.strictSame(await all(open(workspace).ledger), lines);
 });
 
-t.test('lines that wait for each other cost one write and one fsync, and resolve in their order', async (t) => {
+t.test('lines that wait together cost one write and one fsync, and resolve in order', async (t) => {
   const workspace = t.testdir({});
   const { ledger } = open(workspace);
   await ledger.append(call('a'));
@@ -59,59 +64,59 @@ t.test('lines that wait for each other cost one write and one fsync, and resolve
   await file.close();
 });
 
-t.test('spend is what is in the file and what was appended since, whichever was asked first', async (t) => {
+t.test('spend includes the file and later lines, whichever comes first', async (t) => {
   const workspace = t.testdir({ 'ledger.jsonl': text(call('a', 1), call('b', 2), call('a', 4, NOW - DAY)) });
   const { ledger } = open(workspace);
-  const [, early] = await Promise.all([ledger.append(call('a', 8)), ledger.spend('a', NOW - 2 * DAY), ledger.append(call('a', 16))]);
+  const [, early] = await Promise.all([ledger.append(call('a', 8)), spend(ledger, 'a', NOW - 2 * DAY), ledger.append(call('a', 16))]);
   t.equal(early.usd, 29);
-  t.strictSame(await ledger.spend('a', NOW - 2 * DAY), { usd: 29, tokens: 40, unpricedCalls: 0 });
-  t.equal((await ledger.spend('a', NOW)).usd, 25);
+  t.strictSame(await spend(ledger, 'a', NOW - 2 * DAY), { usd: 29, tokens: 40 });
+  t.equal((await spend(ledger, 'a', NOW)).usd, 25);
   await ledger.append(call('a', null));
-  t.strictSame(await ledger.spend('a', NOW), { usd: 25, tokens: 40, unpricedCalls: 1 });
-  t.equal((await ledger.spend('b', 0)).usd, 2);
+  t.strictSame(await spend(ledger, 'a', NOW), { usd: 25, tokens: 40 });
+  t.equal((await spend(ledger, 'b', 0)).usd, 2);
   await ledger.close();
-  t.equal((await open(workspace).ledger.spend('a', NOW)).usd, 25);
+  t.equal((await spend(open(workspace).ledger, 'a', NOW)).usd, 25);
 });
 
-t.test('a block that lives on under another name brings its spend, also after a restart', async (t) => {
+t.test('a renamed block keeps its spend, even after a restart', async (t) => {
   const workspace = t.testdir({});
   const { ledger } = open(workspace);
   await ledger.append(call('a', 1));
   await ledger.carry('a', 'b');
   await ledger.append(call('b', 2));
   await ledger.append(call('a', 4));
-  t.equal((await ledger.spend('b', 0)).usd, 3);
+  t.equal((await spend(ledger, 'b', 0)).usd, 3);
   await ledger.carry('b', 'a');
   for (const opened of [ledger, open(workspace).ledger]) {
-    t.equal((await opened.spend('a', 0)).usd, 7);
-    t.equal((await opened.spend('b', 0)).usd, 3);
+    t.equal((await spend(opened, 'a', 0)).usd, 7);
+    t.equal((await spend(opened, 'b', 0)).usd, 3);
   }
   t.equal((await all(ledger)).length, 3, 'that is no call');
 });
 
-t.test('only as much is read at the start as the last 32 days need', async (t) => {
+t.test('a load reads only as much as the last 32 days need', async (t) => {
   const old = Array.from({ length: 4000 }, (_, n) => call('a', 1, NOW - 400 * DAY + n * 60_000));
   const recent = Array.from({ length: 4000 }, (_, n) => call('a', 1, NOW - 31 * DAY + n * 60_000));
   const workspace = t.testdir({ 'ledger.jsonl': `${'not a line\n'.repeat(20_000)}${text(...old, ...recent)}` });
   const { ledger, faults } = open(workspace);
-  t.equal((await ledger.spend('a', NOW - 32 * DAY)).usd, 4000);
+  t.equal((await spend(ledger, 'a', NOW - 32 * DAY)).usd, 4000);
   t.strictSame(faults, [], 'the damaged lines before the old ones were not met');
 });
 
-t.test('a clock that was wrong for a while hides nothing', async (t) => {
+t.test('a clock that was wrong for a while hides no spend', async (t) => {
   const year = 365 * DAY;
   const back = Array.from({ length: 10 }, () => call('a', 100, NOW - 10 * year));
   const workspace = t.testdir({ 'ledger.jsonl': text(call('a', 1, NOW - DAY), ...back, call('a', 2, NOW + 10 * year), call('a', 4)) });
-  t.equal((await open(workspace).ledger.spend('a', NOW - 2 * DAY)).usd, 7);
+  t.equal((await spend(open(workspace).ledger, 'a', NOW - 2 * DAY)).usd, 7);
   const late = new Ledger(workspace, createBus(), () => NOW + 10 * year);
-  t.equal((await late.spend('a', NOW - 2 * DAY)).usd, 7, 'a clock that is ahead when the file is read does not make everything old');
+  t.equal((await spend(late, 'a', NOW - 2 * DAY)).usd, 7, 'a clock that is ahead when the file is read does not make everything old');
 });
 
-t.test('damaged lines are skipped, counted and told; a torn one is closed', async (t) => {
+t.test('damaged lines are skipped, counted and reported; a torn one is closed', async (t) => {
   const workspace = t.testdir({ 'ledger.jsonl': `${text(call('a', 1))}null\n\n{"at"\n${text(call('a', 2))}{"at":"2026` });
   const { ledger, faults } = open(workspace);
   await ledger.append(call('a', 4));
-  t.equal((await ledger.spend('a', 0)).usd, 7);
+  t.equal((await spend(ledger, 'a', 0)).usd, 7);
   t.match(faults, [{ what: 'ledger.jsonl', error: /^3 damaged lines/ }]);
   const reading = ledger.lines();
   let count = 0;
@@ -123,7 +128,7 @@ t.test('damaged lines are skipped, counted and told; a torn one is closed', asyn
   t.equal(reading.damagedLines, 3, 'a second reading counts anew');
 });
 
-t.test('a report of many lines leaves the loop free', async (t) => {
+t.test('a report of many lines does not block the event loop', async (t) => {
   const workspace = t.testdir({ 'ledger.jsonl': text(call('a')).repeat(60_000) });
   const { ledger } = open(workspace);
   let turns = 0;
@@ -137,43 +142,43 @@ t.test('a report of many lines leaves the loop free', async (t) => {
   t.ok(turns >= 10, `${turns} turns`);
 });
 
-t.test('a link is not followed, a failure is told, and later lines work', async (t) => {
+t.test('a link is not followed, a failure is reported, and later lines work', async (t) => {
   const workspace = t.testdir({ victim: 'untouched' });
   const path = join(workspace, 'ledger.jsonl');
   symlinkSync(join(workspace, 'victim'), path);
   const { ledger } = open(workspace);
   await t.rejects(ledger.append(call('a')), { code: 'ELOOP' });
-  await t.rejects(ledger.spend('a', 0), { code: 'WORKSPACE_DAMAGED' });
+  await t.rejects(spend(ledger, 'a', 0), { code: 'WORKSPACE_DAMAGED' });
   await t.rejects(all(ledger), { code: 'WORKSPACE_DAMAGED' });
   t.equal(readFileSync(join(workspace, 'victim'), 'utf8'), 'untouched');
   unlinkSync(path);
   await ledger.append(call('a'));
-  t.equal((await ledger.spend('a', 0)).usd, 2, 'with the one that failed, which was paid');
+  t.equal((await spend(ledger, 'a', 0)).usd, 2, 'with the one that failed, which was paid');
 });
 
-t.test('what did not fit on the disk counts all the same, and is written when there is room again', async (t) => {
+t.test('a call that did not fit on the disk counts, and is written when there is room again', async (t) => {
   const workspace = t.testdir({});
   const reason = await withSmallDisk(workspace, async () => {
     const { ledger } = open(workspace);
     await ledger.append(call('a', 1));
-    t.equal((await ledger.spend('a', 0)).usd, 1);
+    t.equal((await spend(ledger, 'a', 0)).usd, 1);
     const filler = join(workspace, 'filler');
     writeFileSync(filler, 'x'.repeat(248 * 1024));
     const many = await Promise.allSettled(Array.from({ length: 100 }, () => ledger.append(call('a', 2))));
     t.ok(many.every((result) => result.status === 'rejected' && (result.reason as { code?: string }).code === 'STORAGE_FULL'));
-    t.equal((await ledger.spend('a', 0)).usd, 201);
+    t.equal((await spend(ledger, 'a', 0)).usd, 201);
     t.strictSame(await all(ledger), [call('a', 1)]);
     await t.rejects(ledger.ready(), { code: 'STORAGE_FULL' });
     unlinkSync(filler);
     await ledger.append(call('a', 4));
     await ledger.ready();
-    t.equal((await ledger.spend('a', 0)).usd, 205);
-    t.equal((await open(workspace).ledger.spend('a', 0)).usd, 205);
+    t.equal((await spend(ledger, 'a', 0)).usd, 205);
+    t.equal((await spend(open(workspace).ledger, 'a', 0)).usd, 205);
   });
   if (reason !== undefined) t.comment(`not tried: ${reason}`);
 });
 
-t.test('a call that could not be written is written with the next lines, or at the end, and counts once', async (t) => {
+t.test('a call that could not be written is written with the next lines or at the close, and counts once', async (t) => {
   const workspace = t.testdir({});
   const path = join(workspace, 'ledger.jsonl');
   const { ledger, faults } = open(workspace);
@@ -188,11 +193,11 @@ t.test('a call that could not be written is written with the next lines, or at t
   await t.rejects(ledger.carry('a', 'b'), { code: 'EISDIR' });
   await t.rejects(ledger.ready(), { code: 'EISDIR' });
   rmdirSync(path);
-  t.equal((await ledger.spend('a', 0)).usd, 1, 'also where the file was not read before');
-  t.equal((await ledger.spend('b', 0)).usd, 0, 'what was not carried stays');
+  t.equal((await spend(ledger, 'a', 0)).usd, 1, 'also where the file was not read before');
+  t.equal((await spend(ledger, 'b', 0)).usd, 0, 'what was not carried stays');
   await ledger.ready();
   t.equal(readFileSync(path, 'utf8'), text(call('a')));
-  t.equal((await ledger.spend('a', 0)).usd, 1);
+  t.equal((await spend(ledger, 'a', 0)).usd, 1);
   unlinkSync(path);
   mkdirSync(path);
   await t.rejects(ledger.append(call('a', 2)), { code: 'EISDIR' });
@@ -206,7 +211,7 @@ t.test('a call that could not be written is written with the next lines, or at t
   t.strictSame(faults, []);
 });
 
-t.test('closing waits for what was appended, and refuses more', async (t) => {
+t.test('close() waits for the appended lines, and later ones are refused', async (t) => {
   const workspace = t.testdir({});
   const { ledger } = open(workspace);
   const appended = ledger.append(call('a'));
@@ -215,10 +220,10 @@ t.test('closing waits for what was appended, and refuses more', async (t) => {
   await appended;
   await t.rejects(ledger.append(call('a')), /closed/);
   await t.rejects(ledger.carry('a', 'b'), /closed/);
-  t.equal((await ledger.spend('a', 0)).usd, 1, 'reading still works');
+  t.equal((await spend(ledger, 'a', 0)).usd, 1, 'reading still works');
 });
 
-t.test('a line of another process is met when the file is read', async (t) => {
+t.test('lines of another process are read with the file', async (t) => {
   const workspace = t.testdir({});
   const { ledger } = open(workspace);
   await ledger.append(call('a'));

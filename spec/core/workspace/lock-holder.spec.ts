@@ -8,18 +8,18 @@ import { until } from '../../support/until.ts';
 const HOLDER: LockHolder = { pid: process.pid, startedAt: '2026-11-20T14:03:22.123Z', processStart: null, url: null, version: '1.2.3' };
 const hasProc = (await processStart(process.pid)) !== null;
 
-t.test('a holder is read back as it was written, without what it does not know', async (t) => {
+t.test('a holder is read back as it was written, without unknown fields', async (t) => {
   const whole = { ...HOLDER, url: 'http://127.0.0.1:8420', processStart: '42' };
   t.strictSame(holderIn(JSON.stringify({ ...whole, later: true })), whole);
 });
 
-t.test('damaged text names nobody', async (t) => {
+t.test('damaged text names no holder', async (t) => {
   const damaged = ['', '{', 'null', '[]', '"x"', '{}', ...[0, -1, 1.5, '1', 2 ** 60, null].map((pid) => JSON.stringify({ ...HOLDER, pid }))];
   for (const field of Object.keys(HOLDER)) damaged.push(JSON.stringify({ ...HOLDER, [field]: undefined }), JSON.stringify({ ...HOLDER, [field]: {} }));
   for (const text of damaged) t.equal(holderIn(text), undefined, text);
 });
 
-t.test('a process lives until it ends', async (t) => {
+t.test('a process is alive until it ends', async (t) => {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)']);
   const holder = { ...HOLDER, pid: child.pid ?? 0, processStart: await processStart(child.pid ?? 0) };
   t.ok(await isAlive(holder));
@@ -29,13 +29,13 @@ t.test('a process lives until it ends', async (t) => {
   t.notOk(await isAlive({ ...HOLDER, pid: 2 ** 40 }), 'a number that no process can have');
 });
 
-t.test('another process with the same number is told by when it was started', { skip: !hasProc && 'needs /proc' }, async (t) => {
+t.test('another process with the same pid is recognised by its start time', { skip: !hasProc && 'needs /proc' }, async (t) => {
   t.ok(await isAlive({ ...HOLDER, processStart: await processStart(process.pid) }));
   t.notOk(await isAlive({ ...HOLDER, processStart: '1' }));
   t.ok(await isAlive(HOLDER), 'a lock that does not say goes by the number alone');
 });
 
-t.test('a process that has ended but was not yet asked for its exit code is gone', { skip: !hasProc && 'needs /proc' }, async (t) => {
+t.test('a zombie process is not alive', { skip: !hasProc && 'needs /proc' }, async (t) => {
   // The shell starts a child and becomes a program that never asks for its exit code.
   const parent = spawn('sh', ['-c', 'sleep 1000 & echo $!; exec sleep 1000'], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.teardown(() => parent.kill('SIGKILL'));
@@ -54,6 +54,6 @@ t.test('a process that has ended but was not yet asked for its exit code is gone
   t.doesNotThrow(() => process.kill(holder.pid, 0), 'the system still knows its number');
 });
 
-t.test('of a process that does not exist nothing is known', async (t) => {
+t.test('a process that does not exist has no start time', async (t) => {
   t.equal(await processStart(2 ** 30), null);
 });

@@ -109,7 +109,7 @@ t.test('the lock of a process that was killed is taken over', async (t) => {
   await lock.release();
 });
 
-t.test('the lock names its holder, closed to others, in a folder that is made', async (t) => {
+t.test('the lock names its holder and is private, and its folder is made', async (t) => {
   const workspace = join(t.testdir({}), 'a', 'b');
   const lock = await WorkspaceLock.acquire(workspace, { now: () => 0 });
   const path = join(workspace, '.lock');
@@ -136,7 +136,7 @@ t.test('the lock names its holder, closed to others, in a folder that is made', 
   t.strictSame(readdirSync(workspace), []);
 });
 
-t.test('giving it back twice, also at once, is the same as once', async (t) => {
+t.test('a second release does nothing, even at the same time', async (t) => {
   const workspace = t.testdir({});
   const lock = await WorkspaceLock.acquire(workspace);
   await Promise.all([lock.announce('http://a'), lock.release(), lock.release()]);
@@ -149,7 +149,7 @@ t.test('giving it back twice, also at once, is the same as once', async (t) => {
   await next.release();
 });
 
-t.test('a lock that was removed or names another one is not touched', async (t) => {
+t.test('a lock that was removed or names another process is not touched', async (t) => {
   const workspace = t.testdir({});
   const lock = await WorkspaceLock.acquire(workspace);
   writeFileSync(join(workspace, '.lock'), JSON.stringify(GONE));
@@ -162,7 +162,7 @@ t.test('a lock that was removed or names another one is not touched', async (t) 
   t.strictSame(readdirSync(workspace), []);
 });
 
-t.test('a lock whose number belongs to another process now is taken over', { skip: !hasProc && 'needs /proc' }, async (t) => {
+t.test('a lock is taken over if its pid belongs to another process now', { skip: !hasProc && 'needs /proc' }, async (t) => {
   const workspace = t.testdir({ '.lock': JSON.stringify({ ...GONE, pid: process.ppid }) });
   t.equal(await readLock(workspace), undefined);
   const lock = await WorkspaceLock.acquire(workspace);
@@ -170,7 +170,7 @@ t.test('a lock whose number belongs to another process now is taken over', { ski
   await lock.release();
 });
 
-t.test('a damaged lock is taken over once it is some seconds old, and respected before', async (t) => {
+t.test('a damaged lock is respected for some seconds and then taken over', async (t) => {
   const folder = t.testdir({});
   const texts = ['', '{"pid":', 'null', 'x'.repeat(100_000)];
   await Promise.all(
@@ -198,7 +198,7 @@ function claimOn(workspace: string, name: string): string {
   return `..lock.${hash.slice(0, 16)}.tmp`;
 }
 
-t.test('a process that died in mid-takeover stops nobody', async (t) => {
+t.test('a process that died during a takeover blocks nobody', async (t) => {
   const workspace = t.testdir({ '.lock': JSON.stringify(GONE) });
   const claim = claimOn(workspace, '.lock');
   writeFileSync(join(workspace, claim), JSON.stringify(GONE));
@@ -209,7 +209,7 @@ t.test('a process that died in mid-takeover stops nobody', async (t) => {
   await lock.release();
 });
 
-t.test('a process that is about to take over is waited for, and not raced', async (t) => {
+t.test('a takeover that is under way is waited for', async (t) => {
   const workspace = t.testdir({ '.lock': JSON.stringify(GONE) });
   const claim = join(workspace, claimOn(workspace, '.lock'));
   writeFileSync(claim, JSON.stringify({ ...GONE, pid: process.ppid, processStart: await processStart(process.ppid) }));
@@ -221,7 +221,7 @@ t.test('a process that is about to take over is waited for, and not raced', asyn
   t.strictSame(readdirSync(workspace), []);
 });
 
-t.test('a link, a folder or a pipe where the lock should be is left alone and told', async (t) => {
+t.test('a link, a folder or a pipe in place of the lock is an error and is not touched', async (t) => {
   const folder = t.testdir({ victim: 'untouched' });
   const workspace = join(folder, 'workspace');
   mkdirSync(workspace);
@@ -238,7 +238,7 @@ t.test('a link, a folder or a pipe where the lock should be is left alone and to
   t.strictSame(readdirSync(workspace), ['.lock'], 'and nothing is left beside it');
 });
 
-t.test('a folder that can not be used is an error, not a free workspace', async (t) => {
+t.test('an unusable folder is an error, not a free workspace', async (t) => {
   const folder = t.testdir({ file: '' });
   await t.rejects(WorkspaceLock.acquire(join(folder, 'file')), { code: 'ENOTDIR' });
   await t.rejects(readLock(join(folder, 'file')), { code: 'ENOTDIR' });
@@ -256,7 +256,7 @@ function replaceFileCalls(t: Test, calls: Partial<typeof fsPromises>): void {
   t.teardown(() => put(originals));
 }
 
-t.test('where the file system has no links, a name is still given once', async (t) => {
+t.test('without hard links, exactly one process gets the lock', async (t) => {
   const folder = t.testdir({ stale: { '.lock': JSON.stringify(GONE) }, free: {} });
   replaceFileCalls(t, { link: () => Promise.reject(Object.assign(new Error('no links here'), { code: 'EPERM' })) });
   for (const name of ['free', 'stale']) {
@@ -275,7 +275,7 @@ t.test('where the file system has no links, a name is still given once', async (
   t.strictSame(readdirSync(join(folder, 'free')), [], 'nothing is left');
 });
 
-t.test('a lock that names us in other words is written as ours again', async (t) => {
+t.test('an edited lock that still names this process is restored', async (t) => {
   const workspace = t.testdir({});
   const lock = await WorkspaceLock.acquire(workspace);
   const before = readFileSync(join(workspace, '.lock'), 'utf8');
@@ -294,7 +294,7 @@ t.test('a lock that names us in other words is written as ours again', async (t)
   t.strictSame(readdirSync(workspace), [], 'what was given back is not taken again');
 });
 
-t.test('a lock of a process that began later is its own, though it does not seem to live; an older one is taken back', async (t) => {
+t.test('a lock of a later process is respected even if it does not seem alive, and an older one is taken back', async (t) => {
   const workspace = t.testdir({});
   const path = join(workspace, '.lock');
   const lock = await WorkspaceLock.acquire(workspace, { now: () => Date.parse('2026-11-20T15:00:00.000Z') });

@@ -3,7 +3,7 @@ import { compareLogNames, firstNames, isLogName, logLine, logName, newestFirst }
 
 const NOW = Date.parse('2026-11-20T14:03:22.123Z');
 
-t.test('an event is a line of words', async (t) => {
+t.test('an event is one line of words', async (t) => {
   t.equal(
     logLine(NOW, 'INFO', 'reply.done', { id: 'a1', model: 'm/x:7b', in: 812, cost: 0.0031, cached: false, ttft: null, gone: undefined }),
     '2026-11-20T14:03:22.123Z INFO reply.done id=a1 model=m/x:7b in=812 cost=0.0031 cached=false ttft=null\n',
@@ -11,7 +11,7 @@ t.test('an event is a line of words', async (t) => {
   t.equal(logLine(NOW, 'WARN', 'x', {}), '2026-11-20T14:03:22.123Z WARN x\n');
 });
 
-t.test('a value that could be mistaken is quoted, and can be read back', async (t) => {
+t.test('an ambiguous value is quoted, and can be parsed again', async (t) => {
   const values = ['', ' ', 'two words', 'a=b', 'say "x"', "it's", 'back\\slash', 'line\nbreak\r\n', '\t', '\0', 'é', '\u{1f600}', 'tab\there'];
   for (const value of values) {
     const line = logLine(NOW, 'INFO', 'x', { value });
@@ -22,7 +22,7 @@ t.test('a value that could be mistaken is quoted, and can be read back', async (
   t.match(logLine(NOW, 'INFO', 'x', { value: 'é\u{1f600}' }), 'value=é\u{1f600}\n', 'letters stay as they are');
 });
 
-t.test('no control, no escape sequence and no mark that turns text around survives, in whatever place', async (t) => {
+t.test('control characters, escape sequences and direction marks are escaped everywhere', async (t) => {
   const hostile = '\u001b[31m\u009b2J\u007f\u202e\u2066\u2028\u2029\u200f\ufeff\u0000\ud800';
   const line = logLine(NOW, 'INFO', `x${hostile}`, { [`key${hostile} =`]: `value${hostile}`, 'a b': 1 });
   t.match(line, /^[\x20-\x7e]+\n$/);
@@ -35,7 +35,7 @@ t.test('a long value is cut', async (t) => {
   t.ok(logLine(NOW, 'INFO', 'x', { text: 'y'.repeat(1_000_000), other: '\0'.repeat(1_000_000) }).length < 20_000);
 });
 
-t.test('names say when and what, and tell those of one second apart', async (t) => {
+t.test('names contain the time and the channel, and differ within one second', async (t) => {
   t.equal(logName(NOW, 'monitor', 0), '2026-11-20T14-03-22Z-monitor.log');
   t.equal(logName(NOW, 'monitor', 1), '2026-11-20T14-03-22Z-monitor-2.log');
   t.equal(logName(NOW, '../Über/x', 0), '2026-11-20T14-03-22Z--ber-x.log');
@@ -60,7 +60,7 @@ t.test('newer names come first, foreign ones last', async (t) => {
   for (const order of [sorted, sorted.toReversed(), sorted.toSorted()]) t.strictSame([...order].sort(compareLogNames), sorted);
 });
 
-t.test('the first of many names are those that sorting them all would give', async (t) => {
+t.test('the first of many names are the same as after sorting all', async (t) => {
   const names = Array.from({ length: 5000 }, (_, n) => logName(NOW + ((n * 7919) % 1000) * 1000, 'monitor', n % 5));
   for (const compare of [newestFirst, (a: string, b: string) => newestFirst(b, a)]) {
     for (const count of [1, 20, 4999, 6000]) t.strictSame(firstNames(names, count, compare), names.toSorted(compare).slice(0, count));

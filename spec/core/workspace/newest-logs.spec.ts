@@ -15,14 +15,14 @@ function write(folder: string, name: string | Buffer, content: string | Buffer, 
   utimesSync(path, seconds, seconds);
 }
 
-t.test('a folder that is missing or empty has no logs; one that can not be read is an error', async (t) => {
+t.test('a missing or empty folder has no logs, and an unreadable one is an error', async (t) => {
   const folder = t.testdir({ empty: {}, file: '' });
   t.strictSame(await newestLogs(join(folder, 'missing')), []);
   t.strictSame(await newestLogs(join(folder, 'empty')), []);
   await t.rejects(newestLogs(join(folder, 'file')), { code: 'BLOCK_DAMAGED', message: /^file is not a folder/ });
 });
 
-t.test('the newest come first, with their content', async (t) => {
+t.test('the newest logs come first, with their content', async (t) => {
   const folder = t.testdir({});
   for (let n = 0; n < 30; n += 1) write(folder, logName(NOW + n * 1000, 'monitor', 0), `line ${n}\n`, NOW / 1000 + n);
   const logs = await newestLogs(folder);
@@ -41,7 +41,7 @@ t.test('the newest come first, with their content', async (t) => {
   t.equal((await newestLogs(folder, 3)).length, 3);
 });
 
-t.test('the time of the last line decides, not the name; a foreign name is shown where there is room', async (t) => {
+t.test('the modification time decides the order, not the name; foreign names are shown if there is room', async (t) => {
   const folder = t.testdir({});
   write(folder, logName(NOW, 'monitor', 0), 'old name, new line', 3000);
   write(folder, logName(NOW + 1000, 'web', 0), 'new name, old line', 2000);
@@ -65,14 +65,14 @@ t.test('only the tail is read, cut between characters', async (t) => {
   t.match(await newestLogs(folder, 20, 50), [{ content: 'x'.repeat(50), truncated: false }]);
 });
 
-t.test('bytes that are no text are shown as such', async (t) => {
+t.test('invalid UTF-8 is shown with replacement characters', async (t) => {
   const folder = t.testdir({});
   write(folder, 'a.log', Buffer.from([0x61, 0xff, 0xc3, 0x62, 0x80, 0x80, 0x80, 0x80]), 1);
   t.match(await newestLogs(folder), [{ content: 'a\ufffd\ufffdb\ufffd\ufffd\ufffd\ufffd' }]);
   t.match(await newestLogs(folder, 20, 4), [{ content: '\ufffd' }], 'at most one character is left out at the cut');
 });
 
-t.test('a huge file costs only its tail', async (t) => {
+t.test('only the tail of a huge file is read', async (t) => {
   const folder = t.testdir({});
   write(folder, 'a.log', 'begin', 1);
   truncateSync(join(folder, 'a.log'), 2 * 1024 ** 3);
@@ -81,7 +81,7 @@ t.test('a huge file costs only its tail', async (t) => {
   t.equal(log?.content.length, 65536);
 });
 
-t.test('what is no regular file is not opened; a name that could harm is skipped', { skip: process.platform === 'win32' && 'no such names' }, async (t) => {
+t.test('only regular files are opened, and dangerous names are skipped', { skip: process.platform === 'win32' && 'no such names' }, async (t) => {
   const folder = t.testdir({ victim: 'secret', logs: { 'good.log': 'good' } });
   const logs = join(folder, 'logs');
   symlinkSync(join(folder, 'victim'), join(logs, logName(NOW, 'link', 0)));
@@ -96,13 +96,13 @@ t.test('what is no regular file is not opened; a name that could harm is skipped
   );
 });
 
-t.test('one file that is closed to us does not hide the others', { skip: process.getuid?.() === 0 && 'root may read all' }, async (t) => {
+t.test('one unreadable file does not hide the others', { skip: process.getuid?.() === 0 && 'root may read all' }, async (t) => {
   const folder = t.testdir({ 'a.log': 'a', 'b.log': 'b' });
   execFileSync('chmod', ['000', join(folder, 'a.log')]);
   t.match(await newestLogs(folder), [{ file: 'b.log' }]);
 });
 
-t.test('of very many files the newest are found, in little memory', async (t) => {
+t.test('the newest of very many files are found, with little memory', async (t) => {
   const folder = t.testdir({});
   const count = sweep(100_000, 20_000);
   for (let n = 0; n < count; n += 1) writeFileSync(join(folder, n % 10 === 0 ? `foreign-${n}.log` : logName(NOW + n * 1000, 'monitor', 0)), '');

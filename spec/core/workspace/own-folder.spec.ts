@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { hasOwnFolder } from '../../../core/workspace/own-folder.ts';
 
-t.test('a folder is taken for one; a link, a file and nothing are not', (t) => {
+t.test('only a folder is accepted; a link or a file is an error, and a missing one is false', (t) => {
   const folder = t.testdir({ logs: {}, file: '' });
   symlinkSync(join(folder, 'logs'), join(folder, 'link'));
   symlinkSync(join(folder, 'nowhere'), join(folder, 'dangling'));

@@ -14,20 +14,20 @@ async function faultOf(path: string): Promise<string> {
   );
 }
 
-t.test('a small file and a large one are read whole', async (t) => {
+t.test('small and large files are read as a whole', async (t) => {
   const folder = t.testdir({ empty: '', small: 'é', large: 'x'.repeat(3_000_000) });
   t.equal((await readRegular(join(folder, 'empty'), LIMIT))?.length, 0);
   t.equal((await readRegular(join(folder, 'small'), LIMIT))?.toString(), 'é');
   t.equal((await readRegular(join(folder, 'large'), LIMIT))?.toString(), 'x'.repeat(3_000_000));
 });
 
-t.test('a missing file is undefined; a folder above it that is none is a fault', async (t) => {
+t.test('a missing file is undefined, and a path through a file is a fault', async (t) => {
   const folder = t.testdir({ file: '' });
   t.equal(await readRegular(join(folder, 'missing'), LIMIT), undefined);
   t.equal(await faultOf(join(folder, 'file', 'inner')), "it can't be read (ENOTDIR)");
 });
 
-t.test('a folder, a pipe that nobody writes, and links are refused at once', { skip: process.platform === 'win32' && 'needs POSIX' }, async (t) => {
+t.test('a folder, a pipe without a writer and links are refused at once', { skip: process.platform === 'win32' && 'needs POSIX' }, async (t) => {
   const folder = t.testdir({ folder: {}, victim: 'secret' });
   execFileSync('mkfifo', [join(folder, 'pipe')]);
   symlinkSync('/dev/zero', join(folder, 'endless'));
@@ -45,7 +45,7 @@ t.test('a file above the limit is refused without being read', async (t) => {
   t.equal(await faultOf(join(folder, 'sparse')), `it is larger than ${LIMIT} bytes`);
 });
 
-t.test('a file that may not be read is a fault without its path', { skip: process.getuid?.() === 0 && 'root may read everything' }, async (t) => {
+t.test('the fault of an unreadable file does not contain its path', { skip: process.getuid?.() === 0 && 'root may read everything' }, async (t) => {
   const folder = t.testdir({ file: 'x' });
   chmodSync(join(folder, 'file'), 0);
   t.equal(await faultOf(join(folder, 'file')), "it can't be read (EACCES)");
@@ -63,7 +63,7 @@ async function linesOf(path: string, maxLineBytes = LIMIT): Promise<(string | un
   return all;
 }
 
-t.test('lines come in their order and whole, also where they are longer than what is read at once', async (t) => {
+t.test('lines come in order and whole, even if they are longer than a piece', async (t) => {
   const lines = ['a', '', 'é'.repeat(300_000), ...Array.from({ length: 20_000 }, (_, n) => `line ${n} ${'x'.repeat(n % 100)}`)];
   const folder = t.testdir({ whole: `${lines.join('\n')}\n`, cut: 'a\n{"cut sho', one: 'é', empty: '', blank: '\n\n' });
   t.strictSame(await linesOf(join(folder, 'whole')), lines);
@@ -74,13 +74,13 @@ t.test('lines come in their order and whole, also where they are longer than wha
   t.strictSame(await linesOf(join(folder, 'missing')), []);
 });
 
-t.test('a line that is too long is told as one, and those after it are read', async (t) => {
+t.test('a line that is too long is undefined, and the lines after it are read', async (t) => {
   const folder = t.testdir({ first: `${'x'.repeat(1_000_000)}\nafter`, last: `before\n${'x'.repeat(1_000_000)}` });
   t.strictSame(await linesOf(join(folder, 'first'), 200_000), [undefined, 'after']);
   t.strictSame(await linesOf(join(folder, 'last'), 200_000), ['before', undefined]);
 });
 
-t.test('a large file is read in pieces, and others have their turn between them', async (t) => {
+t.test('a large file is read in pieces, with turns for other work between them', async (t) => {
   const folder = t.testdir({ large: 'line\n'.repeat(400_000) });
   let turns = 0;
   let isOver = false;
@@ -98,7 +98,7 @@ t.test('a large file is read in pieces, and others have their turn between them'
   t.ok(pieces > 10 && turns > pieces / 2, `${turns} turns for ${pieces} pieces`);
 });
 
-t.test('what is no file has no lines', { skip: process.platform === 'win32' && 'needs POSIX' }, async (t) => {
+t.test('anything but a regular file has no lines', { skip: process.platform === 'win32' && 'needs POSIX' }, async (t) => {
   const folder = t.testdir({ folder: {}, large: 'x'.repeat(LIMIT + 1) });
   symlinkSync('/dev/zero', join(folder, 'link'));
   await t.rejects(linesOf(join(folder, 'folder')), { message: 'it is not a regular file' });

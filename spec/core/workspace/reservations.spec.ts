@@ -4,7 +4,7 @@ import { Reservations } from '../../../core/workspace/reservations.ts';
 
 const never = new AbortController().signal;
 
-t.test('what is held is summed by block, and released once', async (t) => {
+t.test('reservations are summed by block, and each is released once', async (t) => {
   const reservations = new Reservations();
   t.equal(reservations.sum('a'), undefined);
   const first = reservations.hold('a', { usd: 1, tokens: 10 });
@@ -22,7 +22,7 @@ t.test('what is held is summed by block, and released once', async (t) => {
   t.strictSame(reservations.sum('a'), { usd: 8, tokens: 80 });
 });
 
-t.test('whoever waits hears of the next release of the block, or leaves', async (t) => {
+t.test('a wait ends at the next release of the block or with its signal', async (t) => {
   const reservations = new Reservations();
   const [a, b] = ['a', 'b'].map((name) => reservations.hold(name, { usd: 1, tokens: 1 }));
   const heard: string[] = [];

@@ -11,7 +11,7 @@ function open(t: Test): { watches: FolderWatches; faults: string[] } {
   return { watches, faults };
 }
 
-t.test('each listener of a folder is told, and only of its folder', async (t) => {
+t.test('each listener gets the changes of its own folder only', async (t) => {
   const folder = t.testdir({ a: {}, b: {} });
   const { watches, faults } = open(t);
   const told: string[][] = [[], [], []];
@@ -33,7 +33,7 @@ t.test('the same folder under other spellings is watched once', async (t) => {
   t.equal(watches.size, 1);
 });
 
-t.test('a watch ends with its last listener, and a listener that has left is told nothing', async (t) => {
+t.test('a watch ends with its last listener, and a removed listener gets nothing', async (t) => {
   const folder = t.testdir({});
   const { watches } = open(t);
   const told: string[] = [];
@@ -56,7 +56,7 @@ t.test('a watch ends with its last listener, and a listener that has left is tol
   t.notOk(told.includes('two'));
 });
 
-t.test('a listener that throws harms nobody', async (t) => {
+t.test('a listener that throws does not affect the others', async (t) => {
   const folder = t.testdir({});
   const { watches, faults } = open(t);
   const told: string[] = [];
@@ -70,7 +70,7 @@ t.test('a listener that throws harms nobody', async (t) => {
   t.strictSame(faults, [`${folder}: a bad listener`]);
 });
 
-t.test('after closing nothing is watched, and watching again does nothing', async (t) => {
+t.test('after close() nothing is watched, and watch() does nothing', async (t) => {
   const folder = t.testdir({});
   const { watches } = open(t);
   const told: string[] = [];

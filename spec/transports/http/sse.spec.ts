@@ -58,8 +58,7 @@ t.test('nothing is sent before the first content, and then start comes first, in
   writer.done(DONE);
   t.strictSame(writes, [
     'event: start\ndata: {"provider":"p","model":"m"}\n\nevent: content\ndata: {"text":"a"}\n\nevent: content\ndata: {"text":"b"}\n\n',
-    'event: content\ndata: {"text":"c"}\n\n',
-    `event: done\ndata: ${JSON.stringify(DONE)}\n\n`,
+    `event: content\ndata: {"text":"c"}\n\nevent: done\ndata: ${JSON.stringify(DONE)}\n\n`,
   ]);
   const answer = await readAnswer(await response);
   t.equal(answer.text, writes.join(''));

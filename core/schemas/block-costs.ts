@@ -1,0 +1,65 @@
+// costs.json: what the calls of a block have cost. Money is in USD. Pure: no I/O.
+import type { XStatic } from 'typebox/schema';
+import { Usage } from './chat.ts';
+import { count, money, number, object, oneOf, orNull, string, time } from './fields.ts';
+
+/** Sums of calls: tokens, USD, and the number of calls. */
+export const CostBucket = object({
+  calls: count,
+  input: count,
+  output: count,
+  cacheRead: count,
+  cacheWrite: count,
+  costUsd: { ...money, description: 'null when nothing in it has a known price' },
+  unpricedCalls: count,
+});
+export type CostBucket = XStatic<typeof CostBucket>;
+const buckets = { type: 'object', additionalProperties: CostBucket } as const;
+
+/** Why a model was called: for an answer, or for a summary of the memory. */
+export type CallPurpose = 'chat' | 'summary';
+
+const spent = object({ usd: number, tokens: count, key: string }, ['key']);
+/** What was spent today and this month, and whether a cap is near or reached. */
+export const BudgetStand = object({ day: spent, month: spent, state: oneOf(['ok', 'warn', 'exceeded']) });
+export type BudgetStand = XStatic<typeof BudgetStand>;
+
+/** costs.json: counts of a block's calls, derived from the ledger. */
+export const CostsFile = {
+  type: 'object',
+  required: ['totalInput', 'totalOutput', 'totalCost', 'calls'],
+  properties: {
+    totalInput: count,
+    totalOutput: count,
+    totalCost: { ...money, description: 'USD; null when nothing is priced' },
+    sessionInput: { ...count, description: 'Since the monitor was last started' },
+    sessionOutput: count,
+    sessionCost: money,
+    currency: { type: 'string', const: 'USD' },
+    calls: count,
+    failedCalls: count,
+    unpricedCalls: count,
+    byModel: buckets,
+    byDay: { ...buckets, description: 'The last 90 days, UTC' },
+    byPurpose: buckets,
+    lastCall: orNull({
+      type: 'object',
+      required: ['at', 'provider', 'model'],
+      properties: {
+        at: time,
+        messageId: orNull(string),
+        provider: string,
+        model: string,
+        usage: orNull(Usage),
+        costUsd: money,
+        latencyMs: orNull(number),
+        ttftMs: orNull(number),
+      },
+    }),
+    budget: BudgetStand,
+    lastUpdated: orNull(time),
+    lastReset: orNull(time),
+  },
+} as const;
+/** The content that `CostsFile` describes, with every field. */
+export type BlockCosts = Required<XStatic<typeof CostsFile>>;

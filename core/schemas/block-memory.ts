@@ -1,0 +1,54 @@
+// memory.json: what a block remembers besides its messages. Pure: no I/O.
+import type { XStatic } from 'typebox/schema';
+import { boolean, count, listOf, number, object, oneOf, orNull, string, time } from './fields.ts';
+
+const id = { type: 'string', minLength: 1, maxLength: 256 } as const;
+
+/** One fact in memory.json; pinned facts are in every prompt. */
+export const Fact = object({ id, text: { type: 'string', maxLength: 262_144 }, pinned: boolean, createdAt: time }, ['createdAt']);
+export type Fact = XStatic<typeof Fact>;
+
+/**
+ * One compaction of a block's memory. It is started by a window that passed its threshold or exceeds its limit, or by a person. It writes a new
+ * summary, or moves the window without one (`evicted`), or moves nothing (`failed`).
+ */
+export const Compaction = {
+  type: 'object',
+  required: ['id', 'at', 'trigger', 'outcome'],
+  properties: {
+    id,
+    at: time,
+    trigger: oneOf(['threshold', 'overflow', 'manual']),
+    outcome: oneOf(['summarized', 'evicted', 'failed']),
+    messages: { ...count, description: 'Entries that left the window' },
+    tokensBefore: count,
+    tokensAfter: count,
+    model: orNull(string),
+    costUsd: orNull(number),
+    previousSummary: { type: 'string', description: 'The summary that this one replaced; undo brings it back' },
+    previousFirstKeptId: orNull(string),
+    undone: boolean,
+  },
+} as const;
+export type Compaction = XStatic<typeof Compaction>;
+
+/** memory.json: facts, summary and window. Tokens are estimates. */
+export const MemoryFile = object(
+  {
+    summary: string,
+    summaryUpdatedAt: orNull(time),
+    facts: listOf(Fact),
+    window: object({
+      firstKeptId: { ...orNull(string), description: 'The model sees no entry before this one; null for all' },
+      messages: count,
+      tokens: count,
+      maxTokens: count,
+      percent: { type: 'number', minimum: 0 },
+    }),
+    compactions: { ...listOf(Compaction), description: 'The last 20' },
+    compactionCount: count,
+  },
+  ['summaryUpdatedAt'],
+);
+/** The content that `MemoryFile` describes. */
+export type BlockMemory = XStatic<typeof MemoryFile>;

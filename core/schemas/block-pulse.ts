@@ -1,0 +1,69 @@
+// pulse.json: what the monitor of a block does and has done. Pure: no I/O.
+import type { XStatic } from 'typebox/schema';
+import { count, listOf, object, oneOf, orNull, string, time } from './fields.ts';
+
+/** The coarse status of a block; `statusOf` maps the states to it. */
+export const STATUSES = ['SLEEPING', 'ACTIVE', 'BUSY', 'ERROR'] as const;
+export type BlockStatus = (typeof STATUSES)[number];
+/** The states of a block. docs/architecture.md explains them. */
+export const STATES = ['unconfigured', 'stopped', 'starting', 'idle', 'working', 'compacting', 'backoff', 'paused', 'stopping', 'failed'] as const;
+export type BlockState = (typeof STATES)[number];
+
+/** Why a block is in its state, and the command or edit that changes it. */
+export const Reason = object({ code: string, message: string, fix: orNull(string) });
+export type Reason = XStatic<typeof Reason>;
+
+/** One change of a block's state. */
+export const Transition = object({
+  at: time,
+  from: oneOf(STATES),
+  to: oneOf(STATES),
+  cause: string,
+  actor: oneOf(['user', 'monitor', 'server', 'budget']),
+});
+export type Transition = XStatic<typeof Transition>;
+/** Who or what caused a transition. */
+export type TransitionActor = Transition['actor'];
+
+/** The message that is being answered, or the compaction under way. */
+export const CurrentTask = object({
+  messageId: orNull(string),
+  startedAt: time,
+  attempt: count,
+  phase: oneOf(['waiting-model', 'streaming', 'saving', 'compacting']),
+  outputChars: count,
+});
+export type CurrentTask = XStatic<typeof CurrentTask>;
+/** How far the current task has come. */
+export type TaskPhase = CurrentTask['phase'];
+
+/** How many messages wait, are being answered, or have failed. */
+export const QueueCounts = object({ queued: count, processing: count, failed: count, oldestQueuedAt: orNull(time) });
+export type QueueCounts = XStatic<typeof QueueCounts>;
+
+/** pulse.json: what the monitor does and has done. */
+export const PulseFile = {
+  type: 'object',
+  required: ['status', 'state'],
+  properties: {
+    status: oneOf(STATUSES),
+    state: oneOf(STATES),
+    reason: orNull(Reason),
+    desired: oneOf(['running', 'stopped']),
+    attention: { type: 'boolean', description: 'A person is needed' },
+    lastPulse: orNull(time),
+    lastRun: { ...orNull(time), description: 'When the last reply ended' },
+    nextWakeUp: orNull(time),
+    error: orNull(string),
+    currentTask: orNull(CurrentTask),
+    startedAt: orNull(time),
+    stoppedAt: orNull(time),
+    uptimeSeconds: { type: 'number', minimum: 0 },
+    restarts: count,
+    consecutiveFailures: count,
+    queue: QueueCounts,
+    transitions: { ...listOf(Transition), description: 'The last 50' },
+  },
+} as const;
+/** The content that `PulseFile` describes, with every field. */
+export type BlockPulse = Required<XStatic<typeof PulseFile>>;

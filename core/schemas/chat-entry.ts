@@ -1,0 +1,46 @@
+// chat.json: its entries are messages and answers. Pure: no I/O.
+import type { XStatic } from 'typebox/schema';
+import { STOP_REASONS, Usage } from './chat.ts';
+import { boolean, count, money, number, object, oneOf, orNull, string, time } from './fields.ts';
+
+/** The statuses of a message. The last four are outcomes. */
+export const USER_STATUSES = ['queued', 'processing', 'done', 'failed', 'cancelled', 'expired'] as const;
+/** The statuses of an answer. interrupted: only the text until a stop was kept. */
+export const ANSWER_STATUSES = ['done', 'interrupted', 'failed'] as const;
+/** Where a message came from. */
+export const CHANNELS = ['web', 'cli', 'api'] as const;
+export type Channel = (typeof CHANNELS)[number];
+
+/** Why a message failed or waits for another attempt. */
+export const EntryError = object({ code: string, message: string, retryable: boolean });
+export type EntryError = XStatic<typeof EntryError>;
+
+/** An entry of chat.json. */
+export const ChatEntry = {
+  type: 'object',
+  required: ['id', 'role', 'content', 'timestamp', 'processed', 'status', 'channel'],
+  properties: {
+    id: { type: 'string', minLength: 1, maxLength: 256, description: 'Sorts by time of arrival' },
+    role: oneOf(['user', 'assistant']),
+    content: string,
+    timestamp: time,
+    processed: { type: 'boolean', description: 'False while a user message still waits for its outcome' },
+    status: oneOf([...USER_STATUSES, 'interrupted']),
+    channel: oneOf(CHANNELS),
+    replyTo: { type: 'string', description: 'On an answer: id of its message' },
+    clientId: { type: 'string', description: "The sender's own id, which makes sending it again harmless" },
+    attempts: count,
+    nextAttemptAt: time,
+    error: orNull(EntryError),
+    provider: string,
+    model: string,
+    usage: orNull(Usage),
+    costUsd: money,
+    latencyMs: orNull(number),
+    ttftMs: orNull(number),
+    stopReason: oneOf(STOP_REASONS),
+    startedAt: orNull(time),
+    finishedAt: orNull(time),
+  },
+} as const;
+export type ChatEntry = XStatic<typeof ChatEntry>;

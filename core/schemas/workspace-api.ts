@@ -1,0 +1,35 @@
+// The bodies and answers of `/api` for the whole workspace: costs, the doctor, the kill switch. Pure: no I/O.
+import type { XStatic } from 'typebox/schema';
+import { CostBucket } from './block-costs.ts';
+import { boolean, count, listOf, object, oneOf, orNull, string } from './fields.ts';
+
+/** Sums of the ledger by block, model or UTC day. */
+export const CostsReport = object({
+  by: oneOf(['block', 'model', 'day']),
+  rows: listOf({ ...CostBucket, required: ['key', ...CostBucket.required], properties: { key: string, ...CostBucket.properties } }),
+  total: CostBucket,
+});
+export type CostsReport = XStatic<typeof CostsReport>;
+
+/** A problem that the doctor found, with its place and its fix. */
+export const Finding = object({
+  severity: oneOf(['error', 'warning']),
+  place: { type: 'string', description: 'Path inside the workspace' },
+  problem: string,
+  fix: string,
+});
+export type Finding = XStatic<typeof Finding>;
+/** What the doctor has examined and found. */
+export const DoctorReport = object({
+  ok: { type: 'boolean', description: 'False when a finding is an error' },
+  checked: object({ blocks: count, files: count, messages: count }),
+  findings: listOf(Finding),
+});
+export type DoctorReport = XStatic<typeof DoctorReport>;
+
+/** The kill switch: whether it is set, since when and why. */
+export const HaltState = object({ halted: boolean, since: orNull(string), reason: orNull(string) });
+export type HaltState = XStatic<typeof HaltState>;
+/** The body that sets the kill switch. */
+export const SetHalt = { type: 'object', additionalProperties: false, properties: { reason: { type: 'string', maxLength: 500 } } } as const;
+export type SetHalt = XStatic<typeof SetHalt>;

@@ -1,0 +1,237 @@
+// Takes each request from its arrival to its reply: checks it, finds its route, calls the handler and writes the answer.
+//
+// guard-first: version, Host and Origin are checked before anything is read, and the token before a handler runs.
+// one-error-body: everything that is thrown becomes the one error body. Only an INTERNAL_ERROR is logged with its cause.
+// no-leftovers: a connection closes after a request whose body was not read to its end, so that no leftover bytes are parsed as a next request.
+// abort-on-leave: when a client leaves, the work for it is aborted.
+// one-answer: bytes that are not a request get no answer while another answer is open on their connection, because the client would take it for
+//   that answer.
+// drain: a server that shuts down finishes open requests and answers new ones with SHUTTING_DOWN, so that a load balancer notices before the port
+//   closes.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { BlockhouseError, type Core, internalError, invalidRequest, toBlockhouseError } from '../../core/index.ts';
+import { assertOwnHost, bearerToken, inboundRequestId, targetPath } from '../guard.ts';
+import { STDERR_LOG, type TransportLog } from '../log.ts';
+import { answerRaw, COMMON_HEADERS, openAnswer } from '../raw-answer.ts';
+import { wrongTokensOf } from '../wrong-tokens.ts';
+import { queryToken, WS_PATH, WS_TOKEN_HINT } from '../ws-path.ts';
+import { OpenAnswers } from './connection.ts';
+import { DEFAULT_IMPORT_LIMITS, type ImportLimits, ImportQueue } from './imports.ts';
+import { type FoundMount, findMount, type Mount } from './mounts.ts';
+import { errorReply, type JsonReply, type Reply, STREAMED, writeJson } from './reply.ts';
+import { recordRequest } from './request-log.ts';
+import type { Route, ServerContext } from './route.ts';
+import { Router } from './router.ts';
+import { ROUTES } from './routes.ts';
+import { DEFAULT_SSE_TIMING, type SseTiming } from './sse.ts';
+
+/** The options for requests; each has a default. */
+export interface FrontOptions {
+  /** Your own routes beside those of the server. */
+  readonly mounts?: readonly Mount[];
+  /** Set it when the server listens beyond loopback. */
+  readonly allowRemote?: boolean;
+  /** Without a log, failures go to stderr. */
+  readonly log?: TransportLog | undefined;
+  /** Times of streamed answers; defaults 10 s, 15 s, 30 s. */
+  readonly sse?: Partial<SseTiming>;
+  /** Milliseconds without a byte of a body after which its request is refused. The default is 35,000. */
+  readonly bodyStallMs?: number;
+  /** How many imports run and wait; defaults 2, 16, 30 s. */
+  readonly imports?: Partial<ImportLimits>;
+}
+
+/** How long a body may pause before its request is refused. */
+const BODY_STALL_MS = 35_000;
+/** The time between two log lines about dropped connections. */
+const DROP_LOG_MS = 10_000;
+
+/** The front of one server: everything between a request of node:http and its handler. */
+export class Front {
+  readonly answers = new OpenAnswers();
+  readonly #core: Core;
+  readonly #log: TransportLog;
+  readonly #mounts: readonly Mount[];
+  readonly #allowRemote: boolean;
+  readonly #takesUpgrades: () => boolean;
+  readonly #router = new Router<Route>(ROUTES);
+  readonly #context: ServerContext;
+  readonly #onIdle: (() => void)[] = [];
+  #isDraining = false;
+  #underWay = 0;
+  #dropToldAt = Number.NEGATIVE_INFINITY;
+  #startedAt = performance.now();
+
+  constructor(core: Core, options: FrontOptions, takesUpgrades: () => boolean) {
+    this.#core = core;
+    this.#takesUpgrades = takesUpgrades;
+    this.#log = options.log ?? STDERR_LOG;
+    this.#mounts = options.mounts ?? [];
+    this.#allowRemote = options.allowRemote ?? false;
+    this.#context = {
+      routes: ROUTES,
+      sse: { ...DEFAULT_SSE_TIMING, ...options.sse },
+      bodyStallMs: options.bodyStallMs ?? BODY_STALL_MS,
+      imports: new ImportQueue({ ...DEFAULT_IMPORT_LIMITS, ...options.imports }),
+      uptimeMs: () => performance.now() - this.#startedAt,
+    };
+  }
+
+  /** Called when the server has begun to listen. */
+  begin(): void {
+    this.#startedAt = performance.now();
+  }
+
+  drain(): void {
+    this.#isDraining = true;
+    this.#tellIfIdle();
+  }
+
+  /** Resolves once no request is under way. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onIdle.push(resolve);
+      this.#tellIfIdle();
+    });
+  }
+
+  #tellIfIdle(): void {
+    if (this.#underWay === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
+  }
+
+  /** Answers a request; never rejects. A request that passes the guard gets `refusal`, if one is given. */
+  async serve(req: IncomingMessage, res: ServerResponse, refusal?: BlockhouseError): Promise<void> {
+    // After a reset, Node's parser still delivers the requests that it has buffered. Nobody waits for their answers, so nothing may be done for them.
+    if (req.socket.destroyed) return;
+    const startedAt = performance.now();
+    const requestId = inboundRequestId(req) ?? this.#core.newRequestId();
+    const signal = this.answers.add(req.socket, res); // abort-on-leave
+    res.on('error', (error) => this.#log.debug({ requestId, error: error.message }, 'the connection broke while it was written to'));
+    let failure: BlockhouseError | undefined;
+    let isUnderWay = false;
+    try {
+      this.#assertOwnHost(req, res); // guard-first
+      this.#assertOpen(res); // drain
+      this.#underWay += 1;
+      isUnderWay = true;
+      if (refusal !== undefined) throw refusal;
+      const reply = await this.#answer(req, res, requestId, signal);
+      if (reply !== STREAMED) this.#write(req, res, reply, requestId);
+    } catch (error) {
+      failure = toBlockhouseError(error); // one-error-body
+      this.#write(req, res, errorReply(failure, requestId), requestId);
+    }
+    if (isUnderWay) this.#underWay -= 1;
+    if (this.#isDraining) this.#tellIfIdle();
+    recordRequest(this.#log, req, res, requestId, performance.now() - startedAt, failure);
+  }
+
+  /** Logs dropped connections, at most one line in 10 s, so that a flood of connections does not fill the log. */
+  noteDrop(most: number): void {
+    const now = performance.now();
+    if (now - this.#dropToldAt < DROP_LOG_MS) return;
+    this.#dropToldAt = now;
+    this.#log.error({ most }, 'the limit of open connections is reached; further ones are closed (BLOCKHOUSE_MAX_CONNECTIONS)');
+  }
+
+  /** Answers on the bare socket, for bytes that never became a request. */
+  refuseRaw(socket: Duplex, failure: BlockhouseError, requestId = this.#core.newRequestId()): void {
+    this.#log.info({ requestId, status: failure.status, code: failure.code, error: failure.message }, 'request refused');
+    if (isInAnotherAnswer(socket))
+      socket.destroy(); // one-answer
+    else answerRaw(socket, failure, requestId);
+  }
+
+  async #answer(req: IncomingMessage, res: ServerResponse, requestId: string, signal: AbortSignal): Promise<Reply> {
+    const path = targetPath(req);
+    const mount = this.#mounts.length === 0 ? undefined : findMount(this.#mounts, path);
+    if (mount !== undefined) return this.#mounted(mount, req, res, requestId);
+    const found = this.#router.find(req.method ?? '', path);
+    if (found !== undefined && 'allow' in found && req.method === 'OPTIONS')
+      return { status: 204, body: undefined, headers: { allow: found.allow.join(', ') } };
+    if (path === WS_PATH && this.#takesUpgrades()) this.#refuseNotUpgraded(req);
+    if (!(found !== undefined && 'route' in found && found.route.public)) this.#assertToken(req);
+    if (found === undefined) throw new BlockhouseError('NOT_FOUND', `There is no route ${path.slice(0, 200)}; GET /openapi.json lists the routes.`);
+    if ('allow' in found) return notAllowed(req.method, found.allow, requestId);
+    return found.route.handler({ core: this.#core, server: this.#context, req, res, params: found.params, requestId, signal });
+  }
+
+  async #mounted(mount: FoundMount, req: IncomingMessage, res: ServerResponse, requestId: string): Promise<Reply> {
+    if (!mount.public) this.#assertToken(req);
+    for (const [name, value] of Object.entries({ ...COMMON_HEADERS, 'x-request-id': requestId })) res.setHeader(name, value);
+    try {
+      await mount.handler(req, res);
+    } catch (error) {
+      throw error instanceof BlockhouseError ? error : internalError(error); // a system error of the host program is not an upstream or storage failure of ours
+    }
+    return STREAMED;
+  }
+
+  /** Closes the connection of a request that names a wrong host, or none: its next request would have the same fault. */
+  #assertOwnHost(req: IncomingMessage, res: ServerResponse): void {
+    try {
+      assertOwnHost(req, { allowRemote: this.#allowRemote });
+    } catch (error) {
+      res.setHeader('connection', 'close');
+      throw error;
+    }
+  }
+
+  /** drain. */
+  #assertOpen(res: ServerResponse): void {
+    if (!this.#isDraining) return;
+    res.setHeader('connection', 'close');
+    throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
+  }
+
+  #assertToken(req: IncomingMessage): void {
+    wrongTokensOf(this.#core).assertRight(this.#core, req, bearerToken(req), 'Send the header Authorization: Bearer <token>; `blockhouse token` prints it.');
+  }
+
+  /** Most often a proxy in between has dropped the headers, and the token is in the query. */
+  #refuseNotUpgraded(req: IncomingMessage): never {
+    wrongTokensOf(this.#core).assertRight(this.#core, req, queryToken(req) ?? bearerToken(req), WS_TOKEN_HINT);
+    throw invalidRequest(
+      '',
+      `${WS_PATH} is a WebSocket: send the headers Connection: Upgrade and Upgrade: websocket, and let a proxy in between pass them on.`,
+    );
+  }
+
+  #write(req: IncomingMessage, res: ServerResponse, reply: JsonReply, requestId: string): void {
+    if (res.headersSent) {
+      // Ended here, half an answer would look like a whole one.
+      if (!res.writableEnded) res.destroy();
+      return;
+    }
+    if (!req.complete) res.setHeader('connection', 'close'); // no-leftovers
+    writeJson(res, reply, requestId, req.complete ? undefined : discard(req));
+  }
+}
+
+/** True when the bytes come after a complete request that is not answered yet. Otherwise they belong to the open request, which is refused with them. */
+function isInAnotherAnswer(socket: Duplex): boolean {
+  const open = openAnswer(socket);
+  return open !== undefined && (open.headersSent || open.req.complete);
+}
+
+function notAllowed(method: string | undefined, allow: readonly string[], requestId: string): JsonReply {
+  const reply = errorReply(new BlockhouseError('METHOD_NOT_ALLOWED', `This path does not support ${method}; it supports ${allow.join(', ')}.`), requestId);
+  return { ...reply, headers: { ...reply.headers, allow: allow.join(', ') } };
+}
+
+/** How long the rest of a refused body may arrive before its connection is cut. */
+const DISCARD_MS = 1000;
+
+/** Reads the rest of a refused body and drops it, for a second at most: a client that is still sending would get a reset instead of the refusal. */
+function discard(req: IncomingMessage): Promise<void> {
+  req.resume();
+  return new Promise((resolve) => {
+    const cut = setTimeout(resolve, DISCARD_MS);
+    for (const event of ['end', 'close'])
+      req.once(event, () => {
+        clearTimeout(cut);
+        resolve();
+      });
+  });
+}
