@@ -8,6 +8,7 @@ import {
   maskSecret,
   resolveSettings,
   type StoredSettings,
+  unusedSettings,
 } from '../core/index.ts';
 
 /** A row of `auth list`. */
@@ -58,24 +59,31 @@ export function readinessOf(core: Core, env: Environment): Readiness[] {
 export function shownSettings(core: Core, env: Environment): ShownSetting[] {
   const known = core.adapterIds();
   const foreign = core.credentials?.ids().filter((id) => !known.includes(id)) ?? [];
-  return [...known.flatMap((id) => ofAdapter(core.adapter(id), core.credentials?.read(id), env)), ...foreign.flatMap((id) => unknownTo(core, id))];
+  return [
+    ...known.flatMap((id) => [...ofAdapter(core.adapter(id), core.credentials?.read(id), env), ...unused(core, id)]),
+    ...foreign.flatMap((id) => unused(core, id)),
+  ];
 }
 
 function ofAdapter(adapter: Adapter, stored: StoredSettings | undefined, env: Environment): ShownSetting[] {
   const settings = collectSettings(adapter.settings, { stored, env });
-  const known = Object.entries(describeSettings(adapter.settings, settings))
+  return Object.entries(describeSettings(adapter.settings, settings))
     .filter(([, { source }]) => source !== 'default')
     .map(([field, { value, source }]) => ({ adapter: adapter.id, field, value, source: source.replace(/^env:/, '') }));
-  return [...known, ...unknownFields(adapter.id, stored, Object.keys(adapter.settings))];
-}
-
-function unknownTo(core: Core, id: string): ShownSetting[] {
-  return unknownFields(id, core.credentials?.read(id), []);
 }
 
 /** Fields that no adapter reads are shown too, masked: one may be a key under a mistyped name. */
-function unknownFields(adapter: string, stored: StoredSettings | undefined, known: readonly string[]): ShownSetting[] {
-  return Object.entries(stored ?? {})
-    .filter(([field]) => !known.includes(field))
-    .map(([field, value]) => ({ adapter, field, value: maskSecret(value), source: 'auth.json, not used by any adapter' }));
+function unused(core: Core, id: string): ShownSetting[] {
+  const stored = core.credentials?.read(id) ?? {};
+  const adapters = core.adapterIds().map((known) => core.adapter(known));
+  return unusedSettings(adapters, { [id]: stored }).flatMap(({ field, meant }) => {
+    const names = field === undefined ? Object.keys(stored) : [field];
+    const question = meant === undefined ? '' : `; did you mean ${meant}?`;
+    return names.map((name) => ({
+      adapter: id,
+      field: name,
+      value: maskSecret(stored[name] ?? ''),
+      source: `auth.json, not used by any adapter${question}`,
+    }));
+  });
 }

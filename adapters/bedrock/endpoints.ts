@@ -1,5 +1,5 @@
 // Bedrock's addresses: two hosts for each region, or the ones that the operator configured. Pure: no I/O.
-import type { ResolvedSettings } from '../../core/index.ts';
+import { REGION_PATTERN, type ResolvedSettings } from '../../core/index.ts';
 import { joinURL } from '../base-url.ts';
 
 /**
@@ -7,8 +7,8 @@ import { joinURL } from '../base-url.ts';
  * a profile's keys are valid in every region.
  */
 const DEFAULT_REGION = 'us-east-1';
-/** The pattern of the request schema. A region becomes part of a host name, so stored regions must match it too. */
-const REGION = /^[a-z]{2,8}(-[a-z]{1,16}){1,3}-[0-9]{1,2}$/;
+/** A region becomes part of a host name, so stored regions must match the pattern of the request schema too. */
+const REGION = new RegExp(REGION_PATTERN);
 
 /** The configured region, or us-east-1. */
 export function regionOf({ values }: ResolvedSettings): string {

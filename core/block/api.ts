@@ -101,7 +101,7 @@ export interface Blocks {
   purge(archive: string): Promise<{ readonly archiveName: string }>;
   /** A tar.gz of the block's files. */
   export(name: string): Promise<Uint8Array>;
-  /** Makes a stopped block from such a tar.gz, under its own or another name. */
+  /** Makes a stopped block from such a tar.gz, under its own or another name. Two are unpacked at a time; the others wait. */
   import(archive: Uint8Array, name?: string): Promise<{ readonly name: string }>;
   /** Money and tokens of all blocks, or of one, from the ledger. Resets and archives don't change them. */
   costs(query: { readonly by: 'block' | 'model' | 'day'; readonly block?: string | undefined }): Promise<CostsReport>;

@@ -7,7 +7,7 @@ import { ArchiveInfo } from '../schemas/block-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import { parseBytes } from '../workspace/json-bytes.ts';
 import { readRegular } from '../workspace/regular-file.ts';
-import { archiveNotFound, nameInArchive } from './names.ts';
+import { archiveNotFound, nameInArchive, timeInArchive } from './names.ts';
 
 /** The file's name in the folder of an archived block. */
 export const ARCHIVE_INFO = 'archive.json';
@@ -50,7 +50,7 @@ async function archiveInfo(archive: string, name: string): Promise<ArchiveInfo |
   const stats = await lstat(join(archive, name)).catch(undefinedIfMissing);
   if (stats?.isDirectory() !== true) return undefined;
   const info = await readInfo(join(archive, name, ARCHIVE_INFO));
-  if (info === undefined) return { archiveName: name, originalName, archivedAt: stats.mtime.toISOString() };
+  if (info === undefined) return { archiveName: name, originalName, archivedAt: timeInArchive(name) ?? stats.mtime.toISOString() };
   return { ...info, archiveName: name, originalName };
 }
 

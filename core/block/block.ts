@@ -3,6 +3,7 @@
 // one-truth: only the snapshot of the actor says what the block does and may do.
 // told-in-order: a change of a file is reported to the list first, then to the followers, then to the actor.
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type AnyActorRef, createActor, waitFor } from 'xstate';
 import type { BlockFile } from '../bus.ts';
 import { RetryWait } from '../monitor/retry-wait.ts';
@@ -17,7 +18,7 @@ import { ask, type BlockActor } from './ask.ts';
 import type { BlockContext, WorkspaceContext } from './block-context.ts';
 import type { Stored } from './block-folders.ts';
 import { ChangeGate } from './change-gate.ts';
-import type { Entries } from './chat-file.ts';
+import { type Entries, isWaiting } from './chat-file.ts';
 import { CONFIG_DEFAULTS } from './document-codecs.ts';
 import { EntryIds } from './entry-ids.ts';
 import { type BlockContents, type BlockFileSet, FILE_NAMES, type FileListener, openFiles, readContents } from './files.ts';
@@ -33,6 +34,8 @@ import { restingPulse, withWish } from './summary.ts';
 const OWN_FILE = /^$|^(config|memory|costs|pulse|chat)\.json$|\.tmp$|^logs$|^chat-archive$/;
 /** The channel in log names: a run answers messages of any channel. */
 const LOG_CHANNEL = 'monitor';
+/** An editor may remove a file before it writes the new one. */
+const GONE_AFTER_MS = 100;
 const FOREVER = { timeout: Number.POSITIVE_INFINITY };
 
 /** Blocks by actor system: all blocks share one machine, and its work finds its block here. */
@@ -271,7 +274,23 @@ export class Block implements BlockContext {
       return;
     }
     if (healed || !own) this.send({ type: 'file.repaired', ...cause });
-    if (file === 'chat') this.send({ type: 'chat.changed' });
+    if (file !== 'chat') return;
+    this.send({ type: 'chat.changed' });
+    if (!own) this.#endReplyIfGone().catch((error: unknown) => this.#onFault('chat.json', error));
+  }
+
+  /** Ends the reply under way if a person has removed its message, or has given it an outcome. */
+  async #endReplyIfGone(): Promise<void> {
+    const { messageId } = this.#actor.getSnapshot().context;
+    if (messageId === null || (await this.#isWaiting(messageId))) return;
+    await delay(GONE_AFTER_MS);
+    if (!(await this.#isWaiting(messageId))) this.send({ type: 'message.gone', messageId });
+  }
+
+  /** True also while chat.json is damaged, which says nothing about the message. */
+  async #isWaiting(messageId: string): Promise<boolean> {
+    const entries = await this.files.chat.read().catch(unlessDamaged);
+    return entries === undefined || entries.some((entry) => entry.id === messageId && isWaiting(entry));
   }
 
   async #refreshSettings(): Promise<void> {

@@ -5,7 +5,6 @@ import type { BlockFile } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
 import { monitorActors } from '../monitor/actors.ts';
 import { reportCosts } from '../monitor/costs-report.ts';
-import { explain } from '../monitor/explain.ts';
 import { newestLogs } from '../workspace/block-log.ts';
 import type { Blocks } from './api.ts';
 import { Block, blockOf } from './block.ts';
@@ -13,8 +12,9 @@ import type { WorkspaceContext } from './block-context.ts';
 import { BlockFolders, type Stored, type Unconfirmed } from './block-folders.ts';
 import { BlockIndex, sweep } from './block-index.ts';
 import { ChangeGate } from './change-gate.ts';
-import { countQueue, failuresIn } from './chat-counts.ts';
+import { countQueue } from './chat-counts.ts';
 import { examine } from './doctor.ts';
+import { explained } from './explained.ts';
 import { type BlockContents, openFiles, readContents } from './files.ts';
 import type { HaltSwitch } from './halt.ts';
 import { type Lifecycle, lifecycleOf } from './lifecycle.ts';
@@ -109,17 +109,15 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
       const { chat: _chat, ...files } = await contentsOf(name);
       return { name, ...files };
     },
-    async explain(name) {
-      const { config, pulse, chat } = await contentsOf(name);
-      return explain({ name, config, pulse, failures: failuresIn(chat), now: world.now() });
-    },
+    explain: async (name) => explained(await blocks.find(name)),
     async logs(name) {
       const block = await blocks.find(name);
       await block.log.flush();
       return newestLogs(join(block.folder, 'logs'));
     },
     costs: ({ by, block }) => reportCosts(world.ledger.lines(), by, block),
-    check: () => examine({ workspace: world.workspace, folders, ledger: world.ledger, read }),
+    check: () =>
+      examine({ workspace: world.workspace, folders, ledger: world.ledger, adapters: world.gateway.adapterIds().map((id) => world.gateway.adapter(id)), read }),
     halted: () => halt.state(),
     halt: (body = {}) => gate.pass(() => halt.set(body)),
     unhalt: () => gate.pass(() => halt.release()),

@@ -1,5 +1,6 @@
 // Warns about unknown fields of a configuration: they are kept, so a misspelt field would otherwise silently have no effect. Pure: no I/O.
 import { isObject } from '../json.ts';
+import { nearest, plain } from '../near-miss.ts';
 import { BlockConfigFile } from '../schemas/block-config.ts';
 import type { Warning } from '../schemas/chat.ts';
 
@@ -57,17 +58,10 @@ function described(schema: Schema): Schema {
 /** The path of the field that was probably meant: a similar name at the same place, or else the same name elsewhere. */
 function nearMiss({ name, known }: UnknownField): string | undefined {
   if (name.length > MAX_NAME_CHARACTERS) return undefined;
+  const alike = nearest(name, [...known.keys()]);
+  if (alike !== undefined) return known.get(alike);
   const given = plain(name);
-  const mostAlike = [...known]
-    .map(([candidate, path]) => ({ path, distance: distanceOf(given, plain(candidate)) }))
-    .reduce<{ path?: string; distance: number }>((best, one) => (one.distance < best.distance ? one : best), { distance: Number.POSITIVE_INFINITY });
-  if (mostAlike.distance <= Math.max(1, Math.floor(given.length / 3))) return mostAlike.path;
   return NESTED.get(given) ?? [...known].find(([candidate]) => given.length >= SHORTEST_PART && plain(candidate).includes(given))?.[1];
-}
-
-/** `max_tokens` and `MaxTokens` are ways to write `maxTokens`. */
-function plain(name: string): string {
-  return name.replace(/[-_ ]/g, '').toLowerCase();
 }
 
 /** The nested fields by plain name. */
@@ -76,25 +70,3 @@ const NESTED: ReadonlyMap<string, string> = new Map(
     Object.keys(described(schema).properties ?? {}).map((inner): [string, string] => [plain(inner), `${outer}.${inner}`]),
   ),
 );
-
-/** The edit distance: letters to change, add, remove, or swap with a neighbour to turn one word into the other. */
-function distanceOf(one: string, other: string): number {
-  let before: number[] = [];
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= one.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= other.length; j += 1) {
-      const isSame = one[i - 1] === other[j - 1];
-      const isSwapped = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
-      const changed = Math.min(cell(row, j) + 1, cell(next, j - 1) + 1, cell(row, j - 1) + (isSame ? 0 : 1));
-      next.push(isSwapped ? Math.min(changed, cell(before, j - 2) + 1) : changed);
-    }
-    before = row;
-    row = next;
-  }
-  return cell(row, other.length);
-}
-
-function cell(row: readonly number[], index: number): number {
-  return row[index] ?? Number.POSITIVE_INFINITY;
-}

@@ -1,7 +1,9 @@
 // The doctor's checks outside of blocks: the files of the workspace itself, and the archive. Reads only.
 import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { MAX_NAME_CHARACTERS, type UnusedSetting, unusedSettings } from '../auth/unused-settings.ts';
 import { isObject } from '../json.ts';
+import type { Adapter } from '../ports.ts';
 import type { Finding } from '../schemas/workspace-api.ts';
 import { isTemporaryName } from '../workspace/atomic-file.ts';
 import { BLOCK_FILE_LIMITS, BLOCK_FOLDERS } from '../workspace/block-layout.ts';
@@ -26,8 +28,8 @@ function error(place: string, problem: string, fix: string): Finding {
 }
 
 /** Examines the files of the workspace itself. */
-export async function examineWorkspace(workspace: string, ledger: Ledger): Promise<Finding[]> {
-  return [...secretFiles(workspace), ...credentials(workspace), ...killSwitch(workspace), ...(await spending(ledger))];
+export async function examineWorkspace(workspace: string, ledger: Ledger, adapters: readonly Adapter[]): Promise<Finding[]> {
+  return [...secretFiles(workspace), ...credentials(workspace, adapters), ...killSwitch(workspace), ...(await spending(ledger))];
 }
 
 /** Links are followed, as the server follows them. */
@@ -39,7 +41,7 @@ function secretFiles(workspace: string): Finding[] {
   });
 }
 
-function credentials(workspace: string): Finding[] {
+function credentials(workspace: string, adapters: readonly Adapter[]): Finding[] {
   const found = (problem: string): Finding => error('auth.json', problem, 'Repair it, or remove it and store the keys again (`blockhouse auth set`).');
   const state = readState(join(workspace, 'auth.json'));
   if (state.kind === 'missing') return [];
@@ -51,9 +53,25 @@ function credentials(workspace: string): Finding[] {
     return [found((fault as Error).message)];
   }
   if (!isObject(stored)) return [found('it must hold a JSON object with one entry for each adapter')];
-  return Object.entries(stored)
-    .filter(([, entry]) => !isObject(entry) || Object.values(entry).some((value) => typeof value !== 'string'))
-    .map(([adapter]) => found(`the entry ${adapter} must be an object of strings`));
+  const isBad = ([, entry]: [string, unknown]): boolean => !isObject(entry) || Object.values(entry).some((value) => typeof value !== 'string');
+  const entries = Object.entries(stored);
+  const sound = Object.fromEntries(entries.filter((entry) => !isBad(entry))) as Record<string, object>;
+  return [
+    ...entries.filter(isBad).map(([adapter]) => found(`the entry ${adapter} must be an object of strings`)),
+    ...unusedSettings(adapters, sound).map(unusedFinding),
+  ];
+}
+
+function unusedFinding({ entry, field, meant }: UnusedSetting): Finding {
+  const [name, setting] = [shown(entry), shown(field ?? '')];
+  const problem =
+    field === undefined ? `no adapter has the name ${name}, so the entry has no effect` : `${name} has no setting ${setting}, so it has no effect`;
+  return warning('auth.json', problem, meant === undefined ? 'Remove it, if it is not meant for another program.' : `Rename it, if you meant ${meant}.`);
+}
+
+/** A long name may be a pasted key. */
+function shown(name: string): string {
+  return name.length > MAX_NAME_CHARACTERS ? `${name.slice(0, 4)}…` : name;
 }
 
 /** The kill switch may have been set long ago, or by a file that happens to have this name. */

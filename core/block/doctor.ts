@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BlockhouseError } from '../errors.ts';
 import { isObject, tryParseJson } from '../json.ts';
+import type { Adapter } from '../ports.ts';
 import type { DoctorReport, Finding } from '../schemas/workspace-api.ts';
 import { isTemporaryName } from '../workspace/atomic-file.ts';
 import type { Ledger } from '../workspace/ledger.ts';
@@ -21,13 +22,14 @@ export interface Examined {
   readonly workspace: string;
   readonly folders: BlockFolders;
   readonly ledger: Ledger;
+  readonly adapters: readonly Adapter[];
   /** The files of a block. Throws BLOCK_DAMAGED. */
   read(name: string): Promise<BlockContents>;
 }
 
 /** Examines every file and reports what it finds. Throws only if the workspace itself can't be read. */
-export async function examine({ workspace, folders, ledger, read }: Examined): Promise<DoctorReport> {
-  const findings = await examineWorkspace(workspace, ledger);
+export async function examine({ workspace, folders, ledger, adapters, read }: Examined): Promise<DoctorReport> {
+  const findings = await examineWorkspace(workspace, ledger, adapters);
   const checked = { blocks: 0, files: 0, messages: 0 };
   for (const item of readdirSync(folders.blocks, { withFileTypes: true })) {
     if (isTemporaryName(item.name)) continue;

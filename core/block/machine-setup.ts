@@ -114,7 +114,7 @@ export function setUpMachine(now: () => number) {
       chooseAgain: ({ context }) => context.chooseAgain,
       beginAgain: ({ context }) => context.beginAgain,
       hasCrashedTooOften: ({ context }) => context.crashes.length >= MAX_CRASHES,
-      isReplyTo: ({ context, event }) => event.type === 'message.cancel' && event.messageId === context.messageId,
+      isReplyTo: ({ context, event }) => 'messageId' in event && event.messageId === context.messageId,
       isReply: (_, output: Choice) => output.kind === 'reply',
       isWait: (_, output: Choice | ReplyOutcome) => output.kind === 'wait',
       isPause: (_, output: Choice | ReplyOutcome) => output.kind === 'pause',

@@ -64,6 +64,8 @@ export type BlockEvent =
   | Ticketed<Command>
   /** There may be something to do. */
   | { readonly type: 'chat.changed' }
+  /** A person has removed the message, or has given it an outcome by hand. */
+  | { readonly type: 'message.gone'; readonly messageId: string }
   /** Configuration or credentials have changed, so the monitor may be able to work again. */
   | ({ readonly type: 'settings.changed' } & Cause)
   /** A file was changed by hand, or is valid again. */

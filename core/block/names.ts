@@ -32,7 +32,7 @@ function shown(name: string): string {
   return JSON.stringify(name.slice(0, 64));
 }
 
-const ARCHIVE_NAME = /^([a-z0-9][a-z0-9-]{0,31})_\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}-\d{3}Z$/;
+const ARCHIVE_NAME = /^([a-z0-9][a-z0-9-]{0,31})_(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2})-(\d{3})Z$/;
 
 /** The archive name, such as `support_2026-11-20T14-03-22-123Z`. */
 export function archiveName(name: string, at: Date): string {
@@ -43,4 +43,14 @@ export function archiveName(name: string, at: Date): string {
 export function nameInArchive(archive: string): string | undefined {
   const name = ARCHIVE_NAME.exec(archive)?.[1];
   return name !== undefined && isBlockName(name) ? name : undefined;
+}
+
+/** When the block was archived, by its archive name, as ISO 8601; undefined if the name has no such time. */
+export function timeInArchive(archive: string): string | undefined {
+  const [, , day, hours, minutes, seconds, ms] = ARCHIVE_NAME.exec(archive) ?? [];
+  if (day === undefined) return undefined;
+  const time = `${day}T${hours}:${minutes}:${seconds}.${ms}Z`;
+  const at = Date.parse(time);
+  // Digits of this form may be no time, such as 31 February, which Date.parse moves to March.
+  return Number.isNaN(at) || new Date(at).toISOString() !== time ? undefined : time;
 }

@@ -4,6 +4,7 @@
 // spending-follows: a restored block is stopped, and its spending counts under its new name too.
 // told-anyway: if the disk did not confirm a move, everything that follows from the move is still done, and then the error is thrown.
 // one-at-a-time: restores and deletions take turns, so that the second of two for the same archive finds it gone.
+// few-imports: two archives are unpacked at a time, because one can take much memory and many files.
 import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { createActor } from 'xstate';
@@ -88,17 +89,20 @@ export interface ArchiveOperationsOptions {
   onStayed(block: Block): Promise<void>;
 }
 
+const IMPORTS_AT_ONCE = 2;
+
 /** The archive, exports and imports. */
 export function archiveOperations(
   context: OperationsContext,
   options: ArchiveOperationsOptions,
 ): Pick<Blocks, 'archive' | 'archives' | 'restore' | 'purge' | 'export' | 'import'> {
   const { blocks, folders, gate, change } = context;
-  const turns = new PQueue({ concurrency: 1 });
-  /** one-at-a-time. Work that still waits when the server ends is refused. */
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> =>
+  const turns = new PQueue({ concurrency: 1 }); // one-at-a-time
+  const imports = new PQueue({ concurrency: IMPORTS_AT_ONCE }); // few-imports
+  /** Work that still waits when the server ends is refused. */
+  const inTurn = <T>(work: () => Promise<T>, queue = turns): Promise<T> =>
     gate.pass(() =>
-      turns.add(() => {
+      queue.add(() => {
         gate.assertOpen();
         return work();
       }),
@@ -122,7 +126,7 @@ export function archiveOperations(
         return packFolder(block.folder, name, { 'config.json': formatFile(await block.files.config.read()) });
       });
     },
-    import: (bundle, wanted) => gate.pass(() => importBundle(context, bundle, wanted)),
+    import: (bundle, wanted) => inTurn(() => importBundle(context, bundle, wanted), imports),
   };
 }
 

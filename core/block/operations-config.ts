@@ -1,7 +1,10 @@
-// Creates and configures blocks.
+// Creates and configures blocks. `enabled` is only the wanted state, as with a service of the system: a change of the configuration starts or stops no
+// monitor, and the answer warns that it does not.
 import { BlockhouseError } from '../errors.ts';
+import { isObject } from '../json.ts';
 import { CreateBlock } from '../schemas/block-api.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
+import type { Warning } from '../schemas/chat.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
@@ -37,7 +40,8 @@ async function create({ world, folders, blocks, onMoved }: OperationsContext, bo
   onMoved();
   world.bus.emit('block.created', { block: name });
   if (unconfirmed !== undefined) throw unconfirmed; // the block exists anyway
-  return { name, warnings: configWarnings(body.config, 'config.') };
+  const unheeded = config.enabled ? [{ field: 'config.enabled', message: `A new block is stopped: blockhouse start ${name}` }] : [];
+  return { name, warnings: [...configWarnings(body.config, 'config.'), ...unheeded] };
 }
 
 async function update(block: Block, patch: unknown, ifMatch: number | undefined): ReturnType<Blocks['updateConfig']> {
@@ -48,7 +52,17 @@ async function update(block: Block, patch: unknown, ifMatch: number | undefined)
     const value = patched(block.world, before, patch, '');
     return { value, result: value };
   });
-  return { config, warnings: configWarnings(patch) };
+  return { config, warnings: [...configWarnings(patch), ...enabledWarnings(block, patch)] };
+}
+
+/** A warning if the change sets `enabled` to something else than what the monitor does. */
+function enabledWarnings({ name, isRunning }: Block, patch: unknown): Warning[] {
+  const enabled = isObject(patch) ? patch['enabled'] : undefined;
+  if (enabled === undefined || enabled === isRunning) return [];
+  const message = isRunning
+    ? `The monitor runs on, and does not start again with the server. To stop it now: blockhouse stop ${name}`
+    : `The monitor starts with the next start of the server. To start it now: blockhouse start ${name}`;
+  return [{ field: 'enabled', message }];
 }
 
 /** `place` is the path of the patch in the body. */

@@ -3,13 +3,14 @@
 // wish-first: `enabled` in config.json is the wanted state. It is written before a monitor starts or stops; the end of the server doesn't change it.
 import { setTimeout as delay } from 'node:timers/promises';
 import { BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
+import { candidatesOf, missingFor } from '../monitor/candidates.ts';
 import { messageForBlock } from '../monitor/reasons.ts';
 import type { BlockEntry } from '../schemas/block-api.ts';
 import type { BlockPulse, BlockState } from '../schemas/block-pulse.ts';
 import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
 import type { OperationsContext } from './operations.ts';
-import { missingFor, unlessDamaged } from './readiness.ts';
+import { isConfigured, unlessDamaged } from './readiness.ts';
 
 /** The pause between two starts when the server starts, so that a thousand monitors don't start at once. */
 const STAGGER_MS = 10;
@@ -109,10 +110,14 @@ async function stop(block: Block): Promise<Steered> {
   return { message: wasRunning ? `${name} is stopped.` : `${name} was not running.`, pulse: await block.pulse() };
 }
 
+/** Names what the first model lacks, unless a fallback can answer. */
 async function assertConfigured(block: Block): Promise<void> {
-  const { adapter } = await block.files.config.read();
-  if (adapter === null) throw invalidRequest('config.adapter', `is not set: \`blockhouse config set ${block.name} 'adapter={"provider":"…","model":"…"}'\``);
-  const missing = missingFor(block.world.gateway, adapter, 'config.adapter.provider');
+  const config = await block.files.config.read();
+  const [first] = candidatesOf(config);
+  if (first === undefined) throw invalidRequest('config.adapter', `is not set: \`blockhouse config set ${block.name} 'adapter={"provider":"…","model":"…"}'\``);
+  const { gateway } = block.world;
+  if (isConfigured(gateway, config)) return;
+  const missing = missingFor(gateway, first, 'config.adapter.provider');
   if (missing !== undefined) throw invalidRequest('config.adapter', `can't be used: ${messageForBlock(missing)}`);
 }
 

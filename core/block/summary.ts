@@ -75,7 +75,7 @@ function costsOf({ totalInput, totalOutput, totalCost, calls, byDay }: BlockCost
 
 /** The pulse of a block without a monitor, made from what the last monitor left in pulse.json. `config` is undefined if config.json is damaged. */
 export function restingPulse(pulse: BlockPulse, config: BlockConfig | undefined, chat: Entries, gateway: Pick<Gateway, 'readiness'>): BlockPulse {
-  const state = config !== undefined && isConfigured(gateway, config.adapter) ? 'stopped' : 'unconfigured';
+  const state = config !== undefined && isConfigured(gateway, config) ? 'stopped' : 'unconfigured';
   const queue = countQueue(chat);
   const resting = {
     ...pulse,

@@ -16,7 +16,8 @@ export const MAX_RETRY_AFTER_MS = 60_000;
  */
 export function retryDelayMs(error: BlockhouseError, retry: number, random: () => number): number | undefined {
   if (!error.retryable || error.mayHaveRun || retry >= RETRY_LIMIT) return undefined;
-  if (error.retryAfterMs !== undefined) return Math.min(error.retryAfterMs, MAX_RETRY_AFTER_MS);
+  // A wait of 0 names no time: repeated at once, all repetitions would be used up within a moment.
+  if (error.retryAfterMs) return Math.min(error.retryAfterMs, MAX_RETRY_AFTER_MS);
   const ceiling = Math.min(BASE_DELAY_MS * 2 ** retry, MAX_DELAY_MS);
   return ceiling / 2 + (random() * ceiling) / 2;
 }

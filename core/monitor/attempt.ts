@@ -31,7 +31,9 @@ export function retryDelayMs(failure: BlockhouseError, attempt: Attempt, { now, 
   if (kind !== 'transient' && kind !== 'network') return undefined;
   if (isStale(message, config.retry, now)) return undefined;
   if (countsAsAttempt(failure, candidates) && isLastAttempt(attempt)) return undefined;
-  const wait = failure.retryAfterMs ?? backoffMs(config.retry, Math.max(message.attempts ?? 1, failures + 1), random);
+  const { retryAfterMs = 0 } = failure;
+  // A provider that asks for less than the shortest wait would use up all attempts within a moment.
+  const wait = retryAfterMs >= config.retry.baseMs ? retryAfterMs : backoffMs(config.retry, Math.max(message.attempts ?? 1, failures + 1), random);
   return Math.min(wait, longestWaitMs(config.retry));
 }
 

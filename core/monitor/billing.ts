@@ -2,6 +2,7 @@
 //
 // unbilled-means-failed: an answer whose line can't be written is not returned, because unrecorded spending would lift the caps. Until that line is
 //   written, `ready` refuses further calls.
+import { randomUUID } from 'node:crypto';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
@@ -88,7 +89,7 @@ export class Billing {
     const { provider, model } = call.candidate;
     const costUsd = await this.#price(call.pricesAs, model, usage);
     const at = new Date(now()).toISOString();
-    const line = { at, block, provider, model, purpose, usage, costUsd, messageId, ...(failed && { failed: true as const }) };
+    const line = { id: randomUUID(), at, block, provider, model, purpose, usage, costUsd, messageId, ...(failed && { failed: true as const }) };
     await ledger.append(line, reservation).catch(ledgerFault);
     bus.emit('call.billed', { block, provider, model, purpose, usage, costUsd });
     return { at, provider, model, usage, costUsd, latencyMs, ttftMs, failed };

@@ -84,6 +84,11 @@ const PHASES: Readonly<Record<string, string>> = {
   compacting: 'older messages are being summarised',
 };
 
+/** After a change of `enabled` by hand or with `config set`, which stops no monitor. */
+const ENDS_WITH_SERVER = ' It does not start again with the server, because `enabled` is false.';
+
+const CURES_OF_FAILURE = 'its configuration or auth.json changes or somebody starts it';
+
 const NEXT: Teller<string> = {
   unconfigured: ({ pulse }) => `Nothing by itself; ${waiting(pulse)}.`,
   stopped: ({ config, pulse }) => {
@@ -91,7 +96,7 @@ const NEXT: Teller<string> = {
     return config.autoStart ? 'The next message starts it.' : `Nothing until it is started; ${waiting(pulse)}.`;
   },
   starting: ({ pulse }) => (pulse.queue.queued > 0 ? 'It answers the first message that waits.' : 'It waits for messages then.'),
-  idle: () => 'It answers the next message as soon as it comes.',
+  idle: ({ config }) => `It answers the next message as soon as it comes.${config.enabled ? '' : ENDS_WITH_SERVER}`,
   working: ({ pulse }) => `The answer is stored when it is complete${pulse.queue.queued > 0 ? `; then ${waiting(pulse)} for their turn` : ''}.`,
   compacting: ({ pulse }) => (pulse.queue.queued > 0 ? 'It answers the next message then.' : 'It waits for messages then.'),
   backoff: (input) => (input.pulse.nextWakeUp === null ? 'It retries soon.' : `It retries ${moment(input)}.`),
@@ -100,7 +105,10 @@ const NEXT: Teller<string> = {
     return `${until}; ${waiting(input.pulse)}, and no model is called.`;
   },
   stopping: () => 'It is stopped within seconds; a reply that does not end by then is kept as interrupted.',
-  failed: ({ pulse }) => `Nothing until its configuration or auth.json changes or somebody starts it; ${waiting(pulse)}.`,
+  failed: ({ pulse }) => {
+    const cure = pulse.reason?.code === 'BLOCK_DAMAGED' ? 'the file is repaired, which needs no restart' : CURES_OF_FAILURE;
+    return `Nothing until ${cure}; ${waiting(pulse)}.`;
+  },
 };
 
 /** The other states need no person. */

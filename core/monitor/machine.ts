@@ -152,7 +152,10 @@ export function monitorRegion(machine: MachineSetup) {
               ],
               onError: [{ guard: 'isStopping', target: 'stopping' }, toCrashed],
             },
-            on: { 'message.cancel': { guard: 'isReplyTo', actions: 'cancelReply' } },
+            on: {
+              'message.cancel': { guard: 'isReplyTo', actions: 'cancelReply' },
+              'message.gone': { guard: 'isReplyTo', actions: 'cancelReply' },
+            },
             states: {
               replying: {
                 entry: shows('working'),

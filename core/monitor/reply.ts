@@ -13,6 +13,7 @@ import type { BlockContext } from '../block/block-context.ts';
 import { begin } from '../block/chat-changes.ts';
 import type { ReplyOutcome } from '../block/machine-types.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
 import type { TaskPhase } from '../schemas/block-pulse.ts';
 import type { ChatEntry } from '../schemas/chat-entry.ts';
 import { AnswerText } from './answer-text.ts';
@@ -22,7 +23,7 @@ import type { Bill } from './billing.ts';
 import { recordCall, updateWindow } from './bookkeeping.ts';
 import { checkBudget, reserveCall } from './budget-check.ts';
 import { CallRefused, haltPause } from './call-refused.ts';
-import { type Candidate, candidatesOf } from './candidates.ts';
+import { type Candidate, candidatesOf, usableCandidates } from './candidates.ts';
 import { fittedConfig } from './fitted-config.ts';
 import { type ModelAnswer, ModelCallFailure } from './model-call.ts';
 import { answerEntry } from './outcome.ts';
@@ -77,13 +78,22 @@ export class Reply {
     const history = await files.chat.read();
     if (!history.some(({ id }) => id === this.#messageId)) return { kind: 'over', failed: false };
     const window = buildWindow({ config, memory, history, messageId: this.#messageId });
-    const candidates = candidatesOf(config);
+    const candidates = this.#candidatesIn(config);
     const pause = haltPause(world.halted()) ?? (await checkBudget(this.#context, config, candidates[0], window.tokens)); // no-call-no-attempt
     if (pause !== undefined) return pause;
     await world.calls.billing.ready();
     const message = await files.chat.update((entries) => begin(entries, this.#messageId, this.#context.at())); // counted-first
     if (message === undefined) return { kind: 'over', failed: false };
     return this.#ask({ config, message, window, candidates });
+  }
+
+  /** Models that can't be called are passed over, unless that is true of all: then the fault of the first is the outcome. */
+  #candidatesIn(config: BlockConfig): Candidate[] {
+    const all = candidatesOf(config);
+    const usable = usableCandidates(this.#context.world.gateway, config);
+    if (usable.length === 0 || usable.length === all.length) return all;
+    this.#context.log.write('WARN', 'model.unusable', { id: this.#messageId, first: all[0]?.model, asked: usable[0]?.model });
+    return usable;
   }
 
   /** fallbacks-last. */

@@ -9,8 +9,8 @@ export const TOOL_NAME_PATTERN = '^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$';
 const MODEL_PATTERN = '^(?!.*(?:^|/)\\.\\.?(?:/|$))[\\x21-\\x7e]{1,2048}$';
 /** Characters that are safe in an HTTP header. */
 export const SECRET_PATTERN = '^[\\x21-\\x7e]{1,4096}$';
-/** Each repetition has a limit, because a group without one overflows the stack on a text of some megabytes. */
-const REGION_PATTERN = '^[a-z]{2,8}(-[a-z]{1,16}){1,3}-[0-9]{1,2}$';
+/** An AWS region. Each repetition has a limit, because a group without one overflows the stack on a text of some megabytes. */
+export const REGION_PATTERN = '^[a-z]{2,8}(-[a-z]{1,16}){1,3}-[0-9]{1,2}$';
 
 /** Any JSON object; `additionalProperties: {}` says so to the type as well. */
 const anyObject = { type: 'object', additionalProperties: {} } as const;

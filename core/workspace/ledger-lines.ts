@@ -16,6 +16,8 @@ export interface LedgerLine {
   /** Null when the model has no known price. */
   readonly costUsd: number | null;
   readonly messageId: string | null;
+  /** Unique to the call, so that a line that a failed write left in the file twice counts once. Older lines have none. */
+  readonly id?: string;
   /** The call failed, but has, or may have, cost something. */
   readonly failed?: true;
 }

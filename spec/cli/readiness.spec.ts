@@ -22,6 +22,24 @@ t.test('auth.json wins over the environment, and only what somebody has set is s
   );
 });
 
+t.test('a mistyped name is shown with the name that was probably meant', async (t) => {
+  const key = 'mistyped-0123456789';
+  const workspace = testFolder(t, {
+    'auth.json': JSON.stringify({ opnai: { apiKey: key }, openai: { apikey: key }, gemini: { apiKey: key }, other: { x: key } }),
+  });
+  const core = createCore({ workspace, adapters: createAdapters() });
+  t.teardown(() => core.close());
+  t.same(
+    shownSettings(core, {}).map(({ adapter, field, source }) => [`${adapter}.${field}`, source]),
+    [
+      ['openai.apikey', 'auth.json, not used by any adapter; did you mean openai.apiKey?'],
+      ['opnai.apiKey', 'auth.json, not used by any adapter; did you mean openai?'],
+      ['gemini.apiKey', 'auth.json, not used by any adapter; did you mean google?'],
+      ['other.x', 'auth.json, not used by any adapter'],
+    ],
+  );
+});
+
 t.test('what is missing is told for each adapter', async (t) => {
   const core = createCore({ workspace: testFolder(t), adapters: createAdapters() });
   t.teardown(() => core.close());

@@ -22,6 +22,7 @@ export interface MonitorRig {
   readonly answers: readonly Answer[];
   /** Epoch milliseconds: what the machine takes for the present. */
   clock: { now: number };
+  /** How often a reply was told to end. */
   readonly aborts: number;
   /** The state of the monitor as a path: `working.replying`. */
   state(): string;
@@ -64,6 +65,9 @@ export function monitorRig(snapshot?: Snapshot<unknown>): MonitorRig {
     },
     actions: {
       abortReply: () => {
+        aborts += 1;
+      },
+      cancelReply: () => {
         aborts += 1;
       },
     },

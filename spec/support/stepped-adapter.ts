@@ -69,9 +69,9 @@ export async function untilAborted(call: ChatCall): Promise<void> {
   throw new BlockhouseError('CANCELLED', 'The caller left.', { mayHaveRun: true });
 }
 
-/** A failure that may be repeated at once. */
+/** A failure that may be repeated almost at once. */
 export function passingFault(message = 'overloaded'): BlockhouseError {
-  return new BlockhouseError('UPSTREAM_FAILED', message, { retryAfterMs: 0 });
+  return new BlockhouseError('UPSTREAM_FAILED', message, { retryAfterMs: 1 });
 }
 
 /** A promise with the function that settles it, to hold a step where a test wants it. */

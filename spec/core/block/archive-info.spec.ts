@@ -1,3 +1,4 @@
+import { utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { findArchive, listArchives } from '../../../core/block/archive-info.ts';
@@ -19,6 +20,15 @@ t.test('archived blocks are listed with the facts of their archive.json, newest 
   t.match(await findArchive(archive, 'bob'), { originalName: 'bob' });
   await t.rejects(findArchive(archive, 'ada'), { code: 'AMBIGUOUS_ARCHIVE', message: new RegExp(`${NEW}, ${OLD}`) });
   for (const name of ['eve', 'file', 'no-archive', `../${OLD}`]) await t.rejects(findArchive(archive, name), { code: 'ARCHIVE_NOT_FOUND' });
+});
+
+t.test('without archive.json, an archive has the time in its name, or the time of its folder if the name has no valid time', async (t) => {
+  const NEVER = 'ada_2026-13-40T25-03-22-123Z';
+  const archive = t.testdir({ [OLD]: {}, [NEVER]: {} });
+  utimesSync(join(archive, OLD), new Date(), new Date());
+  utimesSync(join(archive, NEVER), 0, 0);
+  t.equal((await findArchive(archive, OLD)).archivedAt, '2026-11-20T14:03:22.123Z');
+  t.equal((await findArchive(archive, NEVER)).archivedAt, '1970-01-01T00:00:00.000Z');
 });
 
 t.test("a block whose archive.json can't be used is listed without it", async (t) => {

@@ -11,7 +11,7 @@ t.test('stored credentials that no adapter can use are reported without their co
   const { blocks, workspace } = await startCore(t);
   for (const [content, expected] of [
     ['{}', []],
-    ['{"ollama":{"baseUrl":"http://127.0.0.1:1"}}', []],
+    ['{"ollama":{"baseURL":"http://127.0.0.1:1"}}', []],
     ['{"openai":{"apiKey":"canary', ['it is not valid JSON (at position 27)']],
     ['["canary"]', ['it must hold a JSON object with one entry for each adapter']],
     ['{"openai":"canary","google":{"apiKey":5}}', ['the entry openai must be an object of strings', 'the entry google must be an object of strings']],
@@ -29,6 +29,25 @@ t.test('stored credentials that no adapter can use are reported without their co
   writeFileSync(join(workspace, 'elsewhere.json'), '{}', { mode: 0o644 });
   symlinkSync(join(workspace, 'elsewhere.json'), join(workspace, 'auth.json'));
   t.same(problems(await blocks.check(), 'auth.json'), ['others on this machine can read or write it'], 'a link is followed, as the server does');
+});
+
+t.test('entries and fields of auth.json without effect are reported with what was probably meant', async (t) => {
+  const { blocks, workspace } = await startCore(t);
+  const long = `canary-${'x'.repeat(40)}`;
+  const content = { olama: { baseURL: 'canary' }, ollama: { baseUrl: 'canary', other: 'canary' }, elsewhere: {}, [long]: {} };
+  writeFileSync(join(workspace, 'auth.json'), JSON.stringify(content), { mode: 0o600 });
+  const report = await blocks.check();
+  t.same(
+    report.findings,
+    [
+      ['no adapter has the name olama, so the entry has no effect', 'Rename it, if you meant ollama.'],
+      ['ollama has no setting baseUrl, so it has no effect', 'Rename it, if you meant ollama.baseURL.'],
+      ['ollama has no setting other, so it has no effect', 'Remove it, if it is not meant for another program.'],
+      ['no adapter has the name elsewhere, so the entry has no effect', 'Remove it, if it is not meant for another program.'],
+      ['no adapter has the name cana…, so the entry has no effect', 'Remove it, if it is not meant for another program.'],
+    ].map(([problem, fix]) => ({ severity: 'warning', place: 'auth.json', problem, fix })),
+  );
+  t.ok(report.ok, 'they prevent nothing');
 });
 
 t.test('a kill switch that is set is reported', async (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { archiveName, archiveNotFound, assertNewName, blockNotFound, isBlockName, nameInArchive } from '../../../core/block/names.ts';
+import { archiveName, archiveNotFound, assertNewName, blockNotFound, isBlockName, nameInArchive, timeInArchive } from '../../../core/block/names.ts';
 
 const BAD_NAMES = [
   ...[
@@ -54,6 +54,9 @@ t.test('the name of an archive contains the name of its block, and other names a
   const name = archiveName('my-block', new Date('2026-11-20T14:03:22.123Z'));
   t.equal(name, 'my-block_2026-11-20T14-03-22-123Z');
   t.equal(nameInArchive(name), 'my-block');
+  t.equal(timeInArchive(name), '2026-11-20T14:03:22.123Z');
+  for (const other of ['', 'my-block', 'my-block_2026-02-31T14-03-22-123Z', 'my-block_2026-11-20T24-00-00-000Z'])
+    t.equal(timeInArchive(other), undefined, other);
   const others = [
     '',
     '.',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import t from 'tap';
+import { isTemporaryName } from '../../../core/workspace/atomic-file.ts';
 import { packFolder } from '../../../core/workspace/bundle.ts';
 import { endAnswer, RUNNABLE, type StartedCore, sendPiece, startCore } from '../../support/blocks.ts';
 import { withoutRights } from '../../support/nobody.ts';
@@ -285,6 +286,28 @@ t.test('a block is exported and imported, under its own or another name, stopped
   t.match(await other.blocks.history('ada'), [{ content: 'hi' }, { content: 'You said: hi' }]);
   t.match(other.factsOf('block.created'), [{ block: 'ada' }]);
   await t.rejects(one.blocks.export('nobody'), { code: 'BLOCK_NOT_FOUND' });
+});
+
+t.test('two imports are unpacked at a time, and imports that still wait when the server ends are refused', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  const bundle = await one.blocks.export('ada');
+  const names = Array.from({ length: 12 }, (_, n) => `copy-${n}`);
+  const imports = Promise.all(names.map((name) => one.blocks.import(bundle, name)));
+  let most = 0;
+  const looking = setInterval(() => {
+    most = Math.max(most, readdirSync(join(one.workspace, 'blocks')).filter((name) => isTemporaryName(name)).length);
+  }, 0);
+  await imports;
+  clearInterval(looking);
+  t.ok(most <= 2, `${most} at a time`);
+  t.equal((await one.blocks.list()).length, 13);
+  const late = names.map((name) => one.blocks.import(bundle, `${name}-late`));
+  const results = Promise.allSettled(late);
+  await one.core.close();
+  const refused = (await results).filter((result) => result.status === 'rejected');
+  t.ok(refused.length > 0);
+  for (const { reason } of refused) t.match(reason, { code: 'SHUTTING_DOWN' });
 });
 
 t.test('a bundle that holds no block is not imported and leaves nothing behind', async (t) => {

@@ -7,9 +7,10 @@ import type { Block } from '../../../core/block/block.ts';
 import { ChangeGate } from '../../../core/block/change-gate.ts';
 import type { OperationsContext } from '../../../core/block/operations.ts';
 import { type MonitorOperations, monitorOperations } from '../../../core/block/operations-monitor.ts';
-import { RUNNABLE, runnable, sendPiece, startCore } from '../../support/blocks.ts';
+import { RUNNABLE, repeatingDaemon, runnable, sendPiece, startCore } from '../../support/blocks.ts';
 import { scriptedAdapter } from '../../support/scripted-adapter.ts';
 import { until } from '../../support/until.ts';
+import { type Answerer, sendJson } from '../../support/upstream.ts';
 
 t.test('start and stop are idempotent, and write the wanted state', async (t) => {
   const one = await startCore(t);
@@ -62,6 +63,34 @@ t.test("a block that can't run is refused with the cure", async (t) => {
   one.write('ada', 'config', { name: 'ada', adapter: { provider: 'nobody', model: 'm' } });
   await t.rejects(one.blocks.start('ada'), { code: 'INVALID_REQUEST' });
   await t.rejects(one.blocks.start('nobody'), { code: 'BLOCK_NOT_FOUND' });
+});
+
+t.test('a block whose first model lacks its key starts, and its fallback answers without a call of the first model', async (t) => {
+  const keyless = scriptedAdapter({ missingCredential: () => 'set SCRIPTED_KEY' });
+  const one = await startCore(t, { adapters: [keyless, createOllama()] });
+  await one.create('ada', { adapter: { provider: 'scripted', model: 's' }, fallbacks: [{ provider: 'ollama', model: 'm' }] });
+  t.match(await one.blocks.details('ada'), { pulse: { state: 'stopped' } });
+  t.match(await one.blocks.start('ada'), { pulse: { state: 'idle' } });
+  t.match(await one.ask('ada', 'hi'), { content: 'You said: hi', provider: 'ollama', attempts: 1 });
+  t.same(
+    one.factsOf('message.started').map(({ provider }) => provider),
+    ['ollama'],
+  );
+  t.match((await one.blocks.logs('ada'))[0]?.content, /WARN model\.unusable id=\S+ first=s asked=m/);
+});
+
+t.test('a fallback that fails for a while is retried if the first model lacks its key', async (t) => {
+  let calls = 0;
+  const keyless = scriptedAdapter({ missingCredential: () => 'set SCRIPTED_KEY' });
+  const answer: Answerer = (request, res, index) => {
+    if (request.path === '/api/chat' && ++calls === 1) return sendJson(res, { error: 'overloaded' }, 503);
+    return repeatingDaemon(request, res, index);
+  };
+  const one = await startCore(t, { adapters: [keyless, createOllama()], answer });
+  const retry = { maxAttempts: 4, baseMs: 1, maxDelayMs: 10, staleAfterMs: 60_000 };
+  await one.create('ada', { adapter: { provider: 'scripted', model: 's' }, fallbacks: [{ provider: 'ollama', model: 'm' }], retry });
+  await one.blocks.start('ada');
+  t.match(await one.ask('ada', 'hi'), { content: 'You said: hi', attempts: 2 });
 });
 
 t.test('the check before a start includes the block’s own address', async (t) => {

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { isConfigured, unlessDamaged } from '../../../core/block/readiness.ts';
 import { BlockhouseError, invalidRequest } from '../../../core/errors.ts';
+import { configOf } from '../../support/block-files.ts';
 
 type Readiness = Parameters<typeof isConfigured>[0]['readiness'];
 const answering = (readiness: Readiness) => ({ readiness });
@@ -11,13 +12,30 @@ t.test('a block can run when its model and credentials are set', async (t) => {
     asked.push([name, config]);
     return { id: name, missing: config?.region === undefined ? new BlockhouseError('ADAPTER_NOT_CONFIGURED', 'x') : undefined, isOwnHost: true };
   };
-  t.notOk(isConfigured(answering(readiness), null));
-  t.notOk(isConfigured(answering(readiness), { provider: 'p', model: 'm', baseURL: 'http://127.0.0.1' }));
-  t.ok(isConfigured(answering(readiness), { provider: 'p', model: 'm', region: 'eu-1' }), 'what its own configuration brings counts');
-  t.strictSame(asked, [
+  const withAdapter = (adapter: object | null) => configOf({ adapter });
+  t.notOk(isConfigured(answering(readiness), withAdapter(null)));
+  t.notOk(isConfigured(answering(readiness), withAdapter({ provider: 'p', model: 'm', baseURL: 'http://127.0.0.1' })));
+  t.ok(isConfigured(answering(readiness), withAdapter({ provider: 'p', model: 'm', region: 'eu-1' })), 'what its own configuration brings counts');
+  t.match(asked, [
     ['p', { baseURL: 'http://127.0.0.1' }],
     ['p', { region: 'eu-1' }],
   ]);
+});
+
+t.test('a block with a model is configured if a fallback has credentials', async (t) => {
+  const readiness: Readiness = (name) => {
+    if (name === 'nope') throw invalidRequest('adapter.provider', 'names no adapter');
+    return { id: name, missing: name === 'keyed' ? undefined : new BlockhouseError('ADAPTER_NOT_CONFIGURED', 'x'), isOwnHost: true };
+  };
+  const fallbacks = [
+    { provider: 'keyless', model: 'm' },
+    { provider: 'keyed', model: 'm' },
+  ];
+  for (const provider of ['keyless', 'nope']) {
+    t.ok(isConfigured(answering(readiness), configOf({ adapter: { provider, model: 'm' }, fallbacks })), provider);
+    t.notOk(isConfigured(answering(readiness), configOf({ adapter: { provider, model: 'm' }, fallbacks: fallbacks.slice(0, 1) })), provider);
+  }
+  t.notOk(isConfigured(answering(readiness), configOf({ adapter: null, fallbacks })));
 });
 
 t.test('a block with an unknown provider is unconfigured, and a defect is thrown', async (t) => {
@@ -26,8 +44,9 @@ t.test('a block with an unknown provider is unconfigured, and a defect is thrown
       throw error;
     };
   };
-  t.notOk(isConfigured(answering(throwing(invalidRequest('adapter.provider', 'names no adapter'))), { provider: 'nope', model: 'm' }));
-  t.throws(() => isConfigured(answering(throwing(new TypeError('x'))), { provider: 'p', model: 'm' }), TypeError);
+  const config = configOf({ adapter: { provider: 'nope', model: 'm' } });
+  t.notOk(isConfigured(answering(throwing(invalidRequest('adapter.provider', 'names no adapter'))), config));
+  t.throws(() => isConfigured(answering(throwing(new TypeError('x'))), config), TypeError);
 });
 
 t.test('unlessDamaged ignores BLOCK_DAMAGED and throws any other error', async (t) => {

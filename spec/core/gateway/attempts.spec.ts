@@ -529,7 +529,7 @@ t.test('the bus hears one end for each start, with what happened between', async
   const fact = { requestId: 'req-1', adapter: 'stepped', model: 'model-1' };
   t.same(facts, [
     { name: 'chat.started', ...fact, stream: true },
-    { name: 'chat.retried', ...fact, attempt: 1, delayMs: 0, code: 'UPSTREAM_FAILED', error: 'busy' },
+    { name: 'chat.retried', ...fact, attempt: 1, delayMs: 1, code: 'UPSTREAM_FAILED', error: 'busy' },
     { name: 'chat.finished', ...fact, attempts: 2, durationMs: 15, firstTextMs: 5, usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 } },
   ]);
 });
@@ -594,7 +594,7 @@ async function usagesOf(steps: readonly Step[], run: (core: ReturnType<typeof co
 t.test('a request that failed tells what it has used', async (t) => {
   const used = { inputTokens: 99, outputTokens: 11, totalTokens: 110, cacheReadTokens: 98, estimated: true };
   const streamed = await usagesOf([halfThenFault], (core) => core.pipe(REQUEST, sinkOf()));
-  t.match(streamed.error, { code: 'UPSTREAM_FAILED', message: 'overloaded', retryAfterMs: 0, retryable: true, usage: used });
+  t.match(streamed.error, { code: 'UPSTREAM_FAILED', message: 'overloaded', retryAfterMs: 1, retryable: true, usage: used });
   t.strictSame(streamed.fact, used);
   const reported: Step = async (call) => {
     call.sink.emit([...HELLO]);

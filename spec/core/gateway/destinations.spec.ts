@@ -139,7 +139,7 @@ t.test('while one call tries a provider that failed, the others are refused at o
 t.test('requests to each address have a budget of their own', async (t) => {
   const state = { fails: true };
   const limited: Step = async (call) => {
-    if (state.fails) throw new BlockhouseError('UPSTREAM_RATE_LIMITED', 'slow down', { retryAfterMs: 0 });
+    if (state.fails) throw new BlockhouseError('UPSTREAM_RATE_LIMITED', 'slow down', { retryAfterMs: 1 });
     call.sink.emit(HELLO);
   };
   for (const [some, others] of [

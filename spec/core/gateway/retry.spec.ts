@@ -39,13 +39,21 @@ t.test('the wait doubles, and jitter takes up to half of it', async (t) => {
 
 t.test("the provider's own wait is obeyed, without jitter, up to a minute", async (t) => {
   for (const [asked, waits] of [
-    [0, 0],
+    [1, 1],
     [1500, 1500],
     [60_000, 60_000],
     [99_999_999_000, 60_000],
     [Number.POSITIVE_INFINITY, 60_000],
   ] as const)
     t.equal(delay('UPSTREAM_RATE_LIMITED', 0, 0.3, { retryAfterMs: asked }), waits, String(asked));
+});
+
+t.test('a Retry-After of 0 leads to the usual wait', async (t) => {
+  for (const [retry, waits] of [
+    [0, 375],
+    [1, 750],
+  ] as const)
+    t.equal(delay('UPSTREAM_RATE_LIMITED', retry, 0.5, { retryAfterMs: 0 }), waits, String(retry));
 });
 
 t.test('Retry-After is read in every form and is always finite', async (t) => {

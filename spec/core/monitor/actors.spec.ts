@@ -166,7 +166,8 @@ t.test('a reply that ends after its run does not affect the reply of the next ru
     memory: { read: held },
     chat: { read: async () => entries, update: async () => undefined },
   };
-  const world = { now: Date.now, halted: () => ({ halted: false }), gateway: { contextTokens: async () => undefined } };
+  const gateway = { readiness: (id: string) => ({ id, missing: undefined }), contextTokens: async () => undefined };
+  const world = { now: Date.now, halted: () => ({ halted: false }), gateway };
   const ids = { follow: () => undefined };
   const at = (): string => new Date().toISOString();
   const retryWait = new RetryWait(() => 0);

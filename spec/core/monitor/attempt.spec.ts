@@ -25,8 +25,19 @@ t.test('a transient failure is retried with a growing wait, up to maxAttempts', 
 
 t.test("the provider's own wait wins", async (t) => {
   t.equal(at(new BlockhouseError('UPSTREAM_RATE_LIMITED', 'x', { retryAfterMs: 30_000 }), attemptOf(1)), 30_000);
-  t.equal(at(new BlockhouseError('UPSTREAM_RATE_LIMITED', 'x', { retryAfterMs: 0 }), attemptOf(3)), 0);
   t.equal(at(new BlockhouseError('UPSTREAM_RATE_LIMITED', 'x', { retryAfterMs: 86_400_000 }), attemptOf(1)), 300_000, 'up to the longest wait');
+});
+
+t.test('a Retry-After below baseMs leads to the usual wait, so that the attempts are not used up at once', async (t) => {
+  for (const retryAfterMs of [0, 1, 999]) {
+    const busy = new BlockhouseError('UPSTREAM_RATE_LIMITED', 'x', { retryAfterMs });
+    t.strictSame(
+      [1, 2, 3, 4].map((attempts) => at(busy, attemptOf(attempts))),
+      [1000, 2000, 4000, undefined],
+      String(retryAfterMs),
+    );
+  }
+  t.equal(at(new BlockhouseError('UPSTREAM_RATE_LIMITED', 'x', { retryAfterMs: 1000 }), attemptOf(3)), 1000);
 });
 
 t.test('a network failure is retried with a growing wait until the message is stale', async (t) => {

@@ -43,6 +43,8 @@ t.test('a call is in the ledger when its bill resolves', async (t) => {
     { at: bill.at, block: 'ada', messageId: 'm1', costUsd: bill.costUsd, failed: true },
     { costUsd: null, failed: undefined },
   ]);
+  t.ok(lines[0]?.id);
+  t.not(lines[0]?.id, lines[1]?.id, 'each has an id of its own, even within a millisecond');
   t.match(billed, [{ block: 'ada', purpose: 'chat', costUsd: bill.costUsd }, { costUsd: null }]);
   t.equal((await ledger.book()).spend('ada', 0).tokens, 2200);
 });

@@ -42,7 +42,16 @@ t.test('each state has a reason, a next step, and a fix if a person is needed', 
     ['wanted', told('stopped', {}, { enabled: true }).slice(1, 2), ['It starts with the next start of the server; no message waits.']],
     ['starting', told('starting'), ['Its monitor has been started and brings the chat in order.', 'It waits for messages then.', 'none']],
     ['starting with messages', told('starting', queued(1)).slice(1, 2), ['It answers the first message that waits.']],
-    ['idle', told('idle'), ['Its monitor runs and no message waits.', 'It answers the next message as soon as it comes.', 'none']],
+    [
+      'idle',
+      told('idle', {}, { adapter: ADAPTER, enabled: true }),
+      ['Its monitor runs and no message waits.', 'It answers the next message as soon as it comes.', 'none'],
+    ],
+    [
+      'idle and not wanted',
+      told('idle').slice(1, 2),
+      ['It answers the next message as soon as it comes. It does not start again with the server, because `enabled` is false.'],
+    ],
     ['working', told('working'), ['A message is being answered.', 'The answer is stored when it is complete.', 'none']],
     [
       'compacting',

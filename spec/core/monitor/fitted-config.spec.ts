@@ -11,6 +11,7 @@ function shopWith(config: object, most: number | undefined) {
     files: { config: { read: async () => configOf({ memory: { maxContextTokens: 1000, thresholdPercent: 80, keepMessages: 20 }, ...config }) } },
     world: {
       gateway: {
+        readiness: (id: string) => ({ id, missing: id === 'keyless' ? new Error('no key') : undefined }),
         contextTokens: async (...question: unknown[]) => {
           asked.push(question);
           return most;
@@ -35,6 +36,12 @@ t.test('the first model decides, with its own address and region', async (t) => 
   const { context, asked } = shopWith({ adapter: ADAPTER, fallbacks: [{ provider: 'other', model: 'tiny' }] }, 800);
   await fittedConfig(context);
   t.match(asked, [['acme', 'small', { config: { baseURL: 'http://127.0.0.1:1' } }]]);
+});
+
+t.test('a model without credentials is passed over', async (t) => {
+  const { context, asked } = shopWith({ adapter: { provider: 'keyless', model: 'm' }, fallbacks: [{ provider: 'acme', model: 'small' }] }, 800);
+  t.equal((await fittedConfig(context)).memory.maxContextTokens, 800);
+  t.match(asked, [['acme', 'small']]);
 });
 
 t.test('without a model, no provider is asked', async (t) => {

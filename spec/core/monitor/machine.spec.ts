@@ -430,6 +430,16 @@ t.test('a start while the monitor stops begins another run afterwards, unless an
   }
 });
 
+t.test('a removed message ends only its own reply, and no command is answered', async (t) => {
+  const rig = await rigIn('working.replying');
+  const answers = rig.answers.length;
+  rig.send({ type: 'message.gone', messageId: 'm2' });
+  t.equal(rig.aborts, 0);
+  rig.send({ type: 'message.gone', messageId: 'm1' });
+  t.equal(rig.aborts, 1);
+  t.equal(rig.answers.length, answers);
+});
+
 t.test('the reply to a message can be cancelled, and the command is answered at its end', async (t) => {
   const rig = await rigIn('working.replying');
   rig.send({ type: 'message.cancel', messageId: 'm2', ticket: 1 });

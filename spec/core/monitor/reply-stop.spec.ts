@@ -1,5 +1,6 @@
 // What becomes of a message whose answer is ended before its time.
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import type { ReplyStep } from '../../../core/block/api.ts';
 import { RUNNABLE, type StartedCore, startCore } from '../../support/blocks.ts';
@@ -51,7 +52,7 @@ t.test('a second stop ends the reply: its text so far is kept as interrupted, an
     { id, status: 'done', processed: true, error: null },
     { content: 'Half', status: 'interrupted', replyTo: id, usage: { outputTokens: 1, estimated: true } },
   ]);
-  await until('the provider is left alone', () => call.isClosed);
+  await until('the call has ended', () => call.isClosed);
   t.match(steps.at(-1), { event: 'done', status: 'interrupted' });
   t.match(one.factsOf('message.finished'), [{ id, status: 'interrupted', answerId: String }]);
   t.match(one.readJson('ada', 'costs'), { calls: 1, failedCalls: 1, totalOutput: 1 });
@@ -110,6 +111,38 @@ t.test('a message that was removed by hand gets no partial answer', async (t) =>
       t.match(steps.at(-1), { event: 'error', code: 'CANCELLED', willRetry: false });
     });
   }
+});
+
+t.test('a reply and its call end when the message is removed or given an outcome by hand', async (t) => {
+  for (const edit of ['removed', 'cancelled', 'file gone'] as const) {
+    await t.test(edit, async (t) => {
+      const { one, daemon, call, steps } = await streaming(t);
+      const [entry] = one.readJson('ada', 'chat');
+      if (edit === 'file gone') rmSync(one.folder('ada', 'chat.json'));
+      else one.write('ada', 'chat', edit === 'removed' ? [] : [{ ...entry, status: 'cancelled', processed: true }]);
+      await until('the call has ended', () => call.isClosed);
+      await one.inState('ada', 'idle');
+      t.match(await one.blocks.history('ada'), edit === 'cancelled' ? [{ status: 'cancelled' }] : []);
+      t.match(steps.at(-1), { event: 'error', code: 'CANCELLED', willRetry: false });
+      t.match(one.readJson('ada', 'costs'), { calls: 1, failedCalls: 1, lastCall: { usage: { outputTokens: 1, estimated: true } } });
+      const next = await one.blocks.post('ada', { message: 'next' }, 'web');
+      (await daemon.call(1)).answer('Fine.');
+      await one.told('message.finished', { id: next.id, status: 'done' });
+    });
+  }
+});
+
+t.test('a reply goes on while other entries are edited, and while an editor replaces the file', async (t) => {
+  const { one, call, id } = await streaming(t);
+  const text = one.readText('ada', 'chat');
+  one.write('ada', 'chat', [{ role: 'user', content: 'older', processed: true }, ...JSON.parse(text)]);
+  await until('the edit was seen', () => one.factsOf('block.changed').some(({ file }) => file === 'chat') && one.readJson('ada', 'chat').length === 2);
+  rmSync(one.folder('ada', 'chat.json'));
+  setTimeout(() => one.write('ada', 'chat', text), 20);
+  await delay(300);
+  call.answer(' and half.');
+  await one.told('message.finished', { id, status: 'done' });
+  t.match(await one.blocks.history('ada'), [{ id, status: 'done' }, { content: 'Half and half.' }]);
 });
 
 t.test('a block that is archived during a reply is moved after it', async (t) => {

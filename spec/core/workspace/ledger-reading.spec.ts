@@ -41,6 +41,24 @@ t.test('all calls come oldest first, and damaged lines are counted', async (t) =
   t.strictSame(await costsOf(new LedgerReading(async () => undefined)), []);
 });
 
+t.test('a call whose line is in the file twice counts once from either end, and lines without an id are separate calls', async (t) => {
+  const [one, two] = [
+    { ...call('a', 1), id: 'x1' },
+    { ...call('a', 2, NOW + 1), id: 'x2' },
+  ];
+  const open = ledgerOf(t, one, two, '{"half', one, two, call('a', 4, NOW + 2), call('a', 4, NOW + 2));
+  const reading = new LedgerReading(open);
+  for (const _ of [1, 2]) t.strictSame(await costsOf(reading), [1, 2, 4, 4]);
+  t.match(reading, { damagedLines: 1, firstDamaged: 3 });
+  t.strictSame(await costsOf(callsNewestFirst(open, 'a', 0)), [4, 4, 2, 1]);
+  const book = new SpendBook();
+  const opened = await open();
+  if (opened === undefined) throw new Error('there is no ledger');
+  t.teardown(() => opened.file.close());
+  await fillBook(book, opened, NOW);
+  t.match(book.spend('a', 0), { usd: 11, tokens: 40 });
+});
+
 t.test('the calls of a block come newest first, including those under an earlier name', async (t) => {
   const open = ledgerOf(t, call('b', 1, NOW), call('a', 2, NOW + 1), carried('a', 'b'), call('a', 3, NOW + 2), '{', call('b', 4, NOW + 3));
   t.strictSame(await costsOf(callsNewestFirst(open, 'b', 0)), [4, 2], 'what another block of that name had spent before is not its own');

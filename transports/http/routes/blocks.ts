@@ -42,8 +42,8 @@ export const BLOCK_ROUTES = {
     id: 'explainBlock',
     summary: 'Why a block is in its state, what happens next, and what a person can do',
     params: name,
-    answers: { 200: json('Explanation', 'The explanation.') },
-    errors: READ,
+    answers: { 200: json('Explanation', 'The explanation, also of a damaged block.') },
+    errors: READ.filter((code) => code !== 'BLOCK_DAMAGED'),
     handler: blocks.why,
   },
   'POST /api/blocks/:name/start': {

@@ -1,0 +1,32 @@
+// Reads what the explanation of a block is made from. A damaged block is explained too: people look here to learn what to repair.
+import { toBlockhouseError } from '../errors.ts';
+import { explain } from '../monitor/explain.ts';
+import { faultReason } from '../monitor/reasons.ts';
+import type { Explanation } from '../schemas/block-api.ts';
+import type { BlockPulse } from '../schemas/block-pulse.ts';
+import type { Block } from './block.ts';
+import { countQueue, failuresIn } from './chat-counts.ts';
+import { completeConfig } from './document-codecs.ts';
+import { unlessDamaged } from './readiness.ts';
+import { statusOf } from './summary.ts';
+
+/** The explanation of a block as it is now, whatever is wrong with its files. */
+export async function explained(block: Block): Promise<Explanation> {
+  const { name, files, world } = block;
+  const config = (await files.config.read().catch(unlessDamaged)) ?? completeConfig({}, name, block.at());
+  const chat = await files.chat.read().catch(unlessDamaged);
+  const pulse = await pulseOf(block);
+  const queue = chat === undefined ? pulse.queue : countQueue(chat);
+  return explain({ name, config, pulse: { ...pulse, queue }, failures: failuresIn(chat ?? []), now: world.now() });
+}
+
+/** The pulse; with the damage of the first file that can't be used as its reason. */
+async function pulseOf(block: Block): Promise<BlockPulse> {
+  try {
+    return (await block.contents()).pulse;
+  } catch (error) {
+    unlessDamaged(error);
+    const pulse = await block.pulse();
+    return { ...pulse, state: 'failed', status: statusOf('failed'), attention: true, reason: faultReason(block.name, toBlockhouseError(error)) };
+  }
+}

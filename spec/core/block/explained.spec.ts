@@ -1,0 +1,45 @@
+import { rmSync } from 'node:fs';
+import t from 'tap';
+import { Explanation } from '../../../core/schemas/block-api.ts';
+import { compile, type Validator } from '../../../core/schemas/validate.ts';
+import { startCore } from '../../support/blocks.ts';
+
+const check: Validator<Explanation> = compile(Explanation);
+
+t.test('the explanation of a damaged block names the file, what is wrong with it and the cure', async (t) => {
+  for (const file of ['config', 'memory', 'chat']) {
+    for (const isRunning of [false, true]) {
+      await t.test(`${file}, ${isRunning ? 'running' : 'stopped'}`, async (t) => {
+        const one = await startCore(t);
+        await one.create('ada');
+        if (isRunning) await one.blocks.start('ada');
+        else await one.blocks.post('ada', { message: 'hi' }, 'web');
+        const before = one.readText('ada', file);
+        one.write('ada', file, '{"half');
+        const explanation = await one.blocks.explain('ada');
+        check(explanation);
+        t.match(explanation, {
+          name: 'ada',
+          state: 'failed',
+          status: 'ERROR',
+          attention: true,
+          reason: { code: 'BLOCK_DAMAGED' },
+          why: new RegExp(`^${file}\\.json can't be used: .* Its content was kept as ${file}\\.json\\.corrupt-.*\\.$`),
+          next: /^Nothing until the file is repaired, which needs no restart; /,
+          fix: /^Repair the file; blockhouse doctor/,
+        });
+        if (!isRunning && file !== 'chat') t.match(explanation.queue, { queued: 1 });
+        one.write('ada', file, before);
+        t.not((await one.blocks.explain('ada')).reason?.code, 'BLOCK_DAMAGED');
+      });
+    }
+  }
+});
+
+t.test('a block without config.json is explained, and an unknown block is not found', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  rmSync(one.folder('ada', 'config.json'));
+  t.match(await one.blocks.explain('ada'), { why: /^config\.json can't be used: it is missing/ });
+  await t.rejects(one.blocks.explain('nobody'), { code: 'BLOCK_NOT_FOUND' });
+});
