@@ -94,7 +94,7 @@ export class Authorizer {
     const headers =
       credential.kind === 'bearer'
         ? { authorization: `Bearer ${credential.token}` }
-        : await signRequest(request, credential.keys, regionOf(settings), this.#now());
+        : signRequest(request, credential.keys, regionOf(settings), this.#now());
     if (this.#isClosed) throw closing(); // closed-for-good
     return headers;
   }
