@@ -60,7 +60,7 @@ function byText([name, value]: [string, string], [otherName, otherValue]: [strin
 
 /** The key is bound to the day, the region and the service, which are the parts of the scope. */
 function keyFor(secret: string, scope: string): Buffer {
-  return scope.split('/').reduce((key, part) => hmac(key, part), Buffer.from(`AWS4${secret}`));
+  return scope.split('/').reduce<Buffer>((key, part) => hmac(key, part), Buffer.from(`AWS4${secret}`));
 }
 
 function hmac(key: Buffer, text: string): Buffer {
