@@ -19,7 +19,7 @@ function codeOf(page: string): string[] {
 /** The words after `program`, each time that the page runs it: up to a pipe, a redirection, a comment or a closing bracket. */
 function runsOf(program: string, page: string): string[][] {
   const pattern = new RegExp(`(?:^|[$(\\s])${program} ([^|>&#;)]+)`, 'g');
-  const lines = codeOf(page).map((line) => line.replace(/(?:^|\s)#.*/, '').replace(/<[a-z|-]+>/g, 'x')); // `<name>` is no redirection
+  const lines = codeOf(page).map((line) => line.replace(/(?:^|\s)#.*/, '').replace(/<[a-z|-]+>/g, 'X')); // `<name>` is no redirection
   return lines.flatMap((line) => [...line.matchAll(pattern)].map(([, words = '']) => words.trim().split(/\s+/)));
 }
 
