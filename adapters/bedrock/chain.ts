@@ -10,9 +10,13 @@ import { redact } from '../redact.ts';
 import { cancelled } from '../upstream-call.ts';
 import type { AwsKeys } from './sign.ts';
 
-const WAYS =
-  'store keys with `blockhouse auth set bedrock` (bedrock.accessKeyId and bedrock.secretAccessKey in auth.json), set AWS_ACCESS_KEY_ID and ' +
-  'AWS_SECRET_ACCESS_KEY, name a profile of ~/.aws in AWS_PROFILE, or set AWS_BEARER_TOKEN_BEDROCK. A request can bring its own in config.accessKeyId and config.secretAccessKey';
+/** The package of AWS's chain: an optional peer, because it brings 16 MB that only users of profiles, SSO and roles need. */
+const PACKAGE = '@aws-sdk/credential-provider-node';
+const STORE = 'store keys with `blockhouse auth set bedrock` (bedrock.accessKeyId and bedrock.secretAccessKey in auth.json)';
+const ENVIRONMENT = 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY';
+const BEARER = 'or set AWS_BEARER_TOKEN_BEDROCK';
+const REQUEST = 'A request can bring its own in config.accessKeyId and config.secretAccessKey';
+const WAYS = `${STORE}, ${ENVIRONMENT}, name a profile of ~/.aws in AWS_PROFILE, ${BEARER}. ${REQUEST}`;
 
 /** AWS's chain for one profile: finds keys and caches them until they expire. */
 export type KeyProvider = () => Promise<AwsKeys>;
@@ -83,7 +87,7 @@ export class ProviderChain {
     };
     this.#ask(profile).then(
       (keys) => end((waiter) => waiter.found(keys)),
-      (error: unknown) => end((waiter) => waiter.failed(notFound(error))),
+      (error: unknown) => end((waiter) => waiter.failed(isNotInstalled(error) ? withoutPackage(profile, error) : notFound(error))),
     );
     return waiters;
   }
@@ -99,6 +103,21 @@ export class ProviderChain {
 function notFound(error: unknown): BlockhouseError {
   const reason = redact(error instanceof Error ? error.message : String(error), []).replace(/\.$/, '');
   return new BlockhouseError('ADAPTER_NOT_CONFIGURED', `No AWS credentials were found (${reason}): ${WAYS}.`, { cause: error, retryable: false });
+}
+
+/** Also true for a package that is there only in part: installing it is the cure for both. */
+function isNotInstalled(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
+}
+
+function withoutPackage(profile: string | undefined, cause: unknown): BlockhouseError {
+  const wanted = profile === undefined ? 'No AWS keys are set, and a search in profiles, SSO, roles and metadata services' : `The AWS profile ${profile}`;
+  return new BlockhouseError(
+    'ADAPTER_NOT_CONFIGURED',
+    `${wanted} needs the package ${PACKAGE}, which is not installed. Run \`npm install ${PACKAGE}\` where Blockhouse is installed (with -g if it is ` +
+      `installed globally), and start Blockhouse again. Or do without it: ${STORE}, ${ENVIRONMENT}, ${BEARER}. ${REQUEST}.`,
+    { cause, retryable: false },
+  );
 }
 
 /** Not ADAPTER_NOT_CONFIGURED: a slow source may still answer later without any change of settings. */

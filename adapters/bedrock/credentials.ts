@@ -89,14 +89,11 @@ export class Authorizer {
 
   /** The headers to add, for complete settings. Rejects with SHUTTING_DOWN after `close`. */
   async authorize(request: UpstreamRequest, settings: ResolvedSettings): Promise<Record<string, string>> {
+    if (this.#isClosed) throw closing(); // closed-for-good
     const credential = chooseCredential(settings);
     if (credential.kind === 'chain') throw new Error('The request was authorized before the chain found its keys.');
-    const headers =
-      credential.kind === 'bearer'
-        ? { authorization: `Bearer ${credential.token}` }
-        : await signRequest(request, credential.keys, regionOf(settings), this.#now());
-    if (this.#isClosed) throw closing(); // closed-for-good
-    return headers;
+    if (credential.kind === 'bearer') return { authorization: `Bearer ${credential.token}` };
+    return signRequest(request, credential.keys, regionOf(settings), this.#now());
   }
 
   close(): void {

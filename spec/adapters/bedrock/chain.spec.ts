@@ -63,6 +63,21 @@ t.test('a chain that finds nothing is told with each way to configure it', async
   }
 });
 
+t.test('a chain whose package is not installed names the package, the command that installs it, and the ways without it', async (t) => {
+  const missing = Object.assign(new Error("Cannot find package '@aws-sdk/credential-provider-node'"), { code: 'ERR_MODULE_NOT_FOUND' });
+  const chain = new ProviderChain(() => Promise.reject(missing));
+  for (const [profile, what] of [
+    [undefined, /^No AWS keys are set/],
+    ['work', /^The AWS profile work needs/],
+  ] as const) {
+    const failure = await failureOf(chain.find(profile, adapterCall()));
+    t.match(failure, { code: 'ADAPTER_NOT_CONFIGURED', retryable: false, message: what, cause: missing });
+    for (const part of ['`npm install @aws-sdk/credential-provider-node`', 'blockhouse auth set bedrock', 'AWS_ACCESS_KEY_ID', 'AWS_BEARER_TOKEN_BEDROCK'])
+      t.ok(failure.message.includes(part), part);
+    t.notMatch(failure.message, 'AWS_PROFILE', 'a profile would need the package, too');
+  }
+});
+
 t.test('a look-up that hangs holds a call no longer than its limit for connecting, and the error names the cures', async (t) => {
   const { chain } = slowChain();
   const failure = await failureOf(chain.find('work', adapterCall({ timeouts: { connectMs: 20, firstByteMs: 0 } })));

@@ -223,18 +223,6 @@ const LISTING_HOOK = (() => {
 })();
 const OF_AWS = /^import (@aws-sdk|@smithy|@aws-crypto)\//m;
 
-t.test('creating the adapter loads nothing of AWS; the first call does', async (t) => {
-  const create = `const { createBedrock } = await import('./adapters/bedrock/index.ts'); const adapter = createBedrock();`;
-  const call = `const { Authorizer } = await import('./adapters/bedrock/credentials.ts');
-    const values = { accessKeyId: 'AKID', secretAccessKey: 'secret' };
-    const sources = { accessKeyId: 'request', secretAccessKey: 'request' };
-    await new Authorizer().authorize({ method: 'GET', url: new URL('https://x.example'), headers: {} }, { values, sources });`;
-  const created = await inChild(`${create} await adapter.listModels({ settings: { values: {}, sources: {} } });`, {}, LISTING_HOOK);
-  t.match(created, 'import ./adapters/bedrock/index.ts', 'the hook sees imports');
-  t.notMatch(created, OF_AWS);
-  t.match(await inChild(`${create}${call}`, {}, LISTING_HOOK), OF_AWS);
-});
-
 const CHAT_IN_CHILD = `
   import { createCore } from './core/index.ts';
   import { createBedrock } from './adapters/bedrock/index.ts';
@@ -242,6 +230,19 @@ const CHAT_IN_CHILD = `
   const chat = core.chat({ adapter: 'bedrock', model: '${CLAUDE}', messages: [{ role: 'user', content: 'hi' }] });
   console.log(JSON.stringify(await chat.then((answer) => answer.message, ({ code, message }) => ({ code, message }))));
   await core.close();`;
+
+t.test('nothing of AWS is loaded for keys that are there, only for its chain', async (t) => {
+  const create = `const { createBedrock } = await import('./adapters/bedrock/index.ts'); const adapter = createBedrock();`;
+  const authorize = `const { Authorizer } = await import('./adapters/bedrock/credentials.ts');
+    const values = { accessKeyId: 'AKID', secretAccessKey: 'secret' };
+    const sources = { accessKeyId: 'request', secretAccessKey: 'request' };
+    await new Authorizer().authorize({ method: 'GET', url: new URL('https://x.example'), headers: {} }, { values, sources });`;
+  const signed = await inChild(`${create}${authorize}`, {}, LISTING_HOOK);
+  t.match(signed, 'import ./adapters/bedrock/credentials.ts', 'the hook sees imports');
+  t.notMatch(signed, OF_AWS);
+  const nothing = { HOME: t.testdir(), AWS_EC2_METADATA_DISABLED: 'true' };
+  t.match(await inChild(CHAT_IN_CHILD, nothing, LISTING_HOOK), OF_AWS);
+});
 
 t.test('keys of a profile in ~/.aws are found by AWS’s own chain', async (t) => {
   const upstream = await startUpstream(t, (_request, res) => sendJson(res, ANSWER));

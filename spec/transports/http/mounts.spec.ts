@@ -1,8 +1,11 @@
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
 import t from 'tap';
 import { BlockhouseError } from '../../../core/index.ts';
 import { checkMounts, findMount, type Mount } from '../../../transports/http/mounts.ts';
 import { startServer } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
 
 const handler: Mount['handler'] = (_req, res) => void res.end('mounted');
 const mount = (prefix: string, open?: string[]): Mount => ({ prefix, handler, ...(open !== undefined && { public: open }) });
@@ -137,11 +140,59 @@ t.test('a mounted handler that fails in the middle of its answer breaks the conn
   for (const body of [undefined, 'x'.repeat(3_000_000)]) {
     await t.rejects(server.call('POST', '/app', { body }), 'half an answer does not look like a whole one');
   }
+  const lines = server.log.filter(({ level }) => level === 'error');
+  t.match(lines, [{ fields: { err: { message: 'secret-7' } } }, { fields: { err: { message: 'secret-7' } } }], 'the log has the cause');
   t.match(await server.call('GET', '/v1/health'), { status: 200 });
+});
+
+t.test('a stream that fails inside `pipeline` breaks the connection, and the log has the cause', async (t) => {
+  async function* source(pieces: readonly string[]): AsyncGenerator<string> {
+    yield* pieces;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    throw new Error('secret-7');
+  }
+  for (const pieces of [[], ['half']]) {
+    const title = pieces.length === 0 ? 'at once' : 'after the headers';
+    const server = await startServer(t, { http: { mounts: [{ prefix: '/app', handler: (_req, res) => pipeline(source(pieces), res) }] } });
+    await t.rejects(server.call('GET', '/app'), title);
+    await until('the failure is logged', () => server.log.some(({ level }) => level === 'error'));
+    t.match(
+      server.log.find(({ level }) => level === 'error'),
+      { fields: { err: { message: 'secret-7' } }, message: 'request failed' },
+      title,
+    );
+  }
+});
+
+t.test('a mount that never ends its answer keeps its connection, and `close` waits until the client leaves', async (t) => {
+  const server = await startServer(t, { http: { mounts: [{ prefix: '/app', handler: (_req, res) => void res.write('…') }] } });
+  const request = server.open('GET', '/app');
+  request.on('error', () => undefined);
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  response.on('error', () => undefined);
+  let isClosed = false;
+  const closed = server.transport.close().then(() => {
+    isClosed = true;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 200)); // what should not happen has no mark of its own
+  t.equal(isClosed, false);
+  request.destroy();
+  await closed;
 });
 
 t.test('an answer of a mount carries the request id and the protecting headers', async (t) => {
   const server = await startServer(t, { http: { mounts: [{ prefix: '/app', handler: (_req, res) => void res.end('hi') }] } });
   const { headers } = await server.call('GET', '/app', { headers: { 'x-request-id': 'mine-1' } });
   t.match(headers, { 'x-request-id': 'mine-1', 'x-content-type-options': 'nosniff' });
+});
+
+t.test('a mount replaces the headers that forbid a page everything', async (t) => {
+  const policy = "default-src 'none'; img-src 'self'";
+  const page: Mount['handler'] = (_req, res) => {
+    res.setHeader('content-type', 'text/html; charset=utf-8');
+    res.writeHead(200, { 'content-security-policy': policy }).end('<p>hi');
+  };
+  const server = await startServer(t, { http: { mounts: [{ prefix: '/app', handler: page }] } });
+  const { headers } = await server.call('GET', '/app');
+  t.match(headers, { 'content-security-policy': policy, 'content-type': 'text/html; charset=utf-8', 'x-content-type-options': 'nosniff' });
 });
