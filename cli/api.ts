@@ -123,6 +123,22 @@ export class Api {
     return this.#call('GET /api/costs', {}, { query: { by, block } });
   }
 
+  adapterStatus(adapter?: string) {
+    return this.#call('GET /api/adapters', {}, { query: { adapter } });
+  }
+
+  settings() {
+    return this.#call('GET /api/settings', {});
+  }
+
+  models(provider: string) {
+    return this.#call('GET /v1/adapters/:provider/models', { provider }, { hurry: false });
+  }
+
+  verify(provider: string) {
+    return this.#call('POST /v1/adapters/:provider/verify', { provider }, { body: {}, hurry: false, alsoAnswers: 503 });
+  }
+
   check() {
     return this.#call('GET /api/doctor', {});
   }

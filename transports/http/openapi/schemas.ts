@@ -1,6 +1,8 @@
 // The schemas of the published contract, each once under its name. A schema inside another one is a reference. Pure: no I/O.
 import {
   AdapterList,
+  AdapterStatus,
+  AdapterStatusList,
   AddFact,
   Archived,
   ArchiveInfo,
@@ -49,6 +51,8 @@ import {
   Restored,
   ServerHealth,
   SetHalt,
+  SettingList,
+  ShownSetting,
   VerifyRequest,
   VerifyResult,
   WasReset,
@@ -57,6 +61,8 @@ import {
 const NAMED = {
   AddFact,
   AdapterList,
+  AdapterStatus,
+  AdapterStatusList,
   Archived,
   ArchiveInfo,
   ArchiveList,
@@ -104,6 +110,8 @@ const NAMED = {
   RestoreArchive,
   ServerHealth,
   SetHalt,
+  SettingList,
+  ShownSetting,
   VerifyRequest,
   VerifyResult,
   WasReset,
