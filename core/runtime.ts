@@ -15,6 +15,7 @@ import { ChatStream } from './gateway/stream.ts';
 import type { Adapter, StreamSink, UpstreamTimeouts } from './ports.ts';
 import type { AdapterInfo, AdapterStatus, ModelList, ShownSetting, VerifyResult } from './schemas/adapter.ts';
 import type { ChatDone, ChatRequest, ChatResponse } from './schemas/chat.ts';
+import type { DoctorReport } from './schemas/workspace-api.ts';
 import { VERSION } from './version.ts';
 import { type WorkspaceOptions, WorkspaceSession } from './workspace-session.ts';
 
@@ -50,6 +51,8 @@ export interface Core {
   readonly started: boolean;
   /** Blocks and their archive. Throws an Error before `start`. */
   readonly blocks: Blocks;
+  /** Checks every file of the workspace and changes nothing. Before `start` too, also while another process holds the workspace. */
+  check(): Promise<DoctorReport>;
   /** The bearer token of the workspace; undefined without a workspace. */
   readonly token: ApiToken | undefined;
   /** The stored credentials; undefined without a workspace. */
@@ -111,6 +114,7 @@ export function createCore(options: CoreOptions): Core {
     get blocks() {
       return needWorkspace(session).blocks;
     },
+    check: () => (session?.isOpen ? session.blocks.check() : checkUnheld(workspace, gateway)),
     token,
     credentials,
     adapterIds: () => gateway.adapterIds(),
@@ -143,6 +147,15 @@ export function createCore(options: CoreOptions): Core {
       }
     },
   };
+}
+
+async function checkUnheld(workspace: string | undefined, gateway: Gateway): Promise<DoctorReport> {
+  if (workspace === undefined) throw new Error('There is nothing to check without a workspace: createCore({ workspace, … }).');
+  const { examineUnheld } = await import('./block/doctor-unheld.ts');
+  return examineUnheld(
+    workspace,
+    gateway.adapterIds().map((id) => gateway.adapter(id)),
+  );
 }
 
 function needWorkspace(session: WorkspaceSession | undefined): WorkspaceSession {

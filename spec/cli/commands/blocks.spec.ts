@@ -18,7 +18,6 @@ t.test('without a server each command says so in one line, with the cure, and en
     ['chat', 'x'],
     ['logs', 'x', '-f'],
     ['config', 'get', 'x'],
-    ['doctor'],
     ['rm', 'x', '--yes'],
   ];
   await Promise.all(
@@ -150,7 +149,11 @@ t.test('a reader that leaves (head -1) is no failure', async (t) => {
 t.test('new says what a block lacks, and names its start only when the block could answer', async (t) => {
   const { on } = await openDesk(t);
   const bare = await on(['new', 'bare']);
-  t.match(bare, { code: 0, stdout: 'bare\n', stderr: /^Created\. It can't answer yet, because no model is set; `.* config set bare adapter\.provider=<id> adapter\.model=<model> .*` sets one\.\n$/ });
+  t.match(bare, {
+    code: 0,
+    stdout: 'bare\n',
+    stderr: /^Created\. It can't answer yet, because no model is set; `.* config set bare adapter\.provider=<id> adapter\.model=<model> .*` sets one\.\n$/,
+  });
   const keyless = await on(['new', 'keyless', '--provider', 'openai']);
   t.match(keyless, { code: 0, stdout: 'keyless\n', stderr: /Created\. It can't answer yet: .*OPENAI_API_KEY/ });
   t.notMatch(keyless.stderr, 'starts it');

@@ -13,8 +13,7 @@ export const health = ({ core }: RouteContext) => ok({ status: 'ok', version: co
 export const adapters = ({ core }: RouteContext) => ok({ adapters: core.adapters() });
 
 /** `{adapters}`: the metadata of each, and whether it can be used at this moment. */
-export const status = async ({ core, req, signal }: RouteContext) =>
-  ok({ adapters: await core.status({ signal, only: queryValue(req, 'adapter') }) });
+export const status = async ({ core, req, signal }: RouteContext) => ok({ adapters: await core.status({ signal, only: queryValue(req, 'adapter') }) });
 
 /** `{settings}`: what this server's environment and auth.json set; secrets are masked. */
 export const settings = ({ core }: RouteContext) => ok({ settings: core.settings() });
