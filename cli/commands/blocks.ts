@@ -26,7 +26,7 @@ export class ListCommand extends ServerCommand {
     examples: [
       ['All blocks', '$0 ls'],
       ['Keep the list up to date', '$0 ls --watch'],
-      ['Start every block', '$0 start $($0 ls -q)'],
+      ['The names alone, for a script', '$0 ls -q'],
     ],
   });
 
