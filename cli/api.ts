@@ -98,6 +98,10 @@ export class Api {
     return this.#call('DELETE /api/blocks/:name', { name });
   }
 
+  rename(name: string, to: string) {
+    return this.#call('POST /api/blocks/:name/rename', { name }, { body: { name: to } });
+  }
+
   async archives(): Promise<readonly ArchiveInfo[]> {
     return (await this.#call('GET /api/archive', {})).archives;
   }

@@ -124,7 +124,8 @@ t.test('who waits at a paused block is told at once, with the command that chang
   for (;;) if (JSON.parse((await on(['why', 'one', '--json'])).stdout).state === 'paused') break;
   t.match(await on(['send', 'one', '--wait', '--timeout', '0.2', 'hello']), {
     code: 4,
-    stderr: /^note: one is paused and does not answer now\. The kill switch is set: for a test\. `blockhouse unhalt` changes that\.\nblockhouse: There is no answer after 0\.2 s/,
+    stderr:
+      /^note: one is paused and does not answer now\. The kill switch is set: for a test\. `blockhouse unhalt` changes that\.\nblockhouse: There is no answer after 0\.2 s/,
   });
 });
 
