@@ -33,6 +33,7 @@ export function defineAdapter(provider: Provider): Adapter {
     ...(provider.curatedModels !== undefined && { curatedModels: provider.curatedModels }),
     listModels: async (call) => provider.curatedModels ?? (await provider.listModels?.(fetchFor(call), call.settings)) ?? [],
     verify: async (call) => provider.verify(fetchFor(call), call.settings),
+    ...(provider.probe !== undefined && { probe: async (call) => provider.probe?.(fetchFor(call), call.settings) }),
     prepare: () => upstream.prepare(),
     close: () => upstream.close(),
   };

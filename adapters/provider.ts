@@ -68,6 +68,8 @@ export interface Provider {
   /** Asks the provider for its model ids. For providers without a curated list. */
   listModels?(fetchJson: FetchJson, settings: ResolvedSettings): Promise<readonly string[]>;
   verify(fetchJson: FetchJson, settings: ResolvedSettings): Promise<string>;
+  /** For a provider that may be away although its settings are complete, such as a local daemon: see `Adapter.probe`. */
+  probe?(fetchJson: FetchJson, settings: ResolvedSettings): Promise<void>;
 }
 
 /** GETs JSON from the provider, or POSTs `body` as JSON. Resolves with the parsed answer; rejects with the provider's error for an error status. */

@@ -98,6 +98,10 @@ export class Api {
     return this.#call('DELETE /api/blocks/:name', { name });
   }
 
+  rename(name: string, to: string) {
+    return this.#call('POST /api/blocks/:name/rename', { name }, { body: { name: to } });
+  }
+
   async archives(): Promise<readonly ArchiveInfo[]> {
     return (await this.#call('GET /api/archive', {})).archives;
   }
@@ -121,6 +125,22 @@ export class Api {
 
   costs(by: string, block?: string) {
     return this.#call('GET /api/costs', {}, { query: { by, block } });
+  }
+
+  adapterStatus(adapter?: string) {
+    return this.#call('GET /api/adapters', {}, { query: { adapter } });
+  }
+
+  settings() {
+    return this.#call('GET /api/settings', {});
+  }
+
+  models(provider: string) {
+    return this.#call('GET /v1/adapters/:provider/models', { provider }, { hurry: false });
+  }
+
+  verify(provider: string) {
+    return this.#call('POST /v1/adapters/:provider/verify', { provider }, { body: {}, hurry: false, alsoAnswers: 503 });
   }
 
   check() {

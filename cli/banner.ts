@@ -1,7 +1,8 @@
 // What a person sees when the server starts. Pure: no I/O.
 import { basename, relative, sep } from 'node:path';
-import { columns, oneLine, type Style } from './output.ts';
-import type { Readiness } from './readiness.ts';
+import type { AdapterStatus } from '../core/index.ts';
+import { mark, paintOf, stand } from './adapter-text.ts';
+import { columns, type Style } from './output.ts';
 
 /** What the banner shows. */
 export interface BannerFacts {
@@ -12,7 +13,7 @@ export interface BannerFacts {
   readonly tokenCommand: string;
   /** How this person calls `blockhouse`. */
   readonly command: string;
-  readonly adapters: readonly Readiness[];
+  readonly adapters: readonly AdapterStatus[];
 }
 
 /** The lines of the banner: the address, a call to try, the adapters. */
@@ -38,7 +39,8 @@ export function banner(facts: BannerFacts, style: Style): string[] {
 
 /** A chat request that works when it is pasted; uses an adapter that is ready, if there is one. */
 function curl({ url, tokenCommand, adapters }: BannerFacts): string[] {
-  const adapter = adapters.find(({ ready, hasSecret }) => ready && hasSecret) ?? adapters.find(({ authRequired }) => !authRequired) ?? adapters[0];
+  const adapter =
+    adapters.find(({ ready, hasSecret }) => ready && hasSecret) ?? adapters.find(({ ready }) => ready) ?? adapters.find(({ authRequired }) => !authRequired);
   const body = { adapter: adapter?.id, model: adapter?.defaultModel, messages: [{ role: 'user', content: 'Say hello.' }] };
   return [
     `TOKEN=$(${tokenCommand})`,
@@ -48,27 +50,13 @@ function curl({ url, tokenCommand, adapters }: BannerFacts): string[] {
   ];
 }
 
-function adapterLines(adapters: readonly Readiness[], style: Style): string[] {
+function adapterLines(adapters: readonly AdapterStatus[], style: Style): string[] {
   const rows = columns(adapters.map((adapter) => [mark(adapter), adapter.id, stand(adapter)]));
-  return rows.map((row) => (row.startsWith(READY) ? style.good(row.slice(0, 1)) + row.slice(1) : style.dim(row)));
-}
-
-const READY = '●';
-
-function mark({ ready, hasSecret, authRequired }: Readiness): string {
-  if (!ready) return '○';
-  // AWS's chain of files and roles may or may not find a credential; nothing asks it here.
-  return hasSecret || !authRequired ? READY : '◌';
-}
-
-/** The state of an adapter in a few words, such as `has a credential`. */
-export function stand({ ready, hasSecret, authRequired, broken, missing, envVars }: Readiness): string {
-  if (ready) return hasSecret ? 'has a credential' : authRequired ? "asks the provider's own credential chain" : 'needs no key';
-  return broken || envVars[0] === undefined ? oneLine(missing ?? 'not configured') : `no key yet (${envVars[0]})`;
+  return rows.map((row, index) => paintOf(adapters[index] ?? { ready: false }, style)(row.slice(0, 1)) + row.slice(1));
 }
 
 function keyHint({ command, adapters }: BannerFacts, style: Style): string[] {
-  const missing = adapters.find(({ ready }) => !ready);
+  const missing = adapters.find(({ ready, problem }) => !ready && problem === 'credential');
   if (missing === undefined) return [];
   return [`  Add a key: ${style.bold(`${command} auth set ${missing.id}`)} (no restart needed), or set its variable and start again.`, ''];
 }

@@ -32,16 +32,25 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** False for a call that may take as long as a model or an import: the answer may then take longer than 60 s. */
   readonly hurry?: boolean;
+  /** An error status whose body is an answer, unless it is an error body. */
+  readonly alsoAnswers?: number;
 }
 
 /** The server of this workspace. Rejects with a CliError when none runs, which names `serveCommand` as the way to start one. */
 export async function findServer(workspace: string, serveCommand: string): Promise<ServerPlace> {
-  const { readLock, ApiToken, createBus } = await import('../core/index.ts');
   if (!existsSync(workspace)) throw new CliError('place', `There is no workspace ${workspace}; \`${serveCommand}\` makes it.`);
+  const place = await runningServer(workspace);
+  if (place === undefined) throw new CliError('server', `No server runs on ${workspace}; start one with \`${serveCommand}\`.`);
+  return place;
+}
+
+/** The server of this workspace; undefined when none runs. Waits for one that is starting. */
+export async function runningServer(workspace: string): Promise<ServerPlace | undefined> {
+  const { readLock, ApiToken, createBus } = await import('../core/index.ts');
   const deadline = performance.now() + START_PATIENCE_MS;
   for (;;) {
     const holder = await readLock(workspace);
-    if (holder === undefined) throw new CliError('server', `No server runs on ${workspace}; start one with \`${serveCommand}\`.`);
+    if (holder === undefined) return undefined;
     if (holder.url !== null) return { url: addressOf(holder.url), pid: holder.pid, token: tokenOf(() => new ApiToken(workspace, createBus()).reveal()) };
     if (performance.now() > deadline) throw new CliError('server', `The server of ${workspace} (process ${holder.pid}) has not finished starting; try again.`);
     await delay(POLL_MS);
@@ -80,7 +89,8 @@ export class Client {
     const { status, bytes } = await this.#exchange(method, path, options);
     const { tryParseJson } = await import('../core/index.ts');
     const answer = tryParseJson(bytes.toString());
-    if (status >= 400 || answer === undefined) throw this.#failure(status, answer);
+    const isAnswer = status < 400 || (status === options.alsoAnswers && !isErrorBody(answer));
+    if (!isAnswer || answer === undefined) throw this.#failure(status, answer);
     return answer as T;
   }
 

@@ -34,14 +34,22 @@ export async function startServer(flags: Flags): Promise<RunningServer> {
   const { createLogger, logFacts } = await import('./logging.ts');
   const { createHttpTransport } = await import('../transports/http/index.ts');
   const { createWsTransport } = await import('../transports/ws/index.ts');
-  const log = createLogger(config.logLevel);
+  const { ServerLog } = await import('./server-log.ts');
+  const file = new ServerLog(config.workspace, ({ message }) => log.warn({ error: message }, "the server's log files can't be written"));
+  const log = createLogger(config.logLevel, process.stderr, file);
   const core = await createConfiguredCore(config);
   logFacts(core, log);
   // The lock comes first: a second server must not touch the workspace of the first one.
   await inWorkspace(config, () => core.start());
+  file.open();
   try {
     await inWorkspace(config, async () => core.token?.ensure(config.workspace));
-    const transport = createHttpTransport(core, { allowRemote: config.allowRemote, log, maxConnections: config.maxConnections });
+    const transport = createHttpTransport(core, {
+      allowRemote: config.allowRemote,
+      log,
+      requestLogLevel: config.requestLogLevel,
+      maxConnections: config.maxConnections,
+    });
     const sockets = createWsTransport(core, transport.server, { allowRemote: config.allowRemote, log });
     const url = await transport.listen(config.port, config.host).catch((error: unknown) => {
       throw new CliError('place', listenFault(config, error as NodeJS.ErrnoException), error);
@@ -51,10 +59,12 @@ export async function startServer(flags: Flags): Promise<RunningServer> {
     const close = async (): Promise<void> => {
       await Promise.all([transport.close(), sockets.close(), core.stop()]);
       await core.close();
+      await file.close();
     };
     return { url, config, core, log, close };
   } catch (error) {
     await core.close();
+    await file.close();
     throw error;
   }
 }

@@ -5,16 +5,27 @@
 // bounded-backlog: when the reader stops, at most 1 MiB waits. Further lines are dropped, and their number is logged once the
 // reader continues.
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { type BlockState, type Core, isObject, type LogLevel, tryParseJson } from '../core/index.ts';
+import { type BlockState, type Core, isObject, type LogLevel, rounded, tryParseJson } from '../core/index.ts';
 import { oneLine } from './output.ts';
 
 const NEEDS_A_PERSON: ReadonlySet<BlockState> = new Set(['failed', 'paused']);
 
-/** A pino logger on stderr. */
-export function createLogger(level: LogLevel, stderr: NodeJS.WriteStream = process.stderr): Logger {
+/** A pino logger on stderr, and on `file` where it is given. */
+export function createLogger(level: LogLevel, stderr: NodeJS.WriteStream = process.stderr, file?: DestinationStream): Logger {
   // log-before-server: stderr may be a file on a full disk, or a closed pipe. pino's own destination would retry a full disk in a blocking loop.
   stderr.on('error', () => undefined);
-  return pino({ level, base: { pid: process.pid } }, new Lines(stderr));
+  const lines = new Lines(stderr);
+  const both = {
+    write(line: string): void {
+      lines.write(line);
+      file?.write(line);
+    },
+  };
+  return pino({ level, base: { pid: process.pid }, formatters: { log: withRoundedNumbers } }, both);
+}
+
+function withRoundedNumbers(fields: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, rounded(value)]));
 }
 
 /** The most bytes that wait for the reader of the log. */
@@ -65,9 +76,9 @@ export function toReadable(line: string): string {
 
 /** Logs the events of a core. */
 export function logFacts(core: Core, log: Logger): void {
-  core.events.on('chat.retried', (fact) => log.warn(fact, 'chat retried'));
+  core.events.on('chat.retried', (fact) => log.warn(withBlock(fact), 'chat retried'));
   core.events.on('chat.finished', (fact) =>
-    fact.code === undefined || fact.code === 'CANCELLED' ? log.debug(fact, 'chat finished') : log.info(fact, 'chat failed'),
+    fact.code === undefined || fact.code === 'CANCELLED' ? log.debug(withBlock(fact), 'chat finished') : log.info(withBlock(fact), 'chat failed'),
   );
   core.events.on('adapter.paused', (fact) =>
     log.warn(
@@ -82,6 +93,11 @@ export function logFacts(core: Core, log: Logger): void {
   core.events.on('credentials.damaged', (fact) => log.error(fact, 'auth.json is damaged; its last good content stays in use'));
   core.events.on('token.rotated', (fact) => log.info(fact, 'the API token has changed'));
   logBlockFacts(core, log);
+}
+
+/** In a server, only monitors name their caller. */
+function withBlock({ caller, ...fact }: { readonly caller?: string | undefined }): object {
+  return { ...fact, ...(caller !== undefined && { block: caller }) };
 }
 
 function logBlockFacts({ events }: Core, log: Logger): void {

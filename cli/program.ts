@@ -1,7 +1,7 @@
 // The list of commands of `blockhouse`, and the function that runs one.
 import { type BaseContext, Builtins } from 'clipanion';
 import { AdaptersCommand, ModelsCommand, VerifyCommand } from './commands/adapters.ts';
-import { ArchiveListCommand, PurgeCommand, RemoveCommand, RestoreCommand } from './commands/archive.ts';
+import { ArchiveListCommand, PurgeCommand, RemoveCommand, RenameCommand, RestoreCommand } from './commands/archive.ts';
 import { AttachCommand } from './commands/attach.ts';
 import { AuthCommand, AuthListCommand, AuthRemoveCommand, AuthSetCommand } from './commands/auth.ts';
 import { ListCommand, NewCommand, ShowCommand, WhyCommand } from './commands/blocks.ts';
@@ -40,6 +40,7 @@ const COMMANDS = [
   SendCommand,
   AttachCommand,
   QueueCommand,
+  RenameCommand,
   RemoveCommand,
   ArchiveListCommand,
   RestoreCommand,

@@ -1,15 +1,15 @@
 // The base of the commands that call the running server.
 import type { Writable } from 'node:stream';
-import type { Warning } from '../core/index.ts';
+import type { Core, Warning } from '../core/index.ts';
 import { Api } from './api.ts';
 import { shellWord } from './banner.ts';
-import { Client, findServer } from './client.ts';
+import { Client, findServer, runningServer } from './client.ts';
 import { BaseCommand } from './command.ts';
 import { CliError, type ExitKind, worstOf } from './exit-codes.ts';
 import { isColored, isTerminal, oneLine, type Style, styleFor, toJson, write } from './output.ts';
 
 /** A placeholder such as `<name>`, which hints show unquoted. */
-const PLACEHOLDER = /^<[a-z]+>$/;
+const PLACEHOLDER = /^([a-z.]+=)?<[a-z]+>$/;
 
 /** A command that calls the server of the workspace. */
 export abstract class ServerCommand extends BaseCommand {
@@ -18,6 +18,29 @@ export abstract class ServerCommand extends BaseCommand {
     return this.interruptible(async (signal) => {
       const { workspace } = await this.config();
       return work(new Api(new Client(await findServer(workspace, this.hint('serve')), signal)), signal);
+    });
+  }
+
+  /**
+   * Asks the running server, or, when none runs, a core of this process. Says which of them, because the server may have other environment
+   * variables than this shell.
+   */
+  protected withServerOrShell<T>(
+    asked: { readonly server: (api: Api, signal: AbortSignal) => Promise<T>; readonly shell: (core: Core, signal: AbortSignal) => Promise<T> },
+    show: (result: T, from: 'server' | 'shell') => Promise<ExitKind>,
+  ): Promise<ExitKind> {
+    return this.interruptible(async (signal) => {
+      const place = await runningServer((await this.config()).workspace);
+      if (place === undefined) {
+        return this.withCore(async (core) => {
+          const result = await asked.shell(core, signal);
+          if (!this.json) await this.say('note: no server runs; this is what auth.json and the environment of this shell give.');
+          return show(result, 'shell');
+        });
+      }
+      const result = await asked.server(new Api(new Client(place, signal)), signal);
+      if (!this.json) await this.say(`note: this is what the running server sees (process ${place.pid}), with its own environment.`);
+      return show(result, 'server');
     });
   }
 

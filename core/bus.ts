@@ -12,6 +12,8 @@ interface ChatFact {
   readonly requestId: string;
   readonly adapter: string;
   readonly model: string;
+  /** Who asks, as `CallOptions.caller` says: for the call of a monitor, the name of its block. */
+  readonly caller?: string | undefined;
 }
 
 interface DestinationFact {

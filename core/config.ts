@@ -10,6 +10,11 @@ export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', '
 /** One of LOG_LEVELS. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** The levels of BLOCKHOUSE_LOG_REQUESTS. */
+export const REQUEST_LOG_LEVELS = ['info', 'debug'] as const;
+/** One of REQUEST_LOG_LEVELS. */
+export type RequestLogLevel = (typeof REQUEST_LOG_LEVELS)[number];
+
 /** The settings of one server process. */
 export interface ProcessConfig {
   readonly host: string;
@@ -27,6 +32,8 @@ export interface ProcessConfig {
   /** How long open answers may go on after the server was asked to end, in milliseconds. */
   readonly drainMs: number;
   readonly logLevel: LogLevel;
+  /** The level at which a served request is logged. */
+  readonly requestLogLevel: RequestLogLevel;
 }
 
 /** The flags of `blockhouse serve`, as text. */
@@ -56,8 +63,6 @@ export function resolveProcessConfig(flags: Flags, env: Environment): ProcessCon
       `--host ${host} would open this server to other machines, and it holds your keys. Add --allow-remote (or BLOCKHOUSE_ALLOW_REMOTE=1) if that is meant, and put a TLS proxy in front.`,
     );
   }
-  const level = text('BLOCKHOUSE_LOG_LEVEL') ?? 'info';
-  if (!LOG_LEVELS.includes(level as LogLevel)) throw new Error(`BLOCKHOUSE_LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}, not ${level}.`);
   return Object.freeze({
     host,
     port: integer('--port or BLOCKHOUSE_PORT', flags.port ?? text('BLOCKHOUSE_PORT'), 0, 65_535) ?? 8420,
@@ -72,7 +77,8 @@ export function resolveProcessConfig(flags: Flags, env: Environment): ProcessCon
     monitorCalls: integer('BLOCKHOUSE_MONITOR_CALLS', text('BLOCKHOUSE_MONITOR_CALLS'), 1, 10_000) ?? DEFAULT_MONITOR_CALLS,
     maxConnections: integer('BLOCKHOUSE_MAX_CONNECTIONS', text('BLOCKHOUSE_MAX_CONNECTIONS'), 1, 1_000_000) ?? DEFAULT_MAX_CONNECTIONS,
     drainMs: integer('BLOCKHOUSE_DRAIN_MS', text('BLOCKHOUSE_DRAIN_MS'), 0, 3_600_000) ?? DEFAULT_DRAIN_MS,
-    logLevel: level as LogLevel,
+    logLevel: choice('BLOCKHOUSE_LOG_LEVEL', text, LOG_LEVELS, 'info'),
+    requestLogLevel: choice('BLOCKHOUSE_LOG_REQUESTS', text, REQUEST_LOG_LEVELS, 'info'),
   });
 }
 
@@ -91,6 +97,13 @@ function readTimeouts(text: (name: string) => string | undefined): Partial<Upstr
     if (value !== undefined) timeouts[key] = value;
   }
   return Object.freeze(timeouts);
+}
+
+function choice<const V extends string>(name: string, text: (name: string) => string | undefined, values: readonly V[], otherwise: V): V {
+  const given = text(name) ?? otherwise;
+  const found = values.find((value) => value === given);
+  if (found === undefined) throw new Error(`${name} must be one of ${values.join(', ')}, not ${given}.`);
+  return found;
 }
 
 function integer(name: string, text: string | undefined, low: number, high: number): number | undefined {

@@ -6,7 +6,7 @@ export { unusedSettings } from './auth/unused-settings.ts';
 export type { BlockDetails, Blocks, FollowOptions, ReplyStep, StopFollowing } from './block/api.ts';
 export { type BlockFile, type CoreBus, type CoreEvents, createBus } from './bus.ts';
 export { Chunks } from './chunks.ts';
-export { DEFAULT_MAX_CONNECTIONS, type Flags, type LogLevel, type ProcessConfig, resolveProcessConfig } from './config.ts';
+export { DEFAULT_MAX_CONNECTIONS, type Flags, type LogLevel, type ProcessConfig, type RequestLogLevel, resolveProcessConfig } from './config.ts';
 export {
   BlockhouseError,
   ERROR_TABLE,
@@ -58,4 +58,6 @@ export * from './schemas/workspace-api.ts';
 export * from './schemas/ws.ts';
 export { estimateTokens } from './tokens.ts';
 export { VERSION } from './version.ts';
+export { BlockLog, newestLogs } from './workspace/block-log.ts';
 export { type LockHolder, readLock } from './workspace/lock.ts';
+export { type LogFields, type LogLevel as LineLevel, rounded } from './workspace/log-lines.ts';

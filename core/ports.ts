@@ -93,6 +93,11 @@ export interface Adapter {
   listModels(call: AdapterCall): Promise<readonly string[]>;
   /** The cheapest authenticated probe, never an inference. Resolves with a sentence for people; rejects with a BlockhouseError. */
   verify(call: AdapterCall): Promise<string>;
+  /**
+   * Looks for what the settings can't tell: a daemon that answers, keys in a credential chain. Never leaves the machine and its own network for a
+   * provider. Rejects with a BlockhouseError: ADAPTER_NOT_CONFIGURED if a credential is missing, an UPSTREAM_ code if nothing answers.
+   */
+  probe?(call: AdapterCall): Promise<void>;
   /** Loads what the first call needs, so that the call does not wait for it. Optional. */
   prepare?(): Promise<void>;
   /** Ends every call and closes all connections. Called once, at shutdown. May take time; must not reject. */

@@ -6,14 +6,16 @@ import type { Blocks } from './block/api.ts';
 import { type CoreBus, createBus } from './bus.ts';
 import { DEFAULT_QUEUE } from './config.ts';
 import type { CallOptions } from './gateway/accepted-chat.ts';
+import type { StatusOptions } from './gateway/adapter-status.ts';
 import { Gateway } from './gateway/gateway.ts';
 import type { QueueLimits } from './gateway/queue.ts';
 import { RETRY_LIMIT } from './gateway/retry.ts';
 import type { Environment } from './gateway/settings.ts';
 import { ChatStream } from './gateway/stream.ts';
 import type { Adapter, StreamSink, UpstreamTimeouts } from './ports.ts';
-import type { AdapterInfo, ModelList, VerifyResult } from './schemas/adapter.ts';
+import type { AdapterInfo, AdapterStatus, ModelList, ShownSetting, VerifyResult } from './schemas/adapter.ts';
 import type { ChatDone, ChatRequest, ChatResponse } from './schemas/chat.ts';
+import type { DoctorReport } from './schemas/workspace-api.ts';
 import { VERSION } from './version.ts';
 import { type WorkspaceOptions, WorkspaceSession } from './workspace-session.ts';
 
@@ -49,12 +51,18 @@ export interface Core {
   readonly started: boolean;
   /** Blocks and their archive. Throws an Error before `start`. */
   readonly blocks: Blocks;
+  /** Checks every file of the workspace and changes nothing. Before `start` too, also while another process holds the workspace. */
+  check(): Promise<DoctorReport>;
   /** The bearer token of the workspace; undefined without a workspace. */
   readonly token: ApiToken | undefined;
   /** The stored credentials; undefined without a workspace. */
   readonly credentials: CredentialStore | undefined;
   adapterIds(): string[];
   adapters(): AdapterInfo[];
+  /** Whether each adapter can be used at this moment. Calls no model; asks a local daemon and a credential chain, which takes up to 1.5 s. */
+  status(options?: StatusOptions): Promise<AdapterStatus[]>;
+  /** What auth.json and the environment set for the adapters, with the source of each value; secrets are masked. */
+  settings(): ShownSetting[];
   /** The settings an adapter takes and how it is called. Throws ADAPTER_NOT_FOUND. */
   adapter(id: string): Adapter;
   models(id: string, options?: CallOptions): Promise<ModelList>;
@@ -106,10 +114,13 @@ export function createCore(options: CoreOptions): Core {
     get blocks() {
       return needWorkspace(session).blocks;
     },
+    check: () => (session?.isOpen ? session.blocks.check() : checkUnheld(workspace, gateway)),
     token,
     credentials,
     adapterIds: () => gateway.adapterIds(),
     adapters: () => gateway.adapters(),
+    status: async (options) => gateway.status(options),
+    settings: () => gateway.settings(),
     adapter: (id) => gateway.adapter(id),
     models: (id, call) => gateway.models(id, call),
     verify: (id, body = {}, call) => gateway.verify(id, body, call),
@@ -136,6 +147,15 @@ export function createCore(options: CoreOptions): Core {
       }
     },
   };
+}
+
+async function checkUnheld(workspace: string | undefined, gateway: Gateway): Promise<DoctorReport> {
+  if (workspace === undefined) throw new Error('There is nothing to check without a workspace: createCore({ workspace, … }).');
+  const { examineUnheld } = await import('./block/doctor-unheld.ts');
+  return examineUnheld(
+    workspace,
+    gateway.adapterIds().map((id) => gateway.adapter(id)),
+  );
 }
 
 function needWorkspace(session: WorkspaceSession | undefined): WorkspaceSession {

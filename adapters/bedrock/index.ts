@@ -40,6 +40,7 @@ export function createBedrock(authorizer = new Authorizer()): Adapter {
     ...adapter,
     chat: (call) => withCredential(authorizer, call, adapter.chat),
     verify: (call) => withCredential(authorizer, call, adapter.verify),
+    probe: (call) => withCredential(authorizer, call, async () => undefined),
     close: () => {
       authorizer.close();
       return adapter.close();

@@ -46,6 +46,9 @@ export function createOllama(): Adapter {
     createDecoder: () => new OllamaDecoder(),
     readError,
     listModels: async (fetchJson, settings) => modelNames(await tags(fetchJson, settings)),
+    probe: async (fetchJson, settings) => {
+      if (!isCloud(new URL(settings.values['baseURL'] ?? ''))) await tags(fetchJson, settings);
+    },
     verify: async (fetchJson, settings) => {
       const count = modelNames(await tags(fetchJson, settings)).length;
       return `The daemon at ${settings.values['baseURL']} is reachable; ${count} ${count === 1 ? 'model is' : 'models are'} available.`;

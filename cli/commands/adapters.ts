@@ -1,66 +1,81 @@
-// `blockhouse adapters`, `models` and `verify`. They need no server.
+// `blockhouse adapters`, `models` and `verify`. They ask the running server, and work without one.
 import { Command, Option } from 'clipanion';
-import { stand } from '../banner.ts';
-import { BaseCommand } from '../command.ts';
+import type { Core } from '../../core/index.ts';
+import { adapterTable } from '../adapter-text.ts';
+import type { Api } from '../api.ts';
 import type { ExitKind } from '../exit-codes.ts';
-import { columns, oneLine } from '../output.ts';
+import { oneLine } from '../output.ts';
+import { ServerCommand } from '../server-command.ts';
 
 const category = 'Providers';
 
-/** Prints `{adapters: [metadata + ready]}`, or a table. */
-export class AdaptersCommand extends BaseCommand {
+/** Prints `{from, adapters: [metadata + ready, hasSecret, problem?, detail?]}`, or a table. */
+export class AdaptersCommand extends ServerCommand {
   static override readonly paths = [['adapters']];
-  static override readonly usage = Command.Usage({ category, description: 'List the adapters and whether each is configured' });
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'List the adapters and whether each can be used',
+    details: `
+      Looks for keys, for a local daemon that answers, and for credentials that the provider's own tools keep. Tries no key: \`$0 verify <id>\`
+      does. Asks the running server, which has an environment of its own; without one, it looks from this shell.
+    `,
+    examples: [['Which can I use?', '$0 adapters']],
+  });
 
   protected override async run(): Promise<ExitKind> {
-    const { readinessOf } = await import('../readiness.ts');
-    return this.withCore(async (core) => {
-      const readiness = readinessOf(core, this.context.env);
-      const infos = core.adapters().map((info, index) => ({ ...info, ready: readiness[index]?.ready ?? false }));
-      const rows = readiness.map((adapter) => [adapter.id, adapter.displayName, adapter.defaultModel, stand(adapter)]);
-      await this.print({ adapters: infos }, columns([['ID', 'NAME', 'DEFAULT MODEL', 'CREDENTIAL'], ...rows]));
+    const asked = {
+      server: (api: Api) => api.adapterStatus(),
+      shell: async (core: Core, signal: AbortSignal) => ({ adapters: await core.status({ signal }) }),
+    };
+    return this.withServerOrShell(asked, async ({ adapters }, from) => {
+      await this.print({ from, adapters }, this.json ? [] : adapterTable(adapters, { width: this.width, style: this.style }));
       return 'ok';
     });
   }
 }
 
 /** Prints `{provider, models, count}`, or the model ids. */
-export class ModelsCommand extends BaseCommand {
+export class ModelsCommand extends ServerCommand {
   static override readonly paths = [['models']];
-  static override readonly usage = Command.Usage({ category, description: 'List the models of an adapter, one on a line' });
-
-  id = Option.String({ name: 'id' });
-
-  protected override async run(): Promise<ExitKind> {
-    return this.interruptible((signal) =>
-      this.withCore(async (core) => {
-        const list = await core.models(this.id, { signal });
-        await this.print(list, list.models.map(oneLine));
-        return 'ok';
-      }),
-    );
-  }
-}
-
-/** Prints `{provider, ok, detail}`, or the detail; exit code 3 when `ok` is false. */
-export class VerifyCommand extends BaseCommand {
-  static override readonly paths = [['verify']];
   static override readonly usage = Command.Usage({
     category,
-    description: 'Check the credential of an adapter, or its address',
-    details: 'Never sends anything to a model, so it costs nothing. Ends with exit code 3 when the check fails.',
+    description: 'List the models of an adapter, one on a line',
+    details: 'Asks the running server, which has an environment of its own; without one, it looks from this shell.',
+    examples: [['The models, one on a line', '$0 models <id>']],
   });
 
   id = Option.String({ name: 'id' });
 
   protected override async run(): Promise<ExitKind> {
-    return this.interruptible((signal) =>
-      this.withCore(async (core) => {
-        const result = await core.verify(this.id, {}, { signal });
-        await this.print(result, result.ok ? [oneLine(result.detail)] : []);
-        if (!result.ok) await this.say(`blockhouse: ${oneLine(`${result.provider} does not work: ${result.detail}`)}`);
-        return result.ok ? 'ok' : 'credentials';
-      }),
-    );
+    const asked = { server: (api: Api) => api.models(this.id), shell: (core: Core, signal: AbortSignal) => core.models(this.id, { signal }) };
+    return this.withServerOrShell(asked, async (list) => {
+      await this.print(list, list.models.map(oneLine));
+      return 'ok';
+    });
+  }
+}
+
+/** Prints `{provider, ok, detail}`, or the detail; exit code 3 when `ok` is false. */
+export class VerifyCommand extends ServerCommand {
+  static override readonly paths = [['verify']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Check the credential of an adapter, or its address',
+    details: `
+      Never sends anything to a model, so it costs nothing. Asks the running server, which has an environment of its own; without one,
+      it checks from this shell. Ends with exit code 3 when the check fails.
+    `,
+    examples: [['After a new key', '$0 verify <id>']],
+  });
+
+  id = Option.String({ name: 'id' });
+
+  protected override async run(): Promise<ExitKind> {
+    const asked = { server: (api: Api) => api.verify(this.id), shell: (core: Core, signal: AbortSignal) => core.verify(this.id, {}, { signal }) };
+    return this.withServerOrShell(asked, async (result) => {
+      await this.print(result, result.ok ? [oneLine(result.detail)] : []);
+      if (!result.ok) await this.say(`blockhouse: ${oneLine(`${result.provider} does not work: ${result.detail}`)}`);
+      return result.ok ? 'ok' : 'credentials';
+    });
   }
 }

@@ -1,4 +1,4 @@
-// `blockhouse rm`, `archive ls`, `restore` and `purge`: the archive.
+// `blockhouse rename`, `rm`, `archive ls`, `restore` and `purge`: the places and names of blocks.
 import { Command, Option } from 'clipanion';
 import { CliError, type ExitKind, suggestAnotherName } from '../exit-codes.ts';
 import { oneLine, writeLines } from '../output.ts';
@@ -56,6 +56,32 @@ export class ArchiveListCommand extends ServerCommand {
       const lines = (): string[] => (this.quiet ? names : archiveTable(archives, { now: Date.now(), width: this.width, style: this.style }));
       await this.print({ archives }, this.json || archives.length === 0 ? [] : lines());
       if (archives.length === 0 && !this.json && !this.quiet) await this.say('The archive is empty.');
+      return 'ok';
+    });
+  }
+}
+
+/** Prints the server's answer `{success, message, name}`, or the new name. */
+export class RenameCommand extends ServerCommand {
+  static override readonly paths = [['rename']];
+  static override readonly usage = Command.Usage({
+    category: 'Blocks',
+    description: 'Give a block another name',
+    details: `
+      A monitor that runs is stopped and started again. What the block has spent counts under its new name too, and \`$0 costs\` shows it
+      under the old one.
+    `,
+    examples: [['Another name', '$0 rename my-block support']],
+  });
+
+  old = Option.String({ name: 'old' });
+  name = Option.String({ name: 'new' });
+
+  protected override async run(): Promise<ExitKind> {
+    return this.withServer(async (api) => {
+      const renamed = await api.rename(this.old, this.name);
+      await this.print(renamed, [oneLine(renamed.name)]);
+      await this.say(oneLine(renamed.message));
       return 'ok';
     });
   }

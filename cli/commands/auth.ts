@@ -2,9 +2,11 @@
 // every process list would show it.
 import { Command, Option } from 'clipanion';
 import type { Adapter, Core } from '../../core/index.ts';
+import type { Api } from '../api.ts';
 import { BaseCommand } from '../command.ts';
 import { CliError, type ExitKind } from '../exit-codes.ts';
 import { columns, isTerminal } from '../output.ts';
+import { ServerCommand } from '../server-command.ts';
 
 const category = 'Credentials';
 
@@ -59,22 +61,24 @@ export class AuthSetCommand extends BaseCommand {
   }
 }
 
-/** Prints `{settings: [{adapter, field, value, source}]}`, or a table; secrets are masked. */
-export class AuthListCommand extends BaseCommand {
+/** Prints `{from, settings: [{adapter, field, value, source}]}`, or a table; secrets are masked. */
+export class AuthListCommand extends ServerCommand {
   static override readonly paths = [['auth', 'list']];
   static override readonly usage = Command.Usage({
     category,
     description: 'Show what is stored or set, with secrets masked',
-    details: 'Names the source of each value: auth.json, or the environment variable. auth.json wins over the environment.',
+    details: `
+      Names the source of each value: auth.json, or the environment variable. auth.json wins over the environment. Asks the running
+      server, which has an environment of its own; without one, it shows the environment of this shell.
+    `,
   });
 
   protected override async run(): Promise<ExitKind> {
-    const { shownSettings } = await import('../readiness.ts');
-    return this.withCore(async (core) => {
-      const settings = shownSettings(core, this.context.env);
+    const asked = { server: (api: Api) => api.settings(), shell: async (core: Core) => ({ settings: core.settings() }) };
+    return this.withServerOrShell(asked, async ({ settings }, from) => {
       const rows = settings.map(({ adapter, field, value, source }) => [adapter, field, value, source]);
-      await this.print({ settings }, rows.length === 0 ? [] : columns([['ADAPTER', 'FIELD', 'VALUE', 'SOURCE'], ...rows]));
-      if (rows.length === 0) await this.say(`Nothing is stored, and no variable is set; \`${this.command} auth set <id>\` stores a key.`);
+      await this.print({ from, settings }, rows.length === 0 ? [] : columns([['ADAPTER', 'FIELD', 'VALUE', 'SOURCE'], ...rows]));
+      if (rows.length === 0) await this.say(`Nothing is stored, and no variable is set; \`${this.hint('auth', 'set', '<id>')}\` stores a key.`);
       return 'ok';
     });
   }

@@ -26,7 +26,7 @@ export class ListCommand extends ServerCommand {
     examples: [
       ['All blocks', '$0 ls'],
       ['Keep the list up to date', '$0 ls --watch'],
-      ['Start every block', '$0 start $($0 ls -q)'],
+      ['The names alone, for a script', '$0 ls -q'],
     ],
   });
 
@@ -156,9 +156,24 @@ export class NewCommand extends ServerCommand {
       const started = this.start ? await this.#start(api) : undefined;
       if (this.json) await writeLines(this.stdout, [toJson({ ...created, ...(started !== undefined && { pulse: started.pulse }) })]);
       await this.sayWarnings(created.warnings);
-      await this.say(started === undefined ? `Created. \`${this.hint('start', this.name)}\` starts it.` : oneLine(started.message));
+      await this.say(started === undefined ? await this.#nextStep(api) : oneLine(started.message));
       return 'ok';
     });
+  }
+
+  /** What makes the new block answer: what its adapter lacks, or else its start. */
+  async #nextStep(api: Api): Promise<string> {
+    const { adapter } = await api.config(this.name);
+    if (adapter === null) {
+      return `Created. It can't answer yet, because no model is set; \`${this.hint('config', 'set', this.name, 'adapter.provider=<id>', 'adapter.model=<model>')}\` sets one.`;
+    }
+    const start = `\`${this.hint('start', this.name)}\` starts it.`;
+    const { state, why } = await api.explain(this.name);
+    // A block with an address of its own is not concerned with the state of the provider's usual address.
+    const { adapters } = adapter.baseURL === undefined ? await api.adapterStatus(adapter.provider) : { adapters: [] };
+    const { problem, detail } = adapters[0] ?? {};
+    if (problem === 'unreachable') return oneLine(`Created. ${start} ${detail ?? ''}`);
+    return state !== 'unconfigured' && problem === undefined ? `Created. ${start}` : oneLine(`Created. It can't answer yet: ${detail ?? why}`);
   }
 
   async #start(api: Api) {

@@ -1,25 +1,38 @@
 // `blockhouse start`, `stop`, `restart` and `reset`: the monitors of blocks.
 import { Command, Option } from 'clipanion';
+import type { BlockEntry, BlockState } from '../../core/index.ts';
 import type { MonitorAction } from '../api.ts';
-import type { ExitKind } from '../exit-codes.ts';
+import { CliError, type ExitKind } from '../exit-codes.ts';
 import { oneLine } from '../output.ts';
 import { ServerCommand } from '../server-command.ts';
 
 const category = 'Blocks';
 
 abstract class MonitorCommand extends ServerCommand {
-  names = Option.Rest({ name: 'names', required: 1 });
+  names = Option.Rest({ name: 'names' });
 
   protected abstract readonly action: MonitorAction;
+  protected abstract readonly all: boolean;
+  /** Whether `--all` means this block. */
+  protected abstract concerns(block: BlockEntry): boolean;
 
   protected override async run(): Promise<ExitKind> {
-    return this.withServer((api) =>
-      this.forEach(this.names, async (name) => {
+    if (this.all === this.names.length > 0) throw new CliError('usage', this.all ? 'Give either names or --all, not both.' : 'Name a block, or give --all.');
+    return this.withServer(async (api) => {
+      const names = this.all ? (await api.list()).blocks.filter((block) => this.concerns(block)).map(({ name }) => name) : this.names;
+      if (names.length === 0) await this.say(`There is no block to ${this.action}.`);
+      return this.forEach(names, async (name) => {
         const { message, pulse } = await api.monitor(name, this.action);
         return { success: true, message, state: pulse.state };
-      }),
-    );
+      });
+    });
   }
+}
+
+const RESTING: readonly BlockState[] = ['stopped', 'unconfigured'];
+
+function isRunning({ state }: BlockEntry): boolean {
+  return !RESTING.includes(state);
 }
 
 /** Prints `{results: [{name, success, message, state}]}`, or a line for each block. */
@@ -31,11 +44,18 @@ export class StartCommand extends MonitorCommand {
     details: 'Does nothing to a monitor that runs. After a restart of the server it starts again by itself, until `stop`.',
     examples: [
       ['One block', '$0 start my-block'],
-      ['All of them', '$0 start $($0 ls -q)'],
+      ['Several', '$0 start my-block another'],
+      ['All of them', '$0 start --all'],
     ],
   });
 
+  all = Option.Boolean('--all', false, { description: 'Every block' });
+
   protected override readonly action = 'start';
+
+  protected override concerns(): boolean {
+    return true;
+  }
 }
 
 /** Prints as `start` does. */
@@ -45,10 +65,20 @@ export class StopCommand extends MonitorCommand {
     category,
     description: 'Stop the monitors of blocks',
     details: 'A reply that is being written has 10 s to finish; after that it ends and its text so far is kept. Waiting messages stay.',
-    examples: [['One block', '$0 stop my-block']],
+    examples: [
+      ['One block', '$0 stop my-block'],
+      ['All of them', '$0 stop --all'],
+    ],
   });
 
+  all = Option.Boolean('--all', false, { description: 'Every block that runs' });
+
   protected override readonly action = 'stop';
+
+  /** A block with `enabled` would start with the server. */
+  protected override concerns(block: BlockEntry): boolean {
+    return isRunning(block) || block.config.enabled === true;
+  }
 }
 
 /** Prints as `start` does. */
@@ -57,10 +87,20 @@ export class RestartCommand extends MonitorCommand {
   static override readonly usage = Command.Usage({
     category,
     description: 'Stop and start the monitors of blocks',
-    examples: [['One block', '$0 restart my-block']],
+    details: 'With `--all`, blocks that are stopped stay so.',
+    examples: [
+      ['One block', '$0 restart my-block'],
+      ['All that run', '$0 restart --all'],
+    ],
   });
 
+  all = Option.Boolean('--all', false, { description: 'Every block that runs' });
+
   protected override readonly action = 'restart';
+
+  protected override concerns(block: BlockEntry): boolean {
+    return isRunning(block);
+  }
 }
 
 /** Prints `{results: [{name, success, message, cleared}]}`, or a line for each block. */

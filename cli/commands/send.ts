@@ -10,6 +10,8 @@ import { queueTable } from '../report-tables.ts';
 import { ServerCommand } from '../server-command.ts';
 
 const category = 'Messages';
+/** The longest wait without `--timeout`: a script must not hang for ever. */
+const WAIT_SECONDS = 600;
 /** The longest timer of Node. */
 const LONGEST_MS = 2_147_483_647;
 
@@ -23,7 +25,8 @@ export class SendCommand extends ServerCommand {
       The message is the argument, or standard input when it is \`-\` or when nothing is given and input is piped. It is on disk before
       the command ends. Prints the id of the message; with \`--wait\` the answer, with \`--stream\` the answer while it is written.
 
-      The wait ends with the answer, when the message fails, or after \`--timeout\`; it does not end because the block is stopped.
+      The wait ends with the answer, when the message fails, or after \`--timeout\`, and then the message stays. A block that is stopped,
+      paused or failed will not answer; the command says so at once, with the command that changes it.
 
       A message with the same \`--client-id\` is sent only once. With \`--json --stream\`, each step is a JSON line, and the outcome is the last.
     `,
@@ -36,52 +39,58 @@ export class SendCommand extends ServerCommand {
 
   wait = Option.Boolean('--wait', false, { description: 'Wait for the answer and print it' });
   stream = Option.Boolean('--stream', false, { description: 'Print the answer while it is written' });
-  timeout = Option.String('--timeout', { description: 'The most seconds to wait for the answer; the message stays queued' });
+  timeout = Option.String('--timeout', { description: 'The most seconds to wait for the answer; else 600' });
   clientId = Option.String('--client-id', { description: 'Your own id of this message; a second message with it is not sent' });
   name = Option.String({ name: 'name' });
   message = Option.String({ required: false, name: 'message' });
 
   protected override async run(): Promise<ExitKind> {
-    const timeoutMs = this.timeout === undefined ? undefined : Number(this.timeout) * 1000;
-    if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= LONGEST_MS)) throw new CliError('usage', '--timeout must be a number of seconds above 0.');
-    if (timeoutMs !== undefined && !this.wait && !this.stream) throw new CliError('usage', '--timeout needs --wait or --stream.');
+    const timeoutMs = Number(this.timeout ?? WAIT_SECONDS) * 1000;
+    if (!(timeoutMs > 0 && timeoutMs <= LONGEST_MS)) throw new CliError('usage', '--timeout must be a number of seconds above 0.');
+    if (this.timeout !== undefined && !this.wait && !this.stream) throw new CliError('usage', '--timeout needs --wait or --stream.');
     return this.withServer(async (api, signal) => {
       const message = await readMessage(this.message, isTerminal(this.context.stdin), this.context.stdin, signal);
       if (this.wait || this.stream) return this.#converse(api, message, signal, timeoutMs);
       const receipt = await api.post(this.name, message, this.clientId);
       await this.print(receipt, [oneLine(receipt.id)]);
-      await this.#remark(receipt);
+      await this.#remark(api, receipt);
       return 'ok';
     });
   }
 
-  async #remark({ running, position, note }: ChatReceipt): Promise<void> {
-    if (running && note.includes('waits')) await this.say(`note: ${oneLine(note)}`);
+  async #remark(api: Api, { running, position, note }: ChatReceipt): Promise<void> {
+    if (running && note.includes('waits')) await this.say(`note: ${oneLine(await this.#hindrance(api))}`);
     else if (!running) await this.say(`note: the monitor of ${this.name} does not run; \`${this.hint('start', this.name)}\` starts it.`);
     else if (position > 0) await this.say(`note: messages before it: ${position}.`);
   }
 
-  async #converse(api: Api, message: string, signal: AbortSignal, timeoutMs: number | undefined): Promise<ExitKind> {
+  /** Why it does not answer now, and the command that changes it. */
+  async #hindrance(api: Api): Promise<string> {
+    const { state, why, fix } = await api.explain(this.name);
+    return `${this.name} is ${state} and does not answer now. ${why}${fix === null ? '' : ` \`${fix}\` changes that.`}`;
+  }
+
+  async #converse(api: Api, message: string, signal: AbortSignal, timeoutMs: number): Promise<ExitKind> {
     const { Conversation, faultOf } = await import('../conversation.ts');
     const { ReplyPrinter } = await import('../reply-printer.ts');
     const conversation = await Conversation.open(api, this.name);
     const printer = new ReplyPrinter(this.stdout, (text) => this.say(text));
     try {
       const receipt = await conversation.send(message, this.clientId);
-      await this.#remark(receipt);
+      await this.#remark(api, receipt);
       signal.addEventListener('abort', () => void this.say(`The message stays; \`${this.hint('queue', this.name, '--cancel', receipt.id)}\` cancels it.`));
-      const tooLong = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
+      const tooLong = AbortSignal.timeout(timeoutMs);
       const outcome = await conversation
         .outcome(
           receipt.id,
           this.#watcher(api, (step) => printer.step(step)),
-          tooLong === undefined ? signal : AbortSignal.any([signal, tooLong]),
+          AbortSignal.any([signal, tooLong]),
         )
         .catch((error: unknown) => {
-          if (tooLong?.aborted !== true || signal.aborted) throw error;
+          if (!tooLong.aborted || signal.aborted) throw error;
           throw new CliError(
             'provider',
-            `There is no answer after ${this.timeout} s; the message stays, and \`${this.hint('queue', this.name)}\` shows it.`,
+            `There is no answer after ${timeoutMs / 1000} s; the message stays, and \`${this.hint('queue', this.name)}\` shows it.`,
             error,
           );
         });

@@ -35,7 +35,6 @@ export class ServeCommand extends BaseCommand {
   }
 
   async #announce({ url, config, core }: RunningServer): Promise<void> {
-    const { readinessOf } = await import('../readiness.ts');
     const { env } = this.context;
     if (this.json) await writeLines(this.stdout, [toJson({ url, workspace: config.workspace, version: core.version, pid: process.pid })]);
     const style = styleFor(isColored(process.stderr, env));
@@ -43,7 +42,7 @@ export class ServeCommand extends BaseCommand {
     if (!process.stderr.isTTY) return;
     const { command } = this;
     const tokenCommand = `${command} token${await workspaceFlag(config)}`;
-    const adapters = readinessOf(core, env);
+    const adapters = await core.status({ searches: false });
     await writeLines(this.stderr, banner({ version: core.version, url, workspace: config.workspace, command, tokenCommand, adapters }, style));
   }
 }

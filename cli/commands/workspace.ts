@@ -1,32 +1,92 @@
 // `blockhouse doctor`, `halt` and `unhalt`, which concern the whole workspace.
+import { existsSync } from 'node:fs';
 import { Command, Option } from 'clipanion';
-import type { DoctorReport, HaltState } from '../../core/index.ts';
-import type { ExitKind } from '../exit-codes.ts';
+import type { AdapterStatus, Core, DoctorReport, HaltState, VerifyResult } from '../../core/index.ts';
+import type { Api } from '../api.ts';
+import { CliError, type ExitKind } from '../exit-codes.ts';
 import { plural, relative } from '../format.ts';
 import { oneLine } from '../output.ts';
 import { ServerCommand } from '../server-command.ts';
 
 const category = 'Workspace';
 
-/** Prints `{ok, checked, findings}`, or a line for each finding and its fix. */
+/** What `doctor` has found; `providers` with `--online`. */
+interface Checked extends DoctorReport {
+  readonly providers?: readonly VerifyResult[];
+}
+
+/** Prints `{ok, checked, findings, providers?}`, or a line for each finding and its fix. */
 export class DoctorCommand extends ServerCommand {
   static override readonly paths = [['doctor']];
   static override readonly usage = Command.Usage({
     category,
     description: 'Check every file and message of the workspace',
-    details: 'Changes nothing. Ends with exit code 1 when it finds an error.',
-    examples: [['In a script', '$0 doctor --json']],
+    details: `
+      Changes nothing, and needs no server: without one, it reads the files itself. With \`--online\`, it also tries the key of each adapter
+      that has one, which calls no model. Ends with exit code 1 when it finds an error.
+    `,
+    examples: [
+      ['The files', '$0 doctor'],
+      ['And the keys', '$0 doctor --online'],
+      ['In a script', '$0 doctor --json'],
+    ],
   });
 
+  online = Option.Boolean('--online', false, { description: 'Try the keys of the adapters, too' });
+
   protected override async run(): Promise<ExitKind> {
-    return this.withServer(async (api) => {
-      const report = await api.check();
-      await this.print(report, this.#lines(report));
-      const { blocks, files, messages } = report.checked;
-      const found = report.findings.length === 0 ? 'nothing wrong' : plural(report.findings.length, 'finding');
-      await this.say(`Checked ${plural(blocks, 'block')}, ${plural(files, 'file')}, ${plural(messages, 'message')}: ${found}.`);
-      return report.ok ? 'ok' : 'unexpected';
-    });
+    const config = await this.config();
+    if (!existsSync(config.workspace)) {
+      throw new CliError('place', `There is no workspace ${config.workspace}; \`${this.hint('serve')}\` makes it.`);
+    }
+    const { inWorkspace } = await import('../compose.ts');
+    const server = async (api: Api): Promise<Checked> =>
+      this.#checked(
+        await api.check(),
+        await this.#triedBy(
+          () => api.adapterStatus(),
+          (id) => api.verify(id),
+        ),
+      );
+    const shell = async (core: Core, signal: AbortSignal): Promise<Checked> =>
+      this.#checked(
+        await inWorkspace(config, () => core.check()),
+        await this.#triedBy(
+          async () => ({ adapters: await core.status({ signal }) }),
+          (id) => core.verify(id, {}, { signal }),
+        ),
+      );
+    return this.withServerOrShell({ server, shell }, (checked) => this.#show(checked));
+  }
+
+  #checked(report: DoctorReport, providers: readonly VerifyResult[] | undefined): Checked {
+    return { ...report, ok: report.ok && (providers ?? []).every(({ ok }) => ok), ...(providers !== undefined && { providers }) };
+  }
+
+  /** The results of the adapters that have something to try. */
+  async #triedBy(
+    list: () => Promise<{ readonly adapters: readonly AdapterStatus[] }>,
+    verify: (id: string) => Promise<VerifyResult>,
+  ): Promise<readonly VerifyResult[] | undefined> {
+    if (!this.online) return undefined;
+    const { adapters } = await list();
+    return Promise.all(adapters.filter(({ ready, hasSecret }) => ready || hasSecret).map(({ id }) => verify(id)));
+  }
+
+  async #show(checked: Checked): Promise<ExitKind> {
+    const { findings, providers } = checked;
+    await this.print(checked, [...this.#lines(checked), ...(providers ?? []).map((provider) => this.#providerLine(provider))]);
+    const { blocks, files, messages } = checked.checked;
+    const tried = providers === undefined ? '' : `, ${plural(providers.length, 'adapter')}`;
+    const wrong = findings.length + (providers ?? []).filter(({ ok }) => !ok).length;
+    const found = wrong === 0 ? 'nothing wrong' : plural(wrong, 'finding');
+    await this.say(`Checked ${plural(blocks, 'block')}, ${plural(files, 'file')}, ${plural(messages, 'message')}${tried}: ${found}.`);
+    return checked.ok ? 'ok' : 'unexpected';
+  }
+
+  #providerLine({ provider, ok, detail }: VerifyResult): string {
+    const { bad, good } = this.style;
+    return `${ok ? good('ok     ') : bad('error  ')} ${oneLine(`${provider}: ${detail}`)}`;
   }
 
   #lines({ findings }: DoctorReport): string[] {

@@ -93,6 +93,11 @@ export interface Blocks {
   undoCompaction(name: string): Promise<BlockMemory>;
   /** Stops the monitor, then moves the block to the archive. */
   archive(name: string): Promise<{ readonly archiveName: string }>;
+  /**
+   * `body` is `{name}`. Stops the monitor, moves the block, and starts it again if it ran. After a crash in between, the block is in the archive.
+   * Its spending counts under the new name too. NAME_TAKEN if there is such a block.
+   */
+  rename(name: string, body: unknown): Promise<{ readonly name: string }>;
   /** Newest first. */
   archives(): Promise<readonly ArchiveInfo[]>;
   /** `archive` is an archive name, or an original name that only one archive has; `body` is `{name?}`. The restored block is stopped. */

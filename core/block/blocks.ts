@@ -101,7 +101,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     start: monitors.start,
     stop: monitors.stop,
     restart: monitors.restart,
-    ...archiveOperations(context, { machine, onStayed: monitors.goOn }),
+    ...archiveOperations(context, { machine, onStayed: monitors.goOn, start: monitors.start }),
     ...lifecycleOf(context, { index, halt, monitors }),
     counts: () => ({ blocks: index.size, monitorsRunning: blocks.running }),
     list: () => index.list(),

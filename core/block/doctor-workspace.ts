@@ -1,5 +1,5 @@
 // The doctor's checks outside of blocks: the files of the workspace itself, and the archive. Reads only.
-import { lstatSync, readdirSync, statSync } from 'node:fs';
+import { type Dirent, existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { MAX_NAME_CHARACTERS, type UnusedSetting, unusedSettings } from '../auth/unused-settings.ts';
 import { isObject } from '../json.ts';
@@ -112,10 +112,15 @@ function reasonOf(fault: Error): string {
   return readFault(fault.cause instanceof Error ? fault.cause : fault);
 }
 
+/** The contents of a folder; none where no server has made the folder yet. */
+export function itemsOf(folder: string): Dirent[] {
+  return existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : [];
+}
+
 /** Examines every archived block. */
 export async function examineArchives(folders: BlockFolders): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const item of readdirSync(folders.archive, { withFileTypes: true })) {
+  for (const item of itemsOf(folders.archive)) {
     if (isTemporaryName(item.name)) continue;
     const place = `archive/${item.name}`;
     const name = item.isDirectory() ? nameInArchive(item.name) : undefined;

@@ -13,7 +13,7 @@ import type { BlockFolders } from './block-folders.ts';
 import { ARCHIVE_LIMITS } from './chat-archive.ts';
 import { failuresIn } from './chat-counts.ts';
 import type { Entries } from './chat-file.ts';
-import { examineArchives, examineWorkspace, foreignFolders, warning } from './doctor-workspace.ts';
+import { examineArchives, examineWorkspace, foreignFolders, itemsOf, warning } from './doctor-workspace.ts';
 import { type BlockContents, FILE_NAMES } from './files.ts';
 import { isBlockName } from './names.ts';
 
@@ -31,7 +31,7 @@ export interface Examined {
 export async function examine({ workspace, folders, ledger, adapters, read }: Examined): Promise<DoctorReport> {
   const findings = await examineWorkspace(workspace, ledger, adapters);
   const checked = { blocks: 0, files: 0, messages: 0 };
-  for (const item of readdirSync(folders.blocks, { withFileTypes: true })) {
+  for (const item of itemsOf(folders.blocks)) {
     if (isTemporaryName(item.name)) continue;
     if (!item.isDirectory() || !isBlockName(item.name)) {
       findings.push(warning(`blocks/${item.name}`, 'it is no folder with the name of a block, so it is ignored', 'Move it elsewhere, or rename it.'));

@@ -10,7 +10,7 @@ import PQueue from 'p-queue';
 import { createActor } from 'xstate';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import { isObject } from '../json.ts';
-import { type ArchiveInfo, RestoreArchive } from '../schemas/block-api.ts';
+import { type ArchiveInfo, RenameBlock, RestoreArchive } from '../schemas/block-api.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import { BLOCK_FILE_LIMITS } from '../workspace/block-layout.ts';
@@ -29,9 +29,11 @@ import { measure } from './folder-size.ts';
 import type { BlockMachine } from './machine.ts';
 import { assertNewName } from './names.ts';
 import type { OperationsContext } from './operations.ts';
+import { renameBlock } from './operations-rename.ts';
 import { unlessDamaged } from './readiness.ts';
 
 const checkRestore: Validator<RestoreArchive> = compile(RestoreArchive);
+const checkRename: Validator<RenameBlock> = compile(RenameBlock);
 
 type Named = { readonly name: string };
 type Archived = { readonly archiveName: string };
@@ -87,6 +89,8 @@ export interface ArchiveOperationsOptions {
   readonly machine: BlockMachine;
   /** Called when a move has failed after the monitor was stopped for it. Must not reject. */
   onStayed(block: Block): Promise<void>;
+  /** Starts the monitor of a block. */
+  start(name: string): Promise<unknown>;
 }
 
 const IMPORTS_AT_ONCE = 2;
@@ -95,7 +99,7 @@ const IMPORTS_AT_ONCE = 2;
 export function archiveOperations(
   context: OperationsContext,
   options: ArchiveOperationsOptions,
-): Pick<Blocks, 'archive' | 'archives' | 'restore' | 'purge' | 'export' | 'import'> {
+): Pick<Blocks, 'archive' | 'archives' | 'rename' | 'restore' | 'purge' | 'export' | 'import'> {
   const { blocks, folders, gate, change } = context;
   const turns = new PQueue({ concurrency: 1 }); // one-at-a-time
   const imports = new PQueue({ concurrency: IMPORTS_AT_ONCE }); // few-imports
@@ -110,6 +114,18 @@ export function archiveOperations(
   return {
     archive: (name) => change(name, (block) => archive(block, options)),
     archives: () => folders.list(),
+    async rename(from, body) {
+      gate.assertOpen();
+      checkRename(body);
+      const { name } = body;
+      assertNewName(name);
+      const steps = {
+        archive: (block: Block) => archive(block, options),
+        restore: (archiveName: string, to: string) => restore(context, options.machine, archiveName, to),
+        start: options.start,
+      };
+      return inTurn(() => renameBlock(context, steps, from, name));
+    },
     async restore(given, body = {}) {
       gate.assertOpen();
       checkRestore(body);

@@ -52,6 +52,11 @@ export class AcceptedChat implements Sourced {
     this.#options = options;
   }
 
+  /** Who asks, as far as the caller says. */
+  get caller(): string | undefined {
+    return this.#options.caller;
+  }
+
   /** The caller, or a hash of the model and the prompt. Worked out when something fails: a hash costs more than the rest of a small request. */
   get source(): string {
     const { caller } = this.#options;

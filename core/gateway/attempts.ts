@@ -51,8 +51,8 @@ export class Attempts {
 
   /** Makes attempts until one succeeds or none may follow. Rejects with a BlockhouseError that has the usage of all of them. */
   run<T>(resultOf: (answered: AnsweredChat, chat: AcceptedChat) => T): Promise<T> {
-    const { requestId, adapter, request, sink } = this.#chat;
-    this.#options.bus.emit('chat.started', { requestId, adapter: adapter.id, model: request.model, stream: sink !== undefined });
+    const { requestId, adapter, request, sink, caller } = this.#chat;
+    this.#options.bus.emit('chat.started', { requestId, adapter: adapter.id, model: request.model, caller, stream: sink !== undefined });
     return this.#next(0).then(
       (answered) => {
         this.#end(sumUsage(this.#lostUsage, answered.done.usage), undefined);
@@ -101,12 +101,12 @@ export class Attempts {
   /** Resolves when the time for another attempt has come. Rejects with the failure when none may follow. */
   async #untilNext(error: unknown, retry: number): Promise<void> {
     const { bus, closing } = this.#options;
-    const { requestId, adapter, request, signal, sink } = this.#chat;
+    const { requestId, adapter, request, signal, sink, caller } = this.#chat;
     const failure = this.#settle(error);
     const delayMs = this.#count > retry ? this.#delayMs(failure, retry) : undefined; // made-only
     if (delayMs === undefined) throw failure;
     const { code, message } = failure;
-    bus.emit('chat.retried', { requestId, adapter: adapter.id, model: request.model, attempt: retry + 1, delayMs, code, error: message });
+    bus.emit('chat.retried', { requestId, adapter: adapter.id, model: request.model, caller, attempt: retry + 1, delayMs, code, error: message });
     await sleep(delayMs, signal, closing);
     if (sink?.opened) throw failure; // opened-is-final: a keep-alive comment may have opened the stream meanwhile
   }
@@ -137,12 +137,13 @@ export class Attempts {
 
   #end(usage: Usage | undefined, code: BlockhouseError['code'] | undefined): void {
     this.#destination.leave();
-    const { requestId, adapter, request } = this.#chat;
+    const { requestId, adapter, request, caller } = this.#chat;
     const firstTextAt = this.#firstTextAt ?? this.#attempt?.firstTextAt;
     this.#options.bus.emit('chat.finished', {
       requestId,
       adapter: adapter.id,
       model: request.model,
+      caller,
       usage,
       code,
       attempts: this.#count,

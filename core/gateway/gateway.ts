@@ -8,19 +8,21 @@ import type { CredentialStore } from '../auth/credentials.ts';
 import type { CoreBus } from '../bus.ts';
 import { type BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
 import type { Adapter, AdapterCall, StreamSink, UpstreamTimeouts } from '../ports.ts';
-import { type AdapterInfo, type ModelList, VerifyRequest, type VerifyResult } from '../schemas/adapter.ts';
+import { type AdapterInfo, type AdapterStatus, type ModelList, type ShownSetting, VerifyRequest, type VerifyResult } from '../schemas/adapter.ts';
 import { type ChatConfig, type ChatDone, ChatRequest, type ChatResponse } from '../schemas/chat.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import { never } from './abort.ts';
 import { AcceptedChat, type CallOptions, promptFor } from './accepted-chat.ts';
+import { adapterStatus, type StatusOptions } from './adapter-status.ts';
 import type { AnsweredChat } from './attempt.ts';
 import { Attempts, type AttemptsOptions, assertOpen } from './attempts.ts';
 import { assertTakesBaseURL, CallSettings } from './call-settings.ts';
-import { parseBaseURL } from './egress.ts';
 import { Destinations } from './destinations.ts';
+import { parseBaseURL } from './egress.ts';
 import type { QueueLimits } from './queue.ts';
 import { AdapterRegistry, adapterInfo } from './registry.ts';
 import type { Environment } from './settings.ts';
+import { shownSettings } from './shown-settings.ts';
 
 /** What a gateway works with. */
 export interface GatewayOptions {
@@ -85,6 +87,18 @@ export class Gateway {
   /** One adapter by its id or an alias. Throws ADAPTER_NOT_FOUND. */
   adapter(name: string): Adapter {
     return this.#registry.inUrl(name);
+  }
+
+  /** Whether each adapter can be used at this moment, in the order of their registration. Throws ADAPTER_NOT_FOUND. */
+  status({ signal = never(), only, searches = true }: StatusOptions = {}): Promise<AdapterStatus[]> {
+    const adapters = only === undefined ? this.#registry.list() : [this.#registry.inUrl(only)];
+    return Promise.all(adapters.map((adapter) => adapterStatus(adapter, () => this.#settings.checked(adapter, undefined, signal), searches)));
+  }
+
+  /** What auth.json and the environment set, secrets masked. */
+  settings(): ShownSetting[] {
+    const { credentials, env } = this.#options;
+    return shownSettings(this.#registry.list(), credentials, env);
   }
 
   /** Whether an adapter could be called with these overrides; calls nobody. Throws INVALID_REQUEST naming `field` for an unknown adapter. */

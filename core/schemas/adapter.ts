@@ -1,7 +1,7 @@
 // The adapter resources of `/v1`: metadata, models, verify, health. Pure: no I/O.
 import type { XStatic } from 'typebox/schema';
 import { ChatConfig } from './chat.ts';
-import { boolean, count, listOf, number, object, string } from './fields.ts';
+import { boolean, count, listOf, number, object, oneOf, string } from './fields.ts';
 
 const strings = listOf(string);
 const ok = { type: 'string', const: 'ok' } as const;
@@ -23,6 +23,28 @@ export type AdapterInfo = XStatic<typeof AdapterInfo>;
 
 /** GET `/v1/adapters`. */
 export const AdapterList = object({ adapters: listOf(AdapterInfo) });
+
+const problem = {
+  ...oneOf(['credential', 'unreachable', 'settings', 'unchecked']),
+  description: 'What is in the way: no credential, no answer, settings that can not be used, or a credential that was not looked for',
+} as const;
+
+/** An adapter, and whether it can be used at this moment. */
+export const AdapterStatus = object(
+  { ...AdapterInfo.properties, ready: boolean, hasSecret: { type: 'boolean', description: 'auth.json or the environment has a key' }, problem, detail: string },
+  ['defaultBaseURL', 'problem', 'detail'],
+);
+export type AdapterStatus = XStatic<typeof AdapterStatus>;
+
+/** A value in auth.json or the environment; a secret is masked. `source` is `auth.json` or the name of the variable. */
+export const ShownSetting = object({ adapter: string, field: string, value: string, source: string });
+export type ShownSetting = XStatic<typeof ShownSetting>;
+
+/** GET `/api/adapters`. */
+export const AdapterStatusList = object({ adapters: listOf(AdapterStatus) });
+
+/** GET `/api/settings`. */
+export const SettingList = object({ settings: listOf(ShownSetting) });
 
 /** GET `/v1/adapters/{id}/models`. */
 export const ModelList = object({ provider: string, models: strings, count });

@@ -137,5 +137,13 @@ export const RestoreArchive = {
   properties: { name: { ...blockName, description: 'Restore under this name' } },
 } as const;
 export type RestoreArchive = XStatic<typeof RestoreArchive>;
-/** A block was restored or imported under `name`. */
+/** The body that renames a block. */
+export const RenameBlock = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['name'],
+  properties: { name: { ...blockName, description: 'The new name' } },
+} as const;
+export type RenameBlock = XStatic<typeof RenameBlock>;
+/** A block was restored, imported or renamed: it is active under `name`. */
 export const Restored = object({ success: yes, message: string, name: string });

@@ -17,9 +17,15 @@ const LEFT_BY_JSON = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 export function logLine(now: number, level: LogLevel, event: string, fields: LogFields): string {
   const words = [new Date(now).toISOString(), level, quoted(event)];
   for (const [key, value] of Object.entries(fields)) {
-    if (value !== undefined) words.push(`${key.replaceAll(/[^\w.-]/g, '_')}=${typeof value === 'string' ? quoted(value) : String(value)}`);
+    if (value !== undefined) words.push(`${key.replaceAll(/[^\w.-]/g, '_')}=${typeof value === 'string' ? quoted(value) : String(rounded(value))}`);
   }
   return `${words.join(' ')}\n`;
+}
+
+/** A number with as many digits as a person reads: one after the point, and two below 1, such as a price. Other values stay. */
+export function rounded<T>(value: T): T | number {
+  if (typeof value !== 'number' || Number.isInteger(value) || !Number.isFinite(value)) return value;
+  return Math.abs(value) < 1 ? Number(value.toPrecision(2)) : Math.round(value * 10) / 10;
 }
 
 function quoted(value: string): string {

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { type BannerFacts, banner, ownCommand, shellWord, stand } from '../../cli/banner.ts';
+import { type BannerFacts, banner, ownCommand, shellWord } from '../../cli/banner.ts';
 import { styleFor } from '../../cli/output.ts';
-import type { Readiness } from '../../cli/readiness.ts';
+import type { AdapterStatus } from '../../core/index.ts';
 
-const hosted: Readiness = {
+const hosted: AdapterStatus = {
   id: 'hosted',
   displayName: 'Hosted',
   defaultModel: 'big',
@@ -12,10 +12,12 @@ const hosted: Readiness = {
   envVars: ['HOSTED_KEY'],
   ready: false,
   hasSecret: false,
-  broken: false,
-  missing: 'it needs a key',
+  supportsStreaming: true,
+  problem: 'credential',
+  detail: 'it needs a key',
 };
-const local: Readiness = { ...hosted, id: 'local', defaultModel: 'small', authRequired: false, ready: true };
+const { problem: _problem, detail: _detail, ...usable } = hosted;
+const local: AdapterStatus = { ...usable, id: 'local', defaultModel: 'small', authRequired: false, ready: true };
 const facts: BannerFacts = {
   version: '1.2.3',
   url: 'http://127.0.0.1:1',
@@ -31,20 +33,21 @@ t.test('the banner tells the URL, a call that works, and how to add a key', asyn
   t.match(text, 'TOKEN=$(blockhouse token --workspace /w)\n');
   t.match(text, `-d '{"adapter":"local","model":"small",`);
   t.match(text, /○ {2}hosted {2}no key yet \(HOSTED_KEY\)/);
-  t.match(text, /● {2}local +needs no key/);
+  t.match(text, /● {2}local +answers, needs no key/);
   t.match(text, 'Add a key: blockhouse auth set hosted ');
 });
 
 t.test('an adapter with a credential is the one to try', async (t) => {
-  const text = banner({ ...facts, adapters: [{ ...hosted, ready: true, hasSecret: true }, local] }, styleFor(false)).join('\n');
+  const text = banner({ ...facts, adapters: [{ ...usable, ready: true, hasSecret: true }, local] }, styleFor(false)).join('\n');
   t.match(text, `-d '{"adapter":"hosted","model":"big",`);
   t.notMatch(text, 'Add a key');
 });
 
-t.test('how an adapter stands is said in a few words', async (t) => {
-  t.equal(stand({ ...hosted, envVars: [] }), 'it needs a key');
-  t.equal(stand({ ...hosted, ready: true }), "asks the provider's own credential chain");
-  t.equal(stand({ ...hosted, ready: true, hasSecret: true }), 'has a credential');
+t.test('a local daemon that does not answer is neither green nor the one to try', async (t) => {
+  const away: AdapterStatus = { ...local, ready: false, problem: 'unreachable' };
+  const text = banner({ ...facts, adapters: [away, { ...usable, ready: true, hasSecret: true }] }, styleFor(false)).join('\n');
+  t.match(text, /○ {2}local +does not answer/);
+  t.match(text, `-d '{"adapter":"hosted",`);
 });
 
 t.test('the command is shown as this person can type it', async (t) => {

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { createConfiguredCore, cutOff, inWorkspace, readConfig, startServer } from '../../cli/compose.ts';
@@ -57,4 +57,10 @@ t.test('a server starts, serves and closes', async (t) => {
   t.equal((await fetch(`${server.url}/v1/health`)).status, 200);
   await server.close();
   await t.rejects(fetch(`${server.url}/v1/health`));
+  const [name = ''] = readdirSync(join(server.config.workspace, 'logs'));
+  t.match(
+    readFileSync(join(server.config.workspace, 'logs', name), 'utf8'),
+    /INFO "request served" .*path=\/v1\/health status=200/,
+    'the request is in the log of the workspace',
+  );
 });

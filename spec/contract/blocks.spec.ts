@@ -110,6 +110,15 @@ t.test('real answers of the archive and the workspace are what the document says
   await judge('GET', '/api/costs', 400, { query: '?by=moon' });
   await judge('GET', '/api/health', 200);
   await judge('GET', '/api/doctor', 200);
+  await judge('GET', '/api/adapters', 200);
+  await judge('GET', '/api/adapters', 404, { query: '?adapter=nobody' });
+  await judge('GET', '/api/settings', 200);
+  await judge('POST', '/api/blocks', 200, { body: { name: 'old' } });
+  await judge('POST', '/api/blocks/{name}/rename', 200, { params: { name: 'old' }, body: { name: 'new' } });
+  await judge('POST', '/api/blocks/{name}/rename', 409, { params: { name: 'new' }, body: { name: 'new' } });
+  await judge('POST', '/api/blocks/{name}/rename', 404, { params: { name: 'old' }, body: { name: 'other' } });
+  await judge('POST', '/api/blocks/{name}/rename', 400, { params: { name: 'new' }, body: {} });
+  await judge('DELETE', '/api/blocks/{name}', 200, { params: { name: 'new' } });
   await judge('GET', '/api/halt', 200);
   await judge('POST', '/api/halt', 200, { body: { reason: 'x' } });
   await judge('POST', '/api/halt', 400, { body: [] });

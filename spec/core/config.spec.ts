@@ -16,6 +16,7 @@ t.test('without flags and environment the defaults hold', async (t) => {
     maxConnections: 2000,
     drainMs: 3500,
     logLevel: 'info',
+    requestLogLevel: 'info',
   });
 });
 
@@ -35,6 +36,7 @@ t.test('every variable sets its setting', async (t) => {
     BLOCKHOUSE_MAX_CONNECTIONS: '50',
     BLOCKHOUSE_DRAIN_MS: '0',
     BLOCKHOUSE_LOG_LEVEL: 'silent',
+    BLOCKHOUSE_LOG_REQUESTS: 'debug',
   };
   t.same(resolveProcessConfig({}, env), {
     host: '0.0.0.0',
@@ -48,6 +50,7 @@ t.test('every variable sets its setting', async (t) => {
     maxConnections: 50,
     drainMs: 0,
     logLevel: 'silent',
+    requestLogLevel: 'debug',
   });
 });
 
@@ -78,6 +81,7 @@ t.test('a bad value is refused with the name of its setting', async (t) => {
     ['BLOCKHOUSE_FIRST_BYTE_TIMEOUT_MS', /BLOCKHOUSE_FIRST_BYTE_TIMEOUT_MS/, ['-1', '2147483648', '10s']],
     ['BLOCKHOUSE_IDLE_TIMEOUT_MS', /BLOCKHOUSE_IDLE_TIMEOUT_MS/, ['-1', '2147483648', '10s']],
     ['BLOCKHOUSE_LOG_LEVEL', /BLOCKHOUSE_LOG_LEVEL must be one of fatal/, ['verbose', 'INFO']],
+    ['BLOCKHOUSE_LOG_REQUESTS', /BLOCKHOUSE_LOG_REQUESTS must be one of info, debug/, ['silent', 'none']],
     ['BLOCKHOUSE_ALLOWED_ORIGINS', /BLOCKHOUSE_ALLOWED_ORIGINS/, ['example.com', 'file:///etc/passwd', 'https://ok.example, nonsense', '*']],
   ];
   for (const [name, expected, values] of numbers) {

@@ -10,7 +10,7 @@
 //   closes.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { BlockhouseError, type Core, internalError, invalidRequest, toBlockhouseError } from '../../core/index.ts';
+import { BlockhouseError, type Core, internalError, invalidRequest, type RequestLogLevel, toBlockhouseError } from '../../core/index.ts';
 import { assertOwnHost, bearerToken, inboundRequestId, targetPath } from '../guard.ts';
 import { STDERR_LOG, type TransportLog } from '../log.ts';
 import { answerRaw, COMMON_HEADERS, openAnswer } from '../raw-answer.ts';
@@ -34,6 +34,8 @@ export interface FrontOptions {
   readonly allowRemote?: boolean;
   /** Without a log, failures go to stderr. */
   readonly log?: TransportLog | undefined;
+  /** The level at which a served request is logged. The default is `info`. */
+  readonly requestLogLevel?: RequestLogLevel;
   /** Times of streamed answers; defaults 10 s, 15 s, 30 s. */
   readonly sse?: Partial<SseTiming>;
   /** Milliseconds without a byte of a body after which its request is refused. The default is 35,000. */
@@ -57,6 +59,7 @@ export class Front {
   readonly #takesUpgrades: () => boolean;
   readonly #router = new Router<Route>(ROUTES);
   readonly #context: ServerContext;
+  readonly #requestLogLevel: RequestLogLevel;
   readonly #onIdle: (() => void)[] = [];
   #isDraining = false;
   #underWay = 0;
@@ -67,6 +70,7 @@ export class Front {
     this.#core = core;
     this.#takesUpgrades = takesUpgrades;
     this.#log = options.log ?? STDERR_LOG;
+    this.#requestLogLevel = options.requestLogLevel ?? 'info';
     this.#mounts = options.mounts ?? [];
     this.#allowRemote = options.allowRemote ?? false;
     this.#context = {
@@ -124,7 +128,7 @@ export class Front {
     }
     if (isUnderWay) this.#underWay -= 1;
     if (this.#isDraining) this.#tellIfIdle();
-    recordRequest(this.#log, req, res, requestId, performance.now() - startedAt, failure);
+    recordRequest(this.#log, req, res, requestId, performance.now() - startedAt, failure, this.#requestLogLevel);
   }
 
   /** Logs dropped connections, at most one line in 10 s, so that a flood of connections does not fill the log. */

@@ -1,28 +1,57 @@
 import t from 'tap';
 import { sendJson, startUpstream } from '../../support/upstream.ts';
-import { runHere, start } from '../run.ts';
+import { openDesk, runHere, start } from '../run.ts';
 
 const tags = { models: [{ name: 'a:1b' }, { name: 'b\x1b[31m:7b' }] };
 
-t.test('adapters lists each one with how it stands', async (t) => {
+const SHELL = 'note: no server runs; this is what auth.json and the environment of this shell give.\n';
+const SERVER = /^note: this is what the running server sees \(process \d+\), with its own environment\.\n/;
+/** Nothing listens there. */
+const AWAY = { OLLAMA_BASE_URL: 'http://127.0.0.1:1' };
+
+// AWS's chain reads the environment of the process, and must look at no folder and no service of this machine.
+Object.assign(process.env, { AWS_EC2_METADATA_DISABLED: 'true', HOME: '/nonexistent' });
+for (const name of Object.keys(process.env).filter((one) => /^AWS_(?!EC2)/.test(one))) delete process.env[name];
+
+interface Listed {
+  readonly from: string;
+  readonly adapters: { readonly id: string; readonly ready: boolean; readonly defaultModel: string }[];
+}
+
+t.test('without a server, adapters shows which can be used from this shell', async (t) => {
   const workspace = t.testdir();
-  const text = await runHere(t, ['adapters', '--workspace', workspace]);
-  t.match(text, { code: 0, stderr: '', stdout: /^ID +NAME +DEFAULT MODEL +CREDENTIAL\n/ });
-  t.match(text.stdout, /ollama +Ollama +\S+ +needs no key\n/);
-  const { stdout } = await runHere(t, ['adapters', '--json', '--workspace', workspace]);
-  const { adapters } = JSON.parse(stdout) as { adapters: { id: string; ready: boolean; defaultModel: string }[] };
+  const upstream = await startUpstream(t, (_request, res) => sendJson(res, tags));
+  const text = await runHere(t, ['adapters', '--workspace', workspace], { env: { OLLAMA_BASE_URL: upstream.url } });
+  t.match(text, { code: 0, stderr: SHELL, stdout: /^ +ID +STATE +DEFAULT MODEL +NAME\n○ +bedrock +no credentials found/ });
+  t.match(text.stdout, /● +ollama +answers, needs no key +\S+ +Ollama\n/);
+  const { stdout } = await runHere(t, ['adapters', '--json', '--workspace', workspace], { env: AWAY });
+  const { from, adapters } = JSON.parse(stdout) as Listed;
+  t.equal(from, 'shell');
   t.equal(adapters.length, text.stdout.trim().split('\n').length - 1);
   t.match(
     adapters.find(({ id }) => id === 'ollama'),
-    { ready: true, authRequired: false, envVars: ['OLLAMA_BASE_URL'] },
+    { ready: false, problem: 'unreachable', authRequired: false, envVars: ['OLLAMA_BASE_URL'] },
   );
+});
+
+t.test('with a server, adapters, models, verify and auth list show what the server sees, and say so', async (t) => {
+  const { on, upstream } = await openDesk(t, (_request, res) => sendJson(res, tags));
+  const listed = await on(['adapters'], { env: { ...AWAY, OPENAI_API_KEY: 'of-this-shell-0123456789' } });
+  t.match(listed, { code: 0, stderr: SERVER, stdout: /● +ollama +answers/ });
+  t.match(listed.stdout, /○ +openai +no key yet \(OPENAI_API_KEY\)/);
+  t.match(await on(['verify', 'ollama'], { env: AWAY }), { code: 0, stderr: SERVER, stdout: /2 models are available/ });
+  t.match(await on(['verify', 'openai']), { code: 3, stdout: '', stderr: /blockhouse: openai does not work: .*OPENAI_API_KEY/ });
+  t.match(await on(['verify', 'nobody']), { code: 2, stderr: /bedrock, openai, google, anthropic, ollama/ });
+  t.match(await on(['models', 'ollama'], { env: AWAY }), { code: 0, stderr: SERVER, stdout: 'a:1b\nb:7b\n' });
+  const { from, settings } = JSON.parse((await on(['auth', 'list', '--json'], { env: AWAY })).stdout) as { from: string; settings: object[] };
+  t.match({ from, settings }, { from: 'server', settings: [{ adapter: 'ollama', value: upstream.url, source: 'OLLAMA_BASE_URL' }] });
 });
 
 t.test('models prints one id on a line, made harmless', async (t) => {
   const upstream = await startUpstream(t, (_request, res) => sendJson(res, tags));
   const env = { OLLAMA_BASE_URL: upstream.url };
   const workspace = t.testdir();
-  t.same(await runHere(t, ['models', 'ollama', '--workspace', workspace], { env }), { code: 0, stdout: 'a:1b\nb:7b\n', stderr: '' });
+  t.same(await runHere(t, ['models', 'ollama', '--workspace', workspace], { env }), { code: 0, stdout: 'a:1b\nb:7b\n', stderr: SHELL });
   const { stdout } = await runHere(t, ['models', 'ollama', '--json', '--workspace', workspace], { env });
   t.same(JSON.parse(stdout), { provider: 'ollama', models: ['a:1b', 'b\x1b[31m:7b'], count: 2 });
   t.notMatch(stdout, '\x1b');
@@ -43,9 +72,9 @@ t.test('verify is 0 with the detail on stdout, or 3 with it on stderr', async (t
   const upstream = await startUpstream(t, (_request, res) => sendJson(res, tags));
   const workspace = t.testdir();
   const good = await runHere(t, ['verify', 'ollama', '--workspace', workspace], { env: { OLLAMA_BASE_URL: upstream.url } });
-  t.match(good, { code: 0, stdout: /reachable; 2 models are available\.\n$/, stderr: '' });
+  t.match(good, { code: 0, stdout: /reachable; 2 models are available\.\n$/, stderr: SHELL });
   const bad = await runHere(t, ['verify', 'ollama', '--workspace', workspace], { env: { OLLAMA_BASE_URL: 'http://127.0.0.1:1' } });
-  t.match(bad, { code: 3, stdout: '', stderr: /^blockhouse: ollama does not work: .*\n$/ });
+  t.match(bad, { code: 3, stdout: '', stderr: /blockhouse: ollama does not work: .*\n$/ });
   const json = await runHere(t, ['verify', 'ollama', '--json', '--workspace', workspace], { env: { OLLAMA_BASE_URL: 'http://127.0.0.1:1' } });
   t.equal(json.code, 3);
   t.match(JSON.parse(json.stdout), { provider: 'ollama', ok: false });

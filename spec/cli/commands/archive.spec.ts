@@ -33,3 +33,13 @@ t.test('to delete for good needs --yes where nobody can be asked', async (t) => 
   t.match(await on(['archive', 'ls', '--json']), { stdout: '{"archives":[]}\n' });
   t.match(await runHere(t, ['purge', 'one', '--workspace', t.testdir()]), { code: 2, stderr: /add --yes/ }, 'no server is asked before that');
 });
+
+t.test('a block is renamed, its new name on stdout', async (t) => {
+  const { on } = await openDesk(t);
+  await on(['new', 'one', '--provider', 'ollama', '--model', 'm']);
+  await on(['new', 'two', '--provider', 'ollama', '--model', 'm']);
+  t.same(await on(['rename', 'one', 'first']), { code: 0, stdout: 'first\n', stderr: 'one is now first.\n' });
+  t.match(JSON.parse((await on(['rename', 'first', 'one', '--json'])).stdout), { success: true, name: 'one' });
+  t.match(await on(['rename', 'one', 'two']), { code: 2, stdout: '', stderr: /There is a block two already; choose another name/ });
+  t.equal((await on(['ls', '-q'])).stdout, 'one\ntwo\n');
+});

@@ -15,7 +15,7 @@ t.test('set takes a key from standard input, stores it for its owner alone, and 
   const list = await runHere(t, ['auth', 'list', '--workspace', workspace]);
   t.match(list.stdout, /ollama +apiKey +••••wxyz +auth\.json\n/);
   const json = await runHere(t, ['auth', 'list', '--json', '--workspace', workspace]);
-  t.same(JSON.parse(json.stdout), { settings: [{ adapter: 'ollama', field: 'apiKey', value: '••••wxyz', source: 'auth.json' }] });
+  t.same(JSON.parse(json.stdout), { from: 'shell', settings: [{ adapter: 'ollama', field: 'apiKey', value: '••••wxyz', source: 'auth.json' }] });
   for (const { stdout, stderr } of [set, list, json]) t.notMatch(stdout + stderr, 'canary');
 });
 

@@ -3,6 +3,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import { openDesk, runHere } from '../run.ts';
 
+// AWS's chain reads the environment of the process, and must look at no folder and no service of this machine.
+Object.assign(process.env, { AWS_EC2_METADATA_DISABLED: 'true', HOME: '/nonexistent' });
+for (const name of Object.keys(process.env).filter((one) => /^AWS_(?!EC2)/.test(one))) delete process.env[name];
+
 t.test('without a server each command says so in one line, with the cure, and ends with 6', async (t) => {
   const workspace = t.testdir();
   const commands = [
@@ -14,7 +18,6 @@ t.test('without a server each command says so in one line, with the cure, and en
     ['chat', 'x'],
     ['logs', 'x', '-f'],
     ['config', 'get', 'x'],
-    ['doctor'],
     ['rm', 'x', '--yes'],
   ];
   await Promise.all(
@@ -141,4 +144,28 @@ t.test('a reader that leaves (head -1) is no failure', async (t) => {
   const { child, ended } = begin(['ls', '--watch']);
   child.stdout.destroy();
   t.match(await ended, { code: 0, stderr: '' });
+});
+
+t.test('new says what a block lacks, and names its start only when the block could answer', async (t) => {
+  const { on } = await openDesk(t);
+  const bare = await on(['new', 'bare']);
+  t.match(bare, {
+    code: 0,
+    stdout: 'bare\n',
+    stderr: /^Created\. It can't answer yet, because no model is set; `.* config set bare adapter\.provider=<id> adapter\.model=<model> .*` sets one\.\n$/,
+  });
+  const keyless = await on(['new', 'keyless', '--provider', 'openai']);
+  t.match(keyless, { code: 0, stdout: 'keyless\n', stderr: /Created\. It can't answer yet: .*OPENAI_API_KEY/ });
+  t.notMatch(keyless.stderr, 'starts it');
+  const chained = await on(['new', 'chained', '--provider', 'bedrock']);
+  t.match(chained, { code: 0, stderr: /Created\. It can't answer yet: No AWS credentials were found/ });
+  t.match(await on(['new', 'good', '--provider', 'ollama']), { code: 0, stderr: /^Created\. `.* start good .*` starts it\.\n$/ });
+});
+
+t.test('a provider that does not exist is refused with the names of the five, with a model and without', async (t) => {
+  const { on } = await openDesk(t);
+  const five = /foo.*bedrock, openai, google, anthropic, ollama/;
+  t.match(await on(['new', 'x', '--provider', 'foo']), { code: 2, stdout: '', stderr: five });
+  t.match(await on(['new', 'x', '--provider', 'foo', '--model', 'm']), { code: 2, stdout: '', stderr: five });
+  t.same(await on(['ls', '-q']), { code: 0, stdout: '', stderr: '' });
 });

@@ -116,3 +116,20 @@ t.test('who waits for a block that does not run waits no longer than was said, a
   t.match(await on(['send', 'idle', '--wait', '--timeout', 'soon', 'x']), { code: 2, stderr: /--timeout must be a number of seconds/ });
   t.match(await on(['send', 'idle', '--timeout', '1', 'x']), { code: 2, stderr: /--timeout needs --wait/ });
 });
+
+t.test('who waits at a paused block is told at once, with the command that changes it', async (t) => {
+  const { on } = await openDesk(t);
+  await on(['new', 'one', '--provider', 'ollama', '--model', 'm', '--start']);
+  await on(['halt', 'for a test']);
+  for (;;) if (JSON.parse((await on(['why', 'one', '--json'])).stdout).state === 'paused') break;
+  t.match(await on(['send', 'one', '--wait', '--timeout', '0.2', 'hello']), {
+    code: 4,
+    stderr:
+      /^note: one is paused and does not answer now\. The kill switch is set: for a test\. `blockhouse unhalt` changes that\.\nblockhouse: There is no answer after 0\.2 s/,
+  });
+});
+
+t.test('a wait without --timeout ends after ten minutes', async (t) => {
+  const { on } = await openDesk(t);
+  t.match((await on(['send', '--help'])).stdout, /--timeout .*else 600/);
+});

@@ -1,12 +1,17 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { openDesk } from '../run.ts';
+import { sendJson } from '../../support/upstream.ts';
+import { openDesk, runHere } from '../run.ts';
+
+// AWS's chain reads the environment of the process, and must look at no folder and no service of this machine.
+Object.assign(process.env, { AWS_EC2_METADATA_DISABLED: 'true', HOME: '/nonexistent' });
+for (const name of Object.keys(process.env).filter((one) => /^AWS_(?!EC2)/.test(one))) delete process.env[name];
 
 t.test('doctor is 0 when all is well, and 1 with what is wrong and its cure otherwise', async (t) => {
   const { on, workspace } = await openDesk(t);
   await on(['new', 'one', '--provider', 'ollama']);
-  t.match(await on(['doctor']), { code: 0, stdout: '', stderr: /^Checked 1 block, .*: nothing wrong\.\n$/ });
+  t.match(await on(['doctor']), { code: 0, stdout: '', stderr: /^note: this is what the running server sees.*\nChecked 1 block, .*: nothing wrong\.\n$/ });
   mkdirSync(join(workspace, 'blocks', 'torn'));
   writeFileSync(join(workspace, 'blocks', 'torn', 'config.json'), '{bad');
   const sick = await on(['doctor']);
@@ -16,6 +21,33 @@ t.test('doctor is 0 when all is well, and 1 with what is wrong and its cure othe
   const report = JSON.parse(json.stdout) as { ok: boolean; findings: { severity: string }[] };
   t.equal(report.ok, false);
   t.ok(report.findings.some(({ severity }) => severity === 'error'));
+});
+
+t.test('without a server, doctor reads the files itself and changes none', async (t) => {
+  const workspace = t.testdir({ blocks: { torn: { 'config.json': '{bad', 'memory.json': '{worse' } } });
+  const sick = await runHere(t, ['doctor', '--workspace', workspace]);
+  t.match(sick, {
+    code: 1,
+    stdout: /^error +blocks\/torn: config\.json .*\n +fix: .*\n$/,
+    stderr: /^note: no server runs.*\nChecked 1 block, .*: 1 finding\.\n$/,
+  });
+  t.same(readdirSync(workspace), ['blocks'], 'no lock, and no folder was made');
+  t.same(readdirSync(join(workspace, 'blocks', 'torn')), ['config.json', 'memory.json'], 'no copy was made');
+  const fresh = t.testdir();
+  t.match(await runHere(t, ['doctor', '--workspace', fresh]), { code: 0, stderr: /Checked 0 blocks/ });
+  t.match(await runHere(t, ['doctor', '--workspace', join(fresh, 'none')]), { code: 5, stderr: /^blockhouse: There is no workspace .*serve/ });
+});
+
+t.test('doctor --online tries what is configured, with a server and without', async (t) => {
+  let status = 200;
+  const { on, upstream } = await openDesk(t, (_request, res) => sendJson(res, status === 200 ? { models: [{ name: 'a' }] } : { error: 'broken' }, status));
+  t.match(await on(['doctor', '--online']), { code: 0, stdout: /^ok +ollama: The daemon .* 1 model is available\.\n$/, stderr: /, 1 adapter: nothing wrong/ });
+  const env = { OLLAMA_BASE_URL: upstream.url, OPENAI_API_KEY: 'key-0123456789abcdef', OPENAI_BASE_URL: upstream.url };
+  const shell = await runHere(t, ['doctor', '--online', '--json', '--workspace', t.testdir()], { env });
+  t.match(JSON.parse(shell.stdout), { providers: [{ provider: 'openai' }, { provider: 'ollama', ok: true }] });
+  status = 401;
+  const refused = await runHere(t, ['doctor', '--online', '--workspace', t.testdir()], { env });
+  t.match(refused, { code: 1, stdout: /error +openai: / });
 });
 
 t.test('the kill switch is set and released', async (t) => {

@@ -11,6 +11,13 @@ t.test('an event is one line of words', async (t) => {
   t.equal(logLine(NOW, 'WARN', 'x', {}), '2026-11-20T14:03:22.123Z WARN x\n');
 });
 
+t.test('numbers have the digits that a person reads, and a small price keeps its size', async (t) => {
+  t.equal(
+    logLine(NOW, 'INFO', 'x', { ms: 1234.5678, cost: 0.000123456, n: -2.25, whole: 12_345_678, none: Number.NaN }),
+    '2026-11-20T14:03:22.123Z INFO x ms=1234.6 cost=0.00012 n=-2.2 whole=12345678 none=NaN\n',
+  );
+});
+
 t.test('an ambiguous value is quoted, and can be parsed again', async (t) => {
   const values = ['', ' ', 'two words', 'a=b', 'say "x"', "it's", 'back\\slash', 'line\nbreak\r\n', '\t', '\0', 'é', '\u{1f600}', 'tab\there'];
   for (const value of values) {

@@ -16,6 +16,13 @@ export const restore = async (context: RouteContext) => {
   return ok({ success: true, message: `${name} is back from the archive, stopped.`, name });
 };
 
+/** `{success, message, name}`; a monitor that ran runs again. Fails with NAME_TAKEN. */
+export const rename = async (context: RouteContext) => {
+  const before = param(context, 'name');
+  const { name } = await context.core.blocks.rename(before, await readJsonBody(context, OTHER_BODY_BYTES, false));
+  return ok({ success: true, message: `${before} is now ${name}.`, name });
+};
+
 /** `{success, message}`; the archive is deleted for good. */
 export const purge = async (context: RouteContext) => {
   const { archiveName } = await context.core.blocks.purge(param(context, 'name'));

@@ -1,6 +1,7 @@
 // Handlers of `/v1`, the public gateway.
 import { type ChatDone, type ChatRequest, type ChatResponse, isObject, toBlockhouseError } from '../../../core/index.ts';
 import { CHAT_BODY_BYTES, OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
+import { queryValue } from '../query.ts';
 import { ok, type Reply, STREAMED } from '../reply.ts';
 import type { RouteContext } from '../route.ts';
 import { SseWriter } from '../sse.ts';
@@ -10,6 +11,12 @@ export const health = ({ core }: RouteContext) => ok({ status: 'ok', version: co
 
 /** `{adapters}`: the metadata of each. */
 export const adapters = ({ core }: RouteContext) => ok({ adapters: core.adapters() });
+
+/** `{adapters}`: the metadata of each, and whether it can be used at this moment. */
+export const status = async ({ core, req, signal }: RouteContext) => ok({ adapters: await core.status({ signal, only: queryValue(req, 'adapter') }) });
+
+/** `{settings}`: what this server's environment and auth.json set; secrets are masked. */
+export const settings = ({ core }: RouteContext) => ok({ settings: core.settings() });
 
 /** `{provider, models, count}`. Fails with ADAPTER_NOT_FOUND, or an UPSTREAM_ code where the list comes from the provider. */
 export const models = async ({ core, params, signal, requestId }: RouteContext) => ok(await core.models(params['provider'] ?? '', { signal, requestId }));

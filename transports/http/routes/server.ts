@@ -1,4 +1,5 @@
 // The routes of the server itself: its health, the token, the published contract.
+import * as gateway from '../handlers/gateway.ts';
 import * as server from '../handlers/server.ts';
 import { json } from '../openapi/parts.ts';
 import type { RouteEntry, RouteKey } from '../route.ts';
@@ -19,6 +20,22 @@ export const SERVER_ROUTES = {
     answers: { 200: json('AuthStatus', 'Whether it is; without a token, `false`.') },
     errors: ['TOO_MANY_ATTEMPTS'],
     handler: server.authStatus,
+  },
+  'GET /api/adapters': {
+    id: 'adapterStatus',
+    summary: 'Whether each adapter can be used at this moment',
+    description: "Looks at auth.json, this server's environment, local daemons and credential chains. Calls no model and tries no key.",
+    query: { adapter: { schema: { type: 'string' }, description: 'Only this one' } },
+    answers: { 200: json('AdapterStatusList', 'The adapters.') },
+    errors: ['INVALID_REQUEST', 'ADAPTER_NOT_FOUND'],
+    handler: gateway.status,
+  },
+  'GET /api/settings': {
+    id: 'listSettings',
+    summary: "What auth.json and this server's environment set for the adapters; secrets are masked",
+    answers: { 200: json('SettingList', 'The settings.') },
+    errors: ['ADAPTER_NOT_CONFIGURED'],
+    handler: gateway.settings,
   },
   'GET /openapi.json': {
     id: 'openApi',

@@ -1,7 +1,7 @@
 // The routes of the workspace: archive, export and import, costs, doctor, kill switch.
 import * as archive from '../handlers/archive.ts';
 import * as workspace from '../handlers/workspace.ts';
-import { BODY, body, DISK, json, READ } from '../openapi/parts.ts';
+import { BODY, body, DISK, json, READ, WRITE } from '../openapi/parts.ts';
 import type { RouteEntry, RouteKey } from '../route.ts';
 
 const string = { type: 'string' };
@@ -34,6 +34,15 @@ export const WORKSPACE_ROUTES = {
     answers: { 200: json('Done', 'It is gone.') },
     errors: ARCHIVE,
     handler: archive.purge,
+  },
+  'POST /api/blocks/:name/rename': {
+    id: 'renameBlock',
+    summary: 'Give a block another name; a monitor that runs is stopped and started again',
+    params: { name: 'Name of the block' },
+    body: body('RenameBlock'),
+    answers: { 200: json('Restored', 'It is active under `name`.') },
+    errors: [...BODY, 'NAME_TAKEN', ...WRITE],
+    handler: archive.rename,
   },
   'GET /api/blocks/:name/export': {
     id: 'exportBlock',

@@ -1,0 +1,25 @@
+// The doctor's look at a workspace that this process does not hold: takes no lock and writes nothing, so a server may run on it.
+import { lstatSync } from 'node:fs';
+import { createBus } from '../bus.ts';
+import type { Adapter } from '../ports.ts';
+import type { DoctorReport } from '../schemas/workspace-api.ts';
+import { Ledger } from '../workspace/ledger.ts';
+import { BlockFolders } from './block-folders.ts';
+import { examine } from './doctor.ts';
+import { type BlockContents, openFiles, readContents } from './files.ts';
+
+/** Examines every file. Throws an Error if there is no such folder, or it can't be read. */
+export async function examineUnheld(workspace: string, adapters: readonly Adapter[]): Promise<DoctorReport> {
+  lstatSync(workspace); // throws
+  const folders = new BlockFolders(workspace);
+  const read = (name: string): Promise<BlockContents> => readOnly(folders.folderOf(name), name);
+  return examine({ workspace, folders, ledger: new Ledger(workspace, createBus()), adapters, read });
+}
+
+/** Reads the files of a block. Closed files keep no copies of damaged content and write nothing. */
+async function readOnly(folder: string, name: string): Promise<BlockContents> {
+  const nobody = { onChanged: () => undefined, onDamaged: () => undefined, onRebuilt: () => undefined };
+  const files = openFiles(folder, name, nobody, () => new Date().toISOString());
+  for (const file of [files.config, files.memory, files.costs, files.pulse, files.chat]) await file.close();
+  return readContents(files);
+}

@@ -1,0 +1,50 @@
+// Renames a block: it is archived, and restored under its new name. Both moves are safe by themselves.
+//
+// nowhere-lost: after a crash between the two moves the block is in the archive, complete, and can be restored. When the second move fails, the first
+//   one is undone.
+import { BlockhouseError, toBlockhouseError } from '../errors.ts';
+import type { Block } from './block.ts';
+import type { OperationsContext } from './operations.ts';
+
+/** The two moves, and the start of a monitor. */
+export interface RenameSteps {
+  archive(block: Block): Promise<{ readonly archiveName: string }>;
+  restore(archiveName: string, name: string): Promise<{ readonly name: string }>;
+  start(name: string): Promise<unknown>;
+}
+
+/** A monitor that ran runs again, also when the name stays. Throws NAME_TAKEN and BLOCK_DAMAGED before anything moves. */
+export async function renameBlock({ blocks, folders }: OperationsContext, steps: RenameSteps, from: string, to: string): Promise<{ readonly name: string }> {
+  const block = await blocks.find(from);
+  folders.assertFree(to);
+  await block.contents();
+  const wasRunning = block.isRunning;
+  const { archiveName } = await steps.archive(block);
+  try {
+    await steps.restore(archiveName, to);
+  } catch (error) {
+    await undo(steps, archiveName, from, wasRunning, toBlockhouseError(error));
+    throw error;
+  }
+  if (wasRunning) await started(steps, from, to);
+  return { name: to };
+}
+
+/** nowhere-lost. Throws an error that says where the block is, when it can't be brought back. */
+async function undo(steps: RenameSteps, archiveName: string, from: string, wasRunning: boolean, { code, message }: BlockhouseError): Promise<void> {
+  try {
+    await steps.restore(archiveName, from);
+    if (wasRunning) await steps.start(from);
+  } catch (error) {
+    throw new BlockhouseError(code, `${message} ${from} could not be brought back; look for ${archiveName} with \`blockhouse archive ls\`.`, { cause: error });
+  }
+}
+
+async function started(steps: RenameSteps, from: string, to: string): Promise<void> {
+  try {
+    await steps.start(to);
+  } catch (error) {
+    const { code, message } = toBlockhouseError(error);
+    throw new BlockhouseError(code, `${from} is now ${to}, but does not start: ${message}`, { cause: error });
+  }
+}

@@ -1,0 +1,49 @@
+// Whether an adapter can be used at this moment. Costs nothing: no model is called, and a key is not tried out (`verify` does that).
+import { toBlockhouseError } from '../errors.ts';
+import type { Adapter, AdapterCall, UpstreamTimeouts } from '../ports.ts';
+import type { AdapterStatus } from '../schemas/adapter.ts';
+import { adapterInfo } from './registry.ts';
+
+/** How long a daemon or a credential chain may take to answer; a person waits for the list. */
+const PROBE_MS = 1500;
+const PROBE_TIMEOUTS: UpstreamTimeouts = { connectMs: PROBE_MS, firstByteMs: PROBE_MS, idleMs: PROBE_MS };
+
+/** How thorough the look is. */
+export interface StatusOptions {
+  readonly signal?: AbortSignal;
+  /** Only this adapter, by its id or an alias. */
+  readonly only?: string | undefined;
+  /** False leaves out the search for credentials outside of auth.json and the environment, which loads much code; such an adapter is `unchecked`. */
+  readonly searches?: boolean;
+}
+
+/** The status of one adapter. `makeCall` throws a BlockhouseError for settings that can't be used. Never rejects for a fault of the provider. */
+export async function adapterStatus(adapter: Adapter, makeCall: () => AdapterCall, searches: boolean): Promise<AdapterStatus> {
+  const info = adapterInfo(adapter);
+  try {
+    const call = makeCall();
+    const hasSecret = hasSecretIn(adapter, call.settings.values);
+    const missing = adapter.missingCredential(call.settings);
+    if (missing !== undefined) return { ...info, ready: false, hasSecret, problem: 'credential', detail: missing };
+    if (adapter.authRequired && !hasSecret && adapter.probe !== undefined && !searches) return { ...info, ready: false, hasSecret, problem: 'unchecked' };
+    const fault = await probeFault(adapter, call);
+    return fault === undefined ? { ...info, ready: true, hasSecret } : { ...info, ready: false, hasSecret, ...fault };
+  } catch (error) {
+    // A damaged auth.json or an invalid value makes one adapter unusable; the others are still listed.
+    return { ...info, ready: false, hasSecret: false, problem: 'settings', detail: toBlockhouseError(error).message };
+  }
+}
+
+async function probeFault(adapter: Adapter, call: AdapterCall): Promise<Pick<AdapterStatus, 'problem' | 'detail'> | undefined> {
+  try {
+    await adapter.probe?.({ ...call, timeouts: PROBE_TIMEOUTS });
+    return undefined;
+  } catch (error) {
+    const { code, message } = toBlockhouseError(error);
+    return { problem: code === 'ADAPTER_NOT_CONFIGURED' ? 'credential' : 'unreachable', detail: message };
+  }
+}
+
+function hasSecretIn(adapter: Adapter, values: AdapterCall['settings']['values']): boolean {
+  return Object.entries(adapter.settings).some(([name, { secret }]) => secret === true && values[name] !== undefined);
+}

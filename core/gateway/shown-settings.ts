@@ -1,0 +1,38 @@
+// The settings of all adapters with their sources, for people; secrets are masked.
+import type { CredentialStore, StoredSettings } from '../auth/credentials.ts';
+import { unusedSettings } from '../auth/unused-settings.ts';
+import type { Adapter } from '../ports.ts';
+import type { ShownSetting } from '../schemas/adapter.ts';
+import { collectSettings, describeSettings, type Environment, maskSecret } from './settings.ts';
+
+/** Every value in auth.json or the environment; auth.json wins. Throws ADAPTER_NOT_CONFIGURED for a damaged auth.json. */
+export function shownSettings(adapters: readonly Adapter[], credentials: Pick<CredentialStore, 'ids' | 'read'> | undefined, env: Environment): ShownSetting[] {
+  const known = adapters.map(({ id }) => id);
+  const foreign = credentials?.ids().filter((id) => !known.includes(id)) ?? [];
+  const stored = (id: string): StoredSettings | undefined => credentials?.read(id);
+  return [
+    ...adapters.flatMap((adapter) => [...ofAdapter(adapter, stored(adapter.id), env), ...unused(adapters, adapter.id, stored(adapter.id))]),
+    ...foreign.flatMap((id) => unused(adapters, id, stored(id))),
+  ];
+}
+
+function ofAdapter(adapter: Adapter, stored: StoredSettings | undefined, env: Environment): ShownSetting[] {
+  const settings = collectSettings(adapter.settings, { stored, env });
+  return Object.entries(describeSettings(adapter.settings, settings))
+    .filter(([, { source }]) => source !== 'default')
+    .map(([field, { value, source }]) => ({ adapter: adapter.id, field, value, source: source.replace(/^env:/, '') }));
+}
+
+/** Fields that no adapter reads are shown too, masked: one may be a key under a mistyped name. */
+function unused(adapters: readonly Adapter[], id: string, stored: StoredSettings = {}): ShownSetting[] {
+  return unusedSettings(adapters, { [id]: stored }).flatMap(({ field, meant }) => {
+    const names = field === undefined ? Object.keys(stored) : [field];
+    const question = meant === undefined ? '' : `; did you mean ${meant}?`;
+    return names.map((name) => ({
+      adapter: id,
+      field: name,
+      value: maskSecret(stored[name] ?? ''),
+      source: `auth.json, not used by any adapter${question}`,
+    }));
+  });
+}

@@ -1,0 +1,37 @@
+import t, { type Test } from 'tap';
+import { createAdapters } from '../../../adapters/index.ts';
+import { createCore, type Environment, type ShownSetting } from '../../../core/index.ts';
+import { testFolder } from '../../support/test-folder.ts';
+
+function settingsOf(t: Test, auth: object, env: Environment): ShownSetting[] {
+  const core = createCore({ workspace: testFolder(t, { 'auth.json': JSON.stringify(auth) }), adapters: createAdapters(), env });
+  t.teardown(() => core.close());
+  return core.settings();
+}
+
+t.test('auth.json wins over the environment, and only what somebody has set is shown', async (t) => {
+  const settings = settingsOf(
+    t,
+    { ollama: { apiKey: 'stored-0123456789-abcd', typo: 'mistyped-0123456789' } },
+    { OLLAMA_API_KEY: 'environment-0123456789', OLLAMA_HOST: ':77' },
+  );
+  t.same(settings, [
+    { adapter: 'ollama', field: 'baseURL', value: 'http://127.0.0.1:77', source: 'OLLAMA_HOST' },
+    { adapter: 'ollama', field: 'apiKey', value: '••••abcd', source: 'auth.json' },
+    { adapter: 'ollama', field: 'typo', value: '••••6789', source: 'auth.json, not used by any adapter' },
+  ]);
+});
+
+t.test('a mistyped name is shown with the name that was probably meant', async (t) => {
+  const key = 'mistyped-0123456789';
+  const auth = { opnai: { apiKey: key }, openai: { apikey: key }, gemini: { apiKey: key }, other: { x: key } };
+  t.same(
+    settingsOf(t, auth, {}).map(({ adapter, field, source }) => [`${adapter}.${field}`, source]),
+    [
+      ['openai.apikey', 'auth.json, not used by any adapter; did you mean openai.apiKey?'],
+      ['opnai.apiKey', 'auth.json, not used by any adapter; did you mean openai?'],
+      ['gemini.apiKey', 'auth.json, not used by any adapter; did you mean google?'],
+      ['other.x', 'auth.json, not used by any adapter'],
+    ],
+  );
+});
