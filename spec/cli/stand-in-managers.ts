@@ -27,7 +27,8 @@ echo "systemctl $*" >> "$HOME/calls"
 if [ -e "$HOME/no-session" ]; then echo 'Failed to connect to bus: No medium found' >&2; exit 1; fi
 if [ "$2" = "$(cat "$HOME/fails" 2>/dev/null)" ]; then echo 'Access denied' >&2; exit 1; fi
 case "$2" in
-  restart) ${STOP}
+  stop) ${STOP};;
+  start | restart) ${STOP}
     ${START_UNIT};;
   disable) ${STOP};;
   is-active) ${RUNS};;
