@@ -6,6 +6,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Environment } from '../core/index.ts';
+import { shellWord } from './banner.ts';
 import { CliError } from './exit-codes.ts';
 import { launchdAgent, SERVICE, type ServerCommandLine, systemdUnit } from './service-files.ts';
 
@@ -26,6 +27,8 @@ export interface ServiceManager {
   readonly file: string;
   /** The command that shows the log. */
   readonly logs: string;
+  /** The command that edits its environment. */
+  readonly edit: string;
   /** The command that runs it while its user is logged out; undefined where there is none. */
   readonly keepsRunning?: string;
   /** Whether this user has a session of it. */
@@ -92,6 +95,7 @@ class Systemd implements ServiceManager {
   readonly kind = 'a systemd user unit';
   readonly file: string;
   readonly logs = `journalctl --user -u ${SERVICE} -f`;
+  readonly edit = `systemctl --user edit ${SERVICE}`;
   readonly keepsRunning = 'loginctl enable-linger';
   readonly #systemctl: Tool;
 
@@ -131,6 +135,7 @@ class Launchd implements ServiceManager {
   readonly kind = 'a launchd agent';
   readonly file: string;
   readonly logs: string;
+  readonly edit: string;
   readonly #logFile: string;
   readonly #launchctl: Tool;
   /** The login session of this user. */
@@ -139,7 +144,8 @@ class Launchd implements ServiceManager {
   constructor(home: string, env: Environment) {
     this.file = join(home, 'Library', 'LaunchAgents', `${SERVICE}.plist`);
     this.#logFile = join(home, 'Library', 'Logs', `${SERVICE}.log`);
-    this.logs = `tail -f ${this.#logFile}`;
+    this.logs = `tail -f ${shellWord(this.#logFile)}`;
+    this.edit = `open -e ${shellWord(this.file)}`;
     this.#launchctl = new Tool(env, 'launchctl');
   }
 

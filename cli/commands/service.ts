@@ -74,11 +74,12 @@ export class ServiceInstallCommand extends ManagedCommand {
       const before = await this.#refuseSecondServer(config, manager);
       const command: ServerCommandLine = [process.execPath, SCRIPT, 'serve', '--workspace', config.workspace, '--port', String(config.port)];
       await manager.install(command);
-      await this.say(`Wrote ${manager.file}, ${manager.kind}. It runs\n  ${command.map(shellWord).join(' ')}`);
+      const [node, script, ...args] = command.map(shellWord);
+      await this.say(`Wrote ${manager.kind} that runs\n  ${node} ${script} \\\n    ${args.join(' ')}`);
       const url = await this.#listening(config, manager, before, signal);
       await this.print({ manager: manager.id, file: manager.file, command, logs: manager.logs, url }, [manager.file]);
       await this.#explain(manager, url);
-      await this.#sayUnseen(config);
+      await this.#sayUnseen(config, manager);
       return 'ok';
     });
   }
@@ -105,7 +106,7 @@ export class ServiceInstallCommand extends ManagedCommand {
   }
 
   async #explain({ logs, keepsRunning }: ServiceManager, url: string): Promise<void> {
-    await this.say(`It listens on ${url}, and starts again after a failure and at each login.\n`);
+    await this.say(`Listens on ${url}; starts at login and after a failure.\n`);
     const rows = [
       ['its state', this.hint('service', 'status')],
       ['its log', logs],
@@ -116,20 +117,19 @@ export class ServiceInstallCommand extends ManagedCommand {
   }
 
   /** Names the settings of this shell that the service does not have; their values stay out of the file, because it is no place for a key. */
-  async #sayUnseen(config: ProcessConfig): Promise<void> {
+  async #sayUnseen(config: ProcessConfig, manager: ServiceManager): Promise<void> {
     const { createConfiguredCore } = await import('../compose.ts');
     const { shownSettings } = await import('../readiness.ts');
     const { env } = this.context;
     const core = await createConfiguredCore(config, env);
     try {
       for (const { adapter, field, source } of shownSettings(core, env).filter(({ source }) => env[source] !== undefined))
-        await this.say(`note: the service does not see ${source} of this shell; \`${this.hint('auth', 'set', adapter, '--field', field)}\` stores it.`);
+        await this.say(`note: the service does not see ${source} of this shell. To store it:\n  ${this.hint('auth', 'set', adapter, '--field', field)}`);
     } finally {
       await core.close();
     }
     const own = Object.keys(env).filter((name) => name.startsWith('BLOCKHOUSE_') && !PASSED_ON.includes(name));
-    if (own.length > 0)
-      await this.say(`note: the service does not see ${own.join(', ')} of this shell; the guide "Run it as a service" says where to put them.`);
+    if (own.length > 0) await this.say(`note: the service does not see ${own.join(', ')} of this shell. To set it:\n  ${manager.edit}`);
   }
 }
 
@@ -148,7 +148,7 @@ export class ServiceUninstallCommand extends ManagedCommand {
     const removed = existsSync(file);
     if (removed) await manager.uninstall();
     await this.print({ manager: id, file, removed }, []);
-    await this.say(removed ? `Stopped the service and removed ${file}. The workspace stays.` : `No service is installed: there is no ${file}.`);
+    await this.say(removed ? `Stopped the service and removed its file:\n  ${file}\nThe workspace stays.` : `No service is installed: there is no ${file}.`);
     return 'ok';
   }
 }

@@ -26,11 +26,12 @@ t.test('install writes a unit with absolute paths, starts it, and says what it d
 
   const installed = await run(t, ['service', 'install', '--port', port], options);
   t.match(installed, { code: 0, stdout: `${file}\n` });
-  t.match(installed.stderr, `It listens on http://127.0.0.1:${port}`);
+  t.match(installed.stderr, `Listens on http://127.0.0.1:${port}; starts at login`);
+  t.match(installed.stderr, `Wrote a systemd user unit that runs\n  ${process.execPath} ${CLI} \\\n    serve --workspace '${workspace}' --port ${port}\n`);
   t.match(installed.stderr, 'journalctl --user -u blockhouse -f');
   t.match(installed.stderr, 'loginctl enable-linger');
-  t.match(installed.stderr, /does not see OPENAI_API_KEY of this shell; `.* auth set openai --field apiKey` stores it/);
-  t.match(installed.stderr, /does not see BLOCKHOUSE_DRAIN_MS of this shell/);
+  t.match(installed.stderr, /does not see OPENAI_API_KEY of this shell\. To store it:\n {2}.* auth set openai --field apiKey\n/);
+  t.match(installed.stderr, /does not see BLOCKHOUSE_DRAIN_MS of this shell\. To set it:\n {2}systemctl --user edit blockhouse\n/);
   const unit = readFileSync(file, 'utf8');
   t.match(unit, `ExecStart="${process.execPath}" "${CLI}" "serve" "--workspace" "${workspace}" "--port" "${port}"\n`);
   t.notMatch(unit + installed.stderr, secret);
@@ -49,7 +50,7 @@ t.test('install writes a unit with absolute paths, starts it, and says what it d
   t.not(pid(), first);
 
   const removed = await run(t, ['service', 'uninstall'], options);
-  t.match(removed, { code: 0, stdout: '', stderr: /Stopped the service and removed .*\. The workspace stays\./ });
+  t.match(removed, { code: 0, stdout: '', stderr: `Stopped the service and removed its file:\n  ${file}\nThe workspace stays.\n` });
   t.equal(existsSync(file), false);
   t.equal(existsSync(join(workspace, '.api-token')), true);
   await t.rejects(fetch(`http://127.0.0.1:${port}/v1/health`));
