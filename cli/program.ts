@@ -12,6 +12,7 @@ import { CostsCommand, MemoryCommand } from './commands/memory.ts';
 import { ResetCommand, RestartCommand, StartCommand, StopCommand } from './commands/monitor.ts';
 import { QueueCommand, SendCommand } from './commands/send.ts';
 import { ServeCommand } from './commands/serve.ts';
+import { ServiceCommand, ServiceInstallCommand, ServiceStatusCommand, ServiceUninstallCommand } from './commands/service.ts';
 import { TokenCommand } from './commands/token.ts';
 import { ExportCommand, ImportCommand } from './commands/transfer.ts';
 import { VersionCommand } from './commands/version.ts';
@@ -22,6 +23,10 @@ import { ReadableCli, usageLines } from './usage.ts';
 
 const COMMANDS = [
   ServeCommand,
+  ServiceInstallCommand,
+  ServiceUninstallCommand,
+  ServiceStatusCommand,
+  ServiceCommand,
   TokenCommand,
   ListCommand,
   NewCommand,

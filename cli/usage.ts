@@ -3,7 +3,7 @@ import { type BaseContext, Cli, type Command, type CommandClass, type Definition
 
 /** Wide enough for the longest option. */
 const OPTION_WIDTH = 26;
-const PATH_WIDTH = 14;
+const PATH_WIDTH = 19;
 
 /** A clipanion Cli whose help texts are shorter: one line for each command, and options with `<value>`. */
 export class ReadableCli extends Cli {

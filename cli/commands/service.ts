@@ -1,0 +1,193 @@
+// `blockhouse service`: the server as a service of this user, which starts at login and after a failure.
+import { existsSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Command, Option } from 'clipanion';
+import type { ProcessConfig } from '../../core/index.ts';
+import { shellWord } from '../banner.ts';
+import { CliError, type ExitKind } from '../exit-codes.ts';
+import { columns } from '../output.ts';
+import { ServerCommand } from '../server-command.ts';
+import type { ServerCommandLine } from '../service-files.ts';
+import type { ServiceManager } from '../service-managers.ts';
+
+const category = 'Server';
+/** This build's `blockhouse`, with links resolved. */
+const SCRIPT = fileURLToPath(new URL('../main.js', import.meta.url));
+/** How long the new service may take until it listens. */
+const START_PATIENCE_MS = 15_000;
+const POLL_MS = 50;
+/** What the unit has as options. */
+const PASSED_ON = ['BLOCKHOUSE_WORKSPACE', 'BLOCKHOUSE_PORT'];
+
+abstract class ManagedCommand extends ServerCommand {
+  protected async manager(): Promise<ServiceManager> {
+    const { serviceManager } = await import('../service-managers.ts');
+    const manager = serviceManager(process.platform, this.context.env);
+    if (manager === undefined)
+      throw new CliError('place', `There is no service for ${process.platform}; run \`${this.hint('serve')}\` under its own service manager.`);
+    if (await manager.isReachable()) return manager;
+    if (manager.id === 'launchd') throw new CliError('place', 'launchd has no login session of yours here; log in at the screen of this Mac, and try again.');
+    await this.#sayWithoutSession();
+    throw new CliError('place', 'There is no systemd user session here, so nothing was changed.');
+  }
+
+  async #sayWithoutSession(): Promise<void> {
+    const serve = this.hint('serve');
+    await this.say('What to do instead:');
+    const rows = [
+      ['in a container', `make \`${serve}\` its command`],
+      ['in WSL', 'add [boot] systemd=true to /etc/wsl.conf, run wsl --shutdown'],
+      ['after su, sudo', 'log in as that user, at the console or with ssh'],
+      ['anywhere', `nohup ${serve} >> blockhouse.log 2>&1 &`],
+    ];
+    for (const line of columns(rows)) await this.say(`  ${line}`);
+  }
+}
+
+/** Prints the file, or `{manager, file, command, logs, url}`. */
+export class ServiceInstallCommand extends ManagedCommand {
+  static override readonly paths = [['service', 'install']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Run the server as a service, now and at each login',
+    details: `
+      Writes a systemd user unit (Linux) or a launchd agent (macOS) with the paths of this Node and this build, and starts it. Needs no root.
+      Run it again after an upgrade of Node or of Blockhouse, or with another port: it replaces the file and restarts the server.
+
+      The service does not see the variables of your shell, keys included. \`blockhouse auth set <id>\` stores a key where the service finds it.
+    `,
+    examples: [
+      ['On the default port', '$0 service install'],
+      ['Another workspace and port', '$0 service install --workspace ~/work/blocks --port 9000'],
+    ],
+  });
+
+  port = Option.String('--port', { description: 'Port to listen on; else BLOCKHOUSE_PORT, else 8420' });
+
+  protected override run(): Promise<ExitKind> {
+    return this.interruptible(async (signal) => {
+      const { readConfig } = await import('../compose.ts');
+      const config = readConfig({ workspace: this.workspace, port: this.port }, this.context.env);
+      if (config.port === 0) throw new CliError('usage', 'A service needs a port that stays the same; choose one with --port, such as 8420.');
+      const manager = await this.manager();
+      const before = await this.#refuseSecondServer(config, manager);
+      const command: ServerCommandLine = [process.execPath, SCRIPT, 'serve', '--workspace', config.workspace, '--port', String(config.port)];
+      await manager.install(command);
+      const [node, script, ...args] = command.map(shellWord);
+      await this.say(`Wrote ${manager.kind} that runs\n  ${node} ${script} \\\n    ${args.join(' ')}`);
+      const url = await this.#listening(config, manager, before, signal);
+      await this.print({ manager: manager.id, file: manager.file, command, logs: manager.logs, url }, [manager.file]);
+      await this.#explain(manager, url);
+      await this.#sayUnseen(config, manager);
+      return 'ok';
+    });
+  }
+
+  /** The process of the service that runs already; undefined for none. */
+  async #refuseSecondServer({ workspace }: ProcessConfig, manager: ServiceManager): Promise<number | undefined> {
+    const { readLock } = await import('../../core/index.ts');
+    const holder = existsSync(workspace) ? await readLock(workspace) : undefined;
+    if (holder !== undefined && !(await manager.state()).active)
+      throw new CliError('place', `A server runs on ${workspace} already (process ${holder.pid}); end it (Ctrl-C in its terminal), and try again.`);
+    return holder?.pid;
+  }
+
+  async #listening({ workspace }: ProcessConfig, { logs }: ServiceManager, before: number | undefined, signal: AbortSignal): Promise<string> {
+    const { readLock } = await import('../../core/index.ts');
+    const deadline = performance.now() + START_PATIENCE_MS;
+    for (;;) {
+      const holder = existsSync(workspace) ? await readLock(workspace) : undefined;
+      if (holder !== undefined && holder.pid !== before && holder.url !== null) return holder.url;
+      if (performance.now() > deadline)
+        throw new CliError('server', `The service is installed, but does not listen after ${START_PATIENCE_MS / 1000} s; its log says why: \`${logs}\`.`);
+      await delay(POLL_MS, undefined, { signal });
+    }
+  }
+
+  async #explain({ logs, keepsRunning }: ServiceManager, url: string): Promise<void> {
+    await this.say(`Listens on ${url}; starts at login and after a failure.\n`);
+    const rows = [
+      ['its state', this.hint('service', 'status')],
+      ['its log', logs],
+      ['remove it', this.hint('service', 'uninstall')],
+      ...(keepsRunning === undefined ? [] : [['also while you are logged out', keepsRunning]]),
+    ];
+    for (const line of columns(rows)) await this.say(`  ${line}`);
+  }
+
+  /** Names the settings of this shell that the service does not have; their values stay out of the file, because it is no place for a key. */
+  async #sayUnseen(config: ProcessConfig, manager: ServiceManager): Promise<void> {
+    const { createConfiguredCore } = await import('../compose.ts');
+    const { shownSettings } = await import('../readiness.ts');
+    const { env } = this.context;
+    const core = await createConfiguredCore(config, env);
+    try {
+      for (const { adapter, field, source } of shownSettings(core, env).filter(({ source }) => env[source] !== undefined))
+        await this.say(`note: the service does not see ${source} of this shell. To store it:\n  ${this.hint('auth', 'set', adapter, '--field', field)}`);
+    } finally {
+      await core.close();
+    }
+    const own = Object.keys(env).filter((name) => name.startsWith('BLOCKHOUSE_') && !PASSED_ON.includes(name));
+    if (own.length > 0) await this.say(`note: the service does not see ${own.join(', ')} of this shell. To set it:\n  ${manager.edit}`);
+  }
+}
+
+/** Prints `{manager, file, removed}`. */
+export class ServiceUninstallCommand extends ManagedCommand {
+  static override readonly paths = [['service', 'uninstall']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Stop the service and remove its file',
+    details: 'The workspace with its blocks and keys stays.',
+  });
+
+  protected override async run(): Promise<ExitKind> {
+    const manager = await this.manager();
+    const { id, file } = manager;
+    const removed = existsSync(file);
+    if (removed) await manager.uninstall();
+    await this.print({ manager: id, file, removed }, []);
+    await this.say(removed ? `Stopped the service and removed its file:\n  ${file}\nThe workspace stays.` : `No service is installed: there is no ${file}.`);
+    return 'ok';
+  }
+}
+
+/** Prints `{manager, file, installed, active, enabled, logs}`. */
+export class ServiceStatusCommand extends ManagedCommand {
+  static override readonly paths = [['service', 'status']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Say whether the service is installed and runs',
+    details: 'Ends with exit code 6 when it does not run.',
+  });
+
+  protected override async run(): Promise<ExitKind> {
+    const manager = await this.manager();
+    const { id, file, logs } = manager;
+    const installed = existsSync(file);
+    const { active, enabled } = installed ? await manager.state() : { active: false, enabled: false };
+    const rows = [
+      ['state', installed ? (active ? 'runs' : 'does not run') : 'not installed'],
+      ['at login', enabled ? 'starts' : 'does not start'],
+      ['file', file],
+      ['log', logs],
+    ];
+    await this.print({ manager: id, file, installed, active, enabled, logs }, installed ? columns(rows) : []);
+    if (!installed) await this.say(`No service is installed; \`${this.hint('service', 'install')}\` installs it.`);
+    return active ? 'ok' : 'server';
+  }
+}
+
+/** `blockhouse service` alone: names its subcommands and fails. */
+export class ServiceCommand extends ServerCommand {
+  static override readonly paths = [['service']];
+  static override readonly usage = Command.Usage({
+    description: 'Run the server as a service',
+    details: '`blockhouse service install` installs and starts it, `blockhouse service status` shows it, `blockhouse service uninstall` removes it.',
+  });
+
+  protected override run(): Promise<ExitKind> {
+    throw new CliError('usage', 'A subcommand is missing: service install, service status or service uninstall.');
+  }
+}

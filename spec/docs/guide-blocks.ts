@@ -1,0 +1,136 @@
+// Reads the fenced blocks of a guide and runs them in their order, as a reader would: in one shell, in one HOME, with what they start running on.
+//
+// as-printed: the only change to a block is its ports, so that guides can run beside each other and beside a real server.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import { CLI, ROOT } from '../cli/run.ts';
+import { managerHome } from '../cli/stand-in-managers.ts';
+
+export interface Block {
+  /** `sh` runs in a shell, `text` is not run, and any other is a file whose name is the comment in its first line. */
+  readonly language: string;
+  readonly text: string;
+}
+
+export const GUIDES = join(ROOT, 'docs/guides');
+
+/** The fenced blocks of a guide; one in a list is indented. */
+export function blocksOf(guide: string): Block[] {
+  const markdown = readFileSync(join(GUIDES, guide), 'utf8');
+  return [...markdown.matchAll(/^( *)```(\w+)\n([\s\S]*?)^ *```$/gm)].map(([, indent = '', language = '', text = '']) => ({
+    language,
+    text: text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+  }));
+}
+
+/** Commands that go on until Ctrl-C, and what each prints once it is ready. */
+const LASTING: readonly [command: RegExp, ready: string][] = [
+  [/^blockhouse serve\n$/, 'blockhouse is listening'],
+  [/^node page\.mjs\n$/, 'Open http'],
+];
+const LIMIT_MS = 60_000;
+
+export interface Reader {
+  readonly home: string;
+  /** Does with a block what the guide says, and resolves with what it printed. Rejects when it fails. */
+  follow(block: Block): Promise<string>;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function addExecutable(folder: string, name: string, script: string): void {
+  writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`);
+  chmodSync(join(folder, name), 0o755);
+}
+
+/** Someone with a HOME of their own, `blockhouse` on the path, stand-ins for the service managers and for `pass`, and the package installed. */
+export async function newReader(t: Test, env: Readonly<Record<string, string>>): Promise<Reader> {
+  const { home, env: managers } = managerHome(t);
+  const [port, second] = [await freePort(), await freePort()];
+  // The link has the name `blockhouse`, so that hints of the command are written with it.
+  symlinkSync(CLI, join(home, 'blockhouse'));
+  addExecutable(join(home, 'bin'), 'blockhouse', `exec '${process.execPath}' '${join(home, 'blockhouse')}' "$@"`);
+  addExecutable(join(home, 'bin'), 'pass', 'echo sk-ant-a-key-of-the-test-0123456789');
+  const project = join(home, 'project');
+  mkdirSync(join(project, 'node_modules'), { recursive: true });
+  symlinkSync(ROOT, join(project, 'node_modules/blockhouse'));
+  const shell = startShell(t, project, { ...managers, BLOCKHOUSE_PORT: String(port), ...env });
+  const withPorts = (text: string): string => text.replaceAll('8420', String(port)).replaceAll('8421', String(second));
+  return {
+    home,
+    async follow({ language, text }) {
+      if (language === 'text') return '';
+      if (language === 'sh') return shell(withPorts(text));
+      const [, name] = /^(?:\/\/|#) (\S+)\n/.exec(text) ?? [];
+      if (name === undefined) throw new Error(`a block of ${language} does not begin with the name of its file:\n${text}`);
+      writeFileSync(join(project, name), withPorts(text));
+      return '';
+    },
+  };
+}
+
+/** A shell that runs one script after the other and keeps variables and functions between them. */
+function startShell(t: Test, cwd: string, env: Record<string, string>): (script: string) => Promise<string> {
+  const bash = spawn('bash', ['--noprofile', '--norc', '-e', '-o', 'pipefail'], { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] });
+  end(t, bash);
+  let count = 0;
+  return async (script) => {
+    const lasting = LASTING.find(([command]) => command.test(script));
+    if (lasting !== undefined) {
+      const child = spawn('bash', ['-c', `exec ${script}`], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+      end(t, child);
+      return printed(child, lasting[1], script);
+    }
+    count += 1;
+    const file = join(cwd, `.block-${count}`);
+    writeFileSync(file, script);
+    const mark = `--- block ${count} has ended ---`;
+    bash.stdin.write(`source ${file} </dev/null\necho '${mark}'\n`);
+    return (await printed(bash, mark, script)).replace(`${mark}\n`, '');
+  };
+}
+
+function end(t: Test, child: ChildProcess): void {
+  t.teardown(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  });
+}
+
+/** What a process prints from now until it has printed `mark`. */
+function printed(child: ReturnType<typeof spawn>, mark: string, script: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const finish = (settle: () => void): void => {
+      clearTimeout(limit);
+      child.stdout?.removeListener('data', take);
+      child.stderr?.removeListener('data', take);
+      child.removeListener('close', fail);
+      child.stdout?.resume();
+      child.stderr?.resume();
+      settle();
+    };
+    const fail = (): void => finish(() => reject(new Error(`this block failed:\n${script}\nIt printed:\n${text}`)));
+    const take = (chunk: Buffer): void => {
+      text += chunk.toString();
+      if (text.includes(mark)) finish(() => resolve(text));
+    };
+    const limit = setTimeout(fail, LIMIT_MS);
+    child.stdout?.on('data', take);
+    child.stderr?.on('data', take);
+    child.on('close', fail);
+  });
+}
