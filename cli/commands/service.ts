@@ -119,11 +119,10 @@ export class ServiceInstallCommand extends ManagedCommand {
   /** Names the settings of this shell that the service does not have; their values stay out of the file, because it is no place for a key. */
   async #sayUnseen(config: ProcessConfig, manager: ServiceManager): Promise<void> {
     const { createConfiguredCore } = await import('../compose.ts');
-    const { shownSettings } = await import('../readiness.ts');
     const { env } = this.context;
     const core = await createConfiguredCore(config, env);
     try {
-      for (const { adapter, field, source } of shownSettings(core, env).filter(({ source }) => env[source] !== undefined))
+      for (const { adapter, field, source } of core.settings().filter(({ source }) => env[source] !== undefined))
         await this.say(`note: the service does not see ${source} of this shell. To store it:\n  ${this.hint('auth', 'set', adapter, '--field', field)}`);
     } finally {
       await core.close();
