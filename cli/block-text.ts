@@ -45,8 +45,8 @@ export function blockTable(blocks: readonly BlockEntry[], { now, ...view }: View
     block.name,
     stateCell(block, view.style),
     modelOf(block.config.adapter),
-    String(block.queue),
-    block.failures.count === 0 ? '0' : { text: String(block.failures.count), paint: view.style.bad },
+    count(block.queue),
+    block.failures.count === 0 ? '0' : { text: count(block.failures.count), paint: view.style.bad },
     money(block.costs.today),
     relative(block.lastMessageAt, now),
   ]);

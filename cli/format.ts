@@ -27,12 +27,13 @@ export function relative(time: string | null | undefined, now: number): string {
 }
 
 const CENT = 0.01;
+const CENTS = { minimumFractionDigits: 2, maximumFractionDigits: 2 };
 
-/** USD with two digits, or more below a cent. Null means unknown, not free. */
+/** USD with two digits, or more below a cent, and thousands separators. Null means unknown, not free. */
 export function money(usd: number | null | undefined): string {
   if (usd == null) return UNKNOWN;
   if (usd === 0) return '$0';
-  return usd < CENT ? `$${Number(usd.toPrecision(2)).toFixed(usd < 0.0001 ? 6 : 4)}` : `$${usd.toFixed(2)}`;
+  return usd < CENT ? `$${Number(usd.toPrecision(2)).toFixed(usd < 0.0001 ? 6 : 4)}` : `$${usd.toLocaleString('en-US', CENTS)}`;
 }
 
 /** A number with thousands separators, such as `12,345`. */

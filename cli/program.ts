@@ -1,99 +1,44 @@
-// The list of commands of `blockhouse`, and the function that runs one.
-import { type BaseContext, Builtins } from 'clipanion';
-import { AdaptersCommand, ModelsCommand, VerifyCommand } from './commands/adapters.ts';
-import { ArchiveListCommand, PurgeCommand, RemoveCommand, RenameCommand, RestoreCommand } from './commands/archive.ts';
-import { AttachCommand } from './commands/attach.ts';
-import { AuthCommand, AuthListCommand, AuthRemoveCommand, AuthSetCommand } from './commands/auth.ts';
-import { ListCommand, NewCommand, ShowCommand, WhyCommand } from './commands/blocks.ts';
-import { ChatCommand } from './commands/chat.ts';
-import { ConfigCommand, ConfigEditCommand, ConfigGetCommand, ConfigSetCommand } from './commands/config.ts';
-import { LogsCommand } from './commands/logs.ts';
-import { CostsCommand, MemoryCommand } from './commands/memory.ts';
-import { ResetCommand, RestartCommand, StartCommand, StopCommand } from './commands/monitor.ts';
-import { QueueCommand, SendCommand } from './commands/send.ts';
-import { ServeCommand } from './commands/serve.ts';
-import { ServiceCommand, ServiceInstallCommand, ServiceStatusCommand, ServiceUninstallCommand } from './commands/service.ts';
-import { TokenCommand } from './commands/token.ts';
-import { ExportCommand, ImportCommand } from './commands/transfer.ts';
-import { VersionCommand } from './commands/version.ts';
-import { DoctorCommand, HaltCommand, UnhaltCommand } from './commands/workspace.ts';
+// Runs a command line of `blockhouse`. Only the module of the called command is loaded.
+import type { BaseContext, CommandClass } from 'clipanion';
+import { COMMAND_INDEX } from './command-index.ts';
+import { allCommands, COMMAND_MODULES } from './command-modules.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import { isColored, toJson, writeLines } from './output.ts';
-import { ReadableCli, usageLines } from './usage.ts';
+import { overview, ReadableCli, usageLines } from './usage.ts';
 
-const COMMANDS = [
-  ServeCommand,
-  ServiceInstallCommand,
-  ServiceUninstallCommand,
-  ServiceStatusCommand,
-  ServiceCommand,
-  TokenCommand,
-  ListCommand,
-  NewCommand,
-  ShowCommand,
-  WhyCommand,
-  StartCommand,
-  StopCommand,
-  RestartCommand,
-  ResetCommand,
-  ConfigGetCommand,
-  ConfigSetCommand,
-  ConfigEditCommand,
-  ConfigCommand,
-  MemoryCommand,
-  LogsCommand,
-  SendCommand,
-  AttachCommand,
-  QueueCommand,
-  RenameCommand,
-  RemoveCommand,
-  ArchiveListCommand,
-  RestoreCommand,
-  PurgeCommand,
-  ExportCommand,
-  ImportCommand,
-  CostsCommand,
-  DoctorCommand,
-  HaltCommand,
-  UnhaltCommand,
-  ChatCommand,
-  AdaptersCommand,
-  ModelsCommand,
-  VerifyCommand,
-  AuthCommand,
-  AuthSetCommand,
-  AuthListCommand,
-  AuthRemoveCommand,
-  VersionCommand,
-  Builtins.HelpCommand,
-];
+const LABEL = 'Blockhouse: named LLM agents in plain files, and one gateway to five providers';
 
 /** Turns `send ada --help` and `help send` into `send --help`: clipanion knows the option only directly after the words of a command. */
 function withHelpFirst(argv: readonly string[]): string[] {
   if (argv[0] === 'help') return withHelpFirst([...argv.slice(1), '--help']);
   const end = argv.indexOf('--');
   if (!argv.slice(0, end === -1 ? argv.length : end).some((word) => word === '--help' || word === '-h')) return [...argv];
-  const paths = COMMANDS.flatMap(({ paths = [] }) => paths).filter(
+  const paths = COMMAND_INDEX.flatMap((entry) => entry.paths).filter(
     (path) => path.length > 0 && path.every((word, index) => !word.startsWith('-') && argv[index] === word),
   );
   const longest = paths.reduce<readonly string[]>((best, path) => (path.length > best.length ? path : best), []);
   return longest.length === 0 ? [...argv] : [...longest, '--help'];
 }
 
+/** The commands that begin with this word; all where none does, so that the error can name what was probably meant. */
+async function commandsOf(word: string | undefined): Promise<readonly CommandClass<BaseContext>[]> {
+  const found = COMMAND_INDEX.filter(({ paths }) => paths.some(([first]) => first === word)).map(({ module }) => module);
+  if (found.length === 0) return allCommands();
+  return (await Promise.all([...new Set(found)].map((module) => COMMAND_MODULES[module]()))).flat();
+}
+
 /** Runs a command line with the streams and environment of `context` and resolves with the exit code. Never rejects. */
 export async function runProgram(argv: readonly string[], context: BaseContext): Promise<number> {
-  const cli = new ReadableCli({
-    binaryName: 'blockhouse',
-    binaryLabel: 'Blockhouse: named LLM agents in plain files, and one gateway to five providers',
-    enableColors: isColored(context.stdout, context.env),
-  });
-  for (const command of COMMANDS) cli.register(command);
-  if (argv.length === 0) {
-    await writeLines(context.stderr, [cli.usage().trimEnd()]);
-    return EXIT_CODES.usage.code;
+  const words = withHelpFirst(argv);
+  const isHelp = words.length === 1 && (words[0] === '--help' || words[0] === '-h');
+  if (argv.length === 0 || isHelp) {
+    await writeLines(isHelp ? context.stdout : context.stderr, [overview(COMMAND_INDEX, LABEL).trimEnd()]);
+    return isHelp ? EXIT_CODES.ok.code : EXIT_CODES.usage.code;
   }
+  const cli = new ReadableCli({ binaryName: 'blockhouse', binaryLabel: LABEL, enableColors: isColored(context.stdout, context.env) });
+  for (const command of await commandsOf(words[0])) cli.register(command);
   try {
-    return await cli.run(cli.process(withHelpFirst(argv), context), context);
+    return await cli.run(cli.process(words, context), context);
   } catch (error) {
     const lines = usageLines(error, argv);
     if (argv.includes('--json')) await writeLines(context.stdout, [toJson({ error: lines[0]?.replace(/^blockhouse: /, '') })]);

@@ -61,7 +61,7 @@ export function queueTable(entries: readonly ChatEntry[], { now, ...view }: View
   const rows = entries.map(({ id, status, attempts, timestamp, content, error, nextAttemptAt }): Cell[] => [
     id,
     { text: status, paint: status === 'failed' ? view.style.bad : (text) => text },
-    String(attempts ?? 0),
+    count(attempts ?? 0),
     relative(timestamp, now),
     [
       error == null ? '' : `[${error.message}]`,

@@ -1,30 +1,35 @@
 // The help texts of `blockhouse`: the overview, the usage of a command, and the errors of a wrong command line. Pure: no I/O.
-import { type BaseContext, Cli, type Command, type CommandClass, type Definition } from 'clipanion';
+import { type BaseContext, Cli, type Command, type CommandClass } from 'clipanion';
+import type { IndexEntry } from './command-modules.ts';
 
 /** Wide enough for the longest option. */
 const OPTION_WIDTH = 26;
 const PATH_WIDTH = 19;
 
-/** A clipanion Cli whose help texts are shorter: one line for each command, and options with `<value>`. */
+/** A clipanion Cli whose usage of a command is shorter, with options as `--option <value>`. */
 export class ReadableCli extends Cli {
   override usage(command: CommandClass<BaseContext> | Command<BaseContext> | null = null, options: Parameters<Cli['usage']>[1] = {}): string {
-    return command === null ? overview(this.definitions(), this.binaryLabel ?? '') : readable(super.usage(command, options));
+    return readable(super.usage(command, options));
   }
 }
 
-function overview(definitions: readonly Definition[], label: string): string {
+/** What the overview shows of a command. */
+type Listed = Pick<IndexEntry, 'paths' | 'category' | 'description'>;
+
+/** One line for each command, by category. */
+export function overview(commands: readonly Listed[], label: string): string {
   // A command without a category only refers to its subcommands.
-  const categories = [...new Set(definitions.flatMap(({ category }) => category ?? []))];
+  const categories = [...new Set(commands.flatMap(({ category }) => category ?? []))];
   const blocks = categories.map((category) => {
-    const lines = definitions.filter((definition) => definition.category === category).map(overviewLine);
+    const lines = commands.filter((command) => command.category === category).map(overviewLine);
     return `${category.trim()}\n${lines.join('\n')}\n`;
   });
   const tail = 'Every command takes --workspace <folder>, --json and --help.\n';
   return [`${label}\n`, 'Usage: blockhouse <command> [options]\n', ...blocks, tail].join('\n');
 }
 
-function overviewLine({ path, description }: Definition): string {
-  return `  ${path.replace(/^blockhouse /, '').padEnd(PATH_WIDTH)}${(description ?? '').trim()}`;
+function overviewLine({ paths: [path = []], description }: Listed): string {
+  return `  ${path.join(' ').padEnd(PATH_WIDTH)}${(description ?? '').trim()}`;
 }
 
 /** The options of every command are listed last, after a command's own options. */

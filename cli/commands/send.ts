@@ -78,7 +78,9 @@ export class SendCommand extends ServerCommand {
     try {
       const receipt = await conversation.send(message, this.clientId);
       await this.#remark(api, receipt);
-      signal.addEventListener('abort', () => void this.say(`The message stays; \`${this.hint('queue', this.name, '--cancel', receipt.id)}\` cancels it.`));
+      // At a terminal, the remark must not continue the line of the reply.
+      const leave = (): Promise<void> => this.say(`The message stays; \`${this.hint('queue', this.name, '--cancel', receipt.id)}\` cancels it.`);
+      signal.addEventListener('abort', () => void printer.end().then(leave));
       const tooLong = AbortSignal.timeout(timeoutMs);
       const outcome = await conversation
         .outcome(

@@ -195,3 +195,9 @@ t.test('a model is told with its provider', async (t) => {
   t.equal(modelOf(null), '-');
   t.equal(modelOf({ provider: 'p', model: 'm' }), 'p/m');
 });
+
+t.test('thousands are marked in the list', async (t) => {
+  const costs = { totalInput: 1, totalOutput: 1, totalCost: 1, calls: 1, today: 1234.5 };
+  const [, row] = blockTable([entry('one', 'idle', { queue: 12_345, failures: { ...FAILED, count: 6789 }, costs })], view);
+  t.match(row, /12,345 +6,789 +\$1,234\.50 /);
+});

@@ -24,3 +24,9 @@ t.test('counts and sizes are grouped and scaled', async (t) => {
   t.equal(plural(1, 'entry', 'entries'), '1 entry');
   t.equal(plural(2, 'fact'), '2 facts');
 });
+
+t.test('thousands are marked in amounts and counts', async (t) => {
+  t.equal(money(1_234_567.891), '$1,234,567.89');
+  t.equal(money(12), '$12.00');
+  t.equal(count(1_234_567), '1,234,567');
+});

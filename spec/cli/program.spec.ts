@@ -1,11 +1,21 @@
+import { spawnSync } from 'node:child_process';
 import t from 'tap';
-import { runHere } from './run.ts';
+import { CLI, runHere } from './run.ts';
 
 t.test('--help goes to stdout with 0; no command at all shows the same on stderr with 2', async (t) => {
   const [help, bare, own] = await Promise.all([runHere(t, ['--help']), runHere(t, []), runHere(t, ['chat', '--help'])]);
   t.match(help, { code: 0, stderr: '', stdout: /Usage: blockhouse <command>/ });
   t.match(bare, { code: 2, stdout: '', stderr: help.stdout });
   t.match(own, { code: 0, stderr: '', stdout: /--max-tokens <value>/ });
+});
+
+t.test('a command loads its own module and no other', async (t) => {
+  const loaded = (args: readonly string[]): string[] => {
+    const { stderr } = spawnSync(process.execPath, [CLI, ...args], { encoding: 'utf8', env: { ...process.env, NODE_DEBUG: 'esm' } });
+    return [...new Set([...stderr.matchAll(/dist\/cli\/commands\/([a-z]+)\.js/g)].map(([, name = '']) => name))];
+  };
+  t.same(loaded(['--help']), []);
+  t.same(loaded(['token', '--help']), ['token']);
 });
 
 t.test('help is --help', async (t) => {

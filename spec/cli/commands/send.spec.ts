@@ -1,7 +1,12 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { DAEMON_END, daemonLine } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
 import { type Answerer, sendJson } from '../../support/upstream.ts';
-import { type Desk, openDesk, openDeskOfProcess } from '../run.ts';
+import { CLI, type Desk, openDesk, openDeskOfProcess } from '../run.ts';
 
 async function withBlock(desk: Desk, ...args: string[]): Promise<Desk> {
   await desk.on(['new', 'one', '--provider', 'ollama', '--model', 'm', ...args]);
@@ -90,6 +95,21 @@ t.test('Ctrl-C in mid-stream ends the command, not the reply', async (t) => {
   t.match(await ended, { code: 130, stdout: 'half \n', stderr: /^The message stays; `.* queue one --cancel \S+ .*` cancels it\.\n$/ });
   finish();
   for (;;) if ((await desk.on(['queue', 'one'])).stderr.includes('Every message has its answer.')) break;
+});
+
+t.test('Ctrl-C at a terminal ends the line of the reply before anything else is said', async (t) => {
+  const desk = await withBlock(await openDesk(t, (_request, res) => void res.writeHead(200).write(daemonLine('half '))), '--start');
+  const path = join(desk.workspace, 'screen');
+  const screen = openSync(path, 'a'); // stdout and stderr in one place, as at a terminal
+  const child = spawn(process.execPath, [CLI, 'send', 'one', '--stream', 'hi', '--workspace', desk.workspace], { stdio: ['ignore', screen, screen] });
+  t.teardown(() => {
+    child.kill('SIGKILL');
+    closeSync(screen);
+  });
+  await until('the reply has begun', () => readFileSync(path, 'utf8') === 'half ');
+  child.kill('SIGINT');
+  await once(child, 'close');
+  t.match(readFileSync(path, 'utf8'), /^half \nThe message stays; .*\n$/);
 });
 
 t.test('a server that ends while somebody waits is told, without the token', async (t) => {
