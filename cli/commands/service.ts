@@ -17,6 +17,8 @@ const SCRIPT = fileURLToPath(new URL('../main.js', import.meta.url));
 /** How long the new service may take until it listens. */
 const START_PATIENCE_MS = 15_000;
 const POLL_MS = 50;
+/** How often its manager is asked whether it still runs. */
+const LOOK_MS = 1000;
 /** What the unit has as options. */
 const PASSED_ON = ['BLOCKHOUSE_WORKSPACE', 'BLOCKHOUSE_PORT'];
 
@@ -93,16 +95,15 @@ export class ServiceInstallCommand extends ManagedCommand {
     return holder?.pid;
   }
 
-  async #listening({ workspace }: ProcessConfig, { logs }: ServiceManager, before: number | undefined, signal: AbortSignal): Promise<string> {
+  async #listening({ workspace }: ProcessConfig, manager: ServiceManager, before: number | undefined, signal: AbortSignal): Promise<string> {
     const { readLock } = await import('../../core/index.ts');
-    const deadline = performance.now() + START_PATIENCE_MS;
-    for (;;) {
+    for (let waited = 0; waited < START_PATIENCE_MS; waited += POLL_MS) {
       const holder = existsSync(workspace) ? await readLock(workspace) : undefined;
       if (holder !== undefined && holder.pid !== before && holder.url !== null) return holder.url;
-      if (performance.now() > deadline)
-        throw new CliError('server', `The service is installed, but does not listen after ${START_PATIENCE_MS / 1000} s; its log says why: \`${logs}\`.`);
+      if (waited % LOOK_MS === 0 && waited > 0 && !(await manager.state()).active) break;
       await delay(POLL_MS, undefined, { signal });
     }
+    throw new CliError('server', `The service is installed, but its server does not run; the log says why: \`${manager.logs}\`.`);
   }
 
   async #explain({ logs, keepsRunning }: ServiceManager, url: string): Promise<void> {

@@ -1,5 +1,6 @@
 // Stand-ins for systemctl and launchctl: executables on a PATH of their own that write down how they are called, and really start and stop what the
 // file of the service says.
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
@@ -65,7 +66,7 @@ export function managerHome(t: Test): ManagerHome {
   const pid = (): number | undefined => Number(read('pid')) || undefined;
   t.teardown(() => {
     const left = pid();
-    if (left !== undefined) process.kill(left, 'SIGKILL');
+    if (left !== undefined) spawnSync('sh', ['-c', `kill -9 ${left}`]); // it may have ended by itself
   });
   const env = { HOME: home, PATH: `${bin}:${process.env['PATH']}`, NO_COLOR: '1' };
   return { home, env, calls: () => read('calls').split('\n'), pid };

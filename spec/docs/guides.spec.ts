@@ -135,6 +135,12 @@ t.test('when something is wrong', async (t) => {
   t.match(output('blockhouse halt'), 'Halted');
 });
 
+t.test('a block with a command that fails is a failure, also behind a pipe and before another command', async (t) => {
+  for (const text of ['blockhouse chat --no-such-option hello\n', 'blockhouse show nobody | cat\n', 'false\ntrue\n']) {
+    await t.rejects((await reader(t)).follow({ language: 'sh', text }), { message: /^this block failed:/ });
+  }
+});
+
 const guides = readdirSync(GUIDES);
 
 t.test('every block that is not run is listed with its reason, and nothing else is', async (t) => {

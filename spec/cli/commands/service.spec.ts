@@ -104,6 +104,17 @@ t.test('a server that runs already is not pushed aside', async (t) => {
   t.equal(existsSync(join(home, '.config')), false);
 });
 
+t.test('a service whose server ends at once is reported with the command that shows its log', async (t) => {
+  const { env } = managerHome(t);
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  t.teardown(() => other.close());
+  const { port } = other.address() as AddressInfo;
+  const { code, stdout, stderr } = await run(t, ['service', 'install', '--port', String(port)], { env });
+  t.match({ code, stdout }, { code: 6, stdout: '' });
+  t.match(stderr, 'The service is installed, but its server does not run; the log says why: `journalctl --user -u blockhouse -f`.');
+});
+
 t.test('a port that changes at each start, and a subcommand that is missing, are refused', async (t) => {
   const { env } = managerHome(t);
   t.match(await runHere(t, ['service', 'install', '--port', '0'], { env }), { code: 2, stderr: /a port that stays the same/ });
