@@ -4,6 +4,10 @@ import type { IndexEntry } from './command-modules.ts';
 /** Every command, in the order of the overview. */
 export const COMMAND_INDEX: readonly IndexEntry[] = [
   {"module":"serve","paths":[["serve"]],"category":"Server","description":"Start the server"},
+  {"module":"service","paths":[["service","install"]],"category":"Server","description":"Run the server as a service, now and at each login"},
+  {"module":"service","paths":[["service","uninstall"]],"category":"Server","description":"Stop the service and remove its file"},
+  {"module":"service","paths":[["service","status"]],"category":"Server","description":"Say whether the service is installed and runs"},
+  {"module":"service","paths":[["service"]],"description":"Run the server as a service"},
   {"module":"token","paths":[["token"]],"category":"Server","description":"Print the token that requests must carry"},
   {"module":"blocks","paths":[["ls"],["list"]],"category":"Blocks","description":"List the blocks"},
   {"module":"blocks","paths":[["new"],["create"]],"category":"Blocks","description":"Make a block"},
