@@ -34,12 +34,12 @@ export abstract class ServerCommand extends BaseCommand {
       if (place === undefined) {
         return this.withCore(async (core) => {
           const result = await asked.shell(core, signal);
-          if (!this.json) await this.say('note: no server runs; this is what auth.json and the environment of this shell give.');
+          if (!this.json) await this.say('note: no server runs; seen from this shell, its environment and auth.json.');
           return show(result, 'shell');
         });
       }
       const result = await asked.server(new Api(new Client(place, signal)), signal);
-      if (!this.json) await this.say(`note: this is what the running server sees (process ${place.pid}), with its own environment.`);
+      if (!this.json) await this.say(`note: seen by the running server (process ${place.pid}), in its own environment.`);
       return show(result, 'server');
     });
   }

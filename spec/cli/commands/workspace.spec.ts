@@ -11,7 +11,7 @@ for (const name of Object.keys(process.env).filter((one) => /^AWS_(?!EC2)/.test(
 t.test('doctor is 0 when all is well, and 1 with what is wrong and its cure otherwise', async (t) => {
   const { on, workspace } = await openDesk(t);
   await on(['new', 'one', '--provider', 'ollama']);
-  t.match(await on(['doctor']), { code: 0, stdout: '', stderr: /^note: this is what the running server sees.*\nChecked 1 block, .*: nothing wrong\.\n$/ });
+  t.match(await on(['doctor']), { code: 0, stdout: '', stderr: /^note: seen by the running server.*\nChecked 1 block, .*: nothing wrong\.\n$/ });
   mkdirSync(join(workspace, 'blocks', 'torn'));
   writeFileSync(join(workspace, 'blocks', 'torn', 'config.json'), '{bad');
   const sick = await on(['doctor']);
