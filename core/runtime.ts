@@ -12,8 +12,7 @@ import { RETRY_LIMIT } from './gateway/retry.ts';
 import type { Environment } from './gateway/settings.ts';
 import { ChatStream } from './gateway/stream.ts';
 import type { Adapter, StreamSink, UpstreamTimeouts } from './ports.ts';
-import type { AdapterInfo, ModelList, VerifyResult } from './schemas/adapter.ts';
-import type { ChatDone, ChatRequest, ChatResponse } from './schemas/chat.ts';
+import type { AdapterInfo, ChatDone, ChatRequest, ChatResponse, ModelList, VerifyRequest, VerifyResult } from './types.ts';
 import { VERSION } from './version.ts';
 import { type WorkspaceOptions, WorkspaceSession } from './workspace-session.ts';
 
@@ -58,7 +57,7 @@ export interface Core {
   /** The settings an adapter takes and how it is called. Throws ADAPTER_NOT_FOUND. */
   adapter(id: string): Adapter;
   models(id: string, options?: CallOptions): Promise<ModelList>;
-  verify(id: string, body?: unknown, options?: CallOptions): Promise<VerifyResult>;
+  verify(id: string, body?: VerifyRequest, options?: CallOptions): Promise<VerifyResult>;
   /** A whole answer; rejects with a BlockhouseError. The request is checked at run time. */
   chat(request: ChatRequest, options?: CallOptions): Promise<ChatResponse>;
   /** The answer as a stream of events; it ends with one `done`, or throws. Leaving the loop aborts the request. */

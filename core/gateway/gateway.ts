@@ -11,13 +11,14 @@ import type { Adapter, AdapterCall, StreamSink, UpstreamTimeouts } from '../port
 import { type AdapterInfo, type ModelList, VerifyRequest, type VerifyResult } from '../schemas/adapter.ts';
 import { type ChatConfig, type ChatDone, ChatRequest, type ChatResponse } from '../schemas/chat.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
+import type { Writable } from '../writable.ts';
 import { never } from './abort.ts';
 import { AcceptedChat, type CallOptions, promptFor } from './accepted-chat.ts';
 import type { AnsweredChat } from './attempt.ts';
 import { Attempts, type AttemptsOptions, assertOpen } from './attempts.ts';
 import { assertTakesBaseURL, CallSettings } from './call-settings.ts';
-import { parseBaseURL } from './egress.ts';
 import { Destinations } from './destinations.ts';
+import { parseBaseURL } from './egress.ts';
 import type { QueueLimits } from './queue.ts';
 import { AdapterRegistry, adapterInfo } from './registry.ts';
 import type { Environment } from './settings.ts';
@@ -202,10 +203,10 @@ const doneOf = ({ done }: AnsweredChat): ChatDone => done;
 
 /** Field by field: this runs for every answer, and taking the rest of an object costs as much as all of the others. */
 function toResponse({ done, content }: AnsweredChat, { adapter, request }: AcceptedChat): ChatResponse {
-  const message: ChatResponse['message'] = { role: 'assistant', content };
+  const message: Writable<ChatResponse['message']> = { role: 'assistant', content };
   if (done.toolCalls !== undefined) message.toolCalls = done.toolCalls;
   if (done.providerMetadata !== undefined) message.providerMetadata = done.providerMetadata;
-  const response: ChatResponse = { provider: adapter.id, model: request.model, message, usage: done.usage, stopReason: done.stopReason };
+  const response: Writable<ChatResponse> = { provider: adapter.id, model: request.model, message, usage: done.usage, stopReason: done.stopReason };
   if (done.warnings !== undefined) response.warnings = done.warnings;
   return response;
 }

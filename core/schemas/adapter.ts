@@ -1,5 +1,5 @@
 // The adapter resources of `/v1`: metadata, models, verify, health. Pure: no I/O.
-import type { XStatic } from 'typebox/schema';
+import type * as types from '../types.ts';
 import { ChatConfig } from './chat.ts';
 import { boolean, count, listOf, number, object, string } from './fields.ts';
 
@@ -19,14 +19,14 @@ export const AdapterInfo = object(
   },
   ['defaultBaseURL'],
 );
-export type AdapterInfo = XStatic<typeof AdapterInfo>;
+export type AdapterInfo = types.AdapterInfo;
 
 /** GET `/v1/adapters`. */
 export const AdapterList = object({ adapters: listOf(AdapterInfo) });
 
 /** GET `/v1/adapters/{id}/models`. */
 export const ModelList = object({ provider: string, models: strings, count });
-export type ModelList = XStatic<typeof ModelList>;
+export type ModelList = types.ModelList;
 
 /** The body of POST `/v1/adapters/{id}/verify`. */
 export const VerifyRequest = {
@@ -34,15 +34,15 @@ export const VerifyRequest = {
   additionalProperties: false,
   properties: { provider: { type: 'string', description: 'Adapter id; must be the one in the URL' }, config: ChatConfig },
 } as const;
-export type VerifyRequest = XStatic<typeof VerifyRequest>;
+export type VerifyRequest = types.VerifyRequest;
 
 /** The answer of POST `/v1/adapters/{id}/verify`. */
 export const VerifyResult = object({ provider: string, ok: boolean, detail: string });
-export type VerifyResult = XStatic<typeof VerifyResult>;
+export type VerifyResult = types.VerifyResult;
 
 /** GET `/v1/health`. */
 export const GatewayHealth = object({ status: ok, version: string, adapters: strings });
-export type GatewayHealth = XStatic<typeof GatewayHealth>;
+export type GatewayHealth = types.GatewayHealth;
 
 /** GET `/api/health`. */
 export const ServerHealth = object({ status: ok, version: string, uptimeSeconds: number, blocks: count, monitorsRunning: count });
