@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const HEADER = `The public types of each entry point, and the types that they refer to, without comments. \`npm run generate\` makes this file from the
+const HEADER = `The public types of each entry point, and the types that they refer to, without comments. Each type is listed once. \`npm run generate\` makes this file from the
 declarations that the compiler writes. \`blockhouse/internal\` is not listed: it may change with every release.
 `;
 
@@ -26,7 +26,8 @@ export function apiReport(): string {
       encoding: 'utf8',
     });
     if (status !== 0) throw new Error(`The declarations could not be made:\n${stdout}`);
-    return [HEADER, ...entryPoints().map(([name, path]) => reportOf(name, join(folder, path), folder))].join('\n');
+    const reporter = new Reporter(folder);
+    return [HEADER, ...entryPoints().map(([name, path]) => reporter.report(name, join(folder, path)))].join('\n');
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -45,30 +46,45 @@ export function entryPoints(): [name: string, path: string][] {
   );
 }
 
-function reportOf(name: string, path: string, folder: string): string {
-  const found = new Map<string, string>();
-  const files = new Map<string, Declarations>();
-  const read = (file: string): Declarations => {
-    const known = files.get(file) ?? declarationsOf(file);
-    files.set(file, known);
-    return known;
-  };
-  const add = (file: string, symbol: string): void => {
-    const { own, imported } = read(file);
+/** Lists each declaration at the first entry point that needs it. */
+class Reporter {
+  readonly #folder: string;
+  readonly #files = new Map<string, Declarations>();
+  readonly #listed = new Set<string>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  report(name: string, path: string): string {
+    const found = new Map<string, string>();
+    const { exported } = this.#read(path);
+    for (const symbol of exported) this.#add(path, symbol, found);
+    const sorted = [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text);
+    const list = [...exported].sort().map((symbol) => `- ${symbol}\n`);
+    return `## ${name}\n\n${list.join('')}\n${sorted.join('\n')}\n`;
+  }
+
+  /** Adds a declaration and all that it refers to. */
+  #add(file: string, symbol: string, found: Map<string, string>): void {
+    const { own, imported } = this.#read(file);
     const text = own.get(symbol);
-    const origin = imported.get(symbol);
-    const key = `${relative(folder, file)} ${symbol}`;
+    const key = `${relative(this.#folder, file)} ${symbol}`;
     if (text === undefined) {
-      if (origin !== undefined) add(...origin);
-    } else if (!found.has(key)) {
+      const origin = imported.get(symbol);
+      if (origin !== undefined) this.#add(...origin, found);
+    } else if (!this.#listed.has(key)) {
+      this.#listed.add(key);
       found.set(key, text);
-      for (const [word] of text.matchAll(/[A-Za-z_]\w*/g)) if (own.has(word) || imported.has(word)) add(file, word);
+      for (const [word] of text.matchAll(/[A-Za-z_]\w*/g)) if (own.has(word) || imported.has(word)) this.#add(file, word, found);
     }
-  };
-  const { exported } = read(path);
-  for (const symbol of exported) add(path, symbol);
-  const sorted = [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text);
-  return `## ${name}\n\nexports ${[...exported].sort().join(', ')}\n\n${sorted.join('\n')}\n`;
+  }
+
+  #read(file: string): Declarations {
+    const known = this.#files.get(file) ?? declarationsOf(file);
+    this.#files.set(file, known);
+    return known;
+  }
 }
 
 function declarationsOf(file: string): Declarations {
