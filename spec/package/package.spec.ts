@@ -76,3 +76,9 @@ t.test('the package has every file that it refers to', async (t) => {
     'exports',
   );
 });
+
+t.test('core/types.ts says what the schemas say, and spec/api.txt what the declarations say', async (t) => {
+  const args = ['--import=tsx', 'spec/generate.ts', 'types.ts', 'api.txt', '--check'];
+  const { status, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
+  t.match({ status, stderr }, { status: 0, stderr: '' });
+});
