@@ -1,6 +1,6 @@
 // The routes of `/api` as functions, each of which makes one request. The types of their answers come from the server's handlers.
 import type { ArchiveInfo, BlockConfig, ChatEntry, LogFile } from '../core/index.ts';
-import type { AnswerOf } from '../transports/http/index.ts';
+import type { AnswerOf } from '../transports/http/routes.ts';
 import type { CallOptions, Client } from './client.ts';
 import { type PathParams, type QueryParams, type RouteKey, targetOf } from './client-routes.ts';
 import { CliError } from './exit-codes.ts';

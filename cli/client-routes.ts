@@ -1,5 +1,5 @@
 // The server's routes for a client: their names in the route table and the types of their parameters. Pure: no I/O.
-import type { RouteTable } from '../transports/http/index.ts';
+import type { RouteTable } from '../transports/http/routes.ts';
 import { CliError } from './exit-codes.ts';
 
 /** The key of a route in the table, such as `GET /api/blocks/:name`. */

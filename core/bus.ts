@@ -1,12 +1,7 @@
 // The bus: facts about what has happened, in the past tense, for logs, metrics and transports. docs/events.md lists them, and a test compares the two.
 import mittModule, { type Emitter } from 'mitt';
 import type { ErrorCode } from './errors.ts';
-import type { ArchiveInfo } from './schemas/block-api.ts';
-import type { CallPurpose } from './schemas/block-costs.ts';
-import type { Compaction } from './schemas/block-memory.ts';
-import type { BlockState, TransitionActor } from './schemas/block-pulse.ts';
-import type { Usage } from './schemas/chat.ts';
-import type { ChatEntry } from './schemas/chat-entry.ts';
+import type { ArchiveInfo, BlockState, CallPurpose, ChatEntry, Compaction, TransitionActor, Usage } from './types.ts';
 
 interface ChatFact {
   readonly requestId: string;

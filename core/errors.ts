@@ -1,6 +1,6 @@
 // The one error table and the one error class. Every failure that a caller sees is a BlockhouseError; `toBlockhouseError` turns all other errors into one.
 // A code is never reused for another meaning. Pure: no I/O.
-import type { Usage } from './schemas/chat.ts';
+import type { Usage } from './types.ts';
 
 interface ErrorKind {
   readonly status: number;

@@ -1,4 +1,6 @@
-// The public surface of the core; the only file of it that other folders import.
+// What the other folders import of the core, and nothing else of it. Published as `blockhouse/internal`, which may change with every release;
+// the public surface is public.ts.
+export type { AdapterId, KnownAdapterId } from './adapter-id.ts';
 export type { StoredSettings } from './auth/credentials.ts';
 export { CredentialStore } from './auth/credentials.ts';
 export { ApiToken, tokenPath, writeNewToken } from './auth/token.ts';

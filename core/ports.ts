@@ -3,7 +3,7 @@
 import type { EgressRule } from './gateway/egress.ts';
 import type { Prompt } from './gateway/prompt.ts';
 import type { ResolvedSettings, SettingsSpec } from './gateway/settings.ts';
-import type { ChatStart, StopReason, ToolCall, Usage, Warning } from './schemas/chat.ts';
+import type { ChatStart, StopReason, ToolCall, Usage, Warning } from './types.ts';
 
 /**
  * One step of an answer. The rules of a sequence of events:

@@ -13,9 +13,7 @@ import { RETRY_LIMIT } from './gateway/retry.ts';
 import type { Environment } from './gateway/settings.ts';
 import { ChatStream } from './gateway/stream.ts';
 import type { Adapter, StreamSink, UpstreamTimeouts } from './ports.ts';
-import type { AdapterInfo, AdapterStatus, ModelList, ShownSetting, VerifyResult } from './schemas/adapter.ts';
-import type { ChatDone, ChatRequest, ChatResponse } from './schemas/chat.ts';
-import type { DoctorReport } from './schemas/workspace-api.ts';
+import type { AdapterInfo, AdapterStatus, ChatDone, ChatRequest, ChatResponse, DoctorReport, ModelList, ShownSetting, VerifyRequest, VerifyResult } from './types.ts';
 import { VERSION } from './version.ts';
 import { type WorkspaceOptions, WorkspaceSession } from './workspace-session.ts';
 
@@ -66,7 +64,7 @@ export interface Core {
   /** The settings an adapter takes and how it is called. Throws ADAPTER_NOT_FOUND. */
   adapter(id: string): Adapter;
   models(id: string, options?: CallOptions): Promise<ModelList>;
-  verify(id: string, body?: unknown, options?: CallOptions): Promise<VerifyResult>;
+  verify(id: string, body?: VerifyRequest, options?: CallOptions): Promise<VerifyResult>;
   /** A whole answer; rejects with a BlockhouseError. The request is checked at run time. */
   chat(request: ChatRequest, options?: CallOptions): Promise<ChatResponse>;
   /** The answer as a stream of events; it ends with one `done`, or throws. Leaving the loop aborts the request. */

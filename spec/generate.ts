@@ -1,11 +1,28 @@
-// Writes the published contract from the schemas that validate at run time. `--check` only says whether the file is fresh.
+// Writes the files that are made from others: the published contract and core/types.ts from the schemas, and the report of the public types from the
+// declarations. Names of files restrict it to these; `--check` only says whether they are fresh.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openApiDocument } from '../transports/http/openapi.ts';
 import { ROUTES } from '../transports/http/routes.ts';
 import { asyncApiDocument } from '../transports/ws/asyncapi.ts';
+import { apiReport } from './support/api-report.ts';
+import { schemaTypes } from './support/schema-types.ts';
 
-const GENERATED: Readonly<Record<string, () => unknown>> = { 'openapi.json': () => openApiDocument(ROUTES), 'asyncapi.json': asyncApiDocument };
+interface Generated {
+  readonly name: string;
+  /** Its folder, seen from here; another one with `--folder`. */
+  readonly home: string;
+  readonly text: () => string | Promise<string>;
+}
+
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+/** In this order, because the report reads core/types.ts. */
+const GENERATED: readonly Generated[] = [
+  { name: 'openapi.json', home: '.', text: () => json(openApiDocument(ROUTES)) },
+  { name: 'asyncapi.json', home: '.', text: () => json(asyncApiDocument()) },
+  { name: 'types.ts', home: '../core', text: schemaTypes },
+  { name: 'api.txt', home: '.', text: apiReport },
+];
 
 function textOf(path: string): string | undefined {
   try {
@@ -16,12 +33,14 @@ function textOf(path: string): string | undefined {
   }
 }
 
-const folder = process.argv.find((argument) => argument.startsWith('--folder='))?.slice('--folder='.length) ?? import.meta.dirname;
-const checkOnly = process.argv.includes('--check');
+const given = process.argv.slice(2);
+const folder = given.find((argument) => argument.startsWith('--folder='))?.slice('--folder='.length);
+const checkOnly = given.includes('--check');
+const names = given.filter((argument) => !argument.startsWith('--'));
 
-for (const [name, build] of Object.entries(GENERATED)) {
-  const path = join(folder, name);
-  const text = `${JSON.stringify(build(), null, 2)}\n`;
+for (const { name, home, text: build } of GENERATED.filter((file) => names.length === 0 || names.includes(file.name))) {
+  const path = join(folder ?? join(import.meta.dirname, home), name);
+  const text = await build();
   if (!checkOnly) writeFileSync(path, text);
   else if (textOf(path) !== text) {
     process.stderr.write(`${path} is not what the sources say; run \`npm run generate\`.\n`);

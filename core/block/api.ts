@@ -1,21 +1,42 @@
 // The operations on blocks: the port between the core and its transports. Pure: types only.
-import type { ArchiveInfo, BlockEntry, Explanation, LogFile } from '../schemas/block-api.ts';
-import type { BlockConfig } from '../schemas/block-config.ts';
-import type { BlockMemory, Fact } from '../schemas/block-memory.ts';
-import type { BlockPulse } from '../schemas/block-pulse.ts';
-import type { Warning } from '../schemas/chat.ts';
-import type { ChatReceipt, HistoryPage, MessageFound } from '../schemas/chat-api.ts';
-import type { Channel, ChatEntry } from '../schemas/chat-entry.ts';
-import type { CostsReport, DoctorReport, HaltState } from '../schemas/workspace-api.ts';
-import type { StreamFrame } from '../schemas/ws.ts';
-import type { BlockContents } from './files.ts';
+import type {
+  AddFact,
+  ArchiveInfo,
+  BlockConfig,
+  BlockConfigPatch,
+  BlockCosts,
+  BlockEntry,
+  BlockMemory,
+  BlockPulse,
+  Channel,
+  ChatEntry,
+  ChatReceipt,
+  CostsReport,
+  CreateBlock,
+  DoctorReport,
+  Explanation,
+  Fact,
+  HaltState,
+  HistoryPage,
+  LogFile,
+  MessageFound,
+  PostMessage,
+  RestoreArchive,
+  SetHalt,
+  StreamFrame,
+  Warning,
+} from '../types.ts';
 
 /** Stops following. A second call does nothing. */
 export type StopFollowing = () => void;
 
 /** The contents of a block's files. */
-export interface BlockDetails extends Omit<BlockContents, 'chat'> {
+export interface BlockDetails {
   readonly name: string;
+  readonly config: BlockConfig;
+  readonly memory: BlockMemory;
+  readonly costs: BlockCosts;
+  readonly pulse: BlockPulse;
 }
 
 type StepOf<F> = F extends StreamFrame ? Readonly<Omit<F, 'type' | 'block'>> : never;
@@ -46,14 +67,14 @@ export interface Blocks {
   /** Sorted by name. Entries are frozen, and the same object until the block changes. */
   list(): Promise<readonly BlockEntry[]>;
   /** `body` is `{name, config?}`. `warnings` name its unknown fields. NAME_TAKEN, INVALID_REQUEST. */
-  create(body: unknown): Promise<{ readonly name: string; readonly warnings: readonly Warning[] }>;
+  create(body: CreateBlock): Promise<{ readonly name: string; readonly warnings: readonly Warning[] }>;
   details(name: string): Promise<BlockDetails>;
   explain(name: string): Promise<Explanation>;
   config(name: string): Promise<BlockConfig>;
   /** Shallow merge; `warnings` name unknown fields. REVISION_MISMATCH if `ifMatch` is not the current revision. */
   updateConfig(
     name: string,
-    patch: unknown,
+    patch: BlockConfigPatch,
     options?: { readonly ifMatch?: number | undefined },
   ): Promise<{ readonly config: BlockConfig; readonly warnings: readonly Warning[] }>;
   /** Idempotent. INVALID_REQUEST, which says what to do, if no model or credential is set. */
@@ -67,7 +88,7 @@ export interface Blocks {
    * `body` is `{message, clientId?}`. On disk when it resolves. QUEUE_FULL beyond the cap of the block. A `clientId` is known while its message is
    * active, and while the message is among the 20,000 with a clientId that were archived last.
    */
-  post(name: string, body: unknown, channel: Channel): Promise<ChatReceipt>;
+  post(name: string, body: PostMessage, channel: Channel): Promise<ChatReceipt>;
   /**
    * The active entries, oldest first. With `page`, entries of the whole conversation, archived ones included; an empty page is the end of it.
    * MESSAGE_NOT_FOUND if the page refers to an entry that does not exist.
@@ -85,7 +106,7 @@ export interface Blocks {
   /** The 20 newest log files, newest first, the last 64 KiB of each. */
   logs(name: string): Promise<readonly LogFile[]>;
   /** `body` is `{text, pinned?}`. */
-  addFact(name: string, body: unknown): Promise<Fact>;
+  addFact(name: string, body: AddFact): Promise<Fact>;
   removeFact(name: string, factId: string): Promise<void>;
   /** Lets the block's model summarise all but the newest messages. */
   compact(name: string): Promise<BlockMemory>;
@@ -101,7 +122,7 @@ export interface Blocks {
   /** Newest first. */
   archives(): Promise<readonly ArchiveInfo[]>;
   /** `archive` is an archive name, or an original name that only one archive has; `body` is `{name?}`. The restored block is stopped. */
-  restore(archive: string, body?: unknown): Promise<{ readonly name: string }>;
+  restore(archive: string, body?: RestoreArchive): Promise<{ readonly name: string }>;
   /** Deletes an archived block for good. */
   purge(archive: string): Promise<{ readonly archiveName: string }>;
   /** A tar.gz of the block's files. */
@@ -114,7 +135,7 @@ export interface Blocks {
   check(): Promise<DoctorReport>;
   halted(): HaltState;
   /** The kill switch: no monitor calls a model until it is released. Survives a restart. */
-  halt(body?: unknown): Promise<HaltState>;
+  halt(body?: SetHalt): Promise<HaltState>;
   unhalt(): Promise<HaltState>;
   /** Calls back on changes until the returned function is called. Throws BLOCK_NOT_FOUND. */
   follow(name: string, options: FollowOptions): StopFollowing;

@@ -1,7 +1,7 @@
 // A chat request that has passed all checks: what every attempt at it needs. Pure: no I/O.
 import { createHash } from 'node:crypto';
 import type { Adapter, StreamSink } from '../ports.ts';
-import type { ChatConfig, ChatRequest } from '../schemas/chat.ts';
+import type { ChatConfig, ChatRequest } from '../types.ts';
 import type { Sourced } from './breaker.ts';
 import { type Prompt, toPrompt } from './prompt.ts';
 

@@ -10,6 +10,7 @@ import { isDeeperThan, MAX_JSON_DEPTH } from '../json.ts';
 import type { ChatEvent, ReportedUsage } from '../ports.ts';
 import type { ChatDone, StopReason, ToolCall, Usage, Warning } from '../schemas/chat.ts';
 import { estimateTokens, TokenEstimate } from '../tokens.ts';
+import type { Writable } from '../writable.ts';
 import type { Prompt } from './prompt.ts';
 
 const FURTHER_COUNTS = ['cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const;
@@ -76,7 +77,7 @@ export class Accumulator {
     }
     if (this.#stopReason === undefined) throw new BlockhouseError('INTERNAL_ERROR', 'The adapter ended an answer without a stop reason.');
     const hasCalls = this.#toolCalls.length > 0;
-    const done: ChatDone = { usage: this.#finishUsage(prompt), stopReason: hasCalls ? 'tool_use' : this.#stopReason }; // tool-use-wins
+    const done: Writable<ChatDone> = { usage: this.#finishUsage(prompt), stopReason: hasCalls ? 'tool_use' : this.#stopReason }; // tool-use-wins
     if (hasCalls) done.toolCalls = this.#toolCalls;
     if (this.#providerMetadata !== undefined) done.providerMetadata = this.#providerMetadata;
     if (prompt.warnings.length + this.#warnings.length > 0) done.warnings = [...prompt.warnings, ...this.#warnings];
@@ -120,7 +121,7 @@ export class Accumulator {
     const { inputTokens, outputTokens } = this.#usage;
     const input = inputTokens ?? promptTokens(prompt);
     const output = outputTokens ?? this.#written.tokens + estimateTokens(JSON.stringify(this.#toolCalls).slice(1, -1));
-    const usage: Usage = { inputTokens: input, outputTokens: output, totalTokens: input + output };
+    const usage: Writable<Usage> = { inputTokens: input, outputTokens: output, totalTokens: input + output };
     for (const name of FURTHER_COUNTS) {
       const count = this.#usage[name];
       if (count !== undefined) usage[name] = count;

@@ -11,6 +11,7 @@ import type { Adapter, AdapterCall, StreamSink, UpstreamTimeouts } from '../port
 import { type AdapterInfo, type AdapterStatus, type ModelList, type ShownSetting, VerifyRequest, type VerifyResult } from '../schemas/adapter.ts';
 import { type ChatConfig, type ChatDone, ChatRequest, type ChatResponse } from '../schemas/chat.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
+import type { Writable } from '../writable.ts';
 import { never } from './abort.ts';
 import { AcceptedChat, type CallOptions, promptFor } from './accepted-chat.ts';
 import { adapterStatus, type StatusOptions } from './adapter-status.ts';
@@ -216,10 +217,10 @@ const doneOf = ({ done }: AnsweredChat): ChatDone => done;
 
 /** Field by field: this runs for every answer, and taking the rest of an object costs as much as all of the others. */
 function toResponse({ done, content }: AnsweredChat, { adapter, request }: AcceptedChat): ChatResponse {
-  const message: ChatResponse['message'] = { role: 'assistant', content };
+  const message: Writable<ChatResponse['message']> = { role: 'assistant', content };
   if (done.toolCalls !== undefined) message.toolCalls = done.toolCalls;
   if (done.providerMetadata !== undefined) message.providerMetadata = done.providerMetadata;
-  const response: ChatResponse = { provider: adapter.id, model: request.model, message, usage: done.usage, stopReason: done.stopReason };
+  const response: Writable<ChatResponse> = { provider: adapter.id, model: request.model, message, usage: done.usage, stopReason: done.stopReason };
   if (done.warnings !== undefined) response.warnings = done.warnings;
   return response;
 }

@@ -7,7 +7,7 @@
 // - Tool-call ids are unique in the whole conversation: some providers count from call_0 in every turn.
 import { invalidRequest } from '../errors.ts';
 import { hasMoreThan, isDeeperThan, isObject, MAX_JSON_DEPTH, MAX_SCHEMA_VALUES } from '../json.ts';
-import type { ChatRequest, Message, Tool, ToolCall, Warning } from '../schemas/chat.ts';
+import type { ChatRequest, Message, Tool, ToolCall, ToolResult, Warning } from '../types.ts';
 
 /** The result of one tool call. */
 export interface PromptToolResult {
@@ -41,13 +41,23 @@ export interface Prompt {
   readonly warnings: readonly Warning[];
 }
 
+/** A message as far as its schema has checked it: `assertFields` compares its fields with its role. */
+interface CheckedMessage {
+  readonly role: Message['role'];
+  readonly content?: string;
+  readonly toolCalls?: readonly ToolCall[];
+  readonly toolResults?: readonly ToolResult[];
+  readonly providerMetadata?: Readonly<Record<string, unknown>>;
+}
+
 /** The prompt of a request whose form has been checked. Throws INVALID_REQUEST naming the field. */
 export function toPrompt(request: ChatRequest): Prompt {
   const warnings: Warning[] = [];
   const system: string[] = [];
   const turns: Turn[] = [];
   const pending = new PendingCalls();
-  for (const [index, message] of request.messages.entries()) {
+  const messages: readonly CheckedMessage[] = request.messages;
+  for (const [index, message] of messages.entries()) {
     const path = `messages[${index}]`;
     assertFields(message, path);
     if (message.role === 'tool') {
@@ -83,7 +93,7 @@ function isBlank(text: string | undefined): boolean {
   return text === undefined || text.trim() === '';
 }
 
-function assertFields(message: Message, path: string): void {
+function assertFields(message: CheckedMessage, path: string): void {
   if (message.toolCalls !== undefined && message.role !== 'assistant') throw invalidRequest(`${path}.toolCalls`, 'belongs to role assistant only');
   if (message.toolResults !== undefined && message.role !== 'tool') throw invalidRequest(`${path}.toolResults`, 'belongs to role tool only');
   if (message.role === 'tool' && message.toolResults === undefined) throw invalidRequest(`${path}.toolResults`, 'is required for role tool');
@@ -112,7 +122,7 @@ class PendingCalls {
   readonly #results = new Map<string, PromptToolResult>();
   readonly #extraText: string[] = [];
 
-  open(message: Message, path: string, turns: Turn[]): void {
+  open(message: CheckedMessage, path: string, turns: Turn[]): void {
     const given = message.toolCalls ?? [];
     const renamed = new Map<string, string>();
     const toolCalls = given.map((call, index) => {
@@ -127,7 +137,7 @@ class PendingCalls {
     this.#path = path;
   }
 
-  answer(message: Message, path: string): void {
+  answer(message: CheckedMessage, path: string): void {
     message.toolResults?.forEach((result, index) => {
       const at = `${path}.toolResults[${index}].toolCallId`;
       const id = this.#renamed.get(result.toolCallId);

@@ -3,7 +3,7 @@
 // as-fast-as-asked: The provider is read only as fast as the loop asks for events.
 // leaving-aborts: Leaving the loop early aborts the request.
 import type { StreamSink } from '../ports.ts';
-import type { ChatDone, ChatStart } from '../schemas/chat.ts';
+import type { ChatDone, ChatStart } from '../types.ts';
 
 /** Events come in the order start, content…, done. */
 export type ChatStreamEvent =

@@ -1,5 +1,5 @@
 // The adapter resources of `/v1`: metadata, models, verify, health. Pure: no I/O.
-import type { XStatic } from 'typebox/schema';
+import type * as types from '../types.ts';
 import { ChatConfig } from './chat.ts';
 import { boolean, count, listOf, number, object, oneOf, string } from './fields.ts';
 
@@ -19,7 +19,7 @@ export const AdapterInfo = object(
   },
   ['defaultBaseURL'],
 );
-export type AdapterInfo = XStatic<typeof AdapterInfo>;
+export type AdapterInfo = types.AdapterInfo;
 
 /** GET `/v1/adapters`. */
 export const AdapterList = object({ adapters: listOf(AdapterInfo) });
@@ -34,11 +34,11 @@ export const AdapterStatus = object(
   { ...AdapterInfo.properties, ready: boolean, hasSecret: { type: 'boolean', description: 'auth.json or the environment has a key' }, problem, detail: string },
   ['defaultBaseURL', 'problem', 'detail'],
 );
-export type AdapterStatus = XStatic<typeof AdapterStatus>;
+export type AdapterStatus = types.AdapterStatus;
 
 /** A value in auth.json or the environment; a secret is masked. `source` is `auth.json` or the name of the variable. */
 export const ShownSetting = object({ adapter: string, field: string, value: string, source: string });
-export type ShownSetting = XStatic<typeof ShownSetting>;
+export type ShownSetting = types.ShownSetting;
 
 /** GET `/api/adapters`. */
 export const AdapterStatusList = object({ adapters: listOf(AdapterStatus) });
@@ -48,7 +48,7 @@ export const SettingList = object({ settings: listOf(ShownSetting) });
 
 /** GET `/v1/adapters/{id}/models`. */
 export const ModelList = object({ provider: string, models: strings, count });
-export type ModelList = XStatic<typeof ModelList>;
+export type ModelList = types.ModelList;
 
 /** The body of POST `/v1/adapters/{id}/verify`. */
 export const VerifyRequest = {
@@ -56,15 +56,15 @@ export const VerifyRequest = {
   additionalProperties: false,
   properties: { provider: { type: 'string', description: 'Adapter id; must be the one in the URL' }, config: ChatConfig },
 } as const;
-export type VerifyRequest = XStatic<typeof VerifyRequest>;
+export type VerifyRequest = types.VerifyRequest;
 
 /** The answer of POST `/v1/adapters/{id}/verify`. */
 export const VerifyResult = object({ provider: string, ok: boolean, detail: string });
-export type VerifyResult = XStatic<typeof VerifyResult>;
+export type VerifyResult = types.VerifyResult;
 
 /** GET `/v1/health`. */
 export const GatewayHealth = object({ status: ok, version: string, adapters: strings });
-export type GatewayHealth = XStatic<typeof GatewayHealth>;
+export type GatewayHealth = types.GatewayHealth;
 
 /** GET `/api/health`. */
 export const ServerHealth = object({ status: ok, version: string, uptimeSeconds: number, blocks: count, monitorsRunning: count });

@@ -1,5 +1,5 @@
 // The bodies and answers of `/api` for a block and its archive. Pure: no I/O.
-import type { XStatic } from 'typebox/schema';
+import type * as types from '../types.ts';
 import { BLOCK_NAME_PATTERN, BlockConfigFile, BlockConfigPatch } from './block-config.ts';
 import { CostsFile } from './block-costs.ts';
 import { Fact, MemoryFile } from './block-memory.ts';
@@ -14,7 +14,7 @@ const warnings = { ...listOf(Warning), description: 'Unknown fields of the confi
 
 /** The body that creates a block. */
 export const CreateBlock = closedObject({ name: blockName, config: { ...BlockConfigPatch, description: 'Applied at once' } }, ['config']);
-export type CreateBlock = XStatic<typeof CreateBlock>;
+export type CreateBlock = types.CreateBlock;
 /** A block was created; `warnings` name unknown fields of its configuration. */
 export const BlockCreated = object({ success: yes, name: string, warnings }, ['warnings']);
 
@@ -24,7 +24,7 @@ export const Failures = object({
   since: { ...orNull(string), description: 'When the first of them failed; null where there is none' },
   last: { ...orNull(object({ id: string, at: string, code: string, message: string })), description: 'The one that failed last, and why' },
 });
-export type Failures = XStatic<typeof Failures>;
+export type Failures = types.Failures;
 
 /** An entry of the list of blocks. */
 export const BlockEntry = object(
@@ -46,7 +46,7 @@ export const BlockEntry = object(
   },
   ['configError'],
 );
-export type BlockEntry = XStatic<typeof BlockEntry>;
+export type BlockEntry = types.BlockEntry;
 /** All blocks, sorted by name. */
 export const BlockList = object({ blocks: listOf(BlockEntry) });
 
@@ -84,7 +84,7 @@ export const Explanation = object(
   },
   ['reason'],
 );
-export type Explanation = XStatic<typeof Explanation>;
+export type Explanation = types.Explanation;
 
 /** The end of one log file of a block. */
 export const LogFile = object({
@@ -94,7 +94,7 @@ export const LogFile = object({
   modifiedAt: string,
   truncated: boolean,
 });
-export type LogFile = XStatic<typeof LogFile>;
+export type LogFile = types.LogFile;
 /** The newest log files, newest first. */
 export const LogList = object({ logs: { ...listOf(LogFile), description: 'The 20 newest, newest first' } });
 
@@ -103,7 +103,7 @@ export const AddFact = closedObject(
   { text: { type: 'string', minLength: 1, maxLength: 10_000 }, pinned: { type: 'boolean', description: 'Pinned facts are in every prompt; default true' } },
   ['pinned'],
 );
-export type AddFact = XStatic<typeof AddFact>;
+export type AddFact = types.AddFact;
 /** A fact is in memory.json. */
 export const FactAdded = object({ success: yes, fact: Fact });
 /** The memory after a change. */
@@ -125,7 +125,7 @@ export const ArchiveInfo = {
     totals: { type: 'object', properties: { totalInput: count, totalOutput: count, totalCost: money, calls: count } },
   },
 } as const;
-export type ArchiveInfo = XStatic<typeof ArchiveInfo>;
+export type ArchiveInfo = types.ArchiveInfo;
 /** The archived blocks, newest first. */
 export const ArchiveList = object({ archives: listOf(ArchiveInfo) });
 /** A block was moved to the archive. */
@@ -136,7 +136,7 @@ export const RestoreArchive = {
   additionalProperties: false,
   properties: { name: { ...blockName, description: 'Restore under this name' } },
 } as const;
-export type RestoreArchive = XStatic<typeof RestoreArchive>;
+export type RestoreArchive = types.RestoreArchive;
 /** The body that renames a block. */
 export const RenameBlock = {
   type: 'object',
@@ -144,6 +144,6 @@ export const RenameBlock = {
   required: ['name'],
   properties: { name: { ...blockName, description: 'The new name' } },
 } as const;
-export type RenameBlock = XStatic<typeof RenameBlock>;
+export type RenameBlock = types.RenameBlock;
 /** A block was restored, imported or renamed: it is active under `name`. */
 export const Restored = object({ success: yes, message: string, name: string });

@@ -1,7 +1,7 @@
 // config.json. The same schemas check requests and the file on disk, and describe the API. Known fields are checked, unknown ones are kept.
 // Pure: no I/O.
-import type { XStatic } from 'typebox/schema';
-import { ChatConfig, ModelId } from './chat.ts';
+import type * as types from '../types.ts';
+import { AdapterId, ChatConfig, ModelId } from './chat.ts';
 import { boolean, money as cap, count, orNull, time } from './fields.ts';
 
 /** Lower case only, because some file systems ignore case and would give two names the same folder. */
@@ -9,7 +9,6 @@ export const BLOCK_NAME_PATTERN = '^[a-z0-9][a-z0-9-]{0,31}$';
 const MAX_DELAY_MS = 2_147_483_647;
 
 const text = { type: 'string', maxLength: 262_144 } as const;
-const provider = { type: 'string', minLength: 1, maxLength: 64, description: 'Adapter id' } as const;
 
 /** The model of a block and its settings, without keys. */
 export const BlockAdapter = {
@@ -17,7 +16,7 @@ export const BlockAdapter = {
   description: 'Who answers. Keys belong in auth.json',
   required: ['provider', 'model'],
   properties: {
-    provider,
+    provider: AdapterId,
     model: ModelId,
     baseURL: { type: 'string', minLength: 1, maxLength: 2048 },
     region: { type: 'string', minLength: 1, maxLength: 64 },
@@ -26,7 +25,7 @@ export const BlockAdapter = {
     cacheControl: boolean,
   },
 } as const;
-export type BlockAdapter = XStatic<typeof BlockAdapter>;
+export type BlockAdapter = types.BlockAdapter;
 
 /** Fields of config.json that a client may set. Only the server sets `name`, `createdAt`, `updatedAt` and `rev`. */
 const SETTABLE = {
@@ -36,7 +35,7 @@ const SETTABLE = {
     type: 'array',
     maxItems: 8,
     description: 'Tried in order when the first fails for good',
-    items: { type: 'object', required: ['provider', 'model'], properties: { provider, model: ModelId } },
+    items: { type: 'object', required: ['provider', 'model'], properties: { provider: AdapterId, model: ModelId } },
   },
   systemPrompt: text,
   goals: { type: 'array', items: text, maxItems: 100, description: 'Added to the prompt' },
@@ -88,17 +87,18 @@ export const BlockConfigFile = {
   properties: { name: { type: 'string', pattern: BLOCK_NAME_PATTERN }, ...SETTABLE, createdAt: time, updatedAt: time, rev: count },
 } as const;
 
+/** The model of a block and its settings, in a change: the region must be one of AWS. */
+export const BlockAdapterPatch = { ...BlockAdapter, properties: { ...BlockAdapter.properties, region: ChatConfig.properties.region } } as const;
+
 /** A change of config.json. The merge is shallow: each given field replaces the old one as a whole. */
 export const BlockConfigPatch = {
   type: 'object',
   properties: {
     ...SETTABLE,
-    adapter: orNull({ ...BlockAdapter, properties: { ...BlockAdapter.properties, region: ChatConfig.properties.region } }),
+    adapter: orNull(BlockAdapterPatch),
   },
 } as const;
-export type BlockConfigPatch = XStatic<typeof BlockConfigPatch> & { readonly [field: string]: unknown };
+export type BlockConfigPatch = types.BlockConfigPatch;
 
-type Fields = Required<XStatic<typeof BlockConfigFile>>;
-type Section = 'memory' | 'pulse' | 'retry' | 'budget' | 'queue' | 'logs';
 /** config.json with all defaults filled in, and its unknown fields. */
-export type BlockConfig = { readonly [F in keyof Fields]: F extends Section ? Readonly<Required<Fields[F]>> : Readonly<Fields[F]> };
+export type BlockConfig = types.BlockConfig;

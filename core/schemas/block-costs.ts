@@ -1,5 +1,5 @@
 // costs.json: what the calls of a block have cost. Money is in USD. Pure: no I/O.
-import type { XStatic } from 'typebox/schema';
+import type * as types from '../types.ts';
 import { Usage } from './chat.ts';
 import { count, money, number, object, oneOf, orNull, string, time } from './fields.ts';
 
@@ -13,16 +13,16 @@ export const CostBucket = object({
   costUsd: { ...money, description: 'null when nothing in it has a known price' },
   unpricedCalls: count,
 });
-export type CostBucket = XStatic<typeof CostBucket>;
+export type CostBucket = types.CostBucket;
 const buckets = { type: 'object', additionalProperties: CostBucket } as const;
 
 /** Why a model was called: for an answer, or for a summary of the memory. */
-export type CallPurpose = 'chat' | 'summary';
+export type CallPurpose = types.CallPurpose;
 
 const spent = object({ usd: number, tokens: count, key: string }, ['key']);
 /** What was spent today and this month, and whether a cap is near or reached. */
 export const BudgetStand = object({ day: spent, month: spent, state: oneOf(['ok', 'warn', 'exceeded']) });
-export type BudgetStand = XStatic<typeof BudgetStand>;
+export type BudgetStand = types.BudgetStand;
 
 /** costs.json: counts of a block's calls, derived from the ledger. */
 export const CostsFile = {
@@ -62,4 +62,4 @@ export const CostsFile = {
   },
 } as const;
 /** The content that `CostsFile` describes, with every field. */
-export type BlockCosts = Required<XStatic<typeof CostsFile>>;
+export type BlockCosts = types.BlockCosts;

@@ -1,12 +1,12 @@
 // memory.json: what a block remembers besides its messages. Pure: no I/O.
-import type { XStatic } from 'typebox/schema';
+import type * as types from '../types.ts';
 import { boolean, count, listOf, number, object, oneOf, orNull, string, time } from './fields.ts';
 
 const id = { type: 'string', minLength: 1, maxLength: 256 } as const;
 
 /** One fact in memory.json; pinned facts are in every prompt. */
 export const Fact = object({ id, text: { type: 'string', maxLength: 262_144 }, pinned: boolean, createdAt: time }, ['createdAt']);
-export type Fact = XStatic<typeof Fact>;
+export type Fact = types.Fact;
 
 /**
  * One compaction of a block's memory. It is started by a window that passed its threshold or exceeds its limit, or by a person. It writes a new
@@ -30,7 +30,7 @@ export const Compaction = {
     undone: boolean,
   },
 } as const;
-export type Compaction = XStatic<typeof Compaction>;
+export type Compaction = types.Compaction;
 
 /** memory.json: facts, summary and window. Tokens are estimates. */
 export const MemoryFile = object(
@@ -51,4 +51,4 @@ export const MemoryFile = object(
   ['summaryUpdatedAt'],
 );
 /** The content that `MemoryFile` describes. */
-export type BlockMemory = XStatic<typeof MemoryFile>;
+export type BlockMemory = types.BlockMemory;

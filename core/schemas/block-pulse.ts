@@ -1,17 +1,17 @@
 // pulse.json: what the monitor of a block does and has done. Pure: no I/O.
-import type { XStatic } from 'typebox/schema';
+import type * as types from '../types.ts';
 import { count, listOf, object, oneOf, orNull, string, time } from './fields.ts';
 
 /** The coarse status of a block; `statusOf` maps the states to it. */
 export const STATUSES = ['SLEEPING', 'ACTIVE', 'BUSY', 'ERROR'] as const;
-export type BlockStatus = (typeof STATUSES)[number];
+export type BlockStatus = types.BlockStatus;
 /** The states of a block. docs/architecture.md explains them. */
 export const STATES = ['unconfigured', 'stopped', 'starting', 'idle', 'working', 'compacting', 'backoff', 'paused', 'stopping', 'failed'] as const;
-export type BlockState = (typeof STATES)[number];
+export type BlockState = types.BlockState;
 
 /** Why a block is in its state, and the command or edit that changes it. */
 export const Reason = object({ code: string, message: string, fix: orNull(string) });
-export type Reason = XStatic<typeof Reason>;
+export type Reason = types.Reason;
 
 /** One change of a block's state. */
 export const Transition = object({
@@ -21,9 +21,9 @@ export const Transition = object({
   cause: string,
   actor: oneOf(['user', 'monitor', 'server', 'budget']),
 });
-export type Transition = XStatic<typeof Transition>;
+export type Transition = types.Transition;
 /** Who or what caused a transition. */
-export type TransitionActor = Transition['actor'];
+export type TransitionActor = types.TransitionActor;
 
 /** The message that is being answered, or the compaction under way. */
 export const CurrentTask = object({
@@ -33,13 +33,13 @@ export const CurrentTask = object({
   phase: oneOf(['waiting-model', 'streaming', 'saving', 'compacting']),
   outputChars: count,
 });
-export type CurrentTask = XStatic<typeof CurrentTask>;
+export type CurrentTask = types.CurrentTask;
 /** How far the current task has come. */
 export type TaskPhase = CurrentTask['phase'];
 
 /** How many messages wait, are being answered, or have failed. */
 export const QueueCounts = object({ queued: count, processing: count, failed: count, oldestQueuedAt: orNull(time) });
-export type QueueCounts = XStatic<typeof QueueCounts>;
+export type QueueCounts = types.QueueCounts;
 
 /** pulse.json: what the monitor does and has done. */
 export const PulseFile = {
@@ -66,4 +66,4 @@ export const PulseFile = {
   },
 } as const;
 /** The content that `PulseFile` describes, with every field. */
-export type BlockPulse = Required<XStatic<typeof PulseFile>>;
+export type BlockPulse = types.BlockPulse;

@@ -1,5 +1,5 @@
 // The bodies and answers of `/api` for the messages of a block. Pure: no I/O.
-import type { XStatic } from 'typebox/schema';
+import type * as types from '../types.ts';
 import { ChatEntry } from './chat-entry.ts';
 import { closedObject, count, listOf, object, orNull, string } from './fields.ts';
 
@@ -15,7 +15,7 @@ export const PostMessage = closedObject(
   },
   ['clientId'],
 );
-export type PostMessage = XStatic<typeof PostMessage>;
+export type PostMessage = types.PostMessage;
 
 /** A message is queued and on disk. */
 export const ChatReceipt = object({
@@ -26,7 +26,7 @@ export const ChatReceipt = object({
   running: { type: 'boolean', description: 'Whether the monitor runs, and so an answer will come' },
   note: string,
 });
-export type ChatReceipt = XStatic<typeof ChatReceipt>;
+export type ChatReceipt = types.ChatReceipt;
 
 /** A page of a conversation, archived entries included. */
 export const HistoryPage = {
@@ -38,12 +38,12 @@ export const HistoryPage = {
     since: { type: 'string', minLength: 1, maxLength: 256, description: 'Id of an entry: the page begins right after it' },
   },
 } as const;
-export type HistoryPage = XStatic<typeof HistoryPage>;
+export type HistoryPage = types.HistoryPage;
 /** Entries of a conversation, oldest first. */
 export const ChatHistory = object({ messages: listOf(ChatEntry) });
 
 /** One entry and its answer, active or archived. */
 export const MessageFound = object({ entry: ChatEntry, answer: { ...orNull(ChatEntry), description: 'The newest answer to it; null where there is none' } });
-export type MessageFound = XStatic<typeof MessageFound>;
+export type MessageFound = types.MessageFound;
 /** A message was cancelled or queued again. */
 export const MessageChanged = object({ success: yes, message: string, entry: ChatEntry });

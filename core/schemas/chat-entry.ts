@@ -1,5 +1,5 @@
 // chat.json: its entries are messages and answers. Pure: no I/O.
-import type { XStatic } from 'typebox/schema';
+import type * as types from '../types.ts';
 import { STOP_REASONS, Usage } from './chat.ts';
 import { boolean, count, money, number, object, oneOf, orNull, string, time } from './fields.ts';
 
@@ -9,11 +9,11 @@ export const USER_STATUSES = ['queued', 'processing', 'done', 'failed', 'cancell
 export const ANSWER_STATUSES = ['done', 'interrupted', 'failed'] as const;
 /** Where a message came from. */
 export const CHANNELS = ['web', 'cli', 'api'] as const;
-export type Channel = (typeof CHANNELS)[number];
+export type Channel = types.Channel;
 
 /** Why a message failed or waits for another attempt. */
 export const EntryError = object({ code: string, message: string, retryable: boolean });
-export type EntryError = XStatic<typeof EntryError>;
+export type EntryError = types.EntryError;
 
 /** An entry of chat.json. */
 export const ChatEntry = {
@@ -43,4 +43,4 @@ export const ChatEntry = {
     finishedAt: orNull(time),
   },
 } as const;
-export type ChatEntry = XStatic<typeof ChatEntry>;
+export type ChatEntry = types.ChatEntry;

@@ -1,6 +1,6 @@
 // The chat resource of `/v1/chat`: request, response, and the data of the four SSE events.
-// Type, validator and OpenAPI document all come from these schemas. Pure: no I/O.
-import type { XStatic } from 'typebox/schema';
+// Type (core/types.ts), validator and OpenAPI document all come from these schemas. Pure: no I/O.
+import type * as types from '../types.ts';
 import { boolean, closedObject, count, listOf, object, oneOf, string } from './fields.ts';
 
 /** Fits the tool-name rules of all five providers. */
@@ -21,6 +21,8 @@ export const ModelId = {
   pattern: MODEL_PATTERN,
   description: 'Model id, as the provider writes it: printable ASCII without spaces, 2048 characters at most, no . or .. between slashes',
 } as const;
+/** The id of an adapter, in a request and in the configuration of a block. */
+export const AdapterId = { type: 'string', minLength: 1, maxLength: 64, description: 'Adapter id' } as const;
 const callId = { type: 'string', minLength: 1, maxLength: 256 } as const;
 const toolName = { type: 'string', pattern: TOOL_NAME_PATTERN, description: 'Letters, digits, _ and -, at most 64, beginning with a letter or _' } as const;
 
@@ -41,7 +43,7 @@ export const ChatConfig = {
     sessionToken: { ...secret, description: 'Session token that belongs to temporary keys (bedrock): printable ASCII without spaces' },
   },
 } as const;
-export type ChatConfig = XStatic<typeof ChatConfig>;
+export type ChatConfig = types.ChatConfig;
 
 const providerMetadata = {
   ...anyObject,
@@ -52,11 +54,11 @@ const providerMetadata = {
 export const ToolCall = closedObject({ id: callId, name: toolName, arguments: { ...anyObject, description: 'Arguments, a JSON object' }, providerMetadata }, [
   'providerMetadata',
 ]);
-export type ToolCall = XStatic<typeof ToolCall>;
+export type ToolCall = types.ToolCall;
 
 /** The result of a tool call, on a message of role `tool`. */
 export const ToolResult = closedObject({ toolCallId: callId, content: string, isError: boolean }, ['isError']);
-export type ToolResult = XStatic<typeof ToolResult>;
+export type ToolResult = types.ToolResult;
 
 /** One message of a conversation. */
 export const Message = {
@@ -71,7 +73,15 @@ export const Message = {
     providerMetadata,
   },
 } as const;
-export type Message = XStatic<typeof Message>;
+export type Message = types.Message;
+
+/** The fields of a message by its role. `core/gateway/prompt.ts` refuses the others, with an error that names the field. */
+export const MESSAGE_FIELDS = {
+  system: { required: ['content'], optional: ['providerMetadata'] },
+  user: { required: ['content'], optional: ['providerMetadata'] },
+  assistant: { required: [], optional: ['content', 'toolCalls', 'providerMetadata'] },
+  tool: { required: ['toolResults'], optional: ['content', 'providerMetadata'] },
+} as const satisfies Record<string, Record<'required' | 'optional', readonly (keyof typeof Message.properties)[]>>;
 
 /** A tool that the model may call. */
 export const Tool = {
@@ -86,7 +96,7 @@ export const Tool = {
     strict: { type: 'boolean', description: "Accepted, as OpenAI's SDKs write it; never passed on, as it would change the schema" },
   },
 } as const;
-export type Tool = XStatic<typeof Tool>;
+export type Tool = types.Tool;
 
 /** OpenAI's nested form, accepted beside the flat one. */
 export const NestedTool = closedObject({ type: { type: 'string', const: 'function' }, function: Tool });
@@ -97,7 +107,7 @@ export const ChatRequest = {
   additionalProperties: false,
   required: ['adapter', 'model', 'messages'],
   properties: {
-    adapter: { type: 'string', minLength: 1, maxLength: 64, description: 'Adapter id' },
+    adapter: AdapterId,
     model: ModelId,
     messages: { type: 'array', items: Message, minItems: 1, maxItems: 100_000 },
     stream: { type: 'boolean', description: 'true selects server-sent events' },
@@ -107,11 +117,11 @@ export const ChatRequest = {
 } as const;
 
 /** A chat request as callers write it. */
-export type ChatRequest = XStatic<typeof ChatRequest>;
+export type ChatRequest = types.ChatRequest;
 
 /** Why an answer ended. `unknown` if the provider gave no reason that we know. */
 export const STOP_REASONS = ['end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'content_filter', 'refusal', 'unknown'] as const;
-export type StopReason = (typeof STOP_REASONS)[number];
+export type StopReason = types.StopReason;
 
 /** Token counts of one call. */
 export const Usage = object(
@@ -126,11 +136,11 @@ export const Usage = object(
   },
   ['cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens', 'estimated'],
 );
-export type Usage = XStatic<typeof Usage>;
+export type Usage = types.Usage;
 
 /** A note about a field that was left out or changed; the call itself succeeded. */
 export const Warning = object({ field: { type: 'string', description: 'The field of the request, or of the answer, that it is about' }, message: string });
-export type Warning = XStatic<typeof Warning>;
+export type Warning = types.Warning;
 
 const stopReason = oneOf(STOP_REASONS);
 const warnings = { ...listOf(Warning), description: 'What was left out or changed because this provider or model does not take it' } as const;
@@ -148,15 +158,15 @@ export const ChatResponse = object(
   },
   ['warnings'],
 );
-export type ChatResponse = XStatic<typeof ChatResponse>;
+export type ChatResponse = types.ChatResponse;
 
 /** Data of the SSE event `start`. */
 export const ChatStart = object({ provider: string, model: string });
-export type ChatStart = XStatic<typeof ChatStart>;
+export type ChatStart = types.ChatStart;
 
 /** Data of the SSE event `content`. */
 export const ChatContent = object({ text: string });
 
 /** Data of the SSE event `done`. */
 export const ChatDone = object({ usage: Usage, stopReason, toolCalls, providerMetadata, warnings }, ['toolCalls', 'providerMetadata', 'warnings']);
-export type ChatDone = XStatic<typeof ChatDone>;
+export type ChatDone = types.ChatDone;

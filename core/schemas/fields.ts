@@ -22,7 +22,6 @@ export function closedObject<const P extends object, const O extends keyof P = n
   return { type: 'object', additionalProperties: false, required: namesWithout(properties, optional), properties } as const;
 }
 
-/** The type is a tuple of one union, because typebox ignores the names in an array that is no tuple. */
 function namesWithout<P extends object, O extends keyof P>(properties: P, optional: readonly O[]) {
-  return Object.keys(properties).filter((name) => !optional.includes(name as O)) as [Exclude<keyof P & string, O>];
+  return Object.keys(properties).filter((name) => !optional.includes(name as O));
 }

@@ -2,7 +2,6 @@
 // Pure: no I/O.
 import { createRequire } from 'node:module';
 import type { Ajv as AjvType, ErrorObject, ValidateFunction } from 'ajv';
-import type { XStatic } from 'typebox/schema';
 import { BlockhouseError } from '../errors.ts';
 
 /** Ajv is loaded with the first check, so that a server starts faster; some servers never need it. */
@@ -34,14 +33,14 @@ export interface Validator<T> {
   prepare(): void;
 }
 
-/** A validator for a schema. The schema is compiled at the first check, or by `prepare`. */
-export function compile<const S extends object>(schema: S): Validator<XStatic<S>> {
+/** A validator for a schema, whose type is `T`. The schema is compiled at the first check, or by `prepare`. */
+export function compile<T = unknown>(schema: object): Validator<T> {
   let known: ValidateFunction | undefined;
   const compiled = (): ValidateFunction => {
     known ??= ajv().compile(schema);
     return known;
   };
-  const check = (value: unknown): asserts value is XStatic<S> => {
+  const check = (value: unknown): asserts value is T => {
     const validate = known ?? compiled();
     if (validate(value)) return;
     throw describe(mostTelling(validate.errors ?? []));

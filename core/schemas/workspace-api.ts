@@ -1,5 +1,5 @@
 // The bodies and answers of `/api` for the whole workspace: costs, the doctor, the kill switch. Pure: no I/O.
-import type { XStatic } from 'typebox/schema';
+import type * as types from '../types.ts';
 import { CostBucket } from './block-costs.ts';
 import { boolean, count, listOf, object, oneOf, orNull, string } from './fields.ts';
 
@@ -9,7 +9,7 @@ export const CostsReport = object({
   rows: listOf({ ...CostBucket, required: ['key', ...CostBucket.required], properties: { key: string, ...CostBucket.properties } }),
   total: CostBucket,
 });
-export type CostsReport = XStatic<typeof CostsReport>;
+export type CostsReport = types.CostsReport;
 
 /** A problem that the doctor found, with its place and its fix. */
 export const Finding = object({
@@ -18,18 +18,18 @@ export const Finding = object({
   problem: string,
   fix: string,
 });
-export type Finding = XStatic<typeof Finding>;
+export type Finding = types.Finding;
 /** What the doctor has examined and found. */
 export const DoctorReport = object({
   ok: { type: 'boolean', description: 'False when a finding is an error' },
   checked: object({ blocks: count, files: count, messages: count }),
   findings: listOf(Finding),
 });
-export type DoctorReport = XStatic<typeof DoctorReport>;
+export type DoctorReport = types.DoctorReport;
 
 /** The kill switch: whether it is set, since when and why. */
 export const HaltState = object({ halted: boolean, since: orNull(string), reason: orNull(string) });
-export type HaltState = XStatic<typeof HaltState>;
+export type HaltState = types.HaltState;
 /** The body that sets the kill switch. */
 export const SetHalt = { type: 'object', additionalProperties: false, properties: { reason: { type: 'string', maxLength: 500 } } } as const;
-export type SetHalt = XStatic<typeof SetHalt>;
+export type SetHalt = types.SetHalt;

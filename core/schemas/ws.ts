@@ -1,7 +1,8 @@
 // The frames of the WebSocket. Frames of clients are checked with these schemas; frames of the server have the form that they describe.
 // Pure: no I/O.
-import type { XStatic } from 'typebox/schema';
+
 import { ERROR_TABLE, type ErrorCode } from '../errors.ts';
+import type * as types from '../types.ts';
 import { closedObject, object, oneOf, string } from './fields.ts';
 
 /** A longer text can't be the name of a block, and is not repeated in an answer. */
@@ -19,27 +20,27 @@ export const SubscribeFrame = closedObject(
   },
   ['stream', 'sinceSeq'],
 );
-export type SubscribeFrame = XStatic<typeof SubscribeFrame>;
+export type SubscribeFrame = types.SubscribeFrame;
 
 /** From the client: stop following a block. */
 export const UnsubscribeFrame = closedObject({ type: name('unsubscribe'), block });
-export type UnsubscribeFrame = XStatic<typeof UnsubscribeFrame>;
+export type UnsubscribeFrame = types.UnsubscribeFrame;
 
 /** From the client: asks for a `pong`. */
 export const PingFrame = closedObject({ type: name('ping') });
-export type PingFrame = XStatic<typeof PingFrame>;
+export type PingFrame = types.PingFrame;
 
 /** From the server: a file of the block has changed; read it again. */
 export const RefreshFrame = object({ type: name('refresh'), block });
-export type RefreshFrame = XStatic<typeof RefreshFrame>;
+export type RefreshFrame = types.RefreshFrame;
 
 /** From the server: the block is gone (archived); the subscription has ended. */
 export const GoneFrame = object({ type: name('gone'), block });
-export type GoneFrame = XStatic<typeof GoneFrame>;
+export type GoneFrame = types.GoneFrame;
 
 /** From the server: the answer to `ping`. */
 export const PongFrame = object({ type: name('pong') });
-export type PongFrame = XStatic<typeof PongFrame>;
+export type PongFrame = types.PongFrame;
 
 /** From the server: a frame of the client was refused. */
 export const WsErrorFrame = object(
@@ -84,4 +85,4 @@ export const StreamErrorFrame = object({
 
 /** One step of a reply while it is written. After an `error`, discard the text of that attempt. */
 export const StreamFrame = { anyOf: [StreamStartFrame, StreamContentFrame, StreamDoneFrame, StreamErrorFrame] } as const;
-export type StreamFrame = XStatic<typeof StreamFrame>;
+export type StreamFrame = types.StreamFrame;

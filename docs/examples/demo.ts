@@ -10,7 +10,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { LLMock } from '@copilotkit/aimock';
-import { type ChatEntry, type ChatResponse, parseJson } from 'blockhouse';
+import type { ChatEntry, ChatResponse } from 'blockhouse';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CLI = join(ROOT, 'dist', 'cli', 'main.js');
@@ -75,7 +75,7 @@ async function tryPort(port: number, workspace: string, standIn: string): Promis
   const talk: string[] = [];
   server.stderr.on('data', (chunk: Buffer) => talk.push(chunk.toString()));
   const line = await createInterface({ input: server.stdout })[Symbol.asyncIterator]().next();
-  const { url } = (line.done ? {} : parseJson(line.value)) as { url?: string };
+  const { url } = (line.done ? {} : JSON.parse(line.value)) as { url?: string };
   if (url === undefined) {
     await exited;
     if (server.exitCode === PORT_UNUSABLE && port !== 0) return undefined;
@@ -114,7 +114,7 @@ async function showStreamed(url: string, token: string): Promise<void> {
   for await (const line of createInterface({ input: Readable.fromWeb(response.body ?? new ReadableStream()) })) {
     if (line.startsWith('event: ')) event = line.slice('event: '.length);
     if (!line.startsWith('data: ')) continue;
-    const data = parseJson(line.slice('data: '.length)) as { text: string; error: string };
+    const data = JSON.parse(line.slice('data: '.length)) as { text: string; error: string };
     if (event === 'content') process.stdout.write(indented(data.text));
     if (event === 'error') throw new Error(data.error);
   }

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createAdapters } from '../../adapters/index.ts';
-import { createCore } from '../../core/index.ts';
+import { createCore, type KnownAdapterId } from '../../core/index.ts';
 
 const core = createCore({ adapters: createAdapters(), env: {} });
 t.teardown(() => core.close());
@@ -42,4 +42,9 @@ t.test('without credentials every hosted provider names the ways to give them', 
     const request = { adapter: id, model: 'm', messages: [{ role: 'user' as const, content: 'hi' }] };
     await t.rejects(core.chat(request), { code: 'ADAPTER_NOT_CONFIGURED', message: new RegExp(`blockhouse auth set ${id}.*config\\.apiKey`) });
   }
+});
+
+t.test('the type of adapter ids completes those that there are', async (t) => {
+  const known: Readonly<Record<KnownAdapterId, true>> = { bedrock: true, openai: true, google: true, anthropic: true, ollama: true };
+  t.strictSame(core.adapterIds(), Object.keys(known));
 });

@@ -3,6 +3,4 @@
 export type { TransportLog } from '../log.ts';
 /** A group of routes of the host program, under one prefix. */
 export type { Mount } from './mounts.ts';
-/** The routes by `METHOD /path`, and what each answers with: for typed clients. */
-export type { AnswerOf, RouteTable } from './routes.ts';
 export { createHttpTransport, type HttpTransport, type HttpTransportOptions } from './server.ts';

@@ -160,7 +160,7 @@ t.test('gotcha 4: where the thinking may not go back, none of it does, and a war
         assistant.content.map(({ type }: { type: string }) => type),
         ['text', 'tool_use', 'tool_use'],
       );
-      t.same(assistant.content[1].input, request.messages.find(({ role }) => role === 'assistant')?.toolCalls?.[0]?.arguments);
+      t.same(assistant.content[1].input, request.messages.find((message) => message.role === 'assistant')?.toolCalls?.[0]?.arguments);
       t.equal(second.warnings?.some(({ field, message }) => field === 'messages' && /thinking was left out/i.test(message)) ?? false, warns);
     });
   }

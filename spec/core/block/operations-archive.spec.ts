@@ -69,7 +69,7 @@ t.test('a block can be restored under another name, and its spending follows it'
   t.match(await one.blocks.details('bob'), { costs: { calls: 1 } });
   t.ok(readFileSync(join(one.workspace, 'ledger.jsonl'), 'utf8').includes('bob'));
   for (const name of ['../x', 'A', 'con', '']) await t.rejects(one.blocks.restore('ada', { name }), { code: 'INVALID_REQUEST' });
-  await t.rejects(one.blocks.restore('ada', { other: 1 }), { code: 'INVALID_REQUEST' });
+  await t.rejects(one.blocks.restore('ada', { other: 1 } as object), { code: 'INVALID_REQUEST' });
 });
 
 t.test('an original name of several archives is ambiguous, and each is found by its archive name', async (t) => {

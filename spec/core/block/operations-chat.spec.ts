@@ -55,7 +55,7 @@ t.test('blank, too long and malformed messages are refused, and nothing is writt
     [{ message: 'x', clientId: '' }, 'clientId'],
     [null, ''],
   ];
-  for (const [body, path] of bad) await t.rejects(one.blocks.post('ada', body, 'web'), { code: 'INVALID_REQUEST', status: 400, details: [{ path }] });
+  for (const [body, path] of bad) await t.rejects(one.blocks.post('ada', body as never, 'web'), { code: 'INVALID_REQUEST', status: 400, details: [{ path }] });
   await t.rejects(one.blocks.post('nobody', { message: 'x' }, 'web'), { code: 'BLOCK_NOT_FOUND' });
   t.same(one.readJson('ada', 'chat'), []);
 });

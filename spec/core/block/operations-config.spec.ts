@@ -6,7 +6,7 @@ import { scriptedAdapter } from '../../support/scripted-adapter.ts';
 
 t.test('a new block is stopped, even with enabled in its configuration', async (t) => {
   const one = await startCore(t);
-  t.same(await one.blocks.create({ name: 'ada', config: { ...RUNNABLE, description: 'd', enabled: true, rev: 9 } }), {
+  t.same(await one.blocks.create({ name: 'ada', config: { ...RUNNABLE, description: 'd', enabled: true, rev: 9 } as object }), {
     name: 'ada',
     warnings: [{ field: 'config.enabled', message: 'A new block is stopped: blockhouse start ada' }],
   });
@@ -45,7 +45,7 @@ t.test('a bad name makes no block', async (t) => {
       await t.rejects(call(), { code: 'BLOCK_NOT_FOUND', status: 404 }, name);
   }
   for (const body of [null, {}, { name: 5 }, { name: 'x'.repeat(257) }, { name: 'a', other: 1 }])
-    await t.rejects(one.blocks.create(body), { code: 'INVALID_REQUEST' });
+    await t.rejects(one.blocks.create(body as never), { code: 'INVALID_REQUEST' });
   t.same(readdirSync(join(one.workspace, 'blocks')), []);
 });
 
@@ -63,8 +63,8 @@ t.test('an address that can never work is refused before anything is written', a
     [{ provider: 'scripted', model: 'm', region: 'EU west!' }, 'adapter.region'],
   ];
   for (const [adapter, path] of bad) {
-    await t.rejects(one.blocks.updateConfig('ada', { adapter }), { code: 'INVALID_REQUEST', details: [{ path }] }, JSON.stringify(adapter));
-    await t.rejects(one.blocks.create({ name: 'bob', config: { adapter } }), { code: 'INVALID_REQUEST', details: [{ path: `config.${path}` }] });
+    await t.rejects(one.blocks.updateConfig('ada', { adapter } as object), { code: 'INVALID_REQUEST', details: [{ path }] }, JSON.stringify(adapter));
+    await t.rejects(one.blocks.create({ name: 'bob', config: { adapter } as object }), { code: 'INVALID_REQUEST', details: [{ path: `config.${path}` }] });
   }
   t.equal(one.readText('ada', 'config'), before);
   t.match(await one.blocks.updateConfig('ada', { adapter: { provider: 'scripted', model: 'm', baseURL: 'http://127.0.0.1:1/v1', region: 'us-east-1' } }), {
@@ -96,7 +96,7 @@ t.test('a change is on disk when it is acknowledged; unknown fields stay', async
   const one = await startCore(t);
   await one.create('ada');
   one.write('ada', 'config', { ...one.readJson('ada', 'config'), mine: { kept: true } });
-  const { config, warnings } = await one.blocks.updateConfig('ada', { description: 'new', yours: [1] });
+  const { config, warnings } = await one.blocks.updateConfig('ada', { description: 'new', yours: [1] } as object);
   t.match(warnings, [{ field: 'yours' }]);
   t.same(one.readJson('ada', 'config'), config);
   t.match(config, { description: 'new', mine: { kept: true }, yours: [1], rev: 2, ...RUNNABLE });
@@ -149,7 +149,7 @@ t.test('a refused change leaves the file unchanged', async (t) => {
     { mine: { apiKey: 'k' } },
     { memory: { keepMessages: 1.5 } },
   ];
-  for (const patch of bad) await t.rejects(one.blocks.updateConfig('ada', patch), { code: 'INVALID_REQUEST', status: 400 });
+  for (const patch of bad) await t.rejects(one.blocks.updateConfig('ada', patch as object), { code: 'INVALID_REQUEST', status: 400 });
   await t.rejects(one.blocks.updateConfig('ada', { description: 'x' }, { ifMatch: 3 }), { code: 'REVISION_MISMATCH', status: 412 });
   t.same(readFileSync(one.folder('ada', 'config.json')), before);
   t.same(one.factsOf('block.changed'), []);

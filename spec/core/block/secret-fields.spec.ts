@@ -49,8 +49,8 @@ async function shown({ blocks, facts }: StartedCore, name: string): Promise<stri
 }
 
 for (const [where, holder] of [
-  ['in the adapter', { adapter: { ...RUNNABLE.adapter, apiKey: CANARY } }],
-  ['deep in a field that nobody knows', { mine: [{ deep: { secretAccessKey: CANARY } }] }],
+  ['in the adapter', { adapter: { ...RUNNABLE.adapter, apiKey: CANARY } as typeof RUNNABLE.adapter }],
+  ['deep in a field that nobody knows', { mine: [{ deep: { secretAccessKey: CANARY } }] } as object],
 ] as const) {
   t.test(`a key ${where} comes in by no way, and is given back by none`, async (t) => {
     const one = await startCore(t);

@@ -235,7 +235,7 @@ t.test('verify has three outcomes: it works, it does not, and a wrong request', 
     [[], /must be an object/],
     [null, /must be an object/],
   ];
-  for (const [body, message] of wrong) await t.rejects(core.verify('stepped', body), { code: 'INVALID_REQUEST', message }, JSON.stringify(body));
+  for (const [body, message] of wrong) await t.rejects(core.verify('stepped', body as object), { code: 'INVALID_REQUEST', message }, JSON.stringify(body));
   await t.rejects(core.verify('nobody'), { code: 'ADAPTER_NOT_FOUND' });
   await t.rejects(failing(new Error('defect with sk-123')), { code: 'INTERNAL_ERROR', message: /^(?!.*sk-123)/ });
 });

@@ -136,7 +136,7 @@ t.test('provider state rides along untouched', async (t) => {
 
 t.test('each refusal names its place', async (t) => {
   const deep = nested(101);
-  const cases: [string, Message[], string, RegExp][] = [
+  const cases: [string, object[], string, RegExp][] = [
     ['toolCalls of a user', [{ ...user(), toolCalls: [call('1')] }], 'messages[0].toolCalls', /role assistant only/],
     ['toolCalls of the system', [user(), { ...system('s'), toolCalls: [] }], 'messages[1].toolCalls', /role assistant only/],
     ['toolResults of a user', [{ ...user(), toolResults: [{ toolCallId: '1', content: '' }] }], 'messages[0].toolResults', /role tool only/],
@@ -164,7 +164,8 @@ t.test('each refusal names its place', async (t) => {
     ['deep state of a call', [user(), calls({ ...call('1'), providerMetadata: deep })], 'messages[1].toolCalls[0].providerMetadata', /deeper than 100/],
     ['deep state of a message', [{ ...user(), providerMetadata: deep }], 'messages[0].providerMetadata', /deeper than 100/],
   ];
-  for (const [name, messages, path, text] of cases) t.throws(() => prompt(messages), { code: 'INVALID_REQUEST', message: text, details: [{ path }] }, name);
+  for (const [name, messages, path, text] of cases)
+    t.throws(() => prompt(messages as Message[]), { code: 'INVALID_REQUEST', message: text, details: [{ path }] }, name);
 });
 
 t.test('both forms of a tool become the flat one', async (t) => {

@@ -1,4 +1,5 @@
 // Handlers of `/api/archive`, and of export and import.
+import type { RestoreArchive } from '../../../core/index.ts';
 import { assertBytes, IMPORT_BODY_BYTES, OTHER_BODY_BYTES, readBytes, readJsonBody } from '../body.ts';
 import { queryValue } from '../query.ts';
 import { ok, Written } from '../reply.ts';
@@ -12,7 +13,7 @@ export const list = async ({ core }: RouteContext) => ok({ archives: await core.
 /** `{success, message, name}`; the restored block is stopped. Fails with NAME_TAKEN, ARCHIVE_NOT_FOUND or AMBIGUOUS_ARCHIVE. */
 export const restore = async (context: RouteContext) => {
   const body = await readJsonBody(context, OTHER_BODY_BYTES, true);
-  const { name } = await context.core.blocks.restore(param(context, 'name'), body);
+  const { name } = await context.core.blocks.restore(param(context, 'name'), body as RestoreArchive);
   return ok({ success: true, message: `${name} is back from the archive, stopped.`, name });
 };
 

@@ -1,5 +1,5 @@
 // Handlers of `/api/blocks`: blocks, their configuration and their monitors. Each handler makes one call of the core.
-import type { Warning } from '../../../core/index.ts';
+import type { BlockConfigPatch, CreateBlock, Warning } from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
 import { blockListText } from '../list-text.ts';
 import { etagOf, ifMatchOf, queryChoice } from '../query.ts';
@@ -11,7 +11,7 @@ export const list = async ({ core }: RouteContext) => ok(blockListText(await cor
 
 /** `{success, name, warnings?}`; the new block is stopped. Fails with NAME_TAKEN. */
 export const create = async (context: RouteContext) => {
-  const { name, warnings } = await context.core.blocks.create(await readJsonBody(context, OTHER_BODY_BYTES, false));
+  const { name, warnings } = await context.core.blocks.create((await readJsonBody(context, OTHER_BODY_BYTES, false)) as CreateBlock);
   return ok({ success: true, name, ...some(warnings) });
 };
 
@@ -56,7 +56,7 @@ export const config = async (context: RouteContext) => {
 export const updateConfig = async (context: RouteContext) => {
   const ifMatch = ifMatchOf(context.req);
   const patch = await readJsonBody(context, OTHER_BODY_BYTES, false);
-  const { config: current, warnings } = await context.core.blocks.updateConfig(param(context, 'name'), patch, { ifMatch });
+  const { config: current, warnings } = await context.core.blocks.updateConfig(param(context, 'name'), patch as BlockConfigPatch, { ifMatch });
   return ok({ success: true, config: current, ...some(warnings) }, etagOf(current));
 };
 

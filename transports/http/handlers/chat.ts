@@ -1,6 +1,6 @@
 // Handlers of `/api/blocks/:name/chat`: messages to a block and their answers. Without a query, the history has the active entries; a page
 // can also have archived ones.
-import type { ChatEntry, HistoryPage } from '../../../core/index.ts';
+import type { ChatEntry, HistoryPage, PostMessage } from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
 import { channelOf, queryNumber, queryValue } from '../query.ts';
 import { ok } from '../reply.ts';
@@ -10,7 +10,7 @@ import { param, type RouteContext } from '../route.ts';
 export const post = async (context: RouteContext) => {
   const channel = channelOf(context.req);
   const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
-  return ok(await context.core.blocks.post(param(context, 'name'), body, channel));
+  return ok(await context.core.blocks.post(param(context, 'name'), body as PostMessage, channel));
 };
 
 /** `{messages}`, oldest first: the active entries, or a page (`limit`, `before`, `since`). */

@@ -1,5 +1,5 @@
 // Handlers of `/v1`, the public gateway.
-import { type ChatDone, type ChatRequest, type ChatResponse, isObject, toBlockhouseError } from '../../../core/index.ts';
+import { type ChatDone, type ChatRequest, type ChatResponse, isObject, toBlockhouseError, type VerifyRequest } from '../../../core/index.ts';
 import { CHAT_BODY_BYTES, OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
 import { queryValue } from '../query.ts';
 import { ok, type Reply, STREAMED } from '../reply.ts';
@@ -26,7 +26,7 @@ export const verify = async (context: RouteContext) => {
   const { core, params, signal, requestId } = context;
   const provider = params['provider'] ?? '';
   core.adapter(provider); // throws ADAPTER_NOT_FOUND, also when the body is invalid
-  const result = await core.verify(provider, await readJsonBody(context, OTHER_BODY_BYTES, true), { signal, requestId });
+  const result = await core.verify(provider, (await readJsonBody(context, OTHER_BODY_BYTES, true)) as VerifyRequest, { signal, requestId });
   return { status: result.ok ? 200 : 503, body: result };
 };
 

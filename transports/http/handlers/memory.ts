@@ -1,5 +1,5 @@
 // Handlers of `/api/blocks/:name/memory`: facts, and the window that the model sees.
-import type { BlockMemory } from '../../../core/index.ts';
+import type { AddFact, BlockMemory } from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
 import { ok } from '../reply.ts';
 import { param, type RouteContext } from '../route.ts';
@@ -7,7 +7,7 @@ import { param, type RouteContext } from '../route.ts';
 /** `{success, fact}`. */
 export const addFact = async (context: RouteContext) => {
   const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
-  return ok({ success: true, fact: await context.core.blocks.addFact(param(context, 'name'), body) });
+  return ok({ success: true, fact: await context.core.blocks.addFact(param(context, 'name'), body as AddFact) });
 };
 
 /** `{success, message}`. Fails with MESSAGE_NOT_FOUND for an unknown id. */

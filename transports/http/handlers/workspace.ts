@@ -1,4 +1,5 @@
 // Handlers of `/api/costs`, `/api/doctor` and `/api/halt`, which concern the whole workspace.
+import type { SetHalt } from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
 import { queryChoice, queryValue } from '../query.ts';
 import { ok } from '../reply.ts';
@@ -15,7 +16,7 @@ export const doctor = async ({ core }: RouteContext) => ok(await core.blocks.che
 export const halted = ({ core }: RouteContext) => ok(core.blocks.halted());
 
 /** Sets the kill switch; `{halted, since, reason}`. */
-export const halt = async (context: RouteContext) => ok(await context.core.blocks.halt(await readJsonBody(context, OTHER_BODY_BYTES, true)));
+export const halt = async (context: RouteContext) => ok(await context.core.blocks.halt((await readJsonBody(context, OTHER_BODY_BYTES, true)) as SetHalt));
 
 /** Releases the kill switch; `{halted, since, reason}`. */
 export const unhalt = async ({ core }: RouteContext) => ok(await core.blocks.unhalt());

@@ -1,0 +1,66 @@
+// `blockhouse`: what a program needs that embeds the core. `blockhouse/internal` has what our own transports, adapters and commands use besides.
+// spec/api.txt lists this surface, and `npm run verify` fails when the two differ.
+export type { AdapterId, KnownAdapterId } from './adapter-id.ts';
+export type { StoredSettings } from './auth/credentials.ts';
+export type { BlockDetails, Blocks, FollowOptions, ReplyStep, StopFollowing } from './block/api.ts';
+export type { BlockFile, CoreBus, CoreEvents } from './bus.ts';
+export { BlockhouseError, type ErrorBody, type ErrorCode, type ErrorDetail, type ErrorExtras } from './errors.ts';
+export type { CallOptions } from './gateway/accepted-chat.ts';
+export type { EgressRule } from './gateway/egress.ts';
+export type { Prompt, PromptToolResult, Turn } from './gateway/prompt.ts';
+export type { QueueLimits } from './gateway/queue.ts';
+export type { Environment, ResolvedSettings, SettingSpec, SettingsSpec } from './gateway/settings.ts';
+export type { ChatStream, ChatStreamEvent } from './gateway/stream.ts';
+export type { Adapter, AdapterCall, ChatCall, ChatEvent, EventSink, ReportedUsage, StreamSink, UpstreamTimeouts } from './ports.ts';
+export { type Core, type CoreOptions, createCore } from './runtime.ts';
+export type {
+  AdapterInfo,
+  AddFact,
+  ArchiveInfo,
+  AssistantMessage,
+  BlockAdapter,
+  BlockAdapterPatch,
+  BlockConfig,
+  BlockConfigPatch,
+  BlockCosts,
+  BlockEntry,
+  BlockMemory,
+  BlockPulse,
+  BlockState,
+  BlockStatus,
+  Channel,
+  ChatConfig,
+  ChatDone,
+  ChatEntry,
+  ChatReceipt,
+  ChatRequest,
+  ChatResponse,
+  ChatStart,
+  CostsReport,
+  CreateBlock,
+  DoctorReport,
+  Explanation,
+  Fact,
+  Finding,
+  HaltState,
+  HistoryPage,
+  LogFile,
+  Message,
+  MessageFound,
+  ModelList,
+  NestedTool,
+  PostMessage,
+  RestoreArchive,
+  SetHalt,
+  StopReason,
+  SystemMessage,
+  Tool,
+  ToolCall,
+  ToolMessage,
+  ToolResult,
+  Usage,
+  UserMessage,
+  VerifyRequest,
+  VerifyResult,
+  Warning,
+} from './types.ts';

@@ -1,0 +1,1076 @@
+// The types of the resources, which `npm run generate` makes from the schemas in core/schemas. Change the schema, not this file. Pure: types only.
+import type { AdapterId } from './adapter-id.ts';
+
+/** GET `/v1/adapters/{id}`, and an entry of the list. */
+export interface AdapterInfo {
+  readonly id: string;
+  readonly displayName: string;
+  readonly authRequired: boolean;
+  readonly defaultModel: string;
+  readonly defaultBaseURL?: string;
+  readonly supportsStreaming: boolean;
+  readonly envVars: readonly string[];
+}
+
+/** GET `/v1/adapters`. */
+export interface AdapterList {
+  readonly adapters: readonly AdapterInfo[];
+}
+
+/** An adapter, and whether it can be used at this moment. */
+export interface AdapterStatus {
+  readonly id: string;
+  readonly displayName: string;
+  readonly authRequired: boolean;
+  readonly defaultModel: string;
+  readonly defaultBaseURL?: string;
+  readonly supportsStreaming: boolean;
+  readonly envVars: readonly string[];
+  readonly ready: boolean;
+  /** auth.json or the environment has a key */
+  readonly hasSecret: boolean;
+  /** What is in the way: no credential, no answer, settings that can not be used, or a credential that was not looked for */
+  readonly problem?: 'credential' | 'unreachable' | 'settings' | 'unchecked';
+  readonly detail?: string;
+}
+
+/** GET `/api/adapters`. */
+export interface AdapterStatusList {
+  readonly adapters: readonly AdapterStatus[];
+}
+
+/** GET `/api/auth/status`. */
+export interface AuthStatus {
+  readonly authenticated: boolean;
+}
+
+/** GET `/v1/health`. */
+export interface GatewayHealth {
+  readonly status: 'ok';
+  readonly version: string;
+  readonly adapters: readonly string[];
+}
+
+/** GET `/v1/adapters/{id}/models`. */
+export interface ModelList {
+  readonly provider: string;
+  readonly models: readonly string[];
+  readonly count: number;
+}
+
+/** GET `/api/health`. */
+export interface ServerHealth {
+  readonly status: 'ok';
+  readonly version: string;
+  readonly uptimeSeconds: number;
+  readonly blocks: number;
+  readonly monitorsRunning: number;
+}
+
+/** GET `/api/settings`. */
+export interface SettingList {
+  readonly settings: readonly ShownSetting[];
+}
+
+/** A value in auth.json or the environment; a secret is masked. `source` is `auth.json` or the name of the variable. */
+export interface ShownSetting {
+  readonly adapter: string;
+  readonly field: string;
+  readonly value: string;
+  readonly source: string;
+}
+
+/** The body of POST `/v1/adapters/{id}/verify`. */
+export interface VerifyRequest {
+  /** Adapter id; must be the one in the URL */
+  readonly provider?: string;
+  /** Overrides for this request; each wins over auth.json, the environment and the default */
+  readonly config?: ChatConfig;
+}
+
+/** The answer of POST `/v1/adapters/{id}/verify`. */
+export interface VerifyResult {
+  readonly provider: string;
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+/** The body that adds a fact to a block's memory. */
+export interface AddFact {
+  readonly text: string;
+  /** Pinned facts are in every prompt; default true */
+  readonly pinned?: boolean;
+}
+
+/** archive.json, and an entry of the list of archives. */
+export interface ArchiveInfo {
+  readonly archiveName: string;
+  readonly originalName: string;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly archivedAt: string;
+  readonly description?: string;
+  readonly sizeBytes?: number;
+  readonly files?: number;
+  readonly wasRunning?: boolean;
+  readonly queuedMessages?: number;
+  readonly totals?: {
+    readonly totalInput?: number;
+    readonly totalOutput?: number;
+    readonly totalCost?: number | null;
+    readonly calls?: number;
+  };
+}
+
+/** The archived blocks, newest first. */
+export interface ArchiveList {
+  readonly archives: readonly ArchiveInfo[];
+}
+
+/** A block was moved to the archive. */
+export interface Archived {
+  readonly success: true;
+  readonly message: string;
+  readonly archiveName: string;
+}
+
+/** A block was created; `warnings` name unknown fields of its configuration. */
+export interface BlockCreated {
+  readonly success: true;
+  readonly name: string;
+  /** Unknown fields of the configuration, the first 20; absent where there are none */
+  readonly warnings?: readonly Warning[];
+}
+
+/** One block with the contents of its files. */
+export interface BlockDetails {
+  readonly name: string;
+  readonly config: BlockConfigFile;
+  readonly memory: MemoryFile;
+  readonly costs: CostsFile;
+  readonly pulse: PulseFile;
+}
+
+/** An entry of the list of blocks. */
+export interface BlockEntry {
+  readonly name: string;
+  readonly status: BlockStatus;
+  readonly state: BlockState;
+  readonly attention: boolean;
+  readonly config: {
+    readonly description?: string;
+    readonly adapter?: {
+      readonly provider: string;
+      readonly model: string;
+    } | null;
+    readonly tags?: readonly string[];
+    readonly enabled?: boolean;
+  };
+  readonly costs: {
+    readonly totalInput: number;
+    readonly totalOutput: number;
+    readonly totalCost: number | null;
+    readonly calls: number;
+    readonly today?: number | null;
+  };
+  readonly pulse: {
+    readonly status: BlockStatus;
+    readonly state: BlockState;
+    readonly lastPulse: string | null;
+    readonly nextWakeUp: string | null;
+    readonly error: string | null;
+  };
+  /** Messages that wait for an answer */
+  readonly queue: number;
+  readonly failures: Failures;
+  readonly lastMessageAt: string | null;
+  /** What is wrong with a file of this block */
+  readonly configError?: string;
+}
+
+/** All blocks, sorted by name. */
+export interface BlockList {
+  readonly blocks: readonly BlockEntry[];
+}
+
+/** The configuration of a block. */
+export interface ConfigAnswer {
+  readonly config: BlockConfigFile;
+}
+
+/** The configuration after a change; `warnings` name unknown fields. */
+export interface ConfigChanged {
+  readonly success: true;
+  readonly config: BlockConfigFile;
+  /** Unknown fields of the configuration, the first 20; absent where there are none */
+  readonly warnings?: readonly Warning[];
+}
+
+/** The body that creates a block. */
+export interface CreateBlock {
+  /** Matches ^[a-z0-9][a-z0-9-]{0,31}$; no name that Windows reserves */
+  readonly name: string;
+  /** Applied at once */
+  readonly config?: BlockConfigPatch;
+}
+
+/** A change without any other result. */
+export interface Done {
+  readonly success: true;
+  readonly message: string;
+}
+
+/** Why a block is in its state, what happens next by itself, and what a person can do. */
+export interface Explanation {
+  readonly name: string;
+  readonly state: BlockState;
+  readonly status: BlockStatus;
+  readonly attention: boolean;
+  readonly reason?: Reason | null;
+  /** One sentence */
+  readonly why: string;
+  /** What happens next by itself, and when */
+  readonly next: string;
+  readonly fix: string | null;
+  readonly since: string | null;
+  readonly queue: QueueCounts;
+  readonly failures: Failures;
+  /** Which message failed last, why, and what to do; null where none failed */
+  readonly failed: string | null;
+  /** The last 50 */
+  readonly lastTransitions: readonly Transition[];
+}
+
+/** A fact is in memory.json. */
+export interface FactAdded {
+  readonly success: true;
+  readonly fact: Fact;
+}
+
+/** The active messages that have failed and were not queued again. */
+export interface Failures {
+  readonly count: number;
+  /** When the first of them failed; null where there is none */
+  readonly since: string | null;
+  /** The one that failed last, and why */
+  readonly last: {
+    readonly id: string;
+    readonly at: string;
+    readonly code: string;
+    readonly message: string;
+  } | null;
+}
+
+/** The end of one log file of a block. */
+export interface LogFile {
+  readonly file: string;
+  /** The last 64 KiB */
+  readonly content: string;
+  readonly size: number;
+  readonly modifiedAt: string;
+  readonly truncated: boolean;
+}
+
+/** The newest log files, newest first. */
+export interface LogList {
+  /** The 20 newest, newest first */
+  readonly logs: readonly LogFile[];
+}
+
+/** The memory after a change. */
+export interface MemoryAnswer {
+  readonly success: true;
+  readonly message: string;
+  readonly memory: MemoryFile;
+}
+
+/** A monitor was started or stopped; `pulse` is as it is afterwards. */
+export interface MonitorChanged {
+  readonly success: true;
+  readonly message: string;
+  readonly pulse: PulseFile;
+}
+
+/** The body that renames a block. */
+export interface RenameBlock {
+  /** The new name */
+  readonly name: string;
+}
+
+/** The body that restores an archived block. */
+export interface RestoreArchive {
+  /** Restore under this name */
+  readonly name?: string;
+}
+
+/** A block was restored, imported or renamed: it is active under `name`. */
+export interface Restored {
+  readonly success: true;
+  readonly message: string;
+  readonly name: string;
+}
+
+/** A block was reset; `cleared` lists what was cleared. */
+export interface WasReset {
+  readonly success: true;
+  readonly message: string;
+  readonly cleared: readonly string[];
+}
+
+/** The model of a block and its settings, without keys. */
+export interface BlockAdapter {
+  /** Adapter id */
+  readonly provider: AdapterId;
+  /** Model id, as the provider writes it: printable ASCII without spaces, 2048 characters at most, no . or .. between slashes */
+  readonly model: string;
+  readonly baseURL?: string;
+  readonly region?: string;
+  /** Longest answer; default 4096 */
+  readonly maxTokens?: number;
+  readonly temperature?: number;
+  readonly cacheControl?: boolean;
+}
+
+/** The model of a block and its settings, in a change: the region must be one of AWS. */
+export interface BlockAdapterPatch {
+  /** Adapter id */
+  readonly provider: AdapterId;
+  /** Model id, as the provider writes it: printable ASCII without spaces, 2048 characters at most, no . or .. between slashes */
+  readonly model: string;
+  readonly baseURL?: string;
+  /** Region override (bedrock), such as us-east-1 */
+  readonly region?: string;
+  /** Longest answer; default 4096 */
+  readonly maxTokens?: number;
+  readonly temperature?: number;
+  readonly cacheControl?: boolean;
+}
+
+/** config.json on disk. Missing fields get their defaults when it is read. */
+export interface BlockConfigFile {
+  readonly name: string;
+  readonly description?: string;
+  readonly adapter?: BlockAdapter | null;
+  /** Tried in order when the first fails for good */
+  readonly fallbacks?: readonly {
+    /** Adapter id */
+    readonly provider: AdapterId;
+    /** Model id, as the provider writes it: printable ASCII without spaces, 2048 characters at most, no . or .. between slashes */
+    readonly model: string;
+  }[];
+  readonly systemPrompt?: string;
+  /** Added to the prompt */
+  readonly goals?: readonly string[];
+  readonly tags?: readonly string[];
+  readonly memory?: {
+    readonly maxContextTokens?: number;
+    readonly thresholdPercent?: number;
+    readonly keepMessages?: number;
+  };
+  readonly pulse?: {
+    readonly intervalSeconds?: number;
+  };
+  readonly retry?: {
+    readonly maxAttempts?: number;
+    readonly baseMs?: number;
+    readonly maxDelayMs?: number;
+    readonly staleAfterMs?: number;
+  };
+  readonly budget?: {
+    readonly dailyUsd?: number | null;
+    readonly monthlyUsd?: number | null;
+    readonly dailyTokens?: number | null;
+    readonly warnAt?: number;
+    /** IANA name; decides when a day begins */
+    readonly timezone?: string;
+  };
+  readonly queue?: {
+    readonly cap?: number;
+  };
+  readonly logs?: {
+    readonly maxFileBytes?: number;
+    readonly maxFiles?: number;
+  };
+  /** A message starts a stopped monitor */
+  readonly autoStart?: boolean;
+  /** The wanted state: start sets it, stop clears it, a server start honours it */
+  readonly enabled?: boolean;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly createdAt?: string;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly updatedAt?: string;
+  readonly rev?: number;
+}
+
+/** A change of config.json. The merge is shallow: each given field replaces the old one as a whole. */
+export interface BlockConfigPatch {
+  readonly description?: string;
+  readonly adapter?: BlockAdapterPatch | null;
+  /** Tried in order when the first fails for good */
+  readonly fallbacks?: readonly {
+    /** Adapter id */
+    readonly provider: AdapterId;
+    /** Model id, as the provider writes it: printable ASCII without spaces, 2048 characters at most, no . or .. between slashes */
+    readonly model: string;
+  }[];
+  readonly systemPrompt?: string;
+  /** Added to the prompt */
+  readonly goals?: readonly string[];
+  readonly tags?: readonly string[];
+  readonly memory?: {
+    readonly maxContextTokens?: number;
+    readonly thresholdPercent?: number;
+    readonly keepMessages?: number;
+  };
+  readonly pulse?: {
+    readonly intervalSeconds?: number;
+  };
+  readonly retry?: {
+    readonly maxAttempts?: number;
+    readonly baseMs?: number;
+    readonly maxDelayMs?: number;
+    readonly staleAfterMs?: number;
+  };
+  readonly budget?: {
+    readonly dailyUsd?: number | null;
+    readonly monthlyUsd?: number | null;
+    readonly dailyTokens?: number | null;
+    readonly warnAt?: number;
+    /** IANA name; decides when a day begins */
+    readonly timezone?: string;
+  };
+  readonly queue?: {
+    readonly cap?: number;
+  };
+  readonly logs?: {
+    readonly maxFileBytes?: number;
+    readonly maxFiles?: number;
+  };
+  /** A message starts a stopped monitor */
+  readonly autoStart?: boolean;
+  /** The wanted state: start sets it, stop clears it, a server start honours it */
+  readonly enabled?: boolean;
+}
+
+/** What was spent today and this month, and whether a cap is near or reached. */
+export interface BudgetStand {
+  readonly day: {
+    readonly usd: number;
+    readonly tokens: number;
+    readonly key?: string;
+  };
+  readonly month: {
+    readonly usd: number;
+    readonly tokens: number;
+    readonly key?: string;
+  };
+  readonly state: 'ok' | 'warn' | 'exceeded';
+}
+
+/** Sums of calls: tokens, USD, and the number of calls. */
+export interface CostBucket {
+  readonly calls: number;
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  /** null when nothing in it has a known price */
+  readonly costUsd: number | null;
+  readonly unpricedCalls: number;
+}
+
+/** costs.json: counts of a block's calls, derived from the ledger. */
+export interface CostsFile {
+  readonly totalInput: number;
+  readonly totalOutput: number;
+  /** USD; null when nothing is priced */
+  readonly totalCost: number | null;
+  /** Since the monitor was last started */
+  readonly sessionInput?: number;
+  readonly sessionOutput?: number;
+  readonly sessionCost?: number | null;
+  readonly currency?: 'USD';
+  readonly calls: number;
+  readonly failedCalls?: number;
+  readonly unpricedCalls?: number;
+  readonly byModel?: Readonly<Record<string, CostBucket>>;
+  /** The last 90 days, UTC */
+  readonly byDay?: Readonly<Record<string, CostBucket>>;
+  readonly byPurpose?: Readonly<Record<string, CostBucket>>;
+  readonly lastCall?: {
+    /** ISO 8601, UTC, with milliseconds */
+    readonly at: string;
+    readonly messageId?: string | null;
+    readonly provider: string;
+    readonly model: string;
+    readonly usage?: Usage | null;
+    readonly costUsd?: number | null;
+    readonly latencyMs?: number | null;
+    readonly ttftMs?: number | null;
+  } | null;
+  readonly budget?: BudgetStand;
+  readonly lastUpdated?: string | null;
+  readonly lastReset?: string | null;
+}
+
+/**
+ * One compaction of a block's memory. It is started by a window that passed its threshold or exceeds its limit, or by a person. It writes a new
+ * summary, or moves the window without one (`evicted`), or moves nothing (`failed`).
+ */
+export interface Compaction {
+  readonly id: string;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly at: string;
+  readonly trigger: 'threshold' | 'overflow' | 'manual';
+  readonly outcome: 'summarized' | 'evicted' | 'failed';
+  /** Entries that left the window */
+  readonly messages?: number;
+  readonly tokensBefore?: number;
+  readonly tokensAfter?: number;
+  readonly model?: string | null;
+  readonly costUsd?: number | null;
+  /** The summary that this one replaced; undo brings it back */
+  readonly previousSummary?: string;
+  readonly previousFirstKeptId?: string | null;
+  readonly undone?: boolean;
+}
+
+/** One fact in memory.json; pinned facts are in every prompt. */
+export interface Fact {
+  readonly id: string;
+  readonly text: string;
+  readonly pinned: boolean;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly createdAt?: string;
+}
+
+/** memory.json: facts, summary and window. Tokens are estimates. */
+export interface MemoryFile {
+  readonly summary: string;
+  readonly summaryUpdatedAt?: string | null;
+  readonly facts: readonly Fact[];
+  readonly window: {
+    /** The model sees no entry before this one; null for all */
+    readonly firstKeptId: string | null;
+    readonly messages: number;
+    readonly tokens: number;
+    readonly maxTokens: number;
+    readonly percent: number;
+  };
+  /** The last 20 */
+  readonly compactions: readonly Compaction[];
+  readonly compactionCount: number;
+}
+
+/** The message that is being answered, or the compaction under way. */
+export interface CurrentTask {
+  readonly messageId: string | null;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly startedAt: string;
+  readonly attempt: number;
+  readonly phase: 'waiting-model' | 'streaming' | 'saving' | 'compacting';
+  readonly outputChars: number;
+}
+
+/** pulse.json: what the monitor does and has done. */
+export interface PulseFile {
+  readonly status: BlockStatus;
+  readonly state: BlockState;
+  readonly reason?: Reason | null;
+  readonly desired?: 'running' | 'stopped';
+  /** A person is needed */
+  readonly attention?: boolean;
+  readonly lastPulse?: string | null;
+  /** When the last reply ended */
+  readonly lastRun?: string | null;
+  readonly nextWakeUp?: string | null;
+  readonly error?: string | null;
+  readonly currentTask?: CurrentTask | null;
+  readonly startedAt?: string | null;
+  readonly stoppedAt?: string | null;
+  readonly uptimeSeconds?: number;
+  readonly restarts?: number;
+  readonly consecutiveFailures?: number;
+  readonly queue?: QueueCounts;
+  /** The last 50 */
+  readonly transitions?: readonly Transition[];
+}
+
+/** How many messages wait, are being answered, or have failed. */
+export interface QueueCounts {
+  readonly queued: number;
+  readonly processing: number;
+  readonly failed: number;
+  readonly oldestQueuedAt: string | null;
+}
+
+/** Why a block is in its state, and the command or edit that changes it. */
+export interface Reason {
+  readonly code: string;
+  readonly message: string;
+  readonly fix: string | null;
+}
+
+/** The states of a block. docs/architecture.md explains them. */
+export type BlockState = 'unconfigured' | 'stopped' | 'starting' | 'idle' | 'working' | 'compacting' | 'backoff' | 'paused' | 'stopping' | 'failed';
+
+/** The coarse status of a block; `statusOf` maps the states to it. */
+export type BlockStatus = 'SLEEPING' | 'ACTIVE' | 'BUSY' | 'ERROR';
+
+/** One change of a block's state. */
+export interface Transition {
+  /** ISO 8601, UTC, with milliseconds */
+  readonly at: string;
+  readonly from: BlockState;
+  readonly to: BlockState;
+  readonly cause: string;
+  readonly actor: 'user' | 'monitor' | 'server' | 'budget';
+}
+
+/** Entries of a conversation, oldest first. */
+export interface ChatHistory {
+  readonly messages: readonly ChatEntry[];
+}
+
+/** A message is queued and on disk. */
+export interface ChatReceipt {
+  readonly queued: true;
+  readonly block: string;
+  /** Of the message; its answer carries it as replyTo */
+  readonly id: string;
+  /** Messages before this one, those at work included; 0 also when it has been answered already */
+  readonly position: number;
+  /** Whether the monitor runs, and so an answer will come */
+  readonly running: boolean;
+  readonly note: string;
+}
+
+/** A page of a conversation, archived entries included. */
+export interface HistoryPage {
+  /** So many entries at most; 100 by default, and fewer where they come to more than 8 MiB */
+  readonly limit?: number;
+  /** Id of an entry: the page ends right before it */
+  readonly before?: string;
+  /** Id of an entry: the page begins right after it */
+  readonly since?: string;
+}
+
+/** A message was cancelled or queued again. */
+export interface MessageChanged {
+  readonly success: true;
+  readonly message: string;
+  readonly entry: ChatEntry;
+}
+
+/** One entry and its answer, active or archived. */
+export interface MessageFound {
+  readonly entry: ChatEntry;
+  /** The newest answer to it; null where there is none */
+  readonly answer: ChatEntry | null;
+}
+
+/** The body that queues a message. */
+export interface PostMessage {
+  readonly message: string;
+  /** Your own id: the same one again gives the same entry, and no second message */
+  readonly clientId?: string;
+}
+
+/** Where a message came from. */
+export type Channel = 'web' | 'cli' | 'api';
+
+/** An entry of chat.json. */
+export interface ChatEntry {
+  /** Sorts by time of arrival */
+  readonly id: string;
+  readonly role: 'user' | 'assistant';
+  readonly content: string;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly timestamp: string;
+  /** False while a user message still waits for its outcome */
+  readonly processed: boolean;
+  readonly status: 'queued' | 'processing' | 'done' | 'failed' | 'cancelled' | 'expired' | 'interrupted';
+  readonly channel: Channel;
+  /** On an answer: id of its message */
+  readonly replyTo?: string;
+  /** The sender's own id, which makes sending it again harmless */
+  readonly clientId?: string;
+  readonly attempts?: number;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly nextAttemptAt?: string;
+  readonly error?: EntryError | null;
+  readonly provider?: string;
+  readonly model?: string;
+  readonly usage?: Usage | null;
+  readonly costUsd?: number | null;
+  readonly latencyMs?: number | null;
+  readonly ttftMs?: number | null;
+  readonly stopReason?: StopReason;
+  readonly startedAt?: string | null;
+  readonly finishedAt?: string | null;
+}
+
+/** Why a message failed or waits for another attempt. */
+export interface EntryError {
+  readonly code: string;
+  readonly message: string;
+  readonly retryable: boolean;
+}
+
+/** Settings of one chat request, which override the stored ones. */
+export interface ChatConfig {
+  /** Maximum output tokens; default 4096 */
+  readonly maxTokens?: number;
+  /** Sampling temperature */
+  readonly temperature?: number;
+  /** Enable prompt caching (anthropic, bedrock) */
+  readonly cacheControl?: boolean;
+  /** Region override (bedrock), such as us-east-1 */
+  readonly region?: string;
+  /** API endpoint override (all but bedrock) */
+  readonly baseURL?: string;
+  /** API key for this request only: printable ASCII without spaces */
+  readonly apiKey?: string;
+  /** Access key for this request only (bedrock): printable ASCII without spaces */
+  readonly accessKeyId?: string;
+  /** Secret key for this request only (bedrock): printable ASCII without spaces */
+  readonly secretAccessKey?: string;
+  /** Session token that belongs to temporary keys (bedrock): printable ASCII without spaces */
+  readonly sessionToken?: string;
+}
+
+/** Data of the SSE event `content`. */
+export interface ChatContent {
+  readonly text: string;
+}
+
+/** Data of the SSE event `done`. */
+export interface ChatDone {
+  readonly usage: Usage;
+  readonly stopReason: StopReason;
+  readonly toolCalls?: readonly ToolCall[];
+  /** Opaque state of the provider. Send it back untouched with the message or tool call it came with. */
+  readonly providerMetadata?: Readonly<Record<string, unknown>>;
+  /** What was left out or changed because this provider or model does not take it */
+  readonly warnings?: readonly Warning[];
+}
+
+/** The body of POST `/v1/chat`. */
+export interface ChatRequest {
+  /** Adapter id */
+  readonly adapter: AdapterId;
+  /** Model id, as the provider writes it: printable ASCII without spaces, 2048 characters at most, no . or .. between slashes */
+  readonly model: string;
+  readonly messages: readonly Message[];
+  /** true selects server-sent events */
+  readonly stream?: boolean;
+  /** Overrides for this request; each wins over auth.json, the environment and the default */
+  readonly config?: ChatConfig;
+  readonly tools?: readonly (Tool | NestedTool)[];
+}
+
+/** The answer of POST `/v1/chat` without `stream`. */
+export interface ChatResponse {
+  readonly provider: string;
+  readonly model: string;
+  readonly message: {
+    readonly role: 'assistant';
+    readonly content: string;
+    readonly toolCalls?: readonly ToolCall[];
+    /** Opaque state of the provider. Send it back untouched with the message or tool call it came with. */
+    readonly providerMetadata?: Readonly<Record<string, unknown>>;
+  };
+  readonly usage: Usage;
+  readonly stopReason: StopReason;
+  /** What was left out or changed because this provider or model does not take it */
+  readonly warnings?: readonly Warning[];
+}
+
+/** Data of the SSE event `start`. */
+export interface ChatStart {
+  readonly provider: string;
+  readonly model: string;
+}
+
+/** A message of role `system`. */
+export interface SystemMessage {
+  readonly role: 'system';
+  /** May be left out only with toolCalls or toolResults */
+  readonly content: string;
+  /** Opaque state of the provider. Send it back untouched with the message or tool call it came with. */
+  readonly providerMetadata?: Readonly<Record<string, unknown>>;
+}
+
+/** A message of role `user`. */
+export interface UserMessage {
+  readonly role: 'user';
+  /** May be left out only with toolCalls or toolResults */
+  readonly content: string;
+  /** Opaque state of the provider. Send it back untouched with the message or tool call it came with. */
+  readonly providerMetadata?: Readonly<Record<string, unknown>>;
+}
+
+/** A message of role `assistant`. */
+export interface AssistantMessage {
+  readonly role: 'assistant';
+  /** May be left out only with toolCalls or toolResults */
+  readonly content?: string;
+  /** Only on role assistant */
+  readonly toolCalls?: readonly ToolCall[];
+  /** Opaque state of the provider. Send it back untouched with the message or tool call it came with. */
+  readonly providerMetadata?: Readonly<Record<string, unknown>>;
+}
+
+/** A message of role `tool`. */
+export interface ToolMessage {
+  readonly role: 'tool';
+  /** Only on role tool */
+  readonly toolResults: readonly ToolResult[];
+  /** May be left out only with toolCalls or toolResults */
+  readonly content?: string;
+  /** Opaque state of the provider. Send it back untouched with the message or tool call it came with. */
+  readonly providerMetadata?: Readonly<Record<string, unknown>>;
+}
+
+/** One message of a conversation. */
+export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
+
+/** OpenAI's nested form, accepted beside the flat one. */
+export interface NestedTool {
+  readonly type: 'function';
+  readonly function: Tool;
+}
+
+/** Why an answer ended. `unknown` if the provider gave no reason that we know. */
+export type StopReason = 'end_turn' | 'max_tokens' | 'stop_sequence' | 'tool_use' | 'content_filter' | 'refusal' | 'unknown';
+
+/** A tool that the model may call. */
+export interface Tool {
+  /** Letters, digits, _ and -, at most 64, beginning with a letter or _ */
+  readonly name: string;
+  readonly description?: string;
+  /** JSON Schema of the arguments, an object schema */
+  readonly parameters?: Readonly<Record<string, unknown>>;
+  /** Accepted, as OpenAI's SDKs write it */
+  readonly type?: 'function';
+  /** Accepted, as OpenAI's SDKs write it; never passed on, as it would change the schema */
+  readonly strict?: boolean;
+}
+
+/** A tool call of the model, in answers and in the history of requests. */
+export interface ToolCall {
+  readonly id: string;
+  /** Letters, digits, _ and -, at most 64, beginning with a letter or _ */
+  readonly name: string;
+  /** Arguments, a JSON object */
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** Opaque state of the provider. Send it back untouched with the message or tool call it came with. */
+  readonly providerMetadata?: Readonly<Record<string, unknown>>;
+}
+
+/** The result of a tool call, on a message of role `tool`. */
+export interface ToolResult {
+  readonly toolCallId: string;
+  readonly content: string;
+  readonly isError?: boolean;
+}
+
+/** Token counts of one call. */
+export interface Usage {
+  /** Tokens of the prompt, cached ones included */
+  readonly inputTokens: number;
+  /** Tokens of the answer, reasoning included */
+  readonly outputTokens: number;
+  /** inputTokens + outputTokens */
+  readonly totalTokens: number;
+  /** Part of inputTokens that was read from a cache */
+  readonly cacheReadTokens?: number;
+  /** Part of inputTokens that was written to a cache */
+  readonly cacheWriteTokens?: number;
+  /** Part of outputTokens spent on reasoning */
+  readonly reasoningTokens?: number;
+  /** true when the provider reported no usage and the counts are a guess from the text length */
+  readonly estimated?: boolean;
+}
+
+/** A note about a field that was left out or changed; the call itself succeeded. */
+export interface Warning {
+  /** The field of the request, or of the answer, that it is about */
+  readonly field: string;
+  readonly message: string;
+}
+
+/** Sums of the ledger by block, model or UTC day. */
+export interface CostsReport {
+  readonly by: 'block' | 'model' | 'day';
+  readonly rows: readonly {
+    readonly key: string;
+    readonly calls: number;
+    readonly input: number;
+    readonly output: number;
+    readonly cacheRead: number;
+    readonly cacheWrite: number;
+    /** null when nothing in it has a known price */
+    readonly costUsd: number | null;
+    readonly unpricedCalls: number;
+  }[];
+  readonly total: CostBucket;
+}
+
+/** What the doctor has examined and found. */
+export interface DoctorReport {
+  /** False when a finding is an error */
+  readonly ok: boolean;
+  readonly checked: {
+    readonly blocks: number;
+    readonly files: number;
+    readonly messages: number;
+  };
+  readonly findings: readonly Finding[];
+}
+
+/** A problem that the doctor found, with its place and its fix. */
+export interface Finding {
+  readonly severity: 'error' | 'warning';
+  /** Path inside the workspace */
+  readonly place: string;
+  readonly problem: string;
+  readonly fix: string;
+}
+
+/** The kill switch: whether it is set, since when and why. */
+export interface HaltState {
+  readonly halted: boolean;
+  readonly since: string | null;
+  readonly reason: string | null;
+}
+
+/** The body that sets the kill switch. */
+export interface SetHalt {
+  readonly reason?: string;
+}
+
+/** From the server: the block is gone (archived); the subscription has ended. */
+export interface GoneFrame {
+  readonly type: 'gone';
+  /** Name of the block */
+  readonly block: string;
+}
+
+/** From the client: asks for a `pong`. */
+export interface PingFrame {
+  readonly type: 'ping';
+}
+
+/** From the server: the answer to `ping`. */
+export interface PongFrame {
+  readonly type: 'pong';
+}
+
+/** From the server: a file of the block has changed; read it again. */
+export interface RefreshFrame {
+  readonly type: 'refresh';
+  /** Name of the block */
+  readonly block: string;
+}
+
+/** The next piece of a reply. */
+export interface StreamContentFrame {
+  readonly type: 'stream';
+  /** Name of the block */
+  readonly block: string;
+  /** Of the message that is answered */
+  readonly id: string;
+  /** Only ever counts up; subscribe with the last one seen to get what came after it */
+  readonly seq: number;
+  readonly event: 'content';
+  /** The next piece of the answer */
+  readonly text: string;
+}
+
+/** A reply has ended and is in chat.json. */
+export interface StreamDoneFrame {
+  readonly type: 'stream';
+  /** Name of the block */
+  readonly block: string;
+  /** Of the message that is answered */
+  readonly id: string;
+  /** Only ever counts up; subscribe with the last one seen to get what came after it */
+  readonly seq: number;
+  readonly event: 'done';
+  readonly answerId: string;
+  /** interrupted: the text so far was kept as the answer */
+  readonly status: 'done' | 'interrupted';
+  readonly stopReason: string;
+}
+
+/** An attempt has failed; discard the text that it sent. */
+export interface StreamErrorFrame {
+  readonly type: 'stream';
+  /** Name of the block */
+  readonly block: string;
+  /** Of the message that is answered */
+  readonly id: string;
+  /** Only ever counts up; subscribe with the last one seen to get what came after it */
+  readonly seq: number;
+  readonly event: 'error';
+  readonly code: string;
+  readonly error: string;
+  /** Another start follows later */
+  readonly willRetry: boolean;
+}
+
+/** One step of a reply while it is written. After an `error`, discard the text of that attempt. */
+export type StreamFrame = StreamStartFrame | StreamContentFrame | StreamDoneFrame | StreamErrorFrame;
+
+/** An attempt at a reply has begun. */
+export interface StreamStartFrame {
+  readonly type: 'stream';
+  /** Name of the block */
+  readonly block: string;
+  /** Of the message that is answered */
+  readonly id: string;
+  /** Only ever counts up; subscribe with the last one seen to get what came after it */
+  readonly seq: number;
+  readonly event: 'start';
+  readonly provider: string;
+  readonly model: string;
+  readonly attempt: number;
+}
+
+/** From the client: follow a block. */
+export interface SubscribeFrame {
+  readonly type: 'subscribe';
+  /** Name of the block */
+  readonly block: string;
+  /** Also send replies while they are written; default false */
+  readonly stream?: boolean;
+  /** With stream: the last seq seen of a reply that is still being written */
+  readonly sinceSeq?: number;
+}
+
+/** From the client: stop following a block. */
+export interface UnsubscribeFrame {
+  readonly type: 'unsubscribe';
+  /** Name of the block */
+  readonly block: string;
+}
+
+/** costs.json with every field. */
+export type BlockCosts = Required<CostsFile>;
+
+/** pulse.json with every field. */
+export type BlockPulse = Required<PulseFile>;
+
+/** memory.json. */
+export type BlockMemory = MemoryFile;
+
+/** Why a model was called: for an answer, or for a summary of the memory. */
+export type CallPurpose = 'chat' | 'summary';
+
+/** Who or what caused a transition. */
+export type TransitionActor = Transition['actor'];
+
+type Section = 'memory' | 'pulse' | 'retry' | 'budget' | 'queue' | 'logs';
+type ConfigFields = Required<BlockConfigFile>;
+/** config.json with all defaults filled in; unknown fields are kept beside these. */
+export type BlockConfig = { readonly [F in keyof ConfigFields]: F extends Section ? Readonly<Required<ConfigFields[F]>> : ConfigFields[F] };

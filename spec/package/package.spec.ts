@@ -1,0 +1,84 @@
+// The package as a program gets it: what is packed, and what the compiler of the program reads of it.
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import t from 'tap';
+import { tscPath } from '../support/api-report.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const CONFIG = { target: 'es2023', module: 'nodenext', lib: ['es2023'], types: ['node'], strict: true, skipLibCheck: false, noEmit: true };
+const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
+
+function run(command: string, args: readonly string[], cwd: string): string {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${status}:\n${stdout}${stderr}`);
+  return stdout;
+}
+
+/** A program's folder with the package and the package's own dependencies, and nothing else but the types of Node. */
+function program(folder: string): { readonly folder: string; readonly installed: string } {
+  const modules = join(folder, 'node_modules');
+  const installed = join(modules, 'blockhouse');
+  run(process.execPath, [tscPath(), '-p', 'tsconfig.build.json', '--outDir', join(installed, 'dist')], ROOT);
+  for (const path of ['package.json', 'spec/openapi.json', 'spec/asyncapi.json', 'transports/http/package.json', 'CHANGELOG.md', 'README.md', 'LICENSE'])
+    cpSync(join(ROOT, path), join(installed, path));
+  for (const name of [...Object.keys(dependencies), '@types/node'].filter((name) => existsSync(join(ROOT, 'node_modules', name)))) {
+    mkdirSync(dirname(join(modules, name)), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
+  }
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: CONFIG, files: ['uses.ts'] }));
+  cpSync(join(import.meta.dirname, 'uses.ts'), join(folder, 'uses.ts'));
+  return { folder, installed };
+}
+
+const { folder, installed } = program(t.testdir());
+
+t.test('a program with strict and without skipLibCheck compiles good uses, and no mistakes', async (t) => {
+  const { status, stdout } = spawnSync(process.execPath, [tscPath(), '-p', '.', '--pretty', 'false'], { cwd: folder, encoding: 'utf8' });
+  t.equal(stdout, '');
+  t.equal(status, 0);
+});
+
+t.test('the compiler reads little of the package, and of its dependencies only the types of the bus', async (t) => {
+  const report = run(process.execPath, [tscPath(), '-p', '.', '--listFiles', '--extendedDiagnostics'], folder);
+  const count = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(report)?.[1]);
+  const files = report.split('\n').filter((line) => line.endsWith('.ts'));
+  const packages = files
+    .map((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? '')
+    .filter((name) => !/^$|typescript|^@types\/node$|^undici-types$/.test(name));
+  t.strictSame([...new Set(packages)].sort(), ['blockhouse', 'mitt']);
+  t.ok(packages.length < 80, `${packages.length} files`);
+  // The types of Node alone are 30,000 types and 20,000 instantiations.
+  t.ok(count('Types') < 60_000, `${count('Types')} types`);
+  t.ok(count('Instantiations') < 60_000, `${count('Instantiations')} instantiations`);
+});
+
+t.test('the package has every file that it refers to', async (t) => {
+  const [{ files }] = JSON.parse(run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], installed)) as [{ files: { path: string }[] }];
+  const packed = new Set(files.map(({ path }) => path));
+  t.strictSame(
+    [...packed].filter((path) => path.endsWith('.map')),
+    [],
+    'source maps',
+  );
+  const scripts = readdirSync(installed, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.js'));
+  t.strictSame(
+    scripts.filter((path) => readFileSync(join(installed, path), 'utf8').includes('sourceMappingURL')),
+    [],
+    'references to source maps',
+  );
+  const { exports } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as { exports: Record<string, string | Record<string, string>> };
+  const targets = Object.values(exports).flatMap((target) => (typeof target === 'string' ? [target] : Object.values(target)));
+  t.strictSame(
+    targets.filter((target) => !packed.has(target.slice(2))),
+    [],
+    'exports',
+  );
+});
+
+t.test('core/types.ts says what the schemas say, and spec/api.txt what the declarations say', async (t) => {
+  const args = ['--import=tsx', 'spec/generate.ts', 'types.ts', 'api.txt', '--check'];
+  const { status, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
+  t.match({ status, stderr }, { status: 0, stderr: '' });
+});
