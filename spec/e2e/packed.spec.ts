@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import t, { type Test } from 'tap';
 import { sendJson, startUpstream } from '../support/upstream.ts';
-import { packed } from './packed.ts';
+import { diskBytes, installedFor, packed } from './packed.ts';
 
 const AWS_CHAIN = '@aws-sdk/credential-provider-node';
 const KEYS = { AWS_ACCESS_KEY_ID: 'AKIDENV', AWS_SECRET_ACCESS_KEY: 'env-secret' };
@@ -98,6 +98,13 @@ t.test('every entry of the package loads with the declared packages alone', asyn
   writeFileSync(join(install.folder, 'program.mjs'), entries.map((entry) => `import '${entry}';`).join('\n'));
   t.match(await node(['program.mjs']), { code: 0, stderr: '' });
   t.match(await node([join(install.root, 'dist/cli/main.js'), '--version']), { code: 0, stdout: /^\d+\.\d+\.\d+/ });
+});
+
+t.test('an install without AWS’s package is below 20 MB', async (t) => {
+  const { root, manifest } = install;
+  const rows = [root, ...installedFor(Object.keys(manifest.dependencies ?? {}))].map((folder) => ({ folder, bytes: diskBytes(folder) }));
+  const sum = rows.reduce((total, { bytes }) => total + bytes, 0);
+  t.ok(sum < 20 * 1024 * 1024, `${(sum / 1024 / 1024).toFixed(1)} MB`);
 });
 
 t.test('the package has no specs, no sources and no decisions', async (t) => {
