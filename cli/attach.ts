@@ -7,9 +7,10 @@ import type { Writable } from 'node:stream';
 import type { Api } from './api.ts';
 import { memoryText, stateCell, whyText } from './block-text.ts';
 import { Conversation, faultOf } from './conversation.ts';
+import { newestEntries, shortConversation } from './conversation-text.ts';
 import { CliError, type ExitKind, worstOf } from './exit-codes.ts';
 import { createLineInput, type LineInput, type LineStreams } from './line-input.ts';
-import { oneLine, type Style, writeLines } from './output.ts';
+import { oneLine, type Style, widthOf, writeLines } from './output.ts';
 import { ReplyPrinter } from './reply-printer.ts';
 
 /** What a talk needs. */
@@ -29,6 +30,10 @@ const HELP = `Each line is a message; end a line with \\ to continue it on the n
 /quit    leave, as Ctrl-D does               //text   a message that begins with /
 Ctrl-C ends the reply.`;
 
+/** How much of the conversation so far is shown at the start. */
+const LAST_ENTRIES = 6;
+const LAST_LINES = 6;
+
 /** Talks until the person leaves. Resolves with `ok` at a terminal, else with the worst outcome of the messages. Rejects with a CliError. */
 export async function attach(options: AttachOptions): Promise<ExitKind> {
   const { pulse, config } = await options.api.details(options.block);
@@ -37,6 +42,7 @@ export async function attach(options: AttachOptions): Promise<ExitKind> {
   try {
     const state = stateCell(pulse, options.style);
     if (options.terminal) {
+      await writeLines(options.output as Writable, await lastTurns(options));
       await session.say(`${options.style.bold(options.block)}  ${state.paint(state.text)}  ${oneLine(config.adapter?.model ?? 'no model')}`);
       await session.say(options.style.dim('Ctrl-C ends a reply, Ctrl-D leaves, /help lists the commands.'));
     }
@@ -45,6 +51,12 @@ export async function attach(options: AttachOptions): Promise<ExitKind> {
     session.close();
     conversation.close();
   }
+}
+
+/** The end of the conversation so far. */
+async function lastTurns({ api, block, output, style }: AttachOptions): Promise<string[]> {
+  const entries = await newestEntries(api, block, LAST_ENTRIES);
+  return shortConversation(block, entries, LAST_LINES, { now: Date.now(), style, width: widthOf(output) });
 }
 
 /** States that only a person can end. */

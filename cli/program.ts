@@ -7,6 +7,7 @@ import { AuthCommand, AuthListCommand, AuthRemoveCommand, AuthSetCommand } from 
 import { ListCommand, NewCommand, ShowCommand, WhyCommand } from './commands/blocks.ts';
 import { ChatCommand } from './commands/chat.ts';
 import { ConfigCommand, ConfigEditCommand, ConfigGetCommand, ConfigSetCommand } from './commands/config.ts';
+import { HistoryCommand } from './commands/history.ts';
 import { LogsCommand } from './commands/logs.ts';
 import { CostsCommand, MemoryCommand } from './commands/memory.ts';
 import { ResetCommand, RestartCommand, StartCommand, StopCommand } from './commands/monitor.ts';
@@ -39,6 +40,7 @@ const COMMANDS = [
   LogsCommand,
   SendCommand,
   AttachCommand,
+  HistoryCommand,
   QueueCommand,
   RemoveCommand,
   ArchiveListCommand,

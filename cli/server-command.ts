@@ -1,12 +1,11 @@
 // The base of the commands that call the running server.
-import type { Writable } from 'node:stream';
 import type { Warning } from '../core/index.ts';
 import { Api } from './api.ts';
 import { shellWord } from './banner.ts';
 import { Client, findServer } from './client.ts';
 import { BaseCommand } from './command.ts';
 import { CliError, type ExitKind, worstOf } from './exit-codes.ts';
-import { isColored, isTerminal, oneLine, type Style, styleFor, toJson, write } from './output.ts';
+import { isColored, isTerminal, oneLine, type Style, styleFor, toJson, widthOf, write } from './output.ts';
 
 /** A placeholder such as `<name>`, which hints show unquoted. */
 const PLACEHOLDER = /^<[a-z]+>$/;
@@ -62,8 +61,7 @@ export abstract class ServerCommand extends BaseCommand {
 
   /** Columns of the terminal; Infinity when stdout is not a terminal. */
   protected get width(): number {
-    const { columns } = this.stdout as Writable & { columns?: number };
-    return columns !== undefined && columns > 0 ? columns : Number.POSITIVE_INFINITY;
+    return widthOf(this.stdout);
   }
 
   protected get style(): Style {

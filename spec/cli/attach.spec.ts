@@ -26,13 +26,21 @@ interface Entry {
   error?: object;
 }
 
+interface DeskOptions {
+  readonly terminal?: boolean;
+  readonly running?: boolean;
+  readonly state?: string;
+  /** The conversation before the talk. */
+  readonly past?: readonly object[];
+}
+
 /** A person at a block, whose answers the test gives. */
-async function desk(t: Test, { terminal = true, running = true, state }: { terminal?: boolean; running?: boolean; state?: string } = {}): Promise<Desk> {
+async function desk(t: Test, { terminal = true, running = true, state, past = [] }: DeskOptions = {}): Promise<Desk> {
   const history: Entry[] = [];
   let now = state ?? (running ? 'working' : 'stopped');
   const pulse = { state: running ? 'idle' : 'stopped', attention: false };
   const server = await startFakeBlockServer(t, ({ method, path, body }, res) => {
-    const [, , , , part, id] = path.split('/');
+    const [, , , , part, id] = path.replace(/\?.*/, '').split('/');
     if (part === 'why')
       return answer(res, {
         name: 'b',
@@ -47,6 +55,7 @@ async function desk(t: Test, { terminal = true, running = true, state }: { termi
     if (part === undefined) return answer(res, { name: 'b', config: { adapter: { provider: 'p', model: 'mo\x1bdel' } }, pulse, memory: MEMORY });
     if (part === 'start') now = 'working';
     if (part === 'start' || part === 'stop') return answer(res, { success: true, message: `b: ${part}.`, pulse });
+    if (method === 'GET' && id === undefined) return answer(res, { messages: path.includes('before=') ? [] : past });
     if (method === 'GET')
       return answer(
         res,
@@ -117,6 +126,23 @@ t.test('a line is a message, its reply goes to stdout, and Ctrl-D leaves', async
   await until('the reply shows', () => session.stdout().endsWith('Yes.\n'));
   session.input.write('\x04');
   t.equal(await session.ended, 'ok');
+});
+
+t.test('a talk begins with the end of the conversation so far', async (t) => {
+  const timestamp = new Date(Date.now() - 60_500).toISOString();
+  const past = [
+    { id: 'm1', role: 'user', status: 'done', content: 'Any news?', timestamp },
+    { id: 'm2', role: 'assistant', status: 'done', content: 'one\ntwo\nthree\nfour\nfive\nsix\x1b[2J\nseven\neight', provider: 'p', model: 'm', timestamp },
+  ];
+  const session = await desk(t, { past });
+  await until('the prompt shows', () => session.stderr().includes('b › '));
+  t.match(session.stderr(), /^you {2}1m ago {2}m1\nAny news\?\n\nb {2}1m ago {2}p\/m {2}m2\none\n[\s\S]*six\n… 2 more lines\n\nb {2}● idle/);
+  session.input.write('\x04');
+  await session.ended;
+  const piped = await desk(t, { past, terminal: false });
+  piped.input.end();
+  await piped.ended;
+  t.equal(piped.stderr(), '');
 });
 
 t.test('Ctrl-C ends the reply that is waited for; without one, it leaves', async (t) => {
