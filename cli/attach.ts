@@ -6,7 +6,7 @@
 import type { Writable } from 'node:stream';
 import type { Api } from './api.ts';
 import { memoryText, stateCell, whyText } from './block-text.ts';
-import { Conversation, faultOf } from './conversation.ts';
+import { CONNECTION_NOTES, Conversation, faultOf } from './conversation.ts';
 import { newestEntries, shortConversation } from './conversation-text.ts';
 import { CliError, type ExitKind, worstOf } from './exit-codes.ts';
 import { createLineInput, type LineInput, type LineStreams } from './line-input.ts';
@@ -80,6 +80,8 @@ class Session {
   #isUnwanted = false;
   #hasLeft = false;
   #left = (): void => undefined;
+  /** Ends a wait for a server that is away. */
+  readonly #abandoned = new AbortController();
 
   constructor(options: AttachOptions, conversation: Conversation) {
     this.#options = options;
@@ -141,7 +143,7 @@ class Session {
     const { terminal } = this.#options;
     this.#isSending = true;
     this.#isUnwanted = false;
-    const receipt = await this.#conversation.send(text).finally(() => {
+    const receipt = await this.#conversation.send(text, this.#abandoned.signal, { connection: (state) => this.say(CONNECTION_NOTES[state]) }).finally(() => {
       this.#isSending = false;
     });
     this.#unanswered.push(receipt.id);
@@ -158,8 +160,12 @@ class Session {
       try {
         const outcome = await this.#conversation.outcome(
           id,
-          { step: (step) => printer.step(step), stalled: () => this.#tellWhy() },
-          new AbortController().signal,
+          {
+            step: (step) => printer.step(step),
+            stalled: () => this.#tellWhy(),
+            connection: (state) => printer.remark(CONNECTION_NOTES[state]),
+          },
+          this.#abandoned.signal,
         );
         await printer.finish(outcome);
         const fault = faultOf(outcome);
@@ -190,7 +196,8 @@ class Session {
   #interrupt(): void {
     const isIdle = this.#current === undefined && !this.#isSending;
     if (isIdle || this.#options.signal.aborted) this.#leave();
-    if (this.#isSending) this.#isUnwanted = true;
+    if (this.#conversation.isAway) this.#abandoned.abort();
+    else if (this.#isSending) this.#isUnwanted = true;
     else if (this.#current !== undefined) this.#cancel(this.#current);
   }
 

@@ -2,7 +2,7 @@
 import type { Warning } from '../core/index.ts';
 import { Api } from './api.ts';
 import { shellWord } from './banner.ts';
-import { Client, findServer } from './client.ts';
+import { Client, findServer, type ServerPlace } from './client.ts';
 import { BaseCommand } from './command.ts';
 import { CliError, type ExitKind, worstOf } from './exit-codes.ts';
 import { isColored, isTerminal, oneLine, type Style, styleFor, toJson, widthOf, write } from './output.ts';
@@ -16,7 +16,8 @@ export abstract class ServerCommand extends BaseCommand {
   protected withServer(work: (api: Api, signal: AbortSignal) => Promise<ExitKind>): Promise<ExitKind> {
     return this.interruptible(async (signal) => {
       const { workspace } = await this.config();
-      return work(new Api(new Client(await findServer(workspace, this.hint('serve')), signal)), signal);
+      const find = (): Promise<ServerPlace> => findServer(workspace, this.hint('serve'));
+      return work(new Api(new Client(await find(), signal, find)), signal);
     });
   }
 

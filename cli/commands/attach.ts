@@ -1,7 +1,6 @@
 // `blockhouse attach`: a talk with a block at the terminal; `blockhouse chat <name>` is the same.
 import { Command, Option } from 'clipanion';
 import { Api } from '../api.ts';
-import { Client } from '../client.ts';
 import type { ExitKind } from '../exit-codes.ts';
 import { isColored, isTerminal, styleFor } from '../output.ts';
 import { ServerCommand } from '../server-command.ts';
@@ -11,7 +10,7 @@ export abstract class TalkCommand extends ServerCommand {
   protected talk(name: string): Promise<ExitKind> {
     return this.withServer(async ({ client }, signal) => {
       const { attach } = await import('../attach.ts');
-      const api = new Api(new Client(client.place, new AbortController().signal));
+      const api = new Api(client.withSignal(new AbortController().signal));
       const { stdin } = this.context;
       const terminal = isTerminal(stdin) && isTerminal(this.stderr);
       const style = styleFor(isColored(this.stderr, this.context.env));

@@ -62,22 +62,29 @@ export class SendCommand extends ServerCommand {
   }
 
   async #converse(api: Api, message: string, signal: AbortSignal, timeoutMs: number | undefined): Promise<ExitKind> {
-    const { Conversation, faultOf } = await import('../conversation.ts');
+    const { CONNECTION_NOTES, Conversation, faultOf } = await import('../conversation.ts');
     const { ReplyPrinter } = await import('../reply-printer.ts');
     const conversation = await Conversation.open(api, this.name);
     const printer = new ReplyPrinter(this.stdout, (text) => this.say(text));
     try {
-      const receipt = await conversation.send(message, this.clientId);
+      const receipt = await conversation.send(message, signal, { clientId: this.clientId, connection: (state) => this.say(CONNECTION_NOTES[state]) });
       await this.#remark(receipt);
       signal.addEventListener('abort', () => void this.say(`The message stays; \`${this.hint('queue', this.name, '--cancel', receipt.id)}\` cancels it.`));
       const tooLong = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
       const outcome = await conversation
         .outcome(
           receipt.id,
-          this.#watcher(api, (step) => printer.step(step)),
+          {
+            ...this.#watcher(api, (step) => printer.step(step)),
+            connection: (state) => printer.remark(CONNECTION_NOTES[state]),
+          },
           tooLong === undefined ? signal : AbortSignal.any([signal, tooLong]),
         )
         .catch((error: unknown) => {
+          if (error instanceof CliError && error.kind === 'server') {
+            const later = this.hint('history', this.name, '--id', receipt.id);
+            throw new CliError('server', `${error.message} The message stays; \`${later}\` shows its answer.`, error);
+          }
           if (tooLong?.aborted !== true || signal.aborted) throw error;
           throw new CliError(
             'provider',

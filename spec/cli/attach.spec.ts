@@ -226,10 +226,18 @@ t.test('a signal ends the reply and the talk as an interruption', async (t) => {
   t.ok(session.server.calls.some(({ path }) => path === '/api/blocks/b/chat/m0/cancel'));
 });
 
-t.test('a server that goes away ends the talk', async (t) => {
+t.test('a talk goes on after a lost connection, and Ctrl-C leaves while the server is away', async (t) => {
   const session = await desk(t);
   session.input.write('hello\r');
   await until('it is sent', () => posted(session).length === 1);
   session.server.drop();
-  await t.rejects(session.ended, { kind: 'server', message: /./ });
+  await until('it is told', () => session.stderr().includes('note: the server is back.'));
+  t.match(session.stderr(), 'note: the connection to the server was lost; waiting for it to come back.\n');
+  session.reply(0, 'Hi!');
+  await until('the reply shows', () => session.stdout() === 'Hi!\n');
+  session.server.close();
+  session.input.write('again\r');
+  await until('it is told', () => session.stderr().endsWith('waiting for it to come back.\n'));
+  session.input.write('\x03');
+  await t.rejects(session.ended, { kind: 'interrupted', message: /./ });
 });

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { DAEMON_END, daemonLine } from '../../support/server.ts';
 import { type Answerer, sendJson } from '../../support/upstream.ts';
-import { type Desk, openDesk, openDeskOfProcess } from '../run.ts';
+import { type Desk, openDesk, openDeskOfProcess, serve } from '../run.ts';
 
 async function withBlock(desk: Desk, ...args: string[]): Promise<Desk> {
   await desk.on(['new', 'one', '--provider', 'ollama', '--model', 'm', ...args]);
@@ -92,15 +92,26 @@ t.test('Ctrl-C in mid-stream ends the command, not the reply', async (t) => {
   for (;;) if ((await desk.on(['queue', 'one'])).stderr.includes('Every message has its answer.')) break;
 });
 
-t.test('a server that ends while somebody waits is told, without the token', async (t) => {
-  const desk = await openDeskOfProcess(t, (_request, res) => void res.writeHead(200).write(daemonLine('half ')));
+t.test('a server that is killed and started again while somebody waits: the wait goes on, and the answer is printed', async (t) => {
+  let requests = 0;
+  const desk = await openDeskOfProcess(t, (_request, res) => {
+    requests += 1;
+    res.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    res.write(daemonLine('half '));
+    if (requests > 1) res.end(daemonLine('whole') + DAEMON_END);
+  });
   await withBlock(desk, '--start');
   const { printed, ended } = desk.begin(['send', 'one', '--stream', 'hi']);
   await printed('half');
   desk.server.child.kill('SIGKILL');
-  const { code, stderr } = await ended;
-  t.equal(code, 6);
-  t.match(stderr, /^blockhouse: The connection to the server was lost.*\n$/);
+  await desk.server.ended;
+  const second = await serve(t, desk.workspace, { OLLAMA_BASE_URL: desk.upstream.url }); // on another port
+  const { code, stdout, stderr } = await ended;
+  second.child.kill('SIGKILL');
+  await second.ended;
+  t.equal(code, 0);
+  t.match(stdout, /half whole\n$/);
+  t.match(stderr, /^note: the connection to the server was lost; .*\n(?:.*\n)*note: the server is back\.\n/);
   t.notMatch(stderr, 'bh_');
 });
 
