@@ -12,6 +12,9 @@ import { CliError, type ExitKind, worstOf } from './exit-codes.ts';
 import { createLineInput, type LineInput, type LineStreams } from './line-input.ts';
 import { oneLine, type Style, widthOf, writeLines } from './output.ts';
 import { ReplyPrinter } from './reply-printer.ts';
+import { Spinner } from './spinner.ts';
+import { withSpinner } from './wait-display.ts';
+import { speedText } from './wait-text.ts';
 
 /** What a talk needs. */
 export interface AttachOptions extends LineStreams {
@@ -20,6 +23,10 @@ export interface AttachOptions extends LineStreams {
   readonly block: string;
   readonly stdout: Writable;
   readonly style: Style;
+  /** Whether a person sees what a message waits for. */
+  readonly isWatched: boolean;
+  /** Whether that person also sees how fast each reply was. */
+  readonly isVerbose: boolean;
   /** Aborted by SIGINT. At a terminal, Ctrl-C is a key instead. */
   readonly signal: AbortSignal;
 }
@@ -80,6 +87,7 @@ class Session {
   #isUnwanted = false;
   #hasLeft = false;
   #left = (): void => undefined;
+  #spinner: Spinner | undefined;
   /** Ends a wait for a server that is away. */
   readonly #abandoned = new AbortController();
 
@@ -94,6 +102,7 @@ class Session {
   }
 
   async say(text: string): Promise<void> {
+    this.#spinner?.clear();
     await writeLines(this.#options.output as Writable, [text]);
   }
 
@@ -156,18 +165,27 @@ class Session {
   async #answers(): Promise<void> {
     for (let id = this.#unanswered.shift(); id !== undefined; id = this.#unanswered.shift()) {
       const printer = new ReplyPrinter(this.#options.stdout, (text) => this.say(text));
+      const spinner = new Spinner(this.#options.output as Writable, this.#options.isWatched);
+      this.#spinner = spinner;
       this.#current = id;
       try {
         const outcome = await this.#conversation.outcome(
           id,
-          {
-            step: (step) => printer.step(step),
-            stalled: () => this.#tellWhy(),
-            connection: (state) => printer.remark(CONNECTION_NOTES[state]),
-          },
+          withSpinner(
+            {
+              step: (step) => printer.step(step),
+              stalled: () => this.#tellWhy(),
+              connection: (state) => printer.remark(CONNECTION_NOTES[state]),
+            },
+            spinner,
+            { api: this.#options.api, block: this.#options.block, id, ahead: 0, isStreamed: true },
+          ),
           this.#abandoned.signal,
         );
+        spinner.stop();
         await printer.finish(outcome);
+        const speed = this.#options.isVerbose && outcome.answer !== undefined ? speedText(outcome.answer) : undefined;
+        if (speed !== undefined) await this.say(this.#options.style.dim(speed));
         const fault = faultOf(outcome);
         // The printer has shown what there is of an interrupted answer, and has said that it was interrupted.
         if (fault !== undefined && outcome.answer === undefined) throw fault;
@@ -178,6 +196,7 @@ class Session {
       } finally {
         this.#current = undefined;
         this.#toldState = undefined;
+        spinner.stop();
         await printer.end();
       }
     }

@@ -27,6 +27,8 @@ export interface Watcher {
   step?(step: ReplyStep): Promise<void>;
   /** Nothing has happened for 3 s; called again after each further 3 s. */
   stalled?(): Promise<void>;
+  /** The message was read, and has no outcome yet. */
+  waiting?(message: ChatEntry): Promise<void>;
   /** The connection was lost, or is there again (comes-back). */
   connection?(state: 'lost' | 'back'): Promise<void>;
 }
@@ -134,7 +136,7 @@ export class Conversation {
         await watcher.connection?.(wasAway ? 'lost' : 'back');
       } else if (!this.#isAway && this.#hasChanged && !this.#isWriting) {
         this.#hasChanged = false;
-        const found = await this.#reach(() => this.#look(id));
+        const found = await this.#reach(() => this.#look(id, watcher));
         if (found !== undefined) return found;
       } else if ((await this.#pause(signal)) === 'stalled' && !this.#isAway && !this.#isWriting) await this.#reach(async () => watcher.stalled?.());
     }
@@ -179,9 +181,12 @@ export class Conversation {
   }
 
   /** history-decides. */
-  async #look(id: string): Promise<Outcome | undefined> {
+  async #look(id: string, watcher: Watcher): Promise<Outcome | undefined> {
     const { entry, answer } = await this.#api.message(this.#block, id);
-    if (OPEN.includes(entry.status)) return undefined;
+    if (OPEN.includes(entry.status)) {
+      await watcher.waiting?.(entry);
+      return undefined;
+    }
     this.#steps.delete(id);
     return { message: entry, answer: answer ?? undefined };
   }

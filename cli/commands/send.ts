@@ -8,6 +8,7 @@ import { readMessage } from '../input.ts';
 import { isTerminal, oneLine, toJson, write, writeLines } from '../output.ts';
 import { queueTable } from '../report-tables.ts';
 import { ServerCommand } from '../server-command.ts';
+import { isWatched, Spinner } from '../spinner.ts';
 
 const category = 'Messages';
 /** The longest timer of Node. */
@@ -37,9 +38,12 @@ export class SendCommand extends ServerCommand {
   wait = Option.Boolean('--wait', false, { description: 'Wait for the answer and print it' });
   stream = Option.Boolean('--stream', false, { description: 'Print the answer while it is written' });
   timeout = Option.String('--timeout', { description: 'The most seconds to wait for the answer; the message stays queued' });
+  verbose = Option.Boolean('-v,--verbose', false, { description: 'At a terminal, show how fast the reply was' });
   clientId = Option.String('--client-id', { description: 'Your own id of this message; a second message with it is not sent' });
   name = Option.String({ name: 'name' });
   message = Option.String({ required: false, name: 'message' });
+
+  #spinner: Spinner | undefined;
 
   protected override async run(): Promise<ExitKind> {
     const timeoutMs = this.timeout === undefined ? undefined : Number(this.timeout) * 1000;
@@ -55,6 +59,11 @@ export class SendCommand extends ServerCommand {
     });
   }
 
+  protected override say(text: string): Promise<void> {
+    this.#spinner?.clear();
+    return super.say(text);
+  }
+
   async #remark({ running, position, note }: ChatReceipt): Promise<void> {
     if (running && note.includes('waits')) await this.say(`note: ${oneLine(note)}`);
     else if (!running) await this.say(`note: the monitor of ${this.name} does not run; \`${this.hint('start', this.name)}\` starts it.`);
@@ -65,6 +74,10 @@ export class SendCommand extends ServerCommand {
     const { CONNECTION_NOTES, Conversation, faultOf } = await import('../conversation.ts');
     const { ReplyPrinter } = await import('../reply-printer.ts');
     const conversation = await Conversation.open(api, this.name);
+    const { withSpinner } = await import('../wait-display.ts');
+    const { speedText } = await import('../wait-text.ts');
+    const spinner = new Spinner(this.stderr, !this.json && isWatched(this.stderr, this.context.env));
+    this.#spinner = spinner;
     const printer = new ReplyPrinter(this.stdout, (text) => this.say(text));
     try {
       const receipt = await conversation.send(message, signal, { clientId: this.clientId, connection: (state) => this.say(CONNECTION_NOTES[state]) });
@@ -74,10 +87,14 @@ export class SendCommand extends ServerCommand {
       const outcome = await conversation
         .outcome(
           receipt.id,
-          {
-            ...this.#watcher(api, (step) => printer.step(step)),
-            connection: (state) => printer.remark(CONNECTION_NOTES[state]),
-          },
+          withSpinner(
+            {
+              ...this.#watcher(api, (step) => printer.step(step)),
+              connection: (state) => printer.remark(CONNECTION_NOTES[state]),
+            },
+            spinner,
+            { api, block: this.name, id: receipt.id, ahead: receipt.position, isStreamed: this.stream },
+          ),
           tooLong === undefined ? signal : AbortSignal.any([signal, tooLong]),
         )
         .catch((error: unknown) => {
@@ -92,14 +109,18 @@ export class SendCommand extends ServerCommand {
             error,
           );
         });
+      spinner.stop();
       const fault = faultOf(outcome);
       if (this.json) await this.#printOutcome(outcome, fault);
       else await printer.finish(outcome);
+      const speed = this.verbose && spinner.isWatched && outcome.answer !== undefined ? speedText(outcome.answer) : undefined;
+      if (speed !== undefined) await this.say(speed);
       if (fault === undefined) return 'ok';
       if (!this.json) throw fault;
       await this.say(`blockhouse: ${oneLine(fault.message)}`);
       return fault.kind;
     } finally {
+      spinner.stop();
       await printer.end();
       conversation.close();
     }

@@ -17,6 +17,9 @@ interface Desk {
   reply(index: number, text: string): void;
 }
 
+/** How fast each reply was. */
+const SPEED = { usage: { inputTokens: 1, outputTokens: 100, totalTokens: 101 }, latencyMs: 3000, ttftMs: 1000 };
+
 interface Entry {
   id: string;
   role: string;
@@ -32,10 +35,12 @@ interface DeskOptions {
   readonly state?: string;
   /** The conversation before the talk. */
   readonly past?: readonly object[];
+  /** A person sees what a message waits for. */
+  readonly watched?: boolean;
 }
 
 /** A person at a block, whose answers the test gives. */
-async function desk(t: Test, { terminal = true, running = true, state, past = [] }: DeskOptions = {}): Promise<Desk> {
+async function desk(t: Test, { terminal = true, running = true, state, past = [], watched = false }: DeskOptions = {}): Promise<Desk> {
   const history: Entry[] = [];
   let now = state ?? (running ? 'working' : 'stopped');
   const pulse = { state: running ? 'idle' : 'stopped', attention: false };
@@ -86,7 +91,7 @@ async function desk(t: Test, { terminal = true, running = true, state, past = []
       server.push({ type: 'stream', block: 'b', id, seq: 1, ...frame });
     const entry = history.find((candidate) => candidate.id === id);
     if (entry !== undefined) entry.status = 'done';
-    history.push({ id: `a${index}`, role: 'assistant', status: 'done', content: text, replyTo: id });
+    history.push({ id: `a${index}`, role: 'assistant', status: 'done', content: text, replyTo: id, ...SPEED });
   };
   const [input, output, out] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const controller = new AbortController();
@@ -97,7 +102,18 @@ async function desk(t: Test, { terminal = true, running = true, state, past = []
   output.on('data', (chunk) => {
     texts.stderr += String(chunk);
   });
-  const ended = attach({ api: server.api, block: 'b', input, output, stdout: out, terminal, style: styleFor(false), signal: controller.signal });
+  const ended = attach({
+    api: server.api,
+    block: 'b',
+    input,
+    output,
+    stdout: out,
+    terminal,
+    style: styleFor(false),
+    isWatched: watched,
+    isVerbose: watched,
+    signal: controller.signal,
+  });
   ended.catch(() => undefined); // looked at by the test
   return { server, input, controller, ended, stdout: () => texts.stdout, stderr: () => texts.stderr, reply };
 }
@@ -143,6 +159,17 @@ t.test('a talk begins with the end of the conversation so far', async (t) => {
   piped.input.end();
   await piped.ended;
   t.equal(piped.stderr(), '');
+});
+
+t.test('while a person waits, a line shows for how long and what for, until the reply shows; its speed comes after it', async (t) => {
+  const session = await desk(t, { watched: true });
+  session.input.write('hello\r');
+  await until('it shows', () => /\[K\S \ds {2}in the queue/.test(session.stderr()));
+  session.reply(0, 'Hi!');
+  await until('the reply shows', () => session.stdout() === 'Hi!\n');
+  session.input.write('\x04');
+  t.equal(await session.ended, 'ok');
+  t.match(session.stderr(), 'in the queue\r\x1b[K100 tokens in 3.0 s, 50.0 tokens/s\n');
 });
 
 t.test('Ctrl-C ends the reply that is waited for; without one, it leaves', async (t) => {
