@@ -37,6 +37,7 @@ function powerCut(disk: CutDisk, cuts: Record<DriveCache, number>): Ending {
       await daemon.judgeBreaks(() => server.isDying); // the disk kills it at a moment of its own
       await disk.cut(server.pid, cache);
     },
+    isPowerCut: true,
     restore: (random) => disk.restore(random.chance(0.5)),
   };
 }

@@ -24,6 +24,7 @@ const FAILURES: Readonly<Record<string, (res: ServerResponse) => void>> = {
   bedrock: (res) => void res.writeHead(200, { 'content-type': 'application/json' }).end('<html>not today</html>'),
 };
 
+let asked = 0;
 const reached: Record<string, number> = {};
 /** Not while the server is warmed up, and not any more at the end. */
 let isFailing = false;
@@ -104,8 +105,10 @@ async function recover(adapter: string): Promise<void> {
   verdict.say(`${adapter} answers again`, `after ${((performance.now() - from) / 1000).toFixed(1)} s`, 'by itself', status === 200);
 }
 
+/** Each with a prompt of its own: calls with the same one count as one caller, and would be paused alone. */
 async function call(adapter: string, stream: boolean): Promise<{ readonly status: number; readonly text: string }> {
-  const answer = await world.call('POST', '/v1/chat', chat({ adapter, stream }));
+  asked += 1;
+  const answer = await world.call('POST', '/v1/chat', chat({ adapter, stream, content: `question ${asked}` }));
   world.canaries.hear(adapter, Buffer.from(answer.text));
   return answer;
 }
@@ -113,6 +116,6 @@ async function call(adapter: string, stream: boolean): Promise<{ readonly status
 function pausesOf(log: string, adapter: string): { failures: number }[] {
   return log
     .split('\n')
-    .filter((line) => line.includes(`"adapter":"${adapter}"`) && line.includes('is left alone for a while"'))
+    .filter((line) => line.includes(`"adapter":"${adapter}"`) && line.includes('"openMs":'))
     .map((line) => JSON.parse(line) as { failures: number });
 }

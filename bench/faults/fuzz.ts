@@ -201,11 +201,11 @@ function exchange(groups: readonly (readonly Buffer[])[], broken: Buffer | undef
     socket.on('data', (bytes: Buffer) => {
       if (to.canaries.hear(source, bytes)) wrong.push('a secret was seen');
       const text = tail + bytes.toString('latin1');
-      for (const [, status] of text.matchAll(/HTTP\/1\.1 (\d{3}) /g)) {
+      for (const { 1: status, index } of text.matchAll(/HTTP\/1\.1 (\d{3}) /g)) {
         const code = Number(status);
         statuses.set(code, (statuses.get(code) ?? 0) + 1);
         if (code >= 200) due -= 1;
-        if (code === 500) wrong.push(`an answer of 500 to one of ${shown(Buffer.concat(groups[taken - 1] ?? []), to.token)}`);
+        if (code === 500) wrong.push(`an answer of 500: ${errorText(text.slice(index))}, to one of ${shown(Buffer.concat(groups[taken - 1] ?? []), to.token)}`);
       }
       tail = text.slice(-'HTTP/1.1 200'.length);
       if (isBroken) timer.refresh();
@@ -217,6 +217,10 @@ function exchange(groups: readonly (readonly Buffer[])[], broken: Buffer | undef
       resolve(Math.max(1, taken));
     });
   });
+}
+
+function errorText(answer: string): string {
+  return /\{"error":.*?"requestId"/.exec(answer)?.[0] ?? answer.slice(0, 200);
 }
 
 function note(fault: Fault): void {

@@ -71,7 +71,6 @@ async function provider(asked: Asked, res: Parameters<typeof friendly>[1]): Prom
 }
 
 const world = await startWorld({ provider, prepare: addBlocks, env: { BLOCKHOUSE_QUEUE_CONCURRENCY: '500' } });
-const quietFds = openFiles(world.pid);
 const verdict = new Verdict();
 const sockets: Socket[] = [];
 try {
@@ -160,11 +159,11 @@ async function neverRead(what: 'streams' | 'lists'): Promise<void> {
   verdict.of(`${readers} clients ask for ${what === 'streams' ? 'an endless stream each' : `${LISTS_IN_A_ROW} lists of ${BLOCKS} blocks each`} and never read`);
   // V8 keeps some memory after large answers that were read. That memory is not a cost of unread answers.
   for (let round = 0; round < 20; round += 1) await world.call('GET', '/api/blocks');
-  const before = { fds: quietFds, rss: rssMiB(world.pid) };
+  const before = { fds: openFiles(world.pid), rss: rssMiB(world.pid) };
   const from = performance.now();
   const request = what === 'streams' ? streamRequest() : listRequest().repeat(LISTS_IN_A_ROW);
   const deaf = await startDeafClients(request);
-  await until('all are connected', () => openFiles(world.pid) >= quietFds + readers).catch(() => undefined);
+  await until('all are connected', () => openFiles(world.pid) >= before.fds + readers).catch(() => undefined);
   if (what === 'streams') await until('all streams have begun', () => openStreams === readers);
   let isOver = false;
   let most = 0;

@@ -199,8 +199,8 @@ async function warmUp(world: World): Promise<void> {
   }
 }
 
-export function chat({ adapter = 'ollama', model = 'm', stream = false } = {}): object {
-  return { adapter, model, messages: [{ role: 'user', content: 'hi' }], stream };
+export function chat({ adapter = 'ollama', model = 'm', stream = false, content = 'hi' } = {}): object {
+  return { adapter, model, messages: [{ role: 'user', content }], stream };
 }
 
 async function listen(provider: Provider): Promise<Server> {

@@ -108,18 +108,16 @@ export class WhyCommand extends ServerCommand {
 
   protected override async run(): Promise<ExitKind> {
     return this.withServer(async (api) => {
-      const explanation = await api.explain(this.name).catch((error: unknown) => this.#whereToRepair(error));
+      const explanation = await api.explain(this.name);
       await this.print(explanation, this.json ? [] : whyText(explanation, { now: Date.now(), style: this.style }));
+      if (explanation.reason?.code === 'BLOCK_DAMAGED') await this.#sayWhereToRepair();
       return 'ok';
     });
   }
 
-  /** A damaged block has no state to explain, so the error says where its files are. */
-  async #whereToRepair(error: unknown): Promise<never> {
-    if (!(error instanceof CliError) || error.body?.code !== 'BLOCK_DAMAGED') throw error;
+  async #sayWhereToRepair(): Promise<void> {
     const { workspace } = await this.config();
-    const where = `The block is in ${join(workspace, 'blocks', this.name)}; \`${this.hint('doctor')}\` checks all files.`;
-    throw new CliError(error.kind, `${error.message} ${where}`, error, error.body);
+    await this.say(`The block is in ${join(workspace, 'blocks', this.name)}; \`${this.hint('doctor')}\` checks all files.`);
   }
 }
 

@@ -60,7 +60,10 @@ export class HaltSwitch {
   async release(): Promise<HaltState> {
     await unlink(this.#file.path).then(
       () => syncFolder(dirname(this.#file.path)),
-      (error: unknown) => (existsSync(this.#file.path) ? failed(error) : undefined), // a read-only disk reports an error even if there is no file
+      (error: NodeJS.ErrnoException) => {
+        // Another caller may set the switch right after this one found no file. A read-only disk reports an error even if there is no file.
+        if (error.code !== 'ENOENT' && existsSync(this.#file.path)) throw storageFailure("halted.json can't be written or removed", error);
+      },
     );
     this.#file.refresh(true);
     if (!existsSync(this.#file.path)) this.#take(RELEASED); // halt-anyway
@@ -77,10 +80,6 @@ export class HaltSwitch {
 
 const UNWRITTEN =
   "All blocks are halted, but halted.json can't be written, so the switch is lost when the server ends. Make the disk writable, and set it again.";
-
-function failed(error: unknown): never {
-  throw storageFailure("halted.json can't be written or removed", error);
-}
 
 function describe(json: unknown): HaltState {
   const text = (field: string): string | null => {

@@ -98,3 +98,16 @@ t.test('a body of the wrong form changes nothing', async (t) => {
   for (const body of [null, [], { reason: 5 }, { until: 'x' }, { reason: 'x'.repeat(501) }]) await t.rejects(halt.set(body), { code: 'INVALID_REQUEST' });
   t.throws(() => readFileSync(path), { code: 'ENOENT' });
 });
+
+t.test('releases at the moment in which the switch is set find no fault', async (t) => {
+  const { halt } = open(t);
+  for (let round = 0; round < 20; round += 1) {
+    let isSet = false;
+    const setting = halt.set({}).then(() => {
+      isSet = true;
+    });
+    while (!isSet) await Promise.all(Array.from({ length: 64 }, () => halt.release()));
+    await setting;
+  }
+  t.equal((await halt.release()).halted, false);
+});

@@ -34,6 +34,8 @@ export interface Ending {
   end(server: ServerProcess, daemon: EchoDaemon, random: Random): Promise<void>;
   /** Once the server is gone, and before its disk is looked at. */
   restore?(random: Random): Promise<void>;
+  /** True if it also loses what was written and not flushed. */
+  readonly isPowerCut?: boolean;
 }
 
 export interface LivesOptions {
@@ -191,8 +193,9 @@ export class Lives {
 
   /** L1. */
   #look(isDone: boolean): void {
+    const { workspace, ending } = this.#options;
     const { calls, leftEarly } = this.#daemon;
-    const found = judge(this.#promised, readSnapshot(this.#options.workspace), { calls, leftEarly, isDone });
+    const found = judge(this.#promised, readSnapshot(workspace, { afterPowerCut: ending.isPowerCut === true }), { calls, leftEarly, isDone });
     this.#faults.push(...found.map((fault) => `${this.#when}: ${fault}`));
   }
 
