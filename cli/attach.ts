@@ -178,7 +178,7 @@ class Session {
               connection: (state) => printer.remark(CONNECTION_NOTES[state]),
             },
             spinner,
-            { api: this.#options.api, block: this.#options.block, id, ahead: 0, isStreamed: true },
+            { api: this.#options.api, block: this.#options.block, id, ahead: 0, isRunning: true, isStreamed: true },
           ),
           this.#abandoned.signal,
         );

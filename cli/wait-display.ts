@@ -16,16 +16,18 @@ export interface Awaited {
   readonly id: string;
   /** The messages before it when it was sent. */
   readonly ahead: number;
+  /** Whether the monitor runs. */
+  readonly isRunning: boolean;
   /** Whether the text is printed while it is written. */
   readonly isStreamed: boolean;
 }
 
 /** Adds the spinner to a watcher; the caller stops it at the end. Returns the watcher itself when nobody looks. */
-export function withSpinner(watcher: Watcher, spinner: Spinner, { api, block, id, ahead: first, isStreamed }: Awaited): Watcher {
+export function withSpinner(watcher: Watcher, spinner: Spinner, { api, block, id, ahead: first, isRunning, isStreamed }: Awaited): Watcher {
   if (!spinner.isWatched) return watcher;
   let entry: Pick<ChatEntry, 'status' | 'nextAttemptAt'> = { status: 'queued' };
   let ahead = first;
-  let other: string | undefined;
+  let other = isRunning ? undefined : 'waiting for the block to be started';
   const show = (): void => spinner.wait(() => other ?? waitText(entry, ahead, Date.now()));
   show();
   return {

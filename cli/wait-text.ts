@@ -6,8 +6,8 @@ import { count } from './format.ts';
 export function waitText({ status, nextAttemptAt }: Partial<Pick<ChatEntry, 'status' | 'nextAttemptAt'>>, ahead: number, now: number): string {
   const pause = nextAttemptAt === undefined ? 0 : Math.ceil((Date.parse(nextAttemptAt) - now) / 1000);
   if (pause > 0) return `retrying in ${pause} s`;
-  if (status === 'processing') return 'waiting for the model';
-  return ahead > 0 ? `in the queue behind ${count(ahead)}` : 'in the queue';
+  // The first of the queue is at work before its status says so.
+  return status === 'queued' && ahead > 0 ? `in the queue behind ${count(ahead)}` : 'waiting for the model';
 }
 
 /** `120 tokens in 3.1 s, 48.0 tokens/s`; undefined when the provider did not report it. The rate counts from the first token. */

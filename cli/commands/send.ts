@@ -93,7 +93,7 @@ export class SendCommand extends ServerCommand {
               connection: (state) => printer.remark(CONNECTION_NOTES[state]),
             },
             spinner,
-            { api, block: this.name, id: receipt.id, ahead: receipt.position, isStreamed: this.stream },
+            { api, block: this.name, id: receipt.id, ahead: receipt.position, isRunning: receipt.running, isStreamed: this.stream },
           ),
           tooLong === undefined ? signal : AbortSignal.any([signal, tooLong]),
         )

@@ -164,12 +164,12 @@ t.test('a talk begins with the end of the conversation so far', async (t) => {
 t.test('while a person waits, a line shows for how long and what for, until the reply shows; its speed comes after it', async (t) => {
   const session = await desk(t, { watched: true });
   session.input.write('hello\r');
-  await until('it shows', () => /\[K\S \ds {2}in the queue/.test(session.stderr()));
+  await until('it shows', () => /\[K\S \ds {2}waiting for the model/.test(session.stderr()));
   session.reply(0, 'Hi!');
   await until('the reply shows', () => session.stdout() === 'Hi!\n');
   session.input.write('\x04');
   t.equal(await session.ended, 'ok');
-  t.match(session.stderr(), 'in the queue\r\x1b[K100 tokens in 3.0 s, 50.0 tokens/s\n');
+  t.match(session.stderr(), 'waiting for the model\r\x1b[K100 tokens in 3.0 s, 50.0 tokens/s\n');
 });
 
 t.test('Ctrl-C ends the reply that is waited for; without one, it leaves', async (t) => {

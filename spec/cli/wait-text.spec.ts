@@ -5,7 +5,7 @@ const NOW = Date.parse('2026-11-22T12:00:00Z');
 
 t.test('a message waits for its place, the model or its next attempt', async (t) => {
   t.equal(waitText({ status: 'queued' }, 2, NOW), 'in the queue behind 2');
-  t.equal(waitText({ status: 'queued' }, 0, NOW), 'in the queue');
+  t.equal(waitText({ status: 'queued' }, 0, NOW), 'waiting for the model');
   t.equal(waitText({ status: 'processing' }, 0, NOW), 'waiting for the model');
   t.equal(waitText({ status: 'queued', nextAttemptAt: '2026-11-22T12:00:07.100Z' }, 0, NOW), 'retrying in 8 s');
   t.equal(waitText({ status: 'processing', nextAttemptAt: '2026-11-22T11:00:00Z' }, 0, NOW), 'waiting for the model');
