@@ -55,8 +55,9 @@ export class Api {
     return this.#call('POST /api/blocks/:name/chat', { name }, { headers, body: { message, ...(clientId !== undefined && { clientId }) } });
   }
 
-  async history(name: string): Promise<readonly ChatEntry[]> {
-    return (await this.#call('GET /api/blocks/:name/chat', { name })).messages;
+  /** The active entries, or a page of the whole conversation; oldest first. */
+  async history(name: string, page?: QueryParams<'GET /api/blocks/:name/chat'>): Promise<readonly ChatEntry[]> {
+    return (await this.#call('GET /api/blocks/:name/chat', { name }, page === undefined ? {} : { query: page })).messages;
   }
 
   /** A message and its answer, active or archived. */

@@ -6,11 +6,15 @@
 import type { Writable } from 'node:stream';
 import type { Api } from './api.ts';
 import { memoryText, stateCell, whyText } from './block-text.ts';
-import { Conversation, faultOf } from './conversation.ts';
+import { CONNECTION_NOTES, Conversation, faultOf } from './conversation.ts';
+import { newestEntries, shortConversation } from './conversation-text.ts';
 import { CliError, type ExitKind, worstOf } from './exit-codes.ts';
 import { createLineInput, type LineInput, type LineStreams } from './line-input.ts';
-import { oneLine, type Style, writeLines } from './output.ts';
+import { oneLine, type Style, widthOf, writeLines } from './output.ts';
 import { ReplyPrinter } from './reply-printer.ts';
+import { Spinner } from './spinner.ts';
+import { withSpinner } from './wait-display.ts';
+import { speedText } from './wait-text.ts';
 
 /** What a talk needs. */
 export interface AttachOptions extends LineStreams {
@@ -19,6 +23,10 @@ export interface AttachOptions extends LineStreams {
   readonly block: string;
   readonly stdout: Writable;
   readonly style: Style;
+  /** Whether a person sees what a message waits for. */
+  readonly isWatched: boolean;
+  /** Whether that person also sees how fast each reply was. */
+  readonly isVerbose: boolean;
   /** Aborted by SIGINT. At a terminal, Ctrl-C is a key instead. */
   readonly signal: AbortSignal;
 }
@@ -29,6 +37,10 @@ const HELP = `Each line is a message; end a line with \\ to continue it on the n
 /quit    leave, as Ctrl-D does               //text   a message that begins with /
 Ctrl-C ends the reply.`;
 
+/** How much of the conversation so far is shown at the start. */
+const LAST_ENTRIES = 6;
+const LAST_LINES = 6;
+
 /** Talks until the person leaves. Resolves with `ok` at a terminal, else with the worst outcome of the messages. Rejects with a CliError. */
 export async function attach(options: AttachOptions): Promise<ExitKind> {
   const { pulse, config } = await options.api.details(options.block);
@@ -37,6 +49,7 @@ export async function attach(options: AttachOptions): Promise<ExitKind> {
   try {
     const state = stateCell(pulse, options.style);
     if (options.terminal) {
+      await writeLines(options.output as Writable, await lastTurns(options));
       await session.say(`${options.style.bold(options.block)}  ${state.paint(state.text)}  ${oneLine(config.adapter?.model ?? 'no model')}`);
       await session.say(options.style.dim('Ctrl-C ends a reply, Ctrl-D leaves, /help lists the commands.'));
     }
@@ -45,6 +58,12 @@ export async function attach(options: AttachOptions): Promise<ExitKind> {
     session.close();
     conversation.close();
   }
+}
+
+/** The end of the conversation so far. */
+async function lastTurns({ api, block, output, style }: AttachOptions): Promise<string[]> {
+  const entries = await newestEntries(api, block, LAST_ENTRIES);
+  return shortConversation(block, entries, LAST_LINES, { now: Date.now(), style, width: widthOf(output) });
 }
 
 /** States that only a person can end. */
@@ -68,6 +87,9 @@ class Session {
   #isUnwanted = false;
   #hasLeft = false;
   #left = (): void => undefined;
+  #spinner: Spinner | undefined;
+  /** Ends a wait for a server that is away. */
+  readonly #abandoned = new AbortController();
 
   constructor(options: AttachOptions, conversation: Conversation) {
     this.#options = options;
@@ -80,6 +102,7 @@ class Session {
   }
 
   async say(text: string): Promise<void> {
+    this.#spinner?.clear();
     await writeLines(this.#options.output as Writable, [text]);
   }
 
@@ -129,7 +152,7 @@ class Session {
     const { terminal } = this.#options;
     this.#isSending = true;
     this.#isUnwanted = false;
-    const receipt = await this.#conversation.send(text).finally(() => {
+    const receipt = await this.#conversation.send(text, this.#abandoned.signal, { connection: (state) => this.say(CONNECTION_NOTES[state]) }).finally(() => {
       this.#isSending = false;
     });
     this.#unanswered.push(receipt.id);
@@ -142,14 +165,27 @@ class Session {
   async #answers(): Promise<void> {
     for (let id = this.#unanswered.shift(); id !== undefined; id = this.#unanswered.shift()) {
       const printer = new ReplyPrinter(this.#options.stdout, (text) => this.say(text));
+      const spinner = new Spinner(this.#options.output as Writable, this.#options.isWatched);
+      this.#spinner = spinner;
       this.#current = id;
       try {
         const outcome = await this.#conversation.outcome(
           id,
-          { step: (step) => printer.step(step), stalled: () => this.#tellWhy() },
-          new AbortController().signal,
+          withSpinner(
+            {
+              step: (step) => printer.step(step),
+              stalled: () => this.#tellWhy(),
+              connection: (state) => printer.remark(CONNECTION_NOTES[state]),
+            },
+            spinner,
+            { api: this.#options.api, block: this.#options.block, id, ahead: 0, isRunning: true, isStreamed: true },
+          ),
+          this.#abandoned.signal,
         );
+        spinner.stop();
         await printer.finish(outcome);
+        const speed = this.#options.isVerbose && outcome.answer !== undefined ? speedText(outcome.answer) : undefined;
+        if (speed !== undefined) await this.say(this.#options.style.dim(speed));
         const fault = faultOf(outcome);
         // The printer has shown what there is of an interrupted answer, and has said that it was interrupted.
         if (fault !== undefined && outcome.answer === undefined) throw fault;
@@ -160,6 +196,7 @@ class Session {
       } finally {
         this.#current = undefined;
         this.#toldState = undefined;
+        spinner.stop();
         await printer.end();
       }
     }
@@ -178,7 +215,8 @@ class Session {
   #interrupt(): void {
     const isIdle = this.#current === undefined && !this.#isSending;
     if (isIdle || this.#options.signal.aborted) this.#leave();
-    if (this.#isSending) this.#isUnwanted = true;
+    if (this.#conversation.isAway) this.#abandoned.abort();
+    else if (this.#isSending) this.#isUnwanted = true;
     else if (this.#current !== undefined) this.#cancel(this.#current);
   }
 

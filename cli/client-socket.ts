@@ -33,8 +33,11 @@ interface Frame {
 
 const LOST = 'The connection to the server was lost';
 
-/** Subscribes to a block and its replies; resolves once the server follows it. Rejects with a CliError. */
-export async function openFeed(place: ServerPlace, block: string, listener: FeedListener): Promise<Feed> {
+/**
+ * Subscribes to a block and its replies; resolves once the server follows it. Of a reply under way, the steps after `sinceSeq` come at once.
+ * Rejects with a CliError.
+ */
+export async function openFeed(place: ServerPlace, block: string, listener: FeedListener, sinceSeq = 0): Promise<Feed> {
   const { WebSocket } = await import('ws');
   const { tryParseJson, isObject } = await import('../core/index.ts');
   const url = new URL('/api/ws', place.url);
@@ -55,7 +58,7 @@ export async function openFeed(place: ServerPlace, block: string, listener: Feed
       isOpen = true;
       resolve({ close: () => closeQuietly(socket, () => (isOver = true)) });
     };
-    socket.on('open', () => socket.send(JSON.stringify({ type: 'subscribe', block, stream: true })));
+    socket.on('open', () => socket.send(JSON.stringify({ type: 'subscribe', block, stream: true, ...(sinceSeq > 0 && { sinceSeq }) })));
     socket.on('unexpected-response', (_request, response) => end(refusal(response.statusCode ?? 0)));
     socket.on('error', () => end(new CliError('server', `${LOST}.`))); // no-address
     socket.on('close', (code) => end(new CliError('server', `${LOST} (${code}).`)));

@@ -75,13 +75,29 @@ function tokenOf(reveal: () => string): string {
 
 /** Calls one server (token-to-server-only). */
 export class Client {
-  readonly place: ServerPlace;
   readonly signal: AbortSignal;
+  readonly #find: () => Promise<ServerPlace>;
+  #place: ServerPlace;
 
-  /** `signal` aborts every call. */
-  constructor(place: ServerPlace, signal: AbortSignal) {
-    this.place = place;
+  /** `signal` aborts every call. `find` finds the server after a restart. */
+  constructor(place: ServerPlace, signal: AbortSignal, find = async (): Promise<ServerPlace> => place) {
+    this.#place = place;
     this.signal = signal;
+    this.#find = find;
+  }
+
+  get place(): ServerPlace {
+    return this.#place;
+  }
+
+  /** Finds the server again: a restarted one may have another address and token. Rejects with a CliError when none runs. */
+  async relocate(): Promise<void> {
+    this.#place = await this.#find();
+  }
+
+  /** A client of the same server whose calls are aborted by another signal. */
+  withSignal(signal: AbortSignal): Client {
+    return new Client(this.#place, signal, this.#find);
   }
 
   /** The parsed JSON answer. Rejects with a CliError (clear-failure). */

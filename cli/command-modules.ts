@@ -16,6 +16,7 @@ export const COMMAND_MODULES = {
   memory: () => import('./commands/memory.ts').then((m) => [m.MemoryCommand, m.CostsCommand]),
   logs: () => import('./commands/logs.ts').then((m) => [m.LogsCommand]),
   send: () => import('./commands/send.ts').then((m) => [m.SendCommand, m.QueueCommand]),
+  history: () => import('./commands/history.ts').then((m) => [m.HistoryCommand]),
   attach: () => import('./commands/attach.ts').then((m) => [m.AttachCommand]),
   archive: () => import('./commands/archive.ts').then((m) => [m.RenameCommand, m.RemoveCommand, m.ArchiveListCommand, m.RestoreCommand, m.PurgeCommand]),
   transfer: () => import('./commands/transfer.ts').then((m) => [m.ExportCommand, m.ImportCommand]),

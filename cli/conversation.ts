@@ -3,10 +3,13 @@
 // follow-first: the block is followed before a message is sent, so that no step of a quick reply is missed.
 // history-decides: the outcome is what the history says, active or archived; the steps only show the progress.
 // own-steps: steps of messages that other clients sent are dropped.
+// comes-back: a connection that is lost is made again, and the wait goes on. A message has a client id, so it is sent once even if its
+//   receipt was lost.
+import { randomUUID } from 'node:crypto';
 import type { ChatEntry, ChatReceipt, ReplyStep } from '../core/index.ts';
 import type { Api } from './api.ts';
-import { type Feed, openFeed } from './client-socket.ts';
 import { CliError, type ExitKind, kindOfCode } from './exit-codes.ts';
+import { SteadyFeed } from './steady-feed.ts';
 
 /** How long nothing may happen before `stalled` is called. */
 const STALL_MS = 3000;
@@ -24,6 +27,24 @@ export interface Watcher {
   step?(step: ReplyStep): Promise<void>;
   /** Nothing has happened for 3 s; called again after each further 3 s. */
   stalled?(): Promise<void>;
+  /** The message was read, and has no outcome yet. */
+  waiting?(message: ChatEntry): Promise<void>;
+  /** The connection was lost, or is there again (comes-back). */
+  connection?(state: 'lost' | 'back'): Promise<void>;
+}
+
+/** The optional parts of sending a message. */
+export interface SendOptions extends Pick<Watcher, 'connection'> {
+  /** Else a new one is made (comes-back). */
+  readonly clientId?: string | undefined;
+}
+
+/** Times that tests shorten. */
+export interface ConversationTimes {
+  /** How long nothing may happen before `stalled` is called. */
+  readonly stallMs?: number;
+  /** How long the server may be away. */
+  readonly patienceMs?: number;
 }
 
 const OPEN: readonly string[] = ['queued', 'processing'];
@@ -35,9 +56,11 @@ export class Conversation {
   readonly #stallMs: number;
   /** The steps that are not handled yet, by message id. */
   readonly #steps = new Map<string, ReplyStep[]>();
-  #feed: Feed | undefined;
+  #feed: SteadyFeed | undefined;
   #sending = 0;
   #hasChanged = true;
+  #isWriting = false;
+  #isAway = false;
   #fault: CliError | undefined;
   #wake: () => void = () => undefined;
 
@@ -48,56 +71,122 @@ export class Conversation {
   }
 
   /** Follows the block (follow-first). Rejects with a CliError. */
-  static async open(api: Api, block: string, stallMs = STALL_MS): Promise<Conversation> {
+  static async open(api: Api, block: string, { stallMs = STALL_MS, patienceMs }: ConversationTimes = {}): Promise<Conversation> {
     const conversation = new Conversation(api, block, stallMs);
-    conversation.#feed = await openFeed(api.client.place, block, {
-      refresh: () => conversation.#tell(() => (conversation.#hasChanged = true)),
-      step: (step) => conversation.#tell(() => conversation.#keep(step)),
-      gone: () => conversation.#tell(() => (conversation.#fault = new CliError('usage', `The block ${block} was archived.`))),
-      lost: (error) => conversation.#tell(() => (conversation.#fault = error)),
-    });
+    const tell = (change: () => void) => (): void => conversation.#tell(change);
+    conversation.#feed = await SteadyFeed.open(
+      api.client,
+      block,
+      {
+        refresh: tell(() => (conversation.#hasChanged = true)),
+        step: (step) => conversation.#tell(() => conversation.#keep(step)),
+        gone: tell(() => (conversation.#fault = new CliError('usage', `The block ${block} was archived.`))),
+        away: tell(() => (conversation.#isAway = true)),
+        back: tell(() => conversation.#return()),
+        failed: (error) =>
+          conversation.#tell(() => {
+            conversation.#isAway = false;
+            conversation.#fault = error;
+          }),
+      },
+      patienceMs,
+    );
     return conversation;
+  }
+
+  /** Whether the connection is lost at the moment. */
+  get isAway(): boolean {
+    return this.#isAway;
   }
 
   close(): void {
     this.#feed?.close();
   }
 
-  async send(message: string, clientId?: string): Promise<ChatReceipt> {
+  /** Sends a message once (comes-back). Rejects with a CliError. */
+  async send(message: string, signal: AbortSignal, { clientId = randomUUID(), connection }: SendOptions = {}): Promise<ChatReceipt> {
     this.#sending += 1;
     try {
-      const receipt = await this.#api.post(this.#block, message, clientId);
-      this.#steps.set(receipt.id, this.#steps.get(receipt.id) ?? []);
-      return receipt;
+      for (;;) {
+        await this.#present(signal, connection);
+        const receipt = await this.#reach(() => this.#api.post(this.#block, message, clientId));
+        if (receipt === undefined) continue;
+        this.#steps.set(receipt.id, this.#steps.get(receipt.id) ?? []);
+        return receipt;
+      }
     } finally {
       this.#sending -= 1;
     }
   }
 
-  /** Resolves once the message has ended, whether it has an answer or not. Rejects with a CliError when the block or the connection is gone, or `signal` fires. */
+  /**
+   * Resolves once the message has ended, whether it has an answer or not. Rejects with a CliError when the block is gone, the server does not
+   * come back, or `signal` fires.
+   */
   async outcome(id: string, watcher: Watcher, signal: AbortSignal): Promise<Outcome> {
     const steps = this.#steps.get(id) ?? [];
     this.#steps.set(id, steps);
-    let isWriting = false;
+    this.#isWriting = false;
+    let wasAway = false;
     for (;;) {
-      for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
-        isWriting = step.event === 'start' || step.event === 'content';
-        if (!isWriting) this.#hasChanged = true;
-        await watcher.step?.(step);
-      }
+      for (let step = steps.shift(); step !== undefined; step = steps.shift()) await this.#show(step, watcher);
       if (this.#fault !== undefined) throw this.#fault;
-      if (this.#hasChanged && !isWriting) {
+      if (this.#isAway !== wasAway) {
+        wasAway = this.#isAway;
+        await watcher.connection?.(wasAway ? 'lost' : 'back');
+      } else if (!this.#isAway && this.#hasChanged && !this.#isWriting) {
         this.#hasChanged = false;
-        const found = await this.#look(id);
+        const found = await this.#reach(() => this.#look(id, watcher));
         if (found !== undefined) return found;
-      } else if ((await this.#pause(signal)) === 'stalled' && !isWriting) await watcher.stalled?.();
+      } else if ((await this.#pause(signal)) === 'stalled' && !this.#isAway && !this.#isWriting) await this.#reach(async () => watcher.stalled?.());
+    }
+  }
+
+  async #show(step: ReplyStep, watcher: Watcher): Promise<void> {
+    this.#isWriting = step.event === 'start' || step.event === 'content';
+    if (!this.#isWriting) this.#hasChanged = true;
+    await watcher.step?.(step);
+  }
+
+  /** A reply may have ended while the connection was lost, so the history is read again. */
+  #return(): void {
+    this.#isAway = false;
+    this.#isWriting = false;
+    this.#hasChanged = true;
+  }
+
+  /** Waits until the server can be called. A server that did not come back is looked for again. */
+  async #present(signal: AbortSignal, connection: Watcher['connection']): Promise<void> {
+    if (this.#fault?.kind === 'server') {
+      const lost = this.#fault;
+      this.#fault = undefined;
+      this.#feed?.renew(lost);
+    }
+    const wasAway = this.#isAway;
+    if (wasAway) await connection?.('lost');
+    while (this.#isAway && this.#fault === undefined) await this.#pause(signal);
+    if (this.#fault !== undefined) throw this.#fault;
+    if (wasAway) await connection?.('back');
+  }
+
+  /** The result of a call; undefined when the server can't be reached, and then the connection is made again (comes-back). */
+  async #reach<T>(call: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof CliError) || error.kind !== 'server') throw error;
+      this.#feed?.renew(error);
+      return undefined;
     }
   }
 
   /** history-decides. */
-  async #look(id: string): Promise<Outcome | undefined> {
+  async #look(id: string, watcher: Watcher): Promise<Outcome | undefined> {
     const { entry, answer } = await this.#api.message(this.#block, id);
-    if (OPEN.includes(entry.status)) return undefined;
+    if (OPEN.includes(entry.status)) {
+      await watcher.waiting?.(entry);
+      return undefined;
+    }
     this.#steps.delete(id);
     return { message: entry, answer: answer ?? undefined };
   }
@@ -131,6 +220,12 @@ export class Conversation {
     });
   }
 }
+
+/** What a person is told about the connection. */
+export const CONNECTION_NOTES = {
+  lost: 'note: the connection to the server was lost; waiting for it to come back.',
+  back: 'note: the server is back.',
+} as const;
 
 const ENDINGS: Readonly<Record<string, string>> = {
   cancelled: 'The message was cancelled.',

@@ -146,6 +146,12 @@ export function isTerminal(stream: object): boolean {
   return 'isTTY' in stream && stream.isTTY === true;
 }
 
+/** Columns of a terminal; Infinity for any other stream. */
+export function widthOf(stream: object): number {
+  const columns = 'columns' in stream ? Number(stream.columns) : 0;
+  return columns > 0 ? columns : Number.POSITIVE_INFINITY;
+}
+
 /** Whether to use colour: on a terminal that is not dumb, without NO_COLOR. */
 export function isColored(stream: object, env: Readonly<Record<string, string | undefined>>): boolean {
   return isTerminal(stream) && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';

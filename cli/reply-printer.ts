@@ -4,18 +4,20 @@
 import type { Writable } from 'node:stream';
 import type { ReplyStep } from '../core/index.ts';
 import type { Outcome } from './conversation.ts';
-import { oneLine, TextPrinter } from './output.ts';
+import { isTerminal, oneLine, TextPrinter } from './output.ts';
 
 /** Prints the replies to one message. */
 export class ReplyPrinter {
   readonly #printer: TextPrinter;
   readonly #say: (text: string) => Promise<void>;
+  readonly #isTerminal: boolean;
   #shown = '';
 
   /** `say` writes remarks, such as that the answer was interrupted. */
   constructor(stdout: Writable, say: (text: string) => Promise<void>) {
     this.#printer = new TextPrinter(stdout);
     this.#say = say;
+    this.#isTerminal = isTerminal(stdout);
   }
 
   async step(step: ReplyStep): Promise<void> {
@@ -28,6 +30,12 @@ export class ReplyPrinter {
       await this.#printer.end();
       if (step.willRetry) await this.#say(`note: this attempt failed and will be repeated: ${oneLine(step.error)}`);
     }
+  }
+
+  /** Writes a remark while the reply goes on. Only at a terminal it needs a line of its own: a file must have the answer as it is. */
+  async remark(text: string): Promise<void> {
+    if (this.#isTerminal) await this.#printer.end();
+    await this.#say(text);
   }
 
   /** Prints the missing rest of the answer and a final newline (complete-text). */

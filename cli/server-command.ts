@@ -3,10 +3,10 @@ import type { Writable } from 'node:stream';
 import type { Core, Warning } from '../core/index.ts';
 import { Api } from './api.ts';
 import { shellWord } from './banner.ts';
-import { Client, findServer, runningServer } from './client.ts';
+import { Client, findServer, runningServer, type ServerPlace } from './client.ts';
 import { BaseCommand } from './command.ts';
 import { CliError, type ExitKind, worstOf } from './exit-codes.ts';
-import { isColored, isTerminal, oneLine, type Style, styleFor, toJson, write } from './output.ts';
+import { isColored, isTerminal, oneLine, type Style, styleFor, toJson, widthOf, write } from './output.ts';
 
 /** A placeholder such as `<name>`, which hints show unquoted. */
 const PLACEHOLDER = /^([a-z.]+=)?<[a-z]+>$/;
@@ -17,7 +17,8 @@ export abstract class ServerCommand extends BaseCommand {
   protected withServer(work: (api: Api, signal: AbortSignal) => Promise<ExitKind>): Promise<ExitKind> {
     return this.interruptible(async (signal) => {
       const { workspace } = await this.config();
-      return work(new Api(new Client(await findServer(workspace, this.hint('serve')), signal)), signal);
+      const find = (): Promise<ServerPlace> => findServer(workspace, this.hint('serve'));
+      return work(new Api(new Client(await find(), signal, find)), signal);
     });
   }
 
@@ -85,8 +86,7 @@ export abstract class ServerCommand extends BaseCommand {
 
   /** Columns of the terminal; Infinity when stdout is not a terminal. */
   protected get width(): number {
-    const { columns } = this.stdout as Writable & { columns?: number };
-    return columns !== undefined && columns > 0 ? columns : Number.POSITIVE_INFINITY;
+    return widthOf(this.stdout);
   }
 
   protected get style(): Style {

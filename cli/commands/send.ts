@@ -8,6 +8,7 @@ import { readMessage } from '../input.ts';
 import { isTerminal, oneLine, toJson, write, writeLines } from '../output.ts';
 import { queueTable } from '../report-tables.ts';
 import { ServerCommand } from '../server-command.ts';
+import { isWatched, Spinner } from '../spinner.ts';
 
 const category = 'Messages';
 /** The longest wait without `--timeout`: a script must not hang for ever. */
@@ -40,9 +41,12 @@ export class SendCommand extends ServerCommand {
   wait = Option.Boolean('--wait', false, { description: 'Wait for the answer and print it' });
   stream = Option.Boolean('--stream', false, { description: 'Print the answer while it is written' });
   timeout = Option.String('--timeout', { description: 'The most seconds to wait for the answer; else 600' });
+  verbose = Option.Boolean('-v,--verbose', false, { description: 'At a terminal, show how fast the reply was' });
   clientId = Option.String('--client-id', { description: 'Your own id of this message; a second message with it is not sent' });
   name = Option.String({ name: 'name' });
   message = Option.String({ required: false, name: 'message' });
+
+  #spinner: Spinner | undefined;
 
   protected override async run(): Promise<ExitKind> {
     const timeoutMs = Number(this.timeout ?? WAIT_SECONDS) * 1000;
@@ -58,6 +62,11 @@ export class SendCommand extends ServerCommand {
     });
   }
 
+  protected override say(text: string): Promise<void> {
+    this.#spinner?.clear();
+    return super.say(text);
+  }
+
   async #remark(api: Api, { running, position, note }: ChatReceipt): Promise<void> {
     if (running && note.includes('waits')) await this.say(`note: ${oneLine(await this.#hindrance(api))}`);
     else if (!running) await this.say(`note: the monitor of ${this.name} does not run; \`${this.hint('start', this.name)}\` starts it.`);
@@ -71,12 +80,16 @@ export class SendCommand extends ServerCommand {
   }
 
   async #converse(api: Api, message: string, signal: AbortSignal, timeoutMs: number): Promise<ExitKind> {
-    const { Conversation, faultOf } = await import('../conversation.ts');
+    const { CONNECTION_NOTES, Conversation, faultOf } = await import('../conversation.ts');
     const { ReplyPrinter } = await import('../reply-printer.ts');
     const conversation = await Conversation.open(api, this.name);
+    const { withSpinner } = await import('../wait-display.ts');
+    const { speedText } = await import('../wait-text.ts');
+    const spinner = new Spinner(this.stderr, !this.json && isWatched(this.stderr, this.context.env));
+    this.#spinner = spinner;
     const printer = new ReplyPrinter(this.stdout, (text) => this.say(text));
     try {
-      const receipt = await conversation.send(message, this.clientId);
+      const receipt = await conversation.send(message, signal, { clientId: this.clientId, connection: (state) => this.say(CONNECTION_NOTES[state]) });
       await this.#remark(api, receipt);
       // At a terminal, the remark must not continue the line of the reply.
       const leave = (): Promise<void> => this.say(`The message stays; \`${this.hint('queue', this.name, '--cancel', receipt.id)}\` cancels it.`);
@@ -85,10 +98,21 @@ export class SendCommand extends ServerCommand {
       const outcome = await conversation
         .outcome(
           receipt.id,
-          this.#watcher(api, (step) => printer.step(step)),
+          withSpinner(
+            {
+              ...this.#watcher(api, (step) => printer.step(step)),
+              connection: (state) => printer.remark(CONNECTION_NOTES[state]),
+            },
+            spinner,
+            { api, block: this.name, id: receipt.id, ahead: receipt.position, isRunning: receipt.running, isStreamed: this.stream },
+          ),
           AbortSignal.any([signal, tooLong]),
         )
         .catch((error: unknown) => {
+          if (error instanceof CliError && error.kind === 'server') {
+            const later = this.hint('history', this.name, '--id', receipt.id);
+            throw new CliError('server', `${error.message} The message stays; \`${later}\` shows its answer.`, error);
+          }
           if (!tooLong.aborted || signal.aborted) throw error;
           throw new CliError(
             'provider',
@@ -96,14 +120,18 @@ export class SendCommand extends ServerCommand {
             error,
           );
         });
+      spinner.stop();
       const fault = faultOf(outcome);
       if (this.json) await this.#printOutcome(outcome, fault);
       else await printer.finish(outcome);
+      const speed = this.verbose && spinner.isWatched && outcome.answer !== undefined ? speedText(outcome.answer) : undefined;
+      if (speed !== undefined) await this.say(speed);
       if (fault === undefined) return 'ok';
       if (!this.json) throw fault;
       await this.say(`blockhouse: ${oneLine(fault.message)}`);
       return fault.kind;
     } finally {
+      spinner.stop();
       await printer.end();
       conversation.close();
     }

@@ -17,6 +17,9 @@ interface Desk {
   reply(index: number, text: string): void;
 }
 
+/** How fast each reply was. */
+const SPEED = { usage: { inputTokens: 1, outputTokens: 100, totalTokens: 101 }, latencyMs: 3000, ttftMs: 1000 };
+
 interface Entry {
   id: string;
   role: string;
@@ -26,13 +29,23 @@ interface Entry {
   error?: object;
 }
 
+interface DeskOptions {
+  readonly terminal?: boolean;
+  readonly running?: boolean;
+  readonly state?: string;
+  /** The conversation before the talk. */
+  readonly past?: readonly object[];
+  /** A person sees what a message waits for. */
+  readonly watched?: boolean;
+}
+
 /** A person at a block, whose answers the test gives. */
-async function desk(t: Test, { terminal = true, running = true, state }: { terminal?: boolean; running?: boolean; state?: string } = {}): Promise<Desk> {
+async function desk(t: Test, { terminal = true, running = true, state, past = [], watched = false }: DeskOptions = {}): Promise<Desk> {
   const history: Entry[] = [];
   let now = state ?? (running ? 'working' : 'stopped');
   const pulse = { state: running ? 'idle' : 'stopped', attention: false };
   const server = await startFakeBlockServer(t, ({ method, path, body }, res) => {
-    const [, , , , part, id] = path.split('/');
+    const [, , , , part, id] = path.replace(/\?.*/, '').split('/');
     if (part === 'why')
       return answer(res, {
         name: 'b',
@@ -47,6 +60,7 @@ async function desk(t: Test, { terminal = true, running = true, state }: { termi
     if (part === undefined) return answer(res, { name: 'b', config: { adapter: { provider: 'p', model: 'mo\x1bdel' } }, pulse, memory: MEMORY });
     if (part === 'start') now = 'working';
     if (part === 'start' || part === 'stop') return answer(res, { success: true, message: `b: ${part}.`, pulse });
+    if (method === 'GET' && id === undefined) return answer(res, { messages: path.includes('before=') ? [] : past });
     if (method === 'GET')
       return answer(
         res,
@@ -77,7 +91,7 @@ async function desk(t: Test, { terminal = true, running = true, state }: { termi
       server.push({ type: 'stream', block: 'b', id, seq: 1, ...frame });
     const entry = history.find((candidate) => candidate.id === id);
     if (entry !== undefined) entry.status = 'done';
-    history.push({ id: `a${index}`, role: 'assistant', status: 'done', content: text, replyTo: id });
+    history.push({ id: `a${index}`, role: 'assistant', status: 'done', content: text, replyTo: id, ...SPEED });
   };
   const [input, output, out] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const controller = new AbortController();
@@ -88,7 +102,18 @@ async function desk(t: Test, { terminal = true, running = true, state }: { termi
   output.on('data', (chunk) => {
     texts.stderr += String(chunk);
   });
-  const ended = attach({ api: server.api, block: 'b', input, output, stdout: out, terminal, style: styleFor(false), signal: controller.signal });
+  const ended = attach({
+    api: server.api,
+    block: 'b',
+    input,
+    output,
+    stdout: out,
+    terminal,
+    style: styleFor(false),
+    isWatched: watched,
+    isVerbose: watched,
+    signal: controller.signal,
+  });
   ended.catch(() => undefined); // looked at by the test
   return { server, input, controller, ended, stdout: () => texts.stdout, stderr: () => texts.stderr, reply };
 }
@@ -117,6 +142,34 @@ t.test('a line is a message, its reply goes to stdout, and Ctrl-D leaves', async
   await until('the reply shows', () => session.stdout().endsWith('Yes.\n'));
   session.input.write('\x04');
   t.equal(await session.ended, 'ok');
+});
+
+t.test('a talk begins with the end of the conversation so far', async (t) => {
+  const timestamp = new Date(Date.now() - 60_500).toISOString();
+  const past = [
+    { id: 'm1', role: 'user', status: 'done', content: 'Any news?', timestamp },
+    { id: 'm2', role: 'assistant', status: 'done', content: 'one\ntwo\nthree\nfour\nfive\nsix\x1b[2J\nseven\neight', provider: 'p', model: 'm', timestamp },
+  ];
+  const session = await desk(t, { past });
+  await until('the prompt shows', () => session.stderr().includes('b › '));
+  t.match(session.stderr(), /^you {2}1m ago {2}m1\nAny news\?\n\nb {2}1m ago {2}p\/m {2}m2\none\n[\s\S]*six\n… 2 more lines\n\nb {2}● idle/);
+  session.input.write('\x04');
+  await session.ended;
+  const piped = await desk(t, { past, terminal: false });
+  piped.input.end();
+  await piped.ended;
+  t.equal(piped.stderr(), '');
+});
+
+t.test('while a person waits, a line shows for how long and what for, until the reply shows; its speed comes after it', async (t) => {
+  const session = await desk(t, { watched: true });
+  session.input.write('hello\r');
+  await until('it shows', () => /\[K\S \ds {2}waiting for the model/.test(session.stderr()));
+  session.reply(0, 'Hi!');
+  await until('the reply shows', () => session.stdout() === 'Hi!\n');
+  session.input.write('\x04');
+  t.equal(await session.ended, 'ok');
+  t.match(session.stderr(), 'waiting for the model\r\x1b[K100 tokens in 3.0 s, 50.0 tokens/s\n');
 });
 
 t.test('Ctrl-C ends the reply that is waited for; without one, it leaves', async (t) => {
@@ -200,10 +253,18 @@ t.test('a signal ends the reply and the talk as an interruption', async (t) => {
   t.ok(session.server.calls.some(({ path }) => path === '/api/blocks/b/chat/m0/cancel'));
 });
 
-t.test('a server that goes away ends the talk', async (t) => {
+t.test('a talk goes on after a lost connection, and Ctrl-C leaves while the server is away', async (t) => {
   const session = await desk(t);
   session.input.write('hello\r');
   await until('it is sent', () => posted(session).length === 1);
   session.server.drop();
-  await t.rejects(session.ended, { kind: 'server', message: /./ });
+  await until('it is told', () => session.stderr().includes('note: the server is back.'));
+  t.match(session.stderr(), 'note: the connection to the server was lost; waiting for it to come back.\n');
+  session.reply(0, 'Hi!');
+  await until('the reply shows', () => session.stdout() === 'Hi!\n');
+  session.server.close();
+  session.input.write('again\r');
+  await until('it is told', () => session.stderr().endsWith('waiting for it to come back.\n'));
+  session.input.write('\x03');
+  await t.rejects(session.ended, { kind: 'interrupted', message: /./ });
 });

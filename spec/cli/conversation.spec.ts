@@ -14,7 +14,7 @@ interface Talk {
 const WAITING = { id: 'm1', role: 'user', status: 'queued', content: 'hi' };
 
 /** A block whose history is what the test puts into it. */
-async function talk(t: Test, options: { onPost?: (talk: Talk) => void; stallMs?: number } = {}): Promise<Talk> {
+async function talk(t: Test, options: { onPost?: (talk: Talk) => void; stallMs?: number; patienceMs?: number } = {}): Promise<Talk> {
   const history: Record<string, unknown>[] = [];
   const server = await startFakeBlockServer(t, ({ method, path }, res) => {
     if (method === 'GET') return answer(res, foundIn(history, path));
@@ -23,7 +23,7 @@ async function talk(t: Test, options: { onPost?: (talk: Talk) => void; stallMs?:
     answer(res, { queued: true, block: 'b', id: 'm1', position: 0, running: true, note: '' });
   });
   const frame = (event: string, more: object = {}, id = 'm1'): void => server.push({ type: 'stream', block: 'b', id, seq: 1, event, ...more });
-  const conversation = await Conversation.open(server.api, 'b', options.stallMs);
+  const conversation = await Conversation.open(server.api, 'b', options);
   t.teardown(() => conversation.close());
   const all: Talk = { server, history, conversation, frame };
   return all;
@@ -42,7 +42,7 @@ t.test('steps come in their order, also those that were faster than the receipt,
     },
   });
   const steps: string[] = [];
-  const { id } = await conversation.send('hi');
+  const { id } = await conversation.send('hi', signal);
   const ending = conversation.outcome(id, { step: async (step: ReplyStep) => void steps.push(step.event === 'content' ? step.text : step.event) }, signal);
   await until('the first text is seen', () => steps.includes('Hel'));
   frame('content', { text: 'lo' });
@@ -54,7 +54,7 @@ t.test('steps come in their order, also those that were faster than the receipt,
 
 t.test('a message that ends without any step is told by a refresh', async (t) => {
   const { conversation, history, server } = await talk(t);
-  const { id } = await conversation.send('hi');
+  const { id } = await conversation.send('hi', signal);
   const ending = conversation.outcome(id, {}, signal);
   history.splice(0, 1, { ...DONE, status: 'cancelled' });
   server.push({ type: 'refresh', block: 'b' });
@@ -63,7 +63,7 @@ t.test('a message that ends without any step is told by a refresh', async (t) =>
 
 t.test('while a reply is written, changes of the files cause no reading', async (t) => {
   const { conversation, frame, history, server } = await talk(t);
-  const { id } = await conversation.send('hi');
+  const { id } = await conversation.send('hi', signal);
   const seen: number[] = [];
   const ending = conversation.outcome(id, { step: async () => void seen.push(1) }, signal);
   frame('start');
@@ -80,7 +80,7 @@ t.test('while a reply is written, changes of the files cause no reading', async 
 
 t.test('who waits in vain is told why, again and again', async (t) => {
   const { conversation, history, server } = await talk(t, { stallMs: 5 });
-  const { id } = await conversation.send('hi');
+  const { id } = await conversation.send('hi', signal);
   const stalls: number[] = [];
   const ending = conversation.outcome(id, { stalled: async () => void stalls.push(1) }, signal);
   await until('it is told twice', () => stalls.length >= 2);
@@ -89,16 +89,16 @@ t.test('who waits in vain is told why, again and again', async (t) => {
   await ending;
 });
 
-t.test('a block that goes, a connection that breaks and a signal end the waiting', async (t) => {
+t.test('a block that goes, a server that does not come back and a signal end the waiting', async (t) => {
   const gone = await talk(t);
   gone.history.push(WAITING);
   const first = gone.conversation.outcome('m1', {}, signal);
   gone.server.push({ type: 'gone', block: 'b' });
   await t.rejects(first, { kind: 'usage', message: 'The block b was archived.' });
-  const broken = await talk(t);
+  const broken = await talk(t, { patienceMs: 300 });
   broken.history.push(WAITING);
   const second = broken.conversation.outcome('m1', {}, signal);
-  broken.server.drop();
+  broken.server.close();
   await t.rejects(second, { kind: 'server', message: /connection to the server was lost/ });
   const left = await talk(t);
   left.history.push(WAITING);
@@ -107,6 +107,39 @@ t.test('a block that goes, a connection that breaks and a signal end the waiting
   await until('the history was read', () => left.server.calls.length > 0);
   controller.abort();
   await t.rejects(third, { kind: 'interrupted', message: /./ });
+});
+
+t.test('a connection that was lost is made again, the rest of the reply comes, and what happened in between is read', async (t) => {
+  const { conversation, frame, history, server } = await talk(t);
+  const { id } = await conversation.send('hi', signal);
+  const told: string[] = [];
+  const step = async (step: ReplyStep) => void told.push(step.event === 'content' ? step.text : step.event);
+  const ending = conversation.outcome(id, { step, connection: async (state) => void told.push(state) }, signal);
+  frame('start', { seq: 10 });
+  frame('content', { seq: 13, text: 'Hel' });
+  await until('the text is seen', () => told.includes('Hel'));
+  server.drop();
+  await until('it is back', () => told.includes('back'));
+  t.same(server.frames.at(-1), { type: 'subscribe', block: 'b', stream: true, sinceSeq: 13 });
+  frame('content', { seq: 15, text: 'lo' });
+  await until('the rest is seen', () => told.includes('lo'));
+  server.drop();
+  history.splice(0, 1, DONE, ANSWER); // the steps of this end come while nobody listens
+  t.match(await ending, { message: DONE, answer: ANSWER });
+  t.same(told, ['start', 'Hel', 'lost', 'back', 'lo', 'lost', 'back']);
+});
+
+t.test('a message whose receipt was lost is sent again with the same client id', async (t) => {
+  const ids: string[] = [];
+  const server = await startFakeBlockServer(t, ({ body }, res) => {
+    ids.push((JSON.parse(String(body)) as { clientId: string }).clientId);
+    if (ids.length === 1) res.destroy();
+    else answer(res, { queued: true, block: 'b', id: 'm1', position: 0, running: true, note: '' });
+  });
+  const conversation = await Conversation.open(server.api, 'b');
+  t.teardown(() => conversation.close());
+  t.match(await conversation.send('hi', signal), { id: 'm1' });
+  t.match(ids, { length: 2, 0: /^.{10}/, 1: ids[0] });
 });
 
 t.test('an outcome without an answer is a failure of its kind', async (t) => {

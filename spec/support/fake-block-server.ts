@@ -27,6 +27,8 @@ export interface FakeBlockServer {
   push(frame: object): void;
   /** Drops every WebSocket. */
   drop(): void;
+  /** Drops every connection and takes no more. */
+  close(): void;
 }
 
 export function answer(res: ServerResponse, body: unknown, status = 200): void {
@@ -65,16 +67,17 @@ export async function startFakeBlockServer(t: Test, play: Play, subscribed = def
   const drop = (): void => {
     for (const socket of sockets.clients) socket.terminate();
   };
-  t.teardown(() => {
+  const close = (): void => {
+    server.close();
     drop();
     server.closeAllConnections();
-    server.close();
-  });
+  };
+  t.teardown(close);
   const place = { url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), token: 'bh_token', pid: 7 };
   const push = (frame: object): void => {
     for (const socket of sockets.clients) socket.send(JSON.stringify(frame));
   };
-  return { place, api: new Api(new Client(place, new AbortController().signal)), calls, frames, push, drop };
+  return { place, api: new Api(new Client(place, new AbortController().signal)), calls, frames, push, drop, close };
 }
 
 function defaultSubscribed(socket: WebSocket, { block }: Record<string, unknown>): void {

@@ -6,7 +6,7 @@ import t from 'tap';
 import { DAEMON_END, daemonLine } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 import { type Answerer, sendJson } from '../../support/upstream.ts';
-import { CLI, type Desk, openDesk, openDeskOfProcess } from '../run.ts';
+import { CLI, type Desk, openDesk, openDeskOfProcess, serve } from '../run.ts';
 
 async function withBlock(desk: Desk, ...args: string[]): Promise<Desk> {
   await desk.on(['new', 'one', '--provider', 'ollama', '--model', 'm', ...args]);
@@ -112,15 +112,26 @@ t.test('Ctrl-C at a terminal ends the line of the reply before anything else is 
   t.match(readFileSync(path, 'utf8'), /^half \nThe message stays; .*\n$/);
 });
 
-t.test('a server that ends while somebody waits is told, without the token', async (t) => {
-  const desk = await openDeskOfProcess(t, (_request, res) => void res.writeHead(200).write(daemonLine('half ')));
+t.test('a server that is killed and started again while somebody waits: the wait goes on, and the answer is printed', async (t) => {
+  let requests = 0;
+  const desk = await openDeskOfProcess(t, (_request, res) => {
+    requests += 1;
+    res.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    res.write(daemonLine('half '));
+    if (requests > 1) res.end(daemonLine('whole') + DAEMON_END);
+  });
   await withBlock(desk, '--start');
   const { printed, ended } = desk.begin(['send', 'one', '--stream', 'hi']);
   await printed('half');
   desk.server.child.kill('SIGKILL');
-  const { code, stderr } = await ended;
-  t.equal(code, 6);
-  t.match(stderr, /^blockhouse: The connection to the server was lost.*\n$/);
+  await desk.server.ended;
+  const second = await serve(t, desk.workspace, { OLLAMA_BASE_URL: desk.upstream.url }); // on another port
+  const { code, stdout, stderr } = await ended;
+  second.child.kill('SIGKILL');
+  await second.ended;
+  t.equal(code, 0);
+  t.match(stdout, /half whole\n$/);
+  t.match(stderr, /^note: the connection to the server was lost; .*\n(?:.*\n)*note: the server is back\.\n/);
   t.notMatch(stderr, 'bh_');
 });
 
