@@ -78,7 +78,7 @@ export function resolveProcessConfig(flags: Flags, env: Environment): ProcessCon
     maxConnections: integer('BLOCKHOUSE_MAX_CONNECTIONS', text('BLOCKHOUSE_MAX_CONNECTIONS'), 1, 1_000_000) ?? DEFAULT_MAX_CONNECTIONS,
     drainMs: integer('BLOCKHOUSE_DRAIN_MS', text('BLOCKHOUSE_DRAIN_MS'), 0, 3_600_000) ?? DEFAULT_DRAIN_MS,
     logLevel: choice('BLOCKHOUSE_LOG_LEVEL', text, LOG_LEVELS, 'info'),
-    requestLogLevel: choice('BLOCKHOUSE_LOG_REQUESTS', text, REQUEST_LOG_LEVELS, 'info'),
+    requestLogLevel: choice('BLOCKHOUSE_LOG_REQUESTS', text, REQUEST_LOG_LEVELS, 'debug'),
   });
 }
 

@@ -16,7 +16,7 @@ t.test('without flags and environment the defaults hold', async (t) => {
     maxConnections: 2000,
     drainMs: 3500,
     logLevel: 'info',
-    requestLogLevel: 'info',
+    requestLogLevel: 'debug',
   });
 });
 

@@ -70,7 +70,7 @@ export class Front {
     this.#core = core;
     this.#takesUpgrades = takesUpgrades;
     this.#log = options.log ?? STDERR_LOG;
-    this.#requestLogLevel = options.requestLogLevel ?? 'info';
+    this.#requestLogLevel = options.requestLogLevel ?? 'debug';
     this.#mounts = options.mounts ?? [];
     this.#allowRemote = options.allowRemote ?? false;
     this.#context = {

@@ -59,7 +59,9 @@ export function writeJson(res: ServerResponse, reply: JsonReply, requestId: stri
   const body = reply.body === undefined || reply.body instanceof Written ? reply.body : new Written(toJsonText(reply.body));
   res.writeHead(reply.status, headersOf(body, reply.headers, requestId));
   const content = body === undefined ? undefined : asWritten(body.content);
-  if (hold === undefined)
+  // Behind another answer (pipelining) it is handed over at once, so that Node counts its bytes and reads no more requests than it should.
+  if (hold === undefined && res.socket === null) send(res, content);
+  else if (hold === undefined)
     setImmediate(send, res, content); // one-batch
   else {
     if (content === undefined) res.flushHeaders();

@@ -12,7 +12,7 @@ export function recordRequest(
   requestId: string,
   ms: number,
   failure: BlockhouseError | undefined,
-  servedLevel: RequestLogLevel = 'info',
+  servedLevel: RequestLogLevel = 'debug',
 ): void {
   const status = failure?.status ?? res.statusCode;
   if (status < 400 && log.isLevelEnabled?.(servedLevel) === false) return;

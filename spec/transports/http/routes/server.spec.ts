@@ -1,12 +1,14 @@
 import t from 'tap';
 import { SERVER_ROUTES } from '../../../../transports/http/routes/server.ts';
 
-t.test('health and the verdict about a token are public, the document is not', async (t) => {
+t.test('only health and the verdict about a token are public', async (t) => {
   t.strictSame(
     Object.entries(SERVER_ROUTES).map(([key, route]) => [key, 'public' in route]),
     [
       ['GET /api/health', true],
       ['GET /api/auth/status', true],
+      ['GET /api/adapters', false],
+      ['GET /api/settings', false],
       ['GET /openapi.json', false],
     ],
   );
