@@ -1,5 +1,4 @@
 // The base of the commands that call the running server.
-import type { Writable } from 'node:stream';
 import type { Core, Warning } from '../core/index.ts';
 import { Api } from './api.ts';
 import { shellWord } from './banner.ts';
