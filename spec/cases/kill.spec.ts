@@ -49,7 +49,7 @@ t.test('kill -9 again and again loses nothing that was acknowledged, and doubles
   for (const report of reports) {
     t.comment(tell(report));
     t.strictSame(report.faults, []);
-    t.ok(report.kills > 0 && (report.acknowledged['message'] ?? 0) > 0);
+    t.ok(report.kills > 0 && Object.values(report.acknowledged).some((count) => count > 0)); // of which kind is up to the seed
   }
 });
 

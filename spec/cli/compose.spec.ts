@@ -55,12 +55,13 @@ t.test('a core that fails to close when its time is up is in the log, and nothin
 t.test('a server starts, serves and closes', async (t) => {
   const server = await startServer({ port: '0', workspace: testFolder(t) });
   t.equal((await fetch(`${server.url}/v1/health`)).status, 200);
+  t.equal((await fetch(`${server.url}/v1/adapters`)).status, 401);
   await server.close();
   await t.rejects(fetch(`${server.url}/v1/health`));
   const [name = ''] = readdirSync(join(server.config.workspace, 'logs'));
   t.match(
     readFileSync(join(server.config.workspace, 'logs', name), 'utf8'),
-    /INFO "request served" .*path=\/v1\/health status=200/,
-    'the request is in the log of the workspace',
+    /INFO "request refused" .*path=\/v1\/adapters status=401/,
+    'a refused request is in the log of the workspace',
   );
 });
