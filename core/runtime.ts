@@ -13,7 +13,18 @@ import { RETRY_LIMIT } from './gateway/retry.ts';
 import type { Environment } from './gateway/settings.ts';
 import { ChatStream } from './gateway/stream.ts';
 import type { Adapter, StreamSink, UpstreamTimeouts } from './ports.ts';
-import type { AdapterInfo, AdapterStatus, ChatDone, ChatRequest, ChatResponse, DoctorReport, ModelList, ShownSetting, VerifyRequest, VerifyResult } from './types.ts';
+import type {
+  AdapterInfo,
+  AdapterStatus,
+  ChatDone,
+  ChatRequest,
+  ChatResponse,
+  DoctorReport,
+  ModelList,
+  ShownSetting,
+  VerifyRequest,
+  VerifyResult,
+} from './types.ts';
 import { VERSION } from './version.ts';
 import { type WorkspaceOptions, WorkspaceSession } from './workspace-session.ts';
 
