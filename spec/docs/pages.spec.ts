@@ -46,3 +46,14 @@ t.test('links lead from the README to every page, except the decisions', async (
   visit('README.md');
   for (const page of inFolder('docs').filter((path) => path.endsWith('.md') && !path.includes('decisions'))) t.ok(seen.has(page), page);
 });
+
+t.test('each page says after its title what it is for', async (t) => {
+  for (const page of PAGES.filter((path) => path.startsWith('docs/'))) t.match(readFileSync(join(ROOT, page), 'utf8'), /^# .+\n\n[\w`*]/, page);
+});
+
+/** Phrases that readers had to read twice. */
+const UNCLEAR = /whoever|\b(?:is|are|was|were) told\b|\bbut for\b|\banew\b|\bwhat is no\b|\(\+\)/i;
+
+t.test('no page has a phrase that readers had to read twice', async (t) => {
+  for (const page of PAGES.filter((path) => !/decisions|^bench/.test(path))) t.notMatch(proseOf(page), UNCLEAR, page);
+});
