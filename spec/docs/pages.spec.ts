@@ -47,8 +47,9 @@ t.test('links lead from the README to every page, except the decisions', async (
   for (const page of inFolder('docs').filter((path) => path.endsWith('.md') && !path.includes('decisions'))) t.ok(seen.has(page), page);
 });
 
-t.test('each page says after its title what it is for', async (t) => {
-  for (const page of PAGES.filter((path) => path.startsWith('docs/'))) t.match(readFileSync(join(ROOT, page), 'utf8'), /^# .+\n\n[\w`*]/, page);
+t.test('each page says after its title what it is for, except the generated one, which begins with its table', async (t) => {
+  for (const page of PAGES.filter((path) => path.startsWith('docs/') && path !== 'docs/cli.md'))
+    t.match(readFileSync(join(ROOT, page), 'utf8'), /^# .+\n\n[\w`*]/, page);
 });
 
 /** Phrases that readers had to read twice. */
