@@ -159,7 +159,7 @@ export function createCore(options: CoreOptions): Core {
 }
 
 async function checkUnheld(workspace: string | undefined, gateway: Gateway): Promise<DoctorReport> {
-  if (workspace === undefined) throw new Error('There is nothing to check without a workspace: createCore({ workspace, … }).');
+  if (workspace === undefined) throw new Error('This check needs a workspace: createCore({ workspace, … }).');
   const { examineUnheld } = await import('./block/doctor-unheld.ts');
   return examineUnheld(
     workspace,

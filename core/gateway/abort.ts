@@ -34,7 +34,7 @@ export function offAbort(signal: AbortSignal, leave: () => void): void {
 
 /** The error of a request whose caller has left. */
 export function callerLeft(cause: unknown, mayHaveRun = false): BlockhouseError {
-  return new BlockhouseError('CANCELLED', 'The caller left.', { cause, mayHaveRun });
+  return new BlockhouseError('CANCELLED', 'The client closed the connection or aborted the request.', { cause, mayHaveRun });
 }
 
 /**

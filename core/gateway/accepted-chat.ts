@@ -86,7 +86,7 @@ export function promptFor(request: ChatRequest, adapter: Adapter): Prompt {
   const prompt = toPrompt(request);
   const unused = unusedFields(request.config, adapter);
   if (unused.length === 0) return prompt;
-  const warnings = unused.map((name) => ({ field: `config.${name}`, message: `${adapter.displayName} does not use it; it was left out.` }));
+  const warnings = unused.map((name) => ({ field: `config.${name}`, message: `${adapter.displayName} does not support this setting, so it was not sent.` }));
   return { ...prompt, warnings: [...prompt.warnings, ...warnings] };
 }
 

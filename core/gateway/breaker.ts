@@ -145,9 +145,9 @@ export class Breaker {
     const what =
       this.#refused === undefined
         ? `${this.#name} has failed ${this.#failures} times in a row`
-        : `${this.#name} has failed again and again on requests like this one`;
-    const next = `the next try is in ${Math.ceil(retryAfterMs / 1000)} s`;
-    return new BlockhouseError('UPSTREAM_UNREACHABLE', `${what}, so it is left alone; ${next}. The last failure: ${this.#lastError}`, { retryAfterMs });
+        : `${this.#name} has repeatedly failed on requests like this one`;
+    const next = `The next attempt is possible in ${Math.ceil(retryAfterMs / 1000)} s`;
+    return new BlockhouseError('UPSTREAM_UNREACHABLE', `${what}, so calls to it are paused. ${next}. The last error: ${this.#lastError}`, { retryAfterMs });
   }
 
   #enter(phase: Phase): void {

@@ -53,7 +53,7 @@ export class AttemptQueue {
 
   #full(): BlockhouseError {
     const { concurrency, waiting } = this.#limits;
-    return new BlockhouseError('QUEUE_FULL', `The provider is busy (requests at work: ${concurrency}, waiting: ${waiting}). Try again later.`, {
+    return new BlockhouseError('QUEUE_FULL', `The queue of the provider is full (${concurrency} requests running, ${waiting} waiting). Try again later.`, {
       retryAfterMs: RETRY_AFTER_MS,
     });
   }

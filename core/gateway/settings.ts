@@ -102,7 +102,7 @@ function assertUsable(name: string, setting: SettingSpec, value: string | undefi
   if (setting.secret && !HEADER_SAFE.test(value)) {
     throw new BlockhouseError(
       'ADAPTER_NOT_CONFIGURED',
-      `${name} from ${source} contains characters that no key has (spaces, line ends or non-ASCII). Set it again.`,
+      `${name} from ${source} contains characters that are not allowed in a key (spaces, line breaks or non-ASCII characters). Set it again.`,
     );
   }
 }

@@ -28,7 +28,7 @@ export class ChatStream implements AsyncIterable<ChatStreamEvent> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<ChatStreamEvent, void, undefined> {
-    if (this.#used) throw new Error('A chat stream can be read once.');
+    if (this.#used) throw new Error('A chat stream can be read only once.');
     this.#used = true;
     const abort = new AbortController();
     const signal = this.#outer === undefined ? abort.signal : AbortSignal.any([abort.signal, this.#outer]);
