@@ -59,7 +59,9 @@ function assertRoom(entries: Entries, added: ChatEntry, cap: number): number {
   }
   const limit = waiting >= cap ? `queue.cap is ${cap}` : `waiting messages are limited to ${WAITING_BYTES} bytes in total`;
   if (waiting < cap && bytes <= WAITING_BYTES) return waiting;
-  throw new BlockhouseError('QUEUE_FULL', `The queue is full: ${waiting} messages are already waiting (${limit}). Try again later.`, { retryAfterMs: RETRY_AFTER_MS });
+  throw new BlockhouseError('QUEUE_FULL', `The queue is full: ${waiting} messages are already waiting (${limit}). Try again later.`, {
+    retryAfterMs: RETRY_AFTER_MS,
+  });
 }
 
 function positionOf(entries: Entries, entry: ChatEntry): number {

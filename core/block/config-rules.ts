@@ -53,8 +53,7 @@ function checkedPatch(patch: unknown, name: string, place: string): Record<strin
   const secret = secretField(patch);
   if (secret !== undefined) throw invalidRequest(`${place}${secret}`, IS_SECRET);
   checkPatch(patch);
-  if (patch['name'] !== undefined && patch['name'] !== name)
-    throw invalidRequest(`${place}name`, "can't be changed here; use `blockhouse rename`");
+  if (patch['name'] !== undefined && patch['name'] !== name) throw invalidRequest(`${place}name`, "can't be changed here; use `blockhouse rename`");
   const timezone = isObject(patch['budget']) ? patch['budget']['timezone'] : undefined;
   if (typeof timezone === 'string') assertTimezoneAt(place, timezone);
   return Object.fromEntries(Object.entries(patch).filter(([field]) => field !== 'name' && !(FIXED as readonly string[]).includes(field)));

@@ -64,8 +64,7 @@ function credentials(workspace: string, adapters: readonly Adapter[]): Finding[]
 
 function unusedFinding({ entry, field, meant }: UnusedSetting): Finding {
   const [name, setting] = [shown(entry), shown(field ?? '')];
-  const problem =
-    field === undefined ? `there is no adapter ${name}, so the entry has no effect` : `${name} has no setting ${setting}, so it has no effect`;
+  const problem = field === undefined ? `there is no adapter ${name}, so the entry has no effect` : `${name} has no setting ${setting}, so it has no effect`;
   return warning('auth.json', problem, meant === undefined ? 'Remove it if no other program uses it.' : `Rename it if you meant ${meant}.`);
 }
 

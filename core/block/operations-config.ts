@@ -47,7 +47,10 @@ async function create({ world, folders, blocks, onMoved }: OperationsContext, bo
 async function update(block: Block, patch: unknown, ifMatch: number | undefined): ReturnType<Blocks['updateConfig']> {
   const config = await block.files.config.update((before) => {
     if (ifMatch !== undefined && ifMatch !== before.rev) {
-      throw new BlockhouseError('REVISION_MISMATCH', `The configuration is now at revision ${before.rev}, not ${ifMatch}. Read it again and repeat the change.`);
+      throw new BlockhouseError(
+        'REVISION_MISMATCH',
+        `The configuration is now at revision ${before.rev}, not ${ifMatch}. Read it again and repeat the change.`,
+      );
     }
     const value = patched(block.world, before, patch, '');
     return { value, result: value };

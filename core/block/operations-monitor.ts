@@ -114,7 +114,8 @@ async function stop(block: Block): Promise<Steered> {
 async function assertConfigured(block: Block): Promise<void> {
   const config = await block.files.config.read();
   const [first] = candidatesOf(config);
-  if (first === undefined) throw invalidRequest('config.adapter', `is not set; set it with \`blockhouse config set ${block.name} adapter.provider=<id> adapter.model=<model>\``);
+  if (first === undefined)
+    throw invalidRequest('config.adapter', `is not set; set it with \`blockhouse config set ${block.name} adapter.provider=<id> adapter.model=<model>\``);
   const { gateway } = block.world;
   if (isConfigured(gateway, config)) return;
   const missing = missingFor(gateway, first, 'config.adapter.provider');

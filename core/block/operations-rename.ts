@@ -36,7 +36,9 @@ async function undo(steps: RenameSteps, archiveName: string, from: string, wasRu
     await steps.restore(archiveName, from);
     if (wasRunning) await steps.start(from);
   } catch (error) {
-    throw new BlockhouseError(code, `${message} ${from} could not be restored completely; look for ${archiveName} with \`blockhouse archive ls\`.`, { cause: error });
+    throw new BlockhouseError(code, `${message} ${from} could not be restored completely; look for ${archiveName} with \`blockhouse archive ls\`.`, {
+      cause: error,
+    });
   }
 }
 

@@ -94,7 +94,8 @@ function isBlank(text: string | undefined): boolean {
 }
 
 function assertFields(message: CheckedMessage, path: string): void {
-  if (message.toolCalls !== undefined && message.role !== 'assistant') throw invalidRequest(`${path}.toolCalls`, 'is only allowed on messages with role assistant');
+  if (message.toolCalls !== undefined && message.role !== 'assistant')
+    throw invalidRequest(`${path}.toolCalls`, 'is only allowed on messages with role assistant');
   if (message.toolResults !== undefined && message.role !== 'tool') throw invalidRequest(`${path}.toolResults`, 'is only allowed on messages with role tool');
   if (message.role === 'tool' && message.toolResults === undefined) throw invalidRequest(`${path}.toolResults`, 'is required for role tool');
   if (message.content === undefined && message.role !== 'tool' && (message.toolCalls ?? []).length === 0)

@@ -94,7 +94,7 @@ const PERIOD: Readonly<Record<BudgetCap, string>> = { dailyUsd: 'today', dailyTo
 
 function messageOf({ cap, limit, spent, next }: CapStand, resetsAt: number): string {
   if (limit > 0 && next > limit) {
-    const stand = `budget.${cap} (${amount(cap, limit)}) is less than one call may need (${amount(cap, next)}); ${amount(cap, spent)} has been spent ${PERIOD[cap]}`;
+    const stand = `budget.${cap} (${amount(cap, limit)}) is less than one call may need (${amount(cap, next)}); ${amount(cap, spent)} spent ${PERIOD[cap]}`;
     return `${stand}. No calls are made until the cap is raised or adapter.maxTokens is lowered.`;
   }
   const used = `budget.${cap} (${amount(cap, limit)}) is reached: ${amount(cap, spent)} spent ${PERIOD[cap]}`;

@@ -40,7 +40,8 @@ export function explain(input: ToExplain): Explanation {
 /** `2 messages have failed since 2026-11-20 14:03 UTC. …`; null when none has. */
 function failedText(name: string, { count, since, last }: Failures): string | null {
   if (last === null) return null;
-  const many = count === 1 ? `Message ${last.id} failed at ${minute(last.at)}` : `${count} messages have failed since ${minute(since)}. The last one is ${last.id}`;
+  const many =
+    count === 1 ? `Message ${last.id} failed at ${minute(last.at)}` : `${count} messages have failed since ${minute(since)}. The last one is ${last.id}`;
 
   return `${many} (${last.code}): ${sentence(last.message)} Retry it with \`${retryCommand(name, last.id)}\`.`;
 }
