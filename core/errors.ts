@@ -106,24 +106,24 @@ export const ERROR_TABLE = {
   STORAGE_FULL: { status: 507, retryable: true, meaning: 'The disk is full. Nothing was changed.' },
 } as const satisfies Record<string, ErrorKind>;
 
-/** A code of the table. */
+/** A code of the error table. */
 export type ErrorCode = keyof typeof ERROR_TABLE;
 
-/** One fault of a request. `path` is written as in JavaScript (`messages[0].role`), and empty for the whole body. */
+/** One problem of a request. `path` is written as in JavaScript (`messages[0].role`), and empty for the whole body. */
 export interface ErrorDetail {
   readonly path: string;
   readonly message: string;
 }
 
-/** The optional parts of an error, besides code and text. */
+/** The optional parts of an error, besides its code and message. */
 export interface ErrorExtras {
   readonly cause?: unknown;
   readonly details?: readonly ErrorDetail[];
-  /** Milliseconds after which it makes sense to try again. */
+  /** Milliseconds to wait before a retry. */
   readonly retryAfterMs?: number;
   /** The HTTP status that the provider answered with. */
   readonly upstreamStatus?: number;
-  /** Overrides the table. For instance, a provider's 429 for an exhausted quota is final. */
+  /** Overrides the table: for example, a provider's 429 for an exhausted quota is not retryable. */
   readonly retryable?: boolean;
   /** What a call used before it failed; the provider bills it anyway. */
   readonly usage?: Usage;
@@ -169,7 +169,7 @@ export class BlockhouseError extends Error {
   }
 }
 
-/** A 400 for one field. The text reads "<path> <message>.", with one full stop. */
+/** A 400 for one field. The error message is "<path> <message>.", with one full stop. */
 export function invalidRequest(path: string, message: string): BlockhouseError {
   const text = path === '' ? message : `${path} ${message}${message.endsWith('.') ? '' : '.'}`;
   return new BlockhouseError('INVALID_REQUEST', text, { details: [{ path, message }] });
@@ -197,7 +197,7 @@ export function toBlockhouseError(error: unknown): BlockhouseError {
   return internalError(error);
 }
 
-/** An INTERNAL_ERROR whose text hides the cause from the caller; the log shows the cause. */
+/** An INTERNAL_ERROR whose message hides the cause from the caller; the log shows the cause. */
 export function internalError(cause: unknown): BlockhouseError {
   return new BlockhouseError('INTERNAL_ERROR', INTERNAL_TEXT, { cause });
 }

@@ -7,7 +7,7 @@ import { BlockList, isIP } from 'node:net';
 import { type BlockhouseError, invalidRequest } from '../errors.ts';
 import type { ResolvedSettings } from './settings.ts';
 
-/** What one request is allowed. */
+/** Where one request may go. */
 export interface EgressRule {
   /** Origins that a stored key may go to. */
   readonly trustedOrigins: ReadonlySet<string>;

@@ -33,11 +33,11 @@ export interface Prompt {
   readonly system: string | undefined;
   readonly turns: readonly Turn[];
   readonly tools: readonly Tool[];
-  /** Undefined when the caller leaves it to the gateway. */
+  /** Undefined if the request does not set it. */
   readonly maxTokens: number | undefined;
   readonly temperature: number | undefined;
   readonly cacheControl: boolean;
-  /** What was left out of the request, and why. */
+  /** What was not sent, and why. */
   readonly warnings: readonly Warning[];
 }
 
