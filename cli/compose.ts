@@ -75,7 +75,7 @@ function listenFault(config: ProcessConfig, error: NodeJS.ErrnoException): strin
   if (error.code === 'EADDRINUSE') return `${place} is in use; ${cure}.`;
   if (error.code === 'EACCES') return `${place} needs more privileges than this process has; ${cure}.`;
   if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') return `${config.host} is not an address of this machine; choose another with --host.`;
-  return `${place} can't be used: ${error.message}`;
+  return `${place} can't be used: ${error.message}.`;
 }
 
 /** Runs work that reads or writes the workspace. A system error becomes a CliError that names the folder. */
@@ -93,7 +93,7 @@ export async function inWorkspace<T>(config: ProcessConfig, work: () => Promise<
 /** The system names the file that it could not reach, not the one that stands in the way. */
 function reasonOf({ code, path, message }: NodeJS.ErrnoException): string {
   const inTheWay = code === 'ENOTDIR' && path !== undefined ? noFolderIn(path) : undefined;
-  return inTheWay === undefined ? message : `${inTheWay} is not a folder. Move it away, or choose another folder with --workspace.`;
+  return inTheWay === undefined ? `${message}.` : `${inTheWay} is not a folder. Move it away, or choose another folder with --workspace.`;
 }
 
 /** The first part of a path that exists and is not a folder. It starts at the top, because nothing below such a part can be looked at. */

@@ -72,7 +72,7 @@ export class ProviderChain {
     });
   }
 
-  /** Ends every wait with SHUTTING_DOWN. A look-up that has begun goes on. */
+  /** Ends every wait with SHUTTING_DOWN. A look-up that has started continues. */
   close(): void {
     this.#isClosed = true;
     for (const waiters of this.#waiting.values()) for (const waiter of waiters) waiter.failed(closing());

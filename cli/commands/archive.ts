@@ -113,7 +113,7 @@ export class RestoreCommand extends ServerCommand {
   }
 }
 
-/** Deletes for good; without a terminal it needs `--yes`. */
+/** Deletes permanently; without a terminal it needs `--yes`. */
 export class PurgeCommand extends ServerCommand {
   static override readonly paths = [['purge']];
   static override readonly usage = Command.Usage({

@@ -117,7 +117,7 @@ export class ServiceInstallCommand extends ManagedCommand {
     for (const line of columns(rows)) await this.say(`  ${line}`);
   }
 
-  /** Names the settings of this shell that the service does not have; their values stay out of the file, because it is no place for a key. */
+  /** Names the settings of this shell that the service does not have; their values stay out of the file, because keys do not belong there. */
   async #sayUnseen(config: ProcessConfig, manager: ServiceManager): Promise<void> {
     const { createConfiguredCore } = await import('../compose.ts');
     const { env } = this.context;

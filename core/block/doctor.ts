@@ -93,7 +93,7 @@ function takeAnswered(lines: readonly (string | undefined)[], ids: Set<string>):
   return strange;
 }
 
-/** Reports messages that failed and were not queued again, so that a person notices them. */
+/** Reports messages that failed and were not retried, so that a person notices them. */
 function failed(chat: Entries, name: string): Finding[] {
   const { count, last } = failuresIn(chat);
   if (last === null) return [];

@@ -22,7 +22,7 @@ export interface FileListener {
   /** Called after each change, by the server or by hand. */
   onChanged(file: BlockFile, change: ChangeNotice): void;
   onDamaged(file: BlockFile, reason: string, copy: string | undefined): void;
-  /** Called when a derived file could not be read and begins anew. */
+  /** Called when a derived file could not be read and is rebuilt. */
   onRebuilt(file: BlockFile, reason: string): void;
 }
 

@@ -52,7 +52,7 @@ export class AcceptedChat implements Sourced {
     this.#options = options;
   }
 
-  /** Who asks, as far as the caller says. */
+  /** Who makes the call, if the caller says so. */
   get caller(): string | undefined {
     return this.#options.caller;
   }

@@ -5,7 +5,7 @@
 // one-source: What fails from one source alone may be the fault of what that source sends. The breaker is then open for that source and closed
 //   for everybody else, until at least half as many failures as open it have come from others. A connection that could not be made is
 //   nobody's fault but the destination's.
-// health-only: A refused request, a bad key, a rate limit or a caller who leaves is no failure of the destination. A rate limit is no success either.
+// health-only: A refused request, a bad key, a rate limit or a caller who disconnects does not count as a failure of the destination. A rate limit does not count as a success either.
 // own-phase: A call counts only in the phase in which it was admitted: a stream that began before an outage does not end the outage.
 import { BlockhouseError, type ErrorCode } from '../errors.ts';
 

@@ -80,7 +80,7 @@ export class Gateway {
     return this.#registry.ids();
   }
 
-  /** What callers are told about each adapter. */
+  /** The metadata of each adapter for callers. */
   adapters(): AdapterInfo[] {
     return this.#registry.list().map(adapterInfo);
   }

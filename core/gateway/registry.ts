@@ -47,7 +47,7 @@ function shown(name: string): string {
   return JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name);
 }
 
-/** What callers are told about an adapter. */
+/** The metadata of an adapter for callers. */
 export function adapterInfo(adapter: Adapter): AdapterInfo {
   const base = adapter.settings['baseURL']?.default;
   return {

@@ -23,7 +23,7 @@ t.test('failures of the file system name the workspace; failures of the core sta
   const system = Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' });
   await t.rejects(
     inWorkspace(config, () => Promise.reject(system)),
-    new CliError('place', `The workspace ${config.workspace} can't be used: EACCES: permission denied`),
+    new CliError('place', `The workspace ${config.workspace} can't be used: EACCES: permission denied.`),
   );
   const own = new BlockhouseError('ADAPTER_NOT_CONFIGURED', 'damaged');
   await t.rejects(

@@ -144,7 +144,7 @@ function silenceOf(socket: Socket): ReusedTimer {
 }
 
 function parse(bytes: Buffer): unknown {
-  if (holdsMoreThan(bytes, MAX_JSON_VALUES)) throw invalidRequest('', `The body holds more than ${MAX_JSON_VALUES} JSON values; send fewer.`);
+  if (holdsMoreThan(bytes, MAX_JSON_VALUES)) throw invalidRequest('', `The body contains more than ${MAX_JSON_VALUES} JSON values; send fewer.`);
   let text: string;
   try {
     text = isAscii(bytes) ? bytes.toString('latin1') : utf8.decode(bytes); // three times as fast, and most bodies are plain ASCII
