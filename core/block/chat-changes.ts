@@ -68,18 +68,27 @@ function positionOf(entries: Entries, entry: ChatEntry): number {
   return isWaiting(entry) ? entries.filter(isWaiting).indexOf(entry) : 0;
 }
 
-/** Changes the entry of this id if it has this status. Otherwise nothing changes, and the result is undefined. */
-function changeOne(entries: Entries, id: string, status: ChatEntry['status'], change: (entry: ChatEntry) => ChatEntry): Change<Entries, ChatEntry | undefined> {
+/** Changes the entry of this id if it is what `isRight` wants. Otherwise nothing changes, and the result is undefined. */
+function changeOne(
+  entries: Entries,
+  id: string,
+  isRight: (entry: ChatEntry) => boolean,
+  change: (entry: ChatEntry) => ChatEntry,
+): Change<Entries, ChatEntry | undefined> {
   const index = entries.findIndex((entry) => entry.id === id);
   const old = entries[index];
-  if (old?.status !== status) return { value: entries, result: undefined };
+  if (old === undefined || !isRight(old)) return { value: entries, result: undefined };
   const result = change(old);
-  return { value: entries.with(index, result), result };
+  return { value: result === old ? entries : entries.with(index, result), result };
+}
+
+function isQueued({ status }: Pick<ChatEntry, 'status'>): boolean {
+  return status === 'queued';
 }
 
 /** Marks a message as being processed and counts the attempt; undefined if it is no longer queued. */
 export function begin(entries: Entries, id: string, at: string): Change<Entries, ChatEntry | undefined> {
-  return changeOne(entries, id, 'queued', ({ nextAttemptAt: _due, ...old }) => ({
+  return changeOne(entries, id, isQueued, ({ nextAttemptAt: _due, ...old }) => ({
     ...old,
     status: 'processing',
     attempts: (old.attempts ?? 0) + 1,
@@ -90,29 +99,38 @@ export function begin(entries: Entries, id: string, at: string): Change<Entries,
 /** The status that ends a message, and the fields to store with it. */
 export type Outcome = Pick<ChatEntry, 'status'> & Partial<ChatEntry>;
 
-/** Gives a message that is being processed its outcome, together with its answer. False if the message already has an outcome. */
+/**
+ * Gives a message that is being processed its outcome, together with its answer. False if the message already has an outcome. An editor that saves
+ * an older copy of the file may have made it `queued` again: the outcome counts for that one too.
+ */
 export function settle(entries: Entries, id: string, outcome: Outcome, answer: ChatEntry | undefined): Change<Entries, boolean> {
-  const { value, result } = changeOne(entries, id, 'processing', (old) => ({ ...old, processed: true, ...outcome }));
+  const { value, result } = changeOne(entries, id, isWaiting, (old) => ({ ...old, processed: true, ...outcome }));
   if (result === undefined) return { value, result: false };
   return { value: answer === undefined ? value : [...value, answer], result: true };
 }
 
-/** Puts a message that is being processed back into the queue. `countsAsAttempt` false gives the attempt back. */
-export function requeue(
-  entries: Entries,
-  id: string,
-  { nextAttemptAt, error, countsAsAttempt }: { readonly nextAttemptAt?: string; readonly error?: EntryError | null; readonly countsAsAttempt: boolean },
-): Change<Entries, boolean> {
-  const { value, result } = changeOne(entries, id, 'processing', (old) => ({
-    ...inQueue(old, countsAsAttempt),
-    ...(nextAttemptAt !== undefined && { nextAttemptAt }),
-    ...(error !== undefined && { error }),
-  }));
+/** How a message goes back into the queue. */
+export interface BackInQueue {
+  /** ISO 8601; left out: at once. */
+  readonly nextAttemptAt?: string;
+  readonly error?: EntryError | null;
+  /** False takes the attempt back that `begin` has counted. */
+  readonly countsAsAttempt: boolean;
+}
+
+/** Puts a message that is being processed back into the queue. False if the message has an outcome. Counts for an older copy, like `settle`. */
+export function requeue(entries: Entries, id: string, { countsAsAttempt, ...reasons }: BackInQueue): Change<Entries, boolean> {
+  const { value, result } = changeOne(entries, id, isWaiting, (old) => {
+    const isThere = isQueued(old) && !countsAsAttempt && Object.keys(reasons).length === 0;
+    return isThere ? old : { ...inQueue(old, countsAsAttempt), ...reasons };
+  });
   return { value, result: result !== undefined };
 }
 
 function inQueue({ startedAt: _start, ...old }: ChatEntry, countsAsAttempt: boolean): ChatEntry {
-  return { ...old, status: 'queued', processed: false, attempts: Math.max(0, (old.attempts ?? 1) - (countsAsAttempt ? 0 : 1)) };
+  // `begin` counted the attempt, unless an editor has saved the entry as it was before.
+  const before = isQueued(old) ? (old.attempts ?? 0) : Math.max(0, (old.attempts ?? 1) - 1);
+  return { ...old, status: 'queued', processed: false, attempts: before + (countsAsAttempt ? 1 : 0) };
 }
 
 /** Puts every message that is being processed back into the queue; the attempt counts. */
