@@ -37,6 +37,11 @@ export const ERROR_TABLE = {
     meaning: "A file of the workspace itself can't be used; the text names it, what is wrong with it and the cure.",
   },
   WRONG_STATE: { status: 409, retryable: false, meaning: 'The request makes no sense in the present state; the text says why.' },
+  NOT_ANSWERED: {
+    status: 409,
+    retryable: false,
+    meaning: 'The message has ended without a whole answer: cancelled, expired or interrupted; the text says which. Only in a stream.',
+  },
   REVISION_MISMATCH: {
     status: 412,
     retryable: false,
@@ -81,6 +86,11 @@ export const ERROR_TABLE = {
     status: 503,
     retryable: false,
     meaning: 'Another server holds the workspace; the text names its process and address. Never sent on the wire, since this server does not start then.',
+  },
+  ANSWER_PENDING: {
+    status: 504,
+    retryable: false,
+    meaning: 'The wait is over before the whole answer has come; the message stays, and its answer will be in the chat history. Only in a stream.',
   },
   STORAGE_FAILED: {
     status: 500,

@@ -626,6 +626,39 @@ export interface Transition {
   readonly actor: 'user' | 'monitor' | 'server' | 'budget';
 }
 
+/** A wait in a query. */
+export interface AnswerWait {
+  /** Seconds to wait for the outcome of the message */
+  readonly wait?: number;
+}
+
+/** A message that somebody has waited for. */
+export interface AwaitedMessage {
+  readonly entry: ChatEntry;
+  /** The newest answer to it; null where there is none */
+  readonly answer: ChatEntry | null;
+  /** Whether the monitor runs */
+  readonly running: boolean;
+  /** Why the message has no outcome yet; null when it has one */
+  readonly note: string | null;
+}
+
+/** The receipt of a message, with its outcome when somebody has waited for it. */
+export interface ChatAnswer {
+  readonly queued: true;
+  readonly block: string;
+  /** Of the message; its answer carries it as replyTo */
+  readonly id: string;
+  /** Messages before this one, those at work included; 0 also when it has been answered already */
+  readonly position: number;
+  /** Whether the monitor runs, and so an answer will come */
+  readonly running: boolean;
+  readonly note: string;
+  readonly entry?: ChatEntry;
+  /** The newest answer to it; null where there is none */
+  readonly answer?: ChatEntry | null;
+}
+
 /** Entries of a conversation, oldest first. */
 export interface ChatHistory {
   readonly messages: readonly ChatEntry[];

@@ -2,6 +2,7 @@
 import type {
   AddFact,
   ArchiveInfo,
+  AwaitedMessage,
   BlockConfig,
   BlockConfigPatch,
   BlockCosts,
@@ -57,6 +58,21 @@ export interface FollowOptions {
   readonly sinceSeq?: number | undefined;
 }
 
+/** How long to wait for an answer. */
+export interface AnswerOptions {
+  /** 0 to 600,000, which is the default. */
+  readonly waitMs?: number | undefined;
+  /** Ends the wait with CANCELLED. The message goes on. */
+  readonly signal?: AbortSignal | undefined;
+  /** Ends the wait as the end of `waitMs` does. */
+  readonly until?: AbortSignal | undefined;
+  /**
+   * Called with each step of the reply but its end, which is the result: `start` and `content`, the text so far at once, and `error` when an attempt
+   * has failed and another one follows.
+   */
+  onReply?(step: ReplyStep): void;
+}
+
 /**
  * Blocks and their archive. Names are checked here: a bad one is INVALID_REQUEST where a block is made and BLOCK_NOT_FOUND
  * elsewhere. Bodies are checked at run time. Every promise may reject with a BlockhouseError; a change is on disk when its promise resolves.
@@ -96,6 +112,12 @@ export interface Blocks {
   history(name: string, page?: HistoryPage): Promise<readonly ChatEntry[]>;
   /** A message with its answer, or an answer, active or archived. MESSAGE_NOT_FOUND. */
   message(name: string, messageId: string): Promise<MessageFound>;
+  /**
+   * Waits until a message has its outcome: an answer, a failure (`entry.error`), or that it was cancelled or has expired. Resolves without one, and
+   * with the reason as `note`, when the time is over, and at once while the block does not answer because it is stopped, paused or failed.
+   * MESSAGE_NOT_FOUND; BLOCK_NOT_FOUND also when the block is archived or renamed meanwhile; CANCELLED.
+   */
+  answer(name: string, messageId: string, options?: AnswerOptions): Promise<AwaitedMessage>;
   /**
    * Cancels a waiting message, ends a reply under way and keeps its text so far, or gives up a failed message. WRONG_STATE if the message has
    * another outcome.

@@ -45,5 +45,26 @@ export const ChatHistory = object({ messages: listOf(ChatEntry) });
 /** One entry and its answer, active or archived. */
 export const MessageFound = object({ entry: ChatEntry, answer: { ...orNull(ChatEntry), description: 'The newest answer to it; null where there is none' } });
 export type MessageFound = types.MessageFound;
+/** The longest wait for an answer. Proxies close a silent connection sooner, but a streamed wait is never silent for long. */
+export const MAX_WAIT_SECONDS = 600;
+/** A wait in a query. */
+export const AnswerWait = {
+  type: 'object',
+  properties: {
+    wait: { type: 'integer', minimum: 0, maximum: MAX_WAIT_SECONDS, description: 'Seconds to wait for the outcome of the message' },
+  },
+} as const;
+
+/** A message that somebody has waited for. */
+export const AwaitedMessage = object({
+  ...MessageFound.properties,
+  running: { type: 'boolean', description: 'Whether the monitor runs' },
+  note: { ...orNull(string), description: 'Why the message has no outcome yet; null when it has one' },
+});
+export type AwaitedMessage = types.AwaitedMessage;
+
+/** The receipt of a message, with its outcome when somebody has waited for it. */
+export const ChatAnswer = object({ ...ChatReceipt.properties, ...MessageFound.properties }, ['entry', 'answer']);
+export type ChatAnswer = types.ChatAnswer;
 /** A message was cancelled or queued again. */
 export const MessageChanged = object({ success: yes, message: string, entry: ChatEntry });
