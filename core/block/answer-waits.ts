@@ -22,7 +22,7 @@ export interface WaitLimits {
 
 interface Wait {
   readonly messageId: string;
-  end(): void;
+  end(seen?: Entries): void;
   fail(error: unknown): void;
 }
 
@@ -42,26 +42,30 @@ export class AnswerWaits {
     return this.#waits.size;
   }
 
-  /** Resolves when the message doesn't wait any more, or no longer needs to be waited for. Rejects with CANCELLED, and BLOCK_NOT_FOUND when the block is gone. */
-  wait(messageId: string, { waitMs, signal, until }: WaitLimits): Promise<void> {
+  /**
+   * Resolves when the message doesn't wait any more, with the entries that say so, or when the wait is over. Rejects with CANCELLED, and with
+   * BLOCK_NOT_FOUND when the block is gone.
+   */
+  wait(messageId: string, { waitMs, signal, until }: WaitLimits): Promise<Entries | undefined> {
     return new Promise((resolve, reject) => {
       const leave = (settle: () => void): void => {
         clearTimeout(timer);
         if (signal !== undefined) offAbort(signal, abort);
-        if (until !== undefined) offAbort(until, end);
+        if (until !== undefined) offAbort(until, stop);
         this.#remove(wait);
         settle();
       };
-      const end = (): void => leave(resolve);
+      const end = (seen?: Entries): void => leave(() => resolve(seen));
+      const stop = (): void => end();
       const fail = (error: unknown): void => leave(() => reject(error));
       const abort = (): void => fail(callerLeft(signal?.reason));
       const wait: Wait = { messageId, end, fail };
       this.#add(wait); // follow-first
-      const timer = setTimeout(end, waitMs);
+      const timer = setTimeout(stop, waitMs);
       if (signal !== undefined) onAbort(signal, abort);
-      if (until !== undefined) onAbort(until, end);
+      if (until !== undefined) onAbort(until, stop);
       if (signal?.aborted) abort();
-      else if (until?.aborted) end();
+      else if (until?.aborted) stop();
       else void this.#look();
     });
   }
@@ -89,7 +93,7 @@ export class AnswerWaits {
         this.#endThoseOver(await this.#block.files.chat.read().catch(unlessDamaged));
       }
     } catch (error) {
-      for (const wait of [...this.#waits]) wait.fail(error);
+      if (!this.#block.isMoving) for (const wait of [...this.#waits]) wait.fail(error);
     } finally {
       this.#isLooking = false;
     }
@@ -97,16 +101,17 @@ export class AnswerWaits {
 
   /** `entries` is undefined while chat.json is damaged, which says nothing about a message. */
   #endThoseOver(entries: Entries | undefined): void {
-    if (this.#block.isMoving) return; // it is gone soon, or answers again
-    if (hindranceOf(this.#block) !== undefined) {
-      for (const wait of [...this.#waits]) wait.end();
-      return;
-    }
-    if (entries === undefined) return;
+    if (entries !== undefined) for (const wait of this.#over(entries)) wait.end(entries);
+    // A block that moves is gone soon, or answers again.
+    if (!this.#block.isMoving && hindranceOf(this.#block) !== undefined) for (const wait of [...this.#waits]) wait.end();
+  }
+
+  /** The waits whose messages don't wait any more. */
+  #over(entries: Entries): Wait[] {
     const awaited = new Set([...this.#waits].map(({ messageId }) => messageId));
     const still = new Set<string>();
     for (const entry of entries) if (awaited.has(entry.id) && isWaiting(entry)) still.add(entry.id);
-    for (const wait of [...this.#waits]) if (!still.has(wait.messageId)) wait.end();
+    return [...this.#waits].filter(({ messageId }) => !still.has(messageId));
   }
 
   #gone(): void {

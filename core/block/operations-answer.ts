@@ -1,11 +1,10 @@
 // Waits for the answer to a message. Waiting changes nothing: the message is answered whether somebody waits or not.
 import { invalidRequest } from '../errors.ts';
-import { callerLeft } from '../gateway/abort.ts';
 import { MAX_WAIT_SECONDS } from '../schemas/chat-api.ts';
 import { AnswerWaits } from './answer-waits.ts';
 import type { Blocks, ReplyStep } from './api.ts';
 import type { Block } from './block.ts';
-import { isWaiting } from './chat-file.ts';
+import { type Entries, isWaiting } from './chat-file.ts';
 import { findEntry } from './chat-history.ts';
 import type { OperationsContext } from './operations.ts';
 import { hindranceOf } from './waiting-note.ts';
@@ -23,16 +22,17 @@ export function answerOperation({ blocks, gate }: OperationsContext): Pick<Block
   return {
     async answer(name, messageId, { waitMs = MAX_WAIT_MS, signal, until, onReply } = {}) {
       if (!(waitMs >= 0 && waitMs <= MAX_WAIT_MS)) throw invalidRequest('waitMs', `must be a number of milliseconds from 0 to ${MAX_WAIT_MS}`);
-      if (signal?.aborted) throw callerLeft(signal.reason);
       const block = await blocks.find(name);
       const waits = all.get(block) ?? new AnswerWaits(block);
       all.set(block, waits);
       const isCrowded = waits.size >= MAX_WAITS;
+      let seen: Entries | undefined;
       if (waitMs > 0 && !isCrowded && hindranceOf(block) === undefined) {
         const unfollow = onReply === undefined ? undefined : block.follow({ onReply: progressOf(messageId, onReply) });
-        await waits.wait(messageId, { waitMs, signal, until }).finally(unfollow);
+        seen = await waits.wait(messageId, { waitMs, signal, until }).finally(unfollow);
       }
-      const found = await findEntry(block.files.archive, await block.files.chat.read(), messageId);
+      const { archive, chat } = block.files;
+      const found = await findEntry(archive, seen ?? (await chat.read()), messageId);
       const note = (): string => (gate.isShut ? CLOSING_NOTE : (hindranceOf(block) ?? (isCrowded ? CROWDED_NOTE : LATE_NOTE)));
       return { ...found, running: block.isRunning, note: isWaiting(found.entry) ? note() : null };
     },

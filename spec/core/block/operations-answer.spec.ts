@@ -34,7 +34,7 @@ t.test('an outcome from before the wait comes at once, also of an answer, and of
   const { one, daemon, id } = await asked(t);
   (await daemon.call(0)).answer('Hello');
   const { answer } = await one.blocks.answer('ada', id);
-  const isTheSame = async (what: string): Promise<void> => t.match(await one.blocks.answer('ada', id), { answer: { content: 'Hello' }, note: null }, what);
+  const isTheSame = async (what: string) => t.match(await one.blocks.answer('ada', id), { answer: { content: 'Hello' }, note: null }, what);
   await isTheSame('running');
   t.match(await one.blocks.answer('ada', answer?.id ?? ''), { entry: { role: 'assistant' }, answer: null, note: null }, 'an answer');
   await one.blocks.stop('ada');
@@ -143,7 +143,9 @@ t.test('a message that is cancelled has its outcome', async (t) => {
   const { one, daemon, id } = await asked(t);
   const next = await one.blocks.post('ada', { message: 'next' }, 'api');
   let text = '';
-  const onReply = (step: ReplyStep): void => void (text += step.event === 'content' ? step.text : '');
+  const onReply = (step: ReplyStep): void => {
+    if (step.event === 'content') text += step.text;
+  };
   const waits = [one.blocks.answer('ada', id, { onReply }), one.blocks.answer('ada', next.id)];
   await one.blocks.cancel('ada', next.id);
   t.match(await waits[1], { entry: { status: 'cancelled' }, answer: null, note: null });
