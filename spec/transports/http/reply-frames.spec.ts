@@ -13,8 +13,7 @@ const start = (attempt = 1, provider = 'p') => ({ id: 'm1', seq: 1, event: 'star
 const content = (text: string) => ({ id: 'm1', seq: 2, event: 'content', text }) as const;
 const failed = { id: 'm1', seq: 3, event: 'error', code: 'UPSTREAM_FAILED', error: 'no', willRetry: true } as const;
 const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
-const reply = (fields: Partial<ChatEntry> = {}): ChatEntry =>
-  answerEntry('a1', 'm1', { content: 'Hello', usage, stopReason: 'end_turn', ...fields });
+const reply = (fields: Partial<ChatEntry> = {}): ChatEntry => answerEntry('a1', 'm1', { content: 'Hello', usage, stopReason: 'end_turn', ...fields });
 const found = (entry: Partial<ChatEntry>, answer: ChatEntry | null = null, note: string | null = null): AwaitedMessage => ({
   entry: userEntry('m1', { status: 'done', processed: true, ...entry }),
   answer,

@@ -7,6 +7,13 @@ import { accepted, ok, type Reply } from '../reply.ts';
 import { param, type RouteContext } from '../route.ts';
 import { awaited, waitOf } from './answer.ts';
 
+const OUTCOMES: Partial<Record<ChatEntry['status'], string>> = {
+  done: 'The message has its answer.',
+  failed: 'The message has failed; entry.error says why.',
+  cancelled: 'The message was cancelled.',
+  expired: 'The message has expired: it waited too long to be answered.',
+};
+
 /**
  * `{queued, block, id, position, running, note}` once the message is on disk. Fails with QUEUE_FULL. With `?wait`, 200 with `entry` and `answer`
  * besides when the message has its outcome in time, and 202 without them when it has not.
@@ -18,7 +25,7 @@ export const post = async (context: RouteContext): Promise<Reply<ChatAnswer>> =>
   const receipt = await context.core.blocks.post(param(context, 'name'), body as PostMessage, channel);
   if (wait === undefined) return ok(receipt);
   return awaited(context, receipt.id, wait, ({ entry, answer, running, note }) =>
-    note === null ? ok({ ...receipt, running, note: `The message is ${entry.status}.`, entry, answer }) : accepted({ ...receipt, running, note }),
+    note === null ? ok({ ...receipt, running, note: OUTCOMES[entry.status] ?? '', entry, answer }) : accepted({ ...receipt, running, note }),
   );
 };
 

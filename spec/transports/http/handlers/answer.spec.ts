@@ -41,7 +41,7 @@ t.test('the reply comes with the receipt when it is there in time', async (t) =>
       id: String,
       position: 0,
       running: true,
-      note: 'The message is done.',
+      note: 'The message has its answer.',
       entry: { status: 'done' },
       answer: { content: 'Hello' },
     },
@@ -93,7 +93,7 @@ t.test('a failed message is a 200 that says why, because a repeated request woul
   (await daemon.call(0)).refuse(500, 'broken');
   t.match(await posted, {
     status: 200,
-    json: { note: 'The message is failed.', entry: { status: 'failed', error: { code: 'UPSTREAM_FAILED', message: String } }, answer: null },
+    json: { note: /has failed/, entry: { status: 'failed', error: { code: 'UPSTREAM_FAILED', message: String } }, answer: null },
   });
   const streamed = post('hi', '?wait=60', { headers: EVENTS });
   (await daemon.call(1)).refuse(500, 'broken');
