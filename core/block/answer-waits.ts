@@ -118,7 +118,7 @@ export class AnswerWaits {
     this.#unfollow = undefined;
     const { name } = this.#block;
     for (const wait of [...this.#waits]) {
-      const text = `${name} was archived or renamed, so nobody answers here; it has kept the message ${wait.messageId}.`;
+      const text = `${name} was archived or renamed during the wait. It still has the message ${wait.messageId}.`;
       wait.fail(new BlockhouseError('BLOCK_NOT_FOUND', text));
     }
   }

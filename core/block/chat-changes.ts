@@ -57,27 +57,38 @@ function assertRoom(entries: Entries, added: ChatEntry, cap: number): number {
     waiting += 1;
     bytes += bytesOf(entry);
   }
-  const limit = waiting >= cap ? `queue.cap is ${cap}` : `together they may have ${WAITING_BYTES} bytes`;
+  const limit = waiting >= cap ? `queue.cap is ${cap}` : `waiting messages are limited to ${WAITING_BYTES} bytes in total`;
   if (waiting < cap && bytes <= WAITING_BYTES) return waiting;
-  throw new BlockhouseError('QUEUE_FULL', `${waiting} messages wait already (${limit}); try again later.`, { retryAfterMs: RETRY_AFTER_MS });
+  throw new BlockhouseError('QUEUE_FULL', `The queue is full: ${waiting} messages are already waiting (${limit}). Try again later.`, {
+    retryAfterMs: RETRY_AFTER_MS,
+  });
 }
 
 function positionOf(entries: Entries, entry: ChatEntry): number {
   return isWaiting(entry) ? entries.filter(isWaiting).indexOf(entry) : 0;
 }
 
-/** Changes the entry of this id if it has this status. Otherwise nothing changes, and the result is undefined. */
-function changeOne(entries: Entries, id: string, status: ChatEntry['status'], change: (entry: ChatEntry) => ChatEntry): Change<Entries, ChatEntry | undefined> {
+/** Changes the entry of this id if it is what `isRight` wants. Otherwise nothing changes, and the result is undefined. */
+function changeOne(
+  entries: Entries,
+  id: string,
+  isRight: (entry: ChatEntry) => boolean,
+  change: (entry: ChatEntry) => ChatEntry,
+): Change<Entries, ChatEntry | undefined> {
   const index = entries.findIndex((entry) => entry.id === id);
   const old = entries[index];
-  if (old?.status !== status) return { value: entries, result: undefined };
+  if (old === undefined || !isRight(old)) return { value: entries, result: undefined };
   const result = change(old);
-  return { value: entries.with(index, result), result };
+  return { value: result === old ? entries : entries.with(index, result), result };
+}
+
+function isQueued({ status }: Pick<ChatEntry, 'status'>): boolean {
+  return status === 'queued';
 }
 
 /** Marks a message as being processed and counts the attempt; undefined if it is no longer queued. */
 export function begin(entries: Entries, id: string, at: string): Change<Entries, ChatEntry | undefined> {
-  return changeOne(entries, id, 'queued', ({ nextAttemptAt: _due, ...old }) => ({
+  return changeOne(entries, id, isQueued, ({ nextAttemptAt: _due, ...old }) => ({
     ...old,
     status: 'processing',
     attempts: (old.attempts ?? 0) + 1,
@@ -88,29 +99,38 @@ export function begin(entries: Entries, id: string, at: string): Change<Entries,
 /** The status that ends a message, and the fields to store with it. */
 export type Outcome = Pick<ChatEntry, 'status'> & Partial<ChatEntry>;
 
-/** Gives a message that is being processed its outcome, together with its answer. False if the message already has an outcome. */
+/**
+ * Gives a message that is being processed its outcome, together with its answer. False if the message already has an outcome. An editor that saves
+ * an older copy of the file may have made it `queued` again: the outcome counts for that one too.
+ */
 export function settle(entries: Entries, id: string, outcome: Outcome, answer: ChatEntry | undefined): Change<Entries, boolean> {
-  const { value, result } = changeOne(entries, id, 'processing', (old) => ({ ...old, processed: true, ...outcome }));
+  const { value, result } = changeOne(entries, id, isWaiting, (old) => ({ ...old, processed: true, ...outcome }));
   if (result === undefined) return { value, result: false };
   return { value: answer === undefined ? value : [...value, answer], result: true };
 }
 
-/** Puts a message that is being processed back into the queue. `countsAsAttempt` false gives the attempt back. */
-export function requeue(
-  entries: Entries,
-  id: string,
-  { nextAttemptAt, error, countsAsAttempt }: { readonly nextAttemptAt?: string; readonly error?: EntryError | null; readonly countsAsAttempt: boolean },
-): Change<Entries, boolean> {
-  const { value, result } = changeOne(entries, id, 'processing', (old) => ({
-    ...inQueue(old, countsAsAttempt),
-    ...(nextAttemptAt !== undefined && { nextAttemptAt }),
-    ...(error !== undefined && { error }),
-  }));
+/** How a message goes back into the queue. */
+export interface BackInQueue {
+  /** ISO 8601; left out: at once. */
+  readonly nextAttemptAt?: string;
+  readonly error?: EntryError | null;
+  /** False takes the attempt back that `begin` has counted. */
+  readonly countsAsAttempt: boolean;
+}
+
+/** Puts a message that is being processed back into the queue. False if the message has an outcome. Counts for an older copy, like `settle`. */
+export function requeue(entries: Entries, id: string, { countsAsAttempt, ...reasons }: BackInQueue): Change<Entries, boolean> {
+  const { value, result } = changeOne(entries, id, isWaiting, (old) => {
+    const isThere = isQueued(old) && !countsAsAttempt && Object.keys(reasons).length === 0;
+    return isThere ? old : { ...inQueue(old, countsAsAttempt), ...reasons };
+  });
   return { value, result: result !== undefined };
 }
 
 function inQueue({ startedAt: _start, ...old }: ChatEntry, countsAsAttempt: boolean): ChatEntry {
-  return { ...old, status: 'queued', processed: false, attempts: Math.max(0, (old.attempts ?? 1) - (countsAsAttempt ? 0 : 1)) };
+  // `begin` counted the attempt, unless an editor has saved the entry as it was before.
+  const before = isQueued(old) ? (old.attempts ?? 0) : Math.max(0, (old.attempts ?? 1) - 1);
+  return { ...old, status: 'queued', processed: false, attempts: before + (countsAsAttempt ? 1 : 0) };
 }
 
 /** Puts every message that is being processed back into the queue; the attempt counts. */
@@ -127,7 +147,7 @@ const AGAIN: ReadonlySet<string> = new Set(['failed', 'cancelled', 'expired']);
  */
 export function queueAgain(entries: Entries, entry: ChatEntry, { at, cap }: { readonly at: string; readonly cap: number }): Change<Entries, ChatEntry> {
   if (entry.role !== 'user' || !AGAIN.has(entry.status)) {
-    throw new BlockhouseError('WRONG_STATE', `Only a failed, cancelled or expired message can be queued again; this one is ${entry.status}.`);
+    throw new BlockhouseError('WRONG_STATE', `Only a failed, cancelled or expired message can be retried; this one is ${entry.status}.`);
   }
   assertRoom(entries, entry, cap);
   const { nextAttemptAt: _due, startedAt: _start, finishedAt: _end, ...rest } = entry;
@@ -161,11 +181,11 @@ export function recover(entries: Entries, recovery: Recovery): Entries {
 function recoverOne(entry: ChatEntry, { now, at, staleAfterMs, maxAttempts }: Recovery): ChatEntry {
   if (entry.status === 'queued') {
     if (!(now - Date.parse(entry.timestamp) > staleAfterMs)) return entry; // also for a timestamp that is no time
-    const error = { code: 'EXPIRED', message: 'It waited too long for a monitor; queue it again if it still matters.', retryable: true };
+    const error = { code: 'EXPIRED', message: 'It waited too long to be answered. Retry it if it still matters.', retryable: true };
     return { ...entry, status: 'expired', processed: true, finishedAt: at, error };
   }
   // One attempt more than usual, because the crash may have had another cause.
   if ((entry.attempts ?? 0) <= maxAttempts) return { ...entry, status: 'queued', processed: false };
-  const error = { code: 'CRASHED', message: 'The server ended each time while it was being answered.', retryable: true };
+  const error = { code: 'CRASHED', message: 'The server stopped each time while the message was being answered.', retryable: true };
   return { ...entry, status: 'failed', processed: true, finishedAt: at, error };
 }

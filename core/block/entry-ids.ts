@@ -1,6 +1,5 @@
 // The ids of the entries of one block's conversation.
 import { randomBytes } from 'node:crypto';
-import type { Entries } from './chat-file.ts';
 
 const OWN_ID = /^m([0-9a-z]{9})([0-9a-z]{4})[0-9a-f]{8}$/;
 
@@ -15,7 +14,7 @@ export class EntryIds {
   }
 
   /** Makes every later id sort after the ids of these entries. */
-  follow(entries: Entries): void {
+  follow(entries: Iterable<{ readonly id?: string }>): void {
     for (const { id } of entries) {
       const [, time, count] = OWN_ID.exec(id ?? '')?.map((digits) => Number.parseInt(digits, 36)) ?? [];
       if (time === undefined || count === undefined || time < this.#last || (time === this.#last && count <= this.#count)) continue;

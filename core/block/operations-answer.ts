@@ -10,11 +10,11 @@ import type { OperationsContext } from './operations.ts';
 import { hindranceOf } from './waiting-note.ts';
 
 const MAX_WAIT_MS = MAX_WAIT_SECONDS * 1000;
-/** The most callers that wait for one block: the same message may have any number of them. */
+/** The most callers that wait for one block, because the queue does not limit the callers that wait for the same message. */
 const MAX_WAITS = 1000;
-const CLOSING_NOTE = 'The server is shutting down; the message stays, and the block answers it when it runs again.';
-const LATE_NOTE = 'There is no answer yet; it will be in the chat history.';
-const CROWDED_NOTE = `${MAX_WAITS} requests wait for answers of this block already; the answer will be in the chat history.`;
+const CLOSING_NOTE = 'The server is shutting down. The block answers the message when it runs again.';
+const LATE_NOTE = 'There is no answer yet. It will be in the chat history.';
+const CROWDED_NOTE = `${MAX_WAITS} requests already wait for answers of this block, so this one did not wait. The answer will be in the chat history.`;
 
 /** The operation that waits. */
 export function answerOperation({ blocks, gate }: OperationsContext): Pick<Blocks, 'answer'> {

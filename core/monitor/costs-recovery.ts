@@ -22,14 +22,14 @@ export async function recoverCosts(context: BlockContext): Promise<number> {
   const newest = (await world.ledger.book()).newest(name);
   if (!isBlank(costs) && (newest === undefined || newest <= since)) return 0;
   const { sum, calls } = await addCalls(costs, world.ledger.newestFirst(name, since));
-  await files.costs.update((now) => {
-    // A call that was recorded meanwhile is among those found.
-    if (now.lastUpdated !== costs.lastUpdated || now.lastReset !== costs.lastReset) return { value: now, result: undefined };
+  const isKept = await files.costs.update((now) => {
+    // Another call or a reset was recorded meanwhile. It is in the file, but perhaps not in the sum.
+    if (now.lastUpdated !== costs.lastUpdated || now.lastReset !== costs.lastReset) return { value: now, result: false };
     // The calls belong to no session.
     const { sessionInput, sessionOutput, sessionCost, budget } = now;
-    return { value: { ...sum, sessionInput, sessionOutput, sessionCost, budget, lastUpdated: sum.lastUpdated ?? context.at() }, result: undefined };
+    return { value: { ...sum, sessionInput, sessionOutput, sessionCost, budget, lastUpdated: sum.lastUpdated ?? context.at() }, result: true };
   });
-  return calls;
+  return isKept ? calls : 0;
 }
 
 /** Epoch milliseconds up to which costs.json has everything. */

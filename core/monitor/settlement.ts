@@ -4,7 +4,7 @@
 // hand-edit-wins: if a person has removed the message or given it an outcome meanwhile, that is not overwritten.
 
 import type { BlockContext } from '../block/block-context.ts';
-import { requeue, settle } from '../block/chat-changes.ts';
+import { type BackInQueue, requeue, settle } from '../block/chat-changes.ts';
 import type { Entries } from '../block/chat-file.ts';
 import type { TextSoFar } from '../block/reply-stream.ts';
 import type { BlockhouseError } from '../errors.ts';
@@ -70,7 +70,7 @@ export class Settlement {
   }
 
   /** Like `requeue`, but without any report. */
-  async putBack(how: Parameters<typeof requeue>[2]): Promise<void> {
+  async putBack(how: BackInQueue): Promise<void> {
     await this.#change((entries) => requeue(entries, this.#id, how));
   }
 

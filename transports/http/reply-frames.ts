@@ -78,7 +78,7 @@ function faultOf({ entry, note }: AwaitedMessage, answer: ChatEntry | null): Blo
   const kept = answer === null ? '' : ' The text so far is kept as its answer.';
   if (status === 'cancelled') return new BlockhouseError('NOT_ANSWERED', `The message was cancelled.${kept}`);
   if (status === 'expired') return new BlockhouseError('NOT_ANSWERED', 'The message has expired: it waited too long to be answered.');
-  return new BlockhouseError('NOT_ANSWERED', answer === null ? 'The message has no answer.' : `The reply was interrupted.${kept}`);
+  return new BlockhouseError('NOT_ANSWERED', answer === null ? 'There is no answer to the message.' : `The reply was interrupted.${kept}`);
 }
 
 /** A message may also have failed for a reason that no request has, such as a crash. */

@@ -171,7 +171,7 @@ t.test('a block that is archived or renamed ends the wait with BLOCK_NOT_FOUND',
   for (const leave of [(one: StartedCore) => one.blocks.archive('ada'), (one: StartedCore) => one.blocks.rename('ada', { name: 'eva' })]) {
     const { one, daemon } = await asked(t);
     const next = await one.blocks.post('ada', { message: 'next' }, 'api');
-    const wait = t.rejects(one.blocks.answer('ada', next.id), { code: 'BLOCK_NOT_FOUND', message: `has kept the message ${next.id}` });
+    const wait = t.rejects(one.blocks.answer('ada', next.id), { code: 'BLOCK_NOT_FOUND', message: `still has the message ${next.id}` });
     const leaving = leave(one);
     (await daemon.call(0)).answer('Hello');
     await leaving;
@@ -203,7 +203,7 @@ t.test('a thousand callers wait for one block, and the next one waits in vain', 
   const { one, daemon, id } = await asked(t);
   const waits = Array.from({ length: 1000 }, () => one.blocks.answer('ada', id));
   await new Promise(setImmediate);
-  t.match(await one.blocks.answer('ada', id), { note: /1000 requests wait/ });
+  t.match(await one.blocks.answer('ada', id), { note: /1000 requests already wait/ });
   (await daemon.call(0)).answer('Hello');
   t.equal((await Promise.all(waits)).filter(({ answer }) => answer?.content === 'Hello').length, 1000);
   t.match(await one.blocks.answer('ada', id), { note: null });

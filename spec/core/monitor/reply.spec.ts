@@ -166,6 +166,26 @@ t.test('an edit by hand during a reply is kept, and so is the answer', async (t)
   ]);
 });
 
+t.test('an editor that saves the message as it was before its reply began loses no answer, and no model is asked again', async (t) => {
+  const daemon = heldDaemon();
+  const one = await startCore(t, { answer: daemon.answer });
+  await one.create('ada');
+  await one.blocks.start('ada');
+  const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+  const call = await daemon.call(0);
+  const [{ startedAt: _begun, ...entry }] = one.readJson('ada', 'chat');
+  one.write('ada', 'chat', [{ ...entry, status: 'queued', attempts: 0 }]);
+  await one.told('block.changed', { file: 'chat' });
+  call.answer('Hello.');
+  await one.told('message.finished', { id });
+  await one.told('block.transitioned', { from: 'working', to: 'idle' });
+  t.match(one.readJson('ada', 'chat'), [
+    { id, status: 'done' },
+    { content: 'Hello.', replyTo: id },
+  ]);
+  t.match(one.readJson('ada', 'costs'), { calls: 1 });
+});
+
 t.test('the answer to a message that was removed by hand is discarded, and its readers are told', async (t) => {
   const daemon = heldDaemon();
   const one = await startCore(t, { answer: daemon.answer });

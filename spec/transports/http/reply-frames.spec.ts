@@ -83,7 +83,7 @@ t.test('whatever is no whole answer ends with an error that says so', async (t) 
     [found({ status: 'cancelled' }, reply({ status: 'interrupted' })), { code: 'NOT_ANSWERED', error: /cancelled\. The text so far is kept/ }],
     [found({ status: 'expired' }), { code: 'NOT_ANSWERED', error: /expired/ }],
     [found({}, reply({ status: 'interrupted' })), { code: 'NOT_ANSWERED', status: 409, error: /interrupted/ }],
-    [found({}), { code: 'NOT_ANSWERED', error: 'The message has no answer.' }],
+    [found({}), { code: 'NOT_ANSWERED', error: 'There is no answer to the message.' }],
   ];
   for (const [outcome, data] of cases) {
     const frames = await play(t, [], outcome);

@@ -9,7 +9,7 @@ import { SseWriter } from '../sse.ts';
 /** The seconds of `?wait`; undefined without it. Throws INVALID_REQUEST for anything but 0 to 600. */
 export const waitOf = ({ req }: RouteContext): number | undefined => querySeconds(req, 'wait', MAX_WAIT_SECONDS);
 
-/** Waits for the outcome of a message of the block in the path. `reply` makes the JSON answer; a client may ask for events instead. */
+/** Waits until a message of the block in the path is finished. `reply` makes the JSON answer, unless the client asks for events. */
 export async function awaited<T>(context: RouteContext, messageId: string, seconds: number, reply: (found: AwaitedMessage) => JsonReply<T>): Promise<Reply<T>> {
   if (wantsEvents(context.req)) return streamed(context, messageId, seconds, reply);
   return reply(await found(context, messageId, seconds));

@@ -11,10 +11,10 @@ const fact = { ...name, id: 'Id of the fact' };
 const { limit, before, since } = HistoryPage.properties;
 const { wait } = AnswerWait.properties;
 const WAIT =
-  'With `wait`, the answer is 200 when the message has its outcome in time: `answer` is the reply, and `entry.status` and `entry.error` say what ' +
-  'became of a message without one. It is 202 when the time is over, and at once while the block does not answer, with the reason as `note`. ' +
-  'With `Accept: text/event-stream` besides, the reply is streamed with the frames of `/v1/chat`; `start` has the `id` of the message too, and ' +
-  'another `start` makes the text before it void. Only a whole answer ends with `done`.';
+  'With `wait`, the status is 200 if the message is finished in time: `answer` is the reply, and `entry.status` and `entry.error` say what happened to a ' +
+  'message without one. It is 202 when the time is up, and at once if the block does not answer; `note` says why. With `Accept: text/event-stream` as ' +
+  'well, the reply is streamed as in `/v1/chat`. Its `start` also has the `id` of the message; a second `start` means that the text so far is void. Only ' +
+  'a complete answer ends with `done`.';
 const changed = { 200: json('MessageChanged', 'The message as it is now.') };
 const remembered = { 200: json('MemoryAnswer', 'The memory as it is now.') };
 
@@ -41,22 +41,22 @@ export const CHAT_ROUTES = {
     query: { wait: wordsOf(wait) },
     answers: {
       200: orEvents(json('MessageFound', 'The message or answer with this id, and the newest answer to it.')),
-      202: json('AwaitedMessage', 'With `wait`: the message has no outcome yet.'),
+      202: json('AwaitedMessage', 'With `wait`: the message is not finished yet.'),
     },
     errors: ['INVALID_REQUEST', 'MESSAGE_NOT_FOUND', ...READ],
     handler: chat.find,
   },
   'POST /api/blocks/:name/chat': {
     id: 'postMessage',
-    summary: 'Queue a message; it is on disk before the answer. With `wait`, wait for the reply',
+    summary: 'Queue a message; it is on disk before the answer',
     description: `${WAIT} Repeat the request with the same \`clientId\` to go on waiting for the same message.`,
     params: name,
     query: { wait: wordsOf(wait) },
     headers: { 'x-blockhouse-channel': { schema: { type: 'string', enum: CHANNELS, default: 'web' }, description: 'Where the message comes from' } },
     body: body('PostMessage'),
     answers: {
-      200: orEvents(json('ChatAnswer', 'The message waits for its answer; with `wait`, it has its outcome.')),
-      202: json('ChatReceipt', 'With `wait`: the message has no outcome yet.'),
+      200: orEvents(json('ChatAnswer', 'The message waits for its answer. With `wait`, it is finished.')),
+      202: json('ChatReceipt', 'With `wait`: the message is not finished yet.'),
     },
     errors: [...BODY, 'QUEUE_FULL', ...WRITE],
     handler: chat.post,

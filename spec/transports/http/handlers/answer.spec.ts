@@ -230,7 +230,7 @@ t.test('a block that is archived or renamed ends the waits with 404, which a rep
     await until(async () => (await historyOf(server, 'a')).length === 2, 'the second message');
     const leaving = server.call(method, path, { body });
     (await daemon.call(0)).answer('lo');
-    t.match(await whole, { status: 404, json: { code: 'BLOCK_NOT_FOUND', error: /has kept the message/ } });
+    t.match(await whole, { status: 404, json: { code: 'BLOCK_NOT_FOUND', error: /still has the message/ } });
     t.match(framesOf((await readAnswer(streamed)).text).at(-1), { event: 'done' }, 'a reply that ends before the move is whole');
     await leaving;
     t.match(await post('', '?wait=600', { body: say('next', 'c-1') }), { status: 404, json: { code: 'BLOCK_NOT_FOUND' } });
