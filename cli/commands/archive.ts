@@ -18,7 +18,7 @@ export class RemoveCommand extends ServerCommand {
   });
 
   yes = Option.Boolean('-y,--yes', false, { description: 'Do not ask' });
-  names = Option.Rest({ name: 'names', required: 1 });
+  names = Option.Rest({ name: 'name', required: 1 });
 
   protected override async run(): Promise<ExitKind> {
     const question = `Move ${this.names.map(oneLine).join(', ')} to the archive?`;

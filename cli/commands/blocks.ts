@@ -140,9 +140,9 @@ export class NewCommand extends ServerCommand {
   });
 
   description = Option.String('--description', { description: 'What it is for' });
-  provider = Option.String('--provider', { description: 'Adapter id, see `blockhouse adapters`' });
-  model = Option.String('--model', { description: 'Model id, see `blockhouse models <id>`' });
-  system = Option.String('--system', { description: 'Instructions for the model' });
+  provider = Option.String('-a,--adapter,--provider', { description: 'Adapter id, see `blockhouse adapters`' });
+  model = Option.String('-m,--model', { description: 'Model id, see `blockhouse models <id>`' });
+  system = Option.String('-s,--system', { description: 'Instructions for the model' });
   goals = Option.Array('--goal', [], { description: 'What to work towards; may be given several times' });
   tags = Option.Array('--tag', [], { description: 'A word to find it by; may be given several times' });
   from = Option.String('--from', { description: 'A file with a configuration' });

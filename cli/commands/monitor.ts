@@ -9,7 +9,7 @@ import { ServerCommand } from '../server-command.ts';
 const category = 'Blocks';
 
 abstract class MonitorCommand extends ServerCommand {
-  names = Option.Rest({ name: 'names' });
+  names = Option.Rest({ name: 'name' });
 
   protected abstract readonly action: MonitorAction;
   protected abstract readonly all: boolean;
@@ -121,7 +121,7 @@ export class ResetCommand extends ServerCommand {
 
   hard = Option.Boolean('--hard', false, { description: 'Delete the logs, too' });
   yes = Option.Boolean('-y,--yes', false, { description: 'Do not ask' });
-  names = Option.Rest({ name: 'names', required: 1 });
+  names = Option.Rest({ name: 'name', required: 1 });
 
   protected override async run(): Promise<ExitKind> {
     const question = `Clear what ${this.names.map(oneLine).join(', ')} remembers, and its costs${this.hard ? ' and logs' : ''}?`;
