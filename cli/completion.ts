@@ -66,10 +66,8 @@ export async function candidatesFor(words: readonly string[], env: BaseContext['
   const entry = calledEntry(rest);
   const current = rest.at(-1) ?? '';
   const subcommands = nextWords(rest, words[0] === 'help');
-  if (entry === undefined) return fitting(subcommands, current);
-  const line = lineOf(entry.entry, rest.slice(entry.length));
-  const found = await ofLine(line, env);
-  return found[0]?.word === PATH_WANTED ? found : [...fitting(subcommands, current), ...found];
+  if (entry === undefined || (subcommands.length > 0 && !current.startsWith('-'))) return fitting(subcommands, current);
+  return ofLine(lineOf(entry.entry, rest.slice(entry.length)), env);
 }
 
 function fitting(candidates: readonly Candidate[], start: string): Candidate[] {

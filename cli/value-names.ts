@@ -17,7 +17,6 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--id': 'message-id',
   '--level': 'level',
   '--limit': 'count',
-  '--lines': 'count',
   '--max-tokens': 'count',
   '--model': 'model',
   '--output': 'file',

@@ -23,8 +23,8 @@ export class ServeCommand extends BaseCommand {
     ],
   });
 
-  host = Option.String('--host', { description: 'Address to listen on; else BLOCKHOUSE_HOST, else 127.0.0.1' });
-  port = Option.String('--port', { description: '0 picks a free one; else BLOCKHOUSE_PORT, else 8420' });
+  host = Option.String('--host', { description: 'Address to listen on; default: BLOCKHOUSE_HOST, or 127.0.0.1' });
+  port = Option.String('--port', { description: '0 picks a free one; default: BLOCKHOUSE_PORT, or 8420' });
   allowRemote = Option.Boolean('--allow-remote', { description: 'Allow an address that other machines can reach' });
 
   protected override async run(): Promise<ExitKind> {

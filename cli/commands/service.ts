@@ -65,7 +65,7 @@ export class ServiceInstallCommand extends ManagedCommand {
     ],
   });
 
-  port = Option.String('--port', { description: 'Port to listen on; else BLOCKHOUSE_PORT, else 8420' });
+  port = Option.String('--port', { description: 'Port to listen on; default: BLOCKHOUSE_PORT, or 8420' });
 
   protected override run(): Promise<ExitKind> {
     return this.interruptible(async (signal) => {
