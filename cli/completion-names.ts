@@ -26,6 +26,7 @@ const PATIENCE_MS = 1500;
 
 const BY_KIND: Readonly<Record<string, (names: Names) => readonly string[] | Promise<readonly string[]>>> = {
   name: (names) => (names.command === MAKES_A_NAME ? [] : foldersIn('blocks', names)),
+  block: (names) => foldersIn('blocks', names),
   old: (names) => foldersIn('blocks', names),
   archive: (names) => foldersIn('archive', names),
   id: (names) => asked(names, (source) => source.ids()),

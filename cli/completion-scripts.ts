@@ -18,14 +18,14 @@ export function isShell(text: string): text is Shell {
   return SHELLS.some((shell) => shell === text);
 }
 
-// Works in bash 3.2, too: no mapfile, and no compopt without a check.
+// Works in bash 3.2, too: no mapfile, and its missing compopt stays silent.
 const BASH = `# Completion of blockhouse for bash.
 _blockhouse() {
   local line
   COMPREPLY=()
   while IFS= read -r line; do
     if [[ $line == ${PATH_WANTED} ]]; then
-      type compopt >/dev/null 2>&1 && compopt -o filenames
+      compopt -o filenames 2>/dev/null
       while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "\${COMP_WORDS[COMP_CWORD]}")
       return
     fi

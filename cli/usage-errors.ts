@@ -77,7 +77,7 @@ function wording(reason: string, usage: string, argv: readonly string[]): string
 
 /** The required arguments that the command line lacks. */
 function missing(usage: string, argv: readonly string[]): string {
-  const required = usageLine(usage).match(/<[^>]+>/g) ?? [];
+  const required = usageLine(usage).match(/(?<!--[a-z-]+ )<[^>]+>/g) ?? [];
   const given = argumentsIn(argv.slice(pathOf(usage).length), new Set(optionsWithValue(usage).flat()));
   return required.slice(Math.min(given, required.length - 1)).join(' ');
 }

@@ -67,7 +67,8 @@ export function optionText({ names, value }: OptionManual): string {
   return `${shown.join(', ')}${value === undefined ? '' : ` <${value}>`}`;
 }
 
-function wrapped(text: string, width: number): string[] {
+/** The words of a text in lines of at most `width` columns; a longer word has a line of its own. */
+export function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const line = lines.at(-1);

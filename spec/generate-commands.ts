@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { allCommands, describeCommands } from '../cli/command-modules.ts';
 import { manualOf } from '../cli/manual.ts';
+import { cliPage } from './support/cli-page.ts';
 
 const rowsOf = (values: readonly unknown[]): string => values.map((value) => `  ${JSON.stringify(value)},\n`).join('');
 const manuals = (await allCommands()).map(manualOf);
@@ -45,6 +46,7 @@ ${rowsOf(manuals.map(({ paths, description, arguments: words, isRepeated, option
 const FILES: readonly (readonly [path: string, text: string])[] = [
   ['cli/command-index.ts', INDEX],
   ['cli/completion-index.ts', COMPLETIONS],
+  ['docs/cli.md', cliPage(manuals)],
 ];
 
 for (const [name, text] of FILES) {

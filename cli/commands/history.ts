@@ -21,7 +21,7 @@ export class HistoryCommand extends ServerCommand {
     examples: [
       ['The newest 20 messages and answers', '$0 history my-block'],
       ['The last two hours', '$0 history my-block --since 2h'],
-      ['The answer to a message that was sent before', '$0 history my-block --id <id>'],
+      ['The answer to a message that was sent before', '$0 history my-block --id <message-id>'],
     ],
   });
 

@@ -27,8 +27,8 @@ export class LogsCommand extends ServerCommand {
     category: 'Blocks',
     description: 'Print the log of the server or of blocks',
     details: `
-      Without a name, it is the log of the server, which is read from the workspace, also after the server has ended. With a name, it is
-      the log of that block, and with \`--all\` those of all blocks, each line behind the name of its block.
+      Without a name, it prints the log of the server, also after the server has ended. With a name, it prints the log of that block, and
+      with \`--all\` the logs of all blocks, with the name of the block in front of each line.
 
       Prints the last lines of all log files, oldest first. With \`--json\`, each line is a JSON line.
     `,

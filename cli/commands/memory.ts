@@ -20,7 +20,7 @@ export class MemoryCommand extends ServerCommand {
     examples: [
       ['What it remembers', '$0 memory my-block'],
       ['Add a fact', '$0 memory my-block --fact "The office is closed on Fridays."'],
-      ['Remove a fact', '$0 memory my-block --forget <id>'],
+      ['Remove a fact', '$0 memory my-block --forget <fact-id>'],
     ],
   });
 

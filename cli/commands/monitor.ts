@@ -108,14 +108,14 @@ export class ResetCommand extends ServerCommand {
   static override readonly paths = [['reset']];
   static override readonly usage = Command.Usage({
     category,
-    description: 'Clear the memory, costs and pulse of a block',
+    description: 'Clear what blocks remember, and their costs',
     details: `
       Configuration and chat history stay, but the model does not see the old messages any more. A running monitor continues.
-      Spending caps still count what was spent. Asks at a terminal.
+      Spending caps still count what was spent. At a terminal, it asks first.
     `,
     examples: [
-      ['Begin anew', '$0 reset my-block'],
-      ['And delete its logs', '$0 reset my-block --hard'],
+      ['Start over', '$0 reset my-block'],
+      ['Delete the logs, too', '$0 reset my-block --hard'],
     ],
   });
 

@@ -29,7 +29,8 @@ export class SendCommand extends ServerCommand {
       The wait ends with the answer, when the message fails, or after \`--timeout\`, and then the message stays. A block that is stopped,
       paused or failed will not answer; the command says so at once, with the command that changes it.
 
-      A message with the same \`--client-id\` is sent only once. With \`--json --stream\`, each step is a JSON line, and the outcome is the last.
+      A message with the same \`--client-id\` is sent only once. With \`--json --stream\`, each step is a JSON line, and the outcome is the last. Ctrl-C
+      ends the command and not the reply.
     `,
     examples: [
       ['Leave a message', '$0 send my-block "Any news?"'],
@@ -168,13 +169,13 @@ export class QueueCommand extends ServerCommand {
     category,
     description: 'List, cancel or retry the messages that have no answer',
     details: `
-      Cancelling a message that is being answered ends its reply; the text so far is kept. A part of the id is enough, from its beginning, as
-      long as no other message has the same.
+      Cancelling a message that is being answered ends its reply; the text so far is kept. The beginning of an id is enough, if no
+      other message has the same.
     `,
     examples: [
       ['List them', '$0 queue my-block'],
-      ['Cancel one that waits or failed', '$0 queue my-block --cancel <id>'],
-      ['Queue one again', '$0 queue my-block --retry <id>'],
+      ['Cancel one that waits or failed', '$0 queue my-block --cancel <message-id>'],
+      ['Queue one again', '$0 queue my-block --retry <message-id>'],
     ],
   });
 

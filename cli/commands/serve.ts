@@ -16,6 +16,10 @@ export class ServeCommand extends BaseCommand {
     details: `
       Serves the gateway (\`/v1\`) and the blocks (\`/api\`) until Ctrl-C or SIGTERM. At a terminal it shows how to call it. The log goes
       to stderr, as JSON lines unless stderr is a terminal. With \`--json\`, one document with the URL goes to stdout once it listens.
+
+      When it ends, it takes no new requests, and lets open answers go on for 3.5 s (\`BLOCKHOUSE_DRAIN_MS\`) and the replies of blocks for
+      3 s. Then it ends the rest with an error, but keeps what blocks have written so far. The exit code is 0. A second signal ends it at
+      once, with exit code 1.
     `,
     examples: [
       ['On the default port', '$0 serve'],
