@@ -58,7 +58,7 @@ function __blockhouse_complete
     set -l words (commandline -opc) (commandline -ct)
     set -l lines ($words[1] ${COMPLETE_COMMAND} fish $words[2..-1] 2>/dev/null </dev/null)
     if test "$lines[1]" = ${PATH_WANTED}
-        __fish_complete_path (commandline -ct)
+        __fish_complete_path (string unescape -- (commandline -ct))
     else
         string join -- \\n $lines
     end

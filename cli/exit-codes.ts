@@ -5,7 +5,10 @@ import type { ErrorBody, ErrorCode } from '../core/index.ts';
 export const EXIT_CODES = {
   ok: { code: 0, meaning: 'Success. Also when a server was asked to stop, or when the reader of the output has gone, as in `| head`.' },
   unexpected: { code: 1, meaning: 'A defect in Blockhouse, a question that was answered with no, or a failure that has no code of its own.' },
-  usage: { code: 2, meaning: 'Wrong usage or input: an unknown command, option, adapter, block or message, a value out of range, or a request that the server refuses.' },
+  usage: {
+    code: 2,
+    meaning: 'Wrong usage or input: an unknown command, option, adapter, block or message, a value out of range, or a request that the server refuses.',
+  },
   credentials: {
     code: 3,
     meaning: 'No valid credential: the adapter has none, the provider refused it, `verify` failed, or the server refused the token.',

@@ -57,7 +57,9 @@ export function manualOf(command: CommandClass<BaseContext>): CommandManual {
 
 /** A usage of clipanion, with `[options]` for all options that need not be given. */
 export function usageLine(usage: string): string {
-  const words = usage.replace(/ \[-[^\]]*\]/g, '').replace(/<(-[^>]*?) #0>/g, (_, names: string) => `${lastOf(names.split(','))} <${valueNameOf(names.split(','))}>`);
+  const words = usage
+    .replace(/ \[-[^\]]*\]/g, '')
+    .replace(/<(-[^>]*?) #0>/g, (_, names: string) => `${lastOf(names.split(','))} <${valueNameOf(names.split(','))}>`);
   const path = / (?=[<[.]|--?\w+ <)|$/.exec(words)?.index ?? words.length;
   // Clipanion does not keep the name of arguments of which none is required.
   const rest = words.slice(path).replace(/^ \.\.\.$/, ' [name] ...');

@@ -71,7 +71,8 @@ function wording(reason: string, usage: string, argv: readonly string[]): string
   const option = /("|\s)(--?[a-zA-Z][a-z-]{0,30})(?=[="\s.]|$)/.exec(reason)?.[2];
   if (reason.startsWith('Extraneous')) return 'There is one argument too many.';
   if (reason.startsWith('Not enough positional')) return `${pathOf(usage).join(' ')} needs ${missing(usage, argv)}.`;
-  if (reason.startsWith('Not enough arguments to option')) return option === undefined ? 'An option lacks its value.' : `${option} needs ${valueOf(option, usage)}.`;
+  if (reason.startsWith('Not enough arguments to option'))
+    return option === undefined ? 'An option lacks its value.' : `${option} needs ${valueWord(option, usage)}.`;
   return option === undefined ? 'There is no such option.' : `There is no option ${option}.`;
 }
 
@@ -98,7 +99,7 @@ function optionsWithValue(usage: string): string[][] {
   return [...usage.matchAll(/[[<](-[^\]>\s]+) #0/g)].map(([, names = '']) => names.split(','));
 }
 
-function valueOf(option: string, usage: string): string {
+function valueWord(option: string, usage: string): string {
   return `<${valueNameOf(optionsWithValue(usage).find((names) => names.includes(option)) ?? [])}>`;
 }
 

@@ -40,7 +40,10 @@ export class LogsCommand extends ServerCommand {
   });
 
   follow = Option.Boolean('-f,--follow', false, { description: 'Stay and print new lines, until Ctrl-C' });
-  lines = Option.String('-n,--limit', '100', { validator: t.cascade(t.isNumber(), [t.isInteger(), t.isAtLeast(0)]), description: 'How many lines; default: 100' });
+  lines = Option.String('-n,--limit', '100', {
+    validator: t.cascade(t.isNumber(), [t.isInteger(), t.isAtLeast(0)]),
+    description: 'How many lines; default: 100',
+  });
   level = Option.String('--level', { description: 'The lowest level: debug, info, warn or error' });
   all = Option.Boolean('--all', false, { description: 'The logs of all blocks' });
   name = Option.String({ required: false, name: 'name' });

@@ -15,7 +15,11 @@ t.test('a workspace is found as the commands find it: by the option, then the va
   const env = { BLOCKHOUSE_WORKSPACE: first };
   t.same(await namesOf(names('name', { env })), [{ word: 'ada' }], 'a file is no block');
   t.same(await namesOf(names('name', { env, values: new Map([['--workspace', `${first}/other`]]) })), [{ word: 'bob' }]);
-  t.same(await namesOf(names('name', { values: new Map([['--workspace', `"${first}/other"`]]) })), [{ word: 'bob' }], 'the quotes of the shell are no part of it');
+  t.same(
+    await namesOf(names('name', { values: new Map([['--workspace', `"${first}/other"`]]) })),
+    [{ word: 'bob' }],
+    'the quotes of the shell are no part of it',
+  );
 });
 
 t.test('what has no names is not completed', async (t) => {

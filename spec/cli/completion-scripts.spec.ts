@@ -44,14 +44,14 @@ t.test('bash completes with the script', { skip: skipped('bash') }, async (t) =>
 t.test('zsh completes with the script', { skip: skipped('zsh') }, async (t) => {
   const { script, run } = deskFor(t, 'zsh');
   // The completion system works at a terminal only, so these take what the script gives it.
-  const stubs = 'compdef() { :; }; _files() { print FILES; }; _describe() { print -l -- "${(@P)2}"; }';
+  const stubs = `compdef() { :; }; _files() { print FILES; }; _describe() { print -l -- "\${(@P)2}"; }`;
   const complete = (...words: string[]): string[] => {
     const list = ['blockhouse', ...words].map((word) => `'${word}'`).join(' ');
     const { stdout, stderr } = run(['-f', '-c', `${stubs}; source ${script}; words=(${list}); CURRENT=${words.length + 1}; _blockhouse`]);
     t.equal(stderr, '');
     return stdout.trim().split('\n');
   };
-  t.same(run(['-f', '-n', script]), { ...run(['-f', '-n', script]), status: 0, stderr: '' });
+  t.match(run(['-f', '-n', script]), { status: 0, stderr: '' });
   t.same(complete('st'), ['start:Start the monitors of blocks, so that they answer', 'stop:Stop the monitors of blocks']);
   t.same(complete('send', 'ad'), ['ada:', 'adam:']);
   t.same(complete('import', ''), ['FILES']);

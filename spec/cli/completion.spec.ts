@@ -23,7 +23,10 @@ t.test('commands and their subcommands are completed', async (t) => {
   t.same(await wordsFor(workspace, 'service', 'u'), ['uninstall']);
   t.same(await wordsFor(workspace, 'no-command', ''), []);
   t.match(await wordsFor(workspace, ''), ['serve', 'service', 'token', 'ls']);
-  t.notOk((await wordsFor(workspace, '')).some((word) => word.startsWith('__')), 'the hidden command is not offered');
+  t.notOk(
+    (await wordsFor(workspace, '')).some((word) => word.startsWith('__')),
+    'the hidden command is not offered',
+  );
 });
 
 t.test('options are completed, and follow an argument that takes no names', async (t) => {
@@ -78,6 +81,12 @@ t.test('bash splits at : and =, and only the last piece is replaced', async (t) 
 
 t.test('whatever goes wrong, it is silent and ends with 0', async (t) => {
   const env = { BLOCKHOUSE_WORKSPACE: '/nowhere' };
-  for (const words of [['send', ''], ['restore', ''], ['chat', '-a', 'nobody', '-m', ''], ['models', 'x', 'y', 'z'], ['--nope', 'x']])
+  for (const words of [
+    ['send', ''],
+    ['restore', ''],
+    ['chat', '-a', 'nobody', '-m', ''],
+    ['models', 'x', 'y', 'z'],
+    ['--nope', 'x'],
+  ])
     t.same(await runHere(t, ['__complete', 'bash', ...words], { env }), { code: 0, stdout: '', stderr: '' }, words.join(' '));
 });

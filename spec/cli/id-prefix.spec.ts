@@ -21,7 +21,11 @@ t.test('the unique beginning of an id is enough, wherever a command takes one', 
   const fact = (await on(['memory', 'one', '--fact', 'It rains.'])).stdout.trim();
   t.match(await on(['memory', 'one', '--forget', fact.slice(0, -1)]), { code: 0 });
 
-  for (const args of [['history', 'one', '--id', shared], ['history', 'one', '--since', shared], ['queue', 'one', '--cancel', shared]]) {
+  for (const args of [
+    ['history', 'one', '--id', shared],
+    ['history', 'one', '--since', shared],
+    ['queue', 'one', '--cancel', shared],
+  ]) {
     const { code, stderr } = await on(args);
     t.equal(code, 2);
     t.match(stderr, /^blockhouse: .*2 ids begin with /);

@@ -49,7 +49,7 @@ t.test('arguments that may be missing or repeated are marked', async (t) => {
 
 t.test('every command has a manual: a description, an example, and a description of each option', async (t) => {
   for (const { paths, category, description, examples, options } of (await allCommands()).map(manualOf)) {
-    const name = paths[0]?.join(' ');
+    const name = String(paths[0]?.join(' '));
     t.ok(description, name);
     if (category !== undefined) t.ok(examples.length > 0, `${name}: an example`);
     for (const option of options) t.ok(option.description, `${name} ${option.names.join()}`);

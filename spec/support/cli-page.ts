@@ -27,7 +27,10 @@ export function cliPage(manuals: readonly CommandManual[]): string {
 }
 
 function groupRows({ category, commands }: { readonly category: string; readonly commands: readonly CommandManual[] }): string[][] {
-  return [[`**${category}**`, ''], ...commands.map((manual) => [`[\`${nameOf(manual)}\`](#blockhouse-${nameOf(manual).replaceAll(' ', '-')})`, manual.description])];
+  return [
+    [`**${category}**`, ''],
+    ...commands.map((manual) => [`[\`${nameOf(manual)}\`](#blockhouse-${nameOf(manual).replaceAll(' ', '-')})`, manual.description]),
+  ];
 }
 
 function nameOf({ paths: [path = []] }: CommandManual): string {

@@ -3,12 +3,17 @@ import { COMPLETION_SCRIPTS } from '../../../cli/completion-scripts.ts';
 import { runHere } from '../run.ts';
 
 t.test('the script of a shell is printed, ready to append to its startup file', async (t) => {
-  for (const shell of ['bash', 'zsh', 'fish'] as const) t.same(await runHere(t, ['completion', shell]), { code: 0, stdout: COMPLETION_SCRIPTS[shell], stderr: '' });
+  for (const shell of ['bash', 'zsh', 'fish'] as const)
+    t.same(await runHere(t, ['completion', shell]), { code: 0, stdout: COMPLETION_SCRIPTS[shell], stderr: '' });
   t.same(JSON.parse((await runHere(t, ['completion', 'zsh', '--json'])).stdout), { shell: 'zsh', script: COMPLETION_SCRIPTS.zsh });
 });
 
 t.test('another shell is refused, with those that there are', async (t) => {
-  t.match(await runHere(t, ['completion', 'tcsh']), { code: 2, stdout: '', stderr: 'blockhouse: There is no completion for this shell; name one of bash, zsh, fish.\n' });
+  t.match(await runHere(t, ['completion', 'tcsh']), {
+    code: 2,
+    stdout: '',
+    stderr: 'blockhouse: There is no completion for this shell; name one of bash, zsh, fish.\n',
+  });
   t.match(await runHere(t, ['completion']), { code: 2, stderr: /^blockhouse: completion needs <shell>\.\n/ });
 });
 
