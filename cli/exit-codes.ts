@@ -3,7 +3,7 @@ import type { ErrorBody, ErrorCode } from '../core/index.ts';
 
 /** The exit code of each way in which a command ends. */
 export const EXIT_CODES = {
-  ok: { code: 0, meaning: 'Success. Also when a server was asked to stop, or when the reader of the output has gone, as in `| head`.' },
+  ok: { code: 0, meaning: 'Success. Also when a server was asked to stop, or when the reader of the output has gone, as `head` does.' },
   unexpected: { code: 1, meaning: 'A defect in Blockhouse, a question that was answered with no, or a failure that has no code of its own.' },
   usage: {
     code: 2,
