@@ -43,7 +43,11 @@ export async function runProgram(argv: readonly string[], context: BaseContext):
   try {
     return await cli.run(cli.process(words, context), context);
   } catch (error) {
-    const lines = usageLines(error, argv);
+    const lines = usageLines(
+      error,
+      argv,
+      COMMAND_INDEX.flatMap(({ paths }) => paths),
+    );
     if (argv.includes('--json')) await writeLines(context.stdout, [toJson({ error: lines[0]?.replace(/^blockhouse: /, '') })]);
     await writeLines(context.stderr, lines);
     return EXIT_CODES.usage.code;

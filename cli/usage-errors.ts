@@ -13,13 +13,15 @@ const SEE_HELP = `See ${PROGRAM} --help.`;
 
 /**
  * The error of a wrong command line as one line and a hint. Repeats only words that are clearly a command or an option, because the rest may be
- * a key that was pasted in the wrong place.
+ * a key that was pasted in the wrong place. `paths` are the words of all commands.
  */
-export function usageLines(error: unknown, argv: readonly string[]): string[] {
+export function usageLines(error: unknown, argv: readonly string[], paths: readonly (readonly string[])[] = []): string[] {
   if (!isSyntaxFault(error)) return [`${PROGRAM}: ${valueFault(error)}`, SEE_HELP];
   const meant = meantUsages(error, argv);
   const [usage] = meant;
   if (usage === undefined) return [`${PROGRAM}: ${unknownCommand(argv, commandWords(error))}`, SEE_HELP];
+  const subcommands = paths.flatMap(([first, second]) => (first === argv[0] && second !== undefined ? second : []));
+  if (pathOf(usage).length === 1 && subcommands.length > 0 && /^[a-z]/.test(argv[1] ?? '')) return unknownSubcommand(argv, subcommands);
   const reason = error.candidates.find((candidate) => candidate.reason !== null)?.reason;
   const hint = meant.length > FEW ? [SEE_HELP] : meant.map((line) => `Usage: ${usageLine(line)}`);
   return [`${PROGRAM}: ${reason == null ? 'Something is missing.' : wording(reason, usage, argv)}`, ...hint];
@@ -45,6 +47,14 @@ function isSyntaxFault(error: unknown): error is SyntaxFault {
 
 function commandWords({ candidates }: SyntaxFault): string[] {
   return [...new Set(candidates.flatMap(({ usage }) => usage.split(' ')[1] ?? []))];
+}
+
+function unknownSubcommand([first = '', second = '']: readonly string[], subcommands: readonly string[]): string[] {
+  const known = subcommands.map((word) => `${first} ${word}`).join(', ');
+  const near = subcommands.find((word) => isSlipOf(second, word));
+  const named = /^[a-z-]{1,20}$/.test(second) ? ` ${first} ${second}` : ` of ${first} like this`;
+  const end = near === undefined ? '.' : `; did you mean ${first} ${near}?`;
+  return [`${PROGRAM}: There is no command${named}${end}`, `There are ${known}.`];
 }
 
 function unknownCommand(argv: readonly string[], words: readonly string[]): string {

@@ -63,7 +63,7 @@ export class AuthSetCommand extends BaseCommand {
 
 /** Prints `{from, settings: [{adapter, field, value, source}]}`, or a table; secrets are masked. */
 export class AuthListCommand extends ServerCommand {
-  static override readonly paths = [['auth', 'list']];
+  static override readonly paths = [['auth', 'list'], ['auth', 'ls']];
   static override readonly usage = Command.Usage({
     category,
     description: 'Show what is stored or set, with secrets masked',

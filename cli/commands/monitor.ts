@@ -41,7 +41,10 @@ export class StartCommand extends MonitorCommand {
   static override readonly usage = Command.Usage({
     category,
     description: 'Start the monitors of blocks, so that they answer',
-    details: 'Does nothing to a monitor that runs. After a restart of the server it starts again by itself, until `stop`.',
+    details: `
+      A monitor answers the messages of its block, one after the other. It starts again with the server, until \`$0 stop\`. A monitor that
+      runs already is left alone.
+    `,
     examples: [
       ['One block', '$0 start my-block'],
       ['Several', '$0 start my-block another'],
@@ -87,7 +90,7 @@ export class RestartCommand extends MonitorCommand {
   static override readonly usage = Command.Usage({
     category,
     description: 'Stop and start the monitors of blocks',
-    details: 'With `--all`, blocks that are stopped stay so.',
+    details: 'With `--all`, stopped blocks stay stopped.',
     examples: [
       ['One block', '$0 restart my-block'],
       ['All that run', '$0 restart --all'],

@@ -82,3 +82,19 @@ t.test('what was typed is never repeated', async (t) => {
   ])
     t.notMatch(refusal(...argv).join('\n'), 'canary');
 });
+
+t.test('an unknown subcommand is named, with those that there are', async (t) => {
+  const paths = [['tell'], ['tell', 'more'], ['tell', 'most']];
+  const lines = (...argv: string[]): string[] => {
+    try {
+      cli.process(argv, ReadableCli.defaultContext);
+    } catch (error) {
+      return usageLines(error, argv, paths);
+    }
+    throw new Error('it was not refused');
+  };
+  t.same(lines('tell', 'mroe'), ['blockhouse: There is no command tell mroe; did you mean tell more?', 'There are tell more, tell most.']);
+  t.same(lines('tell', 'less'), ['blockhouse: There is no command tell less.', 'There are tell more, tell most.']);
+  t.notMatch(lines('tell', 'sk-Canary123').join(' '), 'Canary');
+  t.match(lines('tell', '--nope')[0], 'There is no option --nope.');
+});
