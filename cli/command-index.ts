@@ -44,7 +44,7 @@ export const COMMAND_INDEX: readonly IndexEntry[] = [
   {"module":"adapters","paths":[["verify"]],"category":"Providers","description":"Check the credential of an adapter, or its address"},
   {"module":"auth","paths":[["auth"]],"description":"Store, list and remove credentials"},
   {"module":"auth","paths":[["auth","set"]],"category":"Credentials","description":"Store the key of an adapter"},
-  {"module":"auth","paths":[["auth","list"]],"category":"Credentials","description":"Show what is stored or set, with secrets masked"},
+  {"module":"auth","paths":[["auth","list"],["auth","ls"]],"category":"Credentials","description":"Show what is stored or set, with secrets masked"},
   {"module":"auth","paths":[["auth","rm"]],"category":"Credentials","description":"Remove everything stored for an adapter"},
   {"module":"completion","paths":[["completion"]],"category":"Other","description":"Complete commands, blocks and models in your shell"},
   {"module":"version","paths":[["--version"],["-v"]],"category":"Other","description":"Print the version"},

@@ -63,7 +63,10 @@ export class AuthSetCommand extends BaseCommand {
 
 /** Prints `{from, settings: [{adapter, field, value, source}]}`, or a table; secrets are masked. */
 export class AuthListCommand extends ServerCommand {
-  static override readonly paths = [['auth', 'list'], ['auth', 'ls']];
+  static override readonly paths = [
+    ['auth', 'list'],
+    ['auth', 'ls'],
+  ];
   static override readonly usage = Command.Usage({
     category,
     description: 'Show what is stored or set, with secrets masked',

@@ -136,7 +136,7 @@ export class NewCommand extends ServerCommand {
     `,
     examples: [
       ['A block that answers at once', '$0 new my-block --provider <id> --start'],
-      ['With instructions and goals', '$0 new my-block --provider <id> --system "Be brief." --goal "Answer in French"'],
+      ['With instructions and goals', '$0 new my-block -a <id> -s "Be brief." --goal "Answer in French"'],
       ['Like another one', '$0 config get my-block | $0 new second --from -'],
     ],
   });

@@ -14,8 +14,8 @@ export class MemoryCommand extends ServerCommand {
     category: 'Blocks',
     description: 'Show or change what a block remembers',
     details: `
-      Facts are in every prompt. \`--compact\` lets the model summarise the older messages, which costs a call; \`--undo\` restores
-      the summary and the window from before the last compaction.
+      Facts are in every prompt. \`--compact\` asks the model for a summary of the older messages, which costs a call, and from then on sends
+      the summary instead of them. \`--undo\` takes back the last compaction.
     `,
     examples: [
       ['What it remembers', '$0 memory my-block'],

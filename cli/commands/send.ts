@@ -41,7 +41,7 @@ export class SendCommand extends ServerCommand {
 
   wait = Option.Boolean('--wait', false, { description: 'Wait for the answer and print it' });
   stream = Option.Boolean('--stream', false, { description: 'Print the answer while it is written' });
-  timeout = Option.String('--timeout', { description: 'The most seconds to wait for the answer; default: 600' });
+  timeout = Option.String('--timeout', { description: 'The longest wait for the answer; default: 600' });
   verbose = Option.Boolean('-v,--verbose', false, { description: 'At a terminal, show how fast the reply was' });
   clientId = Option.String('--client-id', { description: 'Your own id of this message; a second message with it is not sent' });
   name = Option.String({ name: 'name' });
