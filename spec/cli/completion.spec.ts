@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { candidatesFor, joinBroken } from '../../cli/completion.ts';
-import { openDesk, runHere } from './run.ts';
+import { openDesk, openDeskOfProcess, run, runHere } from './run.ts';
 
 function workspaceWith(t: Test, ...folders: string[]): string {
   const workspace = t.testdir({});
@@ -89,4 +89,10 @@ t.test('whatever goes wrong, it is silent and ends with 0', async (t) => {
     ['--nope', 'x'],
   ])
     t.same(await runHere(t, ['__complete', 'bash', ...words], { env }), { code: 0, stdout: '', stderr: '' }, words.join(' '));
+});
+
+t.test('a server that does not answer holds no line up', async (t) => {
+  const { server, workspace } = await openDeskOfProcess(t);
+  server.child.kill('SIGSTOP');
+  t.same(await run(t, ['__complete', 'bash', 'verify', ''], { env: { BLOCKHOUSE_WORKSPACE: workspace } }), { code: 0, stdout: '', stderr: '' });
 });
