@@ -1,0 +1,18 @@
+// Where a block lies, for commands that must know whether there is one before they call the server.
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorCodeOf } from './exit-codes.ts';
+
+/** Names that no block has could lead out of the folder of blocks. */
+const NAME = /^[a-z0-9][a-z0-9-]*$/;
+
+/** Whether the workspace has a block of this name. */
+export async function isBlock(workspace: string, name: string): Promise<boolean> {
+  if (!NAME.test(name)) return false;
+  try {
+    return (await stat(join(workspace, 'blocks', name))).isDirectory();
+  } catch (error) {
+    if (errorCodeOf(error) === 'ENOENT' || errorCodeOf(error) === 'ENOTDIR') return false;
+    throw error;
+  }
+}
