@@ -22,7 +22,8 @@ export interface AttachOptions extends TalkOptions {
   readonly block: string;
 }
 
-const HELP = `/why     why the block is in its state       /start   start its monitor
+/** The text of /help. */
+export const HELP = `/why     why the block is in its state       /start   start its monitor
 /memory  what it remembers                   /stop    stop its monitor
 ${TALK_HELP}`;
 

@@ -3,12 +3,17 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCodeOf } from './exit-codes.ts';
 
-/** Names that no block has could lead out of the folder of blocks. */
-const NAME = /^[a-z0-9][a-z0-9-]*$/;
+/** No block has another name, and `..` would lead out of the folder. */
+const NAME = /^[a-z0-9][a-z0-9-]{0,31}$/;
+
+/** Whether a text could be the name of a block. */
+export function mayBeBlock(text: string): boolean {
+  return NAME.test(text);
+}
 
 /** Whether the workspace has a block of this name. */
 export async function isBlock(workspace: string, name: string): Promise<boolean> {
-  if (!NAME.test(name)) return false;
+  if (!mayBeBlock(name)) return false;
   try {
     return (await stat(join(workspace, 'blocks', name))).isDirectory();
   } catch (error) {

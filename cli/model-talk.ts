@@ -16,7 +16,8 @@ export interface ModelTalkOptions extends TalkOptions {
   readonly system: string | undefined;
 }
 
-const HELP = `/clear   forget the conversation so far
+/** The text of /help. */
+export const HELP = `/clear   forget the conversation so far
 ${TALK_HELP}`;
 
 /** Talks until the person leaves. Rejects with a CliError when interrupted from outside. */

@@ -1,13 +1,15 @@
 // Takes pasted text out of the keys of a terminal, which marks it when asked to (bracketed paste).
 //
-// markers-across-reads: a marker may be split between two reads, so a possible beginning of one is held until the next read.
+// markers-across-reads: a marker may be split between two reads, so a possible beginning of one is held for a moment.
 // paste-can-be-left: Ctrl-C ends a paste whose end never comes.
-import { StringDecoder } from 'node:string_decoder';
 import { Transform, type TransformCallback } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
 
 const BEGIN = '\x1b[200~';
 const END = '\x1b[201~';
 const CTRL_C = '\x03';
+/** A terminal sends a marker in one piece. */
+const HOLD_MS = 50;
 /** Asks the terminal to mark what is pasted, and to stop doing so. */
 const PASTE_MODE = { on: '\x1b[?2004h', off: '\x1b[?2004l' } as const;
 
@@ -24,6 +26,7 @@ export class PasteFilter extends Transform {
   readonly #pasted: (text: string) => void;
   readonly #decoder = new StringDecoder('utf8');
   #held = '';
+  #holding: NodeJS.Timeout | undefined;
   #paste: string | undefined;
 
   constructor(keyboard: Keyboard, screen: NodeJS.WritableStream, pasted: (text: string) => void) {
@@ -36,6 +39,7 @@ export class PasteFilter extends Transform {
 
   /** Leaves the keyboard as it was. */
   detach(): void {
+    clearTimeout(this.#holding);
     this.#keyboard.unpipe(this);
     this.#keyboard.pause();
   }
@@ -54,6 +58,7 @@ export class PasteFilter extends Transform {
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
     let rest = this.#held + this.#decoder.write(chunk);
     this.#held = '';
+    clearTimeout(this.#holding);
     while (rest !== '') rest = this.#paste === undefined ? this.#keys(rest) : this.#more(this.#paste, rest);
     done();
   }
@@ -64,6 +69,7 @@ export class PasteFilter extends Transform {
     if (at === -1) {
       this.#held = beginningOf(BEGIN, text);
       this.#pass(text.slice(0, text.length - this.#held.length));
+      if (this.#held !== '') this.#holding = setTimeout(() => this.#letGo(), HOLD_MS);
       return '';
     }
     this.#pass(text.slice(0, at));
@@ -86,14 +92,20 @@ export class PasteFilter extends Transform {
     return all.slice(end + END.length);
   }
 
+  /** What was held is no marker, but the Escape key. */
+  #letGo(): void {
+    this.#pass(this.#held);
+    this.#held = '';
+  }
+
   #pass(keys: string): void {
     if (keys !== '') this.push(keys);
   }
 }
 
-/** The end of `text` that may be the beginning of `marker` (markers-across-reads). A lone Escape is a key. */
+/** The end of `text` that may be the beginning of `marker` (markers-across-reads). */
 function beginningOf(marker: string, text: string): string {
-  for (let length = Math.min(marker.length - 1, text.length); length > 1; length -= 1) {
+  for (let length = Math.min(marker.length - 1, text.length); length > 0; length -= 1) {
     if (text.endsWith(marker.slice(0, length))) return marker.slice(0, length);
   }
   return '';

@@ -34,7 +34,7 @@ export interface Partner {
 }
 
 /** The last lines of /help. */
-export const TALK_HELP = `/bye     leave, as Ctrl-D does               //text   a message that begins with /
+export const TALK_HELP = `/bye     leave, as Ctrl-D does               //help   sends the message /help
 
 Enter sends the message, and \\ at the end of a line continues it on the next.
 """ begins a message of several lines, and """ ends it. Pasted lines are one

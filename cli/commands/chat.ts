@@ -44,13 +44,14 @@ export class ChatCommand extends TalkCommand {
   second = Option.String({ required: false, name: 'message' });
 
   protected override async run(): Promise<ExitKind> {
-    const { isBlock } = await import('../block-place.ts');
+    const { isBlock, mayBeBlock } = await import('../block-place.ts');
     const { workspace } = await this.config();
     const { first, second } = this;
     if (second !== undefined && !this.#namesModel && first !== undefined) return this.#blockTurn(first, second);
     if (second !== undefined) throw new CliError('usage', 'A message to a model is one argument; put it in quotes. A block takes no --adapter and no --model.');
     if (first !== undefined && !this.#namesModel && (await isBlock(workspace, first))) return this.#blockTurn(first);
     if (first === undefined && this.isConversation) return this.#conversation();
+    if (first !== undefined && !this.#namesModel && mayBeBlock(first)) await this.say(`note: there is no block ${first}, so a model is asked.`);
     return this.interruptible(async (signal) => {
       const message = await this.#message(first, signal);
       return this.withCore(async (core) => this.#answer(core, message, signal));
