@@ -151,7 +151,10 @@ class Keyboard implements LineInput {
   #take(line: string): void {
     if (this.#isPasting) this.#lines.paste(line);
     const message = this.#isPasting ? undefined : this.#lines.enter(line);
-    if (message === undefined) return this.#prompt();
+    if (message === undefined) {
+      this.#prompt();
+      return;
+    }
     this.#history.add(message);
     this.#showHistory();
     this.#queue.add(message);
@@ -165,7 +168,10 @@ class Keyboard implements LineInput {
   }
 
   #interrupt(interrupted: () => void): void {
-    if (!this.#queue.isAwaited || (this.#readline.line === '' && !this.#lines.isOpen)) return interrupted();
+    if (!this.#queue.isAwaited || (this.#readline.line === '' && !this.#lines.isOpen)) {
+      interrupted();
+      return;
+    }
     // Ctrl-E, Ctrl-U: clears the typed line.
     this.#readline.write(null, { ctrl: true, name: 'e' });
     this.#readline.write(null, { ctrl: true, name: 'u' });

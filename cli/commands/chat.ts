@@ -14,14 +14,15 @@ export class ChatCommand extends TalkCommand {
     category: 'Providers',
     description: 'Talk with a model or a block, or ask one thing',
     details: `
-      \`$0 chat\` opens a conversation with a model, which is kept in memory. \`$0 chat "a message"\` asks one thing. Both need no
-      server and no block. Without \`--adapter\`, the only adapter that can be used is asked, or the one that lists the model.
+      Without a message, opens a conversation, in which \`/help\` lists the commands and Ctrl-C cancels an answer. With a model, it needs
+      no server, and ends with the command. With a block, it is in the block's history, as with \`blockhouse attach\`.
 
-      \`$0 chat my-block\` opens a conversation with a block, and \`$0 chat my-block "a message"\` asks it one thing. One word is a
-      block when there is one of that name and no \`--adapter\` or \`--model\` is given.
+      One word is a block when there is one of that name and neither \`--adapter\` nor \`--model\` is given; else it is a message.
+      Without \`--adapter\`, the only adapter that can be used is asked, or the one that lists the model.
 
-      What is piped in is the message, or comes after it and a blank line. A pipe that gives nothing for 10 seconds is left out. In a
-      loop that reads its own input, add \`< /dev/null\`. With \`-\` as the message, the command waits for the pipe as long as it takes.
+      What is piped in comes after the message and a blank line, or is the message. If nothing comes for 10 seconds, the message goes
+      without it; with \`-\` as the message, the command waits as long as it takes. In a loop such as \`while read\`, add
+      \`< /dev/null\`, or the message takes the input of the loop.
 
       With \`--json\`, each event of the stream is one JSON line; with \`--json --no-stream\`, the answer is one document.
     `,

@@ -21,8 +21,8 @@ export class SendCommand extends ServerCommand {
       The message is the argument, a blank line, and what is piped in; one of them is enough. It is on disk before the command ends.
       Prints the id of the message; with \`--wait\` the answer, with \`--stream\` the answer while it is written.
 
-      A pipe that gives nothing for 10 seconds is left out. In a loop that reads its own input, add \`< /dev/null\`. With \`-\` as the
-      message, the command waits for the pipe as long as it takes.
+      If nothing is piped in for 10 seconds, the message goes without it; with \`-\` as the message, the command waits as long as it
+      takes. In a loop such as \`while read\`, add \`< /dev/null\`, or the message takes the input of the loop.
 
       The wait ends with the answer, when the message fails, or after \`--timeout\`, and then the message stays. A block that is stopped,
       paused or failed will not answer; the command says so at once, with the command that changes it.

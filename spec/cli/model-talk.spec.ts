@@ -85,7 +85,10 @@ t.test('a message that fails is said and forgotten, and the conversation goes on
 
 t.test('while a person waits, a line shows for how long; the speed comes after the answer', async (t) => {
   let finish = (): void => undefined;
-  const { input, shown, ended } = await person(t, (request, res, index) => void (finish = () => void counting(request, res, index)), { isWatched: true });
+  const later: Answerer = (request, res, index) => {
+    finish = () => void counting(request, res, index);
+  };
+  const { input, shown, ended } = await person(t, later, { isWatched: true });
   input.write('one\r');
   await until('it shows', () => /\[K\S \ds {2}waiting for the model/.test(shown.output));
   finish();

@@ -1,8 +1,9 @@
 // A real terminal for a command of the build: a tmux server of the test's own, which also says what its screen shows.
 import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { testFolder } from '../support/test-folder.ts';
 import { until } from '../support/until.ts';
 import { CLI } from './run.ts';
 
@@ -28,7 +29,7 @@ function quoted(word: string): string {
 
 /** Opens a terminal of 80 columns in which the command runs. When it ends, the screen shows `ended with 0`. */
 export function openTerminal(t: Test, args: readonly string[], env: Record<string, string> = {}): Terminal {
-  const folder = testFolder(t);
+  const folder = mkdtempSync(join(tmpdir(), 'tmux-')); // the path of a socket must be short
   const socket = join(folder, 'tmux');
   const tmux = (...words: string[]): string =>
     execFileSync('tmux', ['-S', socket, '-f', '/dev/null', ...words], {
@@ -39,7 +40,10 @@ export function openTerminal(t: Test, args: readonly string[], env: Record<strin
   const settings = Object.entries(env).map(([name, value]) => quoted(`${name}=${value}`));
   const command = ['env', ...settings, process.execPath, CLI, ...args].map((word) => (word.startsWith("'") ? word : quoted(word))).join(' ');
   tmux('-u', 'new-session', '-d', '-x', '80', '-y', '40', `${command}; echo "ended with $?"; exec sleep 600`);
-  t.teardown(() => tmux('kill-server'));
+  t.teardown(() => {
+    tmux('kill-server');
+    rmSync(folder, { recursive: true });
+  });
   const screen = (): string => tmux('capture-pane', '-p').replace(/ +$/gm, '').trimEnd();
   return {
     type: (text) => void tmux('send-keys', '-l', text),
