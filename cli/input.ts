@@ -58,7 +58,7 @@ function joined(argument: string, piped: string): string {
   return piped.trim() === '' ? argument : `${argument}\n\n${piped}`;
 }
 
-/** Whether the input begins, or ends, in time (pipe-may-be-idle). An input that does not is closed, so that the process can end. */
+/** Whether the input begins, or ends, in time (pipe-may-be-idle). Otherwise it is closed, so that the process can end. */
 function begins({ input, signal, say, patienceMs = PATIENCE_MS }: MessageSource): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const settle = (outcome: () => void): void => {
@@ -70,7 +70,12 @@ function begins({ input, signal, say, patienceMs = PATIENCE_MS }: MessageSource)
     };
     const begun = (): void => settle(() => resolve(true));
     const failed = (error: Error): void => settle(() => reject(new CliError('usage', `Standard input can't be read: ${error.message}`, error)));
-    const aborted = (): void => settle(() => reject(new CliError('interrupted', 'interrupted')));
+    const aborted = (): void => {
+      settle(() => {
+        input.destroy();
+        reject(new CliError('interrupted', 'interrupted'));
+      });
+    };
     const tooLate = (): void => {
       const note = `note: nothing came on standard input in ${patienceMs / 1000} s, so the message goes without it; \`< /dev/null\` saves the wait.`;
       settle(() => {

@@ -9,6 +9,13 @@ export interface ModelChoice {
   readonly model: string;
 }
 
+/** What a choice needs besides. */
+export interface ChoiceContext {
+  readonly signal: AbortSignal;
+  /** How this person calls `blockhouse`. */
+  readonly command: string;
+}
+
 /**
  * Completes a choice. A model alone belongs to the ready adapter that lists it; nothing at all means the only ready adapter, because another choice
  * could cost money that the person did not mean to spend. Rejects with a CliError that says what to add.
@@ -16,12 +23,12 @@ export interface ModelChoice {
 export async function chooseModel(
   core: Core,
   { adapter, model }: Partial<Record<keyof ModelChoice, string | undefined>>,
-  signal: AbortSignal,
+  { signal, command }: ChoiceContext,
 ): Promise<ModelChoice> {
   if (adapter !== undefined) return { adapter, model: model ?? core.adapter(adapter).defaultModel };
   const ready = (await core.status({ signal })).filter((status) => status.ready);
   const [only, ...others] = ready;
-  if (only === undefined) throw new CliError('credentials', 'No adapter can be used yet; `blockhouse adapters` shows what each one lacks.');
+  if (only === undefined) throw new CliError('credentials', `No adapter can be used yet; \`${command} adapters\` shows what each one lacks.`);
   if (others.length === 0) return { adapter: only.id, model: model ?? (await usualModel(core, only, signal)) };
   const ids = ready.map(({ id }) => id).join(', ');
   if (model === undefined) throw new CliError('usage', `Several adapters can be used (${ids}); choose one with --adapter.`);

@@ -63,6 +63,12 @@ export class PasteFilter extends Transform {
     done();
   }
 
+  override _flush(done: TransformCallback): void {
+    clearTimeout(this.#holding);
+    this.#letGo();
+    done();
+  }
+
   /** Passes on the keys before a paste and returns what comes after them. */
   #keys(text: string): string {
     const at = text.indexOf(BEGIN);

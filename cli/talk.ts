@@ -4,7 +4,7 @@
 // lines-are-messages: without a terminal, every line of the input is a message, and the end of input leaves.
 import type { Writable } from 'node:stream';
 import { CliError, type ExitKind, worstOf } from './exit-codes.ts';
-import { createLineInput, type LineStreams } from './line-input.ts';
+import { createLineInput, type LineInput, type LineStreams } from './line-input.ts';
 import { oneLine, type Style, writeLines } from './output.ts';
 
 /** What every conversation needs. */
@@ -55,44 +55,76 @@ const FATAL: readonly ExitKind[] = ['server', 'interrupted'];
  * worst outcome of the messages. Rejects with a CliError.
  */
 export async function talk(options: TalkOptions, partner: Partner, faultOf: (error: unknown) => CliError | undefined): Promise<ExitKind> {
-  const { terminal, style, signal } = options;
-  const say = (text: string): Promise<void> => writeLines(options.output as Writable, [text]);
-  const leave = new AbortController();
-  const left = new Promise<undefined>((resolve) => leave.signal.addEventListener('abort', () => resolve(undefined)));
-  const interrupt = (): void => {
-    if (!partner.interrupt() || signal.aborted) leave.abort();
-  };
+  const talking = new Talk(options, partner, faultOf);
+  const interrupt = (): void => talking.interrupt();
   const lines = createLineInput(options, interrupt);
-  signal.addEventListener('abort', interrupt);
-  const take = async (text: string): Promise<ExitKind> => {
-    try {
-      // Commands exist only at a terminal (lines-are-messages).
-      const command = text.trim();
-      if (!terminal || !COMMAND.test(text)) await partner.send(terminal && ESCAPED.test(text) ? text.slice(1) : text);
-      else if (LEAVING.includes(command)) leave.abort();
-      else if (command === '/help' || command === '/?') await say(partner.help);
-      else await (partner.commands[command]?.() ?? say('There is no such command; /help lists them.'));
-      return 'ok';
-    } catch (error) {
-      const fault = faultOf(error);
-      if (fault === undefined || FATAL.includes(fault.kind)) throw error;
-      await say(style.bad(`blockhouse: ${oneLine(fault.message)}`));
-      return fault.kind;
-    }
-  };
-  const prompts = { first: `${style.bold(partner.name)} › `, more: style.dim('… ') };
-  const kinds: ExitKind[] = [];
+  options.signal.addEventListener('abort', interrupt);
   try {
-    while (!leave.signal.aborted) {
-      const text = await Promise.race([lines.next(prompts), left]);
-      if (text === undefined) break;
-      if (text.trim() !== '') kinds.push(await take(text));
-    }
-    if (terminal) await say('');
+    return await talking.run(lines);
   } finally {
-    signal.removeEventListener('abort', interrupt);
+    options.signal.removeEventListener('abort', interrupt);
     lines.close();
   }
-  if (signal.aborted) throw new CliError('interrupted', 'interrupted');
-  return terminal ? 'ok' : worstOf(kinds);
+}
+
+class Talk {
+  readonly #options: TalkOptions;
+  readonly #partner: Partner;
+  readonly #faultOf: (error: unknown) => CliError | undefined;
+  readonly #leave = new AbortController();
+
+  constructor(options: TalkOptions, partner: Partner, faultOf: (error: unknown) => CliError | undefined) {
+    this.#options = options;
+    this.#partner = partner;
+    this.#faultOf = faultOf;
+  }
+
+  /** ctrl-c-ends-reply. */
+  interrupt(): void {
+    const isBusy = this.#partner.interrupt();
+    if (!isBusy || this.#options.signal.aborted) this.#leave.abort();
+  }
+
+  async run(lines: LineInput): Promise<ExitKind> {
+    const { terminal, style, signal } = this.#options;
+    const { signal: leave } = this.#leave;
+    const left = new Promise<undefined>((resolve) => leave.addEventListener('abort', () => resolve(undefined)));
+    const prompts = { first: `${style.bold(this.#partner.name)} › `, more: style.dim('… ') };
+    const kinds: ExitKind[] = [];
+    while (!leave.aborted) {
+      const text = await Promise.race([lines.next(prompts), left]);
+      if (text === undefined) break;
+      if (text.trim() !== '') kinds.push(await this.#take(text));
+    }
+    if (terminal) await this.#say('');
+    if (signal.aborted) throw new CliError('interrupted', 'interrupted');
+    return terminal ? 'ok' : worstOf(kinds);
+  }
+
+  /** Reports the failure of one message; a fatal one ends the talk. */
+  async #take(text: string): Promise<ExitKind> {
+    try {
+      // Commands exist only at a terminal (lines-are-messages).
+      if (!this.#options.terminal) await this.#partner.send(text);
+      else if (COMMAND.test(text)) await this.#command(text.trim());
+      else await this.#partner.send(ESCAPED.test(text) ? text.slice(1) : text);
+      return 'ok';
+    } catch (error) {
+      const fault = this.#faultOf(error);
+      if (fault === undefined || FATAL.includes(fault.kind)) throw error;
+      await this.#say(this.#options.style.bad(`blockhouse: ${oneLine(fault.message)}`));
+      return fault.kind;
+    }
+  }
+
+  async #command(command: string): Promise<void> {
+    const { help, commands } = this.#partner;
+    if (LEAVING.includes(command)) this.#leave.abort();
+    else if (command === '/help' || command === '/?') await this.#say(help);
+    else await (commands[command]?.() ?? this.#say('There is no such command; /help lists them.'));
+  }
+
+  #say(text: string): Promise<void> {
+    return writeLines(this.#options.output as Writable, [text]);
+  }
 }

@@ -117,7 +117,7 @@ export class ChatCommand extends TalkCommand {
     const { chooseModel } = await import('../model-choice.ts');
     const { adapter, model, maxTokens, temperature } = this;
     const config = { ...(maxTokens !== undefined && { maxTokens }), ...(temperature !== undefined && { temperature }) };
-    return { ...(await chooseModel(core, { adapter, model }, signal)), config };
+    return { ...(await chooseModel(core, { adapter, model }, { signal, command: this.command })), config };
   }
 
   async #answer(core: Core, message: string, signal: AbortSignal): Promise<ExitKind> {

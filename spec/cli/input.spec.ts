@@ -71,8 +71,10 @@ t.test('an input that can not be read is a fault of the call, and a signal ends 
   broken.destroy(new Error('EISDIR'));
   await t.rejects(reading, { kind: 'usage', message: /can't be read: EISDIR/ });
   const controller = new AbortController();
-  const waiting = message('hi', new PassThrough(), { signal: controller.signal });
+  const idle = new PassThrough();
+  const waiting = message('hi', idle, { signal: controller.signal });
   controller.abort();
   await t.rejects(waiting, { kind: 'interrupted', message: /./ });
+  t.ok(idle.destroyed, 'or the process would not end');
   await t.rejects(message('hi', new PassThrough(), { signal: controller.signal }), { kind: 'interrupted', message: /./ });
 });
