@@ -3,6 +3,8 @@
 // no-echo-between: what a person types while no message is asked for is kept for the next question and not shown, because it
 // would appear in the middle of a reply.
 // own-history: the arrow keys show whole messages; readline alone would keep each line of one.
+// one-line-recalled: a message of several lines comes back as one line with marks, because readline edits one line, and each version of Node shows
+//   several in its own way.
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import type { LineHistory } from './line-history.ts';
@@ -103,6 +105,13 @@ class PipedLines implements LineInput {
 }
 
 const KEPT = 500;
+/** Stands for a newline in a recalled message (one-line-recalled). */
+const NEWLINE_MARK = '⏎';
+
+/** A message as the arrow keys show it. */
+function recalled(message: string): string {
+  return message.replaceAll('\n', NEWLINE_MARK);
+}
 
 class Keyboard implements LineInput {
   readonly #queue = new MessageQueue();
@@ -119,7 +128,7 @@ class Keyboard implements LineInput {
     this.#history = history;
     this.#screen = new Screen(output, () => this.#queue.isAwaited);
     this.#filter = new PasteFilter(input, output, (text) => this.#paste(text));
-    this.#readline = createInterface({ input: this.#filter, output: this.#screen, terminal: true, historySize: KEPT, history: [...history.entries] });
+    this.#readline = createInterface({ input: this.#filter, output: this.#screen, terminal: true, historySize: KEPT, history: history.entries.map(recalled) });
     this.#readline.on('history', (shown) => {
       this.#shownHistory = shown;
       this.#showHistory();
@@ -150,7 +159,7 @@ class Keyboard implements LineInput {
 
   #take(line: string): void {
     if (this.#isPasting) this.#lines.paste(line);
-    const message = this.#isPasting ? undefined : this.#lines.enter(line);
+    const message = this.#isPasting ? undefined : this.#lines.enter(line)?.replaceAll(NEWLINE_MARK, '\n');
     if (message === undefined) {
       this.#prompt();
       return;
@@ -181,7 +190,7 @@ class Keyboard implements LineInput {
 
   /** own-history. The array is readline's own. */
   #showHistory(): void {
-    this.#shownHistory.splice(0, this.#shownHistory.length, ...this.#history.entries);
+    this.#shownHistory.splice(0, this.#shownHistory.length, ...this.#history.entries.map(recalled));
   }
 }
 

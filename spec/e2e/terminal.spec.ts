@@ -4,8 +4,8 @@ import t, { type Test } from 'tap';
 import { DAEMON_END, daemonLine } from '../support/server.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { type Answerer, startUpstream } from '../support/upstream.ts';
-import { openDesk } from './run.ts';
-import { noTerminal, openTerminal, type Terminal } from './terminal.ts';
+import { openDesk } from '../cli/run.ts';
+import { noTerminal, openTerminal, type Terminal } from '../cli/terminal.ts';
 
 const skip = noTerminal;
 
@@ -38,7 +38,12 @@ t.test('pasted lines and lines between quotes are one message each', { skip }, a
   terminal.press('Enter');
   terminal.type('b"""');
   terminal.press('Enter');
-  await terminal.shows(/^got "a\\nb"$/m);
+  await terminal.shows(/^got "a\\nb"\nollama ›$/m);
+  terminal.press('Up');
+  await terminal.shows(/^ollama › a⏎b$/m);
+  terminal.type('!');
+  terminal.press('Enter');
+  await terminal.shows(/^got "a\\nb!"\nollama ›$/m);
   terminal.type('/bye');
   terminal.press('Enter');
   await terminal.shows(/^ended with 0$/m);
