@@ -25,10 +25,10 @@ interface Message {
 const RECEIVED: Readonly<Record<string, Message>> = {
   subscribe: {
     schema: SubscribeFrame,
-    summary: 'Follow a block. Answered by one refresh at once. Subscribing again replaces the options.',
+    summary: 'Follow a block. The server answers at once with a refresh. Subscribing again replaces the options.',
   },
   unsubscribe: { schema: UnsubscribeFrame, summary: 'Stop following a block.' },
-  ping: { schema: PingFrame, summary: 'Check that the connection is alive; answered by a pong.' },
+  ping: { schema: PingFrame, summary: 'Check that the connection is alive. The server answers with a pong.' },
 };
 
 /** What the server sends. */
@@ -37,13 +37,13 @@ const SENT: Readonly<Record<string, Message>> = {
     schema: RefreshFrame,
     summary: 'The block has changed: read it again. Sent 100 ms after the last change of a burst, and never later than 500 ms after the first.',
   },
-  gone: { schema: GoneFrame, summary: 'The block was archived; the subscription is over.' },
-  streamStart: { schema: StreamStartFrame, summary: 'A reply begins. What was shown of an earlier attempt is void.' },
+  gone: { schema: GoneFrame, summary: 'The block was archived, which ends the subscription.' },
+  streamStart: { schema: StreamStartFrame, summary: 'A reply starts. Discard the text of an earlier attempt.' },
   streamContent: { schema: StreamContentFrame, summary: 'The next piece of a reply.' },
-  streamDone: { schema: StreamDoneFrame, summary: 'A reply is complete, or was interrupted.' },
-  streamError: { schema: StreamErrorFrame, summary: 'The attempt failed; what was shown of it is void.' },
+  streamDone: { schema: StreamDoneFrame, summary: 'A reply is complete or was interrupted.' },
+  streamError: { schema: StreamErrorFrame, summary: 'The attempt failed. Discard its text.' },
   pong: { schema: PongFrame, summary: 'The answer to a ping.' },
-  error: { schema: WsErrorFrame, summary: 'A message was refused. The connection goes on.' },
+  error: { schema: WsErrorFrame, summary: 'A message was refused. The connection stays open.' },
 };
 
 const MESSAGES = { ...RECEIVED, ...SENT };
@@ -60,7 +60,7 @@ export function asyncApiDocument(): Record<string, unknown> {
     info: {
       title: 'Blockhouse',
       version: VERSION,
-      description: 'Change notices of blocks, and their replies while they are written. The REST interface is in openapi.json.',
+      description: 'Notices of changes to blocks, and replies while they are being written. The REST interface is in openapi.json.',
       license: { name: 'MIT' },
     },
     defaultContentType: 'application/json',
@@ -77,7 +77,7 @@ export function asyncApiDocument(): Record<string, unknown> {
         address: WS_PATH,
         title: 'Changes',
         description:
-          'One JSON object in each text frame. A refused handshake has the status and the error body of the REST interface. Close codes: 1001 the server shuts down, 1003 a binary frame, 1007 text that is not UTF-8, 1008 too many messages or a token that was replaced, 1009 a message over 16 KiB.',
+          'Each text frame is one JSON object. A refused handshake has a status and an error body as in the REST interface. Close codes: 1001 the server is shutting down, 1003 binary frame, 1007 text that is not UTF-8, 1008 too many messages or the token was replaced, 1009 message over 16 KiB.',
         messages: mapOf((name) => ({ $ref: `#/components/messages/${name}` })),
         bindings: { ws: { method: 'GET', query: { type: 'object', required: ['token'], properties: { token: { type: 'string' } } }, bindingVersion: '0.1.0' } },
       },

@@ -197,6 +197,6 @@ t.test('what does not go together is refused, with what to do', async (t) => {
 
 t.test('a block whose server does not run is named by the exit code, not asked of a model', async (t) => {
   const workspace = t.testdir({ blocks: { one: {} } });
-  t.match(await runHere(t, ['chat', 'one', 'hi', '--workspace', workspace]), { code: 6, stderr: /^blockhouse: No server runs on / });
+  t.match(await runHere(t, ['chat', 'one', 'hi', '--workspace', workspace]), { code: 6, stderr: /^blockhouse: No server is running for the workspace / });
   t.match(await runHere(t, ['chat', 'one', '--workspace', workspace]), { code: 6 });
 });
