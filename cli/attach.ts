@@ -101,7 +101,7 @@ class BlockPartner implements Partner {
     this.#unanswered.push(receipt.id);
     if (this.#isUnwanted) this.#cancel(receipt.id);
     if (receipt.running || !terminal || this.#isUnwanted) await this.#answers();
-    else await this.#say('note: the message waits, because the monitor does not run; /start starts it.');
+    else await this.#say('note: the message waits because the monitor is not running; /start starts it.');
   }
 
   /** Waits for the replies of all messages without one and shows them. */

@@ -4,6 +4,7 @@ import type { ChatReceipt, ReplyStep } from '../core/index.ts';
 import type { Api } from './api.ts';
 import { CONNECTION_NOTES, Conversation, faultOf, type Outcome, type Watcher } from './conversation.ts';
 import { CliError, type ExitKind } from './exit-codes.ts';
+import { plural } from './format.ts';
 import { oneLine, toJson, write } from './output.ts';
 import { ReplyPrinter } from './reply-printer.ts';
 import { Spinner } from './spinner.ts';
@@ -45,8 +46,8 @@ export async function remarkOn({ running, position, note }: ChatReceipt, { api, 
   if (running && note.includes('waits')) {
     const { state, why, fix } = await api.explain(block);
     await say(`note: ${oneLine(`${block} is ${state} and does not answer now. ${why}${fix === null ? '' : ` \`${fix}\` changes that.`}`)}`);
-  } else if (!running) await say(`note: the monitor of ${block} does not run; \`${hint('start', block)}\` starts it.`);
-  else if (position > 0) await say(`note: messages before it: ${position}.`);
+  } else if (!running) await say(`note: the monitor of ${block} is not running; \`${hint('start', block)}\` starts it.`);
+  else if (position > 0) await say(`note: ${plural(position, 'message is', 'messages are')} before it in the queue.`);
 }
 
 /** Sends a message, waits for its answer and prints it; with `json`, the steps and the outcome. Rejects with a CliError. */
@@ -81,7 +82,7 @@ class Exchange {
     const receipt = await this.#conversation.send(message, signal, { clientId, connection });
     await remarkOn(receipt, { ...this.#options, say: (text) => this.#say(text) });
     // At a terminal, the remark must not continue the line of the reply.
-    const leave = (): Promise<void> => this.#say(`The message stays; \`${this.#hint('queue', '--cancel', receipt.id)}\` cancels it.`);
+    const leave = (): Promise<void> => this.#say(`The message stays in the queue; \`${this.#hint('queue', '--cancel', receipt.id)}\` cancels it.`);
     signal.addEventListener('abort', () => void this.#printer.end().then(leave));
     const outcome = await this.#wait(receipt);
     this.#spinner.stop();
@@ -121,7 +122,7 @@ class Exchange {
         throw new CliError('server', `${error.message} The message stays; \`${this.#hint('history', '--id', id)}\` shows its answer.`, error);
       }
       if (!tooLong.aborted || signal.aborted) throw error;
-      const text = `There is no answer after ${timeoutMs / 1000} s; the message stays, and \`${this.#hint('queue')}\` shows it.`;
+      const text = `No answer came within ${timeoutMs / 1000} s. The message stays in the queue; \`${this.#hint('queue')}\` shows it.`;
       throw new CliError('provider', text, error);
     }
   }

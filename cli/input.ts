@@ -77,7 +77,7 @@ function begins({ input, signal, say, patienceMs = PATIENCE_MS }: MessageSource)
       });
     };
     const tooLate = (): void => {
-      const note = `note: nothing came on standard input in ${patienceMs / 1000} s, so the message goes without it; \`< /dev/null\` saves the wait.`;
+      const note = `note: standard input gave nothing for ${patienceMs / 1000} s, so the message is sent without it; add \`< /dev/null\` to avoid this wait.`;
       settle(() => {
         input.destroy();
         resolve(say(note).then(() => false));

@@ -77,7 +77,7 @@ export class LineHistory {
 
   async #fail(what: 'read' | 'written', { message }: Error): Promise<void> {
     this.#hasFailed = true;
-    await this.#say(`note: the history of this terminal can't be ${what}: ${message}`);
+    await this.#say(`note: the history of what you typed can't be ${what}: ${message}`);
   }
 }
 

@@ -28,12 +28,12 @@ export async function chooseModel(
   if (adapter !== undefined) return { adapter, model: model ?? core.adapter(adapter).defaultModel };
   const ready = (await core.status({ signal })).filter((status) => status.ready);
   const [only, ...others] = ready;
-  if (only === undefined) throw new CliError('credentials', `No adapter can be used yet; \`${command} adapters\` shows what each one lacks.`);
+  if (only === undefined) throw new CliError('credentials', `No adapter is ready yet; \`${command} adapters\` shows what each one needs.`);
   if (others.length === 0) return { adapter: only.id, model: model ?? (await usualModel(core, only, signal)) };
   const ids = ready.map(({ id }) => id).join(', ');
-  if (model === undefined) throw new CliError('usage', `Several adapters can be used (${ids}); choose one with --adapter.`);
+  if (model === undefined) throw new CliError('usage', `Several adapters are ready (${ids}); choose one with --adapter.`);
   for (const { id } of ready) if ((await core.models(id, { signal })).models.includes(model)) return { adapter: id, model };
-  throw new CliError('usage', `None of ${ids} lists the model ${oneLine(model)}; name its adapter with --adapter.`);
+  throw new CliError('usage', `No ready adapter (${ids}) lists the model ${oneLine(model)}; name its adapter with --adapter.`);
 }
 
 /** The default model; for an adapter that does not have it, such as a local daemon with other models, the first that it has. */

@@ -80,6 +80,6 @@ class ModelPartner implements Partner {
 
   async #clear(): Promise<void> {
     this.#messages = [];
-    await writeLines(this.#options.output as Writable, ['The conversation is forgotten.']);
+    await writeLines(this.#options.output as Writable, ['The conversation was cleared.']);
   }
 }

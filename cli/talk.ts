@@ -121,7 +121,7 @@ class Talk {
     const { help, commands } = this.#partner;
     if (LEAVING.includes(command)) this.#leave.abort();
     else if (command === '/help' || command === '/?') await this.#say(help);
-    else await (commands[command]?.() ?? this.#say('There is no such command; /help lists them.'));
+    else await (commands[command]?.() ?? this.#say('Unknown command; /help lists the commands.'));
   }
 
   #say(text: string): Promise<void> {

@@ -14,15 +14,16 @@ export class ChatCommand extends TalkCommand {
     category: 'Providers',
     description: 'Talk with a model or a block, or ask one thing',
     details: `
-      Without a message, opens a conversation, in which \`/help\` lists the commands and Ctrl-C cancels an answer. With a model, it needs
-      no server, and ends with the command. With a block, it is in the block's history, as with \`blockhouse attach\`.
+      Without a message, it opens a conversation: \`/help\` lists the commands, Ctrl-C cancels an answer, \`/bye\` leaves. A conversation
+      with a model needs no server and is gone when the command ends. One with a block stays in the block's history, as with
+      \`blockhouse attach\`.
 
-      One word is a block when there is one of that name and neither \`--adapter\` nor \`--model\` is given; else it is a message.
-      Without \`--adapter\`, the only adapter that can be used is asked, or the one that lists the model.
+      One word is a block if a block has that name and neither \`--adapter\` nor \`--model\` is given; otherwise it is a message. Without
+      \`--adapter\`, the message goes to the only adapter that is ready, or to the one that lists the model.
 
-      What is piped in comes after the message and a blank line, or is the message. If nothing comes for 10 seconds, the message goes
-      without it; with \`-\` as the message, the command waits as long as it takes. In a loop such as \`while read\`, add
-      \`< /dev/null\`, or the message takes the input of the loop.
+      Piped input follows the message after a blank line, or is the message if there is none. If the pipe stays empty for 10 seconds,
+      the message is sent without it; with \`-\` as the message, the command waits as long as it takes. In a loop such as
+      \`while read\`, add \`< /dev/null\`, or the command reads the input of the loop.
 
       With \`--json\`, each event of the stream is one JSON line; with \`--json --no-stream\`, the answer is one document.
     `,
@@ -49,10 +50,11 @@ export class ChatCommand extends TalkCommand {
     const { workspace } = await this.config();
     const { first, second } = this;
     if (second !== undefined && !this.#namesModel && first !== undefined) return this.#blockTurn(first, second);
-    if (second !== undefined) throw new CliError('usage', 'A message to a model is one argument; put it in quotes. A block takes no --adapter and no --model.');
+    if (second !== undefined)
+      throw new CliError('usage', 'A message to a model is one argument; put it in quotes. --adapter and --model do not go with a block.');
     if (first !== undefined && !this.#namesModel && (await isBlock(workspace, first))) return this.#blockTurn(first);
     if (first === undefined && this.isConversation) return this.#conversation();
-    if (first !== undefined && !this.#namesModel && mayBeBlock(first)) await this.say(`note: there is no block ${first}, so a model is asked.`);
+    if (first !== undefined && !this.#namesModel && mayBeBlock(first)) await this.say(`note: there is no block ${first}, so this goes to a model.`);
     return this.interruptible(async (signal) => {
       const message = await this.#message(first, signal);
       return this.withCore(async (core) => this.#answer(core, message, signal));
@@ -99,7 +101,7 @@ export class ChatCommand extends TalkCommand {
   }
 
   #refuseJson(): void {
-    if (this.json) throw new CliError('usage', '--json needs a message, because a conversation is for a person.');
+    if (this.json) throw new CliError('usage', '--json needs a message, because a conversation has no JSON output.');
   }
 
   #conversation(): Promise<ExitKind> {

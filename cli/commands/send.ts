@@ -18,11 +18,11 @@ export class SendCommand extends ServerCommand {
     category,
     description: 'Send a message to a block',
     details: `
-      The message is the argument, a blank line, and what is piped in; one of them is enough. It is on disk before the command ends.
-      Prints the id of the message; with \`--wait\` the answer, with \`--stream\` the answer while it is written.
+      Prints the id of the message once it is on disk; with \`--wait\` the answer, with \`--stream\` the answer while it is written.
 
-      If nothing is piped in for 10 seconds, the message goes without it; with \`-\` as the message, the command waits as long as it
-      takes. In a loop such as \`while read\`, add \`< /dev/null\`, or the message takes the input of the loop.
+      Piped input follows the message after a blank line, or is the message if there is none. If the pipe stays empty for 10 seconds,
+      the message is sent without it; with \`-\` as the message, the command waits as long as it takes. In a loop such as
+      \`while read\`, add \`< /dev/null\`, or the command reads the input of the loop.
 
       The wait ends with the answer, when the message fails, or after \`--timeout\`, and then the message stays. A block that is stopped,
       paused or failed will not answer; the command says so at once, with the command that changes it.

@@ -45,13 +45,13 @@ t.test('a message that fails is an error, or with json a part of the outcome', a
 t.test('a wait that is too long, or interrupted, leaves the message and says how to go on', async (t) => {
   const waiting = [{ id: 'm1', role: 'user', status: 'queued' }];
   const late = await send(t, waiting, { timeoutMs: 20 });
-  await t.rejects(late.ended, { kind: 'provider', message: 'There is no answer after 0.02 s; the message stays, and `queue b` shows it.' });
+  await t.rejects(late.ended, { kind: 'provider', message: 'No answer came within 0.02 s. The message stays in the queue; `queue b` shows it.' });
   const controller = new AbortController();
   const left = await send(t, waiting, { signal: controller.signal });
   while (!left.calls.some(({ path }) => path.endsWith('/chat/m1'))) await new Promise(setImmediate);
   controller.abort();
   await t.rejects(left.ended, { kind: 'interrupted', message: /./ });
-  t.same(left.said, ['The message stays; `queue b --cancel m1` cancels it.']);
+  t.same(left.said, ['The message stays in the queue; `queue b --cancel m1` cancels it.']);
 });
 
 t.test('what is in the way of an answer is said at once', async (t) => {
@@ -62,7 +62,7 @@ t.test('what is in the way of an answer is said at once', async (t) => {
   await remarkOn({ ...RECEIPT, position: 2 }, sender);
   t.same(said, [
     'note: b is paused and does not answer now. It is full. `do this` changes that.',
-    'note: the monitor of b does not run; `start b` starts it.',
-    'note: messages before it: 2.',
+    'note: the monitor of b is not running; `start b` starts it.',
+    'note: 2 messages are before it in the queue.',
   ]);
 });

@@ -53,7 +53,7 @@ t.test('a pipe that never begins is left out after a while, with a note, and is 
   const input = new PassThrough();
   const { text, said } = await message('hi', input, { patienceMs: 20 });
   t.equal(text, 'hi');
-  t.same(said, ['note: nothing came on standard input in 0.02 s, so the message goes without it; `< /dev/null` saves the wait.']);
+  t.same(said, ['note: standard input gave nothing for 0.02 s, so the message is sent without it; add `< /dev/null` to avoid this wait.']);
   t.ok(input.destroyed);
 });
 

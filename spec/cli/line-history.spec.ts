@@ -62,7 +62,7 @@ t.test('a history that can not be read or written is said once, and the conversa
   for (const message of ['one', 'two']) history.add(message);
   await history.settle();
   t.same(history.entries, ['two', 'one']);
-  t.match(said, [/^note: the history of this terminal can't be read: EISDIR/]);
+  t.match(said, [/^note: the history of what you typed can't be read: EISDIR/]);
   t.equal(said.length, 1);
   const nowhere = await open(t, join(t.testdir(), 'no', 'such'));
   for (const message of ['one', 'two']) nowhere.history.add(message);

@@ -31,17 +31,17 @@ t.test('among several, a model belongs to the one that lists it', async (t) => {
   t.same(await chooseModel(core, { model: 'y' }, context), { adapter: 'b', model: 'y' });
   await t.rejects(chooseModel(core, { model: 'z\x1b[2J' }, context), {
     kind: 'usage',
-    message: 'None of a, b lists the model z; name its adapter with --adapter.',
+    message: 'No ready adapter (a, b) lists the model z; name its adapter with --adapter.',
   });
 });
 
 t.test('what can not be chosen is an error that says what to add', async (t) => {
   await t.rejects(chooseModel(coreOf({ a: [], b: [] }), {}, context), {
     kind: 'usage',
-    message: 'Several adapters can be used (a, b); choose one with --adapter.',
+    message: 'Several adapters are ready (a, b); choose one with --adapter.',
   });
   await t.rejects(chooseModel(coreOf({ a: [] }, []), {}, context), {
     kind: 'credentials',
-    message: /^No adapter can be used yet; `blockhouse adapters` shows/,
+    message: /^No adapter is ready yet; `blockhouse adapters` shows/,
   });
 });

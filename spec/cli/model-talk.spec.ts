@@ -43,7 +43,7 @@ t.test('each message goes with the whole conversation, until /clear; /bye leaves
   const rules = { role: 'system', content: 'Be brief.' };
   t.match(messages(1), [rules, { role: 'user', content: 'one' }, { role: 'assistant', content: 'answer 0' }, { role: 'user', content: 'two' }]);
   input.write('/clear\r');
-  await until('it is told', () => shown.output.includes('The conversation is forgotten.'));
+  await until('it is told', () => shown.output.includes('The conversation was cleared.'));
   input.write('three\r');
   await until('it is answered', () => shown.stdout.endsWith('answer 2\n'));
   t.match(messages(2), { length: 2, 0: rules, 1: { content: 'three' } });

@@ -27,7 +27,7 @@ async function after(keys: string, terminal = true) {
 t.test('one word behind a slash is a command; a path, a sentence and a comment are messages', async (t) => {
   const { sent, shown } = await after('/own \r/help\r/nope\r/usr/bin/x fails\r/etc\r//own\r// a comment\r/why not?\r/bye\rnever\r');
   t.same(sent, ['(own)', '/usr/bin/x fails', '/own', '// a comment', '/why not?']);
-  t.match(shown, /the help\n[\s\S]*There is no such command; \/help lists them\.\n/);
+  t.match(shown, /the help\n[\s\S]*Unknown command; \/help lists the commands\.\n/);
 });
 
 t.test('several lines that begin with a slash are a message', async (t) => {

@@ -167,7 +167,7 @@ t.test('one word that is no block is a message, and a note says so', async (t) =
   const { env } = await daemon(t, friendlyDaemon);
   t.same(await runHere(t, ['chat', '--model', 'm', 'hi', '--workspace', t.testdir()], { env }), { code: 0, stdout: 'Hello, you\n', stderr: '' });
   const unknown = await runHere(t, ['chat', 'hi', '--workspace', t.testdir()], { env: { OLLAMA_BASE_URL: 'http://127.0.0.1:9' } });
-  t.match(unknown, { code: 3, stderr: /^note: there is no block hi, so a model is asked\.\nblockhouse: No adapter can be used yet; `.* adapters`/ });
+  t.match(unknown, { code: 3, stderr: /^note: there is no block hi, so this goes to a model\.\nblockhouse: No adapter is ready yet; `.* adapters`/ });
 });
 
 t.test('a block is asked by its name, with a message, a pipe, or both', async (t) => {
