@@ -3,9 +3,11 @@ import { Command, Option } from 'clipanion';
 import * as t from 'typanion';
 import type { ChatRequest, Core, ErrorBody } from '../../core/index.ts';
 import { CliError, type ExitKind } from '../exit-codes.ts';
-import { isTerminal, toJson, write } from '../output.ts';
+import { isTerminal, oneLine, toJson, write } from '../output.ts';
 import { isWatched } from '../spinner.ts';
 import { TalkCommand } from './attach.ts';
+
+const ONE_ARGUMENT = 'A message to a model is one argument; put it in quotes.';
 
 /** Prints the answer; with `--json`, the events of the stream or the answer as JSON. */
 export class ChatCommand extends TalkCommand {
@@ -49,10 +51,9 @@ export class ChatCommand extends TalkCommand {
     const { isBlock, mayBeBlock } = await import('../block-place.ts');
     const { workspace } = await this.config();
     const { first, second } = this;
-    if (second !== undefined && !this.#namesModel && first !== undefined) return this.#blockTurn(first, second);
-    if (second !== undefined)
-      throw new CliError('usage', 'A message to a model is one argument; put it in quotes. --adapter and --model do not go with a block.');
-    if (first !== undefined && !this.#namesModel && (await isBlock(workspace, first))) return this.#blockTurn(first);
+    if (second !== undefined && this.#namesModel) throw new CliError('usage', `${ONE_ARGUMENT} --adapter and --model do not go with a block.`);
+    if (first !== undefined && !this.#namesModel && (await isBlock(workspace, first))) return this.#blockTurn(first, second);
+    if (second !== undefined) throw new CliError('usage', `There is no block ${oneLine(first ?? '')}. ${ONE_ARGUMENT}`);
     if (first === undefined && this.isConversation) return this.#conversation();
     if (first !== undefined && !this.#namesModel && mayBeBlock(first)) await this.say(`note: there is no block ${first}, so this goes to a model.`);
     return this.interruptible(async (signal) => {

@@ -108,3 +108,20 @@ t.test('a block is talked with in the same way, and its conversation shows first
   terminal.press('C-c');
   await terminal.shows(/^ended with 0$/m);
 });
+
+t.test('one question to a model shows how long it is waited for, and with -v how fast the answer was', { skip }, async (t) => {
+  let finish = (): void => undefined;
+  const { url, arrived } = await startUpstream(t, (request, res, index) => {
+    finish = () => void echo(request, res, index);
+  });
+  const args = ['chat', '-v', '--adapter', 'ollama', '--model', 'm', '--workspace', testFolder(t), 'hi'];
+  const terminal = openTerminal(t, args, { OLLAMA_BASE_URL: url });
+  await terminal.shows(/^\S \ds {2}waiting for the model$/m);
+  await arrived(0);
+  finish();
+  await terminal.shows(/^got "hi"\n2 tokens in \d+\.\d s.*\nended with 0$/);
+  const quiet = openTerminal(t, args, { OLLAMA_BASE_URL: url, NO_COLOR: '1' });
+  await arrived(1);
+  finish();
+  await quiet.shows(/^got "hi"\nended with 0$/);
+});

@@ -191,7 +191,7 @@ t.test('what does not go together is refused, with what to do', async (t) => {
   t.match(await on(['chat', '--model', 'm', 'why', 'so']), { code: 2, stderr: /one argument; put it in quotes/ });
   t.match(await on(['chat', 'one', '--system', 'x', 'hi']), { code: 2, stderr: /--system is for a model; the block one has its own/ });
   t.match(await on(['chat', 'one', '--temperature', '0', 'hi']), { code: 2, stderr: /--temperature is for a model/ });
-  t.match(await on(['chat', 'none', 'hi']), { code: 2, stderr: /none/ });
+  t.match(await on(['chat', 'hello', 'there']), { code: 2, stderr: /There is no block hello\. A message to a model is one argument; put it in quotes\./ });
   t.match(await on(['chat']), { code: 2, stderr: /The message on standard input is empty\./ });
 });
 
