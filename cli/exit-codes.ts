@@ -37,6 +37,7 @@ const BY_ERROR_CODE: Partial<Record<ErrorCode, ExitKind>> = {
   ADAPTER_NOT_FOUND: 'usage',
   BLOCK_NOT_FOUND: 'usage',
   MESSAGE_NOT_FOUND: 'usage',
+  MODEL_NOT_FOUND: 'usage',
   ARCHIVE_NOT_FOUND: 'usage',
   NAME_TAKEN: 'usage',
   AMBIGUOUS_ARCHIVE: 'usage',

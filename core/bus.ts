@@ -60,6 +60,8 @@ export type CoreEvents = {
   'credentials.changed': { readonly file: string };
   /** auth.json can't be read; the last good content stays in use. */
   'credentials.damaged': { readonly file: string; readonly reason: string };
+  /** models.json can't be used; the last good content stays in use. */
+  'models.damaged': { readonly file: string; readonly reason: string };
   /** The API token has changed. */
   'token.rotated': { readonly file: string };
   /** A block has been made. */

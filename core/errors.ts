@@ -20,6 +20,7 @@ export const ERROR_TABLE = {
     retryable: false,
     meaning: 'The block has no message, or no fact, of this id; only active messages can be cancelled or queued again.',
   },
+  MODEL_NOT_FOUND: { status: 404, retryable: false, meaning: 'No alias, provider or list has a model of this name; the text says how to name one.' },
   ARCHIVE_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no archived block of this name.' },
   NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no such route.' },
   METHOD_NOT_ALLOWED: { status: 405, retryable: false, meaning: 'The route exists, but not for this method; the Allow header lists its methods.' },

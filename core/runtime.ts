@@ -12,6 +12,8 @@ import type { QueueLimits } from './gateway/queue.ts';
 import { RETRY_LIMIT } from './gateway/retry.ts';
 import type { Environment } from './gateway/settings.ts';
 import { ChatStream } from './gateway/stream.ts';
+import { ModelRouter } from './routing/model-router.ts';
+import { ModelsFile } from './routing/models-file.ts';
 import type { Adapter, StreamSink, UpstreamTimeouts } from './ports.ts';
 import type {
   AdapterInfo,
@@ -75,6 +77,10 @@ export interface Core {
   /** The settings an adapter takes and how it is called. Throws ADAPTER_NOT_FOUND. */
   adapter(id: string): Adapter;
   models(id: string, options?: CallOptions): Promise<ModelList>;
+  /** Finds what a model name means without its provider: aliases, lists, prefixes. */
+  readonly router: ModelRouter;
+  /** models.json; undefined without a workspace. */
+  readonly modelsFile: ModelsFile | undefined;
   verify(id: string, body?: VerifyRequest, options?: CallOptions): Promise<VerifyResult>;
   /** A whole answer; rejects with a BlockhouseError. The request is checked at run time. */
   chat(request: ChatRequest, options?: CallOptions): Promise<ChatResponse>;
@@ -110,6 +116,17 @@ export function createCore(options: CoreOptions): Core {
     random: options.random ?? Math.random,
     newRequestId,
   });
+  const adapterIdOf = (name: string): string | undefined => gateway.adapterIdOf(name);
+  const modelsFile =
+    workspace === undefined ? undefined : new ModelsFile({ workspace, bus: events, adapterIds: gateway.adapterIds(), adapterIdOf, now: options.now });
+  const router = new ModelRouter({
+    adapters: options.adapters,
+    adapterIdOf,
+    file: modelsFile,
+    fetchModels: async (adapter) => (await gateway.models(adapter)).models,
+    isConfigured: (adapter) => gateway.readiness(adapter, undefined, 'model').missing === undefined,
+    now: options.now ?? (() => performance.now()),
+  });
   const session = workspace === undefined ? undefined : new WorkspaceSession({ workspace, bus: events, gateway, credentials, options });
   return {
     version: VERSION,
@@ -133,6 +150,8 @@ export function createCore(options: CoreOptions): Core {
     adapter: (id) => gateway.adapter(id),
     models: (id, call) => gateway.models(id, call),
     verify: (id, body = {}, call) => gateway.verify(id, body, call),
+    router,
+    modelsFile,
     chat: (request, call) => gateway.chat(request, call),
     stream: (request, call) => new ChatStream((sink, signal) => gateway.pipe(request, sink, { ...call, signal }), call?.signal),
     pipe: (request, sink, call) => gateway.pipe(request, sink, call),

@@ -11,6 +11,7 @@ const FIELDS: { readonly [E in keyof CoreEvents]: { readonly [F in keyof Require
   'adapter.recovered': { adapter: true, address: true },
   'credentials.changed': { file: true },
   'credentials.damaged': { file: true, reason: true },
+  'models.damaged': { file: true, reason: true },
   'token.rotated': { file: true },
   'block.created': { block: true },
   'block.changed': { block: true, file: true },
