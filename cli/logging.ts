@@ -92,6 +92,7 @@ export function logFacts(core: Core, log: Logger): void {
   core.events.on('credentials.changed', (fact) => log.info(fact, 'auth.json was read again'));
   core.events.on('credentials.damaged', (fact) => log.error(fact, 'auth.json is damaged; its last good content stays in use'));
   core.events.on('models.damaged', (fact) => log.error(fact, 'models.json is damaged; its last good content stays in use'));
+  core.events.on('keys.damaged', (fact) => log.error(fact, 'keys.json is damaged; no key of it is accepted'));
   core.events.on('token.rotated', (fact) => log.info(fact, 'the API token has changed'));
   logBlockFacts(core, log);
 }
