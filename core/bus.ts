@@ -9,6 +9,8 @@ interface ChatFact {
   readonly model: string;
   /** Who asks, as `CallOptions.caller` says: for the call of a monitor, the name of its block. */
   readonly caller?: string | undefined;
+  /** The name of the client's key, as `CallOptions.key` says. */
+  readonly key?: string | undefined;
 }
 
 interface DestinationFact {
@@ -38,6 +40,10 @@ export type CoreEvents = {
   'chat.finished': ChatFact & {
     readonly attempts: number;
     readonly durationMs: number;
+    /** Set if the request named another address than the configured one. */
+    readonly address?: string | undefined;
+    /** True if the caller keeps account of the call itself, as monitors do. */
+    readonly isBilled?: boolean | undefined;
     /** Milliseconds from acceptance to the first text; absent when there was none. */
     readonly firstTextMs?: number | undefined;
     readonly usage?: Usage | undefined;

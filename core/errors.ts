@@ -13,6 +13,7 @@ export const ERROR_TABLE = {
   INVALID_REQUEST: { status: 400, retryable: false, meaning: 'The request is malformed; the text names the field and the cure.' },
   UNAUTHORIZED: { status: 401, retryable: false, meaning: 'The bearer token is missing or wrong.' },
   FORBIDDEN_ORIGIN: { status: 403, retryable: false, meaning: 'The Host or Origin header names an address that this server does not serve.' },
+  KEY_FORBIDDEN: { status: 403, retryable: false, meaning: 'The key may not do this: it is for `/v1` only, or for other models.' },
   ADAPTER_NOT_FOUND: { status: 404, retryable: false, meaning: 'The URL names no registered adapter.' },
   BLOCK_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no block of this name.' },
   MESSAGE_NOT_FOUND: {
@@ -20,6 +21,7 @@ export const ERROR_TABLE = {
     retryable: false,
     meaning: 'The block has no message, or no fact, of this id; only active messages can be cancelled or queued again.',
   },
+  KEY_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no key of this name.' },
   MODEL_NOT_FOUND: { status: 404, retryable: false, meaning: 'No alias, provider or list has a model of this name; the text says how to name one.' },
   ARCHIVE_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no archived block of this name.' },
   NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no such route.' },
@@ -57,6 +59,7 @@ export const ERROR_TABLE = {
     retryable: false,
     meaning: 'More than 20 wrong tokens came from this address within a minute. The right token is always accepted.',
   },
+  KEY_CAP_REACHED: { status: 429, retryable: false, meaning: 'The key has spent what it may spend in a day; Retry-After says when the next one begins.' },
   UPSTREAM_RATE_LIMITED: { status: 429, retryable: true, meaning: "The provider limits the rate; Retry-After is the provider's, when it gave one." },
   HEADERS_TOO_LARGE: { status: 431, retryable: false, meaning: 'The request headers are larger than 16 KiB.' },
   CANCELLED: { status: 499, retryable: false, meaning: 'The caller left or aborted. Never sent on the wire; seen in logs and by library callers.' },

@@ -12,6 +12,8 @@ import type { QueueLimits } from './gateway/queue.ts';
 import { RETRY_LIMIT } from './gateway/retry.ts';
 import type { Environment } from './gateway/settings.ts';
 import { ChatStream } from './gateway/stream.ts';
+import type { GatewayAccounts } from './keys/gateway-accounts.ts';
+import { KeyStore } from './keys/key-store.ts';
 import { ModelRouter } from './routing/model-router.ts';
 import { ModelsFile } from './routing/models-file.ts';
 import type { Adapter, StreamSink, UpstreamTimeouts } from './ports.ts';
@@ -69,6 +71,8 @@ export interface Core {
   /** The stored credentials; undefined without a workspace. */
   readonly credentials: CredentialStore | undefined;
   adapterIds(): string[];
+  /** The id of the adapter with this id or alias; undefined if there is none. */
+  adapterIdOf(name: string): string | undefined;
   adapters(): AdapterInfo[];
   /** Whether each adapter can be used at this moment. Calls no model; asks a local daemon and a credential chain, which takes up to 1.5 s. */
   status(options?: StatusOptions): Promise<AdapterStatus[]>;
@@ -81,6 +85,10 @@ export interface Core {
   readonly router: ModelRouter;
   /** models.json; undefined without a workspace. */
   readonly modelsFile: ModelsFile | undefined;
+  /** The keys of applications; undefined without a workspace. */
+  readonly keys: KeyStore | undefined;
+  /** What keys may do and have spent; undefined before `start`. */
+  readonly accounts: GatewayAccounts | undefined;
   verify(id: string, body?: VerifyRequest, options?: CallOptions): Promise<VerifyResult>;
   /** A whole answer; rejects with a BlockhouseError. The request is checked at run time. */
   chat(request: ChatRequest, options?: CallOptions): Promise<ChatResponse>;
@@ -119,6 +127,7 @@ export function createCore(options: CoreOptions): Core {
   const adapterIdOf = (name: string): string | undefined => gateway.adapterIdOf(name);
   const modelsFile =
     workspace === undefined ? undefined : new ModelsFile({ workspace, bus: events, adapterIds: gateway.adapterIds(), adapterIdOf, now: options.now });
+  const keys = workspace === undefined ? undefined : new KeyStore({ workspace, bus: events, now: options.now, clock: options.clock });
   const router = new ModelRouter({
     adapters: options.adapters,
     adapterIdOf,
@@ -144,6 +153,7 @@ export function createCore(options: CoreOptions): Core {
     token,
     credentials,
     adapterIds: () => gateway.adapterIds(),
+    adapterIdOf,
     adapters: () => gateway.adapters(),
     status: async (options) => gateway.status(options),
     settings: () => gateway.settings(),
@@ -152,6 +162,10 @@ export function createCore(options: CoreOptions): Core {
     verify: (id, body = {}, call) => gateway.verify(id, body, call),
     router,
     modelsFile,
+    keys,
+    get accounts() {
+      return session?.accounts;
+    },
     chat: (request, call) => gateway.chat(request, call),
     stream: (request, call) => new ChatStream((sink, signal) => gateway.pipe(request, sink, { ...call, signal }), call?.signal),
     pipe: (request, sink, call) => gateway.pipe(request, sink, call),

@@ -8,10 +8,11 @@ import PQueue from 'p-queue';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import { isObject } from '../json.ts';
+import type { ShownKey } from '../types.ts';
 import { ensureFolder, replaceFile } from '../workspace/atomic-file.ts';
 import { closeToOthers, type FileState, FreshFile } from '../workspace/fresh-file.ts';
 import { parseBytes } from '../workspace/json-bytes.ts';
-import { assertKeyName, checkedLimits, hashOfKey, type KeyLimits, type NamedKey, newKey, parseKey, type ShownKey } from './named-key.ts';
+import { assertKeyName, checkedLimits, hashOfKey, type KeyLimits, type NamedKey, newKey, parseKey } from './named-key.ts';
 
 /** The name of the file in a workspace. */
 export const KEYS_FILE = 'keys.json';
@@ -44,12 +45,15 @@ export class KeyStore {
     this.#file = new FreshFile(join(workspace, KEYS_FILE), (state) => this.#take(state), now);
   }
 
-  /** The key that was presented, expired or not; undefined if there is none. */
+  /** The key that was presented; undefined if there is none. Throws UNAUTHORIZED if it has expired. */
   find(presented: string): NamedKey | undefined {
     const hash = hashOfKey(presented);
     if (hash === undefined) return undefined;
     this.#file.refresh();
-    return this.#byHash.get(hash);
+    const key = this.#byHash.get(hash);
+    if (key?.expiresAt != null && Date.parse(key.expiresAt) <= this.#clock())
+      throw new BlockhouseError('UNAUTHORIZED', `The key ${key.name} expired at ${key.expiresAt}.`);
+    return key;
   }
 
   /** All keys, in the order in which they were made. Throws WORKSPACE_DAMAGED. */

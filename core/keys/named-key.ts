@@ -2,31 +2,20 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { invalidRequest } from '../errors.ts';
 import { isObject } from '../json.ts';
+import type { ShownKey } from '../types.ts';
 
 /** What a key may do. Null stands for no limit. */
-export interface KeyLimits {
-  /** USD a day (UTC). Calls without a known price count as nothing; give such keys a cap of tokens. */
-  readonly usdPerDay: number | null;
-  /** Input and output tokens a day (UTC). */
-  readonly tokensPerDay: number | null;
-  /** Model names as clients send them; `*` stands for any characters. */
-  readonly models: readonly string[] | null;
-  /** ISO 8601. */
-  readonly expiresAt: string | null;
-}
+export type KeyLimits = Omit<ShownKey, 'name' | 'createdAt'>;
 
 /** A key as it is stored. */
-export interface NamedKey extends KeyLimits {
-  readonly name: string;
+export interface NamedKey extends ShownKey {
   /** SHA-256 of the key, base64url. A key has 256 random bits, so a slow hash would add nothing. */
   readonly hash: string;
-  readonly createdAt: string;
 }
 
-/** What is shown of a key. */
-export type ShownKey = Omit<NamedKey, 'hash'>;
-
 const NAME = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/;
+/** How every key begins; the token of the workspace begins with `bh_`. */
+export const KEY_PREFIX = 'bhk_';
 const FORM = /^bhk_[A-Za-z0-9_-]{43}$/;
 const HASH = /^[A-Za-z0-9_-]{43}$/;
 const MAX_MODELS = 100;
@@ -34,7 +23,7 @@ const MAX_MODEL_CHARACTERS = 256;
 
 /** A new key: `bhk_` and 256 random bits. */
 export function newKey(): string {
-  return `bhk_${randomBytes(32).toString('base64url')}`;
+  return `${KEY_PREFIX}${randomBytes(32).toString('base64url')}`;
 }
 
 /** The hash under which a key is stored; undefined for a text that is no key. */

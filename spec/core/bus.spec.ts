@@ -4,9 +4,22 @@ import { type CoreEvents, createBus } from '../../core/bus.ts';
 
 /** The compiler keeps this list equal to the type: an event or a field too few or too many does not compile. */
 const FIELDS: { readonly [E in keyof CoreEvents]: { readonly [F in keyof Required<CoreEvents[E]>]: true } } = {
-  'chat.started': { requestId: true, adapter: true, model: true, caller: true, stream: true },
-  'chat.retried': { requestId: true, adapter: true, model: true, caller: true, attempt: true, delayMs: true, code: true, error: true },
-  'chat.finished': { requestId: true, adapter: true, model: true, caller: true, attempts: true, durationMs: true, firstTextMs: true, usage: true, code: true },
+  'chat.started': { requestId: true, adapter: true, model: true, caller: true, key: true, stream: true },
+  'chat.retried': { requestId: true, adapter: true, model: true, caller: true, key: true, attempt: true, delayMs: true, code: true, error: true },
+  'chat.finished': {
+    key: true,
+    address: true,
+    isBilled: true,
+    requestId: true,
+    adapter: true,
+    model: true,
+    caller: true,
+    attempts: true,
+    durationMs: true,
+    firstTextMs: true,
+    usage: true,
+    code: true,
+  },
   'adapter.paused': { adapter: true, address: true, scope: true, openMs: true, failures: true, code: true, error: true },
   'adapter.recovered': { adapter: true, address: true },
   'credentials.changed': { file: true },
