@@ -9,6 +9,8 @@ interface ChatFact {
   readonly model: string;
   /** The caller, from `CallOptions.caller`. For a call of a monitor it is the name of its block. */
   readonly caller?: string | undefined;
+  /** The name of the client's key, as `CallOptions.key` says. */
+  readonly key?: string | undefined;
 }
 
 interface DestinationFact {
@@ -38,6 +40,10 @@ export type CoreEvents = {
   'chat.finished': ChatFact & {
     readonly attempts: number;
     readonly durationMs: number;
+    /** Set if the request named another address than the configured one. */
+    readonly address?: string | undefined;
+    /** True if the caller keeps account of the call itself, as monitors do. */
+    readonly isBilled?: boolean | undefined;
     /** Milliseconds from acceptance to the first text; absent when there was none. */
     readonly firstTextMs?: number | undefined;
     readonly usage?: Usage | undefined;
@@ -60,6 +66,10 @@ export type CoreEvents = {
   'credentials.changed': { readonly file: string };
   /** auth.json can't be read; the last valid content stays in use. */
   'credentials.damaged': { readonly file: string; readonly reason: string };
+  /** models.json can't be used; the last good content stays in use. */
+  'models.damaged': { readonly file: string; readonly reason: string };
+  /** keys.json can't be used; no key of it is accepted. */
+  'keys.damaged': { readonly file: string; readonly reason: string };
   /** The API token has changed. */
   'token.rotated': { readonly file: string };
   /** A block was created. */

@@ -13,6 +13,7 @@ export const ERROR_TABLE = {
   INVALID_REQUEST: { status: 400, retryable: false, meaning: 'The request is invalid. The message names the field and says how to fix it.' },
   UNAUTHORIZED: { status: 401, retryable: false, meaning: 'The bearer token is missing or wrong.' },
   FORBIDDEN_ORIGIN: { status: 403, retryable: false, meaning: 'The Host or Origin header names an address that this server does not serve.' },
+  KEY_FORBIDDEN: { status: 403, retryable: false, meaning: 'The key may not do this: it is for `/v1` only, or for other models.' },
   ADAPTER_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no adapter with the id in the URL.' },
   BLOCK_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no block with this name.' },
   MESSAGE_NOT_FOUND: {
@@ -20,6 +21,8 @@ export const ERROR_TABLE = {
     retryable: false,
     meaning: 'The block has no message or fact with this id. Only active messages can be cancelled or retried.',
   },
+  KEY_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no key of this name.' },
+  MODEL_NOT_FOUND: { status: 404, retryable: false, meaning: 'No alias, provider or list has a model of this name; the text says how to name one.' },
   ARCHIVE_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no archived block with this name.' },
   NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no route with this path.' },
   METHOD_NOT_ALLOWED: {
@@ -74,6 +77,7 @@ export const ERROR_TABLE = {
     retryable: true,
     meaning: "The provider's rate limit is reached. Retry-After is the provider's value, if it sent one.",
   },
+  KEY_CAP_REACHED: { status: 429, retryable: false, meaning: 'The key has spent what it may spend in a day; Retry-After says when the next one begins.' },
   HEADERS_TOO_LARGE: { status: 431, retryable: false, meaning: 'The request headers are larger than 16 KiB.' },
   CANCELLED: {
     status: 499,

@@ -12,6 +12,10 @@ import type { QueueLimits } from './gateway/queue.ts';
 import { RETRY_LIMIT } from './gateway/retry.ts';
 import type { Environment } from './gateway/settings.ts';
 import { ChatStream } from './gateway/stream.ts';
+import type { GatewayAccounts } from './keys/gateway-accounts.ts';
+import { KeyStore } from './keys/key-store.ts';
+import { ModelRouter } from './routing/model-router.ts';
+import { ModelsFile } from './routing/models-file.ts';
 import type { Adapter, StreamSink, UpstreamTimeouts } from './ports.ts';
 import type {
   AdapterInfo,
@@ -73,6 +77,8 @@ export interface Core {
   readonly credentials: CredentialStore | undefined;
   /** The ids of all adapters. */
   adapterIds(): string[];
+  /** The id of the adapter with this id or alias; undefined if there is none. */
+  adapterIdOf(name: string): string | undefined;
   /** What callers need to know about each adapter. */
   adapters(): AdapterInfo[];
   /** Whether each adapter can be used at this moment. Calls no model; asks a local daemon and a credential chain, which takes up to 1.5 s. */
@@ -83,6 +89,14 @@ export interface Core {
   adapter(id: string): Adapter;
   /** The models of a provider: a curated list, or the live list of a local daemon. */
   models(id: string, options?: CallOptions): Promise<ModelList>;
+  /** Finds what a model name means without its provider: aliases, lists, prefixes. */
+  readonly router: ModelRouter;
+  /** models.json; undefined without a workspace. */
+  readonly modelsFile: ModelsFile | undefined;
+  /** The keys of applications; undefined without a workspace. */
+  readonly keys: KeyStore | undefined;
+  /** What keys may do and have spent; undefined before `start`. */
+  readonly accounts: GatewayAccounts | undefined;
   /** Checks the credential or the address of a provider without calling a model. */
   verify(id: string, body?: VerifyRequest, options?: CallOptions): Promise<VerifyResult>;
   /** Sends messages to a model and resolves with its whole answer. Rejects with a BlockhouseError. The request is checked at run time. */
@@ -120,6 +134,18 @@ export function createCore(options: CoreOptions): Core {
     random: options.random ?? Math.random,
     newRequestId,
   });
+  const adapterIdOf = (name: string): string | undefined => gateway.adapterIdOf(name);
+  const modelsFile =
+    workspace === undefined ? undefined : new ModelsFile({ workspace, bus: events, adapterIds: gateway.adapterIds(), adapterIdOf, now: options.now });
+  const keys = workspace === undefined ? undefined : new KeyStore({ workspace, bus: events, now: options.now, clock: options.clock });
+  const router = new ModelRouter({
+    adapters: options.adapters,
+    adapterIdOf,
+    file: modelsFile,
+    fetchModels: async (adapter) => (await gateway.models(adapter)).models,
+    isConfigured: (adapter) => gateway.readiness(adapter, undefined, 'model').missing === undefined,
+    now: options.now ?? (() => performance.now()),
+  });
   const session = workspace === undefined ? undefined : new WorkspaceSession({ workspace, bus: events, gateway, credentials, options });
   return {
     version: VERSION,
@@ -137,12 +163,19 @@ export function createCore(options: CoreOptions): Core {
     token,
     credentials,
     adapterIds: () => gateway.adapterIds(),
+    adapterIdOf,
     adapters: () => gateway.adapters(),
     status: async (options) => gateway.status(options),
     settings: () => gateway.settings(),
     adapter: (id) => gateway.adapter(id),
     models: (id, call) => gateway.models(id, call),
     verify: (id, body = {}, call) => gateway.verify(id, body, call),
+    router,
+    modelsFile,
+    keys,
+    get accounts() {
+      return session?.accounts;
+    },
     chat: (request, call) => gateway.chat(request, call),
     stream: (request, call) => new ChatStream((sink, signal) => gateway.pipe(request, sink, { ...call, signal }), call?.signal),
     pipe: (request, sink, call) => gateway.pipe(request, sink, call),

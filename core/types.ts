@@ -975,9 +975,102 @@ export interface Warning {
   readonly message: string;
 }
 
-/** Sums of the ledger by block, model or UTC day. */
+/** The body of POST `/api/keys`. */
+export interface CreateKey {
+  /** 1 to 64 characters of a-z, 0-9, ".", "_" and "-" */
+  readonly name: string;
+  /** USD a day (UTC). A call without a known price counts as nothing */
+  readonly usdPerDay?: number | null;
+  /** Input and output tokens a day (UTC) */
+  readonly tokensPerDay?: number | null;
+  /** The models that it may use, as clients name them; * stands for any characters */
+  readonly models?: readonly string[] | null;
+  /** From then on the key is refused */
+  readonly expiresAt?: string | null;
+}
+
+/** The answer of POST `/api/keys`: the only time that the key is shown. */
+export interface KeyCreated {
+  readonly success: true;
+  readonly name: string;
+  readonly key: string;
+}
+
+/** GET `/api/keys`. */
+export interface KeyList {
+  readonly keys: readonly {
+    readonly name: string;
+    /** ISO 8601, UTC, with milliseconds */
+    readonly createdAt: string;
+    /** USD a day (UTC). A call without a known price counts as nothing */
+    readonly usdPerDay: number | null;
+    /** Input and output tokens a day (UTC) */
+    readonly tokensPerDay: number | null;
+    /** The models that it may use, as clients name them; * stands for any characters */
+    readonly models: readonly string[] | null;
+    /** From then on the key is refused */
+    readonly expiresAt: string | null;
+    readonly spentToday: {
+      readonly usd: number;
+      readonly tokens: number;
+    };
+  }[];
+}
+
+/** GET `/api/models`. */
+export interface ModelNames {
+  readonly defaultProvider: string | null;
+  readonly aliases: readonly {
+    readonly name: string;
+    readonly targets: readonly string[];
+  }[];
+  readonly models: readonly {
+    readonly id: string;
+    readonly adapter: string;
+  }[];
+}
+
+/** GET `/api/models/{name}`: what the name means, the model that is asked first coming first. */
+export interface ModelResolved {
+  readonly name: string;
+  readonly by: 'alias' | 'provider' | 'list' | 'prefix' | 'default';
+  readonly rule?: string;
+  readonly targets: readonly {
+    readonly adapter: string;
+    readonly model: string;
+  }[];
+}
+
+/** The body of PUT `/api/models/{name}`. */
+export interface SetAlias {
+  /** provider/model each; the next is asked when the one before it fails */
+  readonly targets: readonly string[];
+}
+
+/** The body of PUT `/api/models`. */
+export interface SetDefaultProvider {
+  /** Adapter id; null for none */
+  readonly defaultProvider: string | null;
+}
+
+/** A key of an application. Null stands for no limit. */
+export interface ShownKey {
+  readonly name: string;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly createdAt: string;
+  /** USD a day (UTC). A call without a known price counts as nothing */
+  readonly usdPerDay: number | null;
+  /** Input and output tokens a day (UTC) */
+  readonly tokensPerDay: number | null;
+  /** The models that it may use, as clients name them; * stands for any characters */
+  readonly models: readonly string[] | null;
+  /** From then on the key is refused */
+  readonly expiresAt: string | null;
+}
+
+/** Sums of the ledger by block, model or UTC day; of the gateway's ledger by key, model or UTC day. */
 export interface CostsReport {
-  readonly by: 'block' | 'model' | 'day';
+  readonly by: 'block' | 'key' | 'model' | 'day';
   readonly rows: readonly {
     readonly key: string;
     readonly calls: number;

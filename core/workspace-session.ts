@@ -8,6 +8,7 @@ import type { CredentialStore } from './auth/credentials.ts';
 import type { Blocks } from './block/api.ts';
 import type { WorkspaceBlocks } from './block/blocks.ts';
 import type { CoreBus } from './bus.ts';
+import type { GatewayAccounts } from './keys/gateway-accounts.ts';
 import { DEFAULT_MONITOR_CALLS } from './config.ts';
 import { BlockhouseError } from './errors.ts';
 import type { Gateway } from './gateway/gateway.ts';
@@ -49,6 +50,7 @@ interface Held {
   readonly ledger: Ledger;
   readonly watches: FolderWatches;
   readonly prices: Prices;
+  readonly accounts: GatewayAccounts;
 }
 
 /** One workspace from `start` to `close`. */
@@ -75,6 +77,11 @@ export class WorkspaceSession {
     if (this.#closing !== undefined) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
     if (this.#held === undefined) throw new Error('Call start() first: it opens the workspace that has the blocks.');
     return this.#held.blocks;
+  }
+
+  /** Undefined before `start` and after `close`. */
+  get accounts(): GatewayAccounts | undefined {
+    return this.#held?.accounts;
   }
 
   /** A second call waits for the first. Throws WORKSPACE_BUSY. */
@@ -173,21 +180,35 @@ export class WorkspaceSession {
   async #build(): Promise<Omit<Held, 'lock' | 'lockCheck'>> {
     const { workspace, bus, gateway, credentials, options } = this.#options;
     const now = options.clock ?? Date.now;
-    const [{ createWorkspaceBlocks }, { HaltSwitch }, { StepCounter }, { HeartbeatWheel }, { ModelCalls }, { Prices }, { Ledger }, { FolderWatches }] =
-      await Promise.all([
-        import('./block/blocks.ts'),
-        import('./block/halt.ts'),
-        import('./block/reply-stream.ts'),
-        import('./block/heartbeats.ts'),
-        import('./monitor/model-call.ts'),
-        import('./gateway/pricing.ts'),
-        import('./workspace/ledger.ts'),
-        import('./workspace/watch.ts'),
-      ]);
+    const [
+      { createWorkspaceBlocks },
+      { HaltSwitch },
+      { StepCounter },
+      { HeartbeatWheel },
+      { ModelCalls },
+      { Prices },
+      { Ledger },
+      { FolderWatches },
+      { GatewayAccounts },
+      { GatewayLedger },
+    ] = await Promise.all([
+      import('./block/blocks.ts'),
+      import('./block/halt.ts'),
+      import('./block/reply-stream.ts'),
+      import('./block/heartbeats.ts'),
+      import('./monitor/model-call.ts'),
+      import('./gateway/pricing.ts'),
+      import('./workspace/ledger.ts'),
+      import('./workspace/watch.ts'),
+      import('./keys/gateway-accounts.ts'),
+      import('./workspace/gateway-ledger.ts'),
+    ]);
     const ledger = new Ledger(workspace, bus, now);
     const watches = new FolderWatches({ onFault: (folder, error) => bus.emit('workspace.fault', { what: `watch ${folder}`, error: error.message }) });
     const halt = new HaltSwitch(workspace, bus, now);
     const prices = new Prices();
+    const gatewayLedger = new GatewayLedger({ workspace, bus, now });
+    const accounts = new GatewayAccounts({ bus, gateway, prices, ledger: gatewayLedger, now });
     const calls = new ModelCalls({ gateway, ledger, prices, bus, now, halted: () => halt.state(), concurrency: options.monitorCalls ?? DEFAULT_MONITOR_CALLS });
     const world = {
       workspace,
@@ -204,7 +225,7 @@ export class WorkspaceSession {
       halted: () => halt.state(),
       refreshCredentials: () => credentials?.refresh(),
     };
-    return { blocks: createWorkspaceBlocks(world, halt), calls, ledger, watches, prices };
+    return { blocks: createWorkspaceBlocks(world, halt), calls, ledger, watches, prices, accounts };
   }
 
   async #close(): Promise<void> {
@@ -217,6 +238,7 @@ export class WorkspaceSession {
       await held.watches.close();
       await held.calls.ended();
       await held.ledger.close();
+      await held.accounts.close();
     } finally {
       await held.lock.release(); // lock-first
     }

@@ -63,6 +63,17 @@ export function bearerToken(req: IncomingMessage): string | undefined {
   return /^Bearer +(\S+)$/i.exec(header)?.[1];
 }
 
+/** The value of `x-api-key`; undefined when the header is missing or repeated. Some clients send their key there. */
+function apiKey(req: IncomingMessage): string | undefined {
+  const value = req.headers['x-api-key'];
+  return typeof value === 'string' && countHeader(req, 'x-api-key') === 1 ? value : undefined;
+}
+
+/** What a client of the gateway has presented. Either may be the right one: some clients send a placeholder in the other. */
+export function gatewayTokens(req: IncomingMessage): readonly (string | undefined)[] {
+  return req.headers['x-api-key'] === undefined ? [bearerToken(req)] : [bearerToken(req), apiKey(req)];
+}
+
 function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

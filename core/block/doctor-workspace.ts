@@ -5,6 +5,7 @@ import { MAX_NAME_CHARACTERS, type UnusedSetting, unusedSettings } from '../auth
 import { isObject } from '../json.ts';
 import type { Adapter } from '../ports.ts';
 import type { Finding } from '../schemas/workspace-api.ts';
+import { MODELS_FILE, parseModels } from '../routing/models-file.ts';
 import { isTemporaryName } from '../workspace/atomic-file.ts';
 import { BLOCK_FILE_LIMITS, BLOCK_FOLDERS } from '../workspace/block-layout.ts';
 import { readState } from '../workspace/fresh-file.ts';
@@ -29,7 +30,13 @@ function error(place: string, problem: string, fix: string): Finding {
 
 /** Examines the files of the workspace itself. */
 export async function examineWorkspace(workspace: string, ledger: Ledger, adapters: readonly Adapter[]): Promise<Finding[]> {
-  return [...secretFiles(workspace), ...credentials(workspace, adapters), ...killSwitch(workspace), ...(await spending(ledger))];
+  return [
+    ...secretFiles(workspace),
+    ...credentials(workspace, adapters),
+    ...models(workspace, adapters),
+    ...killSwitch(workspace),
+    ...(await spending(ledger)),
+  ];
 }
 
 /** Links are followed, as the server follows them. */
@@ -71,6 +78,21 @@ function unusedFinding({ entry, field, meant }: UnusedSetting): Finding {
 /** A long name may be a pasted key. */
 function shown(name: string): string {
   return name.length > MAX_NAME_CHARACTERS ? `${name.slice(0, 4)}…` : name;
+}
+
+function models(workspace: string, adapters: readonly Adapter[]): Finding[] {
+  const state = readState(join(workspace, MODELS_FILE));
+  const idOf = (name: string): string | undefined => adapters.find(({ id, aliases }) => id === name || aliases.includes(name))?.id;
+  try {
+    parseModels(
+      state,
+      idOf,
+      adapters.map(({ id }) => id),
+    );
+    return [];
+  } catch (fault) {
+    return [error(MODELS_FILE, (fault as Error).message, 'Repair it, or remove it. Until then its last good content stays in use.')];
+  }
 }
 
 /** The kill switch may have been set long ago, or by a file that happens to have this name. */

@@ -16,6 +16,10 @@ export interface CallOptions {
    * same prompt count as one caller.
    */
   readonly caller?: string | undefined;
+  /** The name of the key that the client has presented; undefined for the token of the workspace. Appears in facts and in the ledger of gateway calls. */
+  readonly key?: string | undefined;
+  /** The caller keeps account of the call itself, so the ledger of gateway calls leaves it out. */
+  readonly isBilled?: boolean | undefined;
   /** Called right before each attempt. If it throws, no attempt is made and the request fails with that error. */
   onTurn?(): void;
 }
@@ -55,6 +59,16 @@ export class AcceptedChat implements Sourced {
   /** Who makes the call, if the caller says so. */
   get caller(): string | undefined {
     return this.#options.caller;
+  }
+
+  /** The name of the client's key. */
+  get key(): string | undefined {
+    return this.#options.key;
+  }
+
+  /** True if the caller keeps account of the call itself. */
+  get isBilled(): boolean | undefined {
+    return this.#options.isBilled;
   }
 
   /** The caller, or a hash of the model and the prompt. Worked out when something fails: a hash costs more than the rest of a small request. */

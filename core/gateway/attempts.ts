@@ -51,8 +51,8 @@ export class Attempts {
 
   /** Makes attempts until one succeeds or none may follow. Rejects with a BlockhouseError that has the usage of all of them. */
   run<T>(resultOf: (answered: AnsweredChat, chat: AcceptedChat) => T): Promise<T> {
-    const { requestId, adapter, request, sink, caller } = this.#chat;
-    this.#options.bus.emit('chat.started', { requestId, adapter: adapter.id, model: request.model, caller, stream: sink !== undefined });
+    const { requestId, adapter, request, sink, caller, key } = this.#chat;
+    this.#options.bus.emit('chat.started', { requestId, adapter: adapter.id, model: request.model, caller, key, stream: sink !== undefined });
     return this.#next(0).then(
       (answered) => {
         this.#end(sumUsage(this.#lostUsage, answered.done.usage), undefined);
@@ -137,13 +137,16 @@ export class Attempts {
 
   #end(usage: Usage | undefined, code: BlockhouseError['code'] | undefined): void {
     this.#destination.leave();
-    const { requestId, adapter, request, caller } = this.#chat;
+    const { requestId, adapter, request, caller, key, isBilled } = this.#chat;
     const firstTextAt = this.#firstTextAt ?? this.#attempt?.firstTextAt;
     this.#options.bus.emit('chat.finished', {
       requestId,
       adapter: adapter.id,
       model: request.model,
       caller,
+      key,
+      isBilled,
+      address: this.#destination.address,
       usage,
       code,
       attempts: this.#count,

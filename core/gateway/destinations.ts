@@ -14,6 +14,8 @@ const MAX_IDLE = 64;
 
 /** One place that requests go to. */
 export interface Destination {
+  /** The address that requests name; undefined for the provider where it is configured. */
+  readonly address: string | undefined;
   readonly queue: AttemptQueue;
   readonly breaker: Breaker;
   readonly budget: RetryBudget;
@@ -85,6 +87,6 @@ export class Destinations {
       opened: (fact) => bus.emit('adapter.paused', { ...place, ...fact }),
       closed: () => bus.emit('adapter.recovered', place),
     });
-    return { queue: new AttemptQueue(queue), breaker, budget: new RetryBudget(now), leave: () => undefined };
+    return { address, queue: new AttemptQueue(queue), breaker, budget: new RetryBudget(now), leave: () => undefined };
   }
 }

@@ -80,6 +80,11 @@ export class Gateway {
     return this.#registry.ids();
   }
 
+  /** The id of the adapter with this id or alias; undefined if there is none. */
+  adapterIdOf(name: string): string | undefined {
+    return this.#registry.idOf(name);
+  }
+
   /** The metadata of each adapter for callers. */
   adapters(): AdapterInfo[] {
     return this.#registry.list().map(adapterInfo);

@@ -18,10 +18,14 @@ export interface Priced {
 /** The price data. */
 export class Prices {
   readonly #load: () => Promise<PriceData>;
+  readonly #now: () => number;
+  readonly #rates = new Map<string, KnownRates>();
   #data: Promise<PriceData> | undefined;
 
-  constructor(load: () => Promise<PriceData> = () => import('@pydantic/genai-prices')) {
+  /** `now` in monotonic milliseconds. */
+  constructor(load: () => Promise<PriceData> = () => import('@pydantic/genai-prices'), now: () => number = () => performance.now()) {
     this.#load = load;
+    this.#now = now;
   }
 
   /** Loads the data: a tenth of a second of work in one piece, better done before anybody streams. */
@@ -38,6 +42,21 @@ export class Prices {
     if (!Object.values(counts).every(isCount) || cacheReadTokens + cacheWriteTokens > inputTokens) return null;
     const total = (await this.#find(provider, model, counts, at))?.total_price;
     return total !== undefined && Number.isFinite(total) && total >= 0 ? total : null;
+  }
+
+  /** The price of a call of now, as `price` computes it. Most models cost so much a token, which is worked out once a minute: a search takes as long as a small request. */
+  async priceNow(priced: Omit<Priced, 'at'>): Promise<number | null> {
+    const { provider, model, usage } = priced;
+    const key = `${provider}\n${model}`;
+    let known = this.#rates.get(key);
+    if (known === undefined || known.until <= this.#now()) {
+      const found = await this.#find(provider, model, {}, undefined);
+      known = { rates: found === undefined ? 'none' : flatRates(found.model_price), until: this.#now() + KEEP_RATES_MS };
+      if (this.#rates.size >= MAX_RATES) this.#rates.clear();
+      this.#rates.set(key, known);
+    }
+    if (known.rates === 'none') return null;
+    return known.rates === 'other' ? this.price(priced) : flatPrice(known.rates, usage);
   }
 
   /** Tokens that fit into one request; null when that is not known. */
@@ -57,6 +76,39 @@ export class Prices {
     }
     return found !== null && found.provider.id === provider && names(found.model.match, model.trim().toLowerCase()) ? found : undefined;
   }
+}
+
+const KEEP_RATES_MS = 60_000;
+/** Requests may name any model. */
+const MAX_RATES = 1000;
+
+/** USD for a million tokens. */
+interface FlatRates {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+}
+
+interface KnownRates {
+  /** none: the model has no price. other: its price is not so much a token. */
+  readonly rates: FlatRates | 'none' | 'other';
+  readonly until: number;
+}
+
+/** Prices of other things than tokens of text don't count in a usage, except a price for each request. */
+function flatRates({ input_mtok, output_mtok, cache_read_mtok, cache_write_mtok, requests_kcount }: PriceCalculation['model_price']): FlatRates | 'other' {
+  if (requests_kcount !== undefined || typeof input_mtok !== 'number' || typeof output_mtok !== 'number') return 'other';
+  const [cacheRead, cacheWrite] = [cache_read_mtok ?? input_mtok, cache_write_mtok ?? input_mtok];
+  if (typeof cacheRead !== 'number' || typeof cacheWrite !== 'number') return 'other';
+  return { input: input_mtok, output: output_mtok, cacheRead, cacheWrite };
+}
+
+function flatPrice({ input, output, cacheRead, cacheWrite }: FlatRates, usage: Usage): number | null {
+  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
+  const plain = inputTokens - cacheReadTokens - cacheWriteTokens;
+  if (![inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens].every(isCount) || plain < 0) return null;
+  return (plain * input + cacheReadTokens * cacheRead + cacheWriteTokens * cacheWrite + outputTokens * output) / 1e6;
 }
 
 function isCount(value: unknown): boolean {

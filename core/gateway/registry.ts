@@ -28,6 +28,11 @@ export class AdapterRegistry {
     return this.#list.map((adapter) => adapter.id);
   }
 
+  /** The id of the adapter with this id or alias; undefined if there is none. */
+  idOf(name: string): string | undefined {
+    return this.#byName.get(name)?.id;
+  }
+
   /** The adapter that a URL names. Throws ADAPTER_NOT_FOUND. */
   inUrl(name: string): Adapter {
     const adapter = this.#byName.get(name);

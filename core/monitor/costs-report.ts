@@ -4,16 +4,20 @@ import type { CostsReport } from '../schemas/workspace-api.ts';
 import type { LedgerLine } from '../workspace/ledger.ts';
 import { addBucket, bucketOf, emptyBucket } from './costs.ts';
 
-/** What a report needs of a line of the ledger. */
-export type CostLine = Pick<LedgerLine, 'at' | 'block' | 'provider' | 'model' | 'usage' | 'costUsd'>;
+/** What a report needs of a line of a ledger. */
+export type CostLine = Pick<LedgerLine, 'at' | 'provider' | 'model' | 'usage' | 'costUsd'> & { readonly block?: string; readonly key?: string | null };
+
+/** The row of calls without a key of their own: those with the token of the workspace. */
+const NO_KEY = '(workspace token)';
 
 const KEY_OF: Readonly<Record<CostsReport['by'], (line: CostLine) => string>> = {
-  block: ({ block }) => block,
+  block: ({ block = '' }) => block,
+  key: ({ key }) => key ?? NO_KEY,
   model: ({ provider, model }) => `${provider}/${model}`,
   day: ({ at }) => at.slice(0, 10),
 };
 
-/** Sums by block, model or UTC day, for all blocks or only `block`. Days come newest first, other rows by cost, then by name. */
+/** Sums by block, key, model or UTC day, for all blocks or only `block`. Days come newest first, other rows by cost, then by name. */
 export async function reportCosts(lines: AsyncIterable<CostLine>, by: CostsReport['by'], block?: string): Promise<CostsReport> {
   const buckets = new Map<string, CostBucket>();
   let total = emptyBucket();

@@ -157,7 +157,7 @@ class RunningCall {
   }
 
   get options(): CallOptions {
-    return { signal: AbortSignal.any([this.#call.signal, this.#cut.signal]), onTurn: () => this.#assertWanted(), caller: this.#call.block };
+    return { signal: AbortSignal.any([this.#call.signal, this.#cut.signal]), onTurn: () => this.#assertWanted(), caller: this.#call.block, isBilled: true };
   }
 
   /** Never makes the gateway wait. `opensInMs: 0` leaves the gateway no time for a retry (one-attempt). */

@@ -37,13 +37,15 @@ export async function openLedger(path: string): Promise<OpenedLedger | undefined
   }
 }
 
-/** On disk when it resolves. Throws STORAGE_FULL, or the system's own error; the file is then as it was. */
-export async function appendText(path: string, text: string): Promise<void> {
+/** Resolves with the size of the file. Unless `sync` is false, the text is on disk by then. Throws STORAGE_FULL, or the system's own error; the file is then as it was. */
+export async function appendText(path: string, text: string, { sync = true }: { readonly sync?: boolean } = {}): Promise<number> {
   const flags = constants.O_RDWR | constants.O_APPEND;
   const file = (await openExisting(path, flags)) ?? (await create(path, flags)); // opened-anew
   const size = await sizeOf(file);
   try {
-    await writeDurably(file, size, Buffer.from((await isTorn(file, size)) ? `\n${text}` : text)); // torn-line-closed
+    const bytes = Buffer.from((await isTorn(file, size)) ? `\n${text}` : text); // torn-line-closed
+    await writeWhole(file, size, bytes, sync);
+    return size + bytes.length;
   } finally {
     await file.close();
   }
@@ -78,10 +80,10 @@ async function isTorn(file: FileHandle, size: number): Promise<boolean> {
   return buffer[0] !== NEWLINE;
 }
 
-async function writeDurably(file: FileHandle, size: number, bytes: Buffer): Promise<void> {
+async function writeWhole(file: FileHandle, size: number, bytes: Buffer, sync: boolean): Promise<void> {
   try {
     await file.writeFile(bytes);
-    await file.sync();
+    if (sync) await file.sync();
   } catch (error) {
     await file.truncate(size).catch((truncateError: unknown) => {
       throw new AggregateError([error, truncateError], 'could not append to the ledger, and part of it remains');

@@ -10,8 +10,17 @@
 //   closes.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { BlockhouseError, type Core, internalError, invalidRequest, type RequestLogLevel, toBlockhouseError } from '../../core/index.ts';
-import { assertOwnHost, bearerToken, inboundRequestId, targetPath } from '../guard.ts';
+import {
+  BlockhouseError,
+  type Core,
+  internalError,
+  invalidRequest,
+  KEY_PREFIX,
+  type NamedKey,
+  type RequestLogLevel,
+  toBlockhouseError,
+} from '../../core/index.ts';
+import { assertOwnHost, bearerToken, gatewayTokens, inboundRequestId, targetPath } from '../guard.ts';
 import { STDERR_LOG, type TransportLog } from '../log.ts';
 import { answerRaw, COMMON_HEADERS, openAnswer } from '../raw-answer.ts';
 import { wrongTokensOf } from '../wrong-tokens.ts';
@@ -156,10 +165,11 @@ export class Front {
     if (found !== undefined && 'allow' in found && req.method === 'OPTIONS')
       return { status: 204, body: undefined, headers: { allow: found.allow.join(', ') } };
     if (path === WS_PATH && this.#takesUpgrades()) this.#refuseNotUpgraded(req);
-    if (!(found !== undefined && 'route' in found && found.route.public)) this.#assertToken(req);
+    const isPublic = found !== undefined && 'route' in found && found.route.public === true;
+    const key = isPublic ? undefined : this.#admit(req, path);
     if (found === undefined) throw new BlockhouseError('NOT_FOUND', `There is no route ${path.slice(0, 200)}; GET /openapi.json lists the routes.`);
     if ('allow' in found) return notAllowed(req.method, found.allow, requestId);
-    return found.route.handler({ core: this.#core, server: this.#context, req, res, params: found.params, requestId, signal });
+    return found.route.handler({ core: this.#core, server: this.#context, req, res, params: found.params, requestId, signal, key });
   }
 
   async #mounted(mount: FoundMount, req: IncomingMessage, res: ServerResponse, requestId: string): Promise<Reply> {
@@ -190,8 +200,25 @@ export class Front {
     throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
   }
 
-  #assertToken(req: IncomingMessage): void {
-    wrongTokensOf(this.#core).assertRight(this.#core, req, bearerToken(req), 'Send the header Authorization: Bearer <token>; `blockhouse token` prints it.');
+  /** The key of an application, which is for the gateway only; undefined for the token of the workspace. Throws UNAUTHORIZED, KEY_FORBIDDEN. */
+  #admit(req: IncomingMessage, path: string): NamedKey | undefined {
+    const isGateway = path.startsWith('/v1/');
+    for (const token of isGateway ? gatewayTokens(req) : [bearerToken(req)]) {
+      if (token === undefined) continue;
+      const key = token.startsWith(KEY_PREFIX) ? this.#core.keys?.find(token) : undefined;
+      if (key === undefined) {
+        if (this.#core.token?.matches(token)) return undefined;
+        continue;
+      }
+      if (isGateway) return key;
+      throw new BlockhouseError('KEY_FORBIDDEN', `The key ${key.name} is for /v1 only. Use the token of the workspace here; \`blockhouse token\` prints it.`);
+    }
+    this.#assertToken(req, isGateway ? gatewayTokens(req).find((token) => token !== undefined) : undefined);
+    return undefined;
+  }
+
+  #assertToken(req: IncomingMessage, token = bearerToken(req)): void {
+    wrongTokensOf(this.#core).assertRight(this.#core, req, token, 'Send the header Authorization: Bearer <token>; `blockhouse token` prints it.');
   }
 
   /** Most often a proxy in between has dropped the headers, and the token is in the query. */

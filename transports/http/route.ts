@@ -1,6 +1,6 @@
 // One route of the server: its handler, and what the published contract says about it. Pure: no I/O.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Core, ErrorCode } from '../../core/index.ts';
+import type { Core, ErrorCode, NamedKey } from '../../core/index.ts';
 import type { ImportQueue } from './imports.ts';
 import type { Reply } from './reply.ts';
 import type { SseTiming } from './sse.ts';
@@ -28,6 +28,8 @@ export interface RouteContext {
   /** The decoded parts of the path that the route names with `:`. */
   readonly params: Readonly<Record<string, string>>;
   readonly requestId: string;
+  /** The key that the client has presented; undefined for the token of the workspace, and on public routes. */
+  readonly key: NamedKey | undefined;
   /** Fires when the client leaves before its answer is complete. */
   readonly signal: AbortSignal;
 }

@@ -63,6 +63,17 @@ t.test('damaged files and their copies are reported', async (t) => {
   t.equal(later.checked.blocks, 2);
 });
 
+t.test('a models.json that can not be used is reported with what is wrong', async (t) => {
+  const one = await startCore(t);
+  const path = join(one.workspace, 'models.json');
+  writeFileSync(path, '{"aliases":{"a":"ollama/x"}}');
+  t.same((await one.blocks.check()).findings, []);
+  writeFileSync(path, '{"aliases":{"a":"x"}}');
+  t.match((await one.blocks.check()).findings, [
+    { severity: 'error', place: 'models.json', problem: /^aliases\["a"\] must be provider\/model.*[^.]$/, fix: /Repair/ },
+  ]);
+});
+
 t.test('messages without exactly one outcome are reported', async (t) => {
   const one = await startCore(t);
   await one.create('ada');

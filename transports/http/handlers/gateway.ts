@@ -1,5 +1,5 @@
 // Handlers of `/v1`, the public gateway.
-import { type ChatDone, type ChatRequest, type ChatResponse, isObject, toBlockhouseError, type VerifyRequest } from '../../../core/index.ts';
+import { type ChatDone, type ChatRequest, type ChatResponse, isObject, type NamedKey, toBlockhouseError, type VerifyRequest } from '../../../core/index.ts';
 import { CHAT_BODY_BYTES, OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
 import { queryValue } from '../query.ts';
 import { ok, type Reply, STREAMED } from '../reply.ts';
@@ -33,13 +33,21 @@ export const verify = async (context: RouteContext) => {
 /** The whole answer, or a stream of server-sent events when the body has `stream: true`. */
 export const chat = async (context: RouteContext): Promise<Reply<ChatResponse>> => {
   const body = await readJsonBody(context, CHAT_BODY_BYTES, false);
+  if (context.key !== undefined) await admit(context, context.key, body);
   if (isObject(body) && body['stream'] === true) return streamChat(context, body);
-  const { core, signal, requestId } = context;
-  return ok(await core.chat(body as ChatRequest, { signal, requestId }));
+  const { core, signal, requestId, key } = context;
+  return ok(await core.chat(body as ChatRequest, { signal, requestId, key: key?.name }));
 };
 
+/** Patterns of a key may name the model with its provider or without. A body that names none is refused by the core. */
+async function admit({ core }: RouteContext, key: NamedKey, body: unknown): Promise<void> {
+  const { adapter, model } = isObject(body) ? body : {};
+  if (typeof adapter !== 'string' || typeof model !== 'string') return;
+  await core.accounts?.admit(key, [`${core.adapterIdOf(adapter) ?? adapter}/${model}`, model]);
+}
+
 /** Not an async function: a suspended one takes more memory than everything else that an idle stream needs here. */
-function streamChat({ core, server, res, signal, requestId }: RouteContext, body: unknown): Promise<typeof STREAMED> {
+function streamChat({ core, server, res, signal, requestId, key }: RouteContext, body: unknown): Promise<typeof STREAMED> {
   const writer = new SseWriter(res, requestId, server.sse);
   const finish = (done: ChatDone): typeof STREAMED => {
     writer.done(done);
@@ -50,5 +58,5 @@ function streamChat({ core, server, res, signal, requestId }: RouteContext, body
     writer.fail(failure);
     throw failure; // an open stream has its error frame already; the server only logs this
   };
-  return core.pipe(body, writer, { signal, requestId }).then(finish, fail);
+  return core.pipe(body, writer, { signal, requestId, key: key?.name }).then(finish, fail);
 }

@@ -4,10 +4,14 @@ import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
 import { queryChoice, queryValue } from '../query.ts';
 import { ok } from '../reply.ts';
 import type { RouteContext } from '../route.ts';
+import { accountsOf } from './keys.ts';
 
-/** `{by, rows, total}` from the ledger, by block, model or day. */
-export const costs = async ({ core, req }: RouteContext) =>
-  ok(await core.blocks.costs({ by: queryChoice(req, 'by', ['block', 'model', 'day']), block: queryValue(req, 'block') }));
+/** `{by, rows, total}` from the ledger of the blocks, by block, model or day; with `source=gateway` from that of the gateway, by key, model or day. */
+export const costs = async ({ core, req }: RouteContext) => {
+  const source = queryChoice(req, 'source', ['blocks', 'gateway']);
+  if (source === 'gateway') return ok(await accountsOf(core).costs(queryChoice(req, 'by', ['key', 'model', 'day'])));
+  return ok(await core.blocks.costs({ by: queryChoice(req, 'by', ['block', 'model', 'day']), block: queryValue(req, 'block') }));
+};
 
 /** `{ok, checked, findings}`; changes nothing. */
 export const doctor = async ({ core }: RouteContext) => ok(await core.blocks.check());

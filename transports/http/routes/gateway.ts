@@ -54,7 +54,7 @@ export const GATEWAY_ROUTES = {
         content: { 'application/json': { schema: ref('ChatResponse') }, 'text/event-stream': { schema: { type: 'string' } } },
       },
     },
-    errors: [...BODY, 'QUEUE_FULL', ...UPSTREAM],
+    errors: [...BODY, 'QUEUE_FULL', 'KEY_FORBIDDEN', 'KEY_CAP_REACHED', ...UPSTREAM],
     handler: gateway.chat,
   },
 } as const satisfies Record<RouteKey, RouteEntry>;

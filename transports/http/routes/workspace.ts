@@ -65,7 +65,14 @@ export const WORKSPACE_ROUTES = {
     id: 'getCosts',
     summary: 'Money and tokens from the ledger, including blocks that were reset, archived or deleted',
     query: {
-      by: { schema: { type: 'string', enum: ['block', 'model', 'day'], default: 'block' }, description: 'What each row sums up' },
+      source: {
+        schema: { type: 'string', enum: ['blocks', 'gateway'], default: 'blocks' },
+        description: 'The calls of blocks, or those of the clients of the gateway',
+      },
+      by: {
+        schema: { type: 'string', enum: ['block', 'key', 'model', 'day'] },
+        description: 'What each row sums up. The default is block, and key for the gateway',
+      },
       block: { schema: string, description: 'Only this block' },
     },
     answers: { 200: json('CostsReport', 'The report.') },

@@ -1,0 +1,120 @@
+// Accounts for the calls of clients: what each key may do and has spent, and the ledger of gateway calls.
+//
+// whatever-failed: a call that failed has its line too, with what is known of its usage.
+// caps-hold: a call is admitted only while its key is below its caps. So a cap is passed by the calls under way at most.
+import type { CoreBus, CoreEvents } from '../bus.ts';
+import { BlockhouseError, toBlockhouseError } from '../errors.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { Prices } from '../gateway/pricing.ts';
+import { reportCosts } from '../monitor/costs-report.ts';
+import type { CostsReport } from '../types.ts';
+import type { GatewayLedger, KeySpend } from '../workspace/gateway-ledger.ts';
+import { mayUse, type NamedKey } from './named-key.ts';
+
+/** What accounts work with. */
+export interface GatewayAccountsOptions {
+  readonly bus: CoreBus;
+  readonly gateway: Pick<Gateway, 'readiness' | 'adapter'>;
+  readonly prices: Pick<Prices, 'priceNow'>;
+  readonly ledger: GatewayLedger;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/** How long it is taken for granted that an adapter calls its provider's own host, which decides whether prices hold. */
+const KEEP_HOST_MS = 1000;
+
+/** The accounts of a workspace, from its start to its end. */
+export class GatewayAccounts {
+  readonly #options: GatewayAccountsOptions;
+  readonly #hosts = new Map<string, { readonly pricesAs: string | undefined; readonly until: number }>();
+  readonly #listener: (fact: CoreEvents['chat.finished']) => void;
+
+  constructor(options: GatewayAccountsOptions) {
+    this.#options = options;
+    this.#listener = (fact) => void this.#take(fact).catch((error: unknown) => this.#tell(error));
+    options.bus.on('chat.finished', this.#listener);
+  }
+
+  /**
+   * caps-hold. Resolves if the key may ask now for the model, which has several names if a client's name was resolved. Rejects with
+   * KEY_FORBIDDEN for a model that is not its own, and with KEY_CAP_REACHED.
+   */
+  async admit(key: NamedKey, models: readonly string[]): Promise<void> {
+    const now = this.#options.now();
+    if (!models.some((model) => mayUse(key, model))) {
+      throw new BlockhouseError(
+        'KEY_FORBIDDEN',
+        `The key ${key.name} may not use the model ${JSON.stringify(models[0])}; it may use ${key.models?.join(', ')}.`,
+      );
+    }
+    if (key.usdPerDay === null && key.tokensPerDay === null) return;
+    const cap = capReached(key, await this.#options.ledger.spentToday(key.name));
+    if (cap === undefined) return;
+    throw new BlockhouseError('KEY_CAP_REACHED', `The key ${key.name} has reached its cap of ${cap} a day. It may be used again at 00:00 UTC.`, {
+      retryAfterMs: nextUtcDay(now) - now,
+    });
+  }
+
+  /** Sums of the calls that are kept, by key, model or UTC day. */
+  costs(by: 'key' | 'model' | 'day'): Promise<CostsReport> {
+    return reportCosts(this.#options.ledger.lines(), by);
+  }
+
+  /** What a key has spent on this UTC day. */
+  spentToday(key: string): Promise<KeySpend> {
+    return this.#options.ledger.spentToday(key);
+  }
+
+  /** Calls that end later are not recorded. Resolves when the ledger is written. */
+  async close(): Promise<void> {
+    this.#options.bus.off('chat.finished', this.#listener);
+    await this.#options.ledger.close();
+  }
+
+  /** whatever-failed. */
+  async #take(fact: CoreEvents['chat.finished']): Promise<void> {
+    if (fact.isBilled === true) return;
+    const { requestId, key = null, adapter, model, address, usage = null, durationMs, firstTextMs, code = null } = fact;
+    const at = new Date(this.#options.now()).toISOString();
+    const pricesAs = address === undefined && usage !== null ? this.#pricesAs(adapter) : undefined;
+    const costUsd = pricesAs === undefined || usage === null ? null : await this.#options.prices.priceNow({ provider: pricesAs, model, usage });
+    this.#options.ledger.record({
+      at,
+      requestId,
+      key,
+      provider: adapter,
+      model,
+      usage,
+      costUsd,
+      firstTextMs: firstTextMs === undefined ? null : Math.round(firstTextMs),
+      durationMs: Math.round(durationMs),
+      error: code,
+    });
+  }
+
+  #pricesAs(adapter: string): string | undefined {
+    const { gateway, now } = this.#options;
+    let known = this.#hosts.get(adapter);
+    if (known === undefined || known.until <= now()) {
+      const isOwnHost = gateway.readiness(adapter, undefined, 'adapter').isOwnHost;
+      known = { pricesAs: isOwnHost ? gateway.adapter(adapter).pricesAs : undefined, until: now() + KEEP_HOST_MS };
+      this.#hosts.set(adapter, known);
+    }
+    return known.pricesAs;
+  }
+
+  #tell(error: unknown): void {
+    this.#options.bus.emit('workspace.fault', { what: 'gateway-ledger.jsonl', error: toBlockhouseError(error).message });
+  }
+}
+
+function capReached({ usdPerDay, tokensPerDay }: NamedKey, { usd, tokens }: KeySpend): string | undefined {
+  if (usdPerDay !== null && usd >= usdPerDay) return `${usdPerDay} USD`;
+  return tokensPerDay !== null && tokens >= tokensPerDay ? `${tokensPerDay} tokens` : undefined;
+}
+
+function nextUtcDay(now: number): number {
+  const day = 86_400_000;
+  return (Math.floor(now / day) + 1) * day;
+}

@@ -1,0 +1,101 @@
+// One key for one application: what it may do, and how it is stored. Pure: no I/O.
+import { createHash, randomBytes } from 'node:crypto';
+import { invalidRequest } from '../errors.ts';
+import { isObject } from '../json.ts';
+import type { ShownKey } from '../types.ts';
+
+/** What a key may do. Null stands for no limit. */
+export type KeyLimits = Omit<ShownKey, 'name' | 'createdAt'>;
+
+/** A key as it is stored. */
+export interface NamedKey extends ShownKey {
+  /** SHA-256 of the key, base64url. A key has 256 random bits, so a slow hash would add nothing. */
+  readonly hash: string;
+}
+
+const NAME = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/;
+/** How every key begins; the token of the workspace begins with `bh_`. */
+export const KEY_PREFIX = 'bhk_';
+const FORM = /^bhk_[A-Za-z0-9_-]{43}$/;
+const HASH = /^[A-Za-z0-9_-]{43}$/;
+const MAX_MODELS = 100;
+const MAX_MODEL_CHARACTERS = 256;
+
+/** A new key: `bhk_` and 256 random bits. */
+export function newKey(): string {
+  return `${KEY_PREFIX}${randomBytes(32).toString('base64url')}`;
+}
+
+/** The hash under which a key is stored; undefined for a text that is no key. */
+export function hashOfKey(presented: string): string | undefined {
+  return FORM.test(presented) ? createHash('sha256').update(presented).digest('base64url') : undefined;
+}
+
+/** Throws INVALID_REQUEST naming the field. */
+export function checkedLimits(limits: Partial<KeyLimits>): KeyLimits {
+  return {
+    usdPerDay: amount(limits.usdPerDay, 'usdPerDay'),
+    tokensPerDay: amount(limits.tokensPerDay, 'tokensPerDay'),
+    models: patterns(limits.models),
+    expiresAt: time(limits.expiresAt),
+  };
+}
+
+/** Throws INVALID_REQUEST. */
+export function assertKeyName(name: unknown): asserts name is string {
+  if (typeof name !== 'string' || !NAME.test(name)) {
+    throw invalidRequest('name', 'must have 1 to 64 characters of a-z, 0-9, ".", "_" and "-", and begin and end with a letter or digit');
+  }
+}
+
+function amount(value: unknown, field: string): number | null {
+  if (value === undefined || value === null) return null;
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) throw invalidRequest(field, 'must be a number of 0 or more');
+  return value;
+}
+
+function patterns(value: unknown): readonly string[] | null {
+  if (value === undefined || value === null) return null;
+  const isPattern = (one: unknown): boolean => typeof one === 'string' && one !== '' && one.length <= MAX_MODEL_CHARACTERS;
+  if (!Array.isArray(value) || value.length === 0 || value.length > MAX_MODELS || !value.every(isPattern)) {
+    throw invalidRequest('models', `must be a list of 1 to ${MAX_MODELS} model names, in which * stands for any characters`);
+  }
+  return [...value] as string[];
+}
+
+function time(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  if (Number.isNaN(ms)) throw invalidRequest('expiresAt', 'must be a time such as 2026-12-31T00:00:00Z');
+  return new Date(ms).toISOString();
+}
+
+/** Reads a stored key. Throws an Error that says what is wrong. */
+export function parseKey(value: unknown): NamedKey {
+  if (!isObject(value)) throw new Error('each key must be an object');
+  const { name, hash, createdAt } = value;
+  assertKeyName(name);
+  if (typeof hash !== 'string' || !HASH.test(hash)) throw new Error(`the hash of ${name} must be 43 characters of base64url`);
+  if (typeof createdAt !== 'string' || Number.isNaN(Date.parse(createdAt))) throw new Error(`createdAt of ${name} must be a time`);
+  return { name, hash, createdAt, ...checkedLimits(value as Partial<KeyLimits>) };
+}
+
+/** True if the key may ask for a model under this name. */
+export function mayUse({ models }: Pick<KeyLimits, 'models'>, model: string): boolean {
+  return models === null || models.some((pattern) => fits(pattern, model));
+}
+
+/** Compares piece by piece: a regular expression made of many `*` could take very long. */
+function fits(pattern: string, name: string): boolean {
+  const [first = '', ...rest] = pattern.split('*');
+  if (!name.startsWith(first)) return false;
+  if (rest.length === 0) return name.length === first.length;
+  const last = rest.pop() ?? '';
+  let at = first.length;
+  for (const piece of rest) {
+    const found = name.indexOf(piece, at);
+    if (found === -1) return false;
+    at = found + piece.length;
+  }
+  return name.length - last.length >= at && name.endsWith(last);
+}

@@ -1,0 +1,91 @@
+// Finds the provider and the model that a client's model name means. The first way that fits wins: an alias of models.json, provider/model, a model of a
+// provider's list, the prefix of the name, the default provider.
+import { BlockhouseError } from '../errors.ts';
+import type { Adapter } from '../ports.ts';
+import { ModelLists } from './model-lists.ts';
+import { type AdapterIdOf, EMPTY_TABLE, type ModelTable } from './model-table.ts';
+import type { ModelsFile } from './models-file.ts';
+import { type ResolvedModel, resolveByPrefix, resolveNamed } from './resolve-model.ts';
+
+/** What a router works with. */
+export interface ModelRouterOptions {
+  readonly adapters: readonly Adapter[];
+  readonly adapterIdOf: AdapterIdOf;
+  /** Undefined without a workspace. */
+  readonly file: ModelsFile | undefined;
+  /** The model ids of an adapter without a curated list. May reject. */
+  fetchModels(adapter: string): Promise<readonly string[]>;
+  /** True if the adapter could be called now. */
+  isConfigured(adapter: string): boolean;
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
+}
+
+/** One name that clients may send. */
+export interface OfferedModel {
+  readonly id: string;
+  /** The provider that answers first. */
+  readonly adapter: string;
+}
+
+/** Resolves model names. */
+export class ModelRouter {
+  readonly #options: ModelRouterOptions;
+  readonly #lists: ModelLists;
+
+  constructor(options: ModelRouterOptions) {
+    this.#options = options;
+    this.#lists = new ModelLists({ fetch: (adapter) => options.fetchModels(adapter), now: options.now });
+  }
+
+  /** Aliases and settings as they are now. Throws WORKSPACE_DAMAGED if models.json was never good. */
+  table(): ModelTable {
+    return this.#options.file?.table() ?? EMPTY_TABLE;
+  }
+
+  /** What a name means. Asks a local daemon for its models if the name needs it. Rejects with MODEL_NOT_FOUND, WORKSPACE_DAMAGED. */
+  async resolve(name: string): Promise<ResolvedModel> {
+    const { adapterIdOf } = this.#options;
+    const table = this.table();
+    const resolved = resolveNamed(name, table, adapterIdOf) ?? (await this.#inLists(name)) ?? resolveByPrefix(name, adapterIdOf);
+    if (resolved !== undefined) return resolved;
+    if (table.defaultProvider !== undefined) return { by: 'default', targets: [{ adapter: table.defaultProvider, model: name }] };
+    throw notFound(name, this.#options.adapters);
+  }
+
+  /** Every name that is offered: the aliases that are no patterns, and provider/model for each model of each adapter that could be called now. */
+  async offered(): Promise<OfferedModel[]> {
+    const { adapters, isConfigured } = this.#options;
+    const aliases = [...this.table().aliases.values()].flatMap(({ name, targets: [first] }) =>
+      first === undefined ? [] : [{ id: name, adapter: first.adapter }],
+    );
+    const lists = await Promise.all(adapters.filter(({ id }) => isConfigured(id)).map(async (adapter) => ({ adapter, models: await this.#modelsOf(adapter) })));
+    return [...aliases, ...lists.flatMap(({ adapter, models }) => models.map((model) => ({ id: `${adapter.id}/${model}`, adapter: adapter.id })))];
+  }
+
+  async #inLists(name: string): Promise<ResolvedModel | undefined> {
+    for (const adapter of this.#options.adapters) {
+      if (adapter.curatedModels?.includes(name) === true) return { by: 'list', targets: [{ adapter: adapter.id, model: name }] };
+    }
+    for (const { id, curatedModels } of this.#options.adapters) {
+      if (curatedModels !== undefined || !this.#options.isConfigured(id)) continue;
+      const models = this.#lists.fresh(id) ?? (await this.#lists.of(id));
+      // Ollama lists a model that was pulled without a tag under the tag latest.
+      if (models.includes(name) || models.includes(`${name}:latest`)) return { by: 'list', targets: [{ adapter: id, model: name }] };
+    }
+    return undefined;
+  }
+
+  async #modelsOf({ id, curatedModels }: Adapter): Promise<readonly string[]> {
+    return curatedModels ?? this.#lists.of(id);
+  }
+}
+
+function notFound(name: string, adapters: readonly Adapter[]): BlockhouseError {
+  const shown = JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name);
+  const example = `${adapters[0]?.id ?? 'ollama'}/${name.length > 64 ? 'model' : name}`;
+  return new BlockhouseError(
+    'MODEL_NOT_FOUND',
+    `No provider has a model ${shown}. Write provider/model (for instance ${example}), give the name an alias in models.json (\`blockhouse alias set\`), or set a defaultProvider there. The providers are ${adapters.map(({ id }) => id).join(', ')}.`,
+  );
+}

@@ -1,0 +1,115 @@
+// What models.json says: aliases, the default provider, and where the native lane is off. Pure: no I/O.
+import { invalidRequest } from '../errors.ts';
+import { isObject } from '../json.ts';
+import { compile, type Validator } from '../schemas/validate.ts';
+
+/** A model of one provider. */
+export interface ModelTarget {
+  /** The adapter's own id. */
+  readonly adapter: string;
+  readonly model: string;
+}
+
+/** A name that stands for one model, or for several that are asked one after the other. */
+export interface ModelAlias {
+  /** As it is written in the file. With a `*` at its end it is a pattern. */
+  readonly name: string;
+  readonly targets: readonly ModelTarget[];
+}
+
+/** The content of models.json. */
+export interface ModelTable {
+  /** The adapter's own id. */
+  readonly defaultProvider: string | undefined;
+  /** Without a `*`, by name. */
+  readonly aliases: ReadonlyMap<string, ModelAlias>;
+  /** Those that end with `*`, the longest first. */
+  readonly patterns: readonly ModelAlias[];
+  /** The adapters whose native lane is switched off. */
+  readonly translated: ReadonlySet<string>;
+}
+
+/** The id of the adapter that has this name; undefined if there is none. */
+export type AdapterIdOf = (name: string) => string | undefined;
+
+export const EMPTY_TABLE: ModelTable = { defaultProvider: undefined, aliases: new Map(), patterns: [], translated: new Set() };
+
+const MAX_NAME = 256;
+const MAX_TARGETS = 8;
+
+/** The JSON form of models.json. */
+export interface ModelsDocument {
+  readonly defaultProvider?: string;
+  readonly aliases?: Readonly<Record<string, string | readonly string[]>>;
+  readonly native?: Readonly<Record<string, boolean>>;
+}
+
+const target = { type: 'string', minLength: 1, maxLength: MAX_NAME } as const;
+
+/** The schema of models.json. */
+export const ModelsDocument = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    defaultProvider: { type: 'string', description: 'The provider of names that nothing else resolves' },
+    aliases: {
+      type: 'object',
+      maxProperties: 1000,
+      additionalProperties: { anyOf: [target, { type: 'array', minItems: 1, maxItems: MAX_TARGETS, items: target }] },
+      description: 'provider/model, or a list of them, by the name that clients send. A name may end with *',
+    },
+    native: { type: 'object', additionalProperties: { type: 'boolean' }, description: 'False translates every request to this provider' },
+  },
+} as const;
+
+const check: Validator<ModelsDocument> = compile(ModelsDocument);
+
+/** Splits at the first slash if an adapter has the name before it. The rest is the model as it is, slashes included. */
+export function splitTarget(name: string, adapterIdOf: AdapterIdOf): ModelTarget | undefined {
+  const slash = name.indexOf('/');
+  const adapter = slash < 1 ? undefined : adapterIdOf(name.slice(0, slash));
+  const model = name.slice(slash + 1);
+  return adapter === undefined || model === '' ? undefined : { adapter, model };
+}
+
+/** Reads the document. Throws INVALID_REQUEST naming the field. */
+export function parseModelTable(document: unknown, adapterIdOf: AdapterIdOf, adapterIds: readonly string[]): ModelTable {
+  checkObject(document);
+  const provider = (name: string, field: string): string => {
+    const id = adapterIdOf(name);
+    if (id === undefined) throw invalidRequest(field, `must be one of ${adapterIds.join(', ')}`);
+    return id;
+  };
+  const all = Object.entries(document.aliases ?? {}).map(([name, value]) => parseAlias(name, value, adapterIdOf));
+  return {
+    defaultProvider: document.defaultProvider === undefined ? undefined : provider(document.defaultProvider, 'defaultProvider'),
+    aliases: new Map(all.filter(({ name }) => !name.endsWith('*')).map((alias) => [alias.name, alias])),
+    patterns: all.filter(({ name }) => name.endsWith('*')).sort((one, other) => other.name.length - one.name.length),
+    translated: new Set(
+      Object.entries(document.native ?? {})
+        .map(([name, isNative]) => ({ id: provider(name, `native.${name}`), isNative }))
+        .filter(({ isNative }) => !isNative)
+        .map(({ id }) => id),
+    ),
+  };
+}
+
+function checkObject(document: unknown): asserts document is ModelsDocument {
+  if (!isObject(document)) throw invalidRequest('', 'it must hold a JSON object.');
+  check(document);
+}
+
+/** Throws INVALID_REQUEST. */
+export function parseAlias(name: string, value: string | readonly string[], adapterIdOf: AdapterIdOf): ModelAlias {
+  const field = `aliases[${JSON.stringify(name)}]`;
+  if (name === '' || name.length > MAX_NAME || name.trim() !== name) {
+    throw invalidRequest(field, `needs a name of 1 to ${MAX_NAME} characters without blanks at its ends`);
+  }
+  if (name.slice(0, -1).includes('*')) throw invalidRequest(field, 'may have one *, at the end of the name');
+  const targets = (typeof value === 'string' ? [value] : value).map((one) => {
+    const split = splitTarget(one, adapterIdOf);
+    if (split === undefined) throw invalidRequest(field, `must be provider/model, for instance ollama/qwen3; ${JSON.stringify(one)} is not`);
+    return split;
+  });
+  return { name, targets };
+}

@@ -1,0 +1,42 @@
+// Which model of which provider a name means. Pure: no I/O.
+import { type AdapterIdOf, type ModelTable, type ModelTarget, splitTarget } from './model-table.ts';
+
+/** What a name was found by, in the order in which the ways are tried. */
+export type ResolvedBy = 'alias' | 'provider' | 'list' | 'prefix' | 'default';
+
+/** What a name means. */
+export interface ResolvedModel {
+  readonly by: ResolvedBy;
+  /** The alias or pattern as it is written, or the prefix. */
+  readonly rule?: string;
+  /** At least one. The next is asked when the one before it fails before its first byte. */
+  readonly targets: readonly ModelTarget[];
+}
+
+/** Resolves an alias, or a name that has its provider in front; undefined for other names. The exact name wins over a pattern, the longest pattern over others. */
+export function resolveNamed(name: string, table: ModelTable, adapterIdOf: AdapterIdOf): ResolvedModel | undefined {
+  const alias = table.aliases.get(name) ?? table.patterns.find((one) => name.startsWith(one.name.slice(0, -1)));
+  if (alias !== undefined) return { by: 'alias', rule: alias.name, targets: alias.targets };
+  const target = splitTarget(name, adapterIdOf);
+  return target === undefined ? undefined : { by: 'provider', targets: [target] };
+}
+
+/** How the models of a provider are named, as regular expressions at the start of a name. The first that fits wins. */
+const PREFIXES: readonly (readonly [adapter: string, pattern: RegExp])[] = [
+  ['anthropic', /^claude-/],
+  ['openai', /^(?:gpt-|chatgpt-|codex-|o\d|text-embedding-3|text-embedding-ada)/],
+  ['google', /^gemini-/],
+  ['bedrock', /^(?:arn:aws[a-z-]*:bedrock:|(?:(?:us|eu|apac|jp|au|global)\.)?(?:anthropic|amazon|meta|mistral|cohere|ai21|deepseek|qwen|openai)\.)/],
+  ['ollama', /:/],
+];
+
+/** Resolves a name by the way in which its provider names models; undefined if no adapter of `adapterIdOf` fits. */
+export function resolveByPrefix(name: string, adapterIdOf: AdapterIdOf): ResolvedModel | undefined {
+  for (const [adapter, pattern] of PREFIXES) {
+    const [rule] = pattern.exec(name) ?? [];
+    if (rule === undefined) continue;
+    const id = adapterIdOf(adapter);
+    if (id !== undefined) return { by: 'prefix', rule, targets: [{ adapter: id, model: name }] };
+  }
+  return undefined;
+}

@@ -1,0 +1,84 @@
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { createBus } from '../../../core/bus.ts';
+import { KeyStore } from '../../../core/keys/key-store.ts';
+import { newKey } from '../../../core/keys/named-key.ts';
+
+const NOW = Date.parse('2026-11-22T12:00:00.000Z');
+
+function storeIn(t: Test, content?: string) {
+  const workspace = t.testdir(content === undefined ? {} : { 'keys.json': content });
+  const bus = createBus();
+  const told: string[] = [];
+  bus.on('keys.damaged', ({ reason }) => told.push(reason));
+  const clock = { ms: 0 };
+  const store = new KeyStore({ workspace, bus, now: () => clock.ms, clock: () => NOW });
+  return { store, told, path: join(workspace, 'keys.json'), later: () => (clock.ms += 1000) };
+}
+
+t.test('a key is found until it is revoked, and the file shows it to nobody', async (t) => {
+  const { store, path } = storeIn(t);
+  const key = await store.create('web-app', { usdPerDay: 5, models: ['gpt-*'], expiresAt: '2027-01-01' });
+  t.match(store.find(key), { name: 'web-app', usdPerDay: 5, tokensPerDay: null, expiresAt: '2027-01-01T00:00:00.000Z', createdAt: '2026-11-22T12:00:00.000Z' });
+  t.equal(statSync(path).mode & 0o777, 0o600);
+  t.notMatch(readFileSync(path, 'utf8'), key);
+  t.same(store.list(), [
+    { name: 'web-app', createdAt: '2026-11-22T12:00:00.000Z', usdPerDay: 5, tokensPerDay: null, models: ['gpt-*'], expiresAt: '2027-01-01T00:00:00.000Z' },
+  ]);
+  t.equal(store.find(newKey()), undefined, 'another key');
+  t.equal(await store.revoke('web-app'), true);
+  t.equal(store.find(key), undefined);
+  t.equal(await store.revoke('web-app'), false);
+});
+
+t.test('keys that are made at once are all kept, and each name is given once', async (t) => {
+  const { store } = storeIn(t);
+  const results = await Promise.allSettled(['a', 'b', 'a', 'c'].map((name) => store.create(name)));
+  t.same(
+    results.map(({ status }) => status),
+    ['fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
+  );
+  t.match(results[2], { reason: { code: 'NAME_TAKEN' } });
+  t.same(
+    store.list().map(({ name }) => name),
+    ['a', 'b', 'c'],
+  );
+});
+
+t.test('an edit by hand takes effect, and a file that others can read is closed to them', async (t) => {
+  const { store, path, later } = storeIn(t);
+  const key = await store.create('app');
+  writeFileSync(path, JSON.stringify({ keys: JSON.parse(readFileSync(path, 'utf8')).keys.map((one: object) => ({ ...one, tokensPerDay: 7 })) }));
+  chmodSync(path, 0o644);
+  later();
+  t.match(store.find(key), { tokensPerDay: 7 });
+  t.equal(statSync(path).mode & 0o777, 0o600);
+});
+
+t.test('a damaged file refuses every key of it, is told, and is not overwritten', async (t) => {
+  const { store, path, told, later } = storeIn(t);
+  const key = await store.create('app');
+  const sound = readFileSync(path, 'utf8');
+  const { keys } = JSON.parse(sound);
+  for (const bad of ['', '{', '[]', '{"keys":5}', JSON.stringify({ keys: [...keys, ...keys] }), JSON.stringify({ keys: [{ ...keys[0], hash: 'x' }] })]) {
+    writeFileSync(path, bad);
+    later();
+    t.equal(store.find(key), undefined, bad);
+    t.throws(() => store.list(), { code: 'WORKSPACE_DAMAGED' });
+    await t.rejects(store.create('other'), { code: 'WORKSPACE_DAMAGED' });
+    await t.rejects(store.revoke('app'), { code: 'WORKSPACE_DAMAGED' });
+    t.equal(readFileSync(path, 'utf8'), bad);
+  }
+  t.equal(told.length, 6);
+  writeFileSync(path, sound);
+  later();
+  t.match(store.find(key), { name: 'app' });
+});
+
+t.test('a workspace without keys has no file', async (t) => {
+  const { store, path } = storeIn(t);
+  t.same(store.list(), []);
+  t.equal(store.find(newKey()), undefined);
+  t.equal(existsSync(path), false);
+});

@@ -1,0 +1,71 @@
+import t from 'tap';
+import type { Adapter } from '../../../core/ports.ts';
+import { ModelRouter } from '../../../core/routing/model-router.ts';
+
+const adapters = [
+  { id: 'openai', curatedModels: ['gpt-5'] },
+  { id: 'anthropic', curatedModels: ['claude-sonnet-5-5'] },
+  { id: 'ollama' },
+] as unknown as Adapter[];
+
+function router({ pulled = [] as string[], configured = ['openai', 'ollama'] } = {}) {
+  const clock = { ms: 0 };
+  const daemon = { models: pulled, calls: 0, isDown: false };
+  const one = new ModelRouter({
+    adapters,
+    adapterIdOf: (name) => adapters.find(({ id }) => id === name)?.id,
+    file: undefined,
+    fetchModels: async () => {
+      daemon.calls += 1;
+      if (daemon.isDown) throw new Error('down');
+      return daemon.models;
+    },
+    isConfigured: (id) => configured.includes(id),
+    now: () => clock.ms,
+  });
+  return { one, daemon, clock };
+}
+
+t.test('a model of a list wins over a prefix, with or without its tag', async (t) => {
+  const { one } = router({ pulled: ['gpt-oss:20b', 'claude-like:latest'] });
+  t.match(await one.resolve('gpt-oss:20b'), { by: 'list', targets: [{ adapter: 'ollama', model: 'gpt-oss:20b' }] });
+  t.match(await one.resolve('claude-like'), { by: 'list', targets: [{ adapter: 'ollama', model: 'claude-like' }] });
+  t.match(await one.resolve('gpt-5'), { by: 'list', targets: [{ adapter: 'openai' }] });
+  t.match(await one.resolve('gpt-6'), { by: 'prefix', targets: [{ adapter: 'openai', model: 'gpt-6' }] });
+});
+
+t.test('the daemon is asked once for many names at once, and again when the list is old', async (t) => {
+  const { one, daemon, clock } = router({ pulled: ['a:1'] });
+  await Promise.all(Array.from({ length: 20 }, () => one.resolve('a:1')));
+  t.equal(daemon.calls, 1);
+  clock.ms += 29_000;
+  await one.resolve('a:1');
+  t.equal(daemon.calls, 1);
+  clock.ms += 2000;
+  await one.resolve('a:1');
+  t.equal(daemon.calls, 2);
+});
+
+t.test('a daemon that is down leaves its models out and fails nothing, and is asked again soon', async (t) => {
+  const { one, daemon, clock } = router({ pulled: ['mine'] });
+  daemon.isDown = true;
+  await t.rejects(one.resolve('mine'), { code: 'MODEL_NOT_FOUND', status: 404 });
+  t.match(await one.resolve('gpt-6'), { by: 'prefix' });
+  t.same(await one.offered(), [{ id: 'openai/gpt-5', adapter: 'openai' }]);
+  daemon.isDown = false;
+  clock.ms += 6000;
+  t.match(await one.resolve('mine'), { by: 'list' });
+});
+
+t.test('a name that nothing resolves is refused with the three ways to write it', async (t) => {
+  const { one } = router();
+  await t.rejects(one.resolve('mine'), { code: 'MODEL_NOT_FOUND', message: /"mine".*openai\/mine.*models\.json.*defaultProvider.*openai, anthropic, ollama/ });
+});
+
+t.test('the models of adapters that could be called are offered', async (t) => {
+  const { one } = router({ pulled: ['a:1'] });
+  t.same(await one.offered(), [
+    { id: 'openai/gpt-5', adapter: 'openai' },
+    { id: 'ollama/a:1', adapter: 'ollama' },
+  ]);
+});

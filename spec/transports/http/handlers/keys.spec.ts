@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { CHAT, startServer, type TestServer } from '../../../support/server.ts';
+
+async function keyOf(server: TestServer, body: object): Promise<string> {
+  return (await server.call('POST', '/api/keys', { body })).json['key'] as string;
+}
+
+/** A chat with a key instead of the token of the workspace. */
+const ask = (server: TestServer, key: string, body: object = CHAT, header = 'authorization') =>
+  server.call('POST', '/v1/chat', { token: false, headers: { [header]: header === 'authorization' ? `Bearer ${key}` : key }, body });
+
+t.test('a key is accepted on /v1 until it is revoked, as a bearer token and in x-api-key, and nowhere else', async (t) => {
+  const server = await startServer(t);
+  const key = await keyOf(server, { name: 'web-app' });
+  t.match(key, /^bhk_/);
+  for (const header of ['authorization', 'x-api-key']) t.match(await ask(server, key, CHAT, header), { status: 200 }, header);
+  t.match(await server.call('GET', '/v1/adapters', { token: false, headers: { authorization: `Bearer ${key}` } }), { status: 200 });
+  for (const [method, path] of [
+    ['GET', '/api/blocks'],
+    ['GET', '/api/keys'],
+    ['POST', '/api/keys'],
+  ] as const)
+    t.match(
+      await server.call(method, path, { token: false, headers: { authorization: `Bearer ${key}` } }),
+      { status: 403, json: { code: 'KEY_FORBIDDEN' } },
+      path,
+    );
+  t.match(await server.call('GET', '/api/blocks', { token: false, headers: { 'x-api-key': server.token } }), { status: 401 }, 'x-api-key is for /v1');
+  t.match(await server.call('DELETE', '/api/keys/web-app'), { status: 200 });
+  t.match(await ask(server, key), { status: 401, json: { code: 'UNAUTHORIZED' } });
+  t.match(await server.call('DELETE', '/api/keys/web-app'), { status: 404, json: { code: 'KEY_NOT_FOUND' } });
+});
+
+t.test('of a bearer token and an x-api-key either may be the right one', async (t) => {
+  const server = await startServer(t);
+  for (const [bearer, apiKey, status] of [
+    ['placeholder', server.token, 200],
+    [server.token, 'placeholder', 200],
+    ['placeholder', 'placeholder', 401],
+  ] as const) {
+    const headers = { authorization: `Bearer ${bearer}`, 'x-api-key': apiKey };
+    t.match(await server.call('POST', '/v1/chat', { token: false, headers, body: CHAT }), { status }, `${bearer} ${apiKey}`.replaceAll(server.token, 'token'));
+  }
+});
+
+t.test('a key may use only its models, named with or without the provider', async (t) => {
+  const server = await startServer(t);
+  for (const [name, model] of [
+    ['one', 'ollama/*'],
+    ['two', CHAT.model],
+  ] as const)
+    t.match(await ask(server, await keyOf(server, { name, models: [model] })), { status: 200 }, model);
+  const key = await keyOf(server, { name: 'other', models: ['gpt-*'] });
+  t.match(await ask(server, key), { status: 403, json: { code: 'KEY_FORBIDDEN', error: /other may not use the model "ollama\/.*gpt-\*/ } });
+});
+
+t.test('a key that has reached its cap is refused until the next day, and the list shows what it has spent', async (t) => {
+  let now = Date.parse('2026-11-22T22:00:00.000Z');
+  const server = await startServer(t, { clock: () => now });
+  const key = await keyOf(server, { name: 'capped', tokensPerDay: 6 });
+  const statuses = [];
+  for (let call = 0; call < 4; call += 1) statuses.push((await ask(server, key)).status);
+  t.same(statuses, [200, 200, 429, 429]);
+  const refused = await ask(server, key);
+  t.match(refused, { status: 429, json: { code: 'KEY_CAP_REACHED', error: /6 tokens a day/ }, headers: { 'retry-after': '7200' } });
+  t.match((await server.call('GET', '/api/keys')).json, { keys: [{ name: 'capped', tokensPerDay: 6, usdPerDay: null, spentToday: { tokens: Number } }] });
+  now += 3 * 3_600_000;
+  t.match(await ask(server, key), { status: 200 });
+});
+
+t.test('a key that has expired is refused and says so', async (t) => {
+  const server = await startServer(t);
+  const key = await keyOf(server, { name: 'old', expiresAt: '2020-01-01T00:00:00Z' });
+  t.match(await ask(server, key), { status: 401, json: { code: 'UNAUTHORIZED', error: /^The key old expired at 2020-01-01/ } });
+});
+
+t.test('each call of a client has a line with its key and no text, whether it succeeded or not, and calls with no key count as well', async (t) => {
+  const server = await startServer(t);
+  const key = await keyOf(server, { name: 'app' });
+  await ask(server, key);
+  await ask(server, key, { ...CHAT, stream: true });
+  await server.call('POST', '/v1/chat', { body: { ...CHAT, config: { baseURL: 'http://127.0.0.1:1' } } });
+  const report = (await server.call('GET', '/api/costs?source=gateway')).json;
+  t.match(report, { by: 'key', total: { calls: 3 } });
+  t.same((report['rows'] as { key: string }[]).map((row) => row.key).sort(), ['(workspace token)', 'app']);
+  t.match((await server.call('GET', '/api/costs?source=gateway&by=model')).json, { by: 'model', rows: [{ key: 'ollama/m', calls: 3 }] });
+  t.match(await server.call('GET', '/api/costs?source=gateway&by=block'), { status: 400, json: { error: /by/ } });
+  const text = readFileSync(join(server.workspace, 'gateway-ledger.jsonl'), 'utf8');
+  const lines = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  t.match(lines, [
+    { key: 'app', provider: 'ollama', usage: { totalTokens: Number }, error: null, firstTextMs: Number, durationMs: Number },
+    { key: 'app', error: null },
+    { key: null, error: 'UPSTREAM_UNREACHABLE', usage: null },
+  ]);
+  t.notMatch(text, JSON.stringify(CHAT.messages[0]?.content));
+});
+
+t.test('a body that is wrong names the field', async (t) => {
+  const server = await startServer(t);
+  for (const [body, field] of [
+    [{}, /name/],
+    [{ name: 'A B' }, /name/],
+    [{ name: 'a', usdPerDay: -1 }, /usdPerDay/],
+    [{ name: 'a', models: [] }, /models/],
+    [{ name: 'a', expiresAt: 'soon' }, /expiresAt/],
+    [{ name: 'a', limit: 5 }, /limit/],
+  ] as const)
+    t.match(await server.call('POST', '/api/keys', { body }), { status: 400, json: { code: 'INVALID_REQUEST', error: field } }, JSON.stringify(body));
+  await keyOf(server, { name: 'a' });
+  t.match(await server.call('POST', '/api/keys', { body: { name: 'a' } }), { status: 409, json: { code: 'NAME_TAKEN' } });
+});

@@ -1,0 +1,45 @@
+// Handlers of `/api/keys`: the keys of applications.
+import { BlockhouseError, type Core, CreateKey, compile, type GatewayAccounts, type KeyStore, type Validator } from '../../../core/index.ts';
+import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
+import { ok } from '../reply.ts';
+import { param, type RouteContext } from '../route.ts';
+
+const checkKey: Validator<CreateKey> = compile(CreateKey);
+
+/** `{keys}`: limits, and what each has spent today. */
+export const list = async ({ core }: RouteContext) => {
+  const accounts = accountsOf(core);
+  return ok({
+    keys: await Promise.all(
+      storeOf(core)
+        .list()
+        .map(async (key) => ({ ...key, spentToday: await accounts.spentToday(key.name) })),
+    ),
+  });
+};
+
+/** `{success, name, key}`; the key is shown only here. Fails with NAME_TAKEN. */
+export const create = async (context: RouteContext) => {
+  const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
+  checkKey(body);
+  const { name, ...limits } = body;
+  return ok({ success: true as const, name, key: await storeOf(context.core).create(name, limits) });
+};
+
+/** `{success, message}`; the key is refused from now on. */
+export const revoke = async (context: RouteContext) => {
+  const name = param(context, 'name');
+  if (!(await storeOf(context.core).revoke(name))) throw new BlockhouseError('KEY_NOT_FOUND', `There is no key ${JSON.stringify(name.slice(0, 64))}.`);
+  return ok({ success: true, message: `The key ${name} is revoked.` });
+};
+
+/** Throws SHUTTING_DOWN. */
+export function accountsOf(core: Core): GatewayAccounts {
+  if (core.accounts === undefined) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
+  return core.accounts;
+}
+
+function storeOf({ keys }: Core): KeyStore {
+  if (keys === undefined) throw new Error('This core has no workspace.');
+  return keys;
+}

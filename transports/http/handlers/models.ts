@@ -1,0 +1,55 @@
+// Handlers of `/api/models`: what the names of models mean.
+import { BlockhouseError, type Core, compile, type ModelsFile, type ModelTarget, SetAlias, SetDefaultProvider, type Validator } from '../../../core/index.ts';
+import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
+import { ok } from '../reply.ts';
+import { param, type RouteContext } from '../route.ts';
+
+const checkAlias: Validator<SetAlias> = compile(SetAlias);
+const checkDefault: Validator<SetDefaultProvider> = compile(SetDefaultProvider);
+
+/** `{defaultProvider, aliases, models}`. */
+export const list = async ({ core }: RouteContext) => {
+  const { defaultProvider = null, aliases, patterns } = core.router.table();
+  const shown = [...aliases.values(), ...patterns].map(({ name, targets }) => ({ name, targets: targets.map(nameOf) }));
+  return ok({ defaultProvider, aliases: shown, models: await core.router.offered() });
+};
+
+/** `{name, by, targets}`. Fails with MODEL_NOT_FOUND. */
+export const resolve = async (context: RouteContext) => {
+  const name = param(context, 'name');
+  return ok({ name, ...(await context.core.router.resolve(name)) });
+};
+
+/** Sets the default provider; `{success, message}`. */
+export const setDefault = async (context: RouteContext) => {
+  const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
+  checkDefault(body);
+  await fileOf(context.core).setDefault(body.defaultProvider ?? undefined);
+  return ok({ success: true, message: body.defaultProvider === null ? 'There is no default provider.' : `The default provider is ${body.defaultProvider}.` });
+};
+
+/** Sets an alias; `{success, message}`. */
+export const setAlias = async (context: RouteContext) => {
+  const name = param(context, 'name');
+  const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
+  checkAlias(body);
+  await fileOf(context.core).setAlias(name, body.targets);
+  return ok({ success: true, message: `${name} stands for ${body.targets.join(', then ')}.` });
+};
+
+/** Removes an alias; `{success, message}`. Fails with MODEL_NOT_FOUND. */
+export const removeAlias = async (context: RouteContext) => {
+  const name = param(context, 'name');
+  if (!(await fileOf(context.core).setAlias(name, undefined)))
+    throw new BlockhouseError('MODEL_NOT_FOUND', `There is no alias ${JSON.stringify(name.slice(0, 64))}.`);
+  return ok({ success: true, message: `The alias ${name} is removed.` });
+};
+
+function nameOf({ adapter, model }: ModelTarget): string {
+  return `${adapter}/${model}`;
+}
+
+function fileOf({ modelsFile }: Core): ModelsFile {
+  if (modelsFile === undefined) throw new Error('This core has no workspace.');
+  return modelsFile;
+}
