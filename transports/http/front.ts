@@ -15,7 +15,7 @@ import { assertOwnHost, bearerToken, inboundRequestId, targetPath } from '../gua
 import { STDERR_LOG, type TransportLog } from '../log.ts';
 import { answerRaw, COMMON_HEADERS, openAnswer } from '../raw-answer.ts';
 import { wrongTokensOf } from '../wrong-tokens.ts';
-import { queryToken, WS_PATH, WS_TOKEN_HINT } from '../ws-path.ts';
+import { WS_PATH, WS_TOKEN_HINT, wsToken } from '../ws-path.ts';
 import { OpenAnswers } from './connection.ts';
 import { DEFAULT_IMPORT_LIMITS, type ImportLimits, ImportQueue } from './imports.ts';
 import { type FoundMount, findMount, type Mount } from './mounts.ts';
@@ -193,9 +193,9 @@ export class Front {
     wrongTokensOf(this.#core).assertRight(this.#core, req, bearerToken(req), 'Send the header Authorization: Bearer <token>; `blockhouse token` prints it.');
   }
 
-  /** Most often a proxy in between has dropped the headers, and the token is in the query. */
+  /** Most often a proxy in between has dropped the headers of the upgrade. */
   #refuseNotUpgraded(req: IncomingMessage): never {
-    wrongTokensOf(this.#core).assertRight(this.#core, req, queryToken(req) ?? bearerToken(req), WS_TOKEN_HINT);
+    wrongTokensOf(this.#core).assertRight(this.#core, req, wsToken(req), WS_TOKEN_HINT);
     throw invalidRequest(
       '',
       `${WS_PATH} is a WebSocket: send the headers Connection: Upgrade and Upgrade: websocket, and let a proxy in between pass them on.`,
