@@ -47,8 +47,16 @@ t.test('a request that has the token and asks for no upgrade is told what is mis
   t.match(await server.call('GET', `${WS_PATH}?token=${server.token}`, { token: false }), said, 'as behind a proxy that drops the headers');
   t.match(await server.call('GET', WS_PATH), said, 'with the token in the header');
   for (const path of [WS_PATH, `${WS_PATH}?token=bh_wrong`])
-    t.match(await server.call('GET', path, { token: false }), { status: 401, json: { error: /\/api\/ws\?token=<token>.*Authorization: Bearer <token>/ } }, path);
-  t.match(await server.call('GET', `${WS_PATH}?token=${server.token}`, { token: false, headers: { authorization: 'Bearer wrong' } }), { status: 401 }, 'a wrong header wins');
+    t.match(
+      await server.call('GET', path, { token: false }),
+      { status: 401, json: { error: /\/api\/ws\?token=<token>.*Authorization: Bearer <token>/ } },
+      path,
+    );
+  t.match(
+    await server.call('GET', `${WS_PATH}?token=${server.token}`, { token: false, headers: { authorization: 'Bearer wrong' } }),
+    { status: 401 },
+    'a wrong header wins',
+  );
   t.match(await server.call('GET', `${WS_PATH}/`), { status: 404 });
 });
 
@@ -139,7 +147,8 @@ t.test('a program that goes on with wrong tokens does not fill the log here eith
 
 t.test('wrong tokens in the header and in the query count together, and the right one is still let in', async (t) => {
   const server = await startWsServer(t);
-  const statusOf = async (options: HandshakeOptions): Promise<number | undefined> => (await exchange(t, server.port, handshake(server, options))).responses[0]?.status;
+  const statusOf = async (options: HandshakeOptions): Promise<number | undefined> =>
+    (await exchange(t, server.port, handshake(server, options))).responses[0]?.status;
   for (let i = 0; i < 10; i += 1) {
     t.equal(await statusOf({ path: `${WS_PATH}?token=wrong` }), 401);
     t.equal(await statusOf({ path: WS_PATH, headers: { Authorization: 'Bearer wrong' } }), 401);
