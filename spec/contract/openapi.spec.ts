@@ -69,7 +69,7 @@ t.test('real answers are what the document says', async (t) => {
     ['GET', '/api/health', '/api/health', 200],
     ['GET', '/api/auth/status', '/api/auth/status', 200],
     ['GET', '/openapi.json', '/openapi.json', 200],
-    ['GET', '/openapi.json', '/openapi.json', 401, undefined, false],
+    ['GET', '/asyncapi.json', '/asyncapi.json', 404],
     ['GET', '/v1/adapters', '/v1/adapters', 200],
     ['GET', '/v1/adapters', '/v1/adapters', 401, undefined, false],
     ['GET', '/v1/adapters/tooling/models', '/v1/adapters/{provider}/models', 200],

@@ -56,7 +56,6 @@ export class Front {
   readonly #log: TransportLog;
   readonly #mounts: readonly Mount[];
   readonly #allowRemote: boolean;
-  readonly #takesUpgrades: () => boolean;
   readonly #router = new Router<Route>(ROUTES);
   readonly #context: ServerContext;
   readonly #requestLogLevel: RequestLogLevel;
@@ -66,9 +65,8 @@ export class Front {
   #dropToldAt = Number.NEGATIVE_INFINITY;
   #startedAt = performance.now();
 
-  constructor(core: Core, options: FrontOptions, takesUpgrades: () => boolean) {
+  constructor(core: Core, options: FrontOptions, hasWebSocket: () => boolean) {
     this.#core = core;
-    this.#takesUpgrades = takesUpgrades;
     this.#log = options.log ?? STDERR_LOG;
     this.#requestLogLevel = options.requestLogLevel ?? 'debug';
     this.#mounts = options.mounts ?? [];
@@ -78,6 +76,7 @@ export class Front {
       sse: { ...DEFAULT_SSE_TIMING, ...options.sse },
       bodyStallMs: options.bodyStallMs ?? BODY_STALL_MS,
       imports: new ImportQueue({ ...DEFAULT_IMPORT_LIMITS, ...options.imports }),
+      hasWebSocket,
       uptimeMs: () => performance.now() - this.#startedAt,
     };
   }
@@ -154,7 +153,7 @@ export class Front {
     const found = this.#router.find(req.method ?? '', path);
     if (found !== undefined && 'allow' in found && req.method === 'OPTIONS')
       return { status: 204, body: undefined, headers: { allow: found.allow.join(', ') } };
-    if (path === WS_PATH && this.#takesUpgrades()) this.#refuseNotUpgraded(req);
+    if (path === WS_PATH && this.#context.hasWebSocket()) this.#refuseNotUpgraded(req);
     if (!(found !== undefined && 'route' in found && found.route.public)) this.#assertToken(req);
     if (found === undefined) throw new BlockhouseError('NOT_FOUND', `There is no route ${path.slice(0, 200)}; GET /openapi.json lists the routes.`);
     if ('allow' in found) return notAllowed(req.method, found.allow, requestId);

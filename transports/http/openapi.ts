@@ -1,6 +1,6 @@
 // The published contract: OpenAPI 3.1, built from the route table and the schemas that validate at run time. `npm run generate` writes
 // it to spec/openapi.json, and `npm run verify` checks that the file is up to date. Pure: no I/O.
-import { VERSION } from '../../core/index.ts';
+import { toJsonText, VERSION } from '../../core/index.ts';
 import { operationOf } from './openapi/operation.ts';
 import { schemas } from './openapi/schemas.ts';
 import type { Route } from './route.ts';
@@ -23,6 +23,15 @@ export function openApiDocument(routes: readonly Route[]): Record<string, unknow
       schemas: schemas(),
     },
   };
+}
+
+const texts = new WeakMap<readonly Route[], string>();
+
+/** The same as JSON text. It is built once for each table, because anyone may ask for it as often as they like. */
+export function openApiText(routes: readonly Route[]): string {
+  const text = texts.get(routes) ?? toJsonText(openApiDocument(routes));
+  texts.set(routes, text);
+  return text;
 }
 
 /** The operations by path, then by method. */

@@ -40,7 +40,16 @@ export const SERVER_ROUTES = {
   'GET /openapi.json': {
     id: 'openApi',
     summary: 'This document',
+    public: true,
     answers: { 200: { description: 'The document.', content: { 'application/json': { schema: { type: 'object' } } } } },
     handler: server.openApi,
+  },
+  'GET /asyncapi.json': {
+    id: 'asyncApi',
+    summary: 'The contract of the WebSocket (AsyncAPI)',
+    public: true,
+    answers: { 200: { description: 'The document.', content: { 'application/json': { schema: { type: 'object' } } } } },
+    errors: ['NOT_FOUND'],
+    handler: server.asyncApi,
   },
 } as const satisfies Record<RouteKey, RouteEntry>;

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import t from 'tap';
-import { parseJson } from '../../../core/index.ts';
-import { asyncApiDocument } from '../../../transports/ws/asyncapi.ts';
-import { readFrame } from '../../../transports/ws/frames.ts';
-import { WS_PATH } from '../../../transports/ws-path.ts';
+import { parseJson } from '../../core/index.ts';
+import { asyncApiDocument } from '../../transports/asyncapi.ts';
+import { readFrame } from '../../transports/ws/frames.ts';
+import { WS_PATH } from '../../transports/ws-path.ts';
 
 interface Ref {
   readonly $ref: string;
@@ -16,7 +16,7 @@ interface Document {
   readonly components: { readonly messages: Record<string, { readonly payload: Ref }>; readonly schemas: Record<string, object> };
 }
 
-const published = parseJson(readFileSync(new URL('../../asyncapi.json', import.meta.url), 'utf8')) as Document;
+const published = parseJson(readFileSync(new URL('../asyncapi.json', import.meta.url), 'utf8')) as Document;
 
 function at(ref: string): unknown {
   return ref

@@ -1,5 +1,5 @@
-// The published contract of the WebSocket: AsyncAPI 3.0, built from the schemas that check its frames. `npm run generate` writes
-// it to spec/asyncapi.json, and `npm run verify` checks that the file is up to date. Pure: no I/O.
+// The published contract of the WebSocket: AsyncAPI 3.0, built from the schemas that check its frames. HTTP serves it. `npm run generate`
+// writes it to spec/asyncapi.json, and `npm run verify` checks that the file is up to date. Pure: no I/O.
 import {
   GoneFrame,
   PingFrame,
@@ -10,11 +10,12 @@ import {
   StreamErrorFrame,
   StreamStartFrame,
   SubscribeFrame,
+  toJsonText,
   UnsubscribeFrame,
   VERSION,
   WsErrorFrame,
-} from '../../core/index.ts';
-import { WS_PATH } from '../ws-path.ts';
+} from '../core/index.ts';
+import { WS_PATH } from './ws-path.ts';
 
 interface Message {
   readonly schema: object;
@@ -92,4 +93,12 @@ export function asyncApiDocument(): Record<string, unknown> {
       securitySchemes: { token: { type: 'httpApiKey', name: 'token', in: 'query', description: 'The token of the workspace; `blockhouse token` prints it.' } },
     },
   };
+}
+
+let text: string | undefined;
+
+/** The document as JSON text, built once. */
+export function asyncApiText(): string {
+  text ??= toJsonText(asyncApiDocument());
+  return text;
 }
