@@ -7,7 +7,7 @@ export const published = JSON.parse(readFileSync(resolve(import.meta.dirname, '.
 
 interface Document {
   readonly paths: Record<string, Record<string, Operation>>;
-  readonly components: { readonly schemas: Record<string, object> };
+  readonly components: Record<'schemas' | 'examples' | 'responses' | 'securitySchemes', Record<string, object>>;
 }
 interface Operation {
   readonly requestBody?: Content;

@@ -31,7 +31,13 @@ const REQUESTS: readonly CallOptions[] = [
   { headers: { 'if-match': 'x' }, body: {} },
   { headers: { 'x-blockhouse-channel': 'moon' }, body: { message: 'hi' } },
 ];
-const QUERIES = ['', '?name=%20&hard=x&by=moon&limit=x&adapter=nobody&wait=x', '?limit=0&block=nobody&adapter=', '?before=x&since=x', '?limit=1&limit=2&name=a&name=b'];
+const QUERIES = [
+  '',
+  '?name=%20&hard=x&by=moon&limit=x&adapter=nobody&wait=x',
+  '?limit=0&block=nobody&adapter=',
+  '?before=x&since=x',
+  '?limit=1&limit=2&name=a&name=b',
+];
 const NAMES = ['a', 'running', 'damaged', 'nobody', '..', '%00', 'ollama', 'x'.repeat(300)];
 
 t.test('no route answers with a status or a body that the document does not have', async (t) => {
@@ -61,15 +67,24 @@ t.test('no route answers with a status or a body that the document does not have
             const { status, text, headers } = await server.call(method.toUpperCase(), url, options);
             seen.get(key)?.add(status);
             const title = `${key} ${status}`;
-            if (!(status in responses)) problems.add(`${title} ${url.slice(0,60)} ${JSON.stringify(options).slice(0, 80)} ${text.slice(0, 120)}`);
+            if (!(status in responses)) problems.add(`${title} ${url.slice(0, 60)} ${JSON.stringify(options).slice(0, 80)} ${text.slice(0, 120)}`);
             else if (headers['content-type']?.startsWith('application/json')) {
               const found = faults(pointerTo('paths', path, method, 'responses', String(status), 'content', 'application/json', 'schema'), JSON.parse(text));
               if (found.length > 0) problems.add(`${title} ${JSON.stringify(found).slice(0, 200)}`);
-            } else if (!(String(headers['content-type']).split(';')[0] ?? '' in ((responses[String(status)]?.content) ?? {}))) problems.add(`${title} ${headers['content-type']}`);
+            } else if (!(String(headers['content-type']).split(';')[0] ?? '' in (responses[String(status)]?.content ?? {})))
+              problems.add(`${title} ${headers['content-type']}`);
           }
       await restore();
     }
   console.log([...problems].join('\n'));
   for (const [path, methods] of Object.entries(published.paths))
-    for (const [method, { responses }] of Object.entries(methods)) console.log(method, path, 'never', Object.keys(responses).filter((status) => !seen.get(`${method} ${path}`)?.has(Number(status))).join());
+    for (const [method, { responses }] of Object.entries(methods))
+      console.log(
+        method,
+        path,
+        'never',
+        Object.keys(responses)
+          .filter((status) => !seen.get(`${method} ${path}`)?.has(Number(status)))
+          .join(),
+      );
 });

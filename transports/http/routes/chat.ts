@@ -16,11 +16,12 @@ const remembered = { 200: json('MemoryAnswer', 'The memory as it is now.') };
 export const CHAT_ROUTES = {
   'GET /api/blocks/:name/chat': {
     id: 'listMessages',
-    summary: 'The active chat history, or a page of the whole conversation; oldest first',
+    tag: 'Chat',
+    summary: 'Read a conversation',
     description:
-      'Without a query, the active entries: all that wait, and the newest 500 others up to 4 MiB in total (the newest 20 up to 12 MiB, the ' +
-      'last exchange up to 24 MiB). With `limit`, `before` or `since`, a page of the whole conversation, including entries in the archive ' +
-      'of the chat. An empty page is the end of the conversation.',
+      'Entries of the conversation, oldest first. Without a query, the active entries: all that wait, and the newest 500 others up to 4 MiB ' +
+      'in total (the newest 20 up to 12 MiB, the last exchange up to 24 MiB). With `limit`, `before` or `since`, a page of the whole ' +
+      'conversation, including entries in the archive of the chat. An empty page is the end of the conversation.',
     params: name,
     query: { limit: wordsOf(limit), before: wordsOf(before), since: wordsOf(since) },
     answers: { 200: json('ChatHistory', 'The messages.') },
@@ -29,7 +30,9 @@ export const CHAT_ROUTES = {
   },
   'GET /api/blocks/:name/chat/:id': {
     id: 'getMessage',
-    summary: 'A message with its answer, active or archived',
+    tag: 'Chat',
+    summary: 'Read a message',
+    description: 'A message and its answer, active or archived.',
     params: message,
     answers: { 200: json('MessageFound', 'The message or answer with this id, and the newest answer to it.') },
     errors: ['MESSAGE_NOT_FOUND', ...READ],
@@ -37,7 +40,9 @@ export const CHAT_ROUTES = {
   },
   'POST /api/blocks/:name/chat': {
     id: 'postMessage',
-    summary: 'Queue a message; it is on disk before the answer',
+    tag: 'Chat',
+    summary: 'Send a message',
+    description: 'Queues a message for a block. It is on disk before the answer is sent. The same `clientId` again adds no second message.',
     params: name,
     headers: { 'x-blockhouse-channel': { schema: { type: 'string', enum: CHANNELS, default: 'web' }, description: 'Where the message comes from' } },
     body: body('PostMessage'),
@@ -47,7 +52,9 @@ export const CHAT_ROUTES = {
   },
   'POST /api/blocks/:name/chat/:id/cancel': {
     id: 'cancelMessage',
-    summary: 'Cancel a message that waits, is being answered or has failed; the text of its reply so far is kept',
+    tag: 'Chat',
+    summary: 'Cancel a message',
+    description: 'Cancels a message that waits, is being answered or has failed. The text of its reply so far is kept.',
     params: message,
     answers: changed,
     errors: ['MESSAGE_NOT_FOUND', ...WRITE],
@@ -55,7 +62,9 @@ export const CHAT_ROUTES = {
   },
   'POST /api/blocks/:name/chat/:id/retry': {
     id: 'retryMessage',
-    summary: 'Queue a failed, cancelled or expired message again',
+    tag: 'Chat',
+    summary: 'Queue a message again',
+    description: 'Queues a failed, cancelled or expired message again.',
     params: message,
     answers: changed,
     errors: ['MESSAGE_NOT_FOUND', 'QUEUE_FULL', ...WRITE],
@@ -63,7 +72,9 @@ export const CHAT_ROUTES = {
   },
   'POST /api/blocks/:name/memory/facts': {
     id: 'addFact',
-    summary: 'Give the block a fact to remember',
+    tag: 'Memory',
+    summary: 'Add a fact',
+    description: 'Gives the block a fact to remember.',
     params: name,
     body: body('AddFact'),
     answers: { 200: json('FactAdded', 'The fact.') },
@@ -72,7 +83,9 @@ export const CHAT_ROUTES = {
   },
   'DELETE /api/blocks/:name/memory/facts/:id': {
     id: 'removeFact',
-    summary: 'Make the block forget a fact',
+    tag: 'Memory',
+    summary: 'Remove a fact',
+    description: 'Makes the block forget a fact.',
     params: fact,
     answers: { 200: json('Done', 'It is gone.') },
     errors: ['MESSAGE_NOT_FOUND', ...WRITE],
@@ -80,7 +93,9 @@ export const CHAT_ROUTES = {
   },
   'POST /api/blocks/:name/memory/compact': {
     id: 'compactMemory',
-    summary: 'Let the model summarise all but the newest messages; nothing is deleted',
+    tag: 'Memory',
+    summary: 'Compact the memory',
+    description: 'Lets the model summarise all but the newest messages. Nothing is deleted.',
     params: name,
     answers: remembered,
     errors: ['INVALID_REQUEST', 'QUEUE_FULL', ...UPSTREAM, ...WRITE],
@@ -88,7 +103,9 @@ export const CHAT_ROUTES = {
   },
   'POST /api/blocks/:name/memory/undo': {
     id: 'undoCompaction',
-    summary: 'Restore the summary and window from before the last compaction',
+    tag: 'Memory',
+    summary: 'Undo a compaction',
+    description: 'Restores the summary and the window from before the last compaction.',
     params: name,
     answers: remembered,
     errors: WRITE,
