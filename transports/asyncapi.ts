@@ -20,16 +20,21 @@ import { WS_PATH } from './ws-path.ts';
 interface Message {
   readonly schema: object;
   readonly summary: string;
+  readonly example: object;
 }
+
+const block = 'support';
+const step = { type: 'stream', block, id: 'm0mwsgohuc000030c1625b' };
 
 /** What clients send. */
 const RECEIVED: Readonly<Record<string, Message>> = {
   subscribe: {
     schema: SubscribeFrame,
     summary: 'Follow a block. Answered by one refresh at once. Subscribing again replaces the options.',
+    example: { type: 'subscribe', block, stream: true },
   },
-  unsubscribe: { schema: UnsubscribeFrame, summary: 'Stop following a block.' },
-  ping: { schema: PingFrame, summary: 'Check that the connection is alive; answered by a pong.' },
+  unsubscribe: { schema: UnsubscribeFrame, summary: 'Stop following a block.', example: { type: 'unsubscribe', block } },
+  ping: { schema: PingFrame, summary: 'Check that the connection is alive; answered by a pong.', example: { type: 'ping' } },
 };
 
 /** What the server sends. */
@@ -37,14 +42,31 @@ const SENT: Readonly<Record<string, Message>> = {
   refresh: {
     schema: RefreshFrame,
     summary: 'The block has changed: read it again. Sent 100 ms after the last change of a burst, and never later than 500 ms after the first.',
+    example: { type: 'refresh', block },
   },
-  gone: { schema: GoneFrame, summary: 'The block was archived; the subscription is over.' },
-  streamStart: { schema: StreamStartFrame, summary: 'A reply begins. What was shown of an earlier attempt is void.' },
-  streamContent: { schema: StreamContentFrame, summary: 'The next piece of a reply.' },
-  streamDone: { schema: StreamDoneFrame, summary: 'A reply is complete, or was interrupted.' },
-  streamError: { schema: StreamErrorFrame, summary: 'The attempt failed; what was shown of it is void.' },
-  pong: { schema: PongFrame, summary: 'The answer to a ping.' },
-  error: { schema: WsErrorFrame, summary: 'A message was refused. The connection goes on.' },
+  gone: { schema: GoneFrame, summary: 'The block was archived; the subscription is over.', example: { type: 'gone', block } },
+  streamStart: {
+    schema: StreamStartFrame,
+    summary: 'A reply begins. Discard the text of earlier attempts.',
+    example: { ...step, seq: 1, event: 'start', provider: 'my-provider', model: 'my-model', attempt: 1 },
+  },
+  streamContent: { schema: StreamContentFrame, summary: 'The next piece of a reply.', example: { ...step, seq: 2, event: 'content', text: 'I am' } },
+  streamDone: {
+    schema: StreamDoneFrame,
+    summary: 'A reply is complete, or was interrupted.',
+    example: { ...step, seq: 3, event: 'done', answerId: 'm0mwsgoi17000069665459', status: 'done', stopReason: 'end_turn' },
+  },
+  streamError: {
+    schema: StreamErrorFrame,
+    summary: 'The attempt failed; discard its text.',
+    example: { ...step, seq: 3, event: 'error', code: 'UPSTREAM_TIMEOUT', error: 'The provider was silent for longer than the limit.', willRetry: true },
+  },
+  pong: { schema: PongFrame, summary: 'The answer to a ping.', example: { type: 'pong' } },
+  error: {
+    schema: WsErrorFrame,
+    summary: 'A message was refused. The connection goes on.',
+    example: { type: 'error', code: 'BLOCK_NOT_FOUND', error: 'There is no block "grace".', block: 'grace' },
+  },
 };
 
 const MESSAGES = { ...RECEIVED, ...SENT };
@@ -52,6 +74,7 @@ const MESSAGES = { ...RECEIVED, ...SENT };
 const mapOf = <T>(build: (name: string, message: Message) => T): Record<string, T> =>
   Object.fromEntries(Object.entries(MESSAGES).map(([name, message]) => [name, build(name, message)]));
 const inChannel = (name: string) => ({ $ref: `#/channels/changes/messages/${name}` });
+const fields = (name: string) => ({ type: 'object', properties: { [name]: { type: 'string' } } });
 const schemaName = (name: string) => `${name[0]?.toUpperCase()}${name.slice(1)}`;
 
 /** The AsyncAPI document; a new object at each call. */
@@ -62,7 +85,9 @@ export function asyncApiDocument(): Record<string, unknown> {
       title: 'Blockhouse',
       version: VERSION,
       description: 'Change notices of blocks, and their replies while they are written. The REST interface is in openapi.json.',
-      license: { name: 'MIT' },
+      contact: { name: 'The maintainers of Blockhouse' },
+      license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' },
+      tags: [{ name: 'Blocks', description: 'Named agents that answer messages.' }],
     },
     defaultContentType: 'application/json',
     servers: {
@@ -70,7 +95,7 @@ export function asyncApiDocument(): Record<string, unknown> {
         host: '127.0.0.1:8420',
         protocol: 'ws',
         description: 'The default address',
-        security: [{ $ref: '#/components/securitySchemes/token' }],
+        security: [{ $ref: '#/components/securitySchemes/bearer' }, { $ref: '#/components/securitySchemes/token' }],
       },
     },
     channels: {
@@ -80,17 +105,37 @@ export function asyncApiDocument(): Record<string, unknown> {
         description:
           'One JSON object in each text frame. A refused handshake has the status and the error body of the REST interface. Close codes: 1001 the server shuts down, 1003 a binary frame, 1007 text that is not UTF-8, 1008 too many messages or a token that was replaced, 1009 a message over 16 KiB.',
         messages: mapOf((name) => ({ $ref: `#/components/messages/${name}` })),
-        bindings: { ws: { method: 'GET', query: { type: 'object', required: ['token'], properties: { token: { type: 'string' } } }, bindingVersion: '0.1.0' } },
+        bindings: { ws: { method: 'GET', headers: fields('authorization'), query: fields('token'), bindingVersion: '0.1.0' } },
       },
     },
     operations: {
-      fromClient: { action: 'receive', channel: { $ref: '#/channels/changes' }, summary: 'What clients send', messages: Object.keys(RECEIVED).map(inChannel) },
-      toClient: { action: 'send', channel: { $ref: '#/channels/changes' }, summary: 'What the server sends', messages: Object.keys(SENT).map(inChannel) },
+      fromClient: {
+        action: 'receive',
+        channel: { $ref: '#/channels/changes' },
+        summary: 'What clients send',
+        description: 'One connection can follow up to 100 blocks.',
+        messages: Object.keys(RECEIVED).map(inChannel),
+      },
+      toClient: {
+        action: 'send',
+        channel: { $ref: '#/channels/changes' },
+        summary: 'What the server sends',
+        description: 'Notices of changed blocks, and with `stream` the steps of their replies; the fields `type` and `event` tell them apart.',
+        messages: Object.keys(SENT).map(inChannel),
+      },
     },
     components: {
-      messages: mapOf((name, { summary }) => ({ name, summary, payload: { $ref: `#/components/schemas/${schemaName(name)}` } })),
+      messages: mapOf((name, { summary, example }) => ({
+        name,
+        summary,
+        payload: { $ref: `#/components/schemas/${schemaName(name)}` },
+        examples: [{ name, payload: example }],
+      })),
       schemas: Object.fromEntries(Object.entries(MESSAGES).map(([name, { schema }]) => [schemaName(name), schema])),
-      securitySchemes: { token: { type: 'httpApiKey', name: 'token', in: 'query', description: 'The token of the workspace; `blockhouse token` prints it.' } },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'The token of the workspace; `blockhouse token` prints it.' },
+        token: { type: 'httpApiKey', name: 'token', in: 'query', description: 'The same token, for pages; a `bearer` is used instead if a request has both.' },
+      },
     },
   };
 }

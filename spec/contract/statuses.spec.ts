@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import { createBlock } from '../support/block-calls.ts';
 import { type CallOptions, CHAT, until } from '../support/server.ts';
-import { startWsServer } from '../support/ws.ts';
+import { startWsServer, type WsServer } from '../support/ws.ts';
 import { faults, pointerTo, published } from './document.ts';
 
-const GZIP = { 'content-type': 'application/gzip' };
-/** What clients send to any route, right or wrong. */
+/** What clients send, right for some routes and wrong for the others. */
 const REQUESTS: readonly CallOptions[] = [
   {},
   { token: false },
@@ -22,69 +21,60 @@ const REQUESTS: readonly CallOptions[] = [
   { body: { reason: 'x' } },
   { body: CHAT },
   { body: { ...CHAT, stream: true } },
-  { body: { ...CHAT, model: 'm', config: { baseURL: 'http://127.0.0.1:1' } } },
+  { body: { ...CHAT, config: { baseURL: 'http://127.0.0.1:1' } } },
   { body: Buffer.alloc(1024 * 1024 + 1) },
   { body: 'x', headers: { 'content-type': 'text/plain' } },
-  { body: 'x', headers: GZIP },
+  { body: 'x', headers: { 'content-type': 'application/gzip' } },
   { body: '{}', headers: { 'content-encoding': 'gzip' } },
-  { headers: { 'if-match': '"99"' }, body: {} },
-  { headers: { 'if-match': 'x' }, body: {} },
-  { headers: { 'x-blockhouse-channel': 'moon' }, body: { message: 'hi' } },
+  { body: {}, headers: { 'if-match': '"99"' } },
+  { body: {}, headers: { 'if-match': 'x' } },
+  { body: { message: 'hi' }, headers: { 'x-blockhouse-channel': 'moon' } },
 ];
 const QUERIES = [
-  '',
   '?name=%20&hard=x&by=moon&limit=x&adapter=nobody&wait=x',
   '?limit=0&block=nobody&adapter=',
   '?before=x&since=x',
   '?limit=1&limit=2&name=a&name=b',
 ];
-const NAMES = ['a', 'running', 'damaged', 'nobody', '..', '%00', 'ollama', 'x'.repeat(300)];
+const NAMES = ['a', 'damaged', 'nobody', 'ollama'];
+const ODD_NAMES = ['..', '%00', '%', 'x'.repeat(300)];
 
-t.test('no route answers with a status or a body that the document does not have', async (t) => {
-  const server = await startWsServer(t);
-  const restore = async (): Promise<void> => {
-    for (const name of ['a', 'running', 'damaged']) await server.call('POST', '/api/blocks', { body: { name } });
-    const file = join(server.workspace, 'blocks/damaged/config.json');
-    try {
-      writeFileSync(file, readFileSync(file, 'utf8').slice(0, 20));
-    } catch {}
-  };
-  await createBlock(server, 'running');
-  await server.call('POST', '/api/blocks/running/start');
-  await restore();
+/** Makes what earlier requests have removed, and damages one block. */
+async function prepare(server: WsServer): Promise<void> {
+  await server.call('POST', '/api/blocks', { body: { name: 'a' } });
+  if ((await server.call('GET', '/api/blocks/damaged/config')).status === 409) return;
+  await createBlock(server, 'damaged');
+  const file = join(server.workspace, 'blocks/damaged/config.json');
+  writeFileSync(file, readFileSync(file, 'utf8').slice(0, 20));
   await until(async () => (await server.call('GET', '/api/blocks/damaged/config')).status === 409, 'the damage to be seen');
-  const seen = new Map<string, Set<number>>();
-  const problems = new Set<string>();
-  for (const [path, methods] of Object.entries(published.paths))
-    for (const [method, { responses }] of Object.entries(methods)) {
-      const key = `${method} ${path}`;
-      seen.set(key, new Set());
-      for (const name of path.includes('{') ? NAMES : [''])
-        for (const query of QUERIES)
-          for (const options of REQUESTS) {
-            if (query !== '' && Object.keys(options).length > 0) continue;
-            const url = path.replace(/\{\w+\}/g, name) + query;
-            const { status, text, headers } = await server.call(method.toUpperCase(), url, options);
-            seen.get(key)?.add(status);
-            const title = `${key} ${status}`;
-            if (!(status in responses)) problems.add(`${title} ${url.slice(0, 60)} ${JSON.stringify(options).slice(0, 80)} ${text.slice(0, 120)}`);
-            else if (headers['content-type']?.startsWith('application/json')) {
-              const found = faults(pointerTo('paths', path, method, 'responses', String(status), 'content', 'application/json', 'schema'), JSON.parse(text));
-              if (found.length > 0) problems.add(`${title} ${JSON.stringify(found).slice(0, 200)}`);
-            } else if (!(String(headers['content-type']).split(';')[0] ?? '' in (responses[String(status)]?.content ?? {})))
-              problems.add(`${title} ${headers['content-type']}`);
-          }
-      await restore();
+}
+
+/** What the document says wrongly about the answer to one request; undefined when it is right. */
+async function judge(server: WsServer, method: string, path: string, url: string, options: CallOptions): Promise<string | undefined> {
+  const { status, text, headers } = await server.call(method.toUpperCase(), url, options);
+  const title = `${method} ${url.slice(0, 60)} ${status} ${text.slice(0, 120)}`;
+  const type = String(headers['content-type']).split(';')[0] ?? '';
+  const content = published.paths[path]?.[method]?.responses[status]?.content;
+  if (content?.[type] === undefined) return `${title}: the document has no such status, or not as ${type}`;
+  if (type !== 'application/json') return undefined;
+  const found = faults(pointerTo('paths', path, method, 'responses', String(status), 'content', type, 'schema'), JSON.parse(text));
+  return found.length === 0 ? undefined : `${title}: ${JSON.stringify(found).slice(0, 200)}`;
+}
+
+for (const [path, methods] of Object.entries(published.paths)) {
+  t.test(`${path} answers only with statuses and bodies that the document has`, async (t) => {
+    const server = await startWsServer(t);
+    for (const method of Object.keys(methods)) {
+      await prepare(server);
+      const urlOf = (name: string): string => path.replace(/\{\w+\}/g, name);
+      const names = path.includes('{') ? NAMES : [''];
+      const odd = path.includes('{') ? ODD_NAMES : [];
+      const requests: [url: string, options: CallOptions][] = [
+        ...names.flatMap((name) => REQUESTS.map((options): [string, CallOptions] => [urlOf(name), options])),
+        ...names.flatMap((name) => QUERIES.map((query): [string, CallOptions] => [urlOf(name) + query, {}])),
+        ...odd.map((name): [string, CallOptions] => [urlOf(name), {}]),
+      ];
+      for (const [url, options] of requests) t.equal(await judge(server, method, path, url, options), undefined);
     }
-  console.log([...problems].join('\n'));
-  for (const [path, methods] of Object.entries(published.paths))
-    for (const [method, { responses }] of Object.entries(methods))
-      console.log(
-        method,
-        path,
-        'never',
-        Object.keys(responses)
-          .filter((status) => !seen.get(`${method} ${path}`)?.has(Number(status)))
-          .join(),
-      );
-});
+  });
+}

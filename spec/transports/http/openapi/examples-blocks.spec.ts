@@ -1,0 +1,43 @@
+import t from 'tap';
+import { BLOCK_EXAMPLES as examples } from '../../../../transports/http/openapi/examples-blocks.ts';
+import { startServer } from '../../../support/server.ts';
+
+type Name = keyof typeof examples;
+
+t.test('the server takes the examples of requests, and answers with the fields of the examples of answers', async (t) => {
+  const server = await startServer(t);
+  const steps: [method: string, path: string, answer: Name, request?: Name][] = [
+    ['POST', '/api/blocks', 'CreatedBlock', 'NewBlock'],
+    ['GET', '/api/blocks', 'Blocks'],
+    ['GET', '/api/blocks/ada', 'Block'],
+    ['GET', '/api/blocks/ada/config', 'Config'],
+    ['PUT', '/api/blocks/ada/config', 'ChangedConfig', 'NewPrompt'],
+    ['POST', '/api/blocks/ada/start', 'Started'],
+    ['GET', '/api/blocks/ada/why', 'WhyIdle'],
+    ['POST', '/api/blocks/ada/chat', 'QueuedMessage', 'NewMessage'],
+    ['GET', '/api/blocks/ada/chat', 'Conversation'],
+    ['POST', '/api/blocks/ada/memory/facts', 'AddedFact', 'NewFact'],
+    ['POST', '/api/blocks/ada/stop', 'Stopped'],
+    ['POST', '/api/blocks/ada/reset', 'Reset'],
+    ['GET', '/api/blocks/ada/logs', 'Logs'],
+    ['GET', '/api/costs', 'Costs'],
+    ['GET', '/api/doctor', 'Healthy'],
+    ['POST', '/api/halt', 'Halted', 'Halt'],
+    ['DELETE', '/api/halt', 'NotHalted'],
+    ['POST', '/api/blocks/ada/rename', 'Renamed', 'NewName'],
+    ['DELETE', '/api/blocks/grace', 'Archived'],
+    ['GET', '/api/archive', 'Archive'],
+    ['POST', '/api/archive/grace/restore', 'Restored', 'OtherName'],
+  ];
+  for (const [method, path, answer, request] of steps) {
+    const { status, json } = await server.call(method, path, request === undefined ? {} : { body: examples[request].value });
+    t.equal(status, 200, `${method} ${path}`);
+    t.strictSame(Object.keys(json), Object.keys(examples[answer].value), `${method} ${path}`);
+  }
+});
+
+t.test('the answer of the example belongs to its message', async (t) => {
+  const [message, answer] = examples.Conversation.value.messages;
+  t.equal(answer.replyTo, message.id);
+  t.equal(examples.QueuedMessage.value.id, message.id);
+});
