@@ -36,8 +36,8 @@ const QUERIES = [
   '?before=x&since=x',
   '?limit=1&limit=2&name=a&name=b',
 ];
-const NAMES = ['a', 'damaged', 'nobody', 'ollama'];
-const ODD_NAMES = ['..', '%00', '%', 'x'.repeat(300)];
+/** Each gets an empty request and one with a body. The first gets all. */
+const NAMES = ['a', 'ollama', 'damaged', 'nobody', '..', '%00', 'x'.repeat(300)];
 
 /** Makes what earlier requests have removed, and damages one block. */
 async function prepare(server: WsServer): Promise<void> {
@@ -67,12 +67,14 @@ for (const [path, methods] of Object.entries(published.paths)) {
     for (const method of Object.keys(methods)) {
       await prepare(server);
       const urlOf = (name: string): string => path.replace(/\{\w+\}/g, name);
-      const names = path.includes('{') ? NAMES : [''];
-      const odd = path.includes('{') ? ODD_NAMES : [];
+      const [first = '', ...others] = path.includes('{') ? NAMES : [''];
       const requests: [url: string, options: CallOptions][] = [
-        ...names.flatMap((name) => REQUESTS.map((options): [string, CallOptions] => [urlOf(name), options])),
-        ...names.flatMap((name) => QUERIES.map((query): [string, CallOptions] => [urlOf(name) + query, {}])),
-        ...odd.map((name): [string, CallOptions] => [urlOf(name), {}]),
+        ...REQUESTS.map((options): [string, CallOptions] => [urlOf(first), options]),
+        ...QUERIES.map((query): [string, CallOptions] => [urlOf(first) + query, {}]),
+        ...others.flatMap((name): [string, CallOptions][] => [
+          [urlOf(name), {}],
+          [urlOf(name), { body: { message: 'hi' } }],
+        ]),
       ];
       for (const [url, options] of requests) t.equal(await judge(server, method, path, url, options), undefined);
     }
