@@ -54,6 +54,13 @@ t.test('the example runs as printed, and shows a reply of the block', async (t) 
   await until('the end is printed', () => printed().includes('The connection ended (1001).'));
 });
 
+t.test('the example says why it can not follow the block', async (t) => {
+  const server = await startWsServer(t);
+  const printed = runExample(t, server);
+  await until('the refusal is printed', () => printed().includes('There is no block "support"'));
+  t.notMatch(printed(), 'Following');
+});
+
 t.test('the page names the package that the example needs', async (t) => {
   t.match(page.slice(0, page.indexOf('```js')), '`npm install ws`');
   t.strictSame(

@@ -62,6 +62,14 @@ t.test('each message has an example, which fits its own schema and no other', as
   }
 });
 
+t.test('the document says who answers for it, under which license, and what each direction is for', async (t) => {
+  const sentence = /^[A-Z].*[.]$/;
+  t.match(published, {
+    info: { contact: { name: String }, license: { name: 'MIT', url: /^https:/ }, tags: [{ description: sentence }] },
+    operations: { fromClient: { description: sentence }, toClient: { description: sentence } },
+  });
+});
+
 t.test('the token goes in the header or in the query', async (t) => {
   t.match(published, {
     servers: { local: { security: [{ $ref: '#/components/securitySchemes/bearer' }, { $ref: '#/components/securitySchemes/token' }] } },

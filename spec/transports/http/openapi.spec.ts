@@ -51,6 +51,10 @@ t.test('every operation has a short summary of its own and a description in sent
   }
 });
 
+t.test('the document says who answers for it and under which license', async (t) => {
+  t.match(openApiDocument(ROUTES), { info: { contact: { name: String }, license: { name: 'MIT', identifier: 'MIT' } } });
+});
+
 t.test('every operation has one tag, every tag has a description and operations', async (t) => {
   const tags = openApiDocument(ROUTES)['tags'] as { readonly name: string; readonly description: string }[];
   for (const { description } of tags) t.match(description, /^[A-Z].*[.]$/);
