@@ -21,7 +21,7 @@ export function brokenCall(error: Error, { host, method, phase, unreachableHint 
     if (isOurWant(error)) {
       return new BlockhouseError(
         'TOO_MANY_CONNECTIONS',
-        `No connection to ${host}: this machine has none left (${codeOf(error)}). Raise its limit of open files.`,
+        `No connection to ${host}: this machine has run out of connections (${codeOf(error)}). Raise its limit of open files.`,
         {
           cause: error,
         },
@@ -30,9 +30,9 @@ export function brokenCall(error: Error, { host, method, phase, unreachableHint 
     const hint = unreachableHint === undefined ? '' : ` ${unreachableHint}`;
     return new BlockhouseError('UPSTREAM_UNREACHABLE', `No connection to ${host}: ${why}.${hint}`, { cause: error });
   }
-  if (phase === 'answering') return new BlockhouseError('UPSTREAM_MALFORMED', `The answer of ${host} was cut short (${why}).`, { cause: error, mayHaveRun });
+  if (phase === 'answering') return new BlockhouseError('UPSTREAM_MALFORMED', `The answer from ${host} was cut short (${why}).`, { cause: error, mayHaveRun });
   if (isUnreadable(error)) {
-    return new BlockhouseError('UPSTREAM_MALFORMED', `${host} does not speak valid HTTP (${why}).`, { cause: error, mayHaveRun });
+    return new BlockhouseError('UPSTREAM_MALFORMED', `${host} did not send a valid HTTP response (${why}).`, { cause: error, mayHaveRun });
   }
   // The provider may have worked on the request or not; repeating a GET costs nothing.
   const retryable = method === 'GET';

@@ -88,7 +88,7 @@ function send(upstream: Upstream, provider: Provider, call: AdapterCall, request
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let leave = (): void => undefined;
   const left = new Promise<never>((_resolve, reject) => {
-    leave = () => reject(new BlockhouseError('CANCELLED', 'The caller left.', { cause: signal.reason }));
+    leave = () => reject(new BlockhouseError('CANCELLED', 'The client closed the connection or aborted the request.', { cause: signal.reason }));
     signal.addEventListener('abort', leave, { once: true });
     if (signal.aborted) leave();
   });

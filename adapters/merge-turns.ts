@@ -12,7 +12,7 @@ export type MergedTurn =
 
 /** Inserted as the user's first text when a conversation starts with the assistant. */
 const OPENING = '(The conversation starts with the assistant.)';
-const OPENING_WARNING: Warning = { field: 'messages[0]', message: `This provider wants a user message first; "${OPENING}" was put before it.` };
+const OPENING_WARNING: Warning = { field: 'messages[0]', message: `This provider requires a user message first, so "${OPENING}" was added before it.` };
 
 /** Merges neighbouring turns of the same role, results before text. The first turn is always the user's; an inserted one gives a warning. */
 export function mergeTurns(turns: readonly Turn[]): { readonly turns: MergedTurn[]; readonly warnings: Warning[] } {

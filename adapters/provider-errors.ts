@@ -53,7 +53,7 @@ export function errorAnswer(status: number, headers: IncomingHttpHeaders, text: 
 export function fallbackMessage(answer: ErrorAnswer): string {
   if (answer.status >= 300 && answer.status < 400) return 'it answered with a redirect, and redirects are not followed';
   const text = answer.text.trim();
-  if (text === '') return 'it gave no message';
+  if (text === '') return 'it sent no error message';
   return text.startsWith('<') ? 'it answered with a web page instead of an error message' : text;
 }
 

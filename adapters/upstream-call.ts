@@ -118,7 +118,7 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
     this.#controller = controller;
     this.#connection ??= this.#origin?.chosen; // undici may begin before `dispatch` returns
     if (this.#settled) {
-      controller.abort(new Error('The call ended while it waited for a connection.'));
+      controller.abort(new Error('The call ended while it was waiting for a connection.'));
       return;
     }
     this.#noteWrite(this.#connection as Connection);
@@ -143,7 +143,7 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
       const encoding = String(headers['content-encoding'] ?? '').toLowerCase();
       const isCompressed = encoding !== '' && encoding !== 'identity';
       if (isCompressed && status < 300) {
-        throw new BlockhouseError('UPSTREAM_MALFORMED', `The provider compressed its answer (${encoding.slice(0, 64)}) though it was asked not to.`, {
+        throw new BlockhouseError('UPSTREAM_MALFORMED', `The provider compressed its answer (${encoding.slice(0, 64)}) although it was asked not to.`, {
           upstreamStatus: status,
           mayHaveRun: true,
         });
@@ -299,5 +299,5 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
 
 /** CANCELLED, for a caller that has left; `cause` is the reason of its signal. */
 export function cancelled(cause: unknown, mayHaveRun = false): BlockhouseError {
-  return new BlockhouseError('CANCELLED', 'The caller left.', { cause, mayHaveRun });
+  return new BlockhouseError('CANCELLED', 'The client closed the connection or aborted the request.', { cause, mayHaveRun });
 }

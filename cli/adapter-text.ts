@@ -24,7 +24,7 @@ export function stand({ ready, hasSecret, authRequired, problem, detail, envVars
   if (problem === 'unchecked') return 'looks for credentials at the first call';
   if (problem === 'unreachable') return authRequired ? 'no credentials found in time' : 'does not answer';
   if (problem === 'credential') return authRequired && envVars[0] !== undefined ? `no key yet (${envVars[0]})` : 'no credentials found';
-  return oneLine(detail ?? 'its settings can not be used');
+  return oneLine(detail ?? 'its settings are invalid');
 }
 
 /** The table of `adapters`. */

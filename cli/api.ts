@@ -166,7 +166,7 @@ export class Api {
     const found = adapters.find(({ id }) => id === provider);
     if (found !== undefined) return found.defaultModel;
     const ids = adapters.map(({ id }) => id).join(', ');
-    throw new CliError('usage', `There is no provider ${oneLine(provider)} (there are ${ids}); name one of these, or give its model with --model.`);
+    throw new CliError('usage', `There is no provider ${oneLine(provider)}. Use one of ${ids}.`);
   }
 
   #call<K extends RouteKey>(route: K, params: PathParams<K>, { query, ...options }: RequestOptions<K> = {}): Promise<AnswerOf<K>> {

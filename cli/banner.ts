@@ -58,7 +58,7 @@ function adapterLines(adapters: readonly AdapterStatus[], style: Style): string[
 function keyHint({ command, adapters }: BannerFacts, style: Style): string[] {
   const missing = adapters.find(({ ready, problem }) => !ready && problem === 'credential');
   if (missing === undefined) return [];
-  return [`  Add a key: ${style.bold(`${command} auth set ${missing.id}`)} (no restart needed), or set its variable and start again.`, ''];
+  return [`  Add a key: ${style.bold(`${command} auth set ${missing.id}`)} (no restart needed), or set its environment variable and restart.`, ''];
 }
 
 /** The command that started `script`: `blockhouse` or `npx blockhouse` when it is installed, else `node <path>`. */

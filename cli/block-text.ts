@@ -60,7 +60,7 @@ export function attentionLines(blocks: readonly BlockEntry[], width: number, com
   const lines = needy.map((block) => fit(oneLine(`! ${block.name}: ${needOf(block)}`), width));
   const isDamaged = needy.some(({ configError }) => configError !== undefined);
   const more = isDamaged ? command('doctor') : command('why', needy.length === 1 ? (needy[0]?.name ?? '') : '<name>');
-  return [...lines, `\`${more}\` says what helps.`];
+  return [...lines, `\`${more}\` says what to do.`];
 }
 
 /** What is wrong with the block itself, or else with its failed messages. */
@@ -76,7 +76,7 @@ function facts(rows: readonly (readonly [label: string, value: string | undefine
 /** The number of calls, and the money where all prices are known. */
 function costText({ calls, totalCost, budget }: BlockDetails['costs']): string {
   if (calls === 0) return 'no calls yet';
-  return totalCost === null ? `${plural(calls, 'call')}, price not known` : `${money(totalCost)} in ${plural(calls, 'call')}; today ${money(budget.day.usd)}`;
+  return totalCost === null ? `${plural(calls, 'call')}, price unknown` : `${money(totalCost)} in ${plural(calls, 'call')}; today ${money(budget.day.usd)}`;
 }
 
 /** The text of `show`. */
@@ -92,7 +92,7 @@ export function blockText({ name, config, memory, costs, pulse }: BlockDetails, 
   const isInMoney = budget.dailyUsd !== null || budget.monthlyUsd !== null;
   const unheld =
     isInMoney && costs.unpricedCalls > 0
-      ? `; the price of ${plural(costs.unpricedCalls, 'call')} is not known, so they do not count towards the caps in USD`
+      ? `; the price of ${plural(costs.unpricedCalls, 'call')} is unknown, so they do not count towards the caps in USD`
       : '';
   return [
     `${style.bold(oneLine(name))}  ${state.paint(state.text)}`,
@@ -104,7 +104,7 @@ export function blockText({ name, config, memory, costs, pulse }: BlockDetails, 
         ['Fix', pulse.reason?.fix ?? undefined],
         ['Model', modelOf(config.adapter) + config.fallbacks.map((other) => `, else ${modelOf(other)}`).join('')],
         ['Queue', `${count(queue.queued + queue.processing)} waiting, ${count(queue.failed)} failed`],
-        ['Last', pulse.lastRun === null ? undefined : `at work ${relative(pulse.lastRun, now)}`],
+        ['Last', pulse.lastRun === null ? undefined : `reply ended ${relative(pulse.lastRun, now)}`],
         ['Next', pulse.nextWakeUp === null ? undefined : relative(pulse.nextWakeUp, now)],
         ['Memory', `${memory.window.percent} % of ${count(memory.window.maxTokens)} tokens, ${plural(memory.facts.length, 'fact')}`],
         ['Cost', costText(costs)],

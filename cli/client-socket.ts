@@ -93,6 +93,6 @@ function frameFault({ code, error }: Frame): CliError {
 }
 
 function refusal(status: number): CliError {
-  if (status === 401) return new CliError('credentials', 'The server refuses the token of this workspace; `blockhouse token` prints the one in .api-token.');
-  return new CliError('server', `The server refuses the connection (status ${status}); its log says why.`);
+  if (status === 401) return new CliError('credentials', 'The server rejected the token of this workspace; `blockhouse token` prints the one in .api-token.');
+  return new CliError('server', `The server refused the connection (status ${status}); its log says why.`);
 }

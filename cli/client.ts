@@ -38,9 +38,9 @@ export interface CallOptions {
 
 /** The server of this workspace. Rejects with a CliError when none runs, which names `serveCommand` as the way to start one. */
 export async function findServer(workspace: string, serveCommand: string): Promise<ServerPlace> {
-  if (!existsSync(workspace)) throw new CliError('place', `There is no workspace ${workspace}; \`${serveCommand}\` makes it.`);
+  if (!existsSync(workspace)) throw new CliError('place', `There is no workspace ${workspace}; \`${serveCommand}\` creates it.`);
   const place = await runningServer(workspace);
-  if (place === undefined) throw new CliError('server', `No server runs on ${workspace}; start one with \`${serveCommand}\`.`);
+  if (place === undefined) throw new CliError('server', `No server is running for the workspace ${workspace}; start one with \`${serveCommand}\`.`);
   return place;
 }
 
@@ -52,7 +52,7 @@ export async function runningServer(workspace: string): Promise<ServerPlace | un
     const holder = await readLock(workspace);
     if (holder === undefined) return undefined;
     if (holder.url !== null) return { url: addressOf(holder.url), pid: holder.pid, token: tokenOf(() => new ApiToken(workspace, createBus()).reveal()) };
-    if (performance.now() > deadline) throw new CliError('server', `The server of ${workspace} (process ${holder.pid}) has not finished starting; try again.`);
+    if (performance.now() > deadline) throw new CliError('server', `The server of ${workspace} (process ${holder.pid}) is still starting; try again.`);
     await delay(POLL_MS);
   }
 }
@@ -173,7 +173,7 @@ function isErrorBody(answer: unknown): answer is ErrorBody {
   );
 }
 
-const TOKEN_HINT = 'The server refuses the token of this workspace; if .api-token was changed in the last second, try again.';
+const TOKEN_HINT = 'The server rejected the token of this workspace. If .api-token was changed in the last second, try again.';
 
 /** A server's error body as a CliError, with the exit code of its `code`. */
 export function failureOf(body: ErrorBody): CliError {

@@ -107,7 +107,7 @@ async function messageOf(error: unknown, kind: ExitKind): Promise<string> {
   if (error instanceof BlockhouseError && error.code !== 'INTERNAL_ERROR') return error.message;
   const cause = error instanceof BlockhouseError && error.cause instanceof Error ? error.cause : error;
   const code = errorCodeOf(cause);
-  return `There is a defect in Blockhouse (${code === undefined ? cause.name : `${cause.name} ${code}`}); BLOCKHOUSE_LOG_LEVEL=debug shows where.`;
+  return `Blockhouse has a bug (${code === undefined ? cause.name : `${cause.name} ${code}`}). Set BLOCKHOUSE_LOG_LEVEL=debug to see where.`;
 }
 
 async function bodyOf(error: unknown, message: string): Promise<Partial<ErrorBody>> {

@@ -35,7 +35,7 @@ export async function startServer(flags: Flags): Promise<RunningServer> {
   const { createHttpTransport } = await import('../transports/http/index.ts');
   const { createWsTransport } = await import('../transports/ws/index.ts');
   const { ServerLog } = await import('./server-log.ts');
-  const file = new ServerLog(config.workspace, ({ message }) => log.warn({ error: message }, "the server's log files can't be written"));
+  const file = new ServerLog(config.workspace, ({ message }) => log.warn({ error: message }, "log files of the server can't be written"));
   const log = createLogger(config.logLevel, process.stderr, file);
   const core = await createConfiguredCore(config);
   logFacts(core, log);
@@ -73,9 +73,9 @@ function listenFault(config: ProcessConfig, error: NodeJS.ErrnoException): strin
   const place = `${config.host}:${config.port}`;
   const cure = 'choose another port with --port or BLOCKHOUSE_PORT (0 picks a free one)';
   if (error.code === 'EADDRINUSE') return `${place} is in use; ${cure}.`;
-  if (error.code === 'EACCES') return `${place} needs more rights than this process has; ${cure}.`;
+  if (error.code === 'EACCES') return `${place} needs more privileges than this process has; ${cure}.`;
   if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') return `${config.host} is not an address of this machine; choose another with --host.`;
-  return `${place} can't be used: ${error.message}`;
+  return `${place} can't be used: ${error.message}.`;
 }
 
 /** Runs work that reads or writes the workspace. A system error becomes a CliError that names the folder. */
@@ -93,7 +93,7 @@ export async function inWorkspace<T>(config: ProcessConfig, work: () => Promise<
 /** The system names the file that it could not reach, not the one that stands in the way. */
 function reasonOf({ code, path, message }: NodeJS.ErrnoException): string {
   const inTheWay = code === 'ENOTDIR' && path !== undefined ? noFolderIn(path) : undefined;
-  return inTheWay === undefined ? message : `${inTheWay} is not a folder. Move it away, or choose another place with --workspace.`;
+  return inTheWay === undefined ? `${message}.` : `${inTheWay} is not a folder. Move it away, or choose another folder with --workspace.`;
 }
 
 /** The first part of a path that exists and is not a folder. It starts at the top, because nothing below such a part can be looked at. */
@@ -143,7 +143,10 @@ export async function serveUntilSignal(flags: Flags, announce?: (server: Running
   server.log.info({}, 'shutting down');
   await endServer(server, holder === undefined ? 'ok' : 'place');
   if (holder !== undefined)
-    throw new CliError('place', `Process ${holder} now holds the workspace ${server.config.workspace}, because its .lock was deleted; this server has ended.`);
+    throw new CliError(
+      'place',
+      `Process ${holder} now holds the workspace ${server.config.workspace}, because its .lock was deleted; this server has stopped.`,
+    );
 }
 
 /** Closes the server and makes sure that the process ends soon after, with the exit code of `kind`. */
@@ -167,7 +170,7 @@ async function endServer(server: RunningServer, kind: ExitKind): Promise<void> {
 
 /** Ends open answers. Never rejects; `server.close` rejects with the same fault. */
 export function cutOff({ core, log }: { readonly core: Pick<Core, 'close'>; readonly log: Pick<Logger, 'error'> }): Promise<void> {
-  return core.close().catch((err: unknown) => log.error({ err }, 'what is open could not be closed'));
+  return core.close().catch((err: unknown) => log.error({ err }, 'core could not be closed'));
 }
 
 /** `serveUntilSignal` as a whole process, with the flags of `blockhouse serve`. A failure is one line on stderr and an exit code. */
@@ -192,7 +195,7 @@ function parseFlags(args: string[]): Flags {
 
 function logStart({ url, config, core, log }: RunningServer): void {
   if (Number(process.versions.node.split('.')[0]) < OLDEST_MAINTAINED_NODE) {
-    log.warn({ node: process.version }, `Node ${process.version} gets no security fixes any more; ${OLDEST_MAINTAINED_NODE} or newer does`);
+    log.warn({ node: process.version }, `Node ${process.version} no longer gets security fixes; use ${OLDEST_MAINTAINED_NODE} or newer`);
   }
   log.info({ url, workspace: config.workspace, version: core.version }, 'blockhouse is listening');
 }

@@ -73,7 +73,7 @@ export async function readConfigFile(file: string, input: Readable, signal: Abor
 }
 
 function unreadable(file: string, error: Error): never {
-  throw new CliError('usage', `${file} can't be read: ${error.message}`, error);
+  throw new CliError('usage', `${file} can't be read: ${error.message}.`, error);
 }
 
 /** A text that was edited. */

@@ -55,6 +55,6 @@ function withValue(place: unknown, [part, ...rest]: readonly string[], value: un
 
 function withElement(list: readonly unknown[], part: string, rest: readonly string[], value: unknown, at: string): unknown[] {
   const index = /^\d{1,6}$/.test(part) ? Number(part) : Number.NaN;
-  if (!(index <= list.length)) throw new CliError('usage', `${at} is a list of ${list.length}; name an element from 0 to ${list.length}.`);
+  if (!(index <= list.length)) throw new CliError('usage', `${at} is a list of ${list.length}; use an index from 0 to ${list.length}.`);
   return list.toSpliced(index, 1, withValue(list[index], rest, value, `${at}.${part}`));
 }

@@ -15,7 +15,7 @@ const ADDRESS_FIELD = 'baseURL';
 export function fieldsOf(adapter: Adapter, named?: string): string[] {
   const all = Object.keys(adapter.settings);
   if (named !== undefined) {
-    if (!all.includes(named)) throw new CliError('usage', `${adapter.id} has no field of that name; it has ${all.join(', ')}.`);
+    if (!all.includes(named)) throw new CliError('usage', `${adapter.id} has no such field. Use one of ${all.join(', ')}.`);
     return [named];
   }
   return all.filter((name) => !adapter.settings[name]?.storedOnly && (name !== ADDRESS_FIELD || !adapter.authRequired));
@@ -56,7 +56,7 @@ function question(adapter: Adapter, field: string, spec: SettingSpec, stored: st
 /** The piped values: a JSON object of fields, or the value of the only field that can be meant. Throws a CliError. */
 export function parseValues(adapter: Adapter, fields: readonly string[], text: string): Record<string, string> {
   const value = text.trim();
-  if (value === '') throw new CliError('usage', 'Standard input is empty; pipe the value in.');
+  if (value === '') throw new CliError('usage', 'Standard input is empty; pipe in the value.');
   // No key, address or name begins with these characters, so it is meant as JSON.
   if (/^[{["]/.test(value)) return parseObject(adapter, value);
   // An adapter that needs no key may get an address or a key, so its field must be named.
@@ -70,7 +70,7 @@ export function parseValues(adapter: Adapter, fields: readonly string[], text: s
 
 function parseObject(adapter: Adapter, text: string): Record<string, string> {
   const json = tryParseJson(text);
-  if (!isObject(json)) throw new CliError('usage', 'Standard input begins like JSON, but is not a JSON object of fields.');
+  if (!isObject(json)) throw new CliError('usage', 'Standard input looks like JSON, but is not a JSON object of fields.');
   for (const [name, value] of Object.entries(json)) {
     fieldsOf(adapter, name);
     if (typeof value !== 'string') throw new CliError('usage', `${name} must be a string.`);
@@ -88,7 +88,8 @@ export function checkValues(adapter: Adapter, values: Record<string, string>): R
 }
 
 function faultOf(field: string, value: string, spec: SettingSpec): string | undefined {
-  if (spec.secret) return SECRET.test(value) ? undefined : `${field} contains characters that are not allowed in a key (spaces, line ends or non-ASCII).`;
+  if (spec.secret)
+    return SECRET.test(value) ? undefined : `${field} contains characters that are not allowed in a key (spaces, line breaks or non-ASCII characters).`;
   if (!PRINTABLE.test(value)) return `${field} must be one line of printable ASCII.`;
   if (spec.oneOf !== undefined && !spec.oneOf.includes(value)) return `${field} must be one of ${spec.oneOf.join(', ')}.`;
   if (field !== ADDRESS_FIELD) return undefined;

@@ -56,7 +56,7 @@ class Lines implements DestinationStream {
     if (this.#dropped === 0) return;
     const fields = { level: pino.levels.values['warn'], time: Date.now(), pid: process.pid, dropped: this.#dropped };
     this.#dropped = 0;
-    this.#put(`${JSON.stringify({ ...fields, msg: 'lines were dropped, because nobody read the log' })}\n`);
+    this.#put(`${JSON.stringify({ ...fields, msg: 'log lines were dropped, because nobody read the log' })}\n`);
   }
 
   #put(line: string): void {
@@ -81,17 +81,12 @@ export function logFacts(core: Core, log: Logger): void {
     fact.code === undefined || fact.code === 'CANCELLED' ? log.debug(withBlock(fact), 'chat finished') : log.info(withBlock(fact), 'chat failed'),
   );
   core.events.on('adapter.paused', (fact) =>
-    log.warn(
-      fact,
-      fact.scope === 'all'
-        ? 'a provider fails every call and is not called for a while'
-        : 'a provider fails the calls of one caller, which are paused for a while',
-    ),
+    log.warn(fact, fact.scope === 'all' ? 'provider paused, because its calls fail' : 'provider paused for one caller, whose calls fail'),
   );
-  core.events.on('adapter.recovered', (fact) => log.info(fact, 'the provider answers again'));
-  core.events.on('credentials.changed', (fact) => log.info(fact, 'auth.json was read again'));
-  core.events.on('credentials.damaged', (fact) => log.error(fact, 'auth.json is damaged; its last good content stays in use'));
-  core.events.on('token.rotated', (fact) => log.info(fact, 'the API token has changed'));
+  core.events.on('adapter.recovered', (fact) => log.info(fact, 'provider answers again'));
+  core.events.on('credentials.changed', (fact) => log.info(fact, 'auth.json reloaded'));
+  core.events.on('credentials.damaged', (fact) => log.error(fact, 'auth.json is damaged; its last valid content stays in use'));
+  core.events.on('token.rotated', (fact) => log.info(fact, 'api token changed'));
   logBlockFacts(core, log);
 }
 
@@ -105,11 +100,11 @@ function logBlockFacts({ events }: Core, log: Logger): void {
   events.on('block.archived', (fact) => log.info(fact, 'block archived'));
   events.on('block.restored', (fact) => log.info(fact, 'block restored'));
   events.on('archive.removed', (fact) => log.info(fact, 'archived block deleted'));
-  events.on('block.transitioned', (fact) => (NEEDS_A_PERSON.has(fact.to) ? log.warn(fact, 'a monitor needs a person') : log.debug(fact, 'monitor')));
-  events.on('block.damaged', (fact) => log.error(fact, 'a file of a block is damaged'));
-  events.on('block.rebuilt', (fact) => log.warn(fact, 'a file of a block could not be used and was rebuilt'));
+  events.on('block.transitioned', (fact) => (NEEDS_A_PERSON.has(fact.to) ? log.warn(fact, 'monitor needs a person') : log.debug(fact, 'monitor')));
+  events.on('block.damaged', (fact) => log.error(fact, 'block file damaged'));
+  events.on('block.rebuilt', (fact) => log.warn(fact, 'block file rebuilt, because it could not be used'));
   events.on('message.finished', (fact) => (fact.status === 'failed' ? log.warn(fact, 'message failed') : log.debug(fact, 'message finished')));
-  events.on('workspace.halted', (fact) => log.warn(fact, fact.halted ? 'the kill switch is set' : 'the kill switch is released'));
-  events.on('workspace.lost', (fact) => log.error(fact, 'another server holds the workspace, because its lock was deleted'));
-  events.on('workspace.fault', (fact) => log.error(fact, 'something in the workspace could not be done'));
+  events.on('workspace.halted', (fact) => log.warn(fact, fact.halted ? 'kill switch set' : 'kill switch released'));
+  events.on('workspace.lost', (fact) => log.error(fact, 'workspace taken over by another server, because its lock was deleted'));
+  events.on('workspace.fault', (fact) => log.error(fact, 'workspace operation failed'));
 }

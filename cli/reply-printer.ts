@@ -28,7 +28,7 @@ export class ReplyPrinter {
       await this.#discard();
     } else if (step.event === 'error') {
       await this.#printer.end();
-      if (step.willRetry) await this.#say(`note: this attempt failed and will be repeated: ${oneLine(step.error)}`);
+      if (step.willRetry) await this.#say(`note: this attempt failed and will be retried: ${oneLine(step.error)}`);
     }
   }
 

@@ -65,7 +65,7 @@ export function queueTable(entries: readonly ChatEntry[], { now, ...view }: View
     relative(timestamp, now),
     [
       error == null ? '' : `[${error.message}]`,
-      nextAttemptAt === undefined ? '' : Date.parse(nextAttemptAt) > now ? `[again ${relative(nextAttemptAt, now)}]` : '[again when the monitor runs]',
+      nextAttemptAt === undefined ? '' : Date.parse(nextAttemptAt) > now ? `[retry ${relative(nextAttemptAt, now)}]` : '[retry when the monitor is running]',
       content,
     ]
       .filter(Boolean)

@@ -34,12 +34,12 @@ export abstract class ServerCommand extends BaseCommand {
       if (place === undefined) {
         return this.withCore(async (core) => {
           const result = await asked.shell(core, signal);
-          if (!this.json) await this.say('note: no server runs; seen from this shell, its environment and auth.json.');
+          if (!this.json) await this.say('note: no server is running; checked with the environment of this shell and auth.json.');
           return show(result, 'shell');
         });
       }
       const result = await asked.server(new Api(new Client(place, signal)), signal);
-      if (!this.json) await this.say(`note: seen by the running server (process ${place.pid}), in its own environment.`);
+      if (!this.json) await this.say(`note: checked by the running server (process ${place.pid}), with its own environment.`);
       return show(result, 'server');
     });
   }

@@ -16,7 +16,7 @@ const WRONG_SETTING = 2;
 /** A systemd user unit that runs `command`, and starts it again after a failure. */
 export function systemdUnit([node, ...args]: ServerCommandLine): string {
   return `# Written by \`blockhouse service install\`; \`blockhouse service uninstall\` removes it.
-# Your own settings belong into a drop-in: systemctl --user edit ${SERVICE}
+# Put your own settings into a drop-in: systemctl --user edit ${SERVICE}
 [Unit]
 Description=Blockhouse: LLM agents in plain files, and one gateway to five providers
 

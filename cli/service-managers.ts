@@ -77,7 +77,7 @@ class Tool {
 
   async run(...args: readonly string[]): Promise<void> {
     const { ok, fault } = await this.try(...args);
-    if (!ok) throw new CliError('place', `\`${[...this.#words, ...args].join(' ')}\` failed: ${fault}`);
+    if (!ok) throw new CliError('place', `\`${[...this.#words, ...args].join(' ')}\` failed: ${fault.replace(/\.$/, '')}.`);
   }
 }
 

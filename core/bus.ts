@@ -7,7 +7,7 @@ interface ChatFact {
   readonly requestId: string;
   readonly adapter: string;
   readonly model: string;
-  /** Who asks, as `CallOptions.caller` says: for the call of a monitor, the name of its block. */
+  /** The caller, from `CallOptions.caller`. For a call of a monitor it is the name of its block. */
   readonly caller?: string | undefined;
 }
 
@@ -30,7 +30,7 @@ interface MessageFact extends BlockFact {
 
 /** Every fact and what it says. */
 export type CoreEvents = {
-  /** A chat request was accepted and joins the queue. */
+  /** A chat request was accepted and joined the queue. */
   'chat.started': ChatFact & { readonly stream: boolean };
   /** An attempt failed, and another one follows after `delayMs`. */
   'chat.retried': ChatFact & { readonly attempt: number; readonly delayMs: number; readonly code: ErrorCode; readonly error: string };
@@ -44,7 +44,7 @@ export type CoreEvents = {
     readonly code?: ErrorCode | undefined;
   };
   /**
-   * Calls to a provider have failed so often in a row that it is not called for `openMs` milliseconds, either by anyone or by the one caller whose
+   * So many calls to a provider have failed in a row that it is not called for `openMs` milliseconds, either for all callers or only for the one whose
    * calls failed. `address` is set if the requests named another address than the configured one.
    */
   'adapter.paused': DestinationFact & {
@@ -58,11 +58,11 @@ export type CoreEvents = {
   'adapter.recovered': DestinationFact;
   /** auth.json was read again after a change. */
   'credentials.changed': { readonly file: string };
-  /** auth.json can't be read; the last good content stays in use. */
+  /** auth.json can't be read; the last valid content stays in use. */
   'credentials.damaged': { readonly file: string; readonly reason: string };
   /** The API token has changed. */
   'token.rotated': { readonly file: string };
-  /** A block has been made. */
+  /** A block was created. */
   'block.created': BlockFact;
   /**
    * A file of a block has changed, by the server or by hand. A heartbeat alone doesn't count. Edits by hand are noticed only while the block has a
@@ -73,19 +73,19 @@ export type CoreEvents = {
   'block.transitioned': BlockFact & { readonly from: BlockState; readonly to: BlockState; readonly cause: string; readonly actor: TransitionActor };
   /** A file of a block can't be used. Its content was kept as `copy`, if it could be read at all. */
   'block.damaged': BlockFact & { readonly file: BlockFile; readonly reason: string; readonly copy?: string | undefined };
-  /** costs.json or pulse.json could not be used and was made anew from other files: a power cut may leave them empty. */
+  /** costs.json or pulse.json could not be used and was rebuilt from other files. A power cut may leave them empty. */
   'block.rebuilt': BlockFact & { readonly file: BlockFile; readonly reason: string };
   /** The block was moved to the archive. */
   'block.archived': BlockFact & { readonly archiveName: ArchiveInfo['archiveName'] };
   /** An archived block is active again. */
   'block.restored': BlockFact & { readonly archiveName: ArchiveInfo['archiveName'] };
-  /** An archived block was deleted for good. */
+  /** An archived block was permanently deleted. */
   'archive.removed': { readonly archiveName: ArchiveInfo['archiveName'] };
-  /** A message is on disk and waits for its answer. */
+  /** A message is on disk and is waiting for its answer. */
   'message.queued': MessageFact & { readonly channel: ChatEntry['channel'] };
   /** An attempt at answering a message has begun. */
   'message.started': MessageFact & { readonly attempt: number; readonly provider: string; readonly model: string };
-  /** A message has its outcome: one for each message, unless the message is queued again. `code` is set if it failed. */
+  /** A message has its outcome: one for each message, unless the message is retried. `code` is set if it failed. */
   'message.finished': MessageFact & {
     readonly status: 'done' | 'failed' | 'cancelled' | 'expired' | 'interrupted';
     readonly answerId?: string | undefined;
@@ -108,7 +108,7 @@ export type CoreEvents = {
   'workspace.halted': { readonly halted: boolean; readonly reason: string | null };
   /** Another process holds the workspace now. The monitors of this process have been stopped, and it has no blocks any more. */
   'workspace.lost': { readonly pid: number };
-  /** Something in the workspace could not be written or watched in the background; the work goes on. */
+  /** Something in the workspace could not be written or watched in the background. The server keeps running. */
   'workspace.fault': { readonly block?: string | undefined; readonly what: string; readonly error: string };
 };
 

@@ -60,7 +60,7 @@ export function resolveProcessConfig(flags: Flags, env: Environment): ProcessCon
   const allowRemote = flags.allowRemote ?? text('BLOCKHOUSE_ALLOW_REMOTE') === '1';
   if (!allowRemote && !isLoopback(host)) {
     throw new Error(
-      `--host ${host} would open this server to other machines, and it holds your keys. Add --allow-remote (or BLOCKHOUSE_ALLOW_REMOTE=1) if that is meant, and put a TLS proxy in front.`,
+      `--host ${host} would make this server, which has your keys, reachable from other machines. If you want that, add --allow-remote (or set BLOCKHOUSE_ALLOW_REMOTE=1) and put a TLS proxy in front of it.`,
     );
   }
   return Object.freeze({
@@ -85,7 +85,7 @@ export function resolveProcessConfig(flags: Flags, env: Environment): ProcessCon
 /** A shell expands `~` only at the start of a word, and not in `--workspace=~/x`. Throws for an empty name: it would be the current folder. */
 function workspaceFolder(given: string | undefined): string {
   if (given === undefined) return join(homedir(), '.blockhouse');
-  if (given.trim() === '') throw new Error('--workspace must not be empty; leave it out for ~/.blockhouse.');
+  if (given.trim() === '') throw new Error('--workspace must not be empty; leave it out to use ~/.blockhouse.');
   return resolve(given === '~' || given.startsWith('~/') ? join(homedir(), given.slice(1)) : given);
 }
 
@@ -119,7 +119,7 @@ export function parseOrigins(text: string | undefined): ReadonlySet<string> {
   const origins = new Set<string>();
   for (const item of text?.split(/[\s,]+/).filter((part) => part !== '') ?? []) {
     if (!URL.canParse(item) || !/^https?:$/.test(new URL(item).protocol))
-      throw new Error(`BLOCKHOUSE_ALLOWED_ORIGINS: ${JSON.stringify(item)} is not an origin like https://host:port.`);
+      throw new Error(`BLOCKHOUSE_ALLOWED_ORIGINS contains ${JSON.stringify(item)}, which is not an origin such as https://host:port.`);
     origins.add(new URL(item).origin);
   }
   return origins;

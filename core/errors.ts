@@ -10,104 +10,120 @@ interface ErrorKind {
 
 /** Every error code. docs/errors.md lists the same rows, and a test compares the two. */
 export const ERROR_TABLE = {
-  INVALID_REQUEST: { status: 400, retryable: false, meaning: 'The request is malformed; the text names the field and the cure.' },
+  INVALID_REQUEST: { status: 400, retryable: false, meaning: 'The request is invalid. The message names the field and says how to fix it.' },
   UNAUTHORIZED: { status: 401, retryable: false, meaning: 'The bearer token is missing or wrong.' },
   FORBIDDEN_ORIGIN: { status: 403, retryable: false, meaning: 'The Host or Origin header names an address that this server does not serve.' },
-  ADAPTER_NOT_FOUND: { status: 404, retryable: false, meaning: 'The URL names no registered adapter.' },
-  BLOCK_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no block of this name.' },
+  ADAPTER_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no adapter with the id in the URL.' },
+  BLOCK_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no block with this name.' },
   MESSAGE_NOT_FOUND: {
     status: 404,
     retryable: false,
-    meaning: 'The block has no message, or no fact, of this id; only active messages can be cancelled or queued again.',
+    meaning: 'The block has no message or fact with this id. Only active messages can be cancelled or retried.',
   },
-  ARCHIVE_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no archived block of this name.' },
-  NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no such route.' },
-  METHOD_NOT_ALLOWED: { status: 405, retryable: false, meaning: 'The route exists, but not for this method; the Allow header lists its methods.' },
-  REQUEST_TIMEOUT: { status: 408, retryable: true, meaning: 'The request did not arrive completely in time.' },
-  NAME_TAKEN: { status: 409, retryable: false, meaning: 'A block of this name exists already.' },
-  AMBIGUOUS_ARCHIVE: { status: 409, retryable: false, meaning: 'Several archived blocks had this name; the text lists their archive names.' },
+  ARCHIVE_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no archived block with this name.' },
+  NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no route with this path.' },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    retryable: false,
+    meaning: 'The route does not support this method. The Allow header lists the methods that it supports.',
+  },
+  REQUEST_TIMEOUT: { status: 408, retryable: true, meaning: 'The request did not arrive completely within the time limit.' },
+  NAME_TAKEN: { status: 409, retryable: false, meaning: 'A block with this name already exists.' },
+  AMBIGUOUS_ARCHIVE: { status: 409, retryable: false, meaning: 'Several archived blocks had this name. The message lists their archive names.' },
   BLOCK_DAMAGED: {
     status: 409,
     retryable: false,
-    meaning: "A file of the block can't be used; the text names the file, what is wrong with it and the cure. The file was not replaced.",
+    meaning: "A file of the block can't be used. The message names the file and says what is wrong and how to fix it. The file was not replaced.",
   },
   WORKSPACE_DAMAGED: {
     status: 409,
     retryable: false,
-    meaning: "A file of the workspace itself can't be used; the text names it, what is wrong with it and the cure.",
+    meaning: "A file of the workspace itself can't be used. The message names the file and says what is wrong and how to fix it.",
   },
-  WRONG_STATE: { status: 409, retryable: false, meaning: 'The request makes no sense in the present state; the text says why.' },
+  WRONG_STATE: { status: 409, retryable: false, meaning: 'The request is not possible in the current state. The message says why.' },
   REVISION_MISMATCH: {
     status: 412,
     retryable: false,
-    meaning: 'If-Match names another revision than the configuration has; read the configuration again and repeat the change.',
+    meaning: 'The configuration is no longer at the revision in If-Match. Read the configuration again and repeat the change.',
   },
-  BODY_TOO_LARGE: { status: 413, retryable: false, meaning: 'The request body is larger than the route takes.' },
+  BODY_TOO_LARGE: { status: 413, retryable: false, meaning: 'The request body is larger than the route allows.' },
   URI_TOO_LONG: { status: 414, retryable: false, meaning: 'The request target is longer than 8 KiB.' },
-  UNSUPPORTED_MEDIA_TYPE: { status: 415, retryable: false, meaning: 'The body is not plain UTF-8 application/json.' },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    retryable: false,
+    meaning: 'The body is not uncompressed UTF-8 with the content type that the route expects, usually application/json.',
+  },
   EXPECTATION_FAILED: { status: 417, retryable: false, meaning: 'The Expect header asks for something other than 100-continue.' },
   QUEUE_FULL: {
     status: 429,
     retryable: true,
-    meaning: 'The waiting room in front of the provider, the queue of the block or the line of imports is full; Retry-After says when to come back.',
+    meaning: 'The queue of the provider, of the block or of the imports is full. Retry-After says when to try again.',
   },
   TOO_MANY_ATTEMPTS: {
     status: 429,
     retryable: false,
-    meaning: 'More than 20 wrong tokens came from this address within a minute. The right token is always accepted.',
+    meaning: 'This address sent more than 20 wrong tokens within a minute. The right token is always accepted.',
   },
-  UPSTREAM_RATE_LIMITED: { status: 429, retryable: true, meaning: "The provider limits the rate; Retry-After is the provider's, when it gave one." },
+  UPSTREAM_RATE_LIMITED: {
+    status: 429,
+    retryable: true,
+    meaning: "The provider's rate limit is reached. Retry-After is the provider's value, if it sent one.",
+  },
   HEADERS_TOO_LARGE: { status: 431, retryable: false, meaning: 'The request headers are larger than 16 KiB.' },
-  CANCELLED: { status: 499, retryable: false, meaning: 'The caller left or aborted. Never sent on the wire; seen in logs and by library callers.' },
-  INTERNAL_ERROR: { status: 500, retryable: false, meaning: 'A defect of this server; the log has the cause under the request id.' },
-  UPSTREAM_UNREACHABLE: { status: 502, retryable: true, meaning: 'No connection to the provider, or it broke before an answer came.' },
-  UPSTREAM_TIMEOUT: { status: 502, retryable: true, meaning: 'The provider was silent for longer than the limit.' },
+  CANCELLED: {
+    status: 499,
+    retryable: false,
+    meaning: 'The client closed the connection or aborted the request. Never sent over HTTP; seen in logs and by library callers.',
+  },
+  INTERNAL_ERROR: { status: 500, retryable: false, meaning: 'A bug in this server. The log has the cause under the request id.' },
+  UPSTREAM_UNREACHABLE: { status: 502, retryable: true, meaning: 'The provider could not be reached, or the connection broke before it answered.' },
+  UPSTREAM_TIMEOUT: { status: 502, retryable: true, meaning: 'The provider sent nothing for longer than the time limit.' },
   UPSTREAM_REJECTED: {
     status: 502,
     retryable: false,
-    meaning: 'The provider refused the request as it is (unknown model, bad parameter, too long, no permission).',
+    meaning: 'The provider rejected the request itself (unknown model, invalid parameter, prompt too long, no permission).',
   },
-  UPSTREAM_AUTH: { status: 502, retryable: false, meaning: 'The provider refused the credential.' },
+  UPSTREAM_AUTH: { status: 502, retryable: false, meaning: 'The provider rejected the credentials.' },
   UPSTREAM_FAILED: { status: 502, retryable: true, meaning: 'The provider failed or is overloaded.' },
-  UPSTREAM_MALFORMED: { status: 502, retryable: true, meaning: "The provider's answer could not be read, or was cut short." },
-  ADAPTER_NOT_CONFIGURED: { status: 503, retryable: false, meaning: 'The adapter lacks credentials; the text names each way to give them.' },
+  UPSTREAM_MALFORMED: { status: 502, retryable: true, meaning: "The provider's answer could not be read or was cut short." },
+  ADAPTER_NOT_CONFIGURED: { status: 503, retryable: false, meaning: 'The adapter has no usable credentials. The message lists every way to set them.' },
   SHUTTING_DOWN: { status: 503, retryable: true, meaning: 'The server is shutting down.' },
   TOO_MANY_CONNECTIONS: {
     status: 503,
     retryable: true,
-    meaning: 'The server has as many open WebSockets as it may have, or the machine has no connection left for a call.',
+    meaning: 'The server has reached its limit of open WebSockets, or the machine has run out of connections.',
   },
   WORKSPACE_BUSY: {
     status: 503,
     retryable: false,
-    meaning: 'Another server holds the workspace; the text names its process and address. Never sent on the wire, since this server does not start then.',
+    meaning: 'Another server is using the workspace. The message names its process and address. Never sent over HTTP, because this server does not start then.',
   },
   STORAGE_FAILED: {
     status: 500,
     retryable: true,
-    meaning: 'The disk refused to read or write, though it is not full; nothing was changed unless the text says otherwise.',
+    meaning: 'The disk could not be read or written, although it is not full. Nothing was changed unless the message says otherwise.',
   },
-  STORAGE_FULL: { status: 507, retryable: true, meaning: 'The disk is full; nothing was changed.' },
+  STORAGE_FULL: { status: 507, retryable: true, meaning: 'The disk is full. Nothing was changed.' },
 } as const satisfies Record<string, ErrorKind>;
 
-/** A code of the table. */
+/** A code of the error table. */
 export type ErrorCode = keyof typeof ERROR_TABLE;
 
-/** One fault of a request. `path` is written as in JavaScript (`messages[0].role`), and empty for the whole body. */
+/** One problem of a request. `path` is written as in JavaScript (`messages[0].role`), and empty for the whole body. */
 export interface ErrorDetail {
   readonly path: string;
   readonly message: string;
 }
 
-/** The optional parts of an error, besides code and text. */
+/** The optional parts of an error, besides its code and message. */
 export interface ErrorExtras {
   readonly cause?: unknown;
   readonly details?: readonly ErrorDetail[];
-  /** Milliseconds after which it makes sense to try again. */
+  /** Milliseconds to wait before a retry. */
   readonly retryAfterMs?: number;
   /** The HTTP status that the provider answered with. */
   readonly upstreamStatus?: number;
-  /** Overrides the table. For instance, a provider's 429 for an exhausted quota is final. */
+  /** Overrides the table: for example, a provider's 429 for an exhausted quota is not retryable. */
   readonly retryable?: boolean;
   /** What a call used before it failed; the provider bills it anyway. */
   readonly usage?: Usage;
@@ -153,7 +169,7 @@ export class BlockhouseError extends Error {
   }
 }
 
-/** A 400 for one field. The text reads "<path> <message>.", with one full stop. */
+/** A 400 for one field. The error message is "<path> <message>.", with one full stop. */
 export function invalidRequest(path: string, message: string): BlockhouseError {
   const text = path === '' ? message : `${path} ${message}${message.endsWith('.') ? '' : '.'}`;
   return new BlockhouseError('INVALID_REQUEST', text, { details: [{ path, message }] });
@@ -177,11 +193,11 @@ export function passingFault(error: unknown): string | undefined {
 export function toBlockhouseError(error: unknown): BlockhouseError {
   if (error instanceof BlockhouseError) return error;
   const fault = passingFault(error);
-  if (fault !== undefined) return new BlockhouseError('STORAGE_FAILED', `The system refused to read or write (${fault}). Try again.`, { cause: error });
+  if (fault !== undefined) return new BlockhouseError('STORAGE_FAILED', `The disk could not be read or written (${fault}). Try again.`, { cause: error });
   return internalError(error);
 }
 
-/** An INTERNAL_ERROR whose text hides the cause from the caller; the log shows the cause. */
+/** An INTERNAL_ERROR whose message hides the cause from the caller; the log shows the cause. */
 export function internalError(cause: unknown): BlockhouseError {
   return new BlockhouseError('INTERNAL_ERROR', INTERNAL_TEXT, { cause });
 }

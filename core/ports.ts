@@ -32,26 +32,26 @@ export interface EventSink {
   onceWritable(resume: () => void): void;
 }
 
-/** Limits of one upstream call in milliseconds; 0 switches a limit off. */
+/** Time limits of one call to a provider, in milliseconds; 0 switches a limit off. */
 export interface UpstreamTimeouts {
-  /** Until the connection is open. */
+  /** The most time until the connection is open. */
   readonly connectMs: number;
-  /** Silence before the answer. */
+  /** The most time without data before the answer starts. */
   readonly firstByteMs: number;
-  /** Silence within the answer. */
+  /** The most time without data after the answer has started. */
   readonly idleMs: number;
 }
 
-/** What every upstream call of an adapter needs. */
+/** What every call of an adapter gets. */
 export interface AdapterCall {
   readonly settings: ResolvedSettings;
   readonly egress: EgressRule;
   readonly timeouts: UpstreamTimeouts;
-  /** Fires when the caller leaves. The upstream request must be ended at once. */
+  /** Fires when the caller aborts or disconnects. The adapter must then end its request at once. */
   readonly signal: AbortSignal;
 }
 
-/** What an attempt at a chat request needs in addition. */
+/** What an attempt at a chat request gets in addition. */
 export interface ChatCall extends AdapterCall {
   readonly model: string;
   readonly prompt: Prompt;
@@ -62,17 +62,22 @@ export interface ChatCall extends AdapterCall {
 
 /** One provider. Everything is data except the calls `chat`, `listModels` and `verify`. */
 export interface Adapter {
+  /** The id that requests use, such as `openai`. */
   readonly id: string;
   /** Other ids that requests may use; they never appear in answers. */
   readonly aliases: readonly string[];
+  /** The name for people, such as `Google Gemini`. */
   readonly displayName: string;
+  /** False if the provider needs no credential, like a local daemon. */
   readonly authRequired: boolean;
+  /** The model to suggest to people. */
   readonly defaultModel: string;
   /** The name of this provider in the price data; absent when it has no prices. */
   readonly pricesAs?: string;
   readonly supportsStreaming: boolean;
   /** The environment variables that the API lists for callers. */
   readonly envVars: readonly string[];
+  /** The settings that the adapter reads, such as `apiKey` and `baseURL`. */
   readonly settings: SettingsSpec;
   /** Limits of this provider that differ from the gateway's defaults. */
   readonly timeouts?: Partial<UpstreamTimeouts>;

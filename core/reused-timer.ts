@@ -19,7 +19,7 @@ export class ReusedTimer {
     this.#timer = setTimeout(() => this.#fire(), ms).unref();
   }
 
-  /** Begins to count anew. */
+  /** Starts counting again. */
   refresh(): void {
     this.#timer?.refresh();
   }

@@ -32,12 +32,15 @@ import { type WorkspaceOptions, WorkspaceSession } from './workspace-session.ts'
 export interface CoreOptions extends WorkspaceOptions {
   /** The folder of auth.json, the token and the blocks. Without it, nothing is read from or written to disk. */
   readonly workspace?: string;
+  /** The adapters that requests can use; `createAdapters()` makes those that come with Blockhouse. */
   readonly adapters: readonly Adapter[];
-  /** Defaults to the environment of the process. */
+  /** The environment variables to read; by default those of the process. */
   readonly env?: Environment;
   /** Origins, besides the providers' own, that stored keys may go to. */
   readonly allowedOrigins?: ReadonlySet<string>;
+  /** Limits of the queue in front of each provider. */
   readonly queue?: Partial<QueueLimits>;
+  /** Time limits of calls to providers. */
   readonly timeouts?: Partial<UpstreamTimeouts>;
   /** The most retries of a failed attempt, 0 to 2; the default is 2. */
   readonly retries?: number;
@@ -45,12 +48,14 @@ export interface CoreOptions extends WorkspaceOptions {
 
 /** The gateway and, after `start`, the blocks of a workspace. */
 export interface Core {
+  /** The version of Blockhouse. */
   readonly version: string;
-  /** Facts about what has happened; see docs/events.md. */
+  /** Events of the gateway and the blocks; docs/events.md lists them. */
   readonly events: CoreBus;
+  /** The folder of the workspace; undefined without one. */
   readonly workspace: string | undefined;
   /**
-   * Takes the workspace for this process, removes what a crash left behind, and starts the monitors of blocks with `enabled`, one after the
+   * Locks the workspace for this process, removes what a crash left behind, and starts the monitors of blocks with `enabled`, one after the
    * other, in the background. Rejects with WORKSPACE_BUSY while another server holds the workspace, and with an Error if there is no workspace.
    */
   start(): Promise<void>;
@@ -60,38 +65,43 @@ export interface Core {
   readonly started: boolean;
   /** Blocks and their archive. Throws an Error before `start`. */
   readonly blocks: Blocks;
-  /** Checks every file of the workspace and changes nothing. Before `start` too, also while another process holds the workspace. */
+  /** Checks every file of the workspace and changes nothing. Works before `start` too, and while another process holds the workspace. */
   check(): Promise<DoctorReport>;
   /** The bearer token of the workspace; undefined without a workspace. */
   readonly token: ApiToken | undefined;
   /** The stored credentials; undefined without a workspace. */
   readonly credentials: CredentialStore | undefined;
+  /** The ids of all adapters. */
   adapterIds(): string[];
+  /** What callers need to know about each adapter. */
   adapters(): AdapterInfo[];
   /** Whether each adapter can be used at this moment. Calls no model; asks a local daemon and a credential chain, which takes up to 1.5 s. */
   status(options?: StatusOptions): Promise<AdapterStatus[]>;
   /** What auth.json and the environment set for the adapters, with the source of each value; secrets are masked. */
   settings(): ShownSetting[];
-  /** The settings an adapter takes and how it is called. Throws ADAPTER_NOT_FOUND. */
+  /** The adapter with this id or alias. Throws ADAPTER_NOT_FOUND. */
   adapter(id: string): Adapter;
+  /** The models of a provider: a curated list, or the live list of a local daemon. */
   models(id: string, options?: CallOptions): Promise<ModelList>;
+  /** Checks the credential or the address of a provider without calling a model. */
   verify(id: string, body?: VerifyRequest, options?: CallOptions): Promise<VerifyResult>;
-  /** A whole answer; rejects with a BlockhouseError. The request is checked at run time. */
+  /** Sends messages to a model and resolves with its whole answer. Rejects with a BlockhouseError. The request is checked at run time. */
   chat(request: ChatRequest, options?: CallOptions): Promise<ChatResponse>;
-  /** The answer as a stream of events; it ends with one `done`, or throws. Leaving the loop aborts the request. */
+  /** Sends messages to a model and returns its answer as a stream of events, which ends with one `done` or throws. Leaving the loop aborts the request. */
   stream(request: ChatRequest, options?: CallOptions): ChatStream;
-  /** The same for a transport with its own back-pressure. */
+  /** Like `stream`, for a transport that has its own back-pressure. */
   pipe(request: unknown, sink: StreamSink, options?: CallOptions): Promise<ChatDone>;
+  /** A new random request id. */
   newRequestId(): string;
-  /** Loads in the background what the first requests would otherwise block others to load. Optional; never rejects. */
+  /** Loads code in the background that the first requests would otherwise have to wait for. Optional; never rejects. */
   prepare(): Promise<void>;
-  /** Stops the monitors and releases the workspace; the gateway goes on. From then on `blocks` throws SHUTTING_DOWN. */
+  /** Stops the monitors and releases the workspace; the gateway keeps working. From then on, `blocks` throws SHUTTING_DOWN. */
   stop(): Promise<void>;
   /** Stops the monitors, ends open calls and releases the workspace. A second call waits for the first. */
   close(): Promise<void>;
 }
 
-/** Makes a core. It does no I/O until it is used; `close` ends it. */
+/** Creates a core. It does no I/O until it is used; `close` ends it. */
 export function createCore(options: CoreOptions): Core {
   const events = createBus();
   const { workspace } = options;
@@ -159,7 +169,7 @@ export function createCore(options: CoreOptions): Core {
 }
 
 async function checkUnheld(workspace: string | undefined, gateway: Gateway): Promise<DoctorReport> {
-  if (workspace === undefined) throw new Error('There is nothing to check without a workspace: createCore({ workspace, … }).');
+  if (workspace === undefined) throw new Error('This check needs a workspace: createCore({ workspace, … }).');
   const { examineUnheld } = await import('./block/doctor-unheld.ts');
   return examineUnheld(
     workspace,

@@ -27,9 +27,9 @@ export interface AdapterStatus {
   readonly supportsStreaming: boolean;
   readonly envVars: readonly string[];
   readonly ready: boolean;
-  /** auth.json or the environment has a key */
+  /** True if auth.json or the environment has a key */
   readonly hasSecret: boolean;
-  /** What is in the way: no credential, no answer, settings that can not be used, or a credential that was not looked for */
+  /** Why the adapter is not ready: no credential, no answer, invalid settings, or a credential that was not looked for */
   readonly problem?: 'credential' | 'unreachable' | 'settings' | 'unchecked';
   readonly detail?: string;
 }
@@ -84,7 +84,7 @@ export interface ShownSetting {
 export interface VerifyRequest {
   /** Adapter id; must be the one in the URL */
   readonly provider?: string;
-  /** Overrides for this request; each wins over auth.json, the environment and the default */
+  /** Settings for this request. They override auth.json, the environment and the defaults */
   readonly config?: ChatConfig;
 }
 
@@ -137,7 +137,7 @@ export interface Archived {
 export interface BlockCreated {
   readonly success: true;
   readonly name: string;
-  /** Unknown fields of the configuration, the first 20; absent where there are none */
+  /** The first 20 unknown fields of the configuration; absent if there are none */
   readonly warnings?: readonly Warning[];
 }
 
@@ -201,15 +201,15 @@ export interface ConfigAnswer {
 export interface ConfigChanged {
   readonly success: true;
   readonly config: BlockConfigFile;
-  /** Unknown fields of the configuration, the first 20; absent where there are none */
+  /** The first 20 unknown fields of the configuration; absent if there are none */
   readonly warnings?: readonly Warning[];
 }
 
 /** The body that creates a block. */
 export interface CreateBlock {
-  /** Matches ^[a-z0-9][a-z0-9-]{0,31}$; no name that Windows reserves */
+  /** Name that matches ^[a-z0-9][a-z0-9-]{0,31}$ and is not reserved by Windows */
   readonly name: string;
-  /** Applied at once */
+  /** Configuration of the new block */
   readonly config?: BlockConfigPatch;
 }
 
@@ -219,24 +219,24 @@ export interface Done {
   readonly message: string;
 }
 
-/** Why a block is in its state, what happens next by itself, and what a person can do. */
+/** Why a block is in its state, what it will do next without help, and what you can do. */
 export interface Explanation {
   readonly name: string;
   readonly state: BlockState;
   readonly status: BlockStatus;
   readonly attention: boolean;
   readonly reason?: Reason | null;
-  /** One sentence */
+  /** Why the block is in its state, in one sentence */
   readonly why: string;
-  /** What happens next by itself, and when */
+  /** What the block will do next without help, and when */
   readonly next: string;
   readonly fix: string | null;
   readonly since: string | null;
   readonly queue: QueueCounts;
   readonly failures: Failures;
-  /** Which message failed last, why, and what to do; null where none failed */
+  /** Which message failed last, why, and what to do; null if none failed */
   readonly failed: string | null;
-  /** The last 50 */
+  /** The last 50 transitions */
   readonly lastTransitions: readonly Transition[];
 }
 
@@ -246,12 +246,12 @@ export interface FactAdded {
   readonly fact: Fact;
 }
 
-/** The active messages that have failed and were not queued again. */
+/** The active messages that have failed and were not retried. */
 export interface Failures {
   readonly count: number;
-  /** When the first of them failed; null where there is none */
+  /** When the first of them failed; null if none failed */
   readonly since: string | null;
-  /** The one that failed last, and why */
+  /** The message that failed last, and why */
   readonly last: {
     readonly id: string;
     readonly at: string;
@@ -263,7 +263,7 @@ export interface Failures {
 /** The end of one log file of a block. */
 export interface LogFile {
   readonly file: string;
-  /** The last 64 KiB */
+  /** The last 64 KiB of the file */
   readonly content: string;
   readonly size: number;
   readonly modifiedAt: string;
@@ -298,7 +298,7 @@ export interface RenameBlock {
 
 /** The body that restores an archived block. */
 export interface RestoreArchive {
-  /** Restore under this name */
+  /** New name for the restored block; by default its old name */
   readonly name?: string;
 }
 
@@ -309,7 +309,7 @@ export interface Restored {
   readonly name: string;
 }
 
-/** A block was reset; `cleared` lists what was cleared. */
+/** A block was reset; `cleared` lists the parts that were cleared. */
 export interface WasReset {
   readonly success: true;
   readonly message: string;
@@ -320,13 +320,17 @@ export interface WasReset {
 export interface BlockAdapter {
   /** Adapter id */
   readonly provider: AdapterId;
-  /** Model id, as the provider writes it: printable ASCII without spaces, 2048 characters at most, no . or .. between slashes */
+  /** Model id of the provider: at most 2048 characters of printable ASCII without spaces, and no . or .. between slashes */
   readonly model: string;
+  /** API endpoint, if not the default (all but bedrock) */
   readonly baseURL?: string;
+  /** AWS region (bedrock), such as us-east-1 */
   readonly region?: string;
-  /** Longest answer; default 4096 */
+  /** Most tokens in an answer; default 4096 */
   readonly maxTokens?: number;
+  /** Sampling temperature */
   readonly temperature?: number;
+  /** Enable prompt caching (anthropic, bedrock) */
   readonly cacheControl?: boolean;
 }
 
@@ -334,65 +338,86 @@ export interface BlockAdapter {
 export interface BlockAdapterPatch {
   /** Adapter id */
   readonly provider: AdapterId;
-  /** Model id, as the provider writes it: printable ASCII without spaces, 2048 characters at most, no . or .. between slashes */
+  /** Model id of the provider: at most 2048 characters of printable ASCII without spaces, and no . or .. between slashes */
   readonly model: string;
+  /** API endpoint, if not the default (all but bedrock) */
   readonly baseURL?: string;
   /** Region override (bedrock), such as us-east-1 */
   readonly region?: string;
-  /** Longest answer; default 4096 */
+  /** Most tokens in an answer; default 4096 */
   readonly maxTokens?: number;
+  /** Sampling temperature */
   readonly temperature?: number;
+  /** Enable prompt caching (anthropic, bedrock) */
   readonly cacheControl?: boolean;
 }
 
 /** config.json on disk. Missing fields get their defaults when it is read. */
 export interface BlockConfigFile {
   readonly name: string;
+  /** What the block is for */
   readonly description?: string;
   readonly adapter?: BlockAdapter | null;
-  /** Tried in order when the first fails for good */
+  /** Models to try in this order if the first one fails permanently */
   readonly fallbacks?: readonly {
     /** Adapter id */
     readonly provider: AdapterId;
-    /** Model id, as the provider writes it: printable ASCII without spaces, 2048 characters at most, no . or .. between slashes */
+    /** Model id of the provider: at most 2048 characters of printable ASCII without spaces, and no . or .. between slashes */
     readonly model: string;
   }[];
+  /** Instructions for the model */
   readonly systemPrompt?: string;
-  /** Added to the prompt */
+  /** Goals that are added to every prompt */
   readonly goals?: readonly string[];
+  /** Words to find the block by */
   readonly tags?: readonly string[];
   readonly memory?: {
+    /** Most tokens of a prompt; default 100000 */
     readonly maxContextTokens?: number;
+    /** How full the window is when older messages are summarised; default 80 */
     readonly thresholdPercent?: number;
+    /** Number of newest messages that are not summarised; default 20 */
     readonly keepMessages?: number;
   };
   readonly pulse?: {
+    /** Seconds between two heartbeats, which never call a model; default 30 */
     readonly intervalSeconds?: number;
   };
   readonly retry?: {
+    /** Most attempts to answer a message; default 4 */
     readonly maxAttempts?: number;
+    /** Milliseconds before the second attempt; each further wait is twice as long; default 1000 */
     readonly baseMs?: number;
+    /** Longest wait between two attempts, in milliseconds; default 300000 */
     readonly maxDelayMs?: number;
+    /** A message that waits longer than this many milliseconds expires; default 86400000 (a day) */
     readonly staleAfterMs?: number;
   };
   readonly budget?: {
+    /** Most USD to spend in a day; null for no cap */
     readonly dailyUsd?: number | null;
+    /** Most USD to spend in a month; null for no cap */
     readonly monthlyUsd?: number | null;
+    /** Most tokens to use in a day; null for no cap */
     readonly dailyTokens?: number | null;
+    /** Share of a cap at which the budget state becomes warn; default 0.8 */
     readonly warnAt?: number;
-    /** IANA name; decides when a day begins */
+    /** IANA time zone that decides when a day begins; default UTC */
     readonly timezone?: string;
   };
   readonly queue?: {
+    /** Most messages that can wait; default 100 */
     readonly cap?: number;
   };
   readonly logs?: {
+    /** Size at which a new log file is started; default 5242880 */
     readonly maxFileBytes?: number;
+    /** Number of log files to keep; default 50 */
     readonly maxFiles?: number;
   };
-  /** A message starts a stopped monitor */
+  /** True if a new message starts a stopped monitor; default false */
   readonly autoStart?: boolean;
-  /** The wanted state: start sets it, stop clears it, a server start honours it */
+  /** True if the monitor is to start with the server. `start` sets it and `stop` clears it */
   readonly enabled?: boolean;
   /** ISO 8601, UTC, with milliseconds */
   readonly createdAt?: string;
@@ -403,51 +428,69 @@ export interface BlockConfigFile {
 
 /** A change of config.json. The merge is shallow: each given field replaces the old one as a whole. */
 export interface BlockConfigPatch {
+  /** What the block is for */
   readonly description?: string;
   readonly adapter?: BlockAdapterPatch | null;
-  /** Tried in order when the first fails for good */
+  /** Models to try in this order if the first one fails permanently */
   readonly fallbacks?: readonly {
     /** Adapter id */
     readonly provider: AdapterId;
-    /** Model id, as the provider writes it: printable ASCII without spaces, 2048 characters at most, no . or .. between slashes */
+    /** Model id of the provider: at most 2048 characters of printable ASCII without spaces, and no . or .. between slashes */
     readonly model: string;
   }[];
+  /** Instructions for the model */
   readonly systemPrompt?: string;
-  /** Added to the prompt */
+  /** Goals that are added to every prompt */
   readonly goals?: readonly string[];
+  /** Words to find the block by */
   readonly tags?: readonly string[];
   readonly memory?: {
+    /** Most tokens of a prompt; default 100000 */
     readonly maxContextTokens?: number;
+    /** How full the window is when older messages are summarised; default 80 */
     readonly thresholdPercent?: number;
+    /** Number of newest messages that are not summarised; default 20 */
     readonly keepMessages?: number;
   };
   readonly pulse?: {
+    /** Seconds between two heartbeats, which never call a model; default 30 */
     readonly intervalSeconds?: number;
   };
   readonly retry?: {
+    /** Most attempts to answer a message; default 4 */
     readonly maxAttempts?: number;
+    /** Milliseconds before the second attempt; each further wait is twice as long; default 1000 */
     readonly baseMs?: number;
+    /** Longest wait between two attempts, in milliseconds; default 300000 */
     readonly maxDelayMs?: number;
+    /** A message that waits longer than this many milliseconds expires; default 86400000 (a day) */
     readonly staleAfterMs?: number;
   };
   readonly budget?: {
+    /** Most USD to spend in a day; null for no cap */
     readonly dailyUsd?: number | null;
+    /** Most USD to spend in a month; null for no cap */
     readonly monthlyUsd?: number | null;
+    /** Most tokens to use in a day; null for no cap */
     readonly dailyTokens?: number | null;
+    /** Share of a cap at which the budget state becomes warn; default 0.8 */
     readonly warnAt?: number;
-    /** IANA name; decides when a day begins */
+    /** IANA time zone that decides when a day begins; default UTC */
     readonly timezone?: string;
   };
   readonly queue?: {
+    /** Most messages that can wait; default 100 */
     readonly cap?: number;
   };
   readonly logs?: {
+    /** Size at which a new log file is started; default 5242880 */
     readonly maxFileBytes?: number;
+    /** Number of log files to keep; default 50 */
     readonly maxFiles?: number;
   };
-  /** A message starts a stopped monitor */
+  /** True if a new message starts a stopped monitor; default false */
   readonly autoStart?: boolean;
-  /** The wanted state: start sets it, stop clears it, a server start honours it */
+  /** True if the monitor is to start with the server. `start` sets it and `stop` clears it */
   readonly enabled?: boolean;
 }
 
@@ -473,7 +516,7 @@ export interface CostBucket {
   readonly output: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
-  /** null when nothing in it has a known price */
+  /** Cost in USD; null if no call has a known price */
   readonly costUsd: number | null;
   readonly unpricedCalls: number;
 }
@@ -482,9 +525,9 @@ export interface CostBucket {
 export interface CostsFile {
   readonly totalInput: number;
   readonly totalOutput: number;
-  /** USD; null when nothing is priced */
+  /** Cost in USD; null if no call has a known price */
   readonly totalCost: number | null;
-  /** Since the monitor was last started */
+  /** Input tokens since the monitor was last started */
   readonly sessionInput?: number;
   readonly sessionOutput?: number;
   readonly sessionCost?: number | null;
@@ -493,7 +536,7 @@ export interface CostsFile {
   readonly failedCalls?: number;
   readonly unpricedCalls?: number;
   readonly byModel?: Readonly<Record<string, CostBucket>>;
-  /** The last 90 days, UTC */
+  /** Sums of each of the last 90 days (UTC) */
   readonly byDay?: Readonly<Record<string, CostBucket>>;
   readonly byPurpose?: Readonly<Record<string, CostBucket>>;
   readonly lastCall?: {
@@ -513,7 +556,7 @@ export interface CostsFile {
 }
 
 /**
- * One compaction of a block's memory. It is started by a window that passed its threshold or exceeds its limit, or by a person. It writes a new
+ * One compaction of a block's memory. It starts when the window passes its threshold or its limit, or when a person asks for it. It writes a new
  * summary, or moves the window without one (`evicted`), or moves nothing (`failed`).
  */
 export interface Compaction {
@@ -522,13 +565,13 @@ export interface Compaction {
   readonly at: string;
   readonly trigger: 'threshold' | 'overflow' | 'manual';
   readonly outcome: 'summarized' | 'evicted' | 'failed';
-  /** Entries that left the window */
+  /** Number of entries that left the window */
   readonly messages?: number;
   readonly tokensBefore?: number;
   readonly tokensAfter?: number;
   readonly model?: string | null;
   readonly costUsd?: number | null;
-  /** The summary that this one replaced; undo brings it back */
+  /** The summary that this compaction replaced; undo restores it */
   readonly previousSummary?: string;
   readonly previousFirstKeptId?: string | null;
   readonly undone?: boolean;
@@ -549,14 +592,14 @@ export interface MemoryFile {
   readonly summaryUpdatedAt?: string | null;
   readonly facts: readonly Fact[];
   readonly window: {
-    /** The model sees no entry before this one; null for all */
+    /** Id of the first entry that the model sees; null if it sees all */
     readonly firstKeptId: string | null;
     readonly messages: number;
     readonly tokens: number;
     readonly maxTokens: number;
     readonly percent: number;
   };
-  /** The last 20 */
+  /** The last 20 compactions */
   readonly compactions: readonly Compaction[];
   readonly compactionCount: number;
 }
@@ -577,7 +620,7 @@ export interface PulseFile {
   readonly state: BlockState;
   readonly reason?: Reason | null;
   readonly desired?: 'running' | 'stopped';
-  /** A person is needed */
+  /** True if the block needs a person */
   readonly attention?: boolean;
   readonly lastPulse?: string | null;
   /** When the last reply ended */
@@ -591,11 +634,11 @@ export interface PulseFile {
   readonly restarts?: number;
   readonly consecutiveFailures?: number;
   readonly queue?: QueueCounts;
-  /** The last 50 */
+  /** The last 50 transitions */
   readonly transitions?: readonly Transition[];
 }
 
-/** How many messages wait, are being answered, or have failed. */
+/** How many messages are waiting, are being answered, or have failed. */
 export interface QueueCounts {
   readonly queued: number;
   readonly processing: number;
@@ -635,26 +678,26 @@ export interface ChatHistory {
 export interface ChatReceipt {
   readonly queued: true;
   readonly block: string;
-  /** Of the message; its answer carries it as replyTo */
+  /** Id of the message; its answer has it in replyTo */
   readonly id: string;
-  /** Messages before this one, those at work included; 0 also when it has been answered already */
+  /** Number of messages before this one, including those being answered; also 0 if it has already been answered */
   readonly position: number;
-  /** Whether the monitor runs, and so an answer will come */
+  /** True if the monitor is running and will answer */
   readonly running: boolean;
   readonly note: string;
 }
 
-/** A page of a conversation, archived entries included. */
+/** A page of a conversation, including archived entries. */
 export interface HistoryPage {
-  /** So many entries at most; 100 by default, and fewer where they come to more than 8 MiB */
+  /** Most entries to return; 100 by default, and fewer if they are larger than 8 MiB together */
   readonly limit?: number;
-  /** Id of an entry: the page ends right before it */
+  /** Id of an entry; the page ends right before it */
   readonly before?: string;
-  /** Id of an entry: the page begins right after it */
+  /** Id of an entry; the page starts right after it */
   readonly since?: string;
 }
 
-/** A message was cancelled or queued again. */
+/** A message was cancelled or retried. */
 export interface MessageChanged {
   readonly success: true;
   readonly message: string;
@@ -664,14 +707,14 @@ export interface MessageChanged {
 /** One entry and its answer, active or archived. */
 export interface MessageFound {
   readonly entry: ChatEntry;
-  /** The newest answer to it; null where there is none */
+  /** The newest answer to the entry; null if there is none */
   readonly answer: ChatEntry | null;
 }
 
 /** The body that queues a message. */
 export interface PostMessage {
   readonly message: string;
-  /** Your own id: the same one again gives the same entry, and no second message */
+  /** Your own id for the message. Sending the same id again does not create a second message */
   readonly clientId?: string;
 }
 
@@ -680,19 +723,19 @@ export type Channel = 'web' | 'cli' | 'api';
 
 /** An entry of chat.json. */
 export interface ChatEntry {
-  /** Sorts by time of arrival */
+  /** Id of the entry; ids sort by time of arrival */
   readonly id: string;
   readonly role: 'user' | 'assistant';
   readonly content: string;
   /** ISO 8601, UTC, with milliseconds */
   readonly timestamp: string;
-  /** False while a user message still waits for its outcome */
+  /** False while a user message is waiting or being answered */
   readonly processed: boolean;
   readonly status: 'queued' | 'processing' | 'done' | 'failed' | 'cancelled' | 'expired' | 'interrupted';
   readonly channel: Channel;
-  /** On an answer: id of its message */
+  /** On an answer: id of the message that it answers */
   readonly replyTo?: string;
-  /** The sender's own id, which makes sending it again harmless */
+  /** The sender's own id. Sending the same id again does not create a second message */
   readonly clientId?: string;
   readonly attempts?: number;
   /** ISO 8601, UTC, with milliseconds */
@@ -748,9 +791,9 @@ export interface ChatDone {
   readonly usage: Usage;
   readonly stopReason: StopReason;
   readonly toolCalls?: readonly ToolCall[];
-  /** Opaque state of the provider. Send it back untouched with the message or tool call it came with. */
+  /** Opaque state of the provider. Send it back unchanged with the message or tool call that it came with. */
   readonly providerMetadata?: Readonly<Record<string, unknown>>;
-  /** What was left out or changed because this provider or model does not take it */
+  /** What was not sent, or was changed, because the provider or model does not support it */
   readonly warnings?: readonly Warning[];
 }
 
@@ -758,12 +801,12 @@ export interface ChatDone {
 export interface ChatRequest {
   /** Adapter id */
   readonly adapter: AdapterId;
-  /** Model id, as the provider writes it: printable ASCII without spaces, 2048 characters at most, no . or .. between slashes */
+  /** Model id of the provider: at most 2048 characters of printable ASCII without spaces, and no . or .. between slashes */
   readonly model: string;
   readonly messages: readonly Message[];
-  /** true selects server-sent events */
+  /** True to get the answer as server-sent events */
   readonly stream?: boolean;
-  /** Overrides for this request; each wins over auth.json, the environment and the default */
+  /** Settings for this request. They override auth.json, the environment and the defaults */
   readonly config?: ChatConfig;
   readonly tools?: readonly (Tool | NestedTool)[];
 }
@@ -776,12 +819,12 @@ export interface ChatResponse {
     readonly role: 'assistant';
     readonly content: string;
     readonly toolCalls?: readonly ToolCall[];
-    /** Opaque state of the provider. Send it back untouched with the message or tool call it came with. */
+    /** Opaque state of the provider. Send it back unchanged with the message or tool call that it came with. */
     readonly providerMetadata?: Readonly<Record<string, unknown>>;
   };
   readonly usage: Usage;
   readonly stopReason: StopReason;
-  /** What was left out or changed because this provider or model does not take it */
+  /** What was not sent, or was changed, because the provider or model does not support it */
   readonly warnings?: readonly Warning[];
 }
 
@@ -796,7 +839,7 @@ export interface SystemMessage {
   readonly role: 'system';
   /** May be left out only with toolCalls or toolResults */
   readonly content: string;
-  /** Opaque state of the provider. Send it back untouched with the message or tool call it came with. */
+  /** Opaque state of the provider. Send it back unchanged with the message or tool call that it came with. */
   readonly providerMetadata?: Readonly<Record<string, unknown>>;
 }
 
@@ -805,7 +848,7 @@ export interface UserMessage {
   readonly role: 'user';
   /** May be left out only with toolCalls or toolResults */
   readonly content: string;
-  /** Opaque state of the provider. Send it back untouched with the message or tool call it came with. */
+  /** Opaque state of the provider. Send it back unchanged with the message or tool call that it came with. */
   readonly providerMetadata?: Readonly<Record<string, unknown>>;
 }
 
@@ -816,7 +859,7 @@ export interface AssistantMessage {
   readonly content?: string;
   /** Only on role assistant */
   readonly toolCalls?: readonly ToolCall[];
-  /** Opaque state of the provider. Send it back untouched with the message or tool call it came with. */
+  /** Opaque state of the provider. Send it back unchanged with the message or tool call that it came with. */
   readonly providerMetadata?: Readonly<Record<string, unknown>>;
 }
 
@@ -827,47 +870,47 @@ export interface ToolMessage {
   readonly toolResults: readonly ToolResult[];
   /** May be left out only with toolCalls or toolResults */
   readonly content?: string;
-  /** Opaque state of the provider. Send it back untouched with the message or tool call it came with. */
+  /** Opaque state of the provider. Send it back unchanged with the message or tool call that it came with. */
   readonly providerMetadata?: Readonly<Record<string, unknown>>;
 }
 
 /** One message of a conversation. */
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
 
-/** OpenAI's nested form, accepted beside the flat one. */
+/** OpenAI's nested form of a tool, accepted as well as the flat one. */
 export interface NestedTool {
   readonly type: 'function';
   readonly function: Tool;
 }
 
-/** Why an answer ended. `unknown` if the provider gave no reason that we know. */
+/** Why an answer ended. `unknown` if the provider gave no reason that Blockhouse knows. */
 export type StopReason = 'end_turn' | 'max_tokens' | 'stop_sequence' | 'tool_use' | 'content_filter' | 'refusal' | 'unknown';
 
 /** A tool that the model may call. */
 export interface Tool {
-  /** Letters, digits, _ and -, at most 64, beginning with a letter or _ */
+  /** At most 64 letters, digits, _ and -, starting with a letter or _ */
   readonly name: string;
   readonly description?: string;
-  /** JSON Schema of the arguments, an object schema */
+  /** JSON Schema of the arguments; its type must be object */
   readonly parameters?: Readonly<Record<string, unknown>>;
-  /** Accepted, as OpenAI's SDKs write it */
+  /** Accepted because OpenAI's SDKs send it */
   readonly type?: 'function';
-  /** Accepted, as OpenAI's SDKs write it; never passed on, as it would change the schema */
+  /** Accepted because OpenAI's SDKs send it, but never passed on */
   readonly strict?: boolean;
 }
 
 /** A tool call of the model, in answers and in the history of requests. */
 export interface ToolCall {
   readonly id: string;
-  /** Letters, digits, _ and -, at most 64, beginning with a letter or _ */
+  /** At most 64 letters, digits, _ and -, starting with a letter or _ */
   readonly name: string;
-  /** Arguments, a JSON object */
+  /** Arguments as a JSON object */
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** Opaque state of the provider. Send it back untouched with the message or tool call it came with. */
+  /** Opaque state of the provider. Send it back unchanged with the message or tool call that it came with. */
   readonly providerMetadata?: Readonly<Record<string, unknown>>;
 }
 
-/** The result of a tool call, on a message of role `tool`. */
+/** The result of a tool call, in a message with role `tool`. */
 export interface ToolResult {
   readonly toolCallId: string;
   readonly content: string;
@@ -876,9 +919,9 @@ export interface ToolResult {
 
 /** Token counts of one call. */
 export interface Usage {
-  /** Tokens of the prompt, cached ones included */
+  /** Tokens of the prompt, including cached ones */
   readonly inputTokens: number;
-  /** Tokens of the answer, reasoning included */
+  /** Tokens of the answer, including reasoning */
   readonly outputTokens: number;
   /** inputTokens + outputTokens */
   readonly totalTokens: number;
@@ -888,13 +931,13 @@ export interface Usage {
   readonly cacheWriteTokens?: number;
   /** Part of outputTokens spent on reasoning */
   readonly reasoningTokens?: number;
-  /** true when the provider reported no usage and the counts are a guess from the text length */
+  /** True if the provider reported no usage, so the counts are estimated from the length of the text */
   readonly estimated?: boolean;
 }
 
-/** A note about a field that was left out or changed; the call itself succeeded. */
+/** A note about a field that was not sent or was changed. The call itself succeeded. */
 export interface Warning {
-  /** The field of the request, or of the answer, that it is about */
+  /** The field of the request or of the answer that the warning is about */
   readonly field: string;
   readonly message: string;
 }
@@ -909,7 +952,7 @@ export interface CostsReport {
     readonly output: number;
     readonly cacheRead: number;
     readonly cacheWrite: number;
-    /** null when nothing in it has a known price */
+    /** Cost in USD; null if no call has a known price */
     readonly costUsd: number | null;
     readonly unpricedCalls: number;
   }[];
@@ -918,7 +961,7 @@ export interface CostsReport {
 
 /** What the doctor has examined and found. */
 export interface DoctorReport {
-  /** False when a finding is an error */
+  /** False if a finding is an error */
   readonly ok: boolean;
   readonly checked: {
     readonly blocks: number;
@@ -978,9 +1021,9 @@ export interface StreamContentFrame {
   readonly type: 'stream';
   /** Name of the block */
   readonly block: string;
-  /** Of the message that is answered */
+  /** Id of the message that is being answered */
   readonly id: string;
-  /** Only ever counts up; subscribe with the last one seen to get what came after it */
+  /** A number that only grows. Subscribe with the last one that you saw to get what came after it */
   readonly seq: number;
   readonly event: 'content';
   /** The next piece of the answer */
@@ -992,13 +1035,13 @@ export interface StreamDoneFrame {
   readonly type: 'stream';
   /** Name of the block */
   readonly block: string;
-  /** Of the message that is answered */
+  /** Id of the message that is being answered */
   readonly id: string;
-  /** Only ever counts up; subscribe with the last one seen to get what came after it */
+  /** A number that only grows. Subscribe with the last one that you saw to get what came after it */
   readonly seq: number;
   readonly event: 'done';
   readonly answerId: string;
-  /** interrupted: the text so far was kept as the answer */
+  /** interrupted if the reply was stopped; the text so far was kept as the answer */
   readonly status: 'done' | 'interrupted';
   readonly stopReason: string;
 }
@@ -1008,14 +1051,14 @@ export interface StreamErrorFrame {
   readonly type: 'stream';
   /** Name of the block */
   readonly block: string;
-  /** Of the message that is answered */
+  /** Id of the message that is being answered */
   readonly id: string;
-  /** Only ever counts up; subscribe with the last one seen to get what came after it */
+  /** A number that only grows. Subscribe with the last one that you saw to get what came after it */
   readonly seq: number;
   readonly event: 'error';
   readonly code: string;
   readonly error: string;
-  /** Another start follows later */
+  /** True if another attempt follows */
   readonly willRetry: boolean;
 }
 
@@ -1027,9 +1070,9 @@ export interface StreamStartFrame {
   readonly type: 'stream';
   /** Name of the block */
   readonly block: string;
-  /** Of the message that is answered */
+  /** Id of the message that is being answered */
   readonly id: string;
-  /** Only ever counts up; subscribe with the last one seen to get what came after it */
+  /** A number that only grows. Subscribe with the last one that you saw to get what came after it */
   readonly seq: number;
   readonly event: 'start';
   readonly provider: string;
@@ -1042,9 +1085,9 @@ export interface SubscribeFrame {
   readonly type: 'subscribe';
   /** Name of the block */
   readonly block: string;
-  /** Also send replies while they are written; default false */
+  /** True to also get replies while they are being written; default false */
   readonly stream?: boolean;
-  /** With stream: the last seq seen of a reply that is still being written */
+  /** With stream: the last seq that you saw of a reply that is still being written */
   readonly sinceSeq?: number;
 }
 

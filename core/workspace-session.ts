@@ -73,13 +73,13 @@ export class WorkspaceSession {
   /** Throws an Error before `start`. */
   get blocks(): Blocks {
     if (this.#closing !== undefined) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
-    if (this.#held === undefined) throw new Error('Call start() first: blocks live in a workspace that this process holds.');
+    if (this.#held === undefined) throw new Error('Call start() first: it opens the workspace that has the blocks.');
     return this.#held.blocks;
   }
 
   /** A second call waits for the first. Throws WORKSPACE_BUSY. */
   async start(): Promise<void> {
-    if (this.#closing !== undefined) throw new Error('This core was closed.');
+    if (this.#closing !== undefined) throw new Error('This core is closed; create a new one with createCore().');
     this.#starting ??= this.#open();
     try {
       this.#held = await this.#starting;

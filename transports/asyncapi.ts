@@ -30,11 +30,11 @@ const step = { type: 'stream', block, id: 'm0mwsgohuc000030c1625b' };
 const RECEIVED: Readonly<Record<string, Message>> = {
   subscribe: {
     schema: SubscribeFrame,
-    summary: 'Follow a block. Answered by one refresh at once. Subscribing again replaces the options.',
+    summary: 'Follow a block. The server answers at once with a refresh. Subscribing again replaces the options.',
     example: { type: 'subscribe', block, stream: true },
   },
   unsubscribe: { schema: UnsubscribeFrame, summary: 'Stop following a block.', example: { type: 'unsubscribe', block } },
-  ping: { schema: PingFrame, summary: 'Check that the connection is alive; answered by a pong.', example: { type: 'ping' } },
+  ping: { schema: PingFrame, summary: 'Check that the connection is alive. The server answers with a pong.', example: { type: 'ping' } },
 };
 
 /** What the server sends. */
@@ -44,27 +44,27 @@ const SENT: Readonly<Record<string, Message>> = {
     summary: 'The block has changed: read it again. Sent 100 ms after the last change of a burst, and never later than 500 ms after the first.',
     example: { type: 'refresh', block },
   },
-  gone: { schema: GoneFrame, summary: 'The block was archived; the subscription is over.', example: { type: 'gone', block } },
+  gone: { schema: GoneFrame, summary: 'The block was archived, which ends the subscription.', example: { type: 'gone', block } },
   streamStart: {
     schema: StreamStartFrame,
-    summary: 'A reply begins. Discard the text of earlier attempts.',
+    summary: 'A reply starts. Discard the text of an earlier attempt.',
     example: { ...step, seq: 1, event: 'start', provider: 'my-provider', model: 'my-model', attempt: 1 },
   },
   streamContent: { schema: StreamContentFrame, summary: 'The next piece of a reply.', example: { ...step, seq: 2, event: 'content', text: 'I am' } },
   streamDone: {
     schema: StreamDoneFrame,
-    summary: 'A reply is complete, or was interrupted.',
+    summary: 'A reply is complete or was interrupted.',
     example: { ...step, seq: 3, event: 'done', answerId: 'm0mwsgoi17000069665459', status: 'done', stopReason: 'end_turn' },
   },
   streamError: {
     schema: StreamErrorFrame,
-    summary: 'The attempt failed; discard its text.',
+    summary: 'The attempt failed. Discard its text.',
     example: { ...step, seq: 3, event: 'error', code: 'UPSTREAM_TIMEOUT', error: 'The provider was silent for longer than the limit.', willRetry: true },
   },
   pong: { schema: PongFrame, summary: 'The answer to a ping.', example: { type: 'pong' } },
   error: {
     schema: WsErrorFrame,
-    summary: 'A message was refused. The connection goes on.',
+    summary: 'A message was refused. The connection stays open.',
     example: { type: 'error', code: 'BLOCK_NOT_FOUND', error: 'There is no block "grace".', block: 'grace' },
   },
 };
@@ -84,7 +84,7 @@ export function asyncApiDocument(): Record<string, unknown> {
     info: {
       title: 'Blockhouse',
       version: VERSION,
-      description: 'Change notices of blocks, and their replies while they are written. The REST interface is in openapi.json.',
+      description: 'Notices of changes to blocks, and replies while they are being written. The REST interface is in openapi.json.',
       contact: { name: 'The maintainers of Blockhouse' },
       license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' },
       tags: [{ name: 'Blocks', description: 'Named agents that answer messages.' }],
@@ -103,7 +103,7 @@ export function asyncApiDocument(): Record<string, unknown> {
         address: WS_PATH,
         title: 'Changes',
         description:
-          'One JSON object in each text frame. A refused handshake has the status and the error body of the REST interface. Close codes: 1001 the server shuts down, 1003 a binary frame, 1007 text that is not UTF-8, 1008 too many messages or a token that was replaced, 1009 a message over 16 KiB.',
+          'Each text frame is one JSON object. A refused handshake has a status and an error body as in the REST interface. Close codes: 1001 the server is shutting down, 1003 binary frame, 1007 text that is not UTF-8, 1008 too many messages or the token was replaced, 1009 message over 16 KiB.',
         messages: mapOf((name) => ({ $ref: `#/components/messages/${name}` })),
         bindings: { ws: { method: 'GET', headers: fields('authorization'), query: fields('token'), bindingVersion: '0.1.0' } },
       },

@@ -29,11 +29,11 @@ export function assertOwnHost(req: IncomingMessage, options: GuardOptions): void
   }
   const { origin } = req.headers;
   if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`) {
-    throw new BlockhouseError('FORBIDDEN_ORIGIN', 'Requests from pages of other sites are refused.');
+    throw new BlockhouseError('FORBIDDEN_ORIGIN', 'Requests from web pages of other sites are refused.');
   }
   const site = req.headers['sec-fetch-site'];
   if (origin === undefined && (site === 'cross-site' || site === 'same-site'))
-    throw new BlockhouseError('FORBIDDEN_ORIGIN', 'Requests from pages of other sites are refused.');
+    throw new BlockhouseError('FORBIDDEN_ORIGIN', 'Requests from web pages of other sites are refused.');
 }
 
 const MAX_URL_CHARACTERS = 8 * 1024;

@@ -69,7 +69,7 @@ export class WrongTokens {
     if (attempts.count <= MOST_A_MINUTE) return;
     const refusal = new BlockhouseError(
       'TOO_MANY_ATTEMPTS',
-      `More than ${MOST_A_MINUTE} wrong tokens within a minute; \`blockhouse token\` prints the right one.`,
+      `This address sent more than ${MOST_A_MINUTE} wrong tokens within a minute. \`blockhouse token\` prints the right one.`,
       {
         retryAfterMs: attempts.since + MINUTE_MS - now,
       },

@@ -52,14 +52,14 @@ export function createAnthropic(): Adapter {
     curatedModels: MODELS,
     verify: async (fetchJson, settings) => {
       const list = await fetchJson(joinURL(settings.values['baseURL'] ?? '', '/v1/models?limit=1', VERSION_SUFFIX));
-      return asArray(isObject(list) ? list['data'] : undefined).length > 0 ? 'The key is valid.' : 'The key is valid, but no model is listed for it.';
+      return asArray(isObject(list) ? list['data'] : undefined).length > 0 ? 'The key is valid.' : 'The key is valid, but Anthropic lists no models for it.';
     },
   });
 }
 
 function missingCredential({ values }: ResolvedSettings): string | undefined {
   if (values['apiKey'] !== undefined || values['authToken'] !== undefined) return undefined;
-  return 'Anthropic needs a key: set ANTHROPIC_API_KEY, or anthropic.apiKey in auth.json (`blockhouse auth set anthropic`). A request can bring its own in config.apiKey.';
+  return 'Anthropic needs a key: set ANTHROPIC_API_KEY, or anthropic.apiKey in auth.json (`blockhouse auth set anthropic`). A request can send its own key in config.apiKey.';
 }
 
 function keyHeader({ values }: ResolvedSettings): Record<string, string> {

@@ -19,7 +19,7 @@ const LARGEST_WHOLE_ANSWER = 21_333;
 const THINKING_LEFT_OUT: Warning = {
   field: 'messages',
   message:
-    'Earlier thinking was left out: it is valid only for its model and for the exact conversation before it. One of the two has changed, or a part of it did not come back.',
+    'Earlier thinking was not sent. It is only valid with the same model and the exact conversation before it, and one of the two has changed or a part is missing.',
 };
 const EPHEMERAL: CacheControl = { type: 'ephemeral' };
 
@@ -58,7 +58,7 @@ export function translate(model: string, prompt: Prompt): { body: AnthropicReque
   trimFinalAssistant(body.messages);
   if (prompt.temperature !== undefined) {
     if (takesTemperature(model)) body.temperature = prompt.temperature;
-    else warnings.push({ field: 'config.temperature', message: `${model} does not take a temperature; it was left out.` });
+    else warnings.push({ field: 'config.temperature', message: `${model} does not support temperature, so it was not sent.` });
   }
   return { body, warnings };
 }

@@ -47,7 +47,7 @@ export function readEnd(blocks: readonly RawBlock[], stop: unknown, usage: unkno
     }
     if (stopReason !== 'max_tokens' && stopReason !== 'refusal') throw malformed('the arguments of a tool call are not a JSON object');
     whole = false;
-    events.push({ type: 'warning', warning: { field: 'message.toolCalls', message: `A call of ${name} was cut off (${stopReason}) and left out.` } });
+    events.push({ type: 'warning', warning: { field: 'message.toolCalls', message: `A call to ${name} was cut off (${stopReason}) and is not included.` } });
   }
   // A turn that lacks a block is no longer what the model wrote, so its thinking must not be sent back.
   if (whole) events.push(...thinkingState(blocks, context));

@@ -114,7 +114,7 @@ function addReasoning(block: Reasoning, delta: Record<string, unknown>): void {
 function toCall(block: Call, stopReason: StopReason, isLast: boolean): ChatEvent {
   const args = argumentsOf(block);
   if (stopReason === 'max_tokens' && (args === undefined || isLast)) {
-    const message = `A call of ${block.name} was cut off by the token limit and left out.`;
+    const message = `A call to ${block.name} was cut off by the token limit and is not included.`;
     return { type: 'warning', warning: { field: 'message.toolCalls', message } };
   }
   if (args === undefined) throw malformed('the arguments of a tool call are not a JSON object');

@@ -15,8 +15,8 @@ const PACKAGE = '@aws-sdk/credential-provider-node';
 const STORE = 'store keys with `blockhouse auth set bedrock` (bedrock.accessKeyId and bedrock.secretAccessKey in auth.json)';
 const ENVIRONMENT = 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY';
 const BEARER = 'or set AWS_BEARER_TOKEN_BEDROCK';
-const REQUEST = 'A request can bring its own in config.accessKeyId and config.secretAccessKey';
-const WAYS = `${STORE}, ${ENVIRONMENT}, name a profile of ~/.aws in AWS_PROFILE, ${BEARER}. ${REQUEST}`;
+const REQUEST = 'A request can send its own keys in config.accessKeyId and config.secretAccessKey';
+const WAYS = `${STORE}, ${ENVIRONMENT}, set AWS_PROFILE to a profile in ~/.aws, ${BEARER}. ${REQUEST}`;
 
 /** AWS's chain for one profile: finds keys and caches them until they expire. */
 export type KeyProvider = () => Promise<AwsKeys>;
@@ -72,7 +72,7 @@ export class ProviderChain {
     });
   }
 
-  /** Ends every wait with SHUTTING_DOWN. A look-up that has begun goes on. */
+  /** Ends every wait with SHUTTING_DOWN. A look-up that has started continues. */
   close(): void {
     this.#isClosed = true;
     for (const waiters of this.#waiting.values()) for (const waiter of waiters) waiter.failed(closing());
@@ -115,7 +115,7 @@ function withoutPackage(profile: string | undefined, cause: unknown): Blockhouse
   return new BlockhouseError(
     'ADAPTER_NOT_CONFIGURED',
     `${wanted} needs the package ${PACKAGE}, which is not installed. Run \`npm install ${PACKAGE}\` where Blockhouse is installed (with -g if it is ` +
-      `installed globally), and start Blockhouse again. Or do without it: ${STORE}, ${ENVIRONMENT}, ${BEARER}. ${REQUEST}.`,
+      `installed globally), and restart Blockhouse. To do without it, ${STORE}, ${ENVIRONMENT}, ${BEARER}. ${REQUEST}.`,
     { cause, retryable: false },
   );
 }

@@ -51,8 +51,8 @@ export function keyProblem({ sources }: ResolvedSettings): string | undefined {
     const missing = KEY_PARTS.slice(0, 2).find((name) => !here(name));
     if (missing === undefined || !KEY_PARTS.some(here)) continue;
     const given = KEY_PARTS.find(here);
-    if (place === 'request') throw invalidRequest(`config.${missing}`, `is required beside config.${given}`);
-    return `bedrock.${given} in auth.json is part of a key; bedrock.${missing} is missing beside it (\`blockhouse auth set bedrock\`).`;
+    if (place === 'request') throw invalidRequest(`config.${missing}`, `is required together with config.${given}`);
+    return `bedrock.${given} is set in auth.json, but bedrock.${missing} is missing. Set both with \`blockhouse auth set bedrock\`.`;
   }
   return undefined;
 }

@@ -34,9 +34,9 @@ export function trustedOrigins(settings: ResolvedSettings): readonly string[] {
 /** A sentence about the setting that no URL can be built from; undefined if all are usable. */
 export function endpointProblem(settings: ResolvedSettings): string | undefined {
   const { values, sources } = settings;
-  if (!REGION.test(regionOf(settings))) return `region from ${sources['region']} is not an AWS region. Write one like us-east-1.`;
+  if (!REGION.test(regionOf(settings))) return `region from ${sources['region']} is not an AWS region. Use one such as us-east-1.`;
   const bad = ['endpoint', 'controlEndpoint'].find((name) => values[name] !== undefined && !isWebURL(values[name]));
-  return bad === undefined ? undefined : `${bad} from ${sources[bad]} must be an absolute http or https URL without user name, query and fragment.`;
+  return bad === undefined ? undefined : `${bad} from ${sources[bad]} must be an absolute http or https URL without a user name, query or fragment.`;
 }
 
 function runtimeBase(settings: ResolvedSettings): string {

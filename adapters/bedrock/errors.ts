@@ -66,5 +66,5 @@ function withProfileHint(message: string, settings: ResolvedSettings | undefined
   const model = /model ID (\S+)/.exec(message)?.[1] ?? '<model>';
   const prefix = settings === undefined ? undefined : profilePrefix(regionOf(settings));
   const ids = [...(prefix === undefined ? [] : [prefix]), 'global.'].map((start) => `${start}${model}`);
-  return `${message} (Ask for an inference profile: ${ids.join(' or ')}.)`;
+  return `${message} (Use an inference profile as the model: ${ids.join(' or ')}.)`;
 }

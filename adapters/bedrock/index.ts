@@ -59,10 +59,10 @@ async function verify(fetchJson: FetchJson, settings: ResolvedSettings): Promise
   try {
     const list = await fetchJson(controlURL(settings, '/foundation-models?byOutputModality=TEXT'));
     const count = asArray(asObject(list)['modelSummaries']).length;
-    return `The credentials are valid in ${region}; ${count} foundation ${count === 1 ? 'model is' : 'models are'} offered there.`;
+    return `The credentials are valid in ${region}; ${count} foundation ${count === 1 ? 'model is' : 'models are'} available there.`;
   } catch (error) {
     if (!isListingDenied(error)) throw error;
-    return `The credentials are valid in ${region}; listing the models there is not permitted to them (bedrock:ListFoundationModels).`;
+    return `The credentials are valid in ${region}, but they do not allow listing models (bedrock:ListFoundationModels).`;
   }
 }
 

@@ -19,7 +19,7 @@ const NO_OUTPUT = '(no output)';
 const REASONING_LEFT_OUT: Warning = {
   field: 'messages',
   message:
-    'Earlier reasoning was left out: it is valid only for its model and for the exact conversation before it. One of the two has changed, or a part of it did not come back.',
+    'Earlier reasoning was not sent. It is only valid with the same model and the exact conversation before it, and one of the two has changed or a part is missing.',
 };
 
 /** A POST to `/model/{id}/converse`, or to `converse-stream` for a stream. */
@@ -61,12 +61,12 @@ function warningsFor(model: string, prompt: Prompt, replayed: boolean): Warning[
   const hasReasoning = prompt.turns.some((turn) => turn.role === 'assistant' && metadataOf(turn, 'bedrock') !== undefined);
   if (hasReasoning && !replayed) warnings.push(REASONING_LEFT_OUT);
   if (prompt.temperature !== undefined && !takesTemperature(model))
-    warnings.push({ field: 'config.temperature', message: `${model} does not take a temperature, or does not say that it does; it was left out.` });
+    warnings.push({ field: 'config.temperature', message: `${model} is not known to support temperature, so it was not sent.` });
   if (prompt.cacheControl && !takesCachePoints(model))
-    warnings.push({ field: 'config.cacheControl', message: `Bedrock caches prompts of Claude and Nova models only, by their ids; ${model} is neither.` });
+    warnings.push({ field: 'config.cacheControl', message: `Bedrock caches prompts only for Claude and Nova models, and ${model} is neither.` });
   const hasFailedResult = prompt.turns.some((turn) => turn.role === 'tool' && turn.results.some((result) => result.isError));
   if (hasFailedResult && !takesResultStatus(model))
-    warnings.push({ field: 'messages', message: `${model} takes no error mark on tool results; isError was left out.` });
+    warnings.push({ field: 'messages', message: `${model} does not support isError on tool results, so it was not sent.` });
   return warnings;
 }
 

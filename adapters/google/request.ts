@@ -120,7 +120,10 @@ function declareTools(tools: readonly Tool[]): { tools: GoogleFunctionDeclaratio
     if (parameters === undefined) return head;
     const { schema, dropped } = cleanSchema(parameters);
     if (dropped.length > 0)
-      warnings.push({ field: `tools[${index}].parameters`, message: `Gemini does not take these schema keywords; they were left out: ${dropped.join(', ')}.` });
+      warnings.push({
+        field: `tools[${index}].parameters`,
+        message: `Gemini does not support these schema keywords, so they were not sent: ${dropped.join(', ')}.`,
+      });
     return { ...head, parametersJsonSchema: objectSchema(schema) };
   });
   return { tools: declared, warnings };
@@ -132,11 +135,14 @@ function generationConfig(model: string, prompt: Prompt, stream: boolean): { con
   const limit = stream ? GEMINI_4_LIMIT.streamed : GEMINI_4_LIMIT.whole;
   const warnings: Warning[] = [];
   if (maxTokens > limit)
-    warnings.push({ field: 'config.maxTokens', message: `Gemini 4 answers at most ${limit} tokens ${stream ? 'streamed' : 'at once'}; ${limit} was sent.` });
-  if (temperature !== undefined) warnings.push({ field: 'config.temperature', message: 'Gemini 4 ignores it; it was left out.' });
+    warnings.push({
+      field: 'config.maxTokens',
+      message: `Gemini 4 allows at most ${limit} tokens ${stream ? 'with streaming' : 'without streaming'}, so ${limit} was sent.`,
+    });
+  if (temperature !== undefined) warnings.push({ field: 'config.temperature', message: 'Gemini 4 ignores temperature, so it was not sent.' });
   return { config: { maxOutputTokens: Math.min(maxTokens, limit) }, warnings };
 }
 
 function cacheWarnings(prompt: Prompt): Warning[] {
-  return prompt.cacheControl ? [{ field: 'config.cacheControl', message: 'Gemini caches long prefixes by itself; there is nothing to switch on.' }] : [];
+  return prompt.cacheControl ? [{ field: 'config.cacheControl', message: 'Gemini caches long prompts automatically, so this setting has no effect.' }] : [];
 }

@@ -1,5 +1,5 @@
 // The context that a model is loaded with (`num_ctx`). Ollama's own default is 4,096 tokens on most machines, and it cuts a longer prompt
-// without an error. Each other size loads the model anew, so sizes should change seldom.
+// without an error. A different size reloads the model, so sizes should rarely change.
 //
 // powers-of-two: a size is a power of two from FLOOR on, or the limit, so a growing conversation changes its size seldom.
 // grow-only: while a model is likely to be loaded, its size never shrinks, so that short and long requests can alternate.

@@ -5,7 +5,7 @@ import { asObject, asString } from '../read.ts';
 /** Reads an answer with an error status. */
 export function readError(answer: ErrorAnswer): ProviderError {
   const message = asString(asObject(answer.json)['error']) ?? fallbackMessage(answer);
-  if (answer.status === 404 && /^model\b.*not found/is.test(message)) return { kind: 'rejected', message: `${message} (get it with \`ollama pull\`)` };
+  if (answer.status === 404 && /^model\b.*not found/is.test(message)) return { kind: 'rejected', message: `${message} (download it with \`ollama pull\`)` };
   return { kind: kindOfStatus(answer.status), message };
 }
 

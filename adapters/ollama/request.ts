@@ -58,12 +58,12 @@ function setContext(body: OllamaRequest, key: string, sizes: ContextSizes, limit
   const size = sizes.sizeFor(key, { promptTokens, answerTokens: options.num_predict, limit });
   options.num_ctx = size;
   if (promptTokens > size) {
-    const message = `The prompt has about ${promptTokens} tokens, and the context of ${body.model} is limited to ${size}: Ollama leaves out the oldest messages. A larger OLLAMA_CONTEXT_LENGTH helps if the model can take more.`;
+    const message = `The prompt has about ${promptTokens} tokens, but the context of ${body.model} is limited to ${size}, so Ollama drops the oldest messages. Raise OLLAMA_CONTEXT_LENGTH if the model supports more.`;
     return [{ field: 'messages', message }];
   }
   const room = Math.max(size - promptTokens, LEAST_ANSWER);
   if (options.num_predict <= room) return [];
-  const message = `The prompt leaves about ${room} of the ${size} tokens that the context of ${body.model} is limited to; ${room} was sent instead of ${options.num_predict}.`;
+  const message = `The context of ${body.model} is limited to ${size} tokens, and the prompt leaves about ${room} for the answer, so ${room} was sent instead of ${options.num_predict}.`;
   options.num_predict = room;
   return [{ field: 'config.maxTokens', message }];
 }
@@ -75,5 +75,5 @@ function tokensOf({ messages, tools }: OllamaRequest): number {
 }
 
 function warningsFor(prompt: Prompt): Warning[] {
-  return prompt.cacheControl ? [{ field: 'config.cacheControl', message: 'Ollama reuses prefixes by itself; there is nothing to switch on.' }] : [];
+  return prompt.cacheControl ? [{ field: 'config.cacheControl', message: 'Ollama caches prompts automatically, so this setting has no effect.' }] : [];
 }

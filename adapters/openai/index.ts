@@ -46,11 +46,11 @@ function missingCredential(settings: ResolvedSettings): string | undefined {
   for (const name of ['organization', 'project']) {
     const value = settings.values[name];
     if (value !== undefined && !HEADER_SAFE.test(value))
-      return `${name} from ${settings.sources[name]} has characters that an HTTP header can't contain; set it again.`;
+      return `${name} from ${settings.sources[name]} contains characters that are not allowed in an HTTP header. Set it again.`;
   }
   // A server on this machine usually needs no key.
   if (settings.values['apiKey'] !== undefined || isLoopback(settings)) return undefined;
-  return `OpenAI needs a key: set OPENAI_API_KEY, or openai.apiKey in auth.json (\`blockhouse auth set openai\`). A request can bring its own in config.apiKey.`;
+  return `OpenAI needs a key: set OPENAI_API_KEY, or openai.apiKey in auth.json (\`blockhouse auth set openai\`). A request can send its own key in config.apiKey.`;
 }
 
 /** Organization and project belong to the stored key: with another key OpenAI would refuse them, and other servers must not see them. */
@@ -80,6 +80,6 @@ async function verify(fetchJson: FetchJson, settings: ResolvedSettings): Promise
     return `${isOwnHost(settings) ? 'The key is valid' : `The server at ${url.origin} answers`}; ${count} ${count === 1 ? 'model is' : 'models are'} listed.`;
   } catch (error) {
     if (!(error instanceof BlockhouseError) || !isListingRefused(error)) throw error;
-    return 'The key is valid, but not allowed to list models.';
+    return 'The key is valid, but it is not allowed to list models.';
   }
 }

@@ -23,7 +23,7 @@ export const MODELS: readonly string[] = [
 const FIRST_REASONING_MAJOR = 5;
 
 /**
- * Reasoning models take no temperature, and return reasoning that the next request sends back. A rule instead of a list, so that it also
+ * Reasoning models do not support temperature, and return reasoning that the next request sends back. A rule instead of a list, so that it also
  * covers next month's model. `model` may be fine-tuned (`ft:…`) or begin with a vendor, as compatible servers write it.
  */
 export function isReasoningModel(model: string): boolean {

@@ -9,10 +9,10 @@ export const CALL_ID = /^[a-zA-Z0-9_-]{1,64}$/;
 export function warningsFor(model: string, prompt: Prompt): Warning[] {
   const warnings: Warning[] = [];
   if (prompt.temperature !== undefined && isReasoningModel(model)) {
-    warnings.push({ field: 'config.temperature', message: `${model} is a reasoning model, which takes no temperature; it was left out.` });
+    warnings.push({ field: 'config.temperature', message: `${model} is a reasoning model and does not support temperature, so it was not sent.` });
   }
   if (prompt.cacheControl) {
-    warnings.push({ field: 'config.cacheControl', message: 'OpenAI caches prefixes by itself; there is nothing to switch on.' });
+    warnings.push({ field: 'config.cacheControl', message: 'OpenAI caches prompts automatically, so this setting has no effect.' });
   }
   return warnings;
 }

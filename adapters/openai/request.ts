@@ -38,7 +38,7 @@ function buildResponsesRequest({ model, prompt, settings, stream }: ChatContext)
 
 function floorWarnings({ maxTokens }: Prompt): Warning[] {
   if (maxTokens === undefined || maxTokens >= MIN_OUTPUT_TOKENS) return [];
-  return [{ field: 'config.maxTokens', message: `OpenAI takes no limit below ${MIN_OUTPUT_TOKENS}; ${MIN_OUTPUT_TOKENS} was sent.` }];
+  return [{ field: 'config.maxTokens', message: `OpenAI does not allow a limit below ${MIN_OUTPUT_TOKENS}, so ${MIN_OUTPUT_TOKENS} was sent.` }];
 }
 
 function toTool({ name, description, parameters }: Tool): ResponsesTool {

@@ -106,7 +106,7 @@ export class OutputItems {
     const warnings = this.#broken.map((name) => cutCallWarning(name, reason ?? ''));
     if (reason !== 'max_output_tokens' || this.#hasText || this.#hasCalls || warnings.length > 0) return warnings;
     return [
-      { type: 'warning', warning: { field: 'config.maxTokens', message: 'The limit was used up by reasoning before any text was written; ask for more.' } },
+      { type: 'warning', warning: { field: 'config.maxTokens', message: 'Reasoning used up the token limit before any text was written. Raise maxTokens.' } },
     ];
   }
 
@@ -125,8 +125,8 @@ export function readArguments(given: unknown): Json | undefined {
 
 /** The warning about a call that was left out because the answer was cut off; `name` may be ''. */
 export function cutCallWarning(name: string, reason: string): ChatEvent {
-  const what = name === '' ? 'A tool call' : `The call of ${name}`;
-  return { type: 'warning', warning: { field: 'message.toolCalls', message: `${what} was cut off (${reason}) and left out.` } };
+  const what = name === '' ? 'A tool call' : `A call to ${name}`;
+  return { type: 'warning', warning: { field: 'message.toolCalls', message: `${what} was cut off (${reason}) and is not included.` } };
 }
 
 /** Both counts already include their details. */

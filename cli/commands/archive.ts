@@ -113,7 +113,7 @@ export class RestoreCommand extends ServerCommand {
   }
 }
 
-/** Deletes for good; without a terminal it needs `--yes`. */
+/** Deletes permanently; without a terminal it needs `--yes`. */
 export class PurgeCommand extends ServerCommand {
   static override readonly paths = [['purge']];
   static override readonly usage = Command.Usage({
@@ -127,12 +127,12 @@ export class PurgeCommand extends ServerCommand {
   archive = Option.String({ name: 'archive' });
 
   protected override async run(): Promise<ExitKind> {
-    const question = `Delete ${oneLine(this.archive)} for good, with its configuration, memory and messages?`;
+    const question = `Permanently delete ${oneLine(this.archive)}, with its configuration, memory and messages?`;
     const isAgreed =
       this.yes ||
       (await this.interruptible(async () => {
         const refuse = (): never => {
-          throw new CliError('usage', 'This deletes for good; add --yes to confirm.');
+          throw new CliError('usage', 'This deletes the block permanently; add --yes to confirm.');
         };
         return (await this.agreed(question, refuse)) ? 'ok' : 'unexpected';
       })) === 'ok';

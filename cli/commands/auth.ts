@@ -78,7 +78,7 @@ export class AuthListCommand extends ServerCommand {
     return this.withServerOrShell(asked, async ({ settings }, from) => {
       const rows = settings.map(({ adapter, field, value, source }) => [adapter, field, value, source]);
       await this.print({ from, settings }, rows.length === 0 ? [] : columns([['ADAPTER', 'FIELD', 'VALUE', 'SOURCE'], ...rows]));
-      if (rows.length === 0) await this.say(`Nothing is stored, and no variable is set; \`${this.hint('auth', 'set', '<id>')}\` stores a key.`);
+      if (rows.length === 0) await this.say(`Nothing is stored, and no environment variable is set; \`${this.hint('auth', 'set', '<id>')}\` stores a key.`);
       return 'ok';
     });
   }
@@ -99,7 +99,7 @@ export class AuthRemoveCommand extends BaseCommand {
       const id = core.credentials?.ids().includes(this.id) ? this.id : adapterOf(core, this.id).id;
       const removed = await inWorkspace(config, async () => (await core.credentials?.remove(id)) ?? false);
       await this.print({ adapter: id, removed }, []);
-      await this.say(removed ? `Removed ${id} from auth.json.` : `auth.json has nothing for ${id}.`);
+      await this.say(removed ? `Removed ${id} from auth.json.` : `auth.json has no entry for ${id}.`);
       return 'ok';
     });
   }
@@ -115,12 +115,12 @@ export class AuthCommand extends BaseCommand {
   });
 
   protected override run(): Promise<ExitKind> {
-    throw new CliError('usage', 'A subcommand is missing: auth set <id>, auth list or auth rm <id>.');
+    throw new CliError('usage', 'A subcommand is missing. Use auth set <id>, auth list or auth rm <id>.');
   }
 }
 
 /** Checks the id first, because the core's message repeats it, and it may be a key in the wrong place. */
 function adapterOf(core: Core, id: string): Adapter {
-  if (!/^[a-z]{1,16}$/.test(id)) throw new CliError('usage', `This is not an adapter id; there are ${core.adapterIds().join(', ')}.`);
+  if (!/^[a-z]{1,16}$/.test(id)) throw new CliError('usage', `There is no such adapter. Use one of ${core.adapterIds().join(', ')}.`);
   return core.adapter(id);
 }

@@ -52,7 +52,7 @@ export class ListCommand extends ServerCommand {
   async #remark(blocks: readonly BlockEntry[], isHalted: boolean): Promise<void> {
     if (blocks.length === 0) await this.say(`There are no blocks yet; \`${this.hint('new', '<name>', '--provider', '<id>')}\` makes one.`);
     const lines = attentionLines(blocks, this.width, (...words) => this.hint(...words));
-    if (isHalted) lines.unshift(`All blocks are halted; \`${this.hint('unhalt')}\` lets them go on.`);
+    if (isHalted) lines.unshift(`All blocks are halted; \`${this.hint('unhalt')}\` lets them continue.`);
     if (lines.length > 0) await this.say(['', ...lines].join('\n'));
   }
 
@@ -181,7 +181,7 @@ export class NewCommand extends ServerCommand {
       return await api.monitor(this.name, 'start');
     } catch (error) {
       if (!(error instanceof CliError) || error.kind === 'interrupted') throw error;
-      throw new CliError(error.kind, `${this.name} was created, but does not start: ${error.message}`, error, error.body);
+      throw new CliError(error.kind, `${this.name} was created, but could not be started: ${error.message}`, error, error.body);
     }
   }
 
@@ -204,7 +204,7 @@ export class NewCommand extends ServerCommand {
     const known = typeof base === 'object' && base !== null ? (base as { provider?: unknown }) : {};
     const provider = this.provider ?? known.provider;
     if (this.provider === undefined && this.model === undefined) return undefined;
-    if (typeof provider !== 'string') throw new CliError('usage', `--model needs --provider, too; \`${this.command} adapters\` lists the providers.`);
+    if (typeof provider !== 'string') throw new CliError('usage', `--model also needs --provider; \`${this.command} adapters\` lists the providers.`);
     const isOther = this.provider !== undefined && this.provider !== known.provider;
     const model = this.model ?? (isOther ? await api.defaultModel(provider) : undefined);
     // The other fields of the base, such as an address, belong to the base's own provider.

@@ -30,7 +30,7 @@ export class ConfigGetCommand extends ServerCommand {
     const path = this.field === undefined ? [] : parsePath(this.field);
     return this.withServer(async (api) => {
       const value = readPath({ ...(await api.config(this.name)) }, path);
-      if (value === undefined) throw new CliError('usage', `The configuration of ${this.name} has no such field.`);
+      if (value === undefined) throw new CliError('usage', `The configuration of ${this.name} has no field ${this.field}.`);
       const isText = typeof value === 'string' && !this.json;
       await writeLines(this.stdout, [isText ? manyLines(value) : toJson(value, this.json ? undefined : INDENT)]);
       return 'ok';
@@ -71,7 +71,7 @@ export class ConfigSetCommand extends ServerCommand {
         return api.updateConfig(this.name, patchOf({ ...before }, assignments), isNested ? before.rev : undefined);
       });
       await this.print({ success: true, config, warnings }, []);
-      await this.say(`Changed; the configuration of ${this.name} now has revision ${config.rev}.`);
+      await this.say(`Changed; the configuration of ${this.name} is now at revision ${config.rev}.`);
       await this.sayWarnings(warnings);
       return 'ok';
     });
@@ -111,7 +111,7 @@ export class ConfigEditCommand extends ServerCommand {
         const after = await draft.read();
         const changed = after === text ? undefined : await this.#send(api, before, after, config.rev);
         await this.print({ success: true, changed: changed !== undefined, config: changed?.config ?? config, warnings: changed?.warnings }, []);
-        await this.say(changed === undefined ? 'Nothing was changed.' : `Changed; the configuration of ${this.name} now has revision ${changed.config.rev}.`);
+        await this.say(changed === undefined ? 'Nothing was changed.' : `Changed; the configuration of ${this.name} is now at revision ${changed.config.rev}.`);
         await this.sayWarnings(changed?.warnings);
       } catch (error) {
         throw keptAt(draft.file, error);
@@ -126,7 +126,7 @@ export class ConfigEditCommand extends ServerCommand {
     const { changedFields, parseFields } = await import('../config-edit.ts');
     const after = await parseFields(text, 'The text');
     const gone = Object.keys(before).filter((field) => !Object.hasOwn(after, field));
-    if (gone.length > 0) await this.say(`note: ${gone.join(', ')} stays as before; a field can only be changed, not removed.`);
+    if (gone.length > 0) await this.say(`note: ${gone.join(', ')} was kept, because a field can be changed but not removed.`);
     const patch = changedFields(before, after);
     return Object.keys(patch).length === 0 ? undefined : api.updateConfig(this.name, patch, rev);
   }
@@ -147,6 +147,6 @@ export class ConfigCommand extends ServerCommand {
   });
 
   protected override run(): Promise<ExitKind> {
-    throw new CliError('usage', 'A subcommand is missing: config get <name>, config set <name> <path>=<value> or config edit <name>.');
+    throw new CliError('usage', 'A subcommand is missing. Use config get <name>, config set <name> <path>=<value> or config edit <name>.');
   }
 }

@@ -63,7 +63,7 @@ export class MemoryCommand extends ServerCommand {
     if (last === undefined || last.id === before?.id || last.outcome === 'summarized') return told;
     if (last.outcome === 'failed')
       throw new CliError('provider', `The summary could not be made; \`${this.hint('logs', this.name, '--level', 'warn')}\` says why.`);
-    await this.say('note: the older messages left the window without a summary.');
+    await this.say('note: the older messages were removed from the window without a summary.');
     return told;
   }
 }
@@ -103,7 +103,7 @@ export class CostsCommand extends ServerCommand {
       }
       await this.print(report, this.json ? [] : costsTable(report, { width: this.width, style: this.style }));
       const { unpricedCalls } = report.total;
-      if (!this.json && unpricedCalls > 0) await this.say(`note: the price of ${unpricedCalls === 1 ? 'one call is' : `${unpricedCalls} calls is`} not known.`);
+      if (!this.json && unpricedCalls > 0) await this.say(`note: the price of ${unpricedCalls === 1 ? 'one call is' : `${unpricedCalls} calls is`} unknown.`);
       return 'ok';
     });
   }

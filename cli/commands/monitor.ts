@@ -17,7 +17,7 @@ abstract class MonitorCommand extends ServerCommand {
   protected abstract concerns(block: BlockEntry): boolean;
 
   protected override async run(): Promise<ExitKind> {
-    if (this.all === this.names.length > 0) throw new CliError('usage', this.all ? 'Give either names or --all, not both.' : 'Name a block, or give --all.');
+    if (this.all === this.names.length > 0) throw new CliError('usage', this.all ? 'Give either names or --all, not both.' : 'Name a block or give --all.');
     return this.withServer(async (api) => {
       const names = this.all ? (await api.list()).blocks.filter((block) => this.concerns(block)).map(({ name }) => name) : this.names;
       if (names.length === 0) await this.say(`There is no block to ${this.action}.`);

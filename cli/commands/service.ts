@@ -27,9 +27,9 @@ abstract class ManagedCommand extends ServerCommand {
     const { serviceManager } = await import('../service-managers.ts');
     const manager = serviceManager(process.platform, this.context.env);
     if (manager === undefined)
-      throw new CliError('place', `There is no service for ${process.platform}; run \`${this.hint('serve')}\` under its own service manager.`);
+      throw new CliError('place', `Services are not supported on ${process.platform}; run \`${this.hint('serve')}\` with the service manager of the system.`);
     if (await manager.isReachable()) return manager;
-    if (manager.id === 'launchd') throw new CliError('place', 'launchd has no login session of yours here; log in at the screen of this Mac, and try again.');
+    if (manager.id === 'launchd') throw new CliError('place', 'There is no launchd login session here; log in at the screen of this Mac and try again.');
     await this.#sayWithoutSession();
     throw new CliError('place', 'There is no systemd user session here, so nothing was changed.');
   }
@@ -71,7 +71,7 @@ export class ServiceInstallCommand extends ManagedCommand {
     return this.interruptible(async (signal) => {
       const { readConfig } = await import('../compose.ts');
       const config = readConfig({ workspace: this.workspace, port: this.port }, this.context.env);
-      if (config.port === 0) throw new CliError('usage', 'A service needs a port that stays the same; choose one with --port, such as 8420.');
+      if (config.port === 0) throw new CliError('usage', 'A service needs a fixed port; choose one with --port, such as 8420.');
       const manager = await this.manager();
       const before = await this.#refuseSecondServer(config, manager);
       const command: ServerCommandLine = [process.execPath, SCRIPT, 'serve', '--workspace', config.workspace, '--port', String(config.port)];
@@ -91,7 +91,7 @@ export class ServiceInstallCommand extends ManagedCommand {
     const { readLock } = await import('../../core/index.ts');
     const holder = existsSync(workspace) ? await readLock(workspace) : undefined;
     if (holder !== undefined && !(await manager.state()).active)
-      throw new CliError('place', `A server runs on ${workspace} already (process ${holder.pid}); end it (Ctrl-C in its terminal), and try again.`);
+      throw new CliError('place', `A server is already running for ${workspace} (process ${holder.pid}); stop it (Ctrl-C in its terminal) and try again.`);
     return holder?.pid;
   }
 
@@ -103,7 +103,7 @@ export class ServiceInstallCommand extends ManagedCommand {
       if (waited % LOOK_MS === 0 && waited > 0 && !(await manager.state()).active) break;
       await delay(POLL_MS, undefined, { signal });
     }
-    throw new CliError('server', `The service is installed, but its server does not run; the log says why: \`${manager.logs}\`.`);
+    throw new CliError('server', `The service is installed, but its server is not running; the log says why: \`${manager.logs}\`.`);
   }
 
   async #explain({ logs, keepsRunning }: ServiceManager, url: string): Promise<void> {
@@ -117,7 +117,7 @@ export class ServiceInstallCommand extends ManagedCommand {
     for (const line of columns(rows)) await this.say(`  ${line}`);
   }
 
-  /** Names the settings of this shell that the service does not have; their values stay out of the file, because it is no place for a key. */
+  /** Names the settings of this shell that the service does not have; their values stay out of the file, because keys do not belong there. */
   async #sayUnseen(config: ProcessConfig, manager: ServiceManager): Promise<void> {
     const { createConfiguredCore } = await import('../compose.ts');
     const { env } = this.context;
@@ -148,7 +148,7 @@ export class ServiceUninstallCommand extends ManagedCommand {
     const removed = existsSync(file);
     if (removed) await manager.uninstall();
     await this.print({ manager: id, file, removed }, []);
-    await this.say(removed ? `Stopped the service and removed its file:\n  ${file}\nThe workspace stays.` : `No service is installed: there is no ${file}.`);
+    await this.say(removed ? `Stopped the service and removed its file:\n  ${file}\nThe workspace was kept.` : `No service is installed: there is no ${file}.`);
     return 'ok';
   }
 }
@@ -168,7 +168,7 @@ export class ServiceStatusCommand extends ManagedCommand {
     const installed = existsSync(file);
     const { active, enabled } = installed ? await manager.state() : { active: false, enabled: false };
     const rows = [
-      ['state', installed ? (active ? 'runs' : 'does not run') : 'not installed'],
+      ['state', installed ? (active ? 'running' : 'not running') : 'not installed'],
       ['at login', enabled ? 'starts' : 'does not start'],
       ['file', file],
       ['log', logs],
@@ -188,6 +188,6 @@ export class ServiceCommand extends ServerCommand {
   });
 
   protected override run(): Promise<ExitKind> {
-    throw new CliError('usage', 'A subcommand is missing: service install, service status or service uninstall.');
+    throw new CliError('usage', 'A subcommand is missing. Use service install, service status or service uninstall.');
   }
 }

@@ -62,7 +62,7 @@ async function createFile(file: string, content: Uint8Array): Promise<void> {
     await handle.sync();
   } catch (error) {
     await unlink(file); // an incomplete file would look like a complete one
-    throw new CliError('place', `${file} can't be written: ${(error as Error).message}`, error);
+    throw new CliError('place', `${file} can't be written: ${(error as Error).message}.`, error);
   } finally {
     await handle.close();
   }
@@ -96,7 +96,7 @@ export class ImportCommand extends ServerCommand {
   #content(signal: AbortSignal): Promise<Buffer> {
     if (this.file === '-') return readBytes(this.context.stdin, MAX_BYTES, signal);
     return readFile(this.file, { signal }).catch((error: Error) => {
-      throw new CliError('usage', `${this.file} can't be read: ${error.message}`, error);
+      throw new CliError('usage', `${this.file} can't be read: ${error.message}.`, error);
     });
   }
 }

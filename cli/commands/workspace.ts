@@ -37,7 +37,7 @@ export class DoctorCommand extends ServerCommand {
   protected override async run(): Promise<ExitKind> {
     const config = await this.config();
     if (!existsSync(config.workspace)) {
-      throw new CliError('place', `There is no workspace ${config.workspace}; \`${this.hint('serve')}\` makes it.`);
+      throw new CliError('place', `There is no workspace ${config.workspace}; \`${this.hint('serve')}\` creates it.`);
     }
     const { inWorkspace } = await import('../compose.ts');
     const server = async (api: Api): Promise<Checked> =>
@@ -140,6 +140,6 @@ export class UnhaltCommand extends ServerCommand {
 }
 
 function describe({ halted, since, reason }: HaltState): string {
-  if (!halted) return 'Released: started monitors continue.';
-  return `Halted${since == null ? '' : ` (${relative(since, Date.now())})`}${reason == null || reason === '' ? '' : `: ${oneLine(reason)}`}; no monitor calls a model, and replies that are being written end.`;
+  if (!halted) return 'The kill switch is released; started monitors continue.';
+  return `Halted${since == null ? '' : ` (${relative(since, Date.now())})`}${reason == null || reason === '' ? '' : `: ${oneLine(reason)}`}; no monitor calls a model, and replies in progress are ended.`;
 }

@@ -1,6 +1,6 @@
 // The stored credentials: `auth.json`, one object per adapter, mode 0600, read again when it changes.
 //
-// never-empty: a damaged file never counts as an empty one. The last good content stays in use, and the bus reports the damage. If there never was
+// never-empty: a damaged file never counts as an empty one. The last valid content stays in use, and the bus reports the damage. If there never was
 //   good content, every use fails and names the file.
 // own-entry: an entry of the wrong form affects only its own adapter, and stays in the file.
 // one-change-at-a-time: changes are made one after the other, so that none overwrites another.
@@ -49,7 +49,7 @@ export class CredentialStore {
     this.#file.refresh();
   }
 
-  /** Looks at the file if there is one: a missing file must not count as a good one yet (never-empty). The bus tells of damage. */
+  /** Looks at the file if there is one: a missing file must not count as a good one yet (never-empty). The bus reports damage. */
   tellDamage(): void {
     if (existsSync(this.#file.path)) this.#file.refresh();
   }
@@ -130,7 +130,7 @@ function parseStored(state: FileState): Stored {
   if (state.kind === 'missing') return new Map();
   if (state.kind === 'unreadable') throw new Error(state.reason);
   const json = parseBytes(Buffer.from(state.text)); // its errors don't quote the text, which contains keys
-  if (!isObject(json)) throw new Error('it must hold a JSON object with one entry for each adapter');
+  if (!isObject(json)) throw new Error('it must contain a JSON object with one entry for each adapter');
   return new Map(Object.entries(json));
 }
 

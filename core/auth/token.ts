@@ -10,7 +10,7 @@ import { ensureFolder, replaceFile } from '../workspace/atomic-file.ts';
 import { closeToOthers, type FileState, FreshFile } from '../workspace/fresh-file.ts';
 
 const FORM = /^bh_[A-Za-z0-9_-]{43}$/;
-const NEW_TOKEN_HINT = 'make a new one with `blockhouse token --new-token`';
+const NEW_TOKEN_HINT = 'Create a new token with `blockhouse token --new-token`.';
 
 /** The file that holds the token. */
 export function tokenPath(workspace: string): string {
@@ -45,7 +45,7 @@ export class ApiToken {
       await writeNewToken(workspace);
       this.#file.refresh(true);
     }
-    if (this.#token === undefined) throw new Error(`${this.#file.path} can't be used: ${this.#fault}; ${NEW_TOKEN_HINT}`);
+    if (this.#token === undefined) throw new Error(`${this.#file.path} can't be used: ${this.#fault}. ${NEW_TOKEN_HINT}`);
   }
 
   /** True if `presented` is the current token. */
@@ -61,7 +61,7 @@ export class ApiToken {
   /** The current token, for printing. Throws if there is no usable token. */
   reveal(): string {
     this.#file.refresh(true);
-    if (this.#token === undefined) throw new Error(`${this.#file.path} can't be used: ${this.#fault}; ${NEW_TOKEN_HINT}`);
+    if (this.#token === undefined) throw new Error(`${this.#file.path} can't be used: ${this.#fault}. ${NEW_TOKEN_HINT}`);
     return this.#token.toString('utf8');
   }
 
@@ -77,5 +77,5 @@ export class ApiToken {
 function faultOf(state: FileState): string | undefined {
   if (state.kind === 'missing') return 'it does not exist';
   if (state.kind === 'unreadable') return state.reason;
-  return FORM.test(state.text.trim()) ? undefined : 'it does not hold a token (bh_ and 43 characters)';
+  return FORM.test(state.text.trim()) ? undefined : 'it does not contain a token (bh_ and 43 characters)';
 }

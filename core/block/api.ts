@@ -52,91 +52,104 @@ export interface FollowOptions {
   onChange?(): void;
   /** Called once when the block is gone (archived). Nothing is called after it. */
   onGone?(): void;
-  /** Called with each step of a reply. Steps after `sinceSeq` of a reply under way come at once, with the text so far as one `content`. */
+  /** Called with each step of a reply. For a reply under way, the steps after `sinceSeq` come at once, with the text so far as one `content`. */
   onReply?(step: ReplyStep): void;
   readonly sinceSeq?: number | undefined;
 }
 
 /**
- * Blocks and their archive. Names are checked here: a bad one is INVALID_REQUEST where a block is made and BLOCK_NOT_FOUND
- * elsewhere. Bodies are checked at run time. Every promise may reject with a BlockhouseError; a change is on disk when its promise resolves.
+ * Blocks and their archive. Names and bodies are checked at run time: an invalid name gives INVALID_REQUEST when a block is created and
+ * BLOCK_NOT_FOUND elsewhere. Every promise may reject with a BlockhouseError. A change is on disk when its promise resolves.
  */
 export interface Blocks {
   /** The numbers of blocks and of running monitors. Reads no files. */
   counts(): { readonly blocks: number; readonly monitorsRunning: number };
-  /** Sorted by name. Entries are frozen, and the same object until the block changes. */
+  /** The blocks, sorted by name. Entries are frozen; an entry is the same object until its block changes. */
   list(): Promise<readonly BlockEntry[]>;
-  /** `body` is `{name, config?}`. `warnings` name its unknown fields. NAME_TAKEN, INVALID_REQUEST. */
+  /** Creates a stopped block. `warnings` name unknown fields of its configuration. Rejects with NAME_TAKEN or INVALID_REQUEST. */
   create(body: CreateBlock): Promise<{ readonly name: string; readonly warnings: readonly Warning[] }>;
+  /** The contents of the block's files. */
   details(name: string): Promise<BlockDetails>;
+  /** Why the block is in its state, what it will do next, and what you can do. Also works for a damaged block. */
   explain(name: string): Promise<Explanation>;
+  /** The configuration with all defaults filled in. */
   config(name: string): Promise<BlockConfig>;
-  /** Shallow merge; `warnings` name unknown fields. REVISION_MISMATCH if `ifMatch` is not the current revision. */
+  /**
+   * Changes fields of the configuration. The merge is shallow: each given field replaces the old one as a whole. `warnings` name unknown fields.
+   * Rejects with REVISION_MISMATCH if `ifMatch` is not the current revision.
+   */
   updateConfig(
     name: string,
     patch: BlockConfigPatch,
     options?: { readonly ifMatch?: number | undefined },
   ): Promise<{ readonly config: BlockConfig; readonly warnings: readonly Warning[] }>;
-  /** Idempotent. INVALID_REQUEST, which says what to do, if no model or credential is set. */
+  /** Starts the monitor; does nothing if it is running. Rejects with INVALID_REQUEST, which says what to do, if no model or credential is set. */
   start(name: string): Promise<{ readonly message: string; readonly pulse: BlockPulse }>;
-  /** Idempotent. A reply under way has ten seconds to end; then it is aborted and its text is kept as interrupted. */
+  /** Stops the monitor; does nothing if it is stopped. A reply under way has ten seconds to finish; then it is aborted and its text is kept as interrupted. */
   stop(name: string): Promise<{ readonly message: string; readonly pulse: BlockPulse }>;
+  /** Stops the monitor and starts it again. */
   restart(name: string): Promise<{ readonly message: string; readonly pulse: BlockPulse }>;
-  /** Clears memory, costs and pulse; with `hard` also the logs. Chat history and configuration stay. */
+  /** Clears memory, costs and pulse; with `hard` also the logs. Chat history and configuration are kept. */
   reset(name: string, options?: { readonly hard?: boolean }): Promise<{ readonly message: string; readonly cleared: readonly string[] }>;
   /**
-   * `body` is `{message, clientId?}`. On disk when it resolves. QUEUE_FULL beyond the cap of the block. A `clientId` is known while its message is
-   * active, and while the message is among the 20,000 with a clientId that were archived last.
+   * Queues a message. Rejects with QUEUE_FULL if the queue of the block is full. The same `clientId` again does not queue a second message, as long as
+   * the first one is active or among the last 20,000 archived messages with a clientId.
    */
   post(name: string, body: PostMessage, channel: Channel): Promise<ChatReceipt>;
   /**
    * The active entries, oldest first. With `page`, entries of the whole conversation, archived ones included; an empty page is the end of it.
-   * MESSAGE_NOT_FOUND if the page refers to an entry that does not exist.
+   * Rejects with MESSAGE_NOT_FOUND if the page refers to an entry that does not exist.
    */
   history(name: string, page?: HistoryPage): Promise<readonly ChatEntry[]>;
-  /** A message with its answer, or an answer, active or archived. MESSAGE_NOT_FOUND. */
+  /** A message with its answer, or an answer, active or archived. Rejects with MESSAGE_NOT_FOUND. */
   message(name: string, messageId: string): Promise<MessageFound>;
   /**
-   * Cancels a waiting message, ends a reply under way and keeps its text so far, or gives up a failed message. WRONG_STATE if the message has
-   * another outcome.
+   * Cancels a message that is waiting, is being answered or has failed. The text of a reply so far is kept. Rejects with WRONG_STATE if the message
+   * has another outcome.
    */
   cancel(name: string, messageId: string): Promise<ChatEntry>;
-  /** Queues a failed, cancelled or expired message again. WRONG_STATE otherwise; QUEUE_FULL beyond the cap of the block. */
+  /** Retries a failed, cancelled or expired message. Rejects with WRONG_STATE for any other message, and with QUEUE_FULL if the queue is full. */
   retry(name: string, messageId: string): Promise<ChatEntry>;
   /** The 20 newest log files, newest first, the last 64 KiB of each. */
   logs(name: string): Promise<readonly LogFile[]>;
-  /** `body` is `{text, pinned?}`. */
+  /** Adds a fact to the memory of the block. */
   addFact(name: string, body: AddFact): Promise<Fact>;
+  /** Removes a fact from the memory of the block. */
   removeFact(name: string, factId: string): Promise<void>;
-  /** Lets the block's model summarise all but the newest messages. */
+  /** Asks the block's model to summarise all but the newest messages. Nothing is deleted. */
   compact(name: string): Promise<BlockMemory>;
-  /** Brings back the summary and the window from before the last compaction. WRONG_STATE when there is none. */
+  /** Restores the summary and the window from before the last compaction. Rejects with WRONG_STATE if there is none. */
   undoCompaction(name: string): Promise<BlockMemory>;
   /** Stops the monitor, then moves the block to the archive. */
   archive(name: string): Promise<{ readonly archiveName: string }>;
   /**
-   * `body` is `{name}`. Stops the monitor, moves the block, and starts it again if it ran. After a crash in between, the block is in the archive.
-   * Its spending counts under the new name too. NAME_TAKEN if there is such a block.
+   * Stops the monitor, renames the block, and starts it again if it was running. After a crash in between, the block is in the archive. Its spending
+   * counts under the new name too. Rejects with NAME_TAKEN if a block has the new name. `body` is `{name}`.
    */
   rename(name: string, body: unknown): Promise<{ readonly name: string }>;
-  /** Newest first. */
+  /** The archived blocks, newest first. */
   archives(): Promise<readonly ArchiveInfo[]>;
-  /** `archive` is an archive name, or an original name that only one archive has; `body` is `{name?}`. The restored block is stopped. */
+  /**
+   * Makes an archived block active again, stopped, under the name in `body` or its old one. `archive` is an archive name, or an original name that
+   * only one archive has.
+   */
   restore(archive: string, body?: RestoreArchive): Promise<{ readonly name: string }>;
-  /** Deletes an archived block for good. */
+  /** Permanently deletes an archived block. */
   purge(archive: string): Promise<{ readonly archiveName: string }>;
   /** A tar.gz of the block's files. */
   export(name: string): Promise<Uint8Array>;
-  /** Makes a stopped block from such a tar.gz, under its own or another name. Two are unpacked at a time; the others wait. */
+  /** Creates a stopped block from an exported tar.gz, under its own or another name. Two are unpacked at a time; the others wait. */
   import(archive: Uint8Array, name?: string): Promise<{ readonly name: string }>;
   /** Money and tokens of all blocks, or of one, from the ledger. Resets and archives don't change them. */
   costs(query: { readonly by: 'block' | 'model' | 'day'; readonly block?: string | undefined }): Promise<CostsReport>;
-  /** Examines every file and message. */
+  /** Checks every file and message, and changes nothing. */
   check(): Promise<DoctorReport>;
+  /** Whether the kill switch is set, since when and why. */
   halted(): HaltState;
-  /** The kill switch: no monitor calls a model until it is released. Survives a restart. */
+  /** Sets the kill switch: no monitor calls a model until it is released, even after a restart. */
   halt(body?: SetHalt): Promise<HaltState>;
+  /** Releases the kill switch. */
   unhalt(): Promise<HaltState>;
-  /** Calls back on changes until the returned function is called. Throws BLOCK_NOT_FOUND. */
+  /** Calls `options` back on changes and replies until the returned function is called. Throws BLOCK_NOT_FOUND. */
   follow(name: string, options: FollowOptions): StopFollowing;
 }

@@ -37,7 +37,7 @@ export async function findArchive(archive: string, given: string): Promise<Archi
   const named = (await listArchives(archive)).filter(({ originalName }) => originalName === given);
   if (named.length > 1) {
     const choices = named.map((one) => one.archiveName).join(', ');
-    throw new BlockhouseError('AMBIGUOUS_ARCHIVE', `There are ${named.length} archived blocks ${given}: name one of ${choices}.`);
+    throw new BlockhouseError('AMBIGUOUS_ARCHIVE', `There are ${named.length} archived blocks named ${given}. Use one of the archive names ${choices}.`);
   }
   if (named[0] === undefined) throw archiveNotFound(given);
   return named[0];

@@ -161,7 +161,7 @@ export class BlockFolders {
     } catch (error) {
       throw storageFault(error);
     }
-    if (found !== undefined) throw new BlockhouseError('NAME_TAKEN', `There is a block ${name} already; choose another name.`);
+    if (found !== undefined) throw new BlockhouseError('NAME_TAKEN', `A block named ${name} already exists; choose another name.`);
   }
 
   /** no-replacement, moved-is-moved. */
@@ -205,7 +205,7 @@ async function confirmed(folder: string): Promise<Unconfirmed> {
 
 /** hidden-remains. */
 function remains(archiveName: string, hidden: string, error: NodeJS.ErrnoException): BlockhouseError {
-  const message = `${archiveName} is deleted, but not all of its files could be removed (${error.code ?? error.message}). What is left lies in archive/${hidden}: remove it by hand, or the server tries again at its next start.`;
+  const message = `${archiveName} was deleted, but some of its files could not be removed (${error.code ?? error.message}). The rest is in archive/${hidden}; remove it by hand, or the server tries again when it next starts.`;
   return new BlockhouseError('STORAGE_FAILED', message, { cause: error });
 }
 

@@ -1,4 +1,4 @@
-// The list of blocks: one cached entry for each, made anew when its block has changed.
+// The list of blocks: one cached entry for each, rebuilt when its block has changed.
 //
 // background-look: an open block reports its changes itself. For the others, each `list` starts a comparison of file times in the background; the
 //   edits that it finds are in the next list.

@@ -170,7 +170,7 @@ export class Block implements BlockContext {
     return ask(this.#actor, { type: 'block.stop', cause, actor });
   }
 
-  /** Ends everything for good, and resolves when it has ended. A second call aborts a reply at once. */
+  /** Ends everything permanently, and resolves when it has ended. A second call aborts a reply at once. */
   end(): Promise<void> {
     this.#followers.pause(); // followers don't need the last writes
     return ask(this.#actor, { type: 'block.close' });

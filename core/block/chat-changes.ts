@@ -57,9 +57,11 @@ function assertRoom(entries: Entries, added: ChatEntry, cap: number): number {
     waiting += 1;
     bytes += bytesOf(entry);
   }
-  const limit = waiting >= cap ? `queue.cap is ${cap}` : `together they may have ${WAITING_BYTES} bytes`;
+  const limit = waiting >= cap ? `queue.cap is ${cap}` : `waiting messages are limited to ${WAITING_BYTES} bytes in total`;
   if (waiting < cap && bytes <= WAITING_BYTES) return waiting;
-  throw new BlockhouseError('QUEUE_FULL', `${waiting} messages wait already (${limit}); try again later.`, { retryAfterMs: RETRY_AFTER_MS });
+  throw new BlockhouseError('QUEUE_FULL', `The queue is full: ${waiting} messages are already waiting (${limit}). Try again later.`, {
+    retryAfterMs: RETRY_AFTER_MS,
+  });
 }
 
 function positionOf(entries: Entries, entry: ChatEntry): number {
@@ -145,7 +147,7 @@ const AGAIN: ReadonlySet<string> = new Set(['failed', 'cancelled', 'expired']);
  */
 export function queueAgain(entries: Entries, entry: ChatEntry, { at, cap }: { readonly at: string; readonly cap: number }): Change<Entries, ChatEntry> {
   if (entry.role !== 'user' || !AGAIN.has(entry.status)) {
-    throw new BlockhouseError('WRONG_STATE', `Only a failed, cancelled or expired message can be queued again; this one is ${entry.status}.`);
+    throw new BlockhouseError('WRONG_STATE', `Only a failed, cancelled or expired message can be retried; this one is ${entry.status}.`);
   }
   assertRoom(entries, entry, cap);
   const { nextAttemptAt: _due, startedAt: _start, finishedAt: _end, ...rest } = entry;
@@ -179,11 +181,11 @@ export function recover(entries: Entries, recovery: Recovery): Entries {
 function recoverOne(entry: ChatEntry, { now, at, staleAfterMs, maxAttempts }: Recovery): ChatEntry {
   if (entry.status === 'queued') {
     if (!(now - Date.parse(entry.timestamp) > staleAfterMs)) return entry; // also for a timestamp that is no time
-    const error = { code: 'EXPIRED', message: 'It waited too long for a monitor; queue it again if it still matters.', retryable: true };
+    const error = { code: 'EXPIRED', message: 'It waited too long to be answered. Retry it if it still matters.', retryable: true };
     return { ...entry, status: 'expired', processed: true, finishedAt: at, error };
   }
   // One attempt more than usual, because the crash may have had another cause.
   if ((entry.attempts ?? 0) <= maxAttempts) return { ...entry, status: 'queued', processed: false };
-  const error = { code: 'CRASHED', message: 'The server ended each time while it was being answered.', retryable: true };
+  const error = { code: 'CRASHED', message: 'The server stopped each time while the message was being answered.', retryable: true };
   return { ...entry, status: 'failed', processed: true, finishedAt: at, error };
 }

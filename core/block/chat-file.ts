@@ -25,9 +25,9 @@ export function formatChat(entries: Entries): string {
  * have the same id (a copied line), the later one gets a new id. Throws an Error that names the entry and its field.
  */
 export function parseChat(value: unknown): Entries {
-  if (!Array.isArray(value)) throw new Error('it must hold an array of messages');
+  if (!Array.isArray(value)) throw new Error('it must contain an array of messages');
   if (value.length > MAX_ENTRIES) {
-    throw new Error(`it holds ${value.length} messages, and at most ${MAX_ENTRIES} can be active; move the oldest ones into a file in chat-archive`);
+    throw new Error(`it contains ${value.length} messages, but at most ${MAX_ENTRIES} can be active; move the oldest ones to a file in chat-archive`);
   }
   const taken = new Set<string>();
   return value.map((item: unknown, index) => {
@@ -63,8 +63,8 @@ function entryFault(item: Readonly<Record<string, unknown>>): Error | undefined 
   }
   const { role, status, replyTo } = item;
   const statuses = STATUSES_OF[role];
-  if (status !== undefined && !statuses.includes(status)) return new Error(`status must be one of ${statuses.join(', ')} where the role is ${role}`);
-  if (role === 'user' && replyTo !== undefined) return new Error('replyTo must be on an answer only, and the role is user');
+  if (status !== undefined && !statuses.includes(status)) return new Error(`status must be one of ${statuses.join(', ')} for role ${role}`);
+  if (role === 'user' && replyTo !== undefined) return new Error('replyTo is only allowed on an answer, but the role is user');
   return undefined;
 }
 

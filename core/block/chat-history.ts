@@ -180,5 +180,5 @@ function entryIn(line: string): ChatEntry | undefined {
 }
 
 function notFound(id: string): BlockhouseError {
-  return new BlockhouseError('MESSAGE_NOT_FOUND', `The block has no message ${JSON.stringify(id.slice(0, 64))}, neither active nor in its chat-archive.`);
+  return new BlockhouseError('MESSAGE_NOT_FOUND', `The block has no message ${JSON.stringify(id.slice(0, 64))}, neither in chat.json nor in chat-archive.`);
 }

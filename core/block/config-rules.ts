@@ -47,14 +47,13 @@ export function applyPatch(
 }
 
 function checkedPatch(patch: unknown, name: string, place: string): Record<string, unknown> {
-  if (!isObject(patch)) throw invalidRequest('', 'The body must be a JSON object of the fields to change.');
+  if (!isObject(patch)) throw invalidRequest('', 'The body must be a JSON object with the fields to change.');
   if (isDeeperThan(patch, MAX_JSON_DEPTH)) throw invalidRequest('', `The configuration nests deeper than ${MAX_JSON_DEPTH} levels.`);
   assertConfigSize(patch);
   const secret = secretField(patch);
   if (secret !== undefined) throw invalidRequest(`${place}${secret}`, IS_SECRET);
   checkPatch(patch);
-  if (patch['name'] !== undefined && patch['name'] !== name)
-    throw invalidRequest(`${place}name`, "can't change; archive the block and restore it under another name");
+  if (patch['name'] !== undefined && patch['name'] !== name) throw invalidRequest(`${place}name`, "can't be changed here; use `blockhouse rename`");
   const timezone = isObject(patch['budget']) ? patch['budget']['timezone'] : undefined;
   if (typeof timezone === 'string') assertTimezoneAt(place, timezone);
   return Object.fromEntries(Object.entries(patch).filter(([field]) => field !== 'name' && !(FIXED as readonly string[]).includes(field)));
@@ -63,9 +62,9 @@ function checkedPatch(patch: unknown, name: string, place: string): Record<strin
 /** Limits a merged configuration, because unknown fields are kept and could add up. Throws INVALID_REQUEST. */
 export function assertConfigSize(config: object): void {
   if (hasMoreThan(config, MAX_CONFIG_VALUES))
-    throw invalidRequest('', `The configuration would hold more than ${MAX_CONFIG_VALUES} fields and elements; leave some out.`);
+    throw invalidRequest('', `The configuration would have more than ${MAX_CONFIG_VALUES} fields and elements; remove some.`);
   if (JSON.stringify(config).length > MAX_CONFIG_CHARACTERS)
-    throw invalidRequest('', `The configuration would be longer than ${MAX_CONFIG_CHARACTERS} characters; leave something out.`);
+    throw invalidRequest('', `The configuration would be longer than ${MAX_CONFIG_CHARACTERS} characters; shorten it.`);
 }
 
 function assertTimezoneAt(place: string, timezone: string): void {

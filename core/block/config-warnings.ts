@@ -36,7 +36,7 @@ export function configWarnings(patch: unknown, place: '' | 'config.' = ''): read
 function messageFor(field: UnknownField, place: string): string {
   const near = nearMiss(field);
   const question = near === undefined ? '' : ` Did you mean ${place}${near}?`;
-  return `This version does not know the field: it is kept and has no effect.${question}`;
+  return `This field is unknown to this version. It was saved but has no effect.${question}`;
 }
 
 function unknownIn(schema: Schema, value: unknown, path: string): UnknownField[] {

@@ -37,7 +37,7 @@ function secretFiles(workspace: string): Finding[] {
   return SECRET_FILES.flatMap((name) => {
     const stats = statSync(join(workspace, name), { throwIfNoEntry: false });
     if (stats?.isFile() !== true || (stats.mode & 0o077) === 0) return [];
-    return [error(name, 'others on this machine can read or write it', `chmod 600 ${name}`)];
+    return [error(name, 'other users of this machine can read or write it', `chmod 600 ${name}`)];
   });
 }
 
@@ -52,7 +52,7 @@ function credentials(workspace: string, adapters: readonly Adapter[]): Finding[]
   } catch (fault) {
     return [found((fault as Error).message)];
   }
-  if (!isObject(stored)) return [found('it must hold a JSON object with one entry for each adapter')];
+  if (!isObject(stored)) return [found('it must contain a JSON object with one entry for each adapter')];
   const isBad = ([, entry]: [string, unknown]): boolean => !isObject(entry) || Object.values(entry).some((value) => typeof value !== 'string');
   const entries = Object.entries(stored);
   const sound = Object.fromEntries(entries.filter((entry) => !isBad(entry))) as Record<string, object>;
@@ -64,9 +64,8 @@ function credentials(workspace: string, adapters: readonly Adapter[]): Finding[]
 
 function unusedFinding({ entry, field, meant }: UnusedSetting): Finding {
   const [name, setting] = [shown(entry), shown(field ?? '')];
-  const problem =
-    field === undefined ? `no adapter has the name ${name}, so the entry has no effect` : `${name} has no setting ${setting}, so it has no effect`;
-  return warning('auth.json', problem, meant === undefined ? 'Remove it, if it is not meant for another program.' : `Rename it, if you meant ${meant}.`);
+  const problem = field === undefined ? `there is no adapter ${name}, so the entry has no effect` : `${name} has no setting ${setting}, so it has no effect`;
+  return warning('auth.json', problem, meant === undefined ? 'Remove it if no other program uses it.' : `Rename it if you meant ${meant}.`);
 }
 
 /** A long name may be a pasted key. */
@@ -77,7 +76,7 @@ function shown(name: string): string {
 /** The kill switch may have been set long ago, or by a file that happens to have this name. */
 function killSwitch(workspace: string): Finding[] {
   if (lstatSync(join(workspace, 'halted.json'), { throwIfNoEntry: false }) === undefined) return [];
-  return [warning('halted.json', 'all blocks are halted', 'Let them go on with `blockhouse unhalt`, when it is time.')];
+  return [warning('halted.json', 'all blocks are halted', 'Run `blockhouse unhalt` when they should continue.')];
 }
 
 /** Spending that can't be read doesn't count towards the caps. */
@@ -87,15 +86,15 @@ async function spending(ledger: Ledger): Promise<Finding[]> {
   try {
     for await (const _ of lines);
   } catch (fault) {
-    return [error(place, reasonOf(fault as Error), 'See that it is a file that can be read: until then no block with a budget calls a model.')];
+    return [error(place, reasonOf(fault as Error), 'Replace it with a readable file. Until then, no block with a budget calls a model.')];
   }
   const { damagedLines, firstDamaged } = lines;
   if (damagedLines === 0) return [];
   const lost =
     damagedLines === 1
-      ? `line ${firstDamaged} can't be read, and what it spent is`
-      : `${damagedLines} lines can't be read, the first of them line ${firstDamaged}, and what they spent is`;
-  return [error(place, `${lost} not held against the budgets`, 'Repair or remove them by hand while the server is stopped.')];
+      ? `line ${firstDamaged} can't be read, so its cost does`
+      : `${damagedLines} lines can't be read (the first is line ${firstDamaged}), so their costs do`;
+  return [error(place, `${lost} not count towards the budgets`, 'Repair or remove them by hand while the server is stopped.')];
 }
 
 /** Links and files in place of a block's folders: the server doesn't read or write there. */
@@ -103,7 +102,7 @@ export function foreignFolders(folder: string, place: string): Finding[] {
   return BLOCK_FOLDERS.flatMap((name) => {
     const stats = lstatSync(join(folder, name), { throwIfNoEntry: false });
     if (stats === undefined || stats.isDirectory()) return [];
-    return [error(`${place}/${name}`, `it ${foreignKind(stats)}, so nothing in it is read or written`, 'Remove it; the server makes a folder.')];
+    return [error(`${place}/${name}`, `it ${foreignKind(stats)}, so nothing in it is read or written`, 'Remove it; the server creates the folder.')];
   });
 }
 
@@ -139,6 +138,6 @@ async function archivedConfig(folder: string, name: string, place: string): Prom
     parseConfig(isObject(value) ? { ...value, name } : value, name, '');
     return [];
   } catch (fault) {
-    return [error(`${place}/config.json`, readFault(fault as Error), "Repair it by hand; until then the block can't be restored.")];
+    return [error(`${place}/config.json`, readFault(fault as Error), "Repair it by hand. Until then, the block can't be restored.")];
   }
 }

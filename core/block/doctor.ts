@@ -34,7 +34,7 @@ export async function examine({ workspace, folders, ledger, adapters, read }: Ex
   for (const item of itemsOf(folders.blocks)) {
     if (isTemporaryName(item.name)) continue;
     if (!item.isDirectory() || !isBlockName(item.name)) {
-      findings.push(warning(`blocks/${item.name}`, 'it is no folder with the name of a block, so it is ignored', 'Move it elsewhere, or rename it.'));
+      findings.push(warning(`blocks/${item.name}`, 'it is not a folder with a valid block name, so it is ignored', 'Move it elsewhere or rename it.'));
       continue;
     }
     checked.blocks += 1;
@@ -48,7 +48,7 @@ export async function examine({ workspace, folders, ledger, adapters, read }: Ex
       findings.push(...unread, ...outcomes(chat, ids, `blocks/${item.name}/chat.json`), ...failed(chat, item.name));
     } catch (error) {
       const problem = error instanceof BlockhouseError ? error.message : readFault(error as Error);
-      findings.push({ severity: 'error', place: `blocks/${item.name}`, problem, fix: 'Repair the file by hand, or archive the block.' });
+      findings.push({ severity: 'error', place: `blocks/${item.name}`, problem, fix: 'Repair the file by hand or archive the block.' });
     }
     await nextTurn();
   }
@@ -59,7 +59,7 @@ export async function examine({ workspace, folders, ledger, adapters, read }: Ex
 function strayFiles(folder: string, place: string): Finding[] {
   return readdirSync(folder)
     .filter((name) => /\.json\.corrupt-/.test(name))
-    .map((name) => warning(`${place}/${name}`, 'it is the kept copy of a damaged file', 'Take from it what you need, then delete it.'));
+    .map((name) => warning(`${place}/${name}`, 'it is a copy of a damaged file', 'Copy what you need from it, then delete it.'));
 }
 
 /** The ids of messages that are answered in chat-archive/, and findings about its files. */
@@ -72,10 +72,10 @@ async function archivedIds(folder: string, place: string): Promise<{ readonly id
     try {
       let strange = 0;
       for await (const lines of readLines(join(archive, name), ARCHIVE_LIMITS)) strange += takeAnswered(lines, ids);
-      const problem = strange === 1 ? 'it has a line that is no message' : `it has ${strange} lines that are no messages`;
-      if (strange > 0) findings.push(warning(`${place}/${name}`, problem, 'Look at the file, and remove what is no message.'));
+      const problem = strange === 1 ? 'one line is not a message' : `${strange} lines are not messages`;
+      if (strange > 0) findings.push(warning(`${place}/${name}`, problem, 'Remove the lines that are not messages.'));
     } catch (error) {
-      findings.push(warning(`${place}/${name}`, readFault(error as Error), 'See that it can be read, or move it elsewhere.'));
+      findings.push(warning(`${place}/${name}`, readFault(error as Error), 'Make it readable or move it elsewhere.'));
     }
   }
   return { ids, findings };
@@ -93,12 +93,12 @@ function takeAnswered(lines: readonly (string | undefined)[], ids: Set<string>):
   return strange;
 }
 
-/** Reports messages that failed and were not queued again, so that a person notices them. */
+/** Reports messages that failed and were not retried, so that a person notices them. */
 function failed(chat: Entries, name: string): Finding[] {
   const { count, last } = failuresIn(chat);
   if (last === null) return [];
-  const many = count === 1 ? `${last.id}: it has failed` : `${count} messages have failed, the last of them ${last.id}`;
-  const fix = `Queue it again with \`blockhouse queue ${name} --retry <id>\`, or give it up with \`--cancel <id>\`.`;
+  const many = count === 1 ? `message ${last.id} has failed` : `${count} messages have failed, most recently ${last.id}`;
+  const fix = `Retry it with \`blockhouse queue ${name} --retry <id>\`, or cancel it with \`--cancel <id>\`.`;
   return [warning(`blocks/${name}/chat.json`, `${many} (${last.code}: ${last.message})`, fix)];
 }
 
@@ -114,10 +114,10 @@ function outcomes(chat: Entries, archived: ReadonlySet<string>, place: string): 
     const count = answers.get(id) ?? 0;
     if (count > 1) fault(`it has ${count} answers`);
     if (status === 'done' && count === 0 && !archived.has(id)) {
-      found.push(warning(place, `${id}: it is done, and has no answer`, 'Nothing needs to be done if it was written by hand.'));
+      found.push(warning(place, `${id}: it is done but has no answer`, 'If it was written by hand, nothing needs to be done.'));
     }
-    if (count === 1 && (status === 'queued' || status === 'processing')) fault('it has an answer, and waits for one');
-    if (processed === (status === 'queued' || status === 'processing')) fault(`processed is ${processed}, and its status is ${status}`);
+    if (count === 1 && (status === 'queued' || status === 'processing')) fault(`it has an answer, but its status is ${status}`);
+    if (processed === (status === 'queued' || status === 'processing')) fault(`processed is ${processed}, but its status is ${status}`);
     return found;
   });
 }

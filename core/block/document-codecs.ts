@@ -61,7 +61,7 @@ export function parseConfig(value: unknown, name: string, at: string): BlockConf
   const secret = secretField(value); // first, because a damaged file is copied and the copy must not contain a key
   if (secret !== undefined) throw new UncopiedDamage(`${secret} ${IS_SECRET}`);
   const fields = checked(checkConfig, value);
-  if (fields['name'] !== name) throw new Error(`name must be ${JSON.stringify(name)}, as the folder is called`);
+  if (fields['name'] !== name) throw new Error(`name must be ${JSON.stringify(name)}, the name of its folder`);
   const config = completeConfig(fields, name, at);
   // A schema can't list the time zones, and without this check a wrong one would be noticed only after the first paid call.
   checked(() => assertTimezone(config.budget.timezone), config);

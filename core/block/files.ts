@@ -22,7 +22,7 @@ export interface FileListener {
   /** Called after each change, by the server or by hand. */
   onChanged(file: BlockFile, change: ChangeNotice): void;
   onDamaged(file: BlockFile, reason: string, copy: string | undefined): void;
-  /** Called when a derived file could not be read and begins anew. */
+  /** Called when a derived file could not be read and is rebuilt. */
   onRebuilt(file: BlockFile, reason: string): void;
 }
 
@@ -57,7 +57,7 @@ const DOCUMENTS = {
   chat: { parse: parseChat, missing: () => [], format: formatChat } satisfies Document<Entries>,
 };
 
-const CHAT_CURE = 'Repair it by hand; old messages may be moved to a file in chat-archive.';
+const CHAT_CURE = 'Repair it by hand. You can move old messages to a file in chat-archive.';
 
 /** Opens the files in `folder`. `now` gives ISO time. */
 export function openFiles(folder: string, name: string, listener: FileListener, now: () => string): BlockFileSet {
@@ -110,7 +110,7 @@ export async function checkFiles(folder: string): Promise<void> {
       if (content !== undefined) parse(parseBytes(content, values));
     } catch (error) {
       if (isPassingFault(error)) throw error;
-      throw invalidRequest('', `The ${name} of the archive can't be used: ${readFault(error as Error)}.`);
+      throw invalidRequest('', `The ${name} in the archive can't be used: ${readFault(error as Error)}.`);
     }
   }
 }

@@ -79,7 +79,7 @@ export class HaltSwitch {
 }
 
 const UNWRITTEN =
-  "All blocks are halted, but halted.json can't be written, so the switch is lost when the server ends. Make the disk writable, and set it again.";
+  "All blocks are halted, but halted.json can't be written, so the halt ends when the server stops. Make the workspace writable and run `blockhouse halt` again.";
 
 function describe(json: unknown): HaltState {
   const text = (field: string): string | null => {

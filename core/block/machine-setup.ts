@@ -34,7 +34,7 @@ const CRASH_WINDOW_MS = 600_000;
 /** So many faults within ten minutes end in `failed`. */
 export const MAX_CRASHES = 5;
 const CRASH_BASE_MS = 1000;
-/** The longest wait of a timer; after it the choice is made anew. */
+/** The longest wait of a timer; after it the choice is made again. */
 const LONGEST_WAIT_MS = 86_400_000;
 /** How long a message waits after an attempt without an outcome (not-at-once). */
 const STALLED_WAIT_MS = 60_000;

@@ -20,7 +20,7 @@ export type ReplyOutcome =
   | { readonly kind: 'over'; readonly failed: boolean; readonly cancelled?: boolean }
   | Hold;
 
-/** Who wants a step, and why. */
+/** Who asks for a step, and why. */
 export interface Cause {
   readonly cause: string;
   readonly actor: TransitionActor;
@@ -105,7 +105,7 @@ export interface MachineContext extends BlockInput {
   readonly cause: string;
   readonly actor: TransitionActor;
   readonly isStopping: boolean;
-  /** Who wants another run after the one that ends; null if nobody does. */
+  /** Who asks for another run after the one that ends; null if nobody does. */
   readonly next: Cause | null;
   /** Something changed while the next step was being chosen, the files were read, or a reply was made. */
   readonly chooseAgain: boolean;

@@ -75,7 +75,10 @@ export function createBlockMachine(now: () => number) {
       settled: {
         on: {
           'block.compact': [
-            { guard: 'isWorking', actions: { type: 'refuse', params: { code: 'WRONG_STATE', message: 'A reply is being made; try again after it.' } } },
+            {
+              guard: 'isWorking',
+              actions: { type: 'refuse', params: { code: 'WRONG_STATE', message: 'The block is writing a reply; try again when it is done.' } },
+            },
             { guard: not('isActive'), actions: 'refuseWhileMoving' },
             { guard: not('isOpen'), actions: 'refuseAtEnd' },
             { target: 'compacting', actions: 'compactByHand' },
@@ -105,7 +108,9 @@ export function createBlockMachine(now: () => number) {
             ],
           },
         },
-        on: { 'block.compact': { actions: { type: 'refuse', params: { code: 'WRONG_STATE', message: 'Its memory is being summarised already.' } } } }, // one-compaction
+        on: {
+          'block.compact': { actions: { type: 'refuse', params: { code: 'WRONG_STATE', message: 'The memory of the block is already being summarised.' } } },
+        }, // one-compaction
         states: {
           summarising: { on: { 'block.archive': 'ending', 'block.close': 'ending', 'block.stop': { guard: 'isThreshold', target: 'ending' } } },
           ending: { entry: 'abortCompaction' },

@@ -5,7 +5,7 @@ import { BLOCK_NAME_PATTERN } from '../schemas/block-config.ts';
 const BLOCK_NAME = new RegExp(BLOCK_NAME_PATTERN);
 /** Windows opens its devices under these names in every folder. */
 const RESERVED = /^(con|prn|aux|nul|conin|conout|com[0-9]|lpt[0-9])$/;
-const RULE = 'must be 1 to 32 characters a-z, 0-9 and -, not begin with -, and be none of the names that Windows reserves (con, nul, com1, …)';
+const RULE = 'must be 1 to 32 characters from a-z, 0-9 and -, must not start with -, and must not be a name that Windows reserves (con, nul, com1, …)';
 
 /** True for a name that matches BLOCK_NAME_PATTERN and that Windows doesn't reserve. */
 export function isBlockName(name: string): boolean {

@@ -1,4 +1,4 @@
-// The blocks that are held in memory: those at work, those with followers, and those that were used last.
+// The blocks that are held in memory: those that are working, those with followers, and those that were used last.
 //
 // one-object: each block has at most one object while any code refers to it, so that each file has one writer. An object that was dropped is found
 //   again until it is garbage collected.

@@ -190,7 +190,7 @@ async function importBundle({ folders, world, blocks, onMoved }: OperationsConte
     async (folder) => {
       const config = await configIn(folder, wanted, world.now()).catch((error: Error) => {
         if (isPassingFault(error)) throw error;
-        throw invalidRequest('', `The config.json of the archive can't be used: ${readFault(error)}.`);
+        throw invalidRequest('', `The config.json in the archive can't be used: ${readFault(error)}.`);
       });
       await checkFiles(folder);
       assertNewName(config.name);

@@ -40,14 +40,17 @@ async function create({ world, folders, blocks, onMoved }: OperationsContext, bo
   onMoved();
   world.bus.emit('block.created', { block: name });
   if (unconfirmed !== undefined) throw unconfirmed; // the block exists anyway
-  const unheeded = config.enabled ? [{ field: 'config.enabled', message: `A new block is stopped: blockhouse start ${name}` }] : [];
+  const unheeded = config.enabled ? [{ field: 'config.enabled', message: `A new block is stopped. To start it: blockhouse start ${name}` }] : [];
   return { name, warnings: [...configWarnings(body.config, 'config.'), ...unheeded] };
 }
 
 async function update(block: Block, patch: unknown, ifMatch: number | undefined): ReturnType<Blocks['updateConfig']> {
   const config = await block.files.config.update((before) => {
     if (ifMatch !== undefined && ifMatch !== before.rev) {
-      throw new BlockhouseError('REVISION_MISMATCH', `The configuration has revision ${before.rev}, not ${ifMatch}; read it again and repeat the change.`);
+      throw new BlockhouseError(
+        'REVISION_MISMATCH',
+        `The configuration is now at revision ${before.rev}, not ${ifMatch}. Read it again and repeat the change.`,
+      );
     }
     const value = patched(block.world, before, patch, '');
     return { value, result: value };
@@ -60,8 +63,8 @@ function enabledWarnings({ name, isRunning }: Block, patch: unknown): Warning[] 
   const enabled = isObject(patch) ? patch['enabled'] : undefined;
   if (enabled === undefined || enabled === isRunning) return [];
   const message = isRunning
-    ? `The monitor runs on, and does not start again with the server. To stop it now: blockhouse stop ${name}`
-    : `The monitor starts with the next start of the server. To start it now: blockhouse start ${name}`;
+    ? `The monitor keeps running, but will not start when the server next starts. To stop it now: blockhouse stop ${name}`
+    : `The monitor will start when the server next starts. To start it now: blockhouse start ${name}`;
   return [{ field: 'enabled', message }];
 }
 

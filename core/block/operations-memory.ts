@@ -30,7 +30,7 @@ async function addFact(block: Block, body: unknown): Promise<Fact> {
   checkFact(body);
   const fact: Fact = { id: `f${randomBytes(6).toString('hex')}`, text: body.text, pinned: body.pinned ?? true, createdAt: block.at() };
   return block.files.memory.update((memory) => {
-    if (memory.facts.length >= MAX_FACTS) throw new BlockhouseError('WRONG_STATE', `There are ${MAX_FACTS} facts already; remove one first.`);
+    if (memory.facts.length >= MAX_FACTS) throw new BlockhouseError('WRONG_STATE', `The block already has ${MAX_FACTS} facts, the limit; remove one first.`);
     return { value: { ...memory, facts: [...memory.facts, fact] }, result: fact };
   });
 }
@@ -38,7 +38,7 @@ async function addFact(block: Block, body: unknown): Promise<Fact> {
 async function removeFact(block: Block, id: string): Promise<void> {
   await block.files.memory.update((memory) => {
     const facts = memory.facts.filter((fact) => fact.id !== id);
-    if (facts.length === memory.facts.length) throw new BlockhouseError('MESSAGE_NOT_FOUND', 'The block has no fact of this id.');
+    if (facts.length === memory.facts.length) throw new BlockhouseError('MESSAGE_NOT_FOUND', 'The block has no fact with this id.');
     return { value: { ...memory, facts }, result: undefined };
   });
 }
@@ -57,5 +57,5 @@ async function reset(block: Block, hard: boolean): Promise<{ readonly message: s
   await files.memory.replace((old) => ({ ...old, ...fresh, window: { ...fresh.window, firstKeptId: ids.next() } }));
   await files.costs.replace((old) => ({ ...old, ...noCosts(), budget, lastReset: block.at() }));
   await files.pulse.replace((old) => ({ ...((block.isRunning && old) || freshPulse()), transitions: [], restarts: 0, consecutiveFailures: 0 }));
-  return { message: `${name} was reset; configuration and chat history stay.`, cleared: ['memory', 'costs', 'pulse', ...(hard ? ['logs'] : [])] };
+  return { message: `${name} was reset. Its configuration and chat history were kept.`, cleared: ['memory', 'costs', 'pulse', ...(hard ? ['logs'] : [])] };
 }

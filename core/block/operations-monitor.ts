@@ -42,7 +42,7 @@ export function monitorOperations(context: OperationsContext): MonitorOperations
     await want(block, true);
     await run(block, 'start', 'user');
     const message = block.world.halted().halted
-      ? `${block.name} is to run, and waits: all blocks are halted (\`blockhouse unhalt\`).`
+      ? `${block.name} is started, but waits because all blocks are halted. \`blockhouse unhalt\` lets them continue.`
       : startedMessage(block.name, before);
     return { message, pulse: await block.pulse() };
   };
@@ -57,7 +57,7 @@ export function monitorOperations(context: OperationsContext): MonitorOperations
     await assertConfigured(block);
     await block.stop('restart', 'user');
     const { message, pulse } = await start(block);
-    return { message: block.world.halted().halted ? message : `${block.name} was started again.`, pulse };
+    return { message: block.world.halted().halted ? message : `${block.name} was restarted.`, pulse };
   };
 
   /** Starts even a damaged block with `enabled`: its monitor reports the damage and continues after a repair. */
@@ -114,7 +114,8 @@ async function stop(block: Block): Promise<Steered> {
 async function assertConfigured(block: Block): Promise<void> {
   const config = await block.files.config.read();
   const [first] = candidatesOf(config);
-  if (first === undefined) throw invalidRequest('config.adapter', `is not set: \`blockhouse config set ${block.name} 'adapter={"provider":"…","model":"…"}'\``);
+  if (first === undefined)
+    throw invalidRequest('config.adapter', `is not set; set it with \`blockhouse config set ${block.name} adapter.provider=<id> adapter.model=<model>\``);
   const { gateway } = block.world;
   if (isConfigured(gateway, config)) return;
   const missing = missingFor(gateway, first, 'config.adapter.provider');
@@ -124,21 +125,21 @@ async function assertConfigured(block: Block): Promise<void> {
 /** The monitor has ended, but config.json still wants it running, because the disk refused or the file is damaged. */
 function stoppedForNow(name: string, failure: BlockhouseError): BlockhouseError {
   if (failure.code === 'BLOCK_DAMAGED') {
-    const text = `${name} is stopped, but that can't be noted, so that it would start again with the server. ${failure.message} Then stop it once more.`;
+    const text = `${name} is stopped, but this can't be saved, so it would start again with the server. ${failure.message} Then stop it again.`;
     return new BlockhouseError(failure.code, text, { cause: failure });
   }
   if (failure.code !== 'STORAGE_FULL' && failure.code !== 'STORAGE_FAILED') return failure;
   const why =
     failure.code === 'STORAGE_FULL'
-      ? "config.json can't be written, so it would start again with the server. Free some space, and stop it again."
-      : `config.json may not have recorded that: ${failure.message} Stop it again, or it may start with the server.`;
+      ? "config.json can't be written, so it would start again with the server. Free some space and stop it again."
+      : `this may not have been saved to config.json. ${failure.message} Stop it again, or it may start with the server.`;
   return new BlockhouseError(failure.code, `${name} is stopped, but ${why}`, { cause: failure });
 }
 
 /** The message of a start, which also ends the wait of a monitor that waits. */
 function startedMessage(name: string, before: BlockState | undefined): string {
   if (before === undefined) return `${name} is running.`;
-  return WAITS.has(before) ? `${name} was ${before}, and tries again.` : `${name} runs already.`;
+  return WAITS.has(before) ? `${name} was in state ${before} and is trying again.` : `${name} is already running.`;
 }
 
 const WAITS: ReadonlySet<BlockState> = new Set(['backoff', 'paused', 'failed']);

@@ -36,7 +36,9 @@ async function undo(steps: RenameSteps, archiveName: string, from: string, wasRu
     await steps.restore(archiveName, from);
     if (wasRunning) await steps.start(from);
   } catch (error) {
-    throw new BlockhouseError(code, `${message} ${from} could not be brought back; look for ${archiveName} with \`blockhouse archive ls\`.`, { cause: error });
+    throw new BlockhouseError(code, `${message} ${from} could not be restored completely; look for ${archiveName} with \`blockhouse archive ls\`.`, {
+      cause: error,
+    });
   }
 }
 
@@ -45,6 +47,6 @@ async function started(steps: RenameSteps, from: string, to: string): Promise<vo
     await steps.start(to);
   } catch (error) {
     const { code, message } = toBlockhouseError(error);
-    throw new BlockhouseError(code, `${from} is now ${to}, but does not start: ${message}`, { cause: error });
+    throw new BlockhouseError(code, `${from} was renamed to ${to}, but could not be started: ${message}`, { cause: error });
   }
 }

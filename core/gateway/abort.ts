@@ -1,4 +1,4 @@
-// How a caller who leaves ends what was begun for them.
+// Ends the work for a request when its caller aborts or disconnects.
 import { BlockhouseError } from '../errors.ts';
 
 const ONCE = { once: true } as const;
@@ -6,7 +6,7 @@ const ONCE = { once: true } as const;
 /** A signal that never fires. Each request gets its own: a shared one would collect the listeners of all requests. */
 export const never = (): AbortSignal => new AbortController().signal;
 
-/** What is to be called when a signal fires. */
+/** The functions to call when a signal fires. */
 const listeners = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
@@ -32,9 +32,9 @@ export function offAbort(signal: AbortSignal, leave: () => void): void {
   listeners.get(signal)?.delete(leave);
 }
 
-/** The error of a request whose caller has left. */
+/** The error of a request whose caller has aborted or disconnected. */
 export function callerLeft(cause: unknown, mayHaveRun = false): BlockhouseError {
-  return new BlockhouseError('CANCELLED', 'The caller left.', { cause, mayHaveRun });
+  return new BlockhouseError('CANCELLED', 'The client closed the connection or aborted the request.', { cause, mayHaveRun });
 }
 
 /**

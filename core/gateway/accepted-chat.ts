@@ -5,18 +5,18 @@ import type { ChatConfig, ChatRequest } from '../types.ts';
 import type { Sourced } from './breaker.ts';
 import { type Prompt, toPrompt } from './prompt.ts';
 
-/** What the caller says beside the request itself. */
+/** Options of a call, besides the request itself. */
 export interface CallOptions {
-  /** Abort it when the caller leaves. */
+  /** Aborts the call. */
   readonly signal?: AbortSignal | undefined;
-  /** Appears in facts and logs; made when it is absent. */
+  /** The id of the request in events and logs; generated if absent. */
   readonly requestId?: string | undefined;
   /**
-   * Who asks, for instance the name of a block. Failures of one caller alone never pause a provider for the others. Without it, requests with the
+   * Who makes the call, for example the name of a block. Failures of one caller alone never pause a provider for the others. Without it, requests with the
    * same prompt count as one caller.
    */
   readonly caller?: string | undefined;
-  /** Called each time that an attempt has its place and is about to be made. What it throws is the failure of the request, and no attempt is made. */
+  /** Called right before each attempt. If it throws, no attempt is made and the request fails with that error. */
   onTurn?(): void;
 }
 
@@ -26,7 +26,7 @@ interface AcceptedParts {
   readonly prompt: Prompt;
   readonly signal: AbortSignal;
   readonly requestId: string;
-  /** Called with fragments as they come; absent when the caller wants the whole answer. */
+  /** Called with fragments as they come; absent if the caller wants the whole answer. */
   readonly sink: StreamSink | undefined;
   readonly options: CallOptions;
 }
@@ -52,7 +52,7 @@ export class AcceptedChat implements Sourced {
     this.#options = options;
   }
 
-  /** Who asks, as far as the caller says. */
+  /** Who makes the call, if the caller says so. */
   get caller(): string | undefined {
     return this.#options.caller;
   }
@@ -86,7 +86,7 @@ export function promptFor(request: ChatRequest, adapter: Adapter): Prompt {
   const prompt = toPrompt(request);
   const unused = unusedFields(request.config, adapter);
   if (unused.length === 0) return prompt;
-  const warnings = unused.map((name) => ({ field: `config.${name}`, message: `${adapter.displayName} does not use it; it was left out.` }));
+  const warnings = unused.map((name) => ({ field: `config.${name}`, message: `${adapter.displayName} does not support this setting, so it was not sent.` }));
   return { ...prompt, warnings: [...prompt.warnings, ...warnings] };
 }
 

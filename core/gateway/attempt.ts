@@ -43,7 +43,11 @@ export class Attempt implements EventSink {
   make({ settings, egress, timeouts, signal }: AdapterCall): Promise<AnsweredChat> {
     const { adapter, prompt, request, sink } = this.#chat;
     const fail = (error: unknown): never => {
-      this.fail(signal.aborted ? new BlockhouseError('CANCELLED', 'The caller left.', { mayHaveRun: true }) : toBlockhouseError(error));
+      this.fail(
+        signal.aborted
+          ? new BlockhouseError('CANCELLED', 'The client closed the connection or aborted the request.', { mayHaveRun: true })
+          : toBlockhouseError(error),
+      );
       throw error;
     };
     const finish = (): AnsweredChat => {

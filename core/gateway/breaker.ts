@@ -5,7 +5,7 @@
 // one-source: What fails from one source alone may be the fault of what that source sends. The breaker is then open for that source and closed
 //   for everybody else, until at least half as many failures as open it have come from others. A connection that could not be made is
 //   nobody's fault but the destination's.
-// health-only: A refused request, a bad key, a rate limit or a caller who leaves is no failure of the destination. A rate limit is no success either.
+// health-only: A refused request, a bad key, a rate limit or a caller who disconnects does not count as a failure of the destination. A rate limit does not count as a success either.
 // own-phase: A call counts only in the phase in which it was admitted: a stream that began before an outage does not end the outage.
 import { BlockhouseError, type ErrorCode } from '../errors.ts';
 
@@ -145,9 +145,9 @@ export class Breaker {
     const what =
       this.#refused === undefined
         ? `${this.#name} has failed ${this.#failures} times in a row`
-        : `${this.#name} has failed again and again on requests like this one`;
-    const next = `the next try is in ${Math.ceil(retryAfterMs / 1000)} s`;
-    return new BlockhouseError('UPSTREAM_UNREACHABLE', `${what}, so it is left alone; ${next}. The last failure: ${this.#lastError}`, { retryAfterMs });
+        : `${this.#name} has repeatedly failed on requests like this one`;
+    const next = `The next attempt is possible in ${Math.ceil(retryAfterMs / 1000)} s`;
+    return new BlockhouseError('UPSTREAM_UNREACHABLE', `${what}, so calls to it are paused. ${next}. The last error: ${this.#lastError}`, { retryAfterMs });
   }
 
   #enter(phase: Phase): void {

@@ -128,7 +128,7 @@ export class CallSettings {
 
 /** Throws INVALID_REQUEST naming `field` for an adapter that takes no base URL. */
 export function assertTakesBaseURL(adapter: Adapter, field = 'config.baseURL'): void {
-  if (adapter.settings['baseURL'] === undefined) throw invalidRequest(field, `can't be set for ${adapter.id}, whose endpoint follows from the region`);
+  if (adapter.settings['baseURL'] === undefined) throw invalidRequest(field, `can't be set for ${adapter.id}; its endpoint is determined by the region`);
 }
 
 /** Another region is another host, although the request does not spell it out. */

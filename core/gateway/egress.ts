@@ -7,7 +7,7 @@ import { BlockList, isIP } from 'node:net';
 import { type BlockhouseError, invalidRequest } from '../errors.ts';
 import type { ResolvedSettings } from './settings.ts';
 
-/** What one request is allowed. */
+/** Where one request may go. */
 export interface EgressRule {
   /** Origins that a stored key may go to. */
   readonly trustedOrigins: ReadonlySet<string>;
@@ -38,8 +38,8 @@ export function parseBaseURL(text: string, field = 'config.baseURL'): URL {
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     throw invalidRequest(field, 'must be an absolute http or https URL');
   }
-  if (url.username !== '' || url.password !== '') throw invalidRequest(field, 'must not carry a user name or password');
-  if (url.search !== '' || url.hash !== '') throw invalidRequest(field, 'must not have a query or a fragment');
+  if (url.username !== '' || url.password !== '') throw invalidRequest(field, 'must not contain a user name or password');
+  if (url.search !== '' || url.hash !== '') throw invalidRequest(field, 'must not contain a query or a fragment');
   return url;
 }
 
@@ -90,7 +90,7 @@ function judge(rule: EgressRule, url: URL): void {
   if (rule.ownKey || rule.trustedOrigins.has(url.origin) || isLoopbackHost(url.hostname)) return;
   throw invalidRequest(
     'config.baseURL',
-    `names ${url.origin}, which is not configured here: a stored key is not sent there. Set the address in auth.json, or list the origin in BLOCKHOUSE_ALLOWED_ORIGINS. A request can bring its own key in config.apiKey`,
+    `is at ${url.origin}, which this server is not configured for, so a stored key is not sent there. Set this address as baseURL in auth.json, add the origin to BLOCKHOUSE_ALLOWED_ORIGINS, or send your own key in config.apiKey`,
   );
 }
 
@@ -106,7 +106,7 @@ export function isForbiddenAddress(address: string): boolean {
 export function forbiddenAddress(origin: string): BlockhouseError {
   return invalidRequest(
     'config.baseURL',
-    `leads to a link-local, metadata or unroutable address (${origin}); if that is intended, list the origin in BLOCKHOUSE_ALLOWED_ORIGINS`,
+    `points to a link-local, metadata or unroutable address (${origin}); if that is intended, add the origin to BLOCKHOUSE_ALLOWED_ORIGINS`,
   );
 }
 

@@ -80,7 +80,7 @@ export class Gateway {
     return this.#registry.ids();
   }
 
-  /** What callers are told about each adapter. */
+  /** The metadata of each adapter for callers. */
   adapters(): AdapterInfo[] {
     return this.#registry.list().map(adapterInfo);
   }
@@ -159,7 +159,7 @@ export class Gateway {
     const adapter = this.#registry.inUrl(name);
     this.#checkVerify(body);
     if (body.provider !== undefined && this.#registry.inBody(body.provider, 'provider') !== adapter) {
-      throw invalidRequest('provider', `contradicts the URL, which names ${adapter.id}`);
+      throw invalidRequest('provider', `must be ${adapter.id}, the adapter in the URL`);
     }
     const signal = options.signal ?? never();
     try {

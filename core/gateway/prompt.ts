@@ -33,11 +33,11 @@ export interface Prompt {
   readonly system: string | undefined;
   readonly turns: readonly Turn[];
   readonly tools: readonly Tool[];
-  /** Undefined when the caller leaves it to the gateway. */
+  /** Undefined if the request does not set it. */
   readonly maxTokens: number | undefined;
   readonly temperature: number | undefined;
   readonly cacheControl: boolean;
-  /** What was left out of the request, and why. */
+  /** What was not sent, and why. */
   readonly warnings: readonly Warning[];
 }
 
@@ -69,7 +69,7 @@ export function toPrompt(request: ChatRequest): Prompt {
       continue;
     }
     if (isBlank(message.content) && (message.toolCalls ?? []).length === 0) {
-      warnings.push({ field: `${path}.content`, message: 'The message is blank and was left out.' });
+      warnings.push({ field: `${path}.content`, message: 'The message is blank, so it was not sent.' });
       continue;
     }
     pending.flush(turns);
@@ -77,7 +77,7 @@ export function toPrompt(request: ChatRequest): Prompt {
     else pending.open(message, path, turns);
   }
   pending.flush(turns);
-  if (!turns.some((turn) => turn.role !== 'assistant')) throw invalidRequest('messages', 'must contain a user message that is not blank');
+  if (!turns.some((turn) => turn.role !== 'assistant')) throw invalidRequest('messages', 'must contain at least one user message that is not blank');
   return {
     system: system.length === 0 ? undefined : system.join('\n\n'),
     turns,
@@ -94,8 +94,9 @@ function isBlank(text: string | undefined): boolean {
 }
 
 function assertFields(message: CheckedMessage, path: string): void {
-  if (message.toolCalls !== undefined && message.role !== 'assistant') throw invalidRequest(`${path}.toolCalls`, 'belongs to role assistant only');
-  if (message.toolResults !== undefined && message.role !== 'tool') throw invalidRequest(`${path}.toolResults`, 'belongs to role tool only');
+  if (message.toolCalls !== undefined && message.role !== 'assistant')
+    throw invalidRequest(`${path}.toolCalls`, 'is only allowed on messages with role assistant');
+  if (message.toolResults !== undefined && message.role !== 'tool') throw invalidRequest(`${path}.toolResults`, 'is only allowed on messages with role tool');
   if (message.role === 'tool' && message.toolResults === undefined) throw invalidRequest(`${path}.toolResults`, 'is required for role tool');
   if (message.content === undefined && message.role !== 'tool' && (message.toolCalls ?? []).length === 0)
     throw invalidRequest(`${path}.content`, 'is required');
@@ -142,8 +143,8 @@ class PendingCalls {
       const at = `${path}.toolResults[${index}].toolCallId`;
       const id = this.#renamed.get(result.toolCallId);
       const call = this.#calls.find((candidate) => candidate.id === id);
-      if (call === undefined) throw invalidRequest(at, 'answers no tool call of the assistant message before it; send that message again with its toolCalls');
-      if (this.#results.has(call.id)) throw invalidRequest(at, 'is answered twice');
+      if (call === undefined) throw invalidRequest(at, 'does not match a tool call of the assistant message before it; send that message with its toolCalls');
+      if (this.#results.has(call.id)) throw invalidRequest(at, 'appears twice; each tool call can have only one result');
       this.#results.set(call.id, { toolCallId: call.id, toolName: call.name, content: result.content, isError: result.isError ?? false });
     });
     if (!isBlank(message.content)) this.#extraText.push(message.content ?? '');
@@ -166,7 +167,7 @@ class PendingCalls {
     const results = this.#calls.map((call, index) => {
       const result = this.#results.get(call.id);
       if (result === undefined)
-        throw invalidRequest(`${this.#path}.toolCalls[${index}]`, 'has no result; add a message of role tool after it that has one in toolResults');
+        throw invalidRequest(`${this.#path}.toolCalls[${index}]`, 'has no result; add a message with role tool after it, with the result in toolResults');
       return result;
     });
     turns.push({ role: 'tool', results });
@@ -185,11 +186,11 @@ function flattenTools(tools: NonNullable<ChatRequest['tools']>, warnings: Warnin
   return tools.map((item, index) => {
     const { strict, type: _type, ...tool }: Tool = 'function' in item ? item.function : item;
     const path = `tools[${index}]`;
-    if (strict) warnings.push({ field: `${path}.strict`, message: 'It was left out: strict mode would change the schema for one provider only.' });
+    if (strict) warnings.push({ field: `${path}.strict`, message: 'It was not sent, because strict mode would change the schema for one provider only.' });
     if (names.has(tool.name)) throw invalidRequest(`${path}.name`, `is used twice (${tool.name})`);
     names.add(tool.name);
     const type = tool.parameters?.['type'];
-    if (type !== undefined && type !== 'object') throw invalidRequest(`${path}.parameters.type`, 'must be object');
+    if (type !== undefined && type !== 'object') throw invalidRequest(`${path}.parameters.type`, 'must be "object"');
     if (tool.parameters?.['properties'] !== undefined && !isObject(tool.parameters['properties']))
       throw invalidRequest(`${path}.parameters.properties`, 'must be an object');
     assertShallow(tool.parameters, `${path}.parameters`);

@@ -1,16 +1,16 @@
-// The queue in front of one destination: a limited number of attempts at work, a limited number waiting, and no more.
+// The queue in front of one destination: a limited number of attempts running, a limited number waiting, and no more.
 //
 // one-place: An attempt holds one place from its start until its work ends or its caller leaves, whichever comes first.
-// leaving-frees: A caller who leaves gives up the place at once, in the waiting room as well as at work.
+// leaving-frees: A caller who leaves gives up the place at once, whether the attempt is waiting or running.
 import PQueue from 'p-queue';
 import { BlockhouseError } from '../errors.ts';
 import { callerLeft, endWhenCallerLeaves, offAbort, onAbort } from './abort.ts';
 
 /** The limits of each queue. */
 export interface QueueLimits {
-  /** Attempts at work at the same time; a streamed answer holds its place until it ends. */
+  /** The most attempts that run at the same time; a streamed answer counts until it ends. */
   readonly concurrency: number;
-  /** Attempts that may wait for a place. */
+  /** The most attempts that wait for a place. */
   readonly waiting: number;
 }
 
@@ -53,7 +53,7 @@ export class AttemptQueue {
 
   #full(): BlockhouseError {
     const { concurrency, waiting } = this.#limits;
-    return new BlockhouseError('QUEUE_FULL', `The provider is busy (requests at work: ${concurrency}, waiting: ${waiting}). Try again later.`, {
+    return new BlockhouseError('QUEUE_FULL', `The queue of the provider is full (${concurrency} requests running, ${waiting} waiting). Try again later.`, {
       retryAfterMs: RETRY_AFTER_MS,
     });
   }

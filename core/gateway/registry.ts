@@ -12,7 +12,7 @@ export class AdapterRegistry {
     this.#list = adapters;
     for (const adapter of adapters) {
       for (const name of [adapter.id, ...adapter.aliases]) {
-        if (this.#byName.has(name)) throw new Error(`Two adapters are called ${name}.`);
+        if (this.#byName.has(name)) throw new Error(`Two adapters have the name ${name}.`);
         this.#byName.set(name, adapter);
       }
     }
@@ -38,7 +38,7 @@ export class AdapterRegistry {
   /** The adapter that a body names in `field`. Throws INVALID_REQUEST. */
   inBody(name: string, field: string): Adapter {
     const adapter = this.#byName.get(name);
-    if (adapter === undefined) throw invalidRequest(field, `names no adapter (${shown(name)}); the adapters are ${this.ids().join(', ')}`);
+    if (adapter === undefined) throw invalidRequest(field, `${shown(name)} does not exist; use one of ${this.ids().join(', ')}`);
     return adapter;
   }
 }
@@ -47,7 +47,7 @@ function shown(name: string): string {
   return JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name);
 }
 
-/** What callers are told about an adapter. */
+/** The metadata of an adapter for callers. */
 export function adapterInfo(adapter: Adapter): AdapterInfo {
   const base = adapter.settings['baseURL']?.default;
   return {

@@ -69,7 +69,7 @@ export function parseRetryAfter(header: string | undefined, nowMs: number): numb
   return clampRetryAfter(Date.parse(ASCTIME.test(text) ? `${text} GMT` : text) - nowMs);
 }
 
-/** At most MAX_RETRY_AFTER_MS; undefined for what is no wait. */
+/** At most MAX_RETRY_AFTER_MS; undefined if `ms` is not a wait. */
 export function clampRetryAfter(ms: number): number | undefined {
   if (Number.isNaN(ms) || ms < 0) return undefined;
   return Math.min(ms, MAX_RETRY_AFTER_MS);

@@ -4,22 +4,22 @@ import { BlockhouseError } from '../errors.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
 import { SECRET_PATTERN } from '../schemas/chat.ts';
 
-/** One setting that an adapter takes. */
+/** One setting of an adapter. */
 export interface SettingSpec {
   /** Environment variables; the first that is set wins. */
   readonly env?: readonly string[];
   readonly default?: string;
-  /** Never shown, never logged, and sent only where it was meant to go. */
+  /** A secret: it is never shown or logged, and is sent only to the provider that it belongs to. */
   readonly secret?: true;
   /** Only auth.json and the environment may set it, not the `config` of a request. */
   readonly storedOnly?: true;
-  /** Brings other spellings of a stored value to the one that the adapter reads. Must not throw. */
+  /** Converts other spellings of a stored value to the one that the adapter reads. Must not throw. */
   readonly normalize?: (value: string) => string;
-  /** The only values it takes. */
+  /** The allowed values; any value if absent. */
   readonly oneOf?: readonly string[];
 }
 
-/** The settings that an adapter takes, by name. */
+/** The settings of an adapter, by name. */
 export type SettingsSpec = Readonly<Record<string, SettingSpec>>;
 
 /** Where a value comes from; `env:NAME` names the variable. */
@@ -102,7 +102,7 @@ function assertUsable(name: string, setting: SettingSpec, value: string | undefi
   if (setting.secret && !HEADER_SAFE.test(value)) {
     throw new BlockhouseError(
       'ADAPTER_NOT_CONFIGURED',
-      `${name} from ${source} contains characters that no key has (spaces, line ends or non-ASCII). Set it again.`,
+      `${name} from ${source} contains characters that are not allowed in a key (spaces, line breaks or non-ASCII characters). Set it again.`,
     );
   }
 }

@@ -5,7 +5,7 @@
 import type { StreamSink } from '../ports.ts';
 import type { ChatDone, ChatStart } from '../types.ts';
 
-/** Events come in the order start, content…, done. */
+/** One event of an answer. Events come in the order `start`, any number of `content`, `done`. */
 export type ChatStreamEvent =
   | ({ readonly type: 'start' } & ChatStart)
   | { readonly type: 'content'; readonly text: string }
@@ -16,7 +16,7 @@ type Run = (sink: StreamSink, signal: AbortSignal) => Promise<ChatDone>;
 /** Events held before the provider is paused: enough to keep one network read ahead of the loop. */
 const HIGH_WATER = 64;
 
-/** One answer, to be read once. A failure is thrown, and nothing comes after it. */
+/** One answer. It can be read only once. If it fails, the loop throws. */
 export class ChatStream implements AsyncIterable<ChatStreamEvent> {
   readonly #run: Run;
   readonly #outer: AbortSignal | undefined;
@@ -28,7 +28,7 @@ export class ChatStream implements AsyncIterable<ChatStreamEvent> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<ChatStreamEvent, void, undefined> {
-    if (this.#used) throw new Error('A chat stream can be read once.');
+    if (this.#used) throw new Error('A chat stream can be read only once.');
     this.#used = true;
     const abort = new AbortController();
     const signal = this.#outer === undefined ? abort.signal : AbortSignal.any([abort.signal, this.#outer]);

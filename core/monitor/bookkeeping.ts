@@ -10,14 +10,14 @@ import { needsCompaction, windowStand } from './window.ts';
 
 /** Adds a call to costs.json, with the caps as they stand after it. */
 export async function recordCall(context: BlockContext, bill: Bill, purpose: CallPurpose, messageId: string | null): Promise<void> {
-  // A file that was lost while the monitor ran is counted anew from the ledger, which has this call already.
+  // A file that was lost while the monitor ran is rebuilt from the ledger, which has this call already.
   const isCounted = isBlank(await context.files.costs.read()) && (await recoverCosts(context)) > 0;
   const budget = await budgetStand(context, await context.files.config.read());
   const call = { ...bill, purpose, messageId, budget };
   await context.files.costs.update((costs) => ({ value: isCounted ? { ...costs, budget } : addCall(costs, call), result: undefined }));
 }
 
-/** Counts the window anew. Resolves with true when it has passed its threshold. */
+/** Counts the window again. Resolves with true when it has passed its threshold. */
 export async function updateWindow(context: BlockContext): Promise<boolean> {
   const { files } = context;
   const config = await fittedConfig(context);

@@ -95,11 +95,11 @@ const PERIOD: Readonly<Record<BudgetCap, string>> = { dailyUsd: 'today', dailyTo
 function messageOf({ cap, limit, spent, next }: CapStand, resetsAt: number): string {
   if (limit > 0 && next > limit) {
     const stand = `budget.${cap} (${amount(cap, limit)}) is less than one call may need (${amount(cap, next)}); ${amount(cap, spent)} spent ${PERIOD[cap]}`;
-    return `${stand}. No call is made until the cap is raised or adapter.maxTokens is lowered.`;
+    return `${stand}. No calls are made until the cap is raised or adapter.maxTokens is lowered.`;
   }
   const used = `budget.${cap} (${amount(cap, limit)}) is reached: ${amount(cap, spent)} spent ${PERIOD[cap]}`;
   const needed = spent < limit ? `, and the next call may need ${amount(cap, next)}` : '';
-  return `${used}${needed}. It resets at ${new Date(resetsAt).toISOString()}; raising the cap lifts it at once.`;
+  return `${used}${needed}. It resets at ${new Date(resetsAt).toISOString()}; to continue now, raise the cap.`;
 }
 
 /** Rounds up to the next cent or token, so that following the advice is enough. */

@@ -85,7 +85,7 @@ function makeFormat(timeZone: string): Intl.DateTimeFormat {
     return new Intl.DateTimeFormat('en-US-u-ca-gregory', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw invalidRequest('budget.timezone', `is not known: ${JSON.stringify(timeZone)}; use an IANA name such as UTC or Europe/Berlin`);
+    throw invalidRequest('budget.timezone', `must be an IANA time zone such as UTC or Europe/Berlin, not ${JSON.stringify(timeZone)}`);
   }
 }
 

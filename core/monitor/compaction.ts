@@ -97,7 +97,7 @@ async function summarise(
 
 /** halt-holds: the switch is not a failure of the model, so memory.json doesn't record it. */
 function refused({ pause }: CallRefused): BlockhouseError | ModelCallFailure {
-  if (pause.actor === 'budget') return asFailure('WRONG_STATE', 'The budget does not allow a summary.');
+  if (pause.actor === 'budget') return asFailure('WRONG_STATE', 'The budget does not allow the call for a summary.');
   return new BlockhouseError('WRONG_STATE', pause.reason.message);
 }
 
@@ -124,7 +124,7 @@ async function move(context: BlockContext, job: Job, facts: Facts, summary: stri
   return moved;
 }
 
-const MOVED = 'The memory was changed while its summary was being made; nothing was moved.';
+const MOVED = 'The memory was changed while it was being summarised, so the summary was discarded.';
 
 async function note(context: BlockContext, job: Job, facts: Facts): Promise<void> {
   await context.files.memory.update((memory) => ({

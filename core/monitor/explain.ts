@@ -40,9 +40,10 @@ export function explain(input: ToExplain): Explanation {
 /** `2 messages have failed since 2026-11-20 14:03 UTC. …`; null when none has. */
 function failedText(name: string, { count, since, last }: Failures): string | null {
   if (last === null) return null;
-  const many = count === 1 ? '1 message has failed' : `${count} messages have failed since ${minute(since)}`;
-  const which = count === 1 ? `It is ${last.id}, and failed at ${minute(last.at)}` : `The last one is ${last.id}`;
-  return `${many}. ${which}, with ${last.code}: ${sentence(last.message)} \`${retryCommand(name, last.id)}\` queues it again.`;
+  const many =
+    count === 1 ? `Message ${last.id} failed at ${minute(last.at)}` : `${count} messages have failed since ${minute(since)}. The last one is ${last.id}`;
+
+  return `${many} (${last.code}): ${sentence(last.message)} Retry it with \`${retryCommand(name, last.id)}\`.`;
 }
 
 function retryCommand(name: string, id: string): string {
@@ -60,53 +61,53 @@ type Teller<T> = Readonly<Record<BlockState, (input: ToExplain) => T>>;
 const WHY: Teller<string> = {
   unconfigured: ({ config: { adapter }, pulse: { reason } }) => {
     if (adapter === null) return 'No model is set.';
-    return reason?.message ?? `Its adapter ${JSON.stringify(adapter.provider)} has no credentials, or there is no such adapter.`;
+    return reason?.message ?? `Its adapter ${JSON.stringify(adapter.provider)} has no credentials or does not exist.`;
   },
   stopped: () => 'Its monitor is stopped.',
-  starting: () => 'Its monitor has been started and brings the chat in order.',
-  idle: () => 'Its monitor runs and no message waits.',
+  starting: () => 'Its monitor is starting and checks the chat.',
+  idle: () => 'Its monitor is running and no messages are waiting.',
   working: ({ pulse: { currentTask } }) => {
     if (currentTask === null) return 'A message is being answered.';
     const { attempt, phase, outputChars } = currentTask;
-    const done = phase === 'streaming' ? `${outputChars} characters have come` : (PHASES[phase] ?? phase);
+    const done = phase === 'streaming' ? `${outputChars} characters have arrived` : (PHASES[phase] ?? phase);
     return `A message is being answered${attempt > 1 ? `, attempt ${attempt}` : ''}: ${done}.`;
   },
-  compacting: () => 'Older messages are being summarised, because the window of its memory is full or somebody asked for it.',
-  backoff: ({ pulse: { reason, error } }) => `The last attempt failed: ${sentence(reason?.message ?? error ?? 'the cause is not known')}`,
-  paused: ({ pulse: { reason } }) => sentence(reason?.message ?? 'It was told to wait'),
-  stopping: () => 'Its monitor was told to stop and finishes the reply it is at.',
-  failed: ({ pulse: { reason, error } }) => sentence(reason?.message ?? error ?? 'Its monitor gave up; the log has the cause'),
+  compacting: () => 'Older messages are being summarised, because its memory window is full or somebody asked for it.',
+  backoff: ({ pulse: { reason, error } }) => `The last attempt failed: ${sentence(reason?.message ?? error ?? 'the cause is unknown')}`,
+  paused: ({ pulse: { reason } }) => sentence(reason?.message ?? 'Its monitor is paused'),
+  stopping: () => 'Its monitor is stopping and finishes the current reply.',
+  failed: ({ pulse: { reason, error } }) => sentence(reason?.message ?? error ?? 'Its monitor gave up; the log shows why'),
 };
 
 const PHASES: Readonly<Record<string, string>> = {
-  'waiting-model': 'the model has not begun yet',
-  saving: 'the answer is being stored',
+  'waiting-model': 'the model has not started to answer',
+  saving: 'the answer is being saved',
   compacting: 'older messages are being summarised',
 };
 
 /** After a change of `enabled` by hand or with `config set`, which stops no monitor. */
-const ENDS_WITH_SERVER = ' It does not start again with the server, because `enabled` is false.';
+const ENDS_WITH_SERVER = ' It will not start again with the server, because `enabled` is false.';
 
-const CURES_OF_FAILURE = 'its configuration or auth.json changes or somebody starts it';
+const CURES_OF_FAILURE = 'its configuration or auth.json changes, or somebody starts it';
 
 const NEXT: Teller<string> = {
-  unconfigured: ({ pulse }) => `Nothing by itself; ${waiting(pulse)}.`,
+  unconfigured: ({ pulse }) => `Nothing until it is configured; ${waiting(pulse)}.`,
   stopped: ({ config, pulse }) => {
-    if (config.enabled) return `It starts with the next start of the server; ${waiting(pulse)}.`;
-    return config.autoStart ? 'The next message starts it.' : `Nothing until it is started; ${waiting(pulse)}.`;
+    if (config.enabled) return `It will start when the server next starts; ${waiting(pulse)}.`;
+    return config.autoStart ? 'The next message will start it.' : `Nothing until it is started; ${waiting(pulse)}.`;
   },
-  starting: ({ pulse }) => (pulse.queue.queued > 0 ? 'It answers the first message that waits.' : 'It waits for messages then.'),
-  idle: ({ config }) => `It answers the next message as soon as it comes.${config.enabled ? '' : ENDS_WITH_SERVER}`,
-  working: ({ pulse }) => `The answer is stored when it is complete${pulse.queue.queued > 0 ? `; then ${waiting(pulse)} for their turn` : ''}.`,
-  compacting: ({ pulse }) => (pulse.queue.queued > 0 ? 'It answers the next message then.' : 'It waits for messages then.'),
-  backoff: (input) => (input.pulse.nextWakeUp === null ? 'It retries soon.' : `It retries ${moment(input)}.`),
+  starting: ({ pulse }) => (pulse.queue.queued > 0 ? 'It will answer the first waiting message.' : 'It will wait for messages.'),
+  idle: ({ config }) => `It will answer the next message as soon as it arrives.${config.enabled ? '' : ENDS_WITH_SERVER}`,
+  working: ({ pulse }) => `The answer will be saved when it is complete${pulse.queue.queued > 0 ? `; ${waiting(pulse)} behind it` : ''}.`,
+  compacting: ({ pulse }) => (pulse.queue.queued > 0 ? 'Then it will answer the next message.' : 'Then it will wait for messages.'),
+  backoff: (input) => (input.pulse.nextWakeUp === null ? 'It will retry soon.' : `It will retry ${moment(input)}.`),
   paused: (input) => {
-    const until = input.pulse.nextWakeUp === null ? 'Nothing by itself' : `It looks again ${moment(input)}`;
+    const until = input.pulse.nextWakeUp === null ? 'Nothing until the cause is removed' : `It will check again ${moment(input)}`;
     return `${until}; ${waiting(input.pulse)}, and no model is called.`;
   },
-  stopping: () => 'It is stopped within seconds; a reply that does not end by then is kept as interrupted.',
+  stopping: () => 'It will stop within seconds; a reply that is not finished by then is kept as interrupted.',
   failed: ({ pulse }) => {
-    const cure = pulse.reason?.code === 'BLOCK_DAMAGED' ? 'the file is repaired, which needs no restart' : CURES_OF_FAILURE;
+    const cure = pulse.reason?.code === 'BLOCK_DAMAGED' ? 'the file is repaired (no restart is needed)' : CURES_OF_FAILURE;
     return `Nothing until ${cure}; ${waiting(pulse)}.`;
   },
 };
@@ -145,8 +146,8 @@ function setKey(provider: string): string {
 }
 
 function waiting({ queue: { queued } }: BlockPulse): string {
-  if (queued === 0) return 'no message waits';
-  return queued === 1 ? '1 message waits' : `${queued} messages wait`;
+  if (queued === 0) return 'no messages are waiting';
+  return queued === 1 ? '1 message is waiting' : `${queued} messages are waiting`;
 }
 
 /** `text` with exactly one full stop at its end. */
@@ -174,7 +175,7 @@ const UNITS = [
 /** The two greatest units: `in 9 h 57 min`. */
 function fromNow(ms: number): string {
   let rest = Math.ceil(ms / 1000);
-  if (rest <= 0) return 'which is now';
+  if (rest <= 0) return 'now';
   const parts: string[] = [];
   for (const { word, seconds } of UNITS) {
     const count = Math.floor(rest / seconds);

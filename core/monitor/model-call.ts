@@ -89,7 +89,9 @@ export class ModelCalls {
       return await this.#queue.add(begin, { signal: waiting.signal });
     } catch (error) {
       if (error instanceof ModelCallFailure || error instanceof CallRefused || error instanceof BlockhouseError) throw error;
-      const failure = call.signal.aborted ? new BlockhouseError('CANCELLED', 'It was ended while it waited.', { cause: error }) : toBlockhouseError(error);
+      const failure = call.signal.aborted
+        ? new BlockhouseError('CANCELLED', 'The call was cancelled while it was waiting.', { cause: error })
+        : toBlockhouseError(error);
       throw new ModelCallFailure(failure, undefined);
     } finally {
       call.signal.removeEventListener('abort', leave);

@@ -49,7 +49,7 @@ export async function chooseNext(context: BlockContext, isUrgent: boolean): Prom
   const now = context.world.now();
   const waitMs = isUrgent ? 0 : context.retryWait.left(next, now, longestWaitMs(config.retry));
   if (waitMs === 0) return { kind: 'reply', messageId: next.id };
-  const { code, message } = next.error ?? { code: 'WAITING', message: 'The message is to be tried again later.' };
+  const { code, message } = next.error ?? { code: 'WAITING', message: 'The message will be retried later.' };
   return { kind: 'wait', until: now + Math.ceil(waitMs), reason: { code, message, fix: null } };
 }
 

@@ -20,17 +20,17 @@ function fixOf(block: string, code: string): string | null {
   switch (code) {
     case 'UPSTREAM_AUTH':
     case 'ADAPTER_NOT_CONFIGURED':
-      return `blockhouse auth set <provider>, or blockhouse start ${block} to try again`;
+      return `blockhouse auth set <id>, or blockhouse start ${block} to try again`;
     case 'UPSTREAM_REJECTED':
     case 'INVALID_REQUEST':
       return `blockhouse config edit ${block}`;
     case 'BLOCK_DAMAGED':
     case 'WORKSPACE_DAMAGED':
-      return 'Repair the file; blockhouse doctor says what is wrong with it.';
+      return 'Repair the file; blockhouse doctor shows what is wrong with it.';
     case 'STORAGE_FULL':
-      return 'Free some space on the disk of the workspace.';
+      return 'Free some space on the disk that has the workspace.';
     case 'STORAGE_FAILED':
-      return 'See that the workspace can be written.';
+      return 'Make the workspace writable.';
     default:
       return null;
   }
@@ -48,21 +48,21 @@ export function haltReason({ reason }: HaltState): Reason {
 
 /** An attempt ended without an outcome, so its message waits for a while. */
 export function stalledReason(): Reason {
-  return { code: 'WAITING', message: 'The last attempt at the next message ended without an outcome; it is tried again later.', fix: null };
+  return { code: 'WAITING', message: 'The last attempt to answer the next message ended without a result; it will be retried later.', fix: null };
 }
 
 /** A defect inside the monitor. Its text may hold anything, so only its code or class is shown. */
 export function crashReason(error: unknown): Reason {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   const fault = typeof code === 'string' ? code : error instanceof Error ? error.name : 'unknown';
-  return { code: 'CRASHED', message: `The monitor met an unexpected fault (${fault}) and starts again.`, fix: null };
+  return { code: 'CRASHED', message: `The monitor hit an unexpected error (${fault}) and is restarting.`, fix: null };
 }
 
 /** Too many defects within ten minutes. */
 export function crashLoopReason(block: string, crashes: number, last: Reason | null): Reason {
   return {
     code: 'CRASH_LOOP',
-    message: `The monitor met ${crashes} unexpected faults within ten minutes; the last one: ${last?.message ?? 'unknown'}`,
+    message: `The monitor hit ${crashes} unexpected errors within ten minutes. The last one: ${last?.message ?? 'unknown'}`,
     fix: `blockhouse logs ${block}, then blockhouse start ${block}`,
   };
 }

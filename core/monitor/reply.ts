@@ -4,7 +4,7 @@
 // written-together: the answer and its message's outcome are one change of chat.json, after the call is in the ledger and in costs.json.
 // one-end: every attempt ends in exactly one result for the machine, and its message in exactly one status. Only a fault of the disk, or a
 //   defect, is thrown.
-// fallbacks-last: a fallback is asked only after the first model has failed for good.
+// fallbacks-last: a fallback is asked only after the first model has failed permanently.
 // text-is-kept: an attempt that a stop ended keeps the text so far as an interrupted answer. Without any text the message waits for the next run.
 // no-call-no-attempt: an attempt counts only if a provider may have worked on it, not if the kill switch or a cap prevented the call.
 // unkept-counts: an attempt counts even if its answer or its bill could not be written, because it may have been paid for.
@@ -207,7 +207,7 @@ export class Reply {
     return { kind: 'wait', until, reason: faultReason(name, fault) };
   }
 
-  /** Every candidate has failed for good; what the first one said decides. */
+  /** Every candidate has failed permanently; the error of the first one decides. */
   async #failed(fault: BlockhouseError): Promise<ReplyOutcome> {
     if (judgeFailure(fault) === 'block') return this.#requeue({ kind: 'fail', reason: faultReason(this.#context.name, fault) }, fault);
     await this.#settlement.fail(fault);
@@ -220,7 +220,7 @@ export class Reply {
     return result;
   }
 
-  /** After a disk fault or a defect: readers learn that the attempt is over, and the message is queued again if that can be written. */
+  /** After a disk fault or a defect: readers learn that the attempt is over, and the message goes back to the queue if that can be written. */
   async #brokeOff(error: unknown): Promise<void> {
     const fault = toBlockhouseError(error);
     const isDefect = fault.code === 'INTERNAL_ERROR';

@@ -33,7 +33,7 @@ interface Remembered {
 export function buildWindow(input: Remembered & { readonly messageId: string }): Window {
   const { config, memory, history, messageId } = input;
   const message = history.find(({ id }) => id === messageId);
-  if (message === undefined) throw new BlockhouseError('MESSAGE_NOT_FOUND', 'The message is no longer among the active entries.');
+  if (message === undefined) throw new BlockhouseError('MESSAGE_NOT_FOUND', 'The message is no longer in chat.json.');
   const system = systemText(config, memory);
   const exchanges = exchangesFrom(memory.window.firstKeptId, history).filter(({ question }) => question.id !== messageId);
   const fixed = tokensOf(system) + tokensOf(message.content);

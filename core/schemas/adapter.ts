@@ -26,12 +26,18 @@ export const AdapterList = object({ adapters: listOf(AdapterInfo) });
 
 const problem = {
   ...oneOf(['credential', 'unreachable', 'settings', 'unchecked']),
-  description: 'What is in the way: no credential, no answer, settings that can not be used, or a credential that was not looked for',
+  description: 'Why the adapter is not ready: no credential, no answer, invalid settings, or a credential that was not looked for',
 } as const;
 
 /** An adapter, and whether it can be used at this moment. */
 export const AdapterStatus = object(
-  { ...AdapterInfo.properties, ready: boolean, hasSecret: { type: 'boolean', description: 'auth.json or the environment has a key' }, problem, detail: string },
+  {
+    ...AdapterInfo.properties,
+    ready: boolean,
+    hasSecret: { type: 'boolean', description: 'True if auth.json or the environment has a key' },
+    problem,
+    detail: string,
+  },
   ['defaultBaseURL', 'problem', 'detail'],
 );
 export type AdapterStatus = types.AdapterStatus;

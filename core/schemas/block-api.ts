@@ -9,20 +9,20 @@ import { boolean, closedObject, count, listOf, money, object, oneOf, orNull, str
 
 const yes = { type: 'boolean', const: true } as const;
 /** The core checks the name with a rule of its own, whose message is clearer than that of a pattern. */
-const blockName = { type: 'string', maxLength: 256, description: `Matches ${BLOCK_NAME_PATTERN}; no name that Windows reserves` } as const;
-const warnings = { ...listOf(Warning), description: 'Unknown fields of the configuration, the first 20; absent where there are none' } as const;
+const blockName = { type: 'string', maxLength: 256, description: `Name that matches ${BLOCK_NAME_PATTERN} and is not reserved by Windows` } as const;
+const warnings = { ...listOf(Warning), description: 'The first 20 unknown fields of the configuration; absent if there are none' } as const;
 
 /** The body that creates a block. */
-export const CreateBlock = closedObject({ name: blockName, config: { ...BlockConfigPatch, description: 'Applied at once' } }, ['config']);
+export const CreateBlock = closedObject({ name: blockName, config: { ...BlockConfigPatch, description: 'Configuration of the new block' } }, ['config']);
 export type CreateBlock = types.CreateBlock;
 /** A block was created; `warnings` name unknown fields of its configuration. */
 export const BlockCreated = object({ success: yes, name: string, warnings }, ['warnings']);
 
-/** The active messages that have failed and were not queued again. */
+/** The active messages that have failed and were not retried. */
 export const Failures = object({
   count,
-  since: { ...orNull(string), description: 'When the first of them failed; null where there is none' },
-  last: { ...orNull(object({ id: string, at: string, code: string, message: string })), description: 'The one that failed last, and why' },
+  since: { ...orNull(string), description: 'When the first of them failed; null if none failed' },
+  last: { ...orNull(object({ id: string, at: string, code: string, message: string })), description: 'The message that failed last, and why' },
 });
 export type Failures = types.Failures;
 
@@ -60,12 +60,12 @@ export const ConfigChanged = object({ success: yes, config: BlockConfigFile, war
 
 /** A monitor was started or stopped; `pulse` is as it is afterwards. */
 export const MonitorChanged = object({ success: yes, message: string, pulse: PulseFile });
-/** A block was reset; `cleared` lists what was cleared. */
+/** A block was reset; `cleared` lists the parts that were cleared. */
 export const WasReset = object({ success: yes, message: string, cleared: listOf(string) });
 /** A change without any other result. */
 export const Done = object({ success: yes, message: string });
 
-/** Why a block is in its state, what happens next by itself, and what a person can do. */
+/** Why a block is in its state, what it will do next without help, and what you can do. */
 export const Explanation = object(
   {
     name: string,
@@ -73,13 +73,13 @@ export const Explanation = object(
     status: oneOf(STATUSES),
     attention: boolean,
     reason: orNull(Reason),
-    why: { type: 'string', description: 'One sentence' },
-    next: { type: 'string', description: 'What happens next by itself, and when' },
+    why: { type: 'string', description: 'Why the block is in its state, in one sentence' },
+    next: { type: 'string', description: 'What the block will do next without help, and when' },
     fix: orNull(string),
     since: orNull(string),
     queue: PulseFile.properties.queue,
     failures: Failures,
-    failed: { ...orNull(string), description: 'Which message failed last, why, and what to do; null where none failed' },
+    failed: { ...orNull(string), description: 'Which message failed last, why, and what to do; null if none failed' },
     lastTransitions: PulseFile.properties.transitions,
   },
   ['reason'],
@@ -89,7 +89,7 @@ export type Explanation = types.Explanation;
 /** The end of one log file of a block. */
 export const LogFile = object({
   file: string,
-  content: { type: 'string', description: 'The last 64 KiB' },
+  content: { type: 'string', description: 'The last 64 KiB of the file' },
   size: count,
   modifiedAt: string,
   truncated: boolean,
@@ -134,7 +134,7 @@ export const Archived = object({ success: yes, message: string, archiveName: str
 export const RestoreArchive = {
   type: 'object',
   additionalProperties: false,
-  properties: { name: { ...blockName, description: 'Restore under this name' } },
+  properties: { name: { ...blockName, description: 'New name for the restored block; by default its old name' } },
 } as const;
 export type RestoreArchive = types.RestoreArchive;
 /** The body that renames a block. */

@@ -13,71 +13,86 @@ const text = { type: 'string', maxLength: 262_144 } as const;
 /** The model of a block and its settings, without keys. */
 export const BlockAdapter = {
   type: 'object',
-  description: 'Who answers. Keys belong in auth.json',
+  description: 'The provider and model that answer. Keys belong in auth.json',
   required: ['provider', 'model'],
   properties: {
     provider: AdapterId,
     model: ModelId,
-    baseURL: { type: 'string', minLength: 1, maxLength: 2048 },
-    region: { type: 'string', minLength: 1, maxLength: 64 },
-    maxTokens: { type: 'integer', minimum: 1, maximum: 10_000_000, description: 'Longest answer; default 4096' },
-    temperature: { type: 'number', minimum: 0, maximum: 1 },
-    cacheControl: boolean,
+    baseURL: { type: 'string', minLength: 1, maxLength: 2048, description: 'API endpoint, if not the default (all but bedrock)' },
+    region: { type: 'string', minLength: 1, maxLength: 64, description: 'AWS region (bedrock), such as us-east-1' },
+    maxTokens: { type: 'integer', minimum: 1, maximum: 10_000_000, description: 'Most tokens in an answer; default 4096' },
+    temperature: { type: 'number', minimum: 0, maximum: 1, description: 'Sampling temperature' },
+    cacheControl: { ...boolean, description: 'Enable prompt caching (anthropic, bedrock)' },
   },
 } as const;
 export type BlockAdapter = types.BlockAdapter;
 
 /** Fields of config.json that a client may set. Only the server sets `name`, `createdAt`, `updatedAt` and `rev`. */
 const SETTABLE = {
-  description: text,
+  description: { ...text, description: 'What the block is for' },
   adapter: orNull(BlockAdapter),
   fallbacks: {
     type: 'array',
     maxItems: 8,
-    description: 'Tried in order when the first fails for good',
+    description: 'Models to try in this order if the first one fails permanently',
     items: { type: 'object', required: ['provider', 'model'], properties: { provider: AdapterId, model: ModelId } },
   },
-  systemPrompt: text,
-  goals: { type: 'array', items: text, maxItems: 100, description: 'Added to the prompt' },
-  tags: { type: 'array', items: { type: 'string', minLength: 1, maxLength: 256 }, maxItems: 100 },
+  systemPrompt: { ...text, description: 'Instructions for the model' },
+  goals: { type: 'array', items: text, maxItems: 100, description: 'Goals that are added to every prompt' },
+  tags: { type: 'array', items: { type: 'string', minLength: 1, maxLength: 256 }, maxItems: 100, description: 'Words to find the block by' },
   memory: {
     type: 'object',
     properties: {
-      maxContextTokens: { type: 'integer', minimum: 256, maximum: 100_000_000 },
-      thresholdPercent: { type: 'integer', minimum: 10, maximum: 100 },
-      keepMessages: { type: 'integer', minimum: 0, maximum: 500 },
+      maxContextTokens: { type: 'integer', minimum: 256, maximum: 100_000_000, description: 'Most tokens of a prompt; default 100000' },
+      thresholdPercent: { type: 'integer', minimum: 10, maximum: 100, description: 'How full the window is when older messages are summarised; default 80' },
+      keepMessages: { type: 'integer', minimum: 0, maximum: 500, description: 'Number of newest messages that are not summarised; default 20' },
     },
   },
-  pulse: { type: 'object', properties: { intervalSeconds: { type: 'integer', minimum: 5, maximum: 86_400 } } },
+  pulse: {
+    type: 'object',
+    properties: {
+      intervalSeconds: { type: 'integer', minimum: 5, maximum: 86_400, description: 'Seconds between two heartbeats, which never call a model; default 30' },
+    },
+  },
   retry: {
     type: 'object',
     properties: {
-      maxAttempts: { type: 'integer', minimum: 1, maximum: 100 },
-      baseMs: { type: 'integer', minimum: 1, maximum: MAX_DELAY_MS },
-      maxDelayMs: { type: 'integer', minimum: 1, maximum: MAX_DELAY_MS },
-      staleAfterMs: { type: 'integer', minimum: 1000, maximum: 31_536_000_000 },
+      maxAttempts: { type: 'integer', minimum: 1, maximum: 100, description: 'Most attempts to answer a message; default 4' },
+      baseMs: {
+        type: 'integer',
+        minimum: 1,
+        maximum: MAX_DELAY_MS,
+        description: 'Milliseconds before the second attempt; each further wait is twice as long; default 1000',
+      },
+      maxDelayMs: { type: 'integer', minimum: 1, maximum: MAX_DELAY_MS, description: 'Longest wait between two attempts, in milliseconds; default 300000' },
+      staleAfterMs: {
+        type: 'integer',
+        minimum: 1000,
+        maximum: 31_536_000_000,
+        description: 'A message that waits longer than this many milliseconds expires; default 86400000 (a day)',
+      },
     },
   },
   budget: {
     type: 'object',
     properties: {
-      dailyUsd: cap,
-      monthlyUsd: cap,
-      dailyTokens: cap,
-      warnAt: { type: 'number', minimum: 0, maximum: 1 },
-      timezone: { type: 'string', minLength: 1, maxLength: 64, description: 'IANA name; decides when a day begins' },
+      dailyUsd: { ...cap, description: 'Most USD to spend in a day; null for no cap' },
+      monthlyUsd: { ...cap, description: 'Most USD to spend in a month; null for no cap' },
+      dailyTokens: { ...cap, description: 'Most tokens to use in a day; null for no cap' },
+      warnAt: { type: 'number', minimum: 0, maximum: 1, description: 'Share of a cap at which the budget state becomes warn; default 0.8' },
+      timezone: { type: 'string', minLength: 1, maxLength: 64, description: 'IANA time zone that decides when a day begins; default UTC' },
     },
   },
-  queue: { type: 'object', properties: { cap: { type: 'integer', minimum: 1, maximum: 10_000 } } },
+  queue: { type: 'object', properties: { cap: { type: 'integer', minimum: 1, maximum: 10_000, description: 'Most messages that can wait; default 100' } } },
   logs: {
     type: 'object',
     properties: {
-      maxFileBytes: { type: 'integer', minimum: 1024, maximum: 1_073_741_824 },
-      maxFiles: { type: 'integer', minimum: 1, maximum: 1000 },
+      maxFileBytes: { type: 'integer', minimum: 1024, maximum: 1_073_741_824, description: 'Size at which a new log file is started; default 5242880' },
+      maxFiles: { type: 'integer', minimum: 1, maximum: 1000, description: 'Number of log files to keep; default 50' },
     },
   },
-  autoStart: { type: 'boolean', description: 'A message starts a stopped monitor' },
-  enabled: { type: 'boolean', description: 'The wanted state: start sets it, stop clears it, a server start honours it' },
+  autoStart: { type: 'boolean', description: 'True if a new message starts a stopped monitor; default false' },
+  enabled: { type: 'boolean', description: 'True if the monitor is to start with the server. `start` sets it and `stop` clears it' },
 } as const;
 
 /** config.json on disk. Missing fields get their defaults when it is read. */

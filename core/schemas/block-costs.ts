@@ -10,7 +10,7 @@ export const CostBucket = object({
   output: count,
   cacheRead: count,
   cacheWrite: count,
-  costUsd: { ...money, description: 'null when nothing in it has a known price' },
+  costUsd: { ...money, description: 'Cost in USD; null if no call has a known price' },
   unpricedCalls: count,
 });
 export type CostBucket = types.CostBucket;
@@ -31,8 +31,8 @@ export const CostsFile = {
   properties: {
     totalInput: count,
     totalOutput: count,
-    totalCost: { ...money, description: 'USD; null when nothing is priced' },
-    sessionInput: { ...count, description: 'Since the monitor was last started' },
+    totalCost: { ...money, description: 'Cost in USD; null if no call has a known price' },
+    sessionInput: { ...count, description: 'Input tokens since the monitor was last started' },
     sessionOutput: count,
     sessionCost: money,
     currency: { type: 'string', const: 'USD' },
@@ -40,7 +40,7 @@ export const CostsFile = {
     failedCalls: count,
     unpricedCalls: count,
     byModel: buckets,
-    byDay: { ...buckets, description: 'The last 90 days, UTC' },
+    byDay: { ...buckets, description: 'Sums of each of the last 90 days (UTC)' },
     byPurpose: buckets,
     lastCall: orNull({
       type: 'object',

@@ -9,7 +9,7 @@ export const Fact = object({ id, text: { type: 'string', maxLength: 262_144 }, p
 export type Fact = types.Fact;
 
 /**
- * One compaction of a block's memory. It is started by a window that passed its threshold or exceeds its limit, or by a person. It writes a new
+ * One compaction of a block's memory. It starts when the window passes its threshold or its limit, or when a person asks for it. It writes a new
  * summary, or moves the window without one (`evicted`), or moves nothing (`failed`).
  */
 export const Compaction = {
@@ -20,12 +20,12 @@ export const Compaction = {
     at: time,
     trigger: oneOf(['threshold', 'overflow', 'manual']),
     outcome: oneOf(['summarized', 'evicted', 'failed']),
-    messages: { ...count, description: 'Entries that left the window' },
+    messages: { ...count, description: 'Number of entries that left the window' },
     tokensBefore: count,
     tokensAfter: count,
     model: orNull(string),
     costUsd: orNull(number),
-    previousSummary: { type: 'string', description: 'The summary that this one replaced; undo brings it back' },
+    previousSummary: { type: 'string', description: 'The summary that this compaction replaced; undo restores it' },
     previousFirstKeptId: orNull(string),
     undone: boolean,
   },
@@ -39,13 +39,13 @@ export const MemoryFile = object(
     summaryUpdatedAt: orNull(time),
     facts: listOf(Fact),
     window: object({
-      firstKeptId: { ...orNull(string), description: 'The model sees no entry before this one; null for all' },
+      firstKeptId: { ...orNull(string), description: 'Id of the first entry that the model sees; null if it sees all' },
       messages: count,
       tokens: count,
       maxTokens: count,
       percent: { type: 'number', minimum: 0 },
     }),
-    compactions: { ...listOf(Compaction), description: 'The last 20' },
+    compactions: { ...listOf(Compaction), description: 'The last 20 compactions' },
     compactionCount: count,
   },
   ['summaryUpdatedAt'],

@@ -34,10 +34,10 @@ export const CurrentTask = object({
   outputChars: count,
 });
 export type CurrentTask = types.CurrentTask;
-/** How far the current task has come. */
+/** The phase of the current task. */
 export type TaskPhase = CurrentTask['phase'];
 
-/** How many messages wait, are being answered, or have failed. */
+/** How many messages are waiting, are being answered, or have failed. */
 export const QueueCounts = object({ queued: count, processing: count, failed: count, oldestQueuedAt: orNull(time) });
 export type QueueCounts = types.QueueCounts;
 
@@ -50,7 +50,7 @@ export const PulseFile = {
     state: oneOf(STATES),
     reason: orNull(Reason),
     desired: oneOf(['running', 'stopped']),
-    attention: { type: 'boolean', description: 'A person is needed' },
+    attention: { type: 'boolean', description: 'True if the block needs a person' },
     lastPulse: orNull(time),
     lastRun: { ...orNull(time), description: 'When the last reply ended' },
     nextWakeUp: orNull(time),
@@ -62,7 +62,7 @@ export const PulseFile = {
     restarts: count,
     consecutiveFailures: count,
     queue: QueueCounts,
-    transitions: { ...listOf(Transition), description: 'The last 50' },
+    transitions: { ...listOf(Transition), description: 'The last 50 transitions' },
   },
 } as const;
 /** The content that `PulseFile` describes, with every field. */

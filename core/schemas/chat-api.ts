@@ -11,7 +11,12 @@ const yes = { type: 'boolean', const: true } as const;
 export const PostMessage = closedObject(
   {
     message: { type: 'string', minLength: 1, maxLength: MAX_MESSAGE_CHARACTERS },
-    clientId: { type: 'string', minLength: 1, maxLength: 128, description: 'Your own id: the same one again gives the same entry, and no second message' },
+    clientId: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 128,
+      description: 'Your own id for the message. Sending the same id again does not create a second message',
+    },
   },
   ['clientId'],
 );
@@ -21,21 +26,26 @@ export type PostMessage = types.PostMessage;
 export const ChatReceipt = object({
   queued: yes,
   block: string,
-  id: { type: 'string', description: 'Of the message; its answer carries it as replyTo' },
-  position: { ...count, description: 'Messages before this one, those at work included; 0 also when it has been answered already' },
-  running: { type: 'boolean', description: 'Whether the monitor runs, and so an answer will come' },
+  id: { type: 'string', description: 'Id of the message; its answer has it in replyTo' },
+  position: { ...count, description: 'Number of messages before this one, including those being answered; also 0 if it has already been answered' },
+  running: { type: 'boolean', description: 'True if the monitor is running and will answer' },
   note: string,
 });
 export type ChatReceipt = types.ChatReceipt;
 
-/** A page of a conversation, archived entries included. */
+/** A page of a conversation, including archived entries. */
 export const HistoryPage = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    limit: { type: 'integer', minimum: 1, maximum: 500, description: 'So many entries at most; 100 by default, and fewer where they come to more than 8 MiB' },
-    before: { type: 'string', minLength: 1, maxLength: 256, description: 'Id of an entry: the page ends right before it' },
-    since: { type: 'string', minLength: 1, maxLength: 256, description: 'Id of an entry: the page begins right after it' },
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 500,
+      description: 'Most entries to return; 100 by default, and fewer if they are larger than 8 MiB together',
+    },
+    before: { type: 'string', minLength: 1, maxLength: 256, description: 'Id of an entry; the page ends right before it' },
+    since: { type: 'string', minLength: 1, maxLength: 256, description: 'Id of an entry; the page starts right after it' },
   },
 } as const;
 export type HistoryPage = types.HistoryPage;
@@ -43,7 +53,10 @@ export type HistoryPage = types.HistoryPage;
 export const ChatHistory = object({ messages: listOf(ChatEntry) });
 
 /** One entry and its answer, active or archived. */
-export const MessageFound = object({ entry: ChatEntry, answer: { ...orNull(ChatEntry), description: 'The newest answer to it; null where there is none' } });
+export const MessageFound = object({
+  entry: ChatEntry,
+  answer: { ...orNull(ChatEntry), description: 'The newest answer to the entry; null if there is none' },
+});
 export type MessageFound = types.MessageFound;
-/** A message was cancelled or queued again. */
+/** A message was cancelled or retried. */
 export const MessageChanged = object({ success: yes, message: string, entry: ChatEntry });

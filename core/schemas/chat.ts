@@ -19,17 +19,17 @@ const secret = { type: 'string', pattern: SECRET_PATTERN } as const;
 export const ModelId = {
   type: 'string',
   pattern: MODEL_PATTERN,
-  description: 'Model id, as the provider writes it: printable ASCII without spaces, 2048 characters at most, no . or .. between slashes',
+  description: 'Model id of the provider: at most 2048 characters of printable ASCII without spaces, and no . or .. between slashes',
 } as const;
 /** The id of an adapter, in a request and in the configuration of a block. */
 export const AdapterId = { type: 'string', minLength: 1, maxLength: 64, description: 'Adapter id' } as const;
 const callId = { type: 'string', minLength: 1, maxLength: 256 } as const;
-const toolName = { type: 'string', pattern: TOOL_NAME_PATTERN, description: 'Letters, digits, _ and -, at most 64, beginning with a letter or _' } as const;
+const toolName = { type: 'string', pattern: TOOL_NAME_PATTERN, description: 'At most 64 letters, digits, _ and -, starting with a letter or _' } as const;
 
 /** Settings of one chat request, which override the stored ones. */
 export const ChatConfig = {
   type: 'object',
-  description: 'Overrides for this request; each wins over auth.json, the environment and the default',
+  description: 'Settings for this request. They override auth.json, the environment and the defaults',
   additionalProperties: false,
   properties: {
     maxTokens: { type: 'integer', minimum: 1, maximum: 10_000_000, description: 'Maximum output tokens; default 4096' },
@@ -47,16 +47,16 @@ export type ChatConfig = types.ChatConfig;
 
 const providerMetadata = {
   ...anyObject,
-  description: 'Opaque state of the provider. Send it back untouched with the message or tool call it came with.',
+  description: 'Opaque state of the provider. Send it back unchanged with the message or tool call that it came with.',
 } as const;
 
 /** A tool call of the model, in answers and in the history of requests. */
-export const ToolCall = closedObject({ id: callId, name: toolName, arguments: { ...anyObject, description: 'Arguments, a JSON object' }, providerMetadata }, [
+export const ToolCall = closedObject({ id: callId, name: toolName, arguments: { ...anyObject, description: 'Arguments as a JSON object' }, providerMetadata }, [
   'providerMetadata',
 ]);
 export type ToolCall = types.ToolCall;
 
-/** The result of a tool call, on a message of role `tool`. */
+/** The result of a tool call, in a message with role `tool`. */
 export const ToolResult = closedObject({ toolCallId: callId, content: string, isError: boolean }, ['isError']);
 export type ToolResult = types.ToolResult;
 
@@ -91,14 +91,14 @@ export const Tool = {
   properties: {
     name: toolName,
     description: string,
-    parameters: { ...anyObject, description: 'JSON Schema of the arguments, an object schema' },
-    type: { type: 'string', const: 'function', description: "Accepted, as OpenAI's SDKs write it" },
-    strict: { type: 'boolean', description: "Accepted, as OpenAI's SDKs write it; never passed on, as it would change the schema" },
+    parameters: { ...anyObject, description: 'JSON Schema of the arguments; its type must be object' },
+    type: { type: 'string', const: 'function', description: "Accepted because OpenAI's SDKs send it" },
+    strict: { type: 'boolean', description: "Accepted because OpenAI's SDKs send it, but never passed on" },
   },
 } as const;
 export type Tool = types.Tool;
 
-/** OpenAI's nested form, accepted beside the flat one. */
+/** OpenAI's nested form of a tool, accepted as well as the flat one. */
 export const NestedTool = closedObject({ type: { type: 'string', const: 'function' }, function: Tool });
 
 /** The body of POST `/v1/chat`. */
@@ -110,7 +110,7 @@ export const ChatRequest = {
     adapter: AdapterId,
     model: ModelId,
     messages: { type: 'array', items: Message, minItems: 1, maxItems: 100_000 },
-    stream: { type: 'boolean', description: 'true selects server-sent events' },
+    stream: { type: 'boolean', description: 'True to get the answer as server-sent events' },
     config: ChatConfig,
     tools: { type: 'array', items: { anyOf: [Tool, NestedTool] }, maxItems: 1024 },
   },
@@ -119,31 +119,34 @@ export const ChatRequest = {
 /** A chat request as callers write it. */
 export type ChatRequest = types.ChatRequest;
 
-/** Why an answer ended. `unknown` if the provider gave no reason that we know. */
+/** Why an answer ended. `unknown` if the provider gave no reason that Blockhouse knows. */
 export const STOP_REASONS = ['end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'content_filter', 'refusal', 'unknown'] as const;
 export type StopReason = types.StopReason;
 
 /** Token counts of one call. */
 export const Usage = object(
   {
-    inputTokens: { ...count, description: 'Tokens of the prompt, cached ones included' },
-    outputTokens: { ...count, description: 'Tokens of the answer, reasoning included' },
+    inputTokens: { ...count, description: 'Tokens of the prompt, including cached ones' },
+    outputTokens: { ...count, description: 'Tokens of the answer, including reasoning' },
     totalTokens: { ...count, description: 'inputTokens + outputTokens' },
     cacheReadTokens: { ...count, description: 'Part of inputTokens that was read from a cache' },
     cacheWriteTokens: { ...count, description: 'Part of inputTokens that was written to a cache' },
     reasoningTokens: { ...count, description: 'Part of outputTokens spent on reasoning' },
-    estimated: { type: 'boolean', description: 'true when the provider reported no usage and the counts are a guess from the text length' },
+    estimated: { type: 'boolean', description: 'True if the provider reported no usage, so the counts are estimated from the length of the text' },
   },
   ['cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens', 'estimated'],
 );
 export type Usage = types.Usage;
 
-/** A note about a field that was left out or changed; the call itself succeeded. */
-export const Warning = object({ field: { type: 'string', description: 'The field of the request, or of the answer, that it is about' }, message: string });
+/** A note about a field that was not sent or was changed. The call itself succeeded. */
+export const Warning = object({
+  field: { type: 'string', description: 'The field of the request or of the answer that the warning is about' },
+  message: string,
+});
 export type Warning = types.Warning;
 
 const stopReason = oneOf(STOP_REASONS);
-const warnings = { ...listOf(Warning), description: 'What was left out or changed because this provider or model does not take it' } as const;
+const warnings = { ...listOf(Warning), description: 'What was not sent, or was changed, because the provider or model does not support it' } as const;
 const toolCalls = listOf(ToolCall);
 
 /** The answer of POST `/v1/chat` without `stream`. */

@@ -5,13 +5,13 @@ import { listOf, object, oneOf, string } from './fields.ts';
 /** The body of every error answer. */
 export const ErrorReport = object(
   {
-    error: { type: 'string', description: 'For people: what is wrong and what cures it' },
+    error: { type: 'string', description: 'What is wrong and how to fix it, for people' },
     status: { type: 'integer' },
     code: oneOf(Object.keys(ERROR_TABLE)),
     requestId: string,
     details: listOf(object({ path: string, message: string })),
     upstreamStatus: { type: 'integer', description: "The provider's own HTTP status" },
-    retryable: { type: 'boolean', description: 'On UPSTREAM_ codes: whether a repetition may succeed' },
+    retryable: { type: 'boolean', description: 'For UPSTREAM_ codes: true if a retry may succeed' },
   },
   ['requestId', 'details', 'upstreamStatus', 'retryable'],
 );

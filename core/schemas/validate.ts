@@ -64,7 +64,7 @@ function wantsNull({ keyword, params }: ErrorObject): boolean {
 }
 
 function describe(fault: ErrorObject | undefined): BlockhouseError {
-  if (fault === undefined) return new BlockhouseError('INVALID_REQUEST', 'The request is malformed.');
+  if (fault === undefined) return new BlockhouseError('INVALID_REQUEST', 'The request is invalid.');
   const path = toPath(fault.instancePath, fieldOf(fault));
   const message = wording(fault);
   return new BlockhouseError('INVALID_REQUEST', `${path === '' ? 'The body' : path} ${message}.`, { details: [{ path, message }] });
@@ -101,14 +101,14 @@ function wording(fault: ErrorObject): string {
     case 'additionalProperties': {
       const properties = asProperties(fault.parentSchema?.['properties']);
       const meant = meantField(String(fault.params['additionalProperty']), properties);
-      return `is not a known field here${meant === undefined ? '' : ` (did you mean ${meant}?)`}; known are ${Object.keys(properties).join(', ')}`;
+      return `is not a known field${meant === undefined ? '' : ` (did you mean ${meant}?)`}; the fields here are ${Object.keys(properties).join(', ')}`;
     }
     case 'type':
       return `must be ${article(String(fault.params['type']))}, not ${kindOf(fault.data)}`;
     case 'enum':
       return `must be one of ${(fault.params['allowedValues'] as unknown[]).join(', ')}`;
     case 'pattern':
-      return fault.data === '' ? 'must not be empty' : `has characters or a form that are not allowed here (${ruleOf(fault)})`;
+      return fault.data === '' ? 'must not be empty' : `does not have the allowed form (${ruleOf(fault)})`;
     case 'minItems':
     case 'minLength':
       return 'must not be empty';

@@ -21,7 +21,7 @@ export const Finding = object({
 export type Finding = types.Finding;
 /** What the doctor has examined and found. */
 export const DoctorReport = object({
-  ok: { type: 'boolean', description: 'False when a finding is an error' },
+  ok: { type: 'boolean', description: 'False if a finding is an error' },
   checked: object({ blocks: count, files: count, messages: count }),
   findings: listOf(Finding),
 });

@@ -7,7 +7,11 @@ import { closedObject, object, oneOf, string } from './fields.ts';
 
 /** A longer text can't be the name of a block, and is not repeated in an answer. */
 const block = { type: 'string', maxLength: 256, description: 'Name of the block' } as const;
-const seq = { type: 'integer', minimum: 0, description: 'Only ever counts up; subscribe with the last one seen to get what came after it' } as const;
+const seq = {
+  type: 'integer',
+  minimum: 0,
+  description: 'A number that only grows. Subscribe with the last one that you saw to get what came after it',
+} as const;
 const name = <const T extends string>(value: T) => ({ type: 'string', const: value }) as const;
 
 /** From the client: follow a block. */
@@ -15,8 +19,8 @@ export const SubscribeFrame = closedObject(
   {
     type: name('subscribe'),
     block,
-    stream: { type: 'boolean', description: 'Also send replies while they are written; default false' },
-    sinceSeq: { ...seq, description: 'With stream: the last seq seen of a reply that is still being written' },
+    stream: { type: 'boolean', description: 'True to also get replies while they are being written; default false' },
+    sinceSeq: { ...seq, description: 'With stream: the last seq that you saw of a reply that is still being written' },
   },
   ['stream', 'sinceSeq'],
 );
@@ -47,8 +51,8 @@ export const WsErrorFrame = object(
   {
     type: name('error'),
     code: oneOf(Object.keys(ERROR_TABLE)),
-    error: { type: 'string', description: 'For people: what is wrong and what cures it' },
-    block: { ...block, description: 'Where the message named one' },
+    error: { type: 'string', description: 'What is wrong and how to fix it, for people' },
+    block: { ...block, description: 'Name of the block, if the message had one' },
   },
   ['block'],
 );
@@ -60,7 +64,7 @@ export interface WsErrorFrame {
   readonly block?: string;
 }
 
-const step = { type: name('stream'), block, id: { type: 'string', description: 'Of the message that is answered' }, seq } as const;
+const step = { type: name('stream'), block, id: { type: 'string', description: 'Id of the message that is being answered' }, seq } as const;
 
 /** An attempt at a reply has begun. */
 export const StreamStartFrame = object({ ...step, event: name('start'), provider: string, model: string, attempt: { type: 'integer', minimum: 1 } });
@@ -71,7 +75,7 @@ export const StreamDoneFrame = object({
   ...step,
   event: name('done'),
   answerId: string,
-  status: { ...oneOf(['done', 'interrupted']), description: 'interrupted: the text so far was kept as the answer' },
+  status: { ...oneOf(['done', 'interrupted']), description: 'interrupted if the reply was stopped; the text so far was kept as the answer' },
   stopReason: string,
 });
 /** An attempt has failed; discard the text that it sent. */
@@ -80,7 +84,7 @@ export const StreamErrorFrame = object({
   event: name('error'),
   code: string,
   error: string,
-  willRetry: { type: 'boolean', description: 'Another start follows later' },
+  willRetry: { type: 'boolean', description: 'True if another attempt follows' },
 });
 
 /** One step of a reply while it is written. After an `error`, discard the text of that attempt. */

@@ -75,7 +75,7 @@ function renameIf(from: string, to: string, mayRename: () => boolean): boolean {
 
 /** Throws STORAGE_FAILED for a change that was made but that the disk did not confirm. */
 export function unflushed(error: NodeJS.ErrnoException): never {
-  const message = `The change was made, but the disk did not confirm it (${error.code ?? error.message}): it may be gone after a loss of power. Check it then, and repeat it if it is gone.`;
+  const message = `The change was made, but the disk did not confirm it (${error.code ?? error.message}), so a power failure could undo it. If that happens, repeat the change.`;
   throw new BlockhouseError('STORAGE_FAILED', message, { cause: error });
 }
 
@@ -91,7 +91,7 @@ export async function keepCopy(path: string, bytes: Buffer): Promise<string> {
     await writeAll(file, bytes).catch((error: unknown) => unlink(copy).then(() => storageFault(error)));
     return basename(copy);
   }
-  throw new Error('there are too many copies of it');
+  throw new Error('there are too many copies already');
 }
 
 /** Renames whatever is at `path` to the name that `keepCopy` would give to its copy. Resolves with that name. */
@@ -101,7 +101,7 @@ export async function setAside(path: string): Promise<string> {
     await rename(path, copy);
     return basename(copy);
   }
-  throw new Error('there are too many copies of it');
+  throw new Error('there are too many copies already');
 }
 
 const MAX_COPIES = 100;
@@ -171,7 +171,7 @@ export async function syncFolder(folder: string): Promise<void> {
 export function storageFault(error: unknown): never {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'ENOSPC' || code === 'EDQUOT') {
-    throw new BlockhouseError('STORAGE_FULL', 'The disk is full; nothing was changed. Free some space and try again.', { cause: error });
+    throw new BlockhouseError('STORAGE_FULL', 'The disk is full. Nothing was changed. Free some space and try again.', { cause: error });
   }
   throw error;
 }
@@ -183,6 +183,6 @@ export function storageFailure(what: string, error: unknown): BlockhouseError {
   } catch (fault) {
     if (fault instanceof BlockhouseError) return fault;
     const { code, message } = fault as NodeJS.ErrnoException;
-    return new BlockhouseError('STORAGE_FAILED', `${what} (${code ?? message}); nothing was changed.`, { cause: fault });
+    return new BlockhouseError('STORAGE_FAILED', `${what} (${code ?? message}). Nothing was changed.`, { cause: fault });
   }
 }

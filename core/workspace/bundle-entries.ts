@@ -41,31 +41,31 @@ class BundleRules {
   accept(header: TarHeader): string {
     this.#entries += 1;
     if (this.#entries > MAX_BUNDLE_ENTRIES) {
-      throw invalidRequest('', `The archive has more than ${MAX_BUNDLE_ENTRIES} files and folders, which is as much as can be imported. Leave old logs out.`);
+      throw invalidRequest('', `The archive has more than ${MAX_BUNDLE_ENTRIES} files and folders, the limit for an import. Leave out old logs.`);
     }
     const path = this.#pathOf(header);
     if (header.type === 'file') this.#acceptFile(header, path);
-    else if (header.type !== 'directory') throw refusal(header, `is a ${header.type}; only files and folders are taken`);
+    else if (header.type !== 'directory') throw refusal(header, `is a ${header.type}; only files and folders are allowed`);
     else if (path !== '' && !BLOCK_FOLDERS.includes(path)) throw refusal(header, 'is not a folder of a block');
     return path;
   }
 
   end(): void {
-    if (!this.#files.has('config.json')) throw invalidRequest('', 'The archive holds no block: there is no config.json in its folder.');
+    if (!this.#files.has('config.json')) throw invalidRequest('', 'The archive contains no block: there is no config.json in its folder.');
   }
 
   #pathOf(header: TarHeader): string {
     const [top = '', ...rest] = header.name.replace(/\/$/, '').split('/');
-    if (top === '' || top === '..') throw refusal(header, 'does not lie in the one folder of an archive');
+    if (top === '' || top === '..') throw refusal(header, 'is not in the top folder of the archive');
     this.#top ??= top;
-    if (top !== this.#top) throw refusal(header, `does not lie in the same folder as those before it, ${shown(this.#top)}`);
+    if (top !== this.#top) throw refusal(header, `is not in the same top folder as the entries before it, ${shown(this.#top)}`);
     return rest.join('/');
   }
 
   #acceptFile(header: TarHeader, path: string): void {
     const limit = bundledFileLimit(path);
     if (limit === undefined) throw refusal(header, 'is not a file of a block');
-    if (this.#files.has(path)) throw refusal(header, 'is there twice');
+    if (this.#files.has(path)) throw refusal(header, 'appears twice');
     // Not `>`, so that NaN is refused as well.
     if (!(header.size <= limit)) throw refusal(header, `is larger than ${limit} bytes`);
     this.#bytes += header.size;

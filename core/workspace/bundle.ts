@@ -23,7 +23,7 @@ export type CheckedFiles = Readonly<Record<string, string>>;
 export async function packFolder(folder: string, prefix: string, checked: CheckedFiles = {}): Promise<Uint8Array> {
   const paths = await pathsIn(folder);
   if (paths.length > MAX_BUNDLE_ENTRIES)
-    throw invalidRequest('', `The block has ${paths.length} files; ${MAX_BUNDLE_ENTRIES} can be exported. Delete old logs.`);
+    throw invalidRequest('', `The block has ${paths.length} files, but at most ${MAX_BUNDLE_ENTRIES} can be exported. Delete old logs.`);
   const { readable, controller } = createTarPacker();
   const zipped = zip(readable);
   try {
@@ -63,7 +63,7 @@ async function packFile(file: FileHandle, name: string, room: number, tar: TarPa
   const stats = await file.stat();
   if (!stats.isFile()) return 0;
   if (stats.size > room) {
-    throw invalidRequest('', `The block is too large to be exported: ${name} has ${stats.size} bytes, and ${room} are left for it. Delete old logs.`);
+    throw invalidRequest('', `The block is too large to export: ${name} has ${stats.size} bytes, but only ${room} are left for it. Delete old logs.`);
   }
   // Only what `stats` has seen: a log may grow while it is read.
   const { buffer, bytesRead } = await file.read(Buffer.alloc(stats.size), 0, stats.size, 0);

@@ -63,7 +63,7 @@ export class FolderWatch {
     await this.#end();
   }
 
-  /** Begins, or begins anew. */
+  /** Starts or restarts. */
   #begin(): void {
     if (this.#isAboutToBegin || this.#isClosed) return;
     this.#isAboutToBegin = true;

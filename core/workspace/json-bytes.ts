@@ -11,7 +11,7 @@ export function parseBytes(bytes: Uint8Array, maxValues: number = MAX_JSON_VALUE
   // The limits come first: a file that goes beyond them is not even decoded.
   const exceeded = exceededLimit(bytes, { values: maxValues, depth: MAX_JSON_DEPTH });
   if (exceeded === 'depth') throw new Error(`it nests deeper than ${MAX_JSON_DEPTH} levels`);
-  if (exceeded === 'values') throw new Error(`it holds more than ${maxValues} fields and elements`);
+  if (exceeded === 'values') throw new Error(`it contains more than ${maxValues} fields and elements`);
   const text = decoded(bytes);
   if (text.charCodeAt(0) === 0xfeff) throw new Error('it begins with a byte order mark');
   if (text.trim() === '') throw new Error('it is empty');

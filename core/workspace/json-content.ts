@@ -180,7 +180,7 @@ export class JsonContent<T> {
       reason += `, and no copy of it could be kept (${readFault(copyError as Error)})`;
     }
     const { cure = 'Repair it by hand.' } = this.#options;
-    const kept = copy === undefined ? '' : ` Its content was kept as ${copy}.`;
+    const kept = copy === undefined ? '' : ` A copy was kept as ${copy}.`;
     const damage = new BlockhouseError('BLOCK_DAMAGED', `${basename(this.#path)} can't be used: ${reason}. ${cure}${kept}`, { cause: error });
     this.#now = { stamp, value: undefined, damage, isUnkept: copy === undefined && stamp !== MISSING };
     this.#options.onDamaged?.(reason, copy);

@@ -139,7 +139,8 @@ export class JsonFile<T> {
         const base = this.#content.now;
         const { value, kept } = apply(left, base);
         left = kept.map(({ waiting }) => waiting);
-        if (tries > MAX_OVERTAKEN) throw new BlockhouseError('STORAGE_FAILED', `${basename(this.path)} is being changed by another program all the time.`);
+        if (tries > MAX_OVERTAKEN)
+          throw new BlockhouseError('STORAGE_FAILED', `${basename(this.path)} keeps being changed by another program. Stop that program or try again later.`);
         if (await this.#settle(base, value, kept)) return;
       }
     } catch (error) {

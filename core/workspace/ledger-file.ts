@@ -32,7 +32,7 @@ export async function openLedger(path: string): Promise<OpenedLedger | undefined
   } catch (error) {
     const fault = faultOf(path, error);
     if (isPassingFault(fault)) throw fault;
-    const message = `${basename(path)} can't be used: ${readFault(error as Error)}. Put a regular file that can be read in its place, or remove it.`;
+    const message = `${basename(path)} can't be used: ${readFault(error as Error)}. Replace it with a readable file or remove it.`;
     throw new BlockhouseError('WORKSPACE_DAMAGED', message, { cause: error });
   }
 }

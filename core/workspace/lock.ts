@@ -78,7 +78,7 @@ export class WorkspaceLock {
   announce(url: string): Promise<void> {
     return this.#queue.add(async () => {
       if (!(await this.#isOurs())) {
-        throw new BlockhouseError('WORKSPACE_BUSY', `The lock of the workspace ${this.#workspace} is gone or names another server; start again.`);
+        throw new BlockhouseError('WORKSPACE_BUSY', `This server has lost the lock of the workspace ${this.#workspace}; start it again.`);
       }
       const holder = { ...this.#holder, url };
       await replaceFile(join(this.#workspace, NAME), textOf(holder));
@@ -200,7 +200,7 @@ async function find(path: string): Promise<Found | undefined> {
 }
 
 function notALock(path: string, cause?: unknown): Error {
-  return new Error(`${path} is not a regular file, so it can't be the lock of this program. Remove it and start again.`, { cause });
+  return new Error(`${path} is not a regular file, so it can't be used as the lock of the workspace. Remove it and start again.`, { cause });
 }
 
 async function remove(path: string): Promise<void> {
@@ -220,6 +220,6 @@ function busy(workspace: string, { pid, startedAt, url }: LockHolder): Blockhous
   const at = url === null ? '' : ` at ${url}`;
   return new BlockhouseError(
     'WORKSPACE_BUSY',
-    `The workspace ${workspace} is held by the server with pid ${pid} since ${startedAt}${at}; stop that one, or choose another folder with --workspace.`,
+    `The workspace ${workspace} is in use by the server with pid ${pid} since ${startedAt}${at}; stop that server, or choose another folder with --workspace.`,
   );
 }

@@ -45,7 +45,7 @@ interface Found {
   readonly mtimeNs: bigint;
 }
 
-/** Undefined for what is not a regular file, or is gone. */
+/** Undefined if it is not a regular file, or is gone. */
 async function look(folder: string, name: string): Promise<Found | undefined> {
   const stats = await lstat(join(folder, name), { bigint: true }).catch(undefinedIfSkipped);
   return stats?.isFile() ? { name, mtimeNs: stats.mtimeNs } : undefined;

@@ -10,7 +10,7 @@ export function hasOwnFolder(path: string): boolean {
   if (stats.isDirectory()) return true;
   throw new BlockhouseError(
     'BLOCK_DAMAGED',
-    `${basename(path)} ${foreignKind(stats)}, so nothing in it is read, written or deleted. Put a folder in its place.`,
+    `${basename(path)} ${foreignKind(stats)}, so nothing in it is read, written or deleted. Replace it with a folder.`,
   );
 }
 

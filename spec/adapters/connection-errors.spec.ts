@@ -30,7 +30,7 @@ t.test('how far the call had come decides whether it may have run, and what is s
   t.match(brokenCall(RESET, at('answering')), {
     code: 'UPSTREAM_MALFORMED',
     mayHaveRun: true,
-    message: 'The answer of api.test was cut short (read ECONNRESET).',
+    message: 'The answer from api.test was cut short (read ECONNRESET).',
   });
 });
 
@@ -40,7 +40,7 @@ t.test('what was no HTTP is no break of the connection', async (t) => {
     withCode('Headers Overflow Error', 'UND_ERR_HEADERS_OVERFLOW'),
     new Error('bad upgrade'),
   ]) {
-    t.match(brokenCall(error, at('waiting')), { code: 'UPSTREAM_MALFORMED', message: /does not speak valid HTTP/ });
+    t.match(brokenCall(error, at('waiting')), { code: 'UPSTREAM_MALFORMED', message: /did not send a valid HTTP response/ });
     t.equal(isBreakOfConnection(error), false);
   }
 });
@@ -65,5 +65,5 @@ t.test('what this machine lacks says nothing of the provider', async (t) => {
   const spent = withCode('connect EMFILE 127.0.0.1:80 - Local (undefined:undefined)', 'EMFILE');
   const error = brokenCall(new AggregateError([spent]), at('connecting', 'Is it running?'));
   t.match(error, { code: 'TOO_MANY_CONNECTIONS', retryable: true, mayHaveRun: false, cause: { errors: [spent] } });
-  t.equal(error.message, 'No connection to api.test: this machine has none left (EMFILE). Raise its limit of open files.');
+  t.equal(error.message, 'No connection to api.test: this machine has run out of connections (EMFILE). Raise its limit of open files.');
 });

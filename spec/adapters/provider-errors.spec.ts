@@ -79,7 +79,7 @@ t.test('a body is read as JSON where it is some', async (t) => {
 t.test('what is said of a body without a message', async (t) => {
   const table: [number, string, RegExp][] = [
     [302, '', /redirects are not followed/],
-    [500, ' \n', /gave no message/],
+    [500, ' \n', /sent no error message/],
     [502, '\n<!doctype html><title>Bad gateway', /web page/],
     [500, ' plain text ', /^plain text$/],
   ];

@@ -62,7 +62,7 @@ t.test('the default model is asked of the adapters, and an empty name asks nothi
   t.equal(await api.defaultModel('one'), 'm');
   await t.rejects(api.defaultModel('two'), {
     kind: 'usage',
-    message: 'There is no provider two (there are one); name one of these, or give its model with --model.',
+    message: 'There is no provider two. Use one of one.',
   });
   const asked = calls.length;
   t.throws(() => api.details(''), { kind: 'usage', message: /./ });

@@ -74,12 +74,12 @@ t.test('a state has a mark of its own: running, resting, in between, a person is
 t.test('blocks that need a person are named with what helps, made harmless', async (t) => {
   const poor = entry('poor', 'paused', { attention: true });
   const lines = (blocks: BlockEntry[], width: number) => attentionLines(blocks, width, (...words) => words.join(' '));
-  t.same(lines([entry('one', 'idle'), DAMAGED, poor], 80), ['! torn: config.json is no JSON', '! poor: paused', '`doctor` says what helps.']);
-  t.same(lines([DAMAGED], 20), ['! torn: config.json…', '`doctor` says what helps.']);
-  t.same(lines([poor], 80), ['! poor: paused', '`why poor` says what helps.']);
-  t.same(lines([poor, { ...poor, name: 'poorer' }], 80).at(-1), '`why <name>` says what helps.');
+  t.same(lines([entry('one', 'idle'), DAMAGED, poor], 80), ['! torn: config.json is no JSON', '! poor: paused', '`doctor` says what to do.']);
+  t.same(lines([DAMAGED], 20), ['! torn: config.json…', '`doctor` says what to do.']);
+  t.same(lines([poor], 80), ['! poor: paused', '`why poor` says what to do.']);
+  t.same(lines([poor, { ...poor, name: 'poorer' }], 80).at(-1), '`why <name>` says what to do.');
   t.same(lines([entry('one', 'idle')], 80), []);
-  t.same(lines([entry('one', 'idle', { failures: FAILED })], 80), ['! one: 2 messages failed: It broke.', '`why one` says what helps.']);
+  t.same(lines([entry('one', 'idle', { failures: FAILED })], 80), ['! one: 2 messages failed: It broke.', '`why one` says what to do.']);
 });
 
 const DETAILS = {
@@ -124,7 +124,7 @@ t.test('a block is described in labelled lines', async (t) => {
     'Fix       raise budget.dailyUsd',
     'Model     vendor/m, else other/n',
     'Queue     3 waiting, 4 failed',
-    'Last      at work 1m ago',
+    'Last      reply ended 1m ago',
     'Next      in 10h',
     'Memory    1.2 % of 100,000 tokens, 2 facts',
     'Cost      $1.25 in 2 calls; today $0.50',
@@ -138,7 +138,7 @@ t.test('a block is described in labelled lines', async (t) => {
 t.test('what is not known is not told as nothing', async (t) => {
   const cost = (costs: object): string | undefined =>
     blockText({ ...DETAILS, costs: { ...DETAILS.costs, ...costs } }, { now, style }).find((line) => line.startsWith('Cost'));
-  t.equal(cost({ totalCost: null }), 'Cost      2 calls, price not known');
+  t.equal(cost({ totalCost: null }), 'Cost      2 calls, price unknown');
   t.equal(cost({ totalCost: null, calls: 0 }), 'Cost      no calls yet');
 });
 
@@ -148,7 +148,7 @@ t.test('a budget in USD that does not hold a call without a price says so', asyn
       { ...DETAILS, config: { ...DETAILS.config, budget: { ...DETAILS.config.budget, ...caps } }, costs: { ...DETAILS.costs, unpricedCalls } },
       { now, style },
     ).find((line) => line.startsWith('Budget'));
-  t.equal(budget(2), 'Budget    $5.00 a day, 1,000 tokens a day (ok; the price of 2 calls is not known, so they do not count towards the caps in USD)');
+  t.equal(budget(2), 'Budget    $5.00 a day, 1,000 tokens a day (ok; the price of 2 calls is unknown, so they do not count towards the caps in USD)');
   t.equal(budget(2, { dailyUsd: null }), 'Budget    1,000 tokens a day (ok)');
   t.equal(budget(0), 'Budget    $5.00 a day, 1,000 tokens a day (ok)');
 });

@@ -9,10 +9,13 @@ import { testFolder } from '../support/test-folder.ts';
 
 t.test('a workspace without a server says how to start one', async (t) => {
   const workspace = testFolder(t);
-  await t.rejects(findServer(workspace, 'blockhouse serve'), { kind: 'server', message: /^No server runs on .*; start one with `blockhouse serve`\.$/ });
+  await t.rejects(findServer(workspace, 'blockhouse serve'), {
+    kind: 'server',
+    message: /^No server is running for the workspace .*; start one with `blockhouse serve`\.$/,
+  });
   await t.rejects(findServer(`${workspace}/none`, 'blockhouse serve'), {
     kind: 'place',
-    message: /^There is no workspace .*none; `blockhouse serve` makes it\.$/,
+    message: /^There is no workspace .*none; `blockhouse serve` creates it\.$/,
   });
 });
 
@@ -63,7 +66,7 @@ t.test('what the server refuses keeps its text and has the exit code of its kind
   ] as const)
     await t.rejects(api.client.json('GET', `/${code}`), { kind, message: 'no way', body: { code } }, code);
   await t.rejects(api.client.bytes('GET', '/NAME_TAKEN'), { kind: 'usage', message: /./ });
-  t.match(failureOf({ ...refusal('UNAUTHORIZED', 'x'), code: 'UNAUTHORIZED' }), { kind: 'credentials', message: /refuses the token/ });
+  t.match(failureOf({ ...refusal('UNAUTHORIZED', 'x'), code: 'UNAUTHORIZED' }), { kind: 'credentials', message: /rejected the token/ });
 });
 
 t.test('something else at that address is told apart', async (t) => {

@@ -33,7 +33,7 @@ t.test('with --json it is a document, too', async (t) => {
 t.test('the text of a defect stays inside, unless the log level asks for it', async (t) => {
   for (const defect of [new TypeError('canary'), new BlockhouseError('INTERNAL_ERROR', 'inside', { cause: new TypeError('canary') })]) {
     const quiet = await outcomeOf(defect);
-    t.match(quiet, { code: 1, stderr: /^blockhouse: There is a defect in Blockhouse \(TypeError\); .*\n$/ });
+    t.match(quiet, { code: 1, stderr: /^blockhouse: Blockhouse has a bug \(TypeError\)\. .*\n$/ });
     t.notMatch(quiet.stderr, 'canary');
     t.match((await outcomeOf(defect, [], { BLOCKHOUSE_LOG_LEVEL: 'debug' })).stderr, 'canary');
   }

@@ -23,7 +23,7 @@ t.test('failures of the file system name the workspace; failures of the core sta
   const system = Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' });
   await t.rejects(
     inWorkspace(config, () => Promise.reject(system)),
-    new CliError('place', `The workspace ${config.workspace} can't be used: EACCES: permission denied`),
+    new CliError('place', `The workspace ${config.workspace} can't be used: EACCES: permission denied.`),
   );
   const own = new BlockhouseError('ADAPTER_NOT_CONFIGURED', 'damaged');
   await t.rejects(
@@ -38,7 +38,7 @@ t.test('a file in the place of a folder is named: the workspace, one above it, o
   for (const workspace of [file, join(file, 'inner')])
     await t.rejects(startServer({ port: '0', workspace }), {
       kind: 'place',
-      message: `The workspace ${workspace} can't be used: ${file} is not a folder. Move it away, or choose another place with --workspace.`,
+      message: `The workspace ${workspace} can't be used: ${file} is not a folder. Move it away, or choose another folder with --workspace.`,
     });
   const workspace = testFolder(t);
   writeFileSync(join(workspace, 'blocks'), 'x');

@@ -42,7 +42,7 @@ t.test('an element of a list is changed or added', async (t) => {
   t.same(patch('tags.1=x'), { tags: ['a', 'x'] });
   t.same(patch('tags.2=x'), { tags: ['a', 'b', 'x'] });
   t.same(patch('fallbacks.0.model=n'), { fallbacks: [{ provider: 'p', model: 'n' }] });
-  t.throws(() => patch('tags.9=x'), { message: 'tags is a list of 2; name an element from 0 to 2.' });
+  t.throws(() => patch('tags.9=x'), { message: 'tags is a list of 2; use an index from 0 to 2.' });
   t.throws(() => patch('tags.x=x'), { message: /list/ });
 });
 

@@ -19,7 +19,7 @@ t.test('the fields that are asked for follow from the settings of the adapter', 
   t.same(fieldsOf(CLOUD), ['region', 'accessKeyId', 'secretAccessKey']);
   t.same(fieldsOf(LOCAL), ['baseURL', 'apiKey']);
   t.same(fieldsOf(HOSTED, 'api'), ['api']);
-  t.throws(() => fieldsOf(HOSTED, 'nope'), new CliError('usage', 'one has no field of that name; it has apiKey, baseURL, api.'));
+  t.throws(() => fieldsOf(HOSTED, 'nope'), new CliError('usage', 'one has no such field. Use one of apiKey, baseURL, api.'));
 });
 
 t.test('piped text is the one field that can be meant, or a JSON object', async (t) => {
@@ -30,7 +30,7 @@ t.test('piped text is the one field that can be meant, or a JSON object', async 
     ['  \n', /is empty/],
     ['key', /--field \(region, accessKeyId, secretAccessKey\)/],
     ['{"region": 7}', /region must be a string/],
-    ['{"nope": "x"}', /no field of that name/],
+    ['{"nope": "x"}', /has no such field/],
     ['{"region"', /not a JSON object/],
   ] as const)
     t.throws(() => parseValues(CLOUD, fieldsOf(CLOUD), text), { message }, text);

@@ -31,7 +31,7 @@ t.test('what never came is added from the answer', async (t) => {
 t.test('a failed attempt is set apart from the answer', async (t) => {
   const { stdout, said } = await shown([start, content('Half'), fault(true), start, content('Whole')], { content: 'Whole', status: 'done' });
   t.equal(stdout, 'Half\nWhole\n');
-  t.same(said, ['note: this attempt failed and will be repeated: overloaded', 'note: ignore the text above; the answer starts again.']);
+  t.same(said, ['note: this attempt failed and will be retried: overloaded', 'note: ignore the text above; the answer starts again.']);
 });
 
 t.test('a text that differs from the answer is followed by the answer', async (t) => {

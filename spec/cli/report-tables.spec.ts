@@ -47,7 +47,7 @@ t.test('a waiting message shows what keeps it, a failed one its fault', async (t
   );
   t.same(lines, [
     'ID  STATUS  TRIES  SENT     MESSAGE',
-    'm1  queued      1  30s ago  [again in 1m] Any news?',
+    'm1  queued      1  30s ago  [retry in 1m] Any news?',
     'm2  failed      4  30s ago  [overloaded] Any news?',
   ]);
 });

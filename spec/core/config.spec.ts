@@ -96,7 +96,7 @@ t.test('every log level is taken', async (t) => {
 
 t.test('a host that other machines can reach needs a word of its own', async (t) => {
   for (const host of ['0.0.0.0', '::', '192.168.1.4', 'example.com', '127.0.0.1.evil.example', 'localhost.evil', '']) {
-    t.throws(() => resolveProcessConfig({ host }, {}), { message: /--allow-remote \(or BLOCKHOUSE_ALLOW_REMOTE=1\)/ }, host);
+    t.throws(() => resolveProcessConfig({ host }, {}), { message: /add --allow-remote \(or set BLOCKHOUSE_ALLOW_REMOTE=1\)/ }, host);
     t.equal(resolveProcessConfig({ host, allowRemote: true }, {}).host, host);
   }
   for (const host of ['127.0.0.1', '127.8.8.8', '::1', 'localhost']) t.equal(resolveProcessConfig({ host }, {}).host, host);

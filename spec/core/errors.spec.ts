@@ -93,7 +93,7 @@ t.test('a fault of the system that may pass is no defect', async (t) => {
   const fault = Object.assign(new Error('EMFILE: too many open files, scandir /home/somebody'), { code: 'EMFILE', syscall: 'scandir' });
   t.match(toBlockhouseError(fault), {
     code: 'STORAGE_FAILED',
-    message: 'The system refused to read or write (EMFILE). Try again.',
+    message: 'The disk could not be read or written (EMFILE). Try again.',
     retryable: true,
     cause: fault,
   });

@@ -63,7 +63,7 @@ t.test('after stop the blocks are shutting down, and the gateway goes on', async
   t.throws(() => one.blocks, { code: 'SHUTTING_DOWN', status: 503 });
   t.equal(blocks.counts().monitorsRunning, 0);
   t.equal(await readLock(one.workspace), undefined);
-  await t.rejects(one.core.start(), { message: /was closed/ });
+  await t.rejects(one.core.start(), { message: /is closed/ });
   t.same(await one.core.models('ollama'), { provider: 'ollama', models: ['m'], count: 1 });
   await one.core.close();
 });

@@ -111,7 +111,7 @@ async function askOnPage(page: string, token: string, html: string): Promise<str
 t.test('run it as a service', async (t) => {
   const output = await read('service.md', await reader(t));
   t.match(output('blockhouse service install'), 'Listens on http://127.0.0.1:');
-  t.match(output('blockhouse service status'), /state +runs/);
+  t.match(output('blockhouse service status'), /state +running/);
   t.match(output('blockhouse service uninstall'), 'Stopped the service');
 });
 

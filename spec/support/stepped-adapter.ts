@@ -66,7 +66,7 @@ export function steppedAdapter(steps: readonly Step[] = [HELLO], overrides: Part
 /** A provider that has the request and says nothing until the caller leaves. */
 export async function untilAborted(call: ChatCall): Promise<void> {
   if (!call.signal.aborted) await once(call.signal, 'abort');
-  throw new BlockhouseError('CANCELLED', 'The caller left.', { mayHaveRun: true });
+  throw new BlockhouseError('CANCELLED', 'The client closed the connection or aborted the request.', { mayHaveRun: true });
 }
 
 /** A failure that may be repeated almost at once. */

@@ -109,14 +109,14 @@ function collect(req: IncomingMessage, limit: number, chunks: Chunks, stallMs: n
       if (chunks.bytes + chunk.length > limit) refuse(tooLarge(limit));
       else chunks.add(chunk);
     };
-    const stall = (): void => refuse(new BlockhouseError('REQUEST_TIMEOUT', `No byte of the body arrived for ${stallMs / 1000} s.`));
+    const stall = (): void => refuse(new BlockhouseError('REQUEST_TIMEOUT', `No data of the body arrived for ${stallMs / 1000} s.`));
     const finish = (): void => {
       forget();
       resolve(chunks.join());
     };
     const leave = (): void => {
       forget();
-      reject(new BlockhouseError('CANCELLED', 'The client left before its body was complete.', { cause: req.errored }));
+      reject(new BlockhouseError('CANCELLED', 'The client closed the connection before the body was complete.', { cause: req.errored }));
     };
     /** The request object lives as long as its answer, which may be a long stream, and these listeners would keep the body in memory for that time. */
     const forget = (): void => {
@@ -144,7 +144,7 @@ function silenceOf(socket: Socket): ReusedTimer {
 }
 
 function parse(bytes: Buffer): unknown {
-  if (holdsMoreThan(bytes, MAX_JSON_VALUES)) throw invalidRequest('', `The body holds more than ${MAX_JSON_VALUES} JSON values; send fewer.`);
+  if (holdsMoreThan(bytes, MAX_JSON_VALUES)) throw invalidRequest('', `The body contains more than ${MAX_JSON_VALUES} JSON values; send fewer.`);
   let text: string;
   try {
     text = isAscii(bytes) ? bytes.toString('latin1') : utf8.decode(bytes); // three times as fast, and most bodies are plain ASCII

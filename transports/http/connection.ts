@@ -46,6 +46,6 @@ export class OpenAnswers {
 /** The failure to report for an error code of Node's HTTP parser (`clientError`). */
 export function parserFailure(code: string | undefined): BlockhouseError {
   if (code === 'HPE_HEADER_OVERFLOW') return new BlockhouseError('HEADERS_TOO_LARGE', `The headers are larger than ${MAX_HEADER_BYTES} bytes.`);
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new BlockhouseError('REQUEST_TIMEOUT', 'The request did not arrive completely in time.');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new BlockhouseError('REQUEST_TIMEOUT', 'The request did not arrive completely within the time limit.');
   return new BlockhouseError('INVALID_REQUEST', 'The request is not valid HTTP/1.1.');
 }

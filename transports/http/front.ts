@@ -110,7 +110,7 @@ export class Front {
     const startedAt = performance.now();
     const requestId = inboundRequestId(req) ?? this.#core.newRequestId();
     const signal = this.answers.add(req.socket, res); // abort-on-leave
-    res.on('error', (error) => this.#log.debug({ requestId, error: error.message }, 'the connection broke while it was written to'));
+    res.on('error', (error) => this.#log.debug({ requestId, error: error.message }, 'connection broke while an answer was being sent'));
     let failure: BlockhouseError | undefined;
     let isUnderWay = false;
     try {
@@ -135,7 +135,7 @@ export class Front {
     const now = performance.now();
     if (now - this.#dropToldAt < DROP_LOG_MS) return;
     this.#dropToldAt = now;
-    this.#log.error({ most }, 'the limit of open connections is reached; further ones are closed (BLOCKHOUSE_MAX_CONNECTIONS)');
+    this.#log.error({ most }, 'connection limit reached; further connections are closed (BLOCKHOUSE_MAX_CONNECTIONS)');
   }
 
   /** Answers on the bare socket, for bytes that never became a request. */
@@ -195,10 +195,7 @@ export class Front {
   /** Most often a proxy in between has dropped the headers of the upgrade. */
   #refuseNotUpgraded(req: IncomingMessage): never {
     wrongTokensOf(this.#core).assertRight(this.#core, req, wsToken(req), WS_TOKEN_HINT);
-    throw invalidRequest(
-      '',
-      `${WS_PATH} is a WebSocket: send the headers Connection: Upgrade and Upgrade: websocket, and let a proxy in between pass them on.`,
-    );
+    throw invalidRequest('', `${WS_PATH} is a WebSocket. Send the headers Connection: Upgrade and Upgrade: websocket; a proxy in between must pass them on.`);
   }
 
   #write(req: IncomingMessage, res: ServerResponse, reply: JsonReply, requestId: string): void {

@@ -32,7 +32,7 @@ export class ImportQueue {
   async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     if (this.#queue.pending >= this.#limits.atOnce && this.#queue.size >= this.#limits.waiting) throw full(); // bounded-wait
     const waiting = new AbortController();
-    const leave = (): void => waiting.abort(new BlockhouseError('CANCELLED', 'The client left before its turn came.'));
+    const leave = (): void => waiting.abort(new BlockhouseError('CANCELLED', 'The client closed the connection before the import started.'));
     const patience = setTimeout(() => waiting.abort(full()), this.#limits.patienceMs);
     // An import that has begun keeps its place when its client leaves: another one in that place would hold memory beside it.
     const begin = (): void => {
@@ -54,7 +54,7 @@ export class ImportQueue {
 }
 
 function full(): BlockhouseError {
-  return new BlockhouseError('QUEUE_FULL', 'Too many imports are waiting; send this archive again after the time in Retry-After.', {
+  return new BlockhouseError('QUEUE_FULL', 'Too many imports are waiting; send this archive again after the delay in Retry-After.', {
     retryAfterMs: RETRY_AFTER_MS,
   });
 }

@@ -8,7 +8,7 @@ export function queryValue(req: IncomingMessage, name: string): string | undefin
   const target = req.url ?? '';
   const start = target.indexOf('?');
   const values = start === -1 ? [] : new URLSearchParams(target.slice(start + 1)).getAll(name);
-  if (values.length > 1) throw invalidRequest(name, 'is in the query more than once; give it once');
+  if (values.length > 1) throw invalidRequest(name, 'appears more than once in the query; give it once');
   return values[0];
 }
 

@@ -38,10 +38,10 @@ export class Hub {
     const peer = new Peer(socket, { ...this.#context, requestId });
     this.#peers.set(peer, socket);
     this.#sleep ??= this.#wake(); // idle-is-free
-    log.debug({ requestId, sockets: this.size }, 'a WebSocket was opened');
+    log.debug({ requestId, sockets: this.size }, 'websocket opened');
     socket.once('close', (code) => {
       this.#peers.delete(peer);
-      log.debug({ requestId, code, sockets: this.size }, 'a WebSocket was closed');
+      log.debug({ requestId, code, sockets: this.size }, 'websocket closed');
       if (this.size === 0) this.#rest();
     });
   }
@@ -82,7 +82,7 @@ export class Hub {
     try {
       this.#context.core.token?.matches('');
     } catch (error) {
-      this.#context.log.error({ err: toBlockhouseError(error).cause ?? error }, 'the token file could not be read');
+      this.#context.log.error({ err: toBlockhouseError(error).cause ?? error }, 'token file could not be read');
     }
   }
 

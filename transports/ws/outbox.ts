@@ -92,7 +92,7 @@ export class Outbox {
     else this.#queue[this.#queue.length - 1] = joined; // joined
     this.#waitingBytes += (joined ?? entry).bytes - (joined === undefined ? 0 : (last?.bytes ?? 0));
     this.#flush();
-    if (this.#waitingBytes > this.#limits.maxWaitingBytes) this.#end('it did not read what it asked for'); // cut-off
+    if (this.#waitingBytes > this.#limits.maxWaitingBytes) this.#end('it reads too slowly'); // cut-off
   }
 
   #flush(): void {

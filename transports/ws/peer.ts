@@ -74,7 +74,7 @@ export class Peer {
       this.#answered = true;
       this.#mayGoOn();
     });
-    socket.on('error', (error) => log.debug({ requestId, error: error.message }, 'the WebSocket broke'));
+    socket.on('error', (error) => log.debug({ requestId, error: error.message }, 'websocket broke'));
     socket.once('close', () => this.#release());
   }
 
@@ -96,7 +96,7 @@ export class Peer {
 
   /** Ends the connection without a close frame, for a client that does not read. */
   cutOff(reason: string): void {
-    this.#context.log.info({ requestId: this.#context.requestId, reason }, 'a WebSocket client was cut off');
+    this.#context.log.info({ requestId: this.#context.requestId, reason }, 'websocket client disconnected');
     this.#release();
     this.#socket.terminate();
   }
@@ -110,7 +110,7 @@ export class Peer {
   #receive(data: Buffer, isBinary: boolean): void {
     if (!this.#mayGoOn()) return;
     if (isBinary) {
-      this.close(CLOSE.unsupportedData, 'Send text.');
+      this.close(CLOSE.unsupportedData, 'Send text frames, not binary ones.');
       return;
     }
     const text = data.toString('utf8');
@@ -138,7 +138,7 @@ export class Peer {
 
   #refuse(failure: BlockhouseError, text: string): void {
     const { log, requestId } = this.#context;
-    if (failure.code === 'INTERNAL_ERROR') log.error({ requestId, code: failure.code, err: failure.cause ?? failure }, 'a WebSocket message failed');
+    if (failure.code === 'INTERNAL_ERROR') log.error({ requestId, code: failure.code, err: failure.cause ?? failure }, 'websocket message failed');
     const block = blockIn(text);
     const { error, code } = errorBody(failure);
     this.#outbox.send({ type: 'error', code, error, ...(block !== undefined && { block }) });

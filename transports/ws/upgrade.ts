@@ -97,7 +97,7 @@ export class Door {
     assertHandshake(req);
     if (this.#closing) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
     if (count() >= limits.maxSockets)
-      throw new BlockhouseError('TOO_MANY_CONNECTIONS', `The server has ${limits.maxSockets} open WebSockets, its limit; try again later.`);
+      throw new BlockhouseError('TOO_MANY_CONNECTIONS', `The server has reached its limit of ${limits.maxSockets} open WebSockets; try again later.`);
   }
 
   get #handshake(): WebSocketServer {
@@ -148,5 +148,5 @@ function assertHandshake(req: IncomingMessage): void {
   if (req.httpVersion !== '1.1') throw invalidRequest('', 'A WebSocket needs HTTP/1.1.');
   if (req.headers['sec-websocket-version'] !== '13') throw invalidRequest('Sec-WebSocket-Version', 'must be 13.');
   if (req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0)
-    throw invalidRequest('', 'A request for a WebSocket must not have a body.');
+    throw invalidRequest('', 'A WebSocket request must not have a body.');
 }

@@ -60,7 +60,7 @@ t.test('a call that stands last when the token limit strikes is cut off: left ou
     const events = read({ content: [{ type: 'thinking', thinking: 'x', signature: 's' }, use('1'), use('2', {})], stop_reason });
     t.match(ofType(events, 'toolCall'), [{ toolCall: { id: '1' } }]);
     t.equal(ofType(events, 'toolCall').length, 1);
-    t.match(ofType(events, 'warning'), [{ warning: { field: 'message.toolCalls', message: /call of f was cut off/ } }]);
+    t.match(ofType(events, 'warning'), [{ warning: { field: 'message.toolCalls', message: /call to f was cut off/ } }]);
     t.same(ofType(events, 'providerMetadata'), [], 'and the turn is not for replay');
   }
 });

@@ -29,7 +29,7 @@ t.test('no input at all stands for no arguments', async (t) => {
 
 t.test('a call cut off by the token limit is left out with a warning', async (t) => {
   for (const pieces of [['{"city":"Os'], [], [''], ['{}'], ['{"city":"Oslo"}']]) {
-    t.match(withInput(...pieces).finish('max_tokens'), [{ type: 'warning', warning: { field: 'message.toolCalls', message: /call of f was cut off/ } }]);
+    t.match(withInput(...pieces).finish('max_tokens'), [{ type: 'warning', warning: { field: 'message.toolCalls', message: /call to f was cut off/ } }]);
   }
 });
 

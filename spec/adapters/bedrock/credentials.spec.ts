@@ -38,9 +38,9 @@ t.test('a session token goes only with the keys of its own place', async (t) => 
 t.test('half a key in a request is an error that names the missing field', async (t) => {
   const env = { ...ENV, ...BEARER };
   const problem = (config: Record<string, string>) => () => keyProblem(settingsFrom({ env, stored: STORED, config }));
-  t.throws(problem({ accessKeyId: 'AKID' }), { code: 'INVALID_REQUEST', message: 'config.secretAccessKey is required beside config.accessKeyId' });
-  t.throws(problem({ secretAccessKey: 'secret' }), { code: 'INVALID_REQUEST', message: 'config.accessKeyId is required beside config.secretAccessKey' });
-  t.throws(problem({ sessionToken: 'token' }), { code: 'INVALID_REQUEST', message: 'config.accessKeyId is required beside config.sessionToken' });
+  t.throws(problem({ accessKeyId: 'AKID' }), { code: 'INVALID_REQUEST', message: 'config.secretAccessKey is required together with config.accessKeyId' });
+  t.throws(problem({ secretAccessKey: 'secret' }), { code: 'INVALID_REQUEST', message: 'config.accessKeyId is required together with config.secretAccessKey' });
+  t.throws(problem({ sessionToken: 'token' }), { code: 'INVALID_REQUEST', message: 'config.accessKeyId is required together with config.sessionToken' });
   t.equal(keyProblem(settingsFrom({ config: OWN })), undefined);
 });
 

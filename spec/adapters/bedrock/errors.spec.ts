@@ -51,7 +51,7 @@ t.test('a status decides where the type is unknown, and a page of a proxy is no 
   t.equal(readError(answer(418, 'NewException', { message: 'x' })).kind, 'rejected');
   t.equal(readError(answer(424, undefined, { message: 'x' })).kind, 'failed');
   t.same(readError(answer(502, undefined, '<html>bad gateway</html>')), { kind: 'failed', message: 'it answered with a web page instead of an error message' });
-  t.same(readError(answer(403, undefined, '')), { kind: 'auth', message: 'it gave no message' });
+  t.same(readError(answer(403, undefined, '')), { kind: 'auth', message: 'it sent no error message' });
 });
 
 t.test('a bad bearer token is told from a missing permission, though both are AccessDeniedException', async (t) => {
@@ -67,8 +67,8 @@ t.test('gotchas 2 and 3: on-demand throughput, with U+2019 in its text, is answe
   t.equal(hint('eu-west-1').kind, 'rejected');
   t.match(hint('eu-west-1').message, 'eu.anthropic.claude-sonnet-5-5 or global.anthropic.claude-sonnet-5-5');
   t.match(hint('ap-northeast-1').message, 'jp.anthropic.claude-sonnet-5-5 or global.');
-  t.match(hint('sa-east-1').message, /profile: global\.anthropic\.claude-sonnet-5-5\.\)$/);
-  t.match(readError(answer(400, 'ValidationException', { message: text })).message, /profile: global\.anthropic\.claude-sonnet-5-5\.\)$/);
+  t.match(hint('sa-east-1').message, /as the model: global\.anthropic\.claude-sonnet-5-5\.\)$/);
+  t.match(readError(answer(400, 'ValidationException', { message: text })).message, /as the model: global\.anthropic\.claude-sonnet-5-5\.\)$/);
 });
 
 t.test('what AWS prints behind a refused signature is cut: the session token stands in it', async (t) => {

@@ -133,7 +133,7 @@ t.test('verify asks the control host for its models', async (t) => {
   t.same(await core.verify('bedrock'), {
     provider: 'bedrock',
     ok: true,
-    detail: 'The credentials are valid in eu-west-1; 2 foundation models are offered there.',
+    detail: 'The credentials are valid in eu-west-1; 2 foundation models are available there.',
   });
   const { method, path, headers } = await upstream.arrived(0);
   t.equal(`${method} ${path}`, 'GET /foundation-models?byOutputModality=TEXT');
@@ -151,7 +151,7 @@ t.test('verify tells keys that may not list models from keys that are wrong', as
     const [body, type] = bodies[index] ?? [{}, ''];
     sendJson(res, body, 403, { 'x-amzn-errortype': type });
   });
-  t.match(await core.verify('bedrock'), { ok: true, detail: /valid in eu-west-1; listing the models there is not permitted/ });
+  t.match(await core.verify('bedrock'), { ok: true, detail: /valid in eu-west-1, but they do not allow listing models/ });
   t.match(await core.verify('bedrock'), { ok: false, detail: /security token included in the request is invalid/ });
   t.match(await core.verify('bedrock'), { ok: false, detail: /Authentication failed/ });
 });

@@ -84,7 +84,7 @@ t.test('none comes back when anything before it has changed', async (t) => {
   for (const [what, history, prompt, model] of changed) {
     const { messages, warnings } = build(history, prompt, model);
     t.equal(reasoningIn(messages), 0, what);
-    t.match(warnings, [{ field: 'messages', message: /reasoning was left out/ }], what);
+    t.match(warnings, [{ field: 'messages', message: /reasoning was not sent/ }], what);
   }
 });
 

@@ -274,7 +274,9 @@ t.test('gotcha 6: what the schema subset lacks is left out, with one warning for
     type: 'object',
     properties: { a: { type: 'string' }, b: { type: 'string' } },
   });
-  t.strictSame(warnings, [{ field: 'tools[1].parameters', message: 'Gemini does not take these schema keywords; they were left out: pattern, minLength.' }]);
+  t.strictSame(warnings, [
+    { field: 'tools[1].parameters', message: 'Gemini does not support these schema keywords, so they were not sent: pattern, minLength.' },
+  ]);
 });
 
 for (const { model, stream, config, want, fields } of [

@@ -58,7 +58,7 @@ t.test('the message is found in the shapes of compatible servers too', async (t)
     ['{"error":{"message":""}}', '{"error":{"message":""}}'],
     ['{"detail":[{"loc":["body"]}]}', '{"detail":[{"loc":["body"]}]}'],
     ['why', 'why'],
-    ['', 'it gave no message'],
+    ['', 'it sent no error message'],
     ['<html>', 'it answered with a web page instead of an error message'],
   ] as const)
     t.equal(readError(errorAnswer(400, {}, text)).message, message, text);

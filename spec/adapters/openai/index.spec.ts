@@ -181,7 +181,7 @@ t.test('verify asks for the model list and says what that shows', async (t) => {
   const { core, upstream } = await bench(t, (_, res, index) => sendJson(res, answers[index]?.[1], answers[index]?.[0]));
   t.match(await core.verify('openai'), { ok: true, detail: /answers; 2 models are listed\.$/ });
   t.match(await core.verify('openai'), { ok: true, detail: /1 model is listed\.$/ });
-  t.match(await core.verify('openai'), { ok: true, detail: 'The key is valid, but not allowed to list models.' });
+  t.match(await core.verify('openai'), { ok: true, detail: 'The key is valid, but it is not allowed to list models.' });
   t.match(await core.verify('openai'), { ok: false, detail: 'OpenAI (HTTP 403): Country not supported' });
   t.match(await core.verify('openai'), { ok: false, detail: /HTTP 401/ });
   t.match(upstream.requests[0], { method: 'GET', path: '/v1/models' });

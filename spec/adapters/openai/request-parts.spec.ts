@@ -12,5 +12,5 @@ t.test('what is left out by rule is told', async (t) => {
   t.same(warningsFor('gpt-6.1-terra', promptOf()), []);
   t.match(warningsFor('gpt-6.1-terra', promptOf({ temperature: 0 })), [{ field: 'config.temperature', message: /gpt-6\.1-terra is a reasoning model/ }]);
   t.same(warningsFor('gpt-4.1', promptOf({ temperature: 1 })), []);
-  t.match(warningsFor('gpt-4.1', promptOf({ cacheControl: true })), [{ field: 'config.cacheControl', message: /caches prefixes by itself/ }]);
+  t.match(warningsFor('gpt-4.1', promptOf({ cacheControl: true })), [{ field: 'config.cacheControl', message: /caches prompts automatically/ }]);
 });

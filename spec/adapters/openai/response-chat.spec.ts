@@ -67,7 +67,7 @@ t.test('gotcha: a call that the limit cut is dropped with a warning; complete on
   for (const cut of ['{"a', '']) {
     t.match(readChatAnswer(answer({ tool_calls: [call('{}'), call(cut, 'call_2')] }, 'length')), [
       { type: 'toolCall', toolCall: { id: 'call_1' } },
-      { type: 'warning', warning: { field: 'message.toolCalls', message: /call of f was cut off \(length\)/ } },
+      { type: 'warning', warning: { field: 'message.toolCalls', message: /call to f was cut off \(length\)/ } },
       { type: 'stop', stopReason: 'max_tokens' },
     ]);
   }

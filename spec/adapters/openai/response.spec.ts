@@ -35,7 +35,7 @@ t.test('gotcha: a refusal is a part of its own: it is the text, and the stop rea
 t.test('gotcha: reasoning may use up the whole limit; the answer is empty, and says why', async (t) => {
   const reasoning = { type: 'reasoning', id: 'rs_1', encrypted_content: 'x' };
   t.match(readResponse(incomplete([reasoning])), [
-    { type: 'warning', warning: { field: 'config.maxTokens', message: /used up by reasoning/ } },
+    { type: 'warning', warning: { field: 'config.maxTokens', message: /^Reasoning used up/ } },
     { type: 'stop', stopReason: 'max_tokens' },
   ]);
 });
@@ -54,7 +54,7 @@ t.test('incomplete details become the stop reason', async (t) => {
 t.test('gotcha: arguments that the token limit cut are dropped with a warning, with their reasoning', async (t) => {
   for (const cut of [call('{"city":"Os'), call('', { status: 'incomplete' }), call('{}', { status: 'incomplete' })]) {
     t.match(readResponse(incomplete([{ type: 'reasoning', encrypted_content: 'x' }, cut])), [
-      { type: 'warning', warning: { field: 'message.toolCalls', message: /call of f was cut off \(max_output_tokens\)/ } },
+      { type: 'warning', warning: { field: 'message.toolCalls', message: /call to f was cut off \(max_output_tokens\)/ } },
       { type: 'stop', stopReason: 'max_tokens' },
     ]);
   }
@@ -153,5 +153,5 @@ t.test('arguments are read from text or object, and nothing stands for none', as
 });
 
 t.test('a cut call without a name is told too', async (t) => {
-  t.match(cutCallWarning('', 'length'), { warning: { message: 'A tool call was cut off (length) and left out.' } });
+  t.match(cutCallWarning('', 'length'), { warning: { message: 'A tool call was cut off (length) and is not included.' } });
 });

@@ -80,7 +80,7 @@ t.test('gotcha: a call that the limit cut is dropped with a warning, whether its
   const cut = call({ arguments: '{"ci', status: 'incomplete' });
   for (const events of [[added(call({ arguments: '' }))], [added(call({ arguments: '' })), done(cut)], [done(call({ arguments: '{"ci' }))]]) {
     t.match(run(...events, incomplete('max_output_tokens')), [
-      { type: 'warning', warning: { field: 'message.toolCalls', message: /call of f/ } },
+      { type: 'warning', warning: { field: 'message.toolCalls', message: /call to f/ } },
       { type: 'stop', stopReason: 'max_tokens' },
     ]);
   }

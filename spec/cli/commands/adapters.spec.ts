@@ -4,8 +4,8 @@ import { openDesk, runHere, start } from '../run.ts';
 
 const tags = { models: [{ name: 'a:1b' }, { name: 'b\x1b[31m:7b' }] };
 
-const SHELL = 'note: no server runs; seen from this shell, its environment and auth.json.\n';
-const SERVER = /^note: seen by the running server \(process \d+\), in its own environment\.\n/;
+const SHELL = 'note: no server is running; checked with the environment of this shell and auth.json.\n';
+const SERVER = /^note: checked by the running server \(process \d+\), with its own environment\.\n/;
 /** Nothing listens there. */
 const AWAY = { OLLAMA_BASE_URL: 'http://127.0.0.1:1' };
 

@@ -38,8 +38,8 @@ t.test('a block is renamed, its new name on stdout', async (t) => {
   const { on } = await openDesk(t);
   await on(['new', 'one', '--provider', 'ollama', '--model', 'm']);
   await on(['new', 'two', '--provider', 'ollama', '--model', 'm']);
-  t.same(await on(['rename', 'one', 'first']), { code: 0, stdout: 'first\n', stderr: 'one is now first.\n' });
+  t.same(await on(['rename', 'one', 'first']), { code: 0, stdout: 'first\n', stderr: 'one was renamed to first.\n' });
   t.match(JSON.parse((await on(['rename', 'first', 'one', '--json'])).stdout), { success: true, name: 'one' });
-  t.match(await on(['rename', 'one', 'two']), { code: 2, stdout: '', stderr: /There is a block two already; choose another name/ });
+  t.match(await on(['rename', 'one', 'two']), { code: 2, stdout: '', stderr: /A block named two already exists; choose another name/ });
   t.equal((await on(['ls', '-q'])).stdout, 'one\ntwo\n');
 });

@@ -25,12 +25,12 @@ t.test('without a server each command says so in one line, with the cure, and en
       const { code, stdout, stderr } = await runHere(t, [...args, '--workspace', workspace]);
       t.equal(code, 6, args.join(' '));
       t.equal(stdout, '');
-      t.match(stderr, /^blockhouse: No server runs on .*; start one with `.* serve --workspace .*`\.\n$/);
+      t.match(stderr, /^blockhouse: No server is running for the workspace .*; start one with `.* serve --workspace .*`\.\n$/);
     }),
   );
   t.match(await runHere(t, ['ls', '--workspace', `${workspace}/none`]), { code: 5, stderr: /^blockhouse: There is no workspace .*\n$/ });
   const { stdout } = await runHere(t, ['ls', '--json', '--workspace', workspace]);
-  t.match(JSON.parse(stdout), { error: /^No server runs/ });
+  t.match(JSON.parse(stdout), { error: /^No server is running/ });
 });
 
 t.test('a block is made, listed, shown and explained', async (t) => {
@@ -91,7 +91,7 @@ t.test('a configuration is taken from a file or a pipe, and options change it', 
     code: 2,
     stderr: /^blockhouse: Standard input is not valid JSON: line 1, column \d+\.\n$/,
   });
-  t.match(await on(['new', 'three', '--model', 'm']), { code: 2, stderr: /--model needs --provider/ });
+  t.match(await on(['new', 'three', '--model', 'm']), { code: 2, stderr: /--model also needs --provider/ });
 });
 
 t.test('what is refused is told in one line, with the code of its kind', async (t) => {
@@ -104,7 +104,7 @@ t.test('what is refused is told in one line, with the code of its kind', async (
   t.match(await on(['new', 'keyless', '--provider', 'anthropic', '--start']), {
     code: 2,
     stdout: 'keyless\n',
-    stderr: /^blockhouse: keyless was created, but does not start: .*\n$/,
+    stderr: /^blockhouse: keyless was created, but could not be started: .*\n$/,
   });
 });
 
@@ -112,7 +112,7 @@ t.test('a damaged block is listed, and named as one that needs a person', async 
   const { on, workspace } = await openDesk(t);
   mkdirSync(join(workspace, 'blocks', 'torn'));
   writeFileSync(join(workspace, 'blocks', 'torn', 'config.json'), '{bad');
-  t.match(await on(['ls']), { code: 0, stdout: /\ntorn +! failed/, stderr: /! torn: config\.json.*\n`.* doctor .*` says what helps\.\n/ });
+  t.match(await on(['ls']), { code: 0, stdout: /\ntorn +! failed/, stderr: /! torn: config\.json.*\n`.* doctor .*` says what to do\.\n/ });
 });
 
 t.test('--watch shows each change until Ctrl-C', async (t) => {

@@ -150,7 +150,7 @@ t.test('a reader that leaves ends it quietly with 0, and the upstream connection
 
 t.test('without an adapter a name is a block to talk with, and anything else lacks one', async (t) => {
   const workspace = t.testdir();
-  t.match(await runHere(t, ['chat', 'hi', '--workspace', workspace]), { code: 6, stderr: /^blockhouse: No server runs on / });
+  t.match(await runHere(t, ['chat', 'hi', '--workspace', workspace]), { code: 6, stderr: /^blockhouse: No server is running for the workspace / });
   t.match(await runHere(t, ['chat', 'hi there', '--workspace', workspace]), {
     code: 2,
     stderr: /^blockhouse: A message needs --adapter; `.* ls` .*`.* adapters` .*\n$/,

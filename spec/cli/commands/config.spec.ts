@@ -10,7 +10,7 @@ t.test('a value is read by its path, a string as it is', async (t) => {
   t.equal((await on(['config', 'get', 'one', 'systemPrompt'])).stdout, 'Line 1\nLine 2\n');
   t.equal((await on(['config', 'get', 'one', 'adapter.model', '--json'])).stdout, '"m"\n');
   t.equal((await on(['config', 'get', 'one', 'memory.keepMessages'])).stdout, '20\n');
-  t.match(await on(['config', 'get', 'one', 'adapter.nope']), { code: 2, stdout: '', stderr: /no such field/ });
+  t.match(await on(['config', 'get', 'one', 'adapter.nope']), { code: 2, stdout: '', stderr: /has no field adapter\.nope/ });
   t.match(await on(['config']), { code: 2, stderr: /config get <name>/ });
 });
 
@@ -35,7 +35,7 @@ t.test('what the server sets by itself is refused, and a field that it does not 
   t.equal((await on(['config', 'get', 'one', 'description'])).stdout, '\n');
   t.match(await on(['config', 'set', 'one', 'systmPrompt=x', 'description=y']), {
     code: 0,
-    stderr: /now has revision 2\.\nnote: systmPrompt: This version does not know the field: .* Did you mean systemPrompt\?\n$/,
+    stderr: /is now at revision 2\.\nnote: systmPrompt: This field is unknown to this version\. .* Did you mean systemPrompt\?\n$/,
   });
   t.notMatch((await on(['config', 'set', 'one', 'description=z'])).stderr, 'note');
 });

@@ -35,7 +35,7 @@ t.test('costs come as a table, as JSON and for a spreadsheet', async (t) => {
   t.match(await on(['costs']), {
     code: 0,
     stdout: /^BLOCK +CALLS +INPUT +OUTPUT +CACHED +COST\none +1 +3 +2 +0 +-\ntotal +1 /,
-    stderr: /price of one call is not known/,
+    stderr: /price of one call is unknown/,
   });
   t.match((await on(['costs', 'one'])).stdout, /^MODEL .*\nollama\/m +1 /);
   t.match(JSON.parse((await on(['costs', '--by', 'day', '--json'])).stdout), { by: 'day', total: { calls: 1 } });

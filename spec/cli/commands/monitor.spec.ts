@@ -33,9 +33,9 @@ t.test('--all means every block for start, and those that run for stop and resta
   for (const name of ['one', 'three', 'two']) await on(['new', name, '--provider', 'ollama', '--model', 'm']);
   t.match(await on(['start', '--all']), { code: 0, stderr: /^one .*\nthree .*\ntwo .*\n$/ });
   t.equal((await on(['stop', 'two'])).code, 0);
-  t.match(await on(['restart', '--all']), { code: 0, stderr: 'one was started again.\nthree was started again.\n' });
+  t.match(await on(['restart', '--all']), { code: 0, stderr: 'one was restarted.\nthree was restarted.\n' });
   t.match(await on(['stop', '--all']), { code: 0, stderr: 'one is stopped.\nthree is stopped.\n' });
   t.match(await on(['stop', '--all', '--json']), { code: 0, stdout: '{"results":[]}\n' });
   t.match(await on(['stop', '--all', 'one']), { code: 2, stderr: /either names or --all/ });
-  t.match(await on(['stop']), { code: 2, stderr: /Name a block, or give --all/ });
+  t.match(await on(['stop']), { code: 2, stderr: /Name a block or give --all/ });
 });

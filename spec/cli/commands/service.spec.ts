@@ -50,7 +50,7 @@ t.test('install writes a unit with absolute paths, starts it, and says what it d
   t.not(pid(), first);
 
   const removed = await run(t, ['service', 'uninstall'], options);
-  t.match(removed, { code: 0, stdout: '', stderr: `Stopped the service and removed its file:\n  ${file}\nThe workspace stays.\n` });
+  t.match(removed, { code: 0, stdout: '', stderr: `Stopped the service and removed its file:\n  ${file}\nThe workspace was kept.\n` });
   t.equal(existsSync(file), false);
   t.equal(existsSync(join(workspace, '.api-token')), true);
   await t.rejects(fetch(`http://127.0.0.1:${port}/v1/health`));
@@ -68,7 +68,7 @@ t.test('on macOS it is a launchd agent', async (t) => {
   t.match(installed, { code: 0, stdout: `${file}\n` });
   t.match(installed.stderr, `tail -f ${join(home, 'Library/Logs/blockhouse.log')}`);
   t.equal((await fetch(`http://127.0.0.1:${port}/v1/health`)).status, 200);
-  t.match(await run(t, ['service', 'status'], options), { code: 0, stdout: /^state +runs$/m });
+  t.match(await run(t, ['service', 'status'], options), { code: 0, stdout: /^state +running$/m });
   t.match(await run(t, ['service', 'uninstall'], options), { code: 0 });
   t.equal(existsSync(file), false);
 });
@@ -100,7 +100,7 @@ t.test('a server that runs already is not pushed aside', async (t) => {
   const { child } = await serve(t, workspace);
   const { code, stderr } = await runHere(t, ['service', 'install', '--workspace', workspace], { env });
   t.equal(code, 5);
-  t.match(stderr, `A server runs on ${workspace} already (process ${child.pid})`);
+  t.match(stderr, `A server is already running for ${workspace} (process ${child.pid})`);
   t.equal(existsSync(join(home, '.config')), false);
 });
 
@@ -112,11 +112,11 @@ t.test('a service whose server ends at once is reported with the command that sh
   const { port } = other.address() as AddressInfo;
   const { code, stdout, stderr } = await run(t, ['service', 'install', '--port', String(port)], { env });
   t.match({ code, stdout }, { code: 6, stdout: '' });
-  t.match(stderr, 'The service is installed, but its server does not run; the log says why: `journalctl --user -u blockhouse -f`.');
+  t.match(stderr, 'The service is installed, but its server is not running; the log says why: `journalctl --user -u blockhouse -f`.');
 });
 
 t.test('a port that changes at each start, and a subcommand that is missing, are refused', async (t) => {
   const { env } = managerHome(t);
-  t.match(await runHere(t, ['service', 'install', '--port', '0'], { env }), { code: 2, stderr: /a port that stays the same/ });
+  t.match(await runHere(t, ['service', 'install', '--port', '0'], { env }), { code: 2, stderr: /a fixed port/ });
   t.match(await runHere(t, ['service'], { env }), { code: 2, stderr: /service install, service status or service uninstall/ });
 });

@@ -11,7 +11,7 @@ t.test('a block is written to a file that only its owner can read, and made anew
   t.equal(statSync(file).mode & 0o777, 0o600);
   t.same([...readFileSync(file).subarray(0, 2)], [0x1f, 0x8b]);
   t.match(await on(['export', 'one', '-o', file]), { code: 2, stderr: /exists already/ });
-  t.match(await on(['import', file]), { code: 2, stderr: /^blockhouse: there is a block one already; choose another name with `--as`\.\n$/i });
+  t.match(await on(['import', file]), { code: 2, stderr: /^blockhouse: a block named one already exists; choose another name with `--as`\.\n$/i });
   t.match(await on(['import', file, '--as', 'two']), { code: 0, stdout: 'two\n' });
   t.equal((await on(['config', 'get', 'two', 'description'])).stdout, 'Mine\n');
   t.match(JSON.parse((await on(['export', 'one', '-o', `${file}2`, '--json'])).stdout), { success: true, file: `${file}2` });

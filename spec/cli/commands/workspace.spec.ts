@@ -11,7 +11,7 @@ for (const name of Object.keys(process.env).filter((one) => /^AWS_(?!EC2)/.test(
 t.test('doctor is 0 when all is well, and 1 with what is wrong and its cure otherwise', async (t) => {
   const { on, workspace } = await openDesk(t);
   await on(['new', 'one', '--provider', 'ollama']);
-  t.match(await on(['doctor']), { code: 0, stdout: '', stderr: /^note: seen by the running server.*\nChecked 1 block, .*: nothing wrong\.\n$/ });
+  t.match(await on(['doctor']), { code: 0, stdout: '', stderr: /^note: checked by the running server.*\nChecked 1 block, .*: nothing wrong\.\n$/ });
   mkdirSync(join(workspace, 'blocks', 'torn'));
   writeFileSync(join(workspace, 'blocks', 'torn', 'config.json'), '{bad');
   const sick = await on(['doctor']);
@@ -29,7 +29,7 @@ t.test('without a server, doctor reads the files itself and changes none', async
   t.match(sick, {
     code: 1,
     stdout: /^error +blocks\/torn: config\.json .*\n +fix: .*\n$/,
-    stderr: /^note: no server runs.*\nChecked 1 block, .*: 1 finding\.\n$/,
+    stderr: /^note: no server is running.*\nChecked 1 block, .*: 1 finding\.\n$/,
   });
   t.same(readdirSync(workspace), ['blocks'], 'no lock, and no folder was made');
   t.same(readdirSync(join(workspace, 'blocks', 'torn')), ['config.json', 'memory.json'], 'no copy was made');
@@ -55,10 +55,10 @@ t.test('the kill switch is set and released', async (t) => {
   t.match(await on(['halt', 'wrong\x1b[2J prompt']), {
     code: 0,
     stdout: '',
-    stderr: /^Halted .*: wrong prompt; no monitor calls a model, and replies that are being written end\. `.* unhalt .*` releases it\.\n$/,
+    stderr: /^Halted .*: wrong prompt; no monitor calls a model, and replies in progress are ended\. `.* unhalt .*` releases it\.\n$/,
   });
   t.match(JSON.parse((await on(['halt', '--json'])).stdout), { halted: true });
-  t.match(await on(['unhalt']), { code: 0, stderr: /^Released/ });
+  t.match(await on(['unhalt']), { code: 0, stderr: /^The kill switch is released/ });
   t.same(JSON.parse((await on(['unhalt', '--json'])).stdout).halted, false);
 });
 
@@ -69,5 +69,5 @@ t.test('while it is set, the list says so beside the blocks that wait for it', a
   await on(['halt']);
   let seen = '';
   for (let tries = 0; tries < 20 && !seen.includes('paused'); tries += 1) seen = (await on(['ls'])).stderr;
-  t.match(seen, /All blocks are halted; `.* unhalt.*` lets them go on\.\n! one: paused/);
+  t.match(seen, /All blocks are halted; `.* unhalt.*` lets them continue\.\n! one: paused/);
 });

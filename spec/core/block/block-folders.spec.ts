@@ -198,7 +198,7 @@ t.test('a move that fails leaves the block where it was, without an archive.json
   await folders.create(config('ada'));
   const before = readdirSync(folders.folderOf('ada'));
   rmSync(folders.archive, { recursive: true });
-  await t.rejects(folders.store('ada', {}, NOON), { code: 'STORAGE_FAILED', message: /moved \(ENOENT\); nothing was changed/ });
+  await t.rejects(folders.store('ada', {}, NOON), { code: 'STORAGE_FAILED', message: /moved \(ENOENT\)\. Nothing was changed/ });
   t.same(readdirSync(folders.folderOf('ada')), before);
   const gone = { archiveName: 'bob_2026-11-20T12-00-00-000Z', originalName: 'bob', archivedAt: AT };
   await t.rejects(folders.restore(gone, config('bob')), { code: 'STORAGE_FAILED' });
@@ -242,7 +242,7 @@ t.test('a block does not move when the write of a file before the move is not co
   const folders = await open(t);
   await folders.create(config('ada'));
   await refuseToSyncFolders(t, folders.folderOf('ada'));
-  await t.rejects(folders.store('ada', {}, NOON), { code: 'STORAGE_FAILED', message: /moved \(EIO\); nothing was changed/ });
+  await t.rejects(folders.store('ada', {}, NOON), { code: 'STORAGE_FAILED', message: /moved \(EIO\). Nothing was changed/ });
   t.same([readdirSync(folders.blocks), readdirSync(folders.archive)], [['ada'], []]);
   t.notOk(existsSync(join(folders.folderOf('ada'), 'archive.json')));
 });
@@ -257,7 +257,7 @@ t.test(
     const folder = join(folders.archive, archiveName);
     chmodSync(folders.blocks, 0o755);
     await withoutRights(folders.archive, folder, async () => {
-      const message = new RegExp(`^${archiveName} is deleted, but not all of its files could be removed \\(EACCES\\).*lies in archive/\\.${archiveName}`);
+      const message = new RegExp(`^${archiveName} was deleted, but some of its files could not be removed \\(EACCES\\).*is in archive/\\.${archiveName}`);
       t.match(await folders.remove(await folders.find('ada')), { code: 'STORAGE_FAILED', message });
       t.same(await folders.list(), []);
       const faults: [string, unknown][] = [];

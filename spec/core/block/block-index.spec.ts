@@ -152,7 +152,7 @@ t.test('blocks can be added and removed by hand', async (t) => {
   t.equal(index.has('a'), false);
   const entries = await index.list();
   t.same(namesOf(entries), ['c', 'made']);
-  t.match(entries, [{ configError: /name must be "c", as the folder is called/ }, { state: 'stopped', queue: 0 }]);
+  t.match(entries, [{ configError: /name must be "c", the name of its folder/ }, { state: 'stopped', queue: 0 }]);
 });
 
 t.test('blocks can be added and removed by hand even if the folder of all blocks is a link', async (t) => {

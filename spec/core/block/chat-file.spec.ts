@@ -20,21 +20,21 @@ t.test('entries are written one on each line, and read back unchanged', (t) => {
 
 t.test('the error about a damaged file names the entry and its field', (t) => {
   const wrong: [unknown, RegExp][] = [
-    [{}, /^it must hold an array of messages/],
-    [null, /^it must hold an array/],
+    [{}, /^it must contain an array of messages/],
+    [null, /^it must contain an array/],
     [[userEntry('1'), 5], /^\[1\] must be an object/],
     [[{ role: 'user' }], /^\[0\]: content is required/],
     [[{ content: 'x' }], /^\[0\]: role is required/],
     [[userEntry('1'), { role: 'User', content: 'x' }], /^\[1\]: role must be one of user, assistant$/],
     [[{ role: 'system', content: 'x' }], /^\[0\]: role must be one of user, assistant$/],
     [[{ ...userEntry('1'), role: 'assistent' }], /^\[0\]: role must be one of user, assistant$/],
-    [[{ role: 'user', content: 'x', replyTo: '1' }], /^\[0\]: replyTo must be on an answer only, and the role is user$/],
-    [[userEntry('1'), userEntry('2', { replyTo: '1' })], /^\[1\]: replyTo must be on an answer only/],
-    [[userEntry('1', { status: 'interrupted' })], /^\[0\]: status must be one of queued, processing, .* where the role is user$/],
-    [[answerEntry('1', '0', { status: 'queued' })], /^\[0\]: status must be one of done, interrupted, failed where the role is assistant$/],
+    [[{ role: 'user', content: 'x', replyTo: '1' }], /^\[0\]: replyTo is only allowed on an answer, but the role is user$/],
+    [[userEntry('1'), userEntry('2', { replyTo: '1' })], /^\[1\]: replyTo is only allowed on an answer/],
+    [[userEntry('1', { status: 'interrupted' })], /^\[0\]: status must be one of queued, processing, .* for role user$/],
+    [[answerEntry('1', '0', { status: 'queued' })], /^\[0\]: status must be one of done, interrupted, failed for role assistant$/],
     [
       Array.from({ length: MAX_ENTRIES + 1 }, () => ({ role: 'user', content: 'x' })),
-      /^it holds 12001 messages, and at most 12000 can be active; move the oldest ones into a file in chat-archive$/,
+      /^it contains 12001 messages, but at most 12000 can be active; move the oldest ones to a file in chat-archive$/,
     ],
     [[{ ...userEntry('1'), status: 'lost' }], /^\[0\]: status must be/],
     [[{ ...userEntry('1'), attempts: -1 }], /^\[0\]: attempts must be/],

@@ -24,7 +24,7 @@ t.test('an unknown field is named by its path, and its contents are not checked'
     'budget.dailyToken',
     'fallbacks[0].modle',
   ]);
-  t.same(configWarnings({ mine: 1 }, 'config.'), [{ field: 'config.mine', message: 'This version does not know the field: it is kept and has no effect.' }]);
+  t.same(configWarnings({ mine: 1 }, 'config.'), [{ field: 'config.mine', message: 'This field is unknown to this version. It was saved but has no effect.' }]);
   t.same(fieldsOf(JSON.parse('{"__proto__":1,"constructor":2,"memory":{"toString":3}}')), ['__proto__', 'constructor', 'memory.toString']);
 });
 

@@ -13,7 +13,7 @@ t.test('stored credentials that no adapter can use are reported without their co
     ['{}', []],
     ['{"ollama":{"baseURL":"http://127.0.0.1:1"}}', []],
     ['{"openai":{"apiKey":"canary', ['it is not valid JSON (at position 27)']],
-    ['["canary"]', ['it must hold a JSON object with one entry for each adapter']],
+    ['["canary"]', ['it must contain a JSON object with one entry for each adapter']],
     ['{"openai":"canary","google":{"apiKey":5}}', ['the entry openai must be an object of strings', 'the entry google must be an object of strings']],
   ] as const) {
     writeFileSync(join(workspace, 'auth.json'), content, { mode: 0o600 });
@@ -28,7 +28,7 @@ t.test('stored credentials that no adapter can use are reported without their co
   rmSync(join(workspace, 'auth.json'));
   writeFileSync(join(workspace, 'elsewhere.json'), '{}', { mode: 0o644 });
   symlinkSync(join(workspace, 'elsewhere.json'), join(workspace, 'auth.json'));
-  t.same(problems(await blocks.check(), 'auth.json'), ['others on this machine can read or write it'], 'a link is followed, as the server does');
+  t.same(problems(await blocks.check(), 'auth.json'), ['other users of this machine can read or write it'], 'a link is followed, as the server does');
 });
 
 t.test('entries and fields of auth.json without effect are reported with what was probably meant', async (t) => {
@@ -40,11 +40,11 @@ t.test('entries and fields of auth.json without effect are reported with what wa
   t.same(
     report.findings,
     [
-      ['no adapter has the name olama, so the entry has no effect', 'Rename it, if you meant ollama.'],
-      ['ollama has no setting baseUrl, so it has no effect', 'Rename it, if you meant ollama.baseURL.'],
-      ['ollama has no setting other, so it has no effect', 'Remove it, if it is not meant for another program.'],
-      ['no adapter has the name elsewhere, so the entry has no effect', 'Remove it, if it is not meant for another program.'],
-      ['no adapter has the name cana…, so the entry has no effect', 'Remove it, if it is not meant for another program.'],
+      ['there is no adapter olama, so the entry has no effect', 'Rename it if you meant ollama.'],
+      ['ollama has no setting baseUrl, so it has no effect', 'Rename it if you meant ollama.baseURL.'],
+      ['ollama has no setting other, so it has no effect', 'Remove it if no other program uses it.'],
+      ['there is no adapter elsewhere, so the entry has no effect', 'Remove it if no other program uses it.'],
+      ['there is no adapter cana…, so the entry has no effect', 'Remove it if no other program uses it.'],
     ].map(([problem, fix]) => ({ severity: 'warning', place: 'auth.json', problem, fix })),
   );
   t.ok(report.ok, 'they prevent nothing');
@@ -65,10 +65,10 @@ t.test("ledger lines that can't be read are reported, because their spending is 
   writeFileSync(path, `${line}\n`);
   t.same(problems(await blocks.check(), 'ledger.jsonl'), []);
   writeFileSync(path, `${line}\n{"half\n`);
-  t.match(problems(await blocks.check(), 'ledger.jsonl'), [/^line 2 can't be read, and what it spent is not held against the budgets$/]);
+  t.match(problems(await blocks.check(), 'ledger.jsonl'), [/^line 2 can't be read, so its cost does not count towards the budgets$/]);
   writeFileSync(path, `${line}\nx\n${line}\ny\n`);
   const report = await blocks.check();
-  t.match(problems(report, 'ledger.jsonl'), [/^2 lines can't be read, the first of them line 2, /]);
+  t.match(problems(report, 'ledger.jsonl'), [/^2 lines can't be read \(the first is line 2\), so their costs do not count/]);
   t.equal(report.ok, false);
   rmSync(path);
   mkdirSync(path);

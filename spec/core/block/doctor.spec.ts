@@ -73,12 +73,14 @@ t.test('messages without exactly one outcome are reported', async (t) => {
     [],
     'a line that was copied is a message of its own, not yet looked at by a monitor',
   );
-  t.same(await chatProblems(one, [userEntry('1')]), ['1: it is done, and has no answer']);
-  t.same(await chatProblems(one, [userEntry('1', { status: 'queued', processed: false }), answerEntry('1a', '1')]), ['1: it has an answer, and waits for one']);
-  t.same(await chatProblems(one, [userEntry('1', { status: 'queued', processed: true })]), ['1: processed is true, and its status is queued']);
+  t.same(await chatProblems(one, [userEntry('1')]), ['1: it is done but has no answer']);
+  t.same(await chatProblems(one, [userEntry('1', { status: 'queued', processed: false }), answerEntry('1a', '1')]), [
+    '1: it has an answer, but its status is queued',
+  ]);
+  t.same(await chatProblems(one, [userEntry('1', { status: 'queued', processed: true })]), ['1: processed is true, but its status is queued']);
   t.same(await chatProblems(one, [userEntry('1', { status: 'failed', processed: false })]), [
-    '1: processed is false, and its status is failed',
-    '1: it has failed (UNKNOWN: The cause was not recorded.)',
+    '1: processed is false, but its status is failed',
+    'message 1 has failed (UNKNOWN: The cause was not recorded.)',
   ]);
   t.same(await chatProblems(one, [{ role: 'user', content: 'by hand' }]), [], 'not yet looked at by a monitor');
 });
@@ -88,10 +90,10 @@ t.test('messages that failed are listed with the command that queues them again'
   await one.create('ada');
   const error = { code: 'UPSTREAM_REJECTED', message: 'too long', retryable: false };
   const failed = (id: string) => userEntry(id, { status: 'failed', error });
-  t.same(await chatProblems(one, [failed('1'), ...pair('2')]), ['1: it has failed (UPSTREAM_REJECTED: too long)']);
+  t.same(await chatProblems(one, [failed('1'), ...pair('2')]), ['message 1 has failed (UPSTREAM_REJECTED: too long)']);
   t.match((await one.blocks.check()).findings, [{ severity: 'warning', fix: /`blockhouse queue ada --retry <id>`/ }]);
   t.equal((await one.blocks.check()).ok, true);
-  t.same(await chatProblems(one, [failed('1'), failed('3')]), ['2 messages have failed, the last of them 3 (UPSTREAM_REJECTED: too long)']);
+  t.same(await chatProblems(one, [failed('1'), failed('3')]), ['2 messages have failed, most recently 3 (UPSTREAM_REJECTED: too long)']);
 });
 
 t.test('an answer in chat-archive counts as an answer', async (t) => {
@@ -101,9 +103,9 @@ t.test('an answer in chat-archive counts as an answer', async (t) => {
   writeFileSync(one.folder('ada', 'chat-archive', 'notes.txt'), '');
   t.same(await chatProblems(one, [userEntry('1')]), []);
   const { findings } = await one.blocks.check();
-  t.match(findings, [{ severity: 'warning', place: 'blocks/ada/chat-archive/2026-11.jsonl', problem: 'it has a line that is no message' }]);
+  t.match(findings, [{ severity: 'warning', place: 'blocks/ada/chat-archive/2026-11.jsonl', problem: 'one line is not a message' }]);
   writeFileSync(one.folder('ada', 'chat-archive', '2026-10.jsonl'), 'no\nmessage\n\n');
-  t.same(problems(await one.blocks.check(), 'blocks/ada/chat-archive/2026-10.jsonl'), ['it has 2 lines that are no messages']);
+  t.same(problems(await one.blocks.check(), 'blocks/ada/chat-archive/2026-10.jsonl'), ['2 lines are not messages']);
   symlinkSync('/dev/zero', one.folder('ada', 'chat-archive', 'endless.jsonl'));
   mkdirSync(one.folder('ada', 'chat-archive', 'folder.jsonl'));
   t.same(problems(await one.blocks.check(), 'blocks/ada/chat-archive/endless.jsonl'), ['it is a link']);
@@ -119,7 +121,9 @@ t.test('the doctor only reads, and reads the present files', async (t) => {
   one.write('ada', 'config', '{"name":"ada","tags":5}');
   t.match(problems(await one.blocks.check(), 'blocks/ada'), [/tags must be an array/]);
   one.write('ada', 'config', '{"name":"ada","budget":{"timezone":"Europe/Berln"}}');
-  t.match(problems(await one.blocks.check(), 'blocks/ada'), [/config\.json can't be used: budget\.timezone is not known: "Europe\/Berln"/]);
+  t.match(problems(await one.blocks.check(), 'blocks/ada'), [
+    /config\.json can't be used: budget\.timezone must be an IANA time zone such as UTC or Europe\/Berlin, not "Europe\/Berln"/,
+  ]);
   one.write('ada', 'config', '{"name":"ada"}');
   one.write('ada', 'chat', [{ role: 'user', content: 'x', timestamp: 123 }]);
   t.match(problems(await one.blocks.check(), 'blocks/ada'), [/chat\.json can't be used: \[0\]: timestamp must be a string, not a number/]);

@@ -56,12 +56,12 @@ t.test('a minimal configuration is enough, and the error about a wrong one names
     [null, /^it must be an object/],
     [[], /^it must be an object/],
     [{}, /^name is required/],
-    [{ name: 'bob' }, /^name must be "ada", as the folder is called/],
+    [{ name: 'bob' }, /^name must be "ada", the name of its folder/],
     [{ name: 'ada', tags: 'x' }, /^tags must be an array/],
     [{ name: 'ada', memory: { keepMessages: -1 } }, /^memory\.keepMessages must be/],
     [{ name: 'ada', adapter: { provider: 'p' } }, /^adapter\.model is required/],
     [{ name: 'ada', rev: 1.5 }, /^rev must be an integer/],
-    [{ name: 'ada', budget: { timezone: 'Europe/Berln' } }, /^budget\.timezone is not known: "Europe\/Berln"; use an IANA name/],
+    [{ name: 'ada', budget: { timezone: 'Europe/Berln' } }, /^budget\.timezone must be an IANA time zone such as UTC or Europe\/Berlin, not "Europe\/Berln"/],
   ];
   for (const [value, message] of wrong) t.throws(() => parseConfig(value, 'ada', AT), { message });
   t.end();

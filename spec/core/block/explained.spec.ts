@@ -24,8 +24,8 @@ t.test('the explanation of a damaged block names the file, what is wrong with it
           status: 'ERROR',
           attention: true,
           reason: { code: 'BLOCK_DAMAGED' },
-          why: new RegExp(`^${file}\\.json can't be used: .* Its content was kept as ${file}\\.json\\.corrupt-.*\\.$`),
-          next: /^Nothing until the file is repaired, which needs no restart; /,
+          why: new RegExp(`^${file}\\.json can't be used: .* A copy was kept as ${file}\\.json\\.corrupt-.*\\.$`),
+          next: /^Nothing until the file is repaired \(no restart is needed\); /,
           fix: /^Repair the file; blockhouse doctor/,
         });
         if (!isRunning && file !== 'chat') t.match(explanation.queue, { queued: 1 });

@@ -110,8 +110,8 @@ t.test('any other file that is damaged is reported, copied and left unchanged, a
 t.test('a chat that is too long is refused with its limit and the cure; one that is far too long is not even parsed', async (t) => {
   const lines = (count: number): string => `[${Array.from({ length: count }, (_, n) => `{"role":"user","content":"${n}"}`).join(',\n')}]`;
   for (const [count, reason] of [
-    [250_000, /it holds more than 200000 fields and elements\. .* old messages may be moved to a file in chat-archive/],
-    [12_001, /it holds 12001 messages, and at most 12000 can be active/],
+    [250_000, /it contains more than 200000 fields and elements\. .* You can move old messages to a file in chat-archive/],
+    [12_001, /it contains 12001 messages, but at most 12000 can be active/],
   ] as const) {
     await t.rejects(open(t, { 'chat.json': lines(count) }).files.chat.read(), { code: 'BLOCK_DAMAGED', message: reason });
   }

@@ -173,7 +173,7 @@ t.test('compactions are made one at a time, and each caller gets its answer', as
   const rig = rigOf(null);
   const first = ask(rig.actor, COMPACT);
   t.equal(stateOf(rig.actor.getSnapshot()), 'compacting');
-  await t.rejects(ask(rig.actor, COMPACT), { code: 'WRONG_STATE', message: /being summarised already/ });
+  await t.rejects(ask(rig.actor, COMPACT), { code: 'WRONG_STATE', message: /already being summarised/ });
   const memory = memoryOf();
   rig.done(memory);
   t.equal(await first, memory);

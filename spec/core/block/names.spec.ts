@@ -35,7 +35,11 @@ t.test('the names of blocks are safe in any file system and on any page', (t) =>
 t.test('a bad new name is refused with the rule', (t) => {
   assertNewName('ada');
   for (const name of BAD_NAMES) {
-    t.throws(() => assertNewName(name), { code: 'INVALID_REQUEST', message: /1 to 32 characters a-z, 0-9/, details: [{ path: 'name' }] }, JSON.stringify(name));
+    t.throws(
+      () => assertNewName(name),
+      { code: 'INVALID_REQUEST', message: /1 to 32 characters from a-z, 0-9/, details: [{ path: 'name' }] },
+      JSON.stringify(name),
+    );
   }
   t.end();
 });

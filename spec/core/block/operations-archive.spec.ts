@@ -350,7 +350,7 @@ t.test('the error about a bundle with an unusable file names the file', async (t
   ];
   for (const [file, text, problem] of bad) {
     const bundle = await packFolder(one.folder('ada'), 'ada', { ...sound, [file]: text });
-    const message = new RegExp(`^The ${file} of the archive can't be used: .*${problem.source}`);
+    const message = new RegExp(`^The ${file} in the archive can't be used: .*${problem.source}`);
     await t.rejects(one.blocks.import(bundle, 'bob'), { code: 'INVALID_REQUEST', message }, `${file} ${problem}`);
   }
   t.same(readdirSync(join(one.workspace, 'blocks')), ['ada']);
@@ -416,7 +416,7 @@ t.test('after a failed move the monitor and its log go on as before', async (t) 
   const archive = join(one.workspace, 'archive');
   renameSync(archive, `${archive}.away`);
   writeFileSync(archive, '');
-  for (const name of ['ada', 'bob']) await t.rejects(one.blocks.archive(name), { code: 'STORAGE_FAILED', message: /ENOTDIR.*nothing was changed/ });
+  for (const name of ['ada', 'bob']) await t.rejects(one.blocks.archive(name), { code: 'STORAGE_FAILED', message: /ENOTDIR.*Nothing was changed/ });
   renameSync(`${archive}.away`, `${archive}.again`);
   t.match(await one.ask('ada', 'two'), { content: 'You said: two' });
   t.match(await one.blocks.details('ada'), { config: { enabled: true }, pulse: { desired: 'running' } });
@@ -489,7 +489,7 @@ t.test(
     const { archiveName } = await one.blocks.archive('ada');
     const archive = join(one.workspace, 'archive');
     await withoutRights(archive, join(archive, archiveName), () =>
-      t.rejects(one.blocks.purge('ada'), { code: 'STORAGE_FAILED', message: new RegExp(`^${archiveName} is deleted, but not all of its files.*EACCES`) }),
+      t.rejects(one.blocks.purge('ada'), { code: 'STORAGE_FAILED', message: new RegExp(`^${archiveName} was deleted, but some of its files.*EACCES`) }),
     );
     t.same(await one.blocks.archives(), []);
     t.match(one.factsOf('archive.removed'), [{ archiveName }]);

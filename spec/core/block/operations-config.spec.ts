@@ -8,7 +8,7 @@ t.test('a new block is stopped, even with enabled in its configuration', async (
   const one = await startCore(t);
   t.same(await one.blocks.create({ name: 'ada', config: { ...RUNNABLE, description: 'd', enabled: true, rev: 9 } as object }), {
     name: 'ada',
-    warnings: [{ field: 'config.enabled', message: 'A new block is stopped: blockhouse start ada' }],
+    warnings: [{ field: 'config.enabled', message: 'A new block is stopped. To start it: blockhouse start ada' }],
   });
   t.match(await one.blocks.config('ada'), { name: 'ada', description: 'd', enabled: false, rev: 1, adapter: { provider: 'ollama', maxTokens: 4096 } });
   t.match(await one.blocks.details('ada'), { name: 'ada', pulse: { state: 'stopped' }, costs: { calls: 0 }, memory: { summary: '' } });
@@ -110,19 +110,19 @@ t.test('a change of enabled starts and stops no monitor, and warns which command
   await one.create('ada');
   t.match(await one.blocks.updateConfig('ada', { enabled: true }), {
     config: { enabled: true },
-    warnings: [{ field: 'enabled', message: /starts with the next start of the server\..*blockhouse start ada$/ }],
+    warnings: [{ field: 'enabled', message: /will start when the server next starts\..*blockhouse start ada$/ }],
   });
   t.match(await one.blocks.details('ada'), { pulse: { state: 'stopped', desired: 'running' } });
-  t.match(await one.blocks.explain('ada'), { next: /^It starts with the next start of the server/ });
+  t.match(await one.blocks.explain('ada'), { next: /^It will start when the server next starts/ });
   t.same((await one.blocks.updateConfig('ada', { enabled: false })).warnings, []);
   await one.blocks.start('ada');
   t.same((await one.blocks.updateConfig('ada', { enabled: true, description: 'd' })).warnings, []);
   t.match(await one.blocks.updateConfig('ada', { enabled: false }), {
     config: { enabled: false },
-    warnings: [{ field: 'enabled', message: /runs on.*blockhouse stop ada$/ }],
+    warnings: [{ field: 'enabled', message: /keeps running.*blockhouse stop ada$/ }],
   });
   t.match(await one.blocks.details('ada'), { pulse: { state: 'idle', desired: 'stopped' } });
-  t.match(await one.blocks.explain('ada'), { next: /It does not start again with the server, because `enabled` is false\.$/ });
+  t.match(await one.blocks.explain('ada'), { next: /It will not start again with the server, because `enabled` is false\.$/ });
   t.same((await one.blocks.updateConfig('ada', { description: 'e' })).warnings, [], 'only a change that names it is warned about');
 });
 

@@ -16,7 +16,7 @@ t.test('start and stop are idempotent, and write the wanted state', async (t) =>
   const one = await startCore(t);
   await one.create('ada');
   t.match(await one.blocks.start('ada'), { message: 'ada is running.', pulse: { state: 'idle', status: 'ACTIVE', desired: 'running' } });
-  t.match(await one.blocks.start('ada'), { message: 'ada runs already.', pulse: { state: 'idle' } });
+  t.match(await one.blocks.start('ada'), { message: 'ada is already running.', pulse: { state: 'idle' } });
   t.same(one.readJson('ada', 'config').enabled, true);
   t.same(one.blocks.counts(), { blocks: 1, monitorsRunning: 1 });
   t.match(await one.blocks.stop('ada'), { message: 'ada is stopped.', pulse: { state: 'stopped', status: 'SLEEPING', desired: 'stopped' } });
@@ -106,12 +106,12 @@ t.test('the error of a start names the fields of the block', async (t) => {
   await t.rejects(one.blocks.start('ada'), { message: /^config\.adapter can't be used: config\.adapter\.baseURL must be an absolute/ });
   one.write('ada', 'config', { name: 'ada', adapter: { provider: 'ollama', model: 'm', baseURL: 'http://example.test' } });
   await t.rejects(one.blocks.start('ada'), {
-    message: /config\.adapter\.baseURL names http:\/\/example\.test.*not sent there\. Set the address in auth\.json, or list/,
+    message: /config\.adapter\.baseURL is at http:\/\/example\.test.*not sent there\. Set this address as baseURL in auth\.json, add/,
   });
   one.write('ada', 'config', { name: 'ada', adapter: { provider: 'openai', model: 'm' } });
   await t.rejects(one.blocks.start('ada'), {
     message:
-      /needs a key: set OPENAI_API_KEY, or openai\.apiKey in auth\.json \(`blockhouse auth set openai`\)\. A request can bring its own in config\.apiKey\.$/,
+      /needs a key: set OPENAI_API_KEY, or openai\.apiKey in auth\.json \(`blockhouse auth set openai`\)\. A request can send its own key in config\.apiKey\.$/,
   });
 });
 
@@ -122,8 +122,7 @@ t.test('a block with a damaged configuration can be stopped, and the damage is r
   one.write('ada', 'config', '{');
   await t.rejects(one.blocks.stop('ada'), {
     code: 'BLOCK_DAMAGED',
-    message:
-      /^ada is stopped, but that can't be noted, so that it would start again with the server\. .*config\.json can't be used: .* Then stop it once more\.$/,
+    message: /^ada is stopped, but this can't be saved, so it would start again with the server\. .*config\.json can't be used: .* Then stop it again\.$/,
   });
   t.equal(one.blocks.counts().monitorsRunning, 0);
 });
@@ -132,7 +131,7 @@ t.test('a restart is a stop and a start', async (t) => {
   const one = await startCore(t);
   await one.create('ada');
   await one.blocks.start('ada');
-  t.match(await one.blocks.restart('ada'), { message: 'ada was started again.', pulse: { state: 'idle' } });
+  t.match(await one.blocks.restart('ada'), { message: 'ada was restarted.', pulse: { state: 'idle' } });
   t.same(
     one.factsOf('block.transitioned').map(({ to }) => to),
     ['starting', 'idle', 'stopping', 'stopped', 'starting', 'idle'],
@@ -292,11 +291,11 @@ t.test('a start reports a damaged file, and wakes a monitor that waits', async (
     '{"summary":"","facts":[],"window":{"firstKeptId":null,"messages":0,"tokens":0,"maxTokens":1,"percent":0},"compactions":[],"compactionCount":0}',
   );
   t.match(await one.blocks.start('ada'), { message: 'ada is running.' });
-  t.match(await one.blocks.start('ada'), { message: 'ada runs already.' });
+  t.match(await one.blocks.start('ada'), { message: 'ada is already running.' });
   await one.blocks.halt();
   await one.inState('ada', 'paused');
-  t.match(await one.blocks.start('ada'), { message: 'ada is to run, and waits: all blocks are halted (`blockhouse unhalt`).' });
-  t.match(await one.blocks.restart('ada'), { message: /waits: all blocks are halted/ });
+  t.match(await one.blocks.start('ada'), { message: 'ada is started, but waits because all blocks are halted. `blockhouse unhalt` lets them continue.' });
+  t.match(await one.blocks.restart('ada'), { message: /waits because all blocks are halted/ });
 });
 
 t.test('a new block does not get the monitor of a deleted one with its name', async (t) => {

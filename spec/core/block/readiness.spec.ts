@@ -24,7 +24,7 @@ t.test('a block can run when its model and credentials are set', async (t) => {
 
 t.test('a block with a model is configured if a fallback has credentials', async (t) => {
   const readiness: Readiness = (name) => {
-    if (name === 'nope') throw invalidRequest('adapter.provider', 'names no adapter');
+    if (name === 'nope') throw invalidRequest('adapter.provider', '"nope" does not exist');
     return { id: name, missing: name === 'keyed' ? undefined : new BlockhouseError('ADAPTER_NOT_CONFIGURED', 'x'), isOwnHost: true };
   };
   const fallbacks = [
@@ -45,7 +45,7 @@ t.test('a block with an unknown provider is unconfigured, and a defect is thrown
     };
   };
   const config = configOf({ adapter: { provider: 'nope', model: 'm' } });
-  t.notOk(isConfigured(answering(throwing(invalidRequest('adapter.provider', 'names no adapter'))), config));
+  t.notOk(isConfigured(answering(throwing(invalidRequest('adapter.provider', '"nope" does not exist'))), config));
   t.throws(() => isConfigured(answering(throwing(new TypeError('x'))), config), TypeError);
 });
 

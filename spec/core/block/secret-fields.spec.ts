@@ -85,7 +85,7 @@ for (const [where, holder] of [
     await t.rejects(one.blocks.restore('ada'), { code: 'BLOCK_DAMAGED', message: /looks like a key/ });
     t.match(await one.blocks.check(), { ok: false, findings: [{ place: `archive/${archiveName}/config.json`, problem: /looks like a key/ }] });
 
-    await t.rejects(one.blocks.import(bundle), { code: 'INVALID_REQUEST', message: /config\.json of the archive can't be used: .*looks like a key/ });
+    await t.rejects(one.blocks.import(bundle), { code: 'INVALID_REQUEST', message: /config\.json in the archive can't be used: .*looks like a key/ });
     t.same(readdirSync(join(one.workspace, 'blocks')), []);
     t.notMatch(JSON.stringify([await one.blocks.archives(), await one.blocks.check(), one.facts]), CANARY);
   });

@@ -175,7 +175,7 @@ async function coreAtTrial(trying: SteppedAdapter['chat']) {
     now: () => clock.ms,
   });
   for (let call = 0; call < 20; call += 1) await t.rejects(core.chat(REQUEST), { code: 'UPSTREAM_FAILED' });
-  await t.rejects(core.chat(REQUEST), { code: 'UPSTREAM_UNREACHABLE', message: /left alone/ });
+  await t.rejects(core.chat(REQUEST), { code: 'UPSTREAM_UNREACHABLE', message: /calls to it are paused/ });
   clock.ms += 5000;
   chat = trying;
   return {
@@ -467,7 +467,7 @@ t.test('a call that was ended while it was made may have run, and one that was n
 t.test('a call that was ended before its request was sent has not run', async (t) => {
   const connecting: Step = async ({ signal }) => {
     if (!signal.aborted) await once(signal, 'abort');
-    throw new BlockhouseError('CANCELLED', 'The caller left.');
+    throw new BlockhouseError('CANCELLED', 'The client closed the connection or aborted the request.');
   };
   const silent: Step = async ({ signal }) => {
     if (!signal.aborted) await once(signal, 'abort');

@@ -152,7 +152,7 @@ t.test('failures from one source open it for that source alone', async (t) => {
     const { breaker, facts, failFrom } = breakerAt();
     failFrom('poison', 20, error);
     t.match(facts, [{ scope: 'caller', openMs: 5000, failures: 20 }]);
-    t.throws(() => breaker.admit(from('poison')), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: 5000, message: /left alone/ });
+    t.throws(() => breaker.admit(from('poison')), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: 5000, message: /calls to it are paused/ });
     t.throws(() => breaker.assertAdmits(from('poison')), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: 5000 });
     t.doesNotThrow(() => breaker.admit(another()));
     t.equal(breaker.isOpenFor(another()), false);

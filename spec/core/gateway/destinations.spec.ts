@@ -82,7 +82,7 @@ t.test('an address that fails call after call is left alone, and nothing else is
   for (let n = 0; n < 20; n += 1) await t.rejects(core.chat(asking(`${n}`, at('https://elsewhere.example'))), { code: 'UPSTREAM_FAILED' });
   const refused = {
     code: 'UPSTREAM_UNREACHABLE',
-    message: /^Stepped at https:\/\/elsewhere\.example has failed 20 times in a row.*left alone/,
+    message: /^Stepped at https:\/\/elsewhere\.example has failed 20 times in a row.*calls to it are paused/,
     retryAfterMs: 5000,
   };
   await t.rejects(core.chat(ELSEWHERE), refused);
@@ -98,7 +98,7 @@ t.test('what one caller sends alone pauses the provider for that caller alone', 
     if (turn?.role === 'user' && turn.text.startsWith('poison')) throw new BlockhouseError('UPSTREAM_UNREACHABLE', 'reset', { mayHaveRun: true });
     call.sink.emit(HELLO);
   };
-  const left = { code: 'UPSTREAM_UNREACHABLE', message: /left alone/ };
+  const left = { code: 'UPSTREAM_UNREACHABLE', message: /calls to it are paused/ };
   for (const caller of [undefined, 'block-1']) {
     const { core, adapter, paused } = coreWith([poisoned], { now: () => 0 });
     for (let n = 0; n < 20; n += 1) await t.rejects(core.chat(asking(caller === undefined ? 'poison' : `poison ${n}`), { caller }), { message: 'reset' });
@@ -131,7 +131,7 @@ t.test('while one call tries a provider that failed, the others are refused at o
   clock.ms += 5000;
   const probe = core.chat(REQUEST);
   await until('one call tries', () => adapter.calls.length === 21);
-  await t.rejects(core.chat(REQUEST), { code: 'UPSTREAM_UNREACHABLE', message: /left alone/ });
+  await t.rejects(core.chat(REQUEST), { code: 'UPSTREAM_UNREACHABLE', message: /calls to it are paused/ });
   held.open();
   t.match(await probe, { message: { content: 'Hello' } });
 });

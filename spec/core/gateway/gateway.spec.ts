@@ -142,8 +142,8 @@ t.test('a request that can not succeed is refused at once: no place in the queue
   const before = facts.length;
   const cases: [object, RegExp][] = [
     [{ model: undefined }, /model is required/],
-    [{ adapter: 'nobody' }, /adapter names no adapter \("nobody"\); the adapters are stepped/],
-    [{ adapter: '__proto__' }, /names no adapter/],
+    [{ adapter: 'nobody' }, /adapter "nobody" does not exist; use one of stepped/],
+    [{ adapter: '__proto__' }, /does not exist; use one of stepped/],
     [{ messages: [{ role: 'assistant', content: 'x' }] }, /user message/],
     [{ config: { baseURL: 'https://evil.example' } }, /a stored key is not sent there/],
     [{ config: { baseURL: 'http://169.254.169.254', apiKey: 'mine' } }, /metadata/],
@@ -229,7 +229,7 @@ t.test('verify has three outcomes: it works, it does not, and a wrong request', 
   t.strictSame(await failing(new BlockhouseError('UPSTREAM_AUTH', 'bad key')), { provider: 'stepped', ok: false, detail: 'bad key' });
 
   const wrong: [unknown, RegExp][] = [
-    [{ provider: 'nobody' }, /provider names no adapter/],
+    [{ provider: 'nobody' }, /provider "nobody" does not exist/],
     [{ config: { baseURL: 'https://evil.example' } }, /a stored key is not sent there/],
     [{ surplus: 1 }, /surplus is not a known field/],
     [[], /must be an object/],
@@ -242,7 +242,7 @@ t.test('verify has three outcomes: it works, it does not, and a wrong request', 
 
 t.test('a body whose provider contradicts the URL is refused', async (t) => {
   const core = createCore({ adapters: [steppedAdapter(), steppedAdapter([], { id: 'second' })], env: ENV });
-  await t.rejects(core.verify('stepped', { provider: 'second' }), { code: 'INVALID_REQUEST', message: /contradicts the URL, which names stepped/ });
+  await t.rejects(core.verify('stepped', { provider: 'second' }), { code: 'INVALID_REQUEST', message: /must be stepped, the adapter in the URL/ });
 });
 
 t.test('adapters do not share a queue', async (t) => {

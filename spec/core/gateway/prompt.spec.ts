@@ -108,7 +108,7 @@ t.test('an id that comes again in a later round is renamed with its result, past
 t.test('a renamed id is not an id of the caller', async (t) => {
   t.throws(() => prompt([user(), calls(call('1')), results('1'), calls(call('1')), results('1_2')]), {
     code: 'INVALID_REQUEST',
-    message: /answers no tool call/,
+    message: /does not match a tool call/,
   });
 });
 
@@ -137,23 +137,28 @@ t.test('provider state rides along untouched', async (t) => {
 t.test('each refusal names its place', async (t) => {
   const deep = nested(101);
   const cases: [string, object[], string, RegExp][] = [
-    ['toolCalls of a user', [{ ...user(), toolCalls: [call('1')] }], 'messages[0].toolCalls', /role assistant only/],
-    ['toolCalls of the system', [user(), { ...system('s'), toolCalls: [] }], 'messages[1].toolCalls', /role assistant only/],
-    ['toolResults of a user', [{ ...user(), toolResults: [{ toolCallId: '1', content: '' }] }], 'messages[0].toolResults', /role tool only/],
+    ['toolCalls of a user', [{ ...user(), toolCalls: [call('1')] }], 'messages[0].toolCalls', /only allowed on messages with role assistant/],
+    ['toolCalls of the system', [user(), { ...system('s'), toolCalls: [] }], 'messages[1].toolCalls', /only allowed on messages with role assistant/],
+    [
+      'toolResults of a user',
+      [{ ...user(), toolResults: [{ toolCallId: '1', content: '' }] }],
+      'messages[0].toolResults',
+      /only allowed on messages with role tool/,
+    ],
     ['a tool without results', [user(), { role: 'tool', content: 'x' }], 'messages[1].toolResults', /is required/],
     ['a user without content', [{ role: 'user' }], 'messages[0].content', /is required/],
     ['an assistant without anything', [user(), { role: 'assistant' }], 'messages[1].content', /is required/],
     ['an assistant with no calls', [user(), { role: 'assistant', toolCalls: [] }], 'messages[1].content', /is required/],
     ['an id twice', [user(), calls(call('1'), call('2'), call('1'))], 'messages[1].toolCalls[2].id', /used twice/],
-    ['a result of nothing', [user(), results('1')], 'messages[1].toolResults[0].toolCallId', /answers no tool call/],
-    ['a result of another call', [user(), calls(call('1')), results('1', '2')], 'messages[2].toolResults[1].toolCallId', /answers no tool call/],
+    ['a result of nothing', [user(), results('1')], 'messages[1].toolResults[0].toolCallId', /does not match a tool call/],
+    ['a result of another call', [user(), calls(call('1')), results('1', '2')], 'messages[2].toolResults[1].toolCallId', /does not match a tool call/],
     [
       'a result of an earlier round',
       [user(), calls(call('1')), results('1'), user(), results('1')],
       'messages[4].toolResults[0].toolCallId',
-      /answers no tool call/,
+      /does not match a tool call/,
     ],
-    ['a result twice', [user(), calls(call('1')), results('1'), results('1')], 'messages[3].toolResults[0].toolCallId', /answered twice/],
+    ['a result twice', [user(), calls(call('1')), results('1'), results('1')], 'messages[3].toolResults[0].toolCallId', /appears twice/],
     ['a call without result', [user(), calls(call('1'), call('2')), results('1')], 'messages[1].toolCalls[1]', /has no result/],
     ['a call without any', [user(), calls(call('1'))], 'messages[1].toolCalls[0]', /has no result/],
     ['a user between', [user(), calls(call('1')), user('x'), results('1')], 'messages[1].toolCalls[0]', /has no result/],

@@ -37,7 +37,7 @@ t.test('beyond the waiting room a request is turned away at once, with a time to
     const surplus = queue.run(async () => {
       ran = true;
     }, signal());
-    await t.rejects(surplus, { ...FULL, retryAfterMs: 2000, retryable: true, message: new RegExp(`at work: 1, waiting: ${waiting}`) });
+    await t.rejects(surplus, { ...FULL, retryAfterMs: 2000, retryable: true, message: new RegExp(`1 requests running, ${waiting} waiting`) });
     held.open();
     await Promise.all(runs);
     t.equal(ran, false);

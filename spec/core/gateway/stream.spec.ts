@@ -168,5 +168,5 @@ t.test('the sink counts as opened with its start', async (t) => {
 t.test('a stream can be read once', async (t) => {
   const stream = new ChatStream(async () => DONE, undefined);
   await collect(stream);
-  await t.rejects(collect(stream), { message: /can be read once/ });
+  await t.rejects(collect(stream), { message: /can be read only once/ });
 });

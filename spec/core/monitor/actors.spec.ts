@@ -142,7 +142,7 @@ t.test('once the gateway is closed, no message is tried again', async (t) => {
 });
 
 t.test('a message whose call reports a cancellation that nobody made waits before it is tried again', async (t) => {
-  const adapter = steppedAdapter([new BlockhouseError('CANCELLED', 'The caller left.')]);
+  const adapter = steppedAdapter([new BlockhouseError('CANCELLED', 'The client closed the connection or aborted the request.')]);
   const one = await startCore(t, { adapters: [adapter], env: { STEPPED_API_KEY: 'k' } });
   await one.create('ada', { adapter: { provider: 'stepped', model: 'm' } });
   await one.blocks.start('ada');

@@ -71,17 +71,17 @@ t.test('the message names the cap, the spend, the time of the reset and what lif
   };
   t.same(texts({ budget: { dailyUsd: 1 }, day: [0.95, 0] }), [
     '2026-11-21T00:00:00.000Z',
-    'budget.dailyUsd ($1.00) is reached: $0.95 spent today, and the next call may need $0.10. It resets at 2026-11-21T00:00:00.000Z; raising the cap lifts it at once.',
+    'budget.dailyUsd ($1.00) is reached: $0.95 spent today, and the next call may need $0.10. It resets at 2026-11-21T00:00:00.000Z; to continue now, raise the cap.',
     'Raise budget.dailyUsd to 1.06 or more, set it to null, or wait until it resets.',
   ]);
   t.same(texts({ budget: { monthlyUsd: 0.00012 }, day: [0.00013, 0] }), [
     '2026-12-01T00:00:00.000Z',
-    'budget.monthlyUsd ($0.00012) is less than one call may need ($0.10); $0.00013 spent this month. No call is made until the cap is raised or adapter.maxTokens is lowered.',
+    'budget.monthlyUsd ($0.00012) is less than one call may need ($0.10); $0.00013 spent this month. No calls are made until the cap is raised or adapter.maxTokens is lowered.',
     'Raise budget.monthlyUsd to 0.11 or more, set it to null, or lower adapter.maxTokens.',
   ]);
   t.same(texts({ budget: { dailyTokens: 1000, timezone: 'Europe/Berlin' }, day: [0, 1200] }), [
     '2026-11-20T23:00:00.000Z',
-    'budget.dailyTokens (1000 tokens) is reached: 1200 tokens spent today. It resets at 2026-11-20T23:00:00.000Z; raising the cap lifts it at once.',
+    'budget.dailyTokens (1000 tokens) is reached: 1200 tokens spent today. It resets at 2026-11-20T23:00:00.000Z; to continue now, raise the cap.',
     'Raise budget.dailyTokens to 1301 or more, set it to null, or wait until it resets.',
   ]);
 });

@@ -167,7 +167,7 @@ t.test('a message that comes during a compaction by hand is answered after it', 
   const compacted = one.blocks.compact('ada');
   const call = await one.daemon.call(0);
   const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
-  t.match(await one.blocks.explain('ada'), { state: 'compacting', queue: { queued: 1 }, next: /answers the next message/ });
+  t.match(await one.blocks.explain('ada'), { state: 'compacting', queue: { queued: 1 }, next: /will answer the next message/ });
   t.equal(one.daemon.calls.length, 1);
   call.answer('Short.');
   t.match(await compacted, { summary: 'Short.' });
@@ -180,7 +180,7 @@ t.test('a memory that was reset in the meantime is not moved', async (t) => {
   const call = await one.daemon.call(0);
   await one.blocks.reset('ada');
   call.answer('Old things.');
-  await t.rejects(compacted, { code: 'WRONG_STATE', message: /nothing was moved/ });
+  await t.rejects(compacted, { code: 'WRONG_STATE', message: /the summary was discarded/ });
   t.match(memoryIn(one), { summary: '', compactions: [] });
 });
 

@@ -130,7 +130,7 @@ t.test('a call that is aborted before its request was sent has no bill', async (
   const controller = new AbortController();
   const connecting: Step = async ({ signal }) => {
     controller.abort();
-    throw new BlockhouseError('CANCELLED', 'The caller left.', { cause: signal.reason });
+    throw new BlockhouseError('CANCELLED', 'The client closed the connection or aborted the request.', { cause: signal.reason });
   };
   const { calls, lines } = callsOf([connecting]);
   const { failure, bill } = await failureOf(calls.make(callOf({ signal: controller.signal })));
@@ -284,7 +284,7 @@ t.test('a block whose calls fail repeatedly pauses the provider only for itself'
   const { calls, stepped } = callsOf([reset]);
   const ask = (block: string, content: string) => calls.make(callOf({ block, messages: [{ role: 'user', content }] }));
   for (let n = 0; n < 20; n += 1) t.match((await failureOf(ask('ada', `poison ${n}`))).failure, { message: 'reset', mayHaveRun: true });
-  t.match((await failureOf(ask('ada', 'hi'))).failure, { code: 'UPSTREAM_UNREACHABLE', message: /left alone/, mayHaveRun: false });
+  t.match((await failureOf(ask('ada', 'hi'))).failure, { code: 'UPSTREAM_UNREACHABLE', message: /calls to it are paused/, mayHaveRun: false });
   t.equal(stepped.calls.length, 20);
   t.match(await ask('bob', 'hi'), { content: 'Hello' });
 });

@@ -11,7 +11,7 @@ t.test('a failure that a person can fix says how', async (t) => {
     BLOCK_DAMAGED: /blockhouse doctor/,
     WORKSPACE_DAMAGED: /blockhouse doctor/,
     STORAGE_FULL: /space/,
-    STORAGE_FAILED: /written/,
+    STORAGE_FAILED: /writable/,
   };
   for (const code of Object.keys(ERROR_TABLE) as ErrorCode[]) {
     const reason = faultReason('ada', new BlockhouseError(code, 'What was met.'));
@@ -44,5 +44,5 @@ t.test('the reason of the kill switch says why it was set, if that is known', as
 });
 
 t.test('a message whose attempt ended without an outcome waits', async (t) => {
-  t.match(stalledReason(), { code: 'WAITING', message: /tried again later/, fix: null });
+  t.match(stalledReason(), { code: 'WAITING', message: /will be retried later/, fix: null });
 });

@@ -250,7 +250,7 @@ t.test('the code of a disk failure says whether the disk is full', async (t) => 
   const fault = (code: string) => Object.assign(new Error(`${code}: /secret/place`), { code });
   t.match(storageFailure("x can't be written", fault('ENOSPC')), { code: 'STORAGE_FULL' });
   t.match(storageFailure("x can't be written", fault('EDQUOT')), { code: 'STORAGE_FULL' });
-  t.match(storageFailure("x can't be written", fault('EROFS')), { code: 'STORAGE_FAILED', message: "x can't be written (EROFS); nothing was changed." });
+  t.match(storageFailure("x can't be written", fault('EROFS')), { code: 'STORAGE_FAILED', message: "x can't be written (EROFS). Nothing was changed." });
   t.match(storageFailure("x can't be written", new Error('odd')), { code: 'STORAGE_FAILED', message: /\(odd\)/ });
   const known = storageFailure('x', fault('ENOSPC'));
   t.equal(storageFailure('y', known), known);

@@ -31,10 +31,10 @@ t.test('the entries of a block come in order, with their paths inside its folder
 t.test('the first foreign entry is refused by its name', async (t) => {
   const cases: [Partial<TarHeader> & { readonly name: string }, RegExp][] = [
     [{ name: 'ada/auth.json' }, /"ada\/auth\.json" is not a file of a block/],
-    [{ name: 'bob/memory.json' }, /"bob\/memory\.json" does not lie in the same folder as those before it, "ada"/],
-    [CONFIG, /is there twice/],
+    [{ name: 'bob/memory.json' }, /"bob\/memory\.json" is not in the same top folder as the entries before it, "ada"/],
+    [CONFIG, /appears twice/],
     [{ name: 'ada/other/', type: 'directory' }, /is not a folder of a block/],
-    [{ name: 'ada/memory.json', type: 'symlink', linkname: '/etc/passwd' }, /is a symlink; only files and folders are taken/],
+    [{ name: 'ada/memory.json', type: 'symlink', linkname: '/etc/passwd' }, /is a symlink; only files and folders are allowed/],
     [{ name: `ada/${'x'.repeat(300)}` }, /x{190,200}…" is not a file/],
   ];
   for (const [header, fault] of cases) t.match(await walk(await bundle(CONFIG, header)), { paths: ['config.json'], fault });

@@ -92,7 +92,7 @@ t.test('damaged content is reported and copied once, and a repaired file is used
   const { content, path, told, copies } = open(t, '{"n":"x"}', { cure: 'Take it out.' });
   await content.refresh();
   t.match(content.now, { value: undefined, isUnkept: false, damage: { code: 'BLOCK_DAMAGED' } });
-  t.match(content.now.damage?.message, /^file\.json can't be used: it must hold a number\. Take it out\. Its content was kept as file\.json\.corrupt-/);
+  t.match(content.now.damage?.message, /^file\.json can't be used: it must hold a number\. Take it out\. A copy was kept as file\.json\.corrupt-/);
   await content.refresh();
   t.equal(copies().length, 1);
   writeFileSync(path, '{"n":3}');
@@ -122,7 +122,7 @@ t.test('only a regular file within its limits is read', { skip: process.platform
     ['it is not a regular file', (path) => void execFileSync('mkfifo', [path]), {}],
     ['it is a link', (path) => symlinkSync('/dev/zero', path), {}],
     ['it is larger than 1000 bytes', (path) => writeFileSync(path, ' '.repeat(1001)), {}],
-    ['it holds more than 2 fields and elements', (path) => writeFileSync(path, '[1,2,3]'), { maxValues: 2 }],
+    ['it contains more than 2 fields and elements', (path) => writeFileSync(path, '[1,2,3]'), { maxValues: 2 }],
     ['it nests deeper than 100 levels', (path) => writeFileSync(path, `${'['.repeat(101)}${']'.repeat(101)}`), {}],
   ];
   for (const [reason, make, options] of cases) {

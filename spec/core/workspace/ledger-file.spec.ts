@@ -46,7 +46,7 @@ t.test('nothing is read or written through a link, or in anything but a regular 
   mkdirSync(join(folder, 'folder'));
   for (const name of ['link', 'dangling']) {
     await t.rejects(appendText(join(folder, name), 'x\n'), { code: 'ELOOP' });
-    await t.rejects(openLedger(join(folder, name)), { code: 'WORKSPACE_DAMAGED', message: new RegExp(`^${name} can't be used: it is a link\\. Put`) });
+    await t.rejects(openLedger(join(folder, name)), { code: 'WORKSPACE_DAMAGED', message: new RegExp(`^${name} can't be used: it is a link\\. Replace`) });
   }
   t.equal(readFileSync(join(folder, 'victim'), 'utf8'), 'untouched');
   t.notOk(readdirSync(folder).includes('nowhere'));

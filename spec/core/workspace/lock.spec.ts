@@ -74,7 +74,7 @@ t.test('of twenty processes exactly one gets a free lock, and the others learn i
     const { winners, excuses } = await race(workspace);
     t.equal(winners.length, 1);
     t.equal(excuses.length, 19);
-    for (const excuse of excuses) t.match(excuse, `WORKSPACE_BUSY The workspace ${workspace} is held by the server with pid ${winners[0]?.pid} since 2`);
+    for (const excuse of excuses) t.match(excuse, `WORKSPACE_BUSY The workspace ${workspace} is in use by the server with pid ${winners[0]?.pid} since 2`);
     t.strictSame(readdirSync(workspace), ['.lock'], 'nothing is left beside it');
     winners[0]?.say();
     t.equal(await winners[0]?.hear(), 'released');
@@ -123,14 +123,14 @@ t.test('the lock names its holder and is private, and its folder is made', async
   });
   await t.rejects(WorkspaceLock.acquire(workspace), {
     code: 'WORKSPACE_BUSY',
-    message: new RegExp(`pid ${process.pid} since 1970-01-01T00:00:00.000Z; stop that one, or`),
+    message: new RegExp(`pid ${process.pid} since 1970-01-01T00:00:00.000Z; stop that server, or`),
   });
   await lock.announce('http://127.0.0.1:8420');
   t.equal(lstatSync(path).mode & 0o777, 0o600);
   t.strictSame(await readLock(workspace), holderOf(workspace));
   await t.rejects(WorkspaceLock.acquire(workspace), {
     code: 'WORKSPACE_BUSY',
-    message: / at http:\/\/127\.0\.0\.1:8420; stop that one, or choose another folder with --workspace\.$/,
+    message: / at http:\/\/127\.0\.0\.1:8420; stop that server, or choose another folder with --workspace\.$/,
   });
   await lock.release();
   t.strictSame(readdirSync(workspace), []);
@@ -153,7 +153,7 @@ t.test('a lock that was removed or names another process is not touched', async 
   const workspace = t.testdir({});
   const lock = await WorkspaceLock.acquire(workspace);
   writeFileSync(join(workspace, '.lock'), JSON.stringify(GONE));
-  await t.rejects(lock.announce('http://a'), { code: 'WORKSPACE_BUSY', message: /gone or names another server/ });
+  await t.rejects(lock.announce('http://a'), { code: 'WORKSPACE_BUSY', message: /has lost the lock/ });
   await lock.release();
   t.strictSame(holderOf(workspace), GONE);
   unlinkSync(join(workspace, '.lock'));

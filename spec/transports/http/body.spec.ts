@@ -293,7 +293,7 @@ t.test('a body of which nothing arrives any more is refused with 408; one that g
     client.send(head + sent);
     await client.untilClosed();
     t.match(client.responses, [{ status: 408 }], `after ${sent.length} bytes`);
-    t.match(JSON.parse(client.responses[0]?.body ?? '{}'), { code: 'REQUEST_TIMEOUT', error: /No byte of the body arrived/ });
+    t.match(JSON.parse(client.responses[0]?.body ?? '{}'), { code: 'REQUEST_TIMEOUT', error: /No data of the body arrived/ });
   }
   const steady = await RawClient.connect(t, server.port);
   steady.send(head);

@@ -232,7 +232,7 @@ t.test('a mistake now and then never adds up', async (t) => {
 t.test('a binary frame ends the connection', async (t) => {
   const { socket } = create(new FollowStub('a'));
   socket.emit('message', Buffer.from('{"type":"ping"}'), true);
-  t.strictSame(socket.said, ['close 1003 Send text.']);
+  t.strictSame(socket.said, ['close 1003 Send text frames, not binary ones.']);
   socket.hear({ type: 'ping' });
   t.strictSame(socket.frames, []);
 });

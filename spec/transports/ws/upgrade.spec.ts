@@ -43,7 +43,7 @@ t.test('whoever has the token, the path and the right place is let in', async (t
 
 t.test('a request that has the token and asks for no upgrade is told what is missing', async (t) => {
   const server = await startWsServer(t);
-  const said = { status: 400, json: { code: 'INVALID_REQUEST', error: /^\/api\/ws is a WebSocket: .*Upgrade: websocket.*proxy/ } };
+  const said = { status: 400, json: { code: 'INVALID_REQUEST', error: /^\/api\/ws is a WebSocket\. .*Upgrade: websocket.*proxy/ } };
   t.match(await server.call('GET', `${WS_PATH}?token=${server.token}`, { token: false }), said, 'as behind a proxy that drops the headers');
   t.match(await server.call('GET', WS_PATH), said, 'with the token in the header');
   for (const path of [WS_PATH, `${WS_PATH}?token=bh_wrong`])

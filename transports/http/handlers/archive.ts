@@ -14,20 +14,20 @@ export const list = async ({ core }: RouteContext) => ok({ archives: await core.
 export const restore = async (context: RouteContext) => {
   const body = await readJsonBody(context, OTHER_BODY_BYTES, true);
   const { name } = await context.core.blocks.restore(param(context, 'name'), body as RestoreArchive);
-  return ok({ success: true, message: `${name} is back from the archive, stopped.`, name });
+  return ok({ success: true, message: `${name} was restored from the archive; its monitor is stopped.`, name });
 };
 
 /** `{success, message, name}`; a monitor that ran runs again. Fails with NAME_TAKEN. */
 export const rename = async (context: RouteContext) => {
   const before = param(context, 'name');
   const { name } = await context.core.blocks.rename(before, await readJsonBody(context, OTHER_BODY_BYTES, false));
-  return ok({ success: true, message: `${before} is now ${name}.`, name });
+  return ok({ success: true, message: `${before} was renamed to ${name}.`, name });
 };
 
-/** `{success, message}`; the archive is deleted for good. */
+/** `{success, message}`; the archive was permanently deleted. */
 export const purge = async (context: RouteContext) => {
   const { archiveName } = await context.core.blocks.purge(param(context, 'name'));
-  return ok({ success: true, message: `${archiveName} is deleted for good.` });
+  return ok({ success: true, message: `${archiveName} was permanently deleted.` });
 };
 
 /** The block as a gzipped tar. A block's name needs no escaping in a header. */

@@ -28,7 +28,7 @@ export const why = async (context: RouteContext) => ok(await context.core.blocks
 export const archive = async (context: RouteContext) => {
   const name = param(context, 'name');
   const { archiveName } = await context.core.blocks.archive(name);
-  return ok({ success: true, message: `${name} is in the archive as ${archiveName}.`, archiveName });
+  return ok({ success: true, message: `${name} was archived as ${archiveName}.`, archiveName });
 };
 
 /** `{success, message, pulse}`; does nothing to a monitor that runs. Fails with INVALID_REQUEST without a model or a credential. */

@@ -13,7 +13,7 @@ export const addFact = async (context: RouteContext) => {
 /** `{success, message}`. Fails with MESSAGE_NOT_FOUND for an unknown id. */
 export const removeFact = async (context: RouteContext) => {
   await context.core.blocks.removeFact(param(context, 'name'), param(context, 'id'));
-  return ok({ success: true, message: 'The fact is removed.' });
+  return ok({ success: true, message: 'The fact was removed.' });
 };
 
 /** `{success, message, memory}` once the model has summarised the older messages. Fails with WRONG_STATE while another compaction runs. */
@@ -25,5 +25,5 @@ export const undo = async (context: RouteContext) => remembered(await context.co
 /** Describes the window, which is true after any outcome; the outcome of the compaction is in `memory.compactions`. */
 function remembered(memory: BlockMemory) {
   const { messages, tokens, maxTokens } = memory.window;
-  return ok({ success: true, message: `The model sees ${messages} messages now: ${tokens} of ${maxTokens} tokens.`, memory });
+  return ok({ success: true, message: `The model now sees ${messages} messages: ${tokens} of ${maxTokens} tokens.`, memory });
 }

@@ -20,7 +20,7 @@ t.test('an archived block is listed, restored under its own or another name, and
   await server.call('POST', '/api/blocks/a/chat', { body: { message: 'kept, too' } });
   const first = await archived(server, 'a');
   t.match((await server.call('GET', '/api/archive')).json, { archives: [{ archiveName: first, originalName: 'a', archivedAt: String, description: 'kept' }] });
-  t.match(await server.call('POST', '/api/archive/a/restore'), { status: 200, json: { success: true, message: /a is back/, name: 'a' } });
+  t.match(await server.call('POST', '/api/archive/a/restore'), { status: 200, json: { success: true, message: /a was restored/, name: 'a' } });
   t.match(await historyOf(server, 'a'), [{ content: 'kept, too' }]);
   t.strictSame((await server.call('GET', '/api/archive')).json, { archives: [] });
 

@@ -137,7 +137,7 @@ t.test('unknown fields of a configuration are kept and named, with what was prob
   });
   t.strictSame(Object.keys(created.json), ['success', 'name', 'warnings']);
   t.match(created.json['warnings'], [
-    { field: 'config.systmPrompt', message: /it is kept and has no effect\. Did you mean config\.systemPrompt\?$/ },
+    { field: 'config.systmPrompt', message: /It was saved but has no effect\. Did you mean config\.systemPrompt\?$/ },
     { field: 'config.adapter.maxToken', message: /Did you mean config\.adapter\.maxTokens\?$/ },
   ]);
   const changed = await server.call('PUT', '/api/blocks/a/config', { body: { mine: 1, budgte: {} } });
