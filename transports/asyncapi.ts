@@ -59,7 +59,7 @@ const SENT: Readonly<Record<string, Message>> = {
   streamError: {
     schema: StreamErrorFrame,
     summary: 'The attempt failed. Discard its text.',
-    example: { ...step, seq: 3, event: 'error', code: 'UPSTREAM_TIMEOUT', error: 'The provider was silent for longer than the limit.', willRetry: true },
+    example: { ...step, seq: 3, event: 'error', code: 'UPSTREAM_TIMEOUT', error: 'The provider sent nothing for 120 s.', willRetry: true },
   },
   pong: { schema: PongFrame, summary: 'The answer to a ping.', example: { type: 'pong' } },
   error: {

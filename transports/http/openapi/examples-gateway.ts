@@ -23,7 +23,7 @@ const OLLAMA = {
   envVars: ['OLLAMA_BASE_URL'],
 };
 const ASK_FOR_KEY =
-  'OpenAI needs a key: set OPENAI_API_KEY, or openai.apiKey in auth.json (`blockhouse auth set openai`). A request can bring its own in config.apiKey.';
+  'OpenAI needs a key: set OPENAI_API_KEY, or openai.apiKey in auth.json (`blockhouse auth set openai`). A request can send its own key in config.apiKey.';
 
 /** The examples by name. */
 export const GATEWAY_EXAMPLES = {
@@ -62,7 +62,7 @@ export const GATEWAY_EXAMPLES = {
     value: {
       event: 'error',
       data: {
-        error: 'Ollama was silent for longer than the limit.',
+        error: 'The provider stopped in the middle of its answer for 120 s.',
         status: 502,
         code: 'UPSTREAM_TIMEOUT',
         requestId: 'req_46c8a32cf6c801a960927a83',

@@ -30,9 +30,9 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   ...BLOCK_EXAMPLES,
   InvalidRequest: { ...errorExample(400, 'INVALID_REQUEST', 'config.temperature must be <= 1.', { details: INVALID }), operations: ['chat'] },
   Unauthorized: errorExample(401, 'UNAUTHORIZED', TOKEN_HINT),
-  ForeignOrigin: errorExample(403, 'FORBIDDEN_ORIGIN', 'Requests from pages of other sites are refused.'),
+  ForeignOrigin: errorExample(403, 'FORBIDDEN_ORIGIN', 'Requests from web pages of other sites are refused.'),
   BlockNotFound: errorExample(404, 'BLOCK_NOT_FOUND', 'There is no block "grace".'),
-  NameTaken: errorExample(409, 'NAME_TAKEN', 'There is a block ada already; choose another name.'),
+  NameTaken: errorExample(409, 'NAME_TAKEN', 'A block named ada already exists; choose another name.'),
 };
 
 /** The examples for a body of an operation, as references by name; undefined where there are none. A request has no status and no error codes. */

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { BLOCK_EXAMPLES as examples } from '../../../../transports/http/openapi/examples-blocks.ts';
-import { startServer } from '../../../support/server.ts';
+import { createBlock } from '../../../support/block-calls.ts';
+import { startServer, until } from '../../../support/server.ts';
 
 type Name = keyof typeof examples;
 
@@ -32,8 +33,20 @@ t.test('the server takes the examples of requests, and answers with the fields o
   for (const [method, path, answer, request] of steps) {
     const { status, json } = await server.call(method, path, request === undefined ? {} : { body: examples[request].value });
     t.equal(status, 200, `${method} ${path}`);
-    t.strictSame(Object.keys(json), Object.keys(examples[answer].value), `${method} ${path}`);
+    const { value } = examples[answer];
+    t.strictSame(Object.keys(json), Object.keys(value), `${method} ${path}`);
+    const says = (body: object): unknown => ('message' in body ? body.message : 'note' in body ? body.note : undefined);
+    if (answer !== 'Archived') t.equal(says(json), says(value), `${method} ${path}`); // its text has the time
   }
+});
+
+t.test('the example of an explanation has the words of an idle block', async (t) => {
+  const server = await startServer(t);
+  await createBlock(server, 'ada');
+  await server.call('POST', '/api/blocks/ada/start');
+  await until(async () => (await server.call('GET', '/api/blocks/ada/why')).json['state'] === 'idle', 'it to be idle');
+  const { why, next } = examples.WhyIdle.value;
+  t.match((await server.call('GET', '/api/blocks/ada/why')).json, { why, next });
 });
 
 t.test('the answer of the example belongs to its message', async (t) => {

@@ -3,6 +3,8 @@ import { EXAMPLES, examplesFor } from '../../../../transports/http/openapi/examp
 import { openApiDocument } from '../../../../transports/http/openapi.ts';
 import { ROUTES } from '../../../../transports/http/routes.ts';
 import { faults, pointerTo } from '../../../contract/document.ts';
+import { createBlock } from '../../../support/block-calls.ts';
+import { type CallOptions, CHAT, startServer } from '../../../support/server.ts';
 
 interface Media {
   readonly schema: { readonly $ref?: string };
@@ -39,6 +41,23 @@ t.test('each example is in the document and is used', async (t) => {
 t.test('each body of a request and each good answer has an example', async (t) => {
   for (const operation of operations)
     for (const { schema, examples } of bodiesOf(operation)) t.ok(Object.keys(examples ?? {}).length > 0, `${operation.operationId} ${schema.$ref}`);
+});
+
+t.test('the examples of errors are what the server answers', async (t) => {
+  const server = await startServer(t);
+  await createBlock(server, 'ada');
+  const cases: [example: string, method: string, path: string, options: CallOptions][] = [
+    ['InvalidRequest', 'POST', '/v1/chat', { body: { ...CHAT, config: { temperature: 2 } } }],
+    ['Unauthorized', 'GET', '/v1/adapters', { token: false }],
+    ['ForeignOrigin', 'GET', '/v1/adapters', { headers: { origin: 'http://evil.example' } }],
+    ['BlockNotFound', 'GET', '/api/blocks/grace', {}],
+    ['NameTaken', 'POST', '/api/blocks', { body: { name: 'ada' } }],
+  ];
+  for (const [example, method, path, { headers, ...options }] of cases) {
+    const { value } = EXAMPLES[example] as { value: { requestId: string } };
+    const { json } = await server.call(method, path, { ...options, headers: { ...headers, 'x-request-id': value.requestId } });
+    t.strictSame(json, value, example);
+  }
 });
 
 t.test('an example belongs to its operations, its status and, for an error, its code', async (t) => {
