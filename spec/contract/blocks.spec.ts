@@ -45,7 +45,12 @@ t.test('real answers of blocks are what the document says', async (t) => {
     await judge('GET', at(rest), 404, { params: { name: 'nobody' } });
   }
 
-  const { id } = (await judge('POST', at('/chat'), 200, { body: { message: 'hi' } })).json as { id: string };
+  const message = { message: 'hi', clientId: 'mine' };
+  const { id } = (await judge('POST', at('/chat'), 200, { body: message })).json as { id: string };
+  await judge('POST', at('/chat'), 202, { query: '?wait=60', body: message });
+  await judge('POST', at('/chat'), 400, { query: '?wait=soon', body: message });
+  await judge('GET', at('/chat/{id}'), 202, { params: { name: 'a', id }, query: '?wait=60' });
+  await judge('GET', at('/chat/{id}'), 200, { params: { name: 'a', id } });
   await judge('POST', at('/chat'), 429, { body: { message: 'one too many' } });
   await judge('POST', at('/chat'), 400, { body: {} });
   await judge('POST', at('/chat/{id}/cancel'), 200, { params: { name: 'a', id } });
@@ -55,6 +60,8 @@ t.test('real answers of blocks are what the document says', async (t) => {
 
   await judge('POST', at('/start'), 200);
   await until(async () => (await server.call('GET', '/api/blocks/a/chat')).text.includes('Hello, you'), 'the answer');
+  await judge('POST', at('/chat'), 200, { query: '?wait=60', body: message });
+  await judge('GET', at('/chat/{id}'), 200, { params: { name: 'a', id }, query: '?wait=60' });
   await ask(server, 'a', 'again');
   for (const rest of ['', '/why', '/config', '/logs', '/chat']) await judge('GET', at(rest), 200);
   await judge('GET', '/api/blocks', 200);

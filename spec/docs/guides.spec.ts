@@ -98,6 +98,7 @@ t.test('call it from Python, curl, the browser', async (t) => {
   const output = await read('call-it.md', await reader(t));
   t.match(output('TOKEN='), ANSWER);
   t.match(output('call -N'), 'event: done');
+  t.match(JSON.parse(output("call 'http")), { entry: { status: 'done' }, answer: { content: ANSWER } });
   if (hasPython) t.equal(countOf(output('python3')), 3);
   else t.comment('python3 is not installed, so ask.py was not run.');
   const [, page = '', token = ''] = /Open (\S+)#(\S+)/.exec(output('node page.mjs')) ?? [];

@@ -12,6 +12,8 @@ export interface ServerContext {
   /** Milliseconds without a byte of a body after which its request is refused. */
   readonly bodyStallMs: number;
   readonly imports: ImportQueue;
+  /** Fires when the server begins to drain. */
+  readonly draining: AbortSignal;
   /** Milliseconds since the server began to listen. */
   uptimeMs(): number;
 }
