@@ -1,4 +1,4 @@
-// What does one frame of a streamed answer cost?
+// How much processor time does one frame of a streamed answer cost?
 //
 // One by one: frames that come alone, as models write them. Flood: all of them at once, as fast as they go through. Allocated: what the
 // gateway's memory manager counts between its collections, for frames that come one by one.
@@ -51,13 +51,13 @@ export async function run({ rounds, ms, framings = MEASURED, allocation = true }
   }
   return {
     name: 'frames',
-    question: 'What does one frame of a streamed answer cost?',
+    question: 'How much processor time does one frame of a streamed answer cost?',
     tables: [mainTable(cases)],
     bars: barsOf(cases),
     charts: [chartOf(cases)],
     notes: [
-      'Median of the rounds (lowest–highest), 16 streams. One by one: each frame is a packet of its own, 3,200 a second in all. Flood: the pipe hands on whole network reads without looking, so its figure is the cost of copying.',
-      'Allocated: bytes of the JavaScript heap for each frame, from the collector’s own log; buffers outside of it are not in it.',
+      'Median of the rounds (lowest–highest), 16 streams. In the first columns, each frame is a packet of its own, 3,200 a second in all. In a flood, frames come as fast as possible; the pipe copies whole network reads without looking for frames.',
+      'Bytes allocated are those of the JavaScript heap, from the log of the garbage collector; buffers outside the heap are not included.',
     ],
     data: cases.map(({ framing, paced, flood, bytesPerFrame }) => ({
       framing,

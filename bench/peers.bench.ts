@@ -1,4 +1,4 @@
-// How do other gateways do beside the pipe and Blockhouse?
+// How do other gateways compare?
 //
 // A rotation of its own, for it slows the pipe down: while the others have their turns, its code and data leave the caches. Small requests and
 // streams of OpenAI's Chat Completions, 32 and 16 at once. Needs `bench/peers/install.ts`; without it there is nothing to compare.
@@ -31,14 +31,14 @@ export async function run({ rounds, ms }: PeersOptions = { rounds: 5, ms: 2000 }
   const isAlone = found.whole.size < 3;
   return {
     name: 'peers',
-    question: 'How do other gateways do beside the pipe and Blockhouse?',
+    question: 'How do other gateways compare?',
     tables: isAlone ? [] : [mainTable(found)],
     bars: isAlone ? [] : barsOf(found),
     charts: [],
     notes: [
       isAlone
         ? 'No other gateway is installed: `npx tsx bench/peers/install.ts`.'
-        : `${rounds} rounds of ${ms / 1000} s each, all in turn, so that each runs colder than alone: median (lowest–highest). ${REQUESTS_AT_ONCE} requests or ${STREAMS} streams at once.`,
+        : `${rounds} rounds of ${ms / 1000} s each, one after the other, so each is slower than when it runs alone: median (lowest–highest). ${REQUESTS_AT_ONCE} requests or ${STREAMS} streams at once.`,
     ],
     data: { whole: Object.fromEntries(found.whole), stream: Object.fromEntries(found.stream) },
   };

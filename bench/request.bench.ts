@@ -1,4 +1,4 @@
-// What does the gateway cost a request that is answered as a whole?
+// How much processor time does a whole answer cost?
 //
 // The same provider's answer through a bare pipe and through the gateway, in turn and with nobody else in the rotation: both stay warm. Small: a
 // prompt and an answer of some 80 characters; large: 16 KiB each. OpenAI's Chat Completions. Where `wrk` is installed, it asks the same once
@@ -42,12 +42,12 @@ export async function run(options: RequestOptions = { rounds: 9, ms: 2000 }): Pr
   );
   return {
     name: 'request',
-    question: 'What does the gateway cost a request that is answered as a whole?',
+    question: 'How much processor time does a whole answer cost?',
     tables: [mainTable(cases)],
     bars: barsOf(cases),
     charts: [chartOf(cases)],
     notes: [
-      `${options.rounds} rounds of ${options.ms / 1000} s each, pipe and gateway in turn: median (lowest–highest). Latencies in ms; CPU in µs of the process in front of the provider; × is against the pipe, round by round.`,
+      `${options.rounds} rounds of ${options.ms / 1000} s each, pipe and gateway in turn: median (lowest–highest). Latencies are in ms. CPU is the processor time of the pipe or the gateway, in µs. × pipe is the ratio within a round.`,
     ],
     data: cases.map(({ label, concurrency, client, rounds }) => ({ label, concurrency, client, rounds: Object.fromEntries(rounds) })),
   };

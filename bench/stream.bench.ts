@@ -39,7 +39,7 @@ export async function run({ rounds, ms, framings = MEASURED }: StreamOptions = {
     bars: cases.map(barOf),
     charts: [chartOf(cases)],
     notes: [
-      `${rounds} rounds of ${ms / 1000} s each, pipe and gateway in turn, ${STREAMS} streams at once: median (lowest–highest), in ms. The journey of a frame is the time from the provider’s write to the caller’s read.`,
+      `${rounds} rounds of ${ms / 1000} s each, pipe and gateway in turn, ${STREAMS} streams at once: median (lowest–highest), in ms. “Frame” is the time from the provider’s write to the client’s read.`,
     ],
     data: cases.map(({ framing, rounds: measured }) => ({ framing, rounds: Object.fromEntries(measured) })),
   };

@@ -41,6 +41,11 @@ export const ERROR_TABLE = {
     meaning: "A file of the workspace itself can't be used. The message names the file and says what is wrong and how to fix it.",
   },
   WRONG_STATE: { status: 409, retryable: false, meaning: 'The request is not possible in the current state. The message says why.' },
+  NOT_ANSWERED: {
+    status: 409,
+    retryable: false,
+    meaning: 'The block gives no complete answer: the message was cancelled or has expired, or the reply was interrupted. Only in streams.',
+  },
   REVISION_MISMATCH: {
     status: 412,
     retryable: false,
@@ -97,6 +102,11 @@ export const ERROR_TABLE = {
     status: 503,
     retryable: false,
     meaning: 'Another server is using the workspace. The message names its process and address. Never sent over HTTP, because this server does not start then.',
+  },
+  ANSWER_PENDING: {
+    status: 504,
+    retryable: false,
+    meaning: 'The wait ended before the answer was complete. The block still answers the message. Only in streams.',
   },
   STORAGE_FAILED: {
     status: 500,

@@ -2,7 +2,7 @@
 // spec/api.txt lists this surface, and `npm run verify` fails when the two differ.
 export type { AdapterId, KnownAdapterId } from './adapter-id.ts';
 export type { StoredSettings } from './auth/credentials.ts';
-export type { BlockDetails, Blocks, FollowOptions, ReplyStep, StopFollowing } from './block/api.ts';
+export type { AnswerOptions, BlockDetails, Blocks, FollowOptions, ReplyStep, StopFollowing } from './block/api.ts';
 export type { BlockFile, CoreBus, CoreEvents } from './bus.ts';
 export { BlockhouseError, type ErrorBody, type ErrorCode, type ErrorDetail, type ErrorExtras } from './errors.ts';
 export type { CallOptions } from './gateway/accepted-chat.ts';
@@ -18,6 +18,7 @@ export type {
   AddFact,
   ArchiveInfo,
   AssistantMessage,
+  AwaitedMessage,
   BlockAdapter,
   BlockAdapterPatch,
   BlockConfig,

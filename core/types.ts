@@ -669,6 +669,39 @@ export interface Transition {
   readonly actor: 'user' | 'monitor' | 'server' | 'budget';
 }
 
+/** The query of a request that waits for an answer. */
+export interface AnswerWait {
+  /** The longest wait for the answer, in seconds; without it, the request does not wait */
+  readonly wait?: number;
+}
+
+/** The result of waiting for an answer. */
+export interface AwaitedMessage {
+  readonly entry: ChatEntry;
+  /** The newest answer to the entry; null if there is none */
+  readonly answer: ChatEntry | null;
+  /** Whether the monitor is running */
+  readonly running: boolean;
+  /** Why the message is not finished yet; null if it is */
+  readonly note: string | null;
+}
+
+/** The receipt of a message. After a wait it also has the finished message and its answer. */
+export interface ChatAnswer {
+  readonly queued: true;
+  readonly block: string;
+  /** Id of the message; its answer has it in replyTo */
+  readonly id: string;
+  /** Number of messages before this one, including those being answered; also 0 if it has already been answered */
+  readonly position: number;
+  /** True if the monitor is running and will answer */
+  readonly running: boolean;
+  readonly note: string;
+  readonly entry?: ChatEntry;
+  /** The newest answer to the entry; null if there is none */
+  readonly answer?: ChatEntry | null;
+}
+
 /** Entries of a conversation, oldest first. */
 export interface ChatHistory {
   readonly messages: readonly ChatEntry[];

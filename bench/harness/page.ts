@@ -29,17 +29,17 @@ export function machineText({ node, platform, processor, cores, memoryGiB, date 
   return `${date}, Node ${node}, ${platform}, ${cores} × ${processor}, ${memoryGiB} GiB`;
 }
 
-const HOW_TO_READ = `Every figure has that of a bare **pipe** beside it (\`node:http\` in, undici out, nothing read), measured in the same minutes: pipe and
-gateway take turns, with nobody else in the rotation, so that both stay warm. Compare by the ratio; the absolute figures belong to the machine, which also runs the
-load and the mock of the provider. A ratio is the median of the rounds of one run. Three whole runs were made, and the tables of bars show the **worst** of them;
-the tables above the bars are those of the last run. Other gateways have a rotation of their own.
+const HOW_TO_READ = `How much time and memory the gateway costs. For contributors, and for people who compare gateways. \`npm run bench -- --record\` writes this page.
 
-The gateway is the built server with its default settings: token, validation, queue, egress rule and log are on. Processor time is what the operating
-system counts for its process alone, all threads. The provider is a mock that answers at once. An answer counts when it was right: the whole text, or all
-frames in their order and the end mark. (\`wrk\` counts each 200.)
+Each figure is compared with a bare **pipe**: a proxy of \`node:http\` and undici that reads nothing of what it passes on. Pipe and gateway take turns within the same minutes, so that both
+stay warm. Compare the ratios: the absolute figures depend on the machine, which also runs the load and the mock of the provider. A ratio is the median of the rounds of one run. Where there
+are three runs, the tables of targets show the **worst** of them, and the other tables the last one.
 
-Not measured: TLS to a provider and its true delays, tool calls and long conversations, blocks and their monitors, several gateways on one machine, many days of
-work, Windows and macOS.`;
+The gateway is the built server with its default settings: token, validation, queue, egress rule and log are on. Processor time is what the operating system counts for its process, all
+threads included. The provider is a mock that answers at once. An answer counts only if it is right: the whole text, or all frames in order and the end mark. (\`wrk\` counts each 200.)
+
+Not measured: TLS to a provider and the provider's delays, tool calls and long conversations, blocks and their monitors, several gateways on one machine, many days of work, Windows and
+macOS.`;
 
 /** A result, and when and on what machine it was measured. */
 export interface Published extends Result {
@@ -48,5 +48,5 @@ export interface Published extends Result {
 
 export function toPage(results: readonly Published[]): string {
   const parts = results.map((result) => `${toMarkdown(result)}\n\n*\`npm run bench -- --record ${result.name}\`: ${result.measured}.*`);
-  return ['# Performance', 'Written by `npm run bench -- --record`.', HOW_TO_READ, ...parts, ''].join('\n\n').replace(/\n+$/, '\n');
+  return ['# Performance', HOW_TO_READ, ...parts, ''].join('\n\n').replace(/\n+$/, '\n');
 }

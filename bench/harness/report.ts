@@ -63,21 +63,21 @@ export function spreadText({ median, low, high }: Spread): string {
 }
 
 function barText({ value, limit, side, unit }: Bar): string {
-  return `${digits(value)}${unit}, bar ${side === 'most' ? '≤' : '≥'} ${digits(limit)}${unit}`;
+  return `${digits(value)}${unit}, target ${side === 'most' ? '≤' : '≥'} ${digits(limit)}${unit}`;
 }
 
 /** For a terminal. */
 export function toText(result: Result): string {
   const tables = result.tables.map((table) => `${table.title}\n${aligned([table.columns, ...table.rows])}`);
-  const bars = result.bars.map((bar) => `${isKept(bar) ? 'kept  ' : 'MISSED'}  ${bar.what}: ${barText(bar)}`);
+  const bars = result.bars.map((bar) => `${isKept(bar) ? 'met   ' : 'MISSED'}  ${bar.what}: ${barText(bar)}`);
   return [`## ${result.question}`, ...tables, bars.join('\n'), result.notes.join('\n')].filter((part) => part !== '').join('\n\n');
 }
 
 /** For a page. */
 export function toMarkdown(result: Result): string {
   const tables = result.tables.map((table) => `${table.title}\n\n${markdownTable(table)}`);
-  const bars = result.bars.map((bar) => [bar.what, barText(bar), bar.runs?.map(digits).join(', ') ?? 'one run', isKept(bar) ? 'kept' : '**missed**']);
-  const barTable = bars.length === 0 ? '' : markdownTable({ title: '', columns: ['bar', 'worst figure', 'each run', ''], rows: bars });
+  const bars = result.bars.map((bar) => [bar.what, barText(bar), bar.runs?.map(digits).join(', ') ?? 'one run', isKept(bar) ? 'met' : '**missed**']);
+  const barTable = bars.length === 0 ? '' : markdownTable({ title: '', columns: ['target', 'worst figure', 'each run', ''], rows: bars });
   const pictures = result.charts.map(({ file, title }) => `![${title}](performance/${file}.svg)`);
   return [`## ${result.question}`, ...pictures, ...tables, barTable, result.notes.join('\n')].filter((part) => part !== '').join('\n\n');
 }

@@ -2,6 +2,7 @@
 import type {
   AddFact,
   ArchiveInfo,
+  AwaitedMessage,
   BlockConfig,
   BlockConfigPatch,
   BlockCosts,
@@ -57,6 +58,21 @@ export interface FollowOptions {
   readonly sinceSeq?: number | undefined;
 }
 
+/** The options of `answer`. */
+export interface AnswerOptions {
+  /** The longest wait in milliseconds, 0 to 600,000; the default is 600,000. */
+  readonly waitMs?: number | undefined;
+  /** Ends the wait; the promise rejects with CANCELLED. The block still answers the message. */
+  readonly signal?: AbortSignal | undefined;
+  /** Ends the wait early; the promise resolves as it does after `waitMs`. */
+  readonly until?: AbortSignal | undefined;
+  /**
+   * Called with the steps of the reply: `start`, `content`, and `error` if an attempt has failed and another one follows. A reply under way begins
+   * with the text so far. The end of the reply is not a step, because the promise resolves with it.
+   */
+  onReply?(step: ReplyStep): void;
+}
+
 /**
  * Blocks and their archive. Names and bodies are checked at run time: an invalid name gives INVALID_REQUEST when a block is created and
  * BLOCK_NOT_FOUND elsewhere. Every promise may reject with a BlockhouseError. A change is on disk when its promise resolves.
@@ -103,6 +119,12 @@ export interface Blocks {
   history(name: string, page?: HistoryPage): Promise<readonly ChatEntry[]>;
   /** A message with its answer, or an answer, active or archived. Rejects with MESSAGE_NOT_FOUND. */
   message(name: string, messageId: string): Promise<MessageFound>;
+  /**
+   * Waits until a message is finished: answered, failed (`entry.error` says why), cancelled or expired. Resolves with a `note` that says why it is not
+   * finished when the time is up, or at once if the block does not answer because it is stopped, paused or failed. Rejects with MESSAGE_NOT_FOUND,
+   * with CANCELLED, and with BLOCK_NOT_FOUND also if the block is archived or renamed during the wait.
+   */
+  answer(name: string, messageId: string, options?: AnswerOptions): Promise<AwaitedMessage>;
   /**
    * Cancels a message that is waiting, is being answered or has failed. The text of a reply so far is kept. Rejects with WRONG_STATE if the message
    * has another outcome.

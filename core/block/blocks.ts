@@ -21,6 +21,7 @@ import { type Lifecycle, lifecycleOf } from './lifecycle.ts';
 import { type BlockMachine, createBlockMachine } from './machine.ts';
 import { OpenBlocks } from './open-blocks.ts';
 import type { OperationsContext } from './operations.ts';
+import { answerOperation } from './operations-answer.ts';
 import { archiveOperations, Moves } from './operations-archive.ts';
 import { chatOperations } from './operations-chat.ts';
 import { configOperations } from './operations-config.ts';
@@ -97,6 +98,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
   return {
     ...configOperations(context),
     ...chatOperations(context, monitors.autoStart),
+    ...answerOperation(context),
     ...memoryOperations(context),
     start: monitors.start,
     stop: monitors.stop,

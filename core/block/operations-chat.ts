@@ -11,6 +11,7 @@ import { completeEntries, type Entries, isWaiting } from './chat-file.ts';
 import { findEntry, pageOf } from './chat-history.ts';
 import { activeOf } from './chat-retention.ts';
 import type { OperationsContext } from './operations.ts';
+import { hindranceOf } from './waiting-note.ts';
 
 const checkPost: Validator<PostMessage> = compile(PostMessage);
 const checkPage: Validator<HistoryPage> = compile(HistoryPage);
@@ -54,8 +55,7 @@ async function post(block: Block, body: unknown, channel: Channel, autoStart: (b
   const { entry, position, isNew } = added;
   if (isNew) block.world.bus.emit('message.queued', { block: name, id: entry.id, channel });
   if (isWanted && !block.isRunning) await autoStart(block);
-  const running = block.isRunning;
-  return { queued: true, block: name, id: entry.id, position, running, note: noteFor(block, entry, running) };
+  return { queued: true, block: name, id: entry.id, position, running: block.isRunning, note: noteFor(block, entry) };
 }
 
 /** The active entries, or, with a page, entries of the whole conversation. */
@@ -100,10 +100,7 @@ function archivedReceipt({ name, isRunning }: Block, id: string): ChatReceipt {
   return { queued: true, block: name, id, position: 0, running: isRunning, note };
 }
 
-function noteFor(block: Block, entry: ChatEntry, running: boolean): string {
+function noteFor(block: Block, entry: ChatEntry): string {
   if (!isWaiting(entry)) return `This message was sent before; it is ${entry.status}.`;
-  if (!running) return `The monitor is stopped, so nobody answers yet: blockhouse start ${block.name}`;
-  const { state } = block;
-  if (state === 'paused' || state === 'failed') return `The monitor is ${state}, so the message waits: blockhouse why ${block.name}`;
-  return 'The answer will be in the chat history.';
+  return hindranceOf(block) ?? 'The answer will be in the chat history.';
 }

@@ -58,5 +58,31 @@ export const MessageFound = object({
   answer: { ...orNull(ChatEntry), description: 'The newest answer to the entry; null if there is none' },
 });
 export type MessageFound = types.MessageFound;
+/** The longest wait for an answer, in seconds. */
+export const MAX_WAIT_SECONDS = 600;
+/** The query of a request that waits for an answer. */
+export const AnswerWait = {
+  type: 'object',
+  properties: {
+    wait: {
+      type: 'integer',
+      minimum: 0,
+      maximum: MAX_WAIT_SECONDS,
+      description: 'The longest wait for the answer, in seconds; without it, the request does not wait',
+    },
+  },
+} as const;
+
+/** The result of waiting for an answer. */
+export const AwaitedMessage = object({
+  ...MessageFound.properties,
+  running: { type: 'boolean', description: 'Whether the monitor is running' },
+  note: { ...orNull(string), description: 'Why the message is not finished yet; null if it is' },
+});
+export type AwaitedMessage = types.AwaitedMessage;
+
+/** The receipt of a message. After a wait it also has the finished message and its answer. */
+export const ChatAnswer = object({ ...ChatReceipt.properties, ...MessageFound.properties }, ['entry', 'answer']);
+export type ChatAnswer = types.ChatAnswer;
 /** A message was cancelled or retried. */
 export const MessageChanged = object({ success: yes, message: string, entry: ChatEntry });

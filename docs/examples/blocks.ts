@@ -6,7 +6,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createCore } from 'blockhouse';
+import { createCore, type ReplyStep } from 'blockhouse';
 import { createAdapters } from 'blockhouse/adapters';
 
 const workspace = await mkdtemp(join(tmpdir(), 'blockhouse-example-'));
@@ -16,14 +16,12 @@ const model = process.env['BLOCKHOUSE_EXAMPLE_MODEL'] ?? core.adapter('ollama').
 // This program holds the workspace now: no server can have it at the same time.
 await core.start();
 try {
-  const answered = new Promise<void>((resolve) => core.events.on('message.finished', () => resolve()));
   await core.blocks.create({ name: 'ada', config: { adapter: { provider: 'ollama', model }, systemPrompt: 'You are ada. Be brief.' } });
   await core.blocks.start('ada');
-  core.blocks.follow('ada', { onReply: (step) => void (step.event === 'content' && process.stdout.write(step.text)) });
-  await core.blocks.post('ada', { message: 'Who are you?' }, 'api');
-  await answered;
-  const [question, answer] = await core.blocks.history('ada');
-  process.stdout.write(`\n(${question?.status}, ${answer?.usage?.totalTokens} tokens)\n`);
+  const { id } = await core.blocks.post('ada', { message: 'Who are you?' }, 'api');
+  const show = (step: ReplyStep): void => void (step.event === 'content' && process.stdout.write(step.text));
+  const { entry, answer } = await core.blocks.answer('ada', id, { onReply: show });
+  process.stdout.write(`\n(${entry.status}, ${answer?.usage?.totalTokens} tokens)\n`);
 } finally {
   await core.close();
   await rm(workspace, { recursive: true });

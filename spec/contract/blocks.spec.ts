@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { ask, createBlock } from '../support/block-calls.ts';
-import { type Answer, responseOf, startServer, type TestServer, until } from '../support/server.ts';
+import { type Answer, framesOf, responseOf, startServer, type TestServer, until } from '../support/server.ts';
 import { faults, pointerTo, published } from './document.ts';
 
 type Step = readonly [
@@ -45,7 +45,12 @@ t.test('real answers of blocks are what the document says', async (t) => {
     await judge('GET', at(rest), 404, { params: { name: 'nobody' } });
   }
 
-  const { id } = (await judge('POST', at('/chat'), 200, { body: { message: 'hi' } })).json as { id: string };
+  const message = { message: 'hi', clientId: 'mine' };
+  const { id } = (await judge('POST', at('/chat'), 200, { body: message })).json as { id: string };
+  await judge('POST', at('/chat'), 202, { query: '?wait=60', body: message });
+  await judge('POST', at('/chat'), 400, { query: '?wait=soon', body: message });
+  await judge('GET', at('/chat/{id}'), 202, { params: { name: 'a', id }, query: '?wait=60' });
+  await judge('GET', at('/chat/{id}'), 200, { params: { name: 'a', id } });
   await judge('POST', at('/chat'), 429, { body: { message: 'one too many' } });
   await judge('POST', at('/chat'), 400, { body: {} });
   await judge('POST', at('/chat/{id}/cancel'), 200, { params: { name: 'a', id } });
@@ -55,6 +60,8 @@ t.test('real answers of blocks are what the document says', async (t) => {
 
   await judge('POST', at('/start'), 200);
   await until(async () => (await server.call('GET', '/api/blocks/a/chat')).text.includes('Hello, you'), 'the answer');
+  await judge('POST', at('/chat'), 200, { query: '?wait=60', body: message });
+  await judge('GET', at('/chat/{id}'), 200, { params: { name: 'a', id }, query: '?wait=60' });
   await ask(server, 'a', 'again');
   for (const rest of ['', '/why', '/config', '/logs', '/chat']) await judge('GET', at(rest), 200);
   await judge('GET', '/api/blocks', 200);
@@ -77,6 +84,24 @@ t.test('real answers of blocks are what the document says', async (t) => {
   await judge('PUT', at('/config'), 200, { body: { adapter: null } });
   await judge('POST', at('/start'), 400);
   await judge('POST', at('/restart'), 400);
+});
+
+t.test('the events of a reply are what the document says, also of one from before the wait', async (t) => {
+  const server = await startServer(t);
+  await createBlock(server, 'a');
+  await server.call('POST', '/api/blocks/a/start');
+  const { id } = await ask(server, 'a', 'hi');
+  const options = { headers: { accept: 'text/event-stream' } };
+  const streams = [
+    ['/api/blocks/{name}/chat', 'post', await server.call('POST', '/api/blocks/a/chat?wait=60', { ...options, body: { message: 'again' } })],
+    ['/api/blocks/{name}/chat/{id}', 'get', await server.call('GET', `/api/blocks/a/chat/${id}?wait=60`, options)],
+  ] as const;
+  for (const [path, method, { text }] of streams) {
+    const schema = pointerTo('paths', path, method, 'responses', '200', 'content', 'text/event-stream', 'schema');
+    const frames = framesOf(text);
+    t.match(frames.map(({ event }) => event).join(), /^start(,content)+,done$/, method);
+    for (const frame of frames) t.strictSame(faults(schema, frame), [], `${method} ${frame.event}`);
+  }
 });
 
 t.test('real answers of the archive and the workspace are what the document says', async (t) => {

@@ -19,7 +19,7 @@ export interface Block {
 
 export const GUIDES = join(ROOT, 'docs/guides');
 
-/** The fenced blocks of a guide; one in a list is indented. */
+/** The fenced blocks of a guide, by its path from the folder of the guides; a block in a list is indented. */
 export function blocksOf(guide: string): Block[] {
   const markdown = readFileSync(join(GUIDES, guide), 'utf8');
   return [...markdown.matchAll(/^( *)```(\w+)\n([\s\S]*?)^ *```$/gm)].map(([, indent = '', language = '', text = '']) => ({

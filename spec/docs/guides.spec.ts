@@ -6,12 +6,17 @@ import { LLMock } from '@copilotkit/aimock';
 import t, { type Test } from 'tap';
 import { blocksOf, GUIDES, newReader, type Reader } from './guide-blocks.ts';
 
+/** Pages beside the guides whose commands are run, too. */
+const README = '../../README.md';
+const BLOCKS = '../blocks.md';
+
 const ANSWER = 'An answer of the stand-in.';
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 
 /** Each block that is not run, by its first line, with the reason. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   'npm ci': 'installs packages and a link outside of the test',
+  'npm ci && npm run demo   # a whole answer, a streamed one, and a block that answers': 'installs packages; demo.spec.ts runs the demo',
   'ollama pull gemma4': 'downloads a model',
   'echo http://192.168.1.20:11434 | blockhouse auth set ollama --field baseURL': 'names a machine of the reader',
   'blockhouse auth set anthropic': 'asks for a key at a terminal; the piped form beside it is run',
@@ -45,6 +50,18 @@ async function read(guide: string, by: Reader): Promise<(start: string) => strin
 
 const countOf = (text: string): number => text.split(ANSWER).length - 1;
 
+t.test('the README', async (t) => {
+  const output = await read(README, await reader(t));
+  t.match(output('curl'), ANSWER);
+  t.match(output('blockhouse new'), /Who are you\?[\s\S]+An answer of the stand-in/);
+});
+
+t.test('the walk of the page on blocks', async (t) => {
+  const by = await reader(t);
+  await by.follow({ language: 'sh', text: 'blockhouse serve\n' });
+  t.match((await read(BLOCKS, by))('blockhouse new'), /My name is Grace[\s\S]+An answer of the stand-in/);
+});
+
 t.test('a local model in five minutes', async (t) => {
   const output = await read('local-model.md', await reader(t));
   t.match(output('blockhouse chat'), ANSWER);
@@ -64,6 +81,7 @@ t.test('give it keys', async (t) => {
 t.test('a block that answers your messages', async (t) => {
   const output = await read('block.md', await reader(t));
   t.match(output('blockhouse send ada --wait'), ANSWER);
+  t.match(output('blockhouse history ada'), /Who are you\?[\s\S]+An answer of the stand-in[\s\S]+haiku/);
   t.match(output('blockhouse ls'), 'gemma4');
   t.match(output('ls ~'), 'chat.json');
   t.match(output('blockhouse stop'), 'ada');
@@ -80,6 +98,7 @@ t.test('call it from Python, curl, the browser', async (t) => {
   const output = await read('call-it.md', await reader(t));
   t.match(output('TOKEN='), ANSWER);
   t.match(output('call -N'), 'event: done');
+  t.match(JSON.parse(output("call 'http")), { entry: { status: 'done' }, answer: { content: ANSWER } });
   if (hasPython) t.equal(countOf(output('python3')), 3);
   else t.comment('python3 is not installed, so ask.py was not run.');
   const [, page = '', token = ''] = /Open (\S+)#(\S+)/.exec(output('node page.mjs')) ?? [];
@@ -144,7 +163,7 @@ t.test('a block with a command that fails is a failure, also behind a pipe and b
 const guides = readdirSync(GUIDES);
 
 t.test('every block that is not run is listed with its reason, and nothing else is', async (t) => {
-  const firstLines = guides.flatMap(blocksOf).flatMap(({ language, text }) => (language === 'text' ? [text.split('\n')[0] ?? ''] : []));
+  const firstLines = [README, BLOCKS, ...guides].flatMap(blocksOf).flatMap(({ language, text }) => (language === 'text' ? [text.split('\n')[0] ?? ''] : []));
   t.same([...new Set(firstLines)].sort(), Object.keys(NOT_RUN).sort());
 });
 

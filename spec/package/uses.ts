@@ -25,8 +25,9 @@ export async function good(): Promise<string> {
   const receipt = await core.blocks.post(name, { message: 'Hello', clientId: 'a' }, 'api');
   await core.blocks.addFact(name, { text: 'The sky is blue.', pinned: false });
   core.events.on('chat.finished', ({ durationMs }) => durationMs.toFixed());
+  const { note } = await core.blocks.answer(name, receipt.id, { waitMs: 1000, onReply: (step) => step.event === 'content' && step.text.length });
   const { answer } = await core.blocks.message(name, receipt.id);
-  return `${usage.totalTokens} ${config.memory.keepMessages} ${answer?.content}`;
+  return `${usage.totalTokens} ${config.memory.keepMessages} ${answer?.content ?? note}`;
 }
 
 /** What an error says is typed. */
@@ -34,6 +35,8 @@ export const retryable = (error: unknown): boolean => error instanceof Blockhous
 
 /** Mistakes. Each is an error of the compiler; one that compiles is an unused `@ts-expect-error`, which is an error too. */
 export async function mistakes(core: Core, text: string): Promise<void> {
+  // @ts-expect-error The option is waitMs.
+  await core.blocks.answer('ada', text, { wait: 30 });
   // @ts-expect-error The body has no name.
   await core.blocks.create({ config: {} });
   // @ts-expect-error `systemPromt` is a typo.

@@ -6,7 +6,7 @@
 // abort-on-leave: when a client leaves, the work for it is aborted.
 // one-answer: bytes that are not a request get no answer while another answer is open on their connection, because the client would take it for
 //   that answer.
-// drain: a server that shuts down finishes open requests and answers new ones with SHUTTING_DOWN, so that a load balancer notices before the port
+// drain: a server that shuts down finishes open requests, ends those that only wait for a block, and answers new ones with SHUTTING_DOWN, so that a load balancer notices before the port
 //   closes.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -60,7 +60,7 @@ export class Front {
   readonly #context: ServerContext;
   readonly #requestLogLevel: RequestLogLevel;
   readonly #onIdle: (() => void)[] = [];
-  #isDraining = false;
+  readonly #draining = new AbortController();
   #underWay = 0;
   #dropToldAt = Number.NEGATIVE_INFINITY;
   #startedAt = performance.now();
@@ -77,6 +77,7 @@ export class Front {
       bodyStallMs: options.bodyStallMs ?? BODY_STALL_MS,
       imports: new ImportQueue({ ...DEFAULT_IMPORT_LIMITS, ...options.imports }),
       hasWebSocket,
+      draining: this.#draining.signal,
       uptimeMs: () => performance.now() - this.#startedAt,
     };
   }
@@ -87,7 +88,7 @@ export class Front {
   }
 
   drain(): void {
-    this.#isDraining = true;
+    this.#draining.abort();
     this.#tellIfIdle();
   }
 
@@ -126,7 +127,7 @@ export class Front {
       this.#write(req, res, errorReply(failure, requestId), requestId);
     }
     if (isUnderWay) this.#underWay -= 1;
-    if (this.#isDraining) this.#tellIfIdle();
+    if (this.#draining.signal.aborted) this.#tellIfIdle();
     recordRequest(this.#log, req, res, requestId, performance.now() - startedAt, failure, this.#requestLogLevel);
   }
 
@@ -183,7 +184,7 @@ export class Front {
 
   /** drain. */
   #assertOpen(res: ServerResponse): void {
-    if (!this.#isDraining) return;
+    if (!this.#draining.signal.aborted) return;
     res.setHeader('connection', 'close');
     throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
   }

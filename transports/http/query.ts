@@ -20,6 +20,19 @@ export function queryNumber(req: IncomingMessage, name: string): number | undefi
   return Number(given);
 }
 
+/** A whole number of seconds from 0 to `most`; undefined when the parameter is absent. Throws INVALID_REQUEST for anything else. */
+export function querySeconds(req: IncomingMessage, name: string, most: number): number | undefined {
+  const given = queryValue(req, name);
+  if (given === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(given) || Number(given) > most) throw invalidRequest(name, `must be a whole number of seconds from 0 to ${most}`);
+  return Number(given);
+}
+
+/** True when the client asks for server-sent events. */
+export function wantsEvents({ headers }: IncomingMessage): boolean {
+  return /(?:^|,)\s*text\/event-stream\s*(?:;|,|$)/i.test(headers.accept ?? '');
+}
+
 /** One of `choices`; the first one when the parameter is absent. Throws INVALID_REQUEST for any other value. */
 export function queryChoice<const T extends string>(req: IncomingMessage, name: string, choices: readonly [T, ...T[]]): T {
   const given = queryValue(req, name);

@@ -41,6 +41,11 @@ export function ok<const T>(body: T, headers?: Readonly<Record<string, string>>)
   return { status: 200, body, ...(headers !== undefined && { headers }) };
 }
 
+/** A 202 with this body: the work goes on without the client. */
+export function accepted<const T>(body: T): JsonReply<T> {
+  return { status: 202, body };
+}
+
 /** The status, error body and headers (`Retry-After`, `WWW-Authenticate`) of a failure. */
 export function errorReply(error: BlockhouseError, requestId: string): JsonReply {
   const headers: Record<string, string> = {};

@@ -95,7 +95,12 @@ export class SseWriter implements StreamSink {
   /** Ends an opened stream with an error frame. An unopened one stays unopened, so that the error gets its HTTP status (late-open). */
   fail(error: BlockhouseError): void {
     this.stop();
-    if (this.opened) this.#end(frame('error', errorBody(error, this.#requestId)));
+    if (this.opened) this.end(error);
+  }
+
+  /** Ends the stream with an error frame, also one that is not opened yet. */
+  end(error: BlockhouseError): void {
+    this.#end(frame('error', errorBody(error, this.#requestId)));
   }
 
   /** Stops the timers. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import t from 'tap';
-import { channelOf, etagOf, ifMatchOf, queryChoice, queryNumber, queryValue } from '../../../transports/http/query.ts';
+import { channelOf, etagOf, ifMatchOf, queryChoice, queryNumber, querySeconds, queryValue, wantsEvents } from '../../../transports/http/query.ts';
 
 const at = (url: string): IncomingMessage => ({ url, headers: {} }) as IncomingMessage;
 const withHeaders = (headers: Record<string, string>): IncomingMessage => ({ url: '/', headers }) as unknown as IncomingMessage;
@@ -94,4 +94,25 @@ t.test('If-Match names one revision, or any', async (t) => {
 t.test('the ETag of a configuration is what If-Match takes', async (t) => {
   t.strictSame(etagOf({ rev: 12 }), { etag: '"12"' });
   t.equal(ifMatchOf(withHeaders({ 'if-match': etagOf({ rev: 12 }).etag })), 12);
+});
+
+t.test('seconds are a whole number within the limit, and a refusal names both', async (t) => {
+  const seconds = (url: string): unknown => querySeconds(at(url), 'wait', 600);
+  t.equal(seconds('/x'), undefined);
+  for (const [value, found] of [
+    ['0', 0],
+    ['30', 30],
+    ['0600', 600],
+  ] as const)
+    t.equal(seconds(`/x?wait=${value}`), found, value);
+  for (const value of ['', 'abc', '601', '-1', '1.5', '1e2', '%2030', '9'.repeat(400)])
+    t.throws(() => seconds(`/x?wait=${value}`), { code: 'INVALID_REQUEST', message: 'wait must be a whole number of seconds from 0 to 600.' }, value);
+});
+
+t.test('a client asks for events with its Accept header, beside other types too', async (t) => {
+  for (const accept of ['text/event-stream', 'Text/Event-Stream', 'application/json, text/event-stream', 'text/event-stream;q=0.9, */*'])
+    t.ok(wantsEvents(withHeaders({ accept })), accept);
+  for (const accept of ['', '*/*', 'text/*', 'application/json', 'text/event-stream-2', 'x-text/event-stream'])
+    t.notOk(wantsEvents(withHeaders({ accept })), accept);
+  t.notOk(wantsEvents(at('/')));
 });

@@ -1,23 +1,44 @@
 // Handlers of `/api/blocks/:name/chat`: messages to a block and their answers. Without a query, the history has the active entries; a page
 // can also have archived ones.
-import type { ChatEntry, HistoryPage, PostMessage } from '../../../core/index.ts';
+import type { ChatAnswer, ChatEntry, HistoryPage, MessageFound, PostMessage } from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
 import { channelOf, queryNumber, queryValue } from '../query.ts';
-import { ok } from '../reply.ts';
+import { accepted, ok, type Reply } from '../reply.ts';
 import { param, type RouteContext } from '../route.ts';
+import { awaited, waitOf } from './answer.ts';
 
-/** `{queued, block, id, position, running, note}` once the message is on disk. Fails with QUEUE_FULL. */
-export const post = async (context: RouteContext) => {
+const OUTCOMES: Partial<Record<ChatEntry['status'], string>> = {
+  done: 'The message has its answer.',
+  failed: 'The message has failed; entry.error says why.',
+  cancelled: 'The message was cancelled.',
+  expired: 'The message has expired: it waited too long to be answered.',
+};
+
+/**
+ * `{queued, block, id, position, running, note}` once the message is on disk. Fails with QUEUE_FULL. With `?wait`, 200 with `entry` and `answer`
+ * besides when the message has its outcome in time, and 202 without them when it has not.
+ */
+export const post = async (context: RouteContext): Promise<Reply<ChatAnswer>> => {
+  const wait = waitOf(context);
   const channel = channelOf(context.req);
   const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
-  return ok(await context.core.blocks.post(param(context, 'name'), body as PostMessage, channel));
+  const receipt = await context.core.blocks.post(param(context, 'name'), body as PostMessage, channel);
+  if (wait === undefined) return ok(receipt);
+  return awaited(context, receipt.id, wait, ({ entry, answer, running, note }) =>
+    note === null ? ok({ ...receipt, running, note: OUTCOMES[entry.status] ?? '', entry, answer }) : accepted({ ...receipt, running, note }),
+  );
 };
 
 /** `{messages}`, oldest first: the active entries, or a page (`limit`, `before`, `since`). */
 export const history = async (context: RouteContext) => ok({ messages: await context.core.blocks.history(param(context, 'name'), pageOf(context)) });
 
-/** `{entry, answer}`, active or archived. Fails with MESSAGE_NOT_FOUND. */
-export const find = async (context: RouteContext) => ok(await context.core.blocks.message(param(context, 'name'), param(context, 'id')));
+/** `{entry, answer}`, active or archived. With `?wait`, `running` and `note` besides, and 202 while the message has no outcome. Fails with MESSAGE_NOT_FOUND. */
+export const find = async (context: RouteContext): Promise<Reply<MessageFound>> => {
+  const wait = waitOf(context);
+  const id = param(context, 'id');
+  if (wait === undefined) return ok(await context.core.blocks.message(param(context, 'name'), id));
+  return awaited(context, id, wait, (found) => (found.note === null ? ok(found) : accepted(found)));
+};
 
 /** `{success, message, entry}`; ends the reply if one is being written. Fails with WRONG_STATE for a message that is done. */
 export const cancel = async (context: RouteContext) => changed(await context.core.blocks.cancel(param(context, 'name'), param(context, 'id')));

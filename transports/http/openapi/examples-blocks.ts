@@ -56,6 +56,8 @@ const ANSWER = {
   costUsd: null,
   stopReason: 'end_turn',
 };
+const RECEIPT = { queued: true, block: 'ada', id: MESSAGE.id, position: 0, running: true };
+const NO_ANSWER = 'There is no answer yet; it will be in the chat history.';
 
 /** The examples by name. */
 export const BLOCK_EXAMPLES = {
@@ -141,13 +143,34 @@ export const BLOCK_EXAMPLES = {
     },
   },
   NewMessage: { of: 'PostMessage', summary: 'A message that may be sent twice', value: { message: MESSAGE.content, clientId: 'mail-17' } },
-  QueuedMessage: {
-    of: 'ChatReceipt',
-    summary: 'It will be answered',
-    value: { queued: true, block: 'ada', id: MESSAGE.id, position: 0, running: true, note: 'The answer will be in the chat history.' },
+  QueuedMessage: { of: 'ChatAnswer', summary: 'It will be answered', value: { ...RECEIPT, note: 'The answer will be in the chat history.' } },
+  AnsweredMessage: {
+    of: 'ChatAnswer',
+    summary: 'With `wait`: it was answered',
+    value: { ...RECEIPT, note: 'The message has its answer.', entry: MESSAGE, answer: ANSWER },
   },
+  MessageWithoutAnswer: { of: 'ChatReceipt', summary: 'It has no answer yet', value: { ...RECEIPT, note: NO_ANSWER } },
   Conversation: { of: 'ChatHistory', summary: 'A message and its answer', value: { messages: [MESSAGE, ANSWER] } },
   Exchange: { of: 'MessageFound', summary: 'A message that was answered', value: { entry: MESSAGE, answer: ANSWER } },
+  AwaitedExchange: {
+    of: 'AwaitedMessage',
+    status: 200,
+    summary: 'With `wait`: it was answered',
+    value: { entry: MESSAGE, answer: ANSWER, running: true, note: null },
+  },
+  PendingExchange: {
+    of: 'AwaitedMessage',
+    status: 202,
+    summary: 'It has no answer yet',
+    value: { entry: { ...MESSAGE, processed: false, status: 'processing' }, answer: null, running: true, note: NO_ANSWER },
+  },
+  ReplyStartEvent: { of: 'ReplyEvent', summary: 'An attempt begins', value: { event: 'start', data: { ...MODEL, id: MESSAGE.id, attempt: 1 } } },
+  ReplyContentEvent: { of: 'ReplyEvent', summary: 'A piece of the reply', value: { event: 'content', data: { text: 'I am' } } },
+  ReplyDoneEvent: {
+    of: 'ReplyEvent',
+    summary: 'The end of the reply',
+    value: { event: 'done', data: { usage: ANSWER.usage, stopReason: 'end_turn', answerId: ANSWER.id } },
+  },
   Cancelled: {
     of: 'MessageChanged',
     operations: ['cancelMessage'],

@@ -2,7 +2,7 @@
 import { ERROR_TABLE, type ErrorCode } from '../../../core/index.ts';
 import type { Parameter, ResponseWords, Route } from '../route.ts';
 import { examplesFor } from './examples.ts';
-import { json } from './parts.ts';
+import { either, json } from './parts.ts';
 
 /** Errors of every route, and those of every route that needs a token. */
 const EVERYWHERE = ['FORBIDDEN_ORIGIN', 'INTERNAL_ERROR', 'SHUTTING_DOWN'] as const;
@@ -78,9 +78,4 @@ export function errorResponses(codes: readonly ErrorCode[]): Record<string, Resp
   }
   const meanings = (list: readonly ErrorCode[]): string => list.map((code) => `\`${code}\`: ${ERROR_TABLE[code].meaning}`).join('\n');
   return Object.fromEntries([...byStatus].map(([status, list]) => [String(status), json('ErrorReport', meanings(list), ERROR_HEADERS[status])]));
-}
-
-function either(one: ResponseWords, other: ResponseWords): ResponseWords {
-  const schemas = [one, other].map(({ content }) => content['application/json']?.schema);
-  return { ...one, description: `${one.description}\n${other.description}`, content: { 'application/json': { schema: { anyOf: schemas } } } };
 }

@@ -27,6 +27,22 @@ const eventOf = (name: string, data: object, description: string) => ({
   properties: { event: { type: 'string', const: name }, data },
 });
 
+const REPLY_ID = { type: 'string', description: 'Of the message that is answered' };
+const EVENT =
+  'One server-sent event: its name in the line `event:`, and the JSON in its line `data:`. The body is a sequence of them, with a blank line after each.';
+
+/** What `start` and `done` say besides in the reply of a block. */
+const ReplyStart = {
+  ...ChatStart,
+  required: [...ChatStart.required, 'id', 'attempt'],
+  properties: { ...ChatStart.properties, id: REPLY_ID, attempt: { type: 'integer', minimum: 1 } },
+};
+const ReplyDone = {
+  ...ChatDone,
+  required: [...ChatDone.required, 'answerId'],
+  properties: { ...ChatDone.properties, answerId: { type: 'string', description: 'Of the answer in the chat history' } },
+};
+
 /** The unions and their alternatives, by the name that each has in the document. */
 export const UNIONS = {
   ChatMessage: oneOfTagged(
@@ -38,11 +54,10 @@ export const UNIONS = {
   UserMessage: messageOf('user'),
   AssistantMessage: messageOf('assistant'),
   ToolMessage: messageOf('tool'),
-  ChatEvent: oneOfTagged(
-    'event',
-    { start: 'ChatStartEvent', content: 'ChatContentEvent', done: 'ChatDoneEvent', error: 'ChatErrorEvent' },
-    'One server-sent event: its name in the line `event:`, and the JSON in its line `data:`. The body of the answer is a sequence of them, with a blank line after each.',
-  ),
+  ChatEvent: oneOfTagged('event', { start: 'ChatStartEvent', content: 'ChatContentEvent', done: 'ChatDoneEvent', error: 'ChatErrorEvent' }, EVENT),
+  ReplyEvent: oneOfTagged('event', { start: 'ReplyStartEvent', content: 'ChatContentEvent', done: 'ReplyDoneEvent', error: 'ChatErrorEvent' }, EVENT),
+  ReplyStartEvent: eventOf('start', ReplyStart, 'An attempt at the reply begins; the text of earlier ones is void'),
+  ReplyDoneEvent: eventOf('done', ReplyDone, 'The last event of a whole answer'),
   ChatStartEvent: eventOf('start', ChatStart, 'The first event'),
   ChatContentEvent: eventOf('content', ChatContent, 'The next piece of the answer'),
   ChatDoneEvent: eventOf('done', ChatDone, 'The last event of an answer that is complete'),

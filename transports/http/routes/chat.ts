@@ -1,14 +1,20 @@
 // The routes of a block's chat and memory.
-import { CHANNELS, HistoryPage } from '../../../core/index.ts';
+import { AnswerWait, CHANNELS, HistoryPage } from '../../../core/index.ts';
 import * as chat from '../handlers/chat.ts';
 import * as memory from '../handlers/memory.ts';
-import { BODY, body, json, READ, UPSTREAM, WRITE } from '../openapi/parts.ts';
-import type { Parameter, RouteEntry, RouteKey } from '../route.ts';
+import { BODY, body, either, json, READ, UPSTREAM, WRITE } from '../openapi/parts.ts';
+import { ref } from '../openapi/schemas.ts';
+import type { Parameter, ResponseWords, RouteEntry, RouteKey } from '../route.ts';
 
 const name = { name: 'Name of the block' };
 const message = { ...name, id: 'Id of the message' };
 const fact = { ...name, id: 'Id of the fact' };
 const { limit, before, since } = HistoryPage.properties;
+const { wait } = AnswerWait.properties;
+const WAIT =
+  'With `wait`, the status is 200 if the message is finished in time: `answer` is the reply, and `entry.status` and `entry.error` say what ' +
+  'happened to a message without one. It is 202 when the time is up, and at once if the block does not answer; `note` says why. With ' +
+  '`Accept: text/event-stream` as well, the reply is streamed. A second `start` means that the text so far is void. Only a complete answer ends with `done`.';
 const changed = { 200: json('MessageChanged', 'The message as it is now.') };
 const remembered = { 200: json('MemoryAnswer', 'The memory as it is now.') };
 
@@ -32,21 +38,34 @@ export const CHAT_ROUTES = {
     id: 'getMessage',
     tag: 'Chat',
     summary: 'Read a message',
-    description: 'A message and its answer, active or archived.',
+    description: `A message and its answer, active or archived. ${WAIT}`,
     params: message,
-    answers: { 200: json('MessageFound', 'The message or answer with this id, and the newest answer to it.') },
-    errors: ['MESSAGE_NOT_FOUND', ...READ],
+    query: { wait: wordsOf(wait) },
+    answers: {
+      200: orEvents(
+        either(
+          json('MessageFound', 'The message or answer with this id, and the newest answer to it.'),
+          json('AwaitedMessage', 'With `wait`, it is finished.'),
+        ),
+      ),
+      202: json('AwaitedMessage', 'With `wait`: the message is not finished yet.'),
+    },
+    errors: ['INVALID_REQUEST', 'MESSAGE_NOT_FOUND', ...READ],
     handler: chat.find,
   },
   'POST /api/blocks/:name/chat': {
     id: 'postMessage',
     tag: 'Chat',
     summary: 'Send a message',
-    description: 'Queues a message for a block. It is on disk before the answer is sent. The same `clientId` again adds no second message.',
+    description: `Queues a message for a block. It is on disk before the answer is sent. The same \`clientId\` again adds no second message. ${WAIT}`,
     params: name,
+    query: { wait: wordsOf(wait) },
     headers: { 'x-blockhouse-channel': { schema: { type: 'string', enum: CHANNELS, default: 'web' }, description: 'Where the message comes from' } },
     body: body('PostMessage'),
-    answers: { 200: json('ChatReceipt', 'The message waits for its answer.') },
+    answers: {
+      200: orEvents(json('ChatAnswer', 'The message waits for its answer. With `wait`, it is finished.')),
+      202: json('ChatReceipt', 'With `wait`: the message is not finished yet.'),
+    },
     errors: [...BODY, 'QUEUE_FULL', ...WRITE],
     handler: chat.post,
   },
@@ -116,4 +135,9 @@ export const CHAT_ROUTES = {
 /** A field of a query as a parameter of the contract. */
 function wordsOf({ description, ...schema }: { readonly description: string }): Parameter {
   return { schema, description };
+}
+
+/** A response that can also be a stream. */
+function orEvents(answer: ResponseWords): ResponseWords {
+  return { ...answer, content: { ...answer.content, 'text/event-stream': { schema: ref('ReplyEvent') } } };
 }

@@ -26,7 +26,9 @@ const operations = Object.values(document.paths).flatMap((methods) => Object.val
 
 /** The body of a request and those of good answers that have a schema of their own. */
 const bodiesOf = ({ requestBody, responses }: Operation): Media[] =>
-  [requestBody ?? {}, responses['200'] ?? {}].flatMap(({ content = {} }: Partial<Body>) => Object.values(content)).filter(({ schema }) => '$ref' in schema);
+  [requestBody ?? {}, responses['200'] ?? {}, responses['202'] ?? {}]
+    .flatMap(({ content = {} }: Partial<Body>) => Object.values(content))
+    .filter(({ schema }) => '$ref' in schema);
 
 t.test('each example fits its schema and has no other fields', async (t) => {
   for (const [name, { of, value }] of Object.entries(EXAMPLES)) t.strictSame(faults(pointerTo('components', 'schemas', of), value), [], name);

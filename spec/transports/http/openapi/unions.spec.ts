@@ -14,12 +14,12 @@ const schemas = published.components.schemas as Record<string, object>;
 const unions = Object.entries(schemas).filter((entry): entry is [string, Union] => 'discriminator' in entry[1]);
 
 t.test('the messages of a request and the events of a stream are unions', async (t) => {
-  t.strictSame(unions.map(([name]) => name).sort(), ['ChatEvent', 'ChatMessage']);
+  t.strictSame(unions.map(([name]) => name).sort(), ['ChatEvent', 'ChatMessage', 'ReplyEvent']);
   t.strictSame(
     Object.keys(UNIONS)
       .filter((name) => 'oneOf' in UNIONS[name as keyof typeof UNIONS])
       .sort(),
-    ['ChatEvent', 'ChatMessage'],
+    ['ChatEvent', 'ChatMessage', 'ReplyEvent'],
   );
 });
 

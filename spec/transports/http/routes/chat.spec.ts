@@ -13,7 +13,7 @@ const operation = (method: string, path: string): Operation => paths[`/api/block
 
 t.test('a message names its channel in a header, and a full queue is told', async (t) => {
   const post = operation('post', 'chat');
-  t.match(post.parameters[1], { name: 'x-blockhouse-channel', in: 'header', schema: { enum: ['web', 'cli', 'api'], default: 'web' } });
+  t.match(post.parameters.at(-1), { name: 'x-blockhouse-channel', in: 'header', schema: { enum: ['web', 'cli', 'api'], default: 'web' } });
   t.match(post.requestBody, { required: true });
   t.match(post.responses['429']?.description, '`QUEUE_FULL`');
 });
@@ -37,4 +37,14 @@ t.test('a compaction calls the provider, and can fail as any call', async (t) =>
   const { responses } = operation('post', 'memory/compact');
   t.ok('502' in responses);
   t.match(responses['503']?.description, '`ADAPTER_NOT_CONFIGURED`');
+});
+
+t.test('a message can be waited for when it is sent and by its id, and both answers can be a stream', async (t) => {
+  for (const { parameters, responses } of [operation('post', 'chat'), operation('get', 'chat/{id}')]) {
+    t.match(
+      parameters.find(({ name }) => name === 'wait'),
+      { in: 'query', schema: { type: 'integer', minimum: 0, maximum: 600 } },
+    );
+    t.match(responses, { 200: { content: { 'application/json': {}, 'text/event-stream': {} } }, 202: { content: { 'application/json': {} } } });
+  }
 });

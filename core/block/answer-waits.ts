@@ -1,0 +1,125 @@
+// The callers that wait for the outcomes of one block's messages.
+//
+// follow-first: a wait follows the block before its message is read, so that no outcome is missed.
+// one-look: all waits of a block share one follower, and after a change chat.json is read once for all of them. Nothing polls.
+// always-ends: a wait ends with the outcome, with its time, when its caller leaves, when the block stops answering, or when it is gone.
+import { BlockhouseError } from '../errors.ts';
+import { callerLeft, offAbort, onAbort } from '../gateway/abort.ts';
+import type { StopFollowing } from './api.ts';
+import type { Block } from './block.ts';
+import { type Entries, isWaiting } from './chat-file.ts';
+import { unlessDamaged } from './readiness.ts';
+import { hindranceOf } from './waiting-note.ts';
+
+/** When a wait ends without an outcome. */
+export interface WaitLimits {
+  readonly waitMs: number;
+  /** Rejects with CANCELLED when it fires. */
+  readonly signal: AbortSignal | undefined;
+  /** Resolves when it fires, as at the end of `waitMs`. */
+  readonly until: AbortSignal | undefined;
+}
+
+interface Wait {
+  readonly messageId: string;
+  end(seen?: Entries): void;
+  fail(error: unknown): void;
+}
+
+/** The waits of one block. */
+export class AnswerWaits {
+  readonly #block: Block;
+  readonly #waits = new Set<Wait>();
+  #unfollow: StopFollowing | undefined;
+  #isLooking = false;
+  #isStale = false;
+
+  constructor(block: Block) {
+    this.#block = block;
+  }
+
+  get size(): number {
+    return this.#waits.size;
+  }
+
+  /**
+   * Resolves when the message doesn't wait any more, with the entries that say so, or when the wait is over. Rejects with CANCELLED, and with
+   * BLOCK_NOT_FOUND when the block is gone.
+   */
+  wait(messageId: string, { waitMs, signal, until }: WaitLimits): Promise<Entries | undefined> {
+    return new Promise((resolve, reject) => {
+      const leave = (settle: () => void): void => {
+        clearTimeout(timer);
+        if (signal !== undefined) offAbort(signal, abort);
+        if (until !== undefined) offAbort(until, stop);
+        this.#remove(wait);
+        settle();
+      };
+      const end = (seen?: Entries): void => leave(() => resolve(seen));
+      const stop = (): void => end();
+      const fail = (error: unknown): void => leave(() => reject(error));
+      const abort = (): void => fail(callerLeft(signal?.reason));
+      const wait: Wait = { messageId, end, fail };
+      this.#add(wait); // follow-first
+      const timer = setTimeout(stop, waitMs);
+      if (signal !== undefined) onAbort(signal, abort);
+      if (until !== undefined) onAbort(until, stop);
+      if (signal?.aborted) abort();
+      else if (until?.aborted) stop();
+      else void this.#look();
+    });
+  }
+
+  #add(wait: Wait): void {
+    this.#unfollow ??= this.#block.follow({ onChange: () => void this.#look(), onGone: () => this.#gone() });
+    this.#waits.add(wait);
+  }
+
+  #remove(wait: Wait): void {
+    this.#waits.delete(wait);
+    if (this.#waits.size > 0) return;
+    this.#unfollow?.();
+    this.#unfollow = undefined;
+  }
+
+  /** one-look. */
+  async #look(): Promise<void> {
+    this.#isStale = true;
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      while (this.#isStale && this.#waits.size > 0) {
+        this.#isStale = false;
+        this.#endThoseOver(await this.#block.files.chat.read().catch(unlessDamaged));
+      }
+    } catch (error) {
+      if (!this.#block.isMoving) for (const wait of [...this.#waits]) wait.fail(error);
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  /** `entries` is undefined while chat.json is damaged, which says nothing about a message. */
+  #endThoseOver(entries: Entries | undefined): void {
+    if (entries !== undefined) for (const wait of this.#over(entries)) wait.end(entries);
+    // A block that moves is gone soon, or answers again.
+    if (!this.#block.isMoving && hindranceOf(this.#block) !== undefined) for (const wait of [...this.#waits]) wait.end();
+  }
+
+  /** The waits whose messages don't wait any more. */
+  #over(entries: Entries): Wait[] {
+    const awaited = new Set([...this.#waits].map(({ messageId }) => messageId));
+    const still = new Set<string>();
+    for (const entry of entries) if (awaited.has(entry.id) && isWaiting(entry)) still.add(entry.id);
+    return [...this.#waits].filter(({ messageId }) => !still.has(messageId));
+  }
+
+  #gone(): void {
+    this.#unfollow = undefined;
+    const { name } = this.#block;
+    for (const wait of [...this.#waits]) {
+      const text = `${name} was archived or renamed during the wait. It still has the message ${wait.messageId}.`;
+      wait.fail(new BlockhouseError('BLOCK_NOT_FOUND', text));
+    }
+  }
+}
