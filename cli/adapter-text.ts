@@ -19,7 +19,7 @@ export function mark({ ready, problem }: Pick<AdapterStatus, 'ready' | 'problem'
 }
 
 /** The state of an adapter in a few words, such as `has a key`. */
-export function stand({ ready, hasSecret, authRequired, problem, detail, envVars }: AdapterStatus): string {
+export function readiness({ ready, hasSecret, authRequired, problem, detail, envVars }: AdapterStatus): string {
   if (ready) return hasSecret ? 'has a key' : authRequired ? 'credentials found' : 'answers, needs no key';
   if (problem === 'unchecked') return 'looks for credentials at the first call';
   if (problem === 'unreachable') return authRequired ? 'no credentials found in time' : 'does not answer';
@@ -31,7 +31,7 @@ export function stand({ ready, hasSecret, authRequired, problem, detail, envVars
 export function adapterTable(adapters: readonly AdapterStatus[], view: Omit<View, 'now'>): string[] {
   const rows = adapters.map((adapter): Cell[] => {
     const paint = paintOf(adapter, view.style);
-    return [{ text: mark(adapter), paint }, adapter.id, { text: stand(adapter), paint }, adapter.defaultModel, adapter.displayName];
+    return [{ text: mark(adapter), paint }, adapter.id, { text: readiness(adapter), paint }, adapter.defaultModel, adapter.displayName];
   });
   return table(ADAPTERS, rows, view);
 }

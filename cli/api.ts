@@ -128,6 +128,10 @@ export class Api {
     return this.#call('GET /api/costs', {}, { query: { by, block } });
   }
 
+  async adapters() {
+    return (await this.#call('GET /v1/adapters', {})).adapters;
+  }
+
   adapterStatus(adapter?: string) {
     return this.#call('GET /api/adapters', {}, { query: { adapter } });
   }
@@ -162,7 +166,7 @@ export class Api {
 
   /** The default model of an adapter. Throws for an unknown id, with a list of the known ones. */
   async defaultModel(provider: string): Promise<string> {
-    const { adapters } = await this.#call('GET /v1/adapters', {});
+    const adapters = await this.adapters();
     const found = adapters.find(({ id }) => id === provider);
     if (found !== undefined) return found.defaultModel;
     const ids = adapters.map(({ id }) => id).join(', ');

@@ -1,7 +1,7 @@
 // What a person sees when the server starts. Pure: no I/O.
 import { basename, relative, sep } from 'node:path';
 import type { AdapterStatus } from '../core/index.ts';
-import { mark, paintOf, stand } from './adapter-text.ts';
+import { mark, paintOf, readiness } from './adapter-text.ts';
 import { columns, type Style } from './output.ts';
 
 /** What the banner shows. */
@@ -51,7 +51,7 @@ function curl({ url, tokenCommand, adapters }: BannerFacts): string[] {
 }
 
 function adapterLines(adapters: readonly AdapterStatus[], style: Style): string[] {
-  const rows = columns(adapters.map((adapter) => [mark(adapter), adapter.id, stand(adapter)]));
+  const rows = columns(adapters.map((adapter) => [mark(adapter), adapter.id, readiness(adapter)]));
   return rows.map((row, index) => paintOf(adapters[index] ?? { ready: false }, style)(row.slice(0, 1)) + row.slice(1));
 }
 

@@ -44,10 +44,10 @@ export async function findServer(workspace: string, serveCommand: string): Promi
   return place;
 }
 
-/** The server of this workspace; undefined when none runs. Waits for one that is starting. */
-export async function runningServer(workspace: string): Promise<ServerPlace | undefined> {
+/** The server of this workspace; undefined when none runs. Waits `patienceMs` for one that is starting. */
+export async function runningServer(workspace: string, patienceMs = START_PATIENCE_MS): Promise<ServerPlace | undefined> {
   const { readLock, ApiToken, createBus } = await import('../core/index.ts');
-  const deadline = performance.now() + START_PATIENCE_MS;
+  const deadline = performance.now() + patienceMs;
   for (;;) {
     const holder = await readLock(workspace);
     if (holder === undefined) return undefined;

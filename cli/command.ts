@@ -10,8 +10,8 @@ import { oneLine, toJson, write, writeLines } from './output.ts';
 
 /** A command of `blockhouse`. A failure is one line on stderr and an exit code, and with --json also a JSON document on stdout. */
 export abstract class BaseCommand extends Command<BaseContext> {
-  workspace = Option.String('--workspace', { description: 'Folder; else BLOCKHOUSE_WORKSPACE, else ~/.blockhouse' });
-  json = Option.Boolean('--json', false, { description: 'Machine-readable output: one JSON document on stdout' });
+  workspace = Option.String('--workspace', { description: 'Default: BLOCKHOUSE_WORKSPACE, or ~/.blockhouse' });
+  json = Option.Boolean('--json', false, { description: 'Print JSON on stdout, for programs' });
 
   /** Does the work and resolves with the kind of its end. A rejection is reported by `execute`. */
   protected abstract run(): Promise<ExitKind>;

@@ -1,19 +1,22 @@
-// The exit codes of `blockhouse`; docs/cli.md lists the same rows. Pure: no I/O.
+// The exit codes of `blockhouse`; docs/cli.md lists them. Pure: no I/O.
 import type { ErrorBody, ErrorCode } from '../core/index.ts';
 
 /** The exit code of each way in which a command ends. */
 export const EXIT_CODES = {
-  ok: { code: 0, meaning: 'It worked; also a server that was asked to stop, and output that nobody reads any more.' },
-  unexpected: { code: 1, meaning: 'A defect, or something that has no other code.' },
-  usage: { code: 2, meaning: 'Bad usage or bad input: unknown command, option, adapter or block, a setting out of range, a request that is refused.' },
+  ok: { code: 0, meaning: 'Success. Also when a server was asked to stop, or when the reader of the output has gone, as `head` does.' },
+  unexpected: { code: 1, meaning: 'A defect in Blockhouse, a question that was answered with no, or a failure that has no code of its own.' },
+  usage: {
+    code: 2,
+    meaning: 'Wrong usage or input: an unknown command, option, adapter, block or message, a value out of range, or a request that the server refuses.',
+  },
   credentials: {
     code: 3,
-    meaning: 'The adapter is not configured, its credential is missing or was refused, `verify` failed, or the server refused the token.',
+    meaning: 'No valid credential: the adapter has none, the provider refused it, `verify` failed, or the server refused the token.',
   },
-  provider: { code: 4, meaning: 'The provider failed: unreachable, too slow, rate limited, an error or an unreadable answer.' },
-  place: { code: 5, meaning: "The port, the workspace or a file of it can't be used." },
+  provider: { code: 4, meaning: 'No answer from the provider: it is unreachable, too slow, limits the rate, or returned an error or an unreadable answer.' },
+  place: { code: 5, meaning: "The port, the workspace or one of its files can't be used." },
   server: { code: 6, meaning: 'No server runs on this workspace, or it does not answer.' },
-  interrupted: { code: 130, meaning: 'Ended by Ctrl-C (SIGINT).' },
+  interrupted: { code: 130, meaning: 'Interrupted with Ctrl-C (SIGINT).' },
 } as const;
 
 /** How a command ends. */

@@ -3,7 +3,8 @@
 // taken-once: a line is taken once, and only when it is complete.
 import type { LogFile } from '../core/index.ts';
 
-const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+/** The levels of a block's log, lowest first. */
+export const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 /** The level of a log line. */
 export type Level = (typeof LEVELS)[number];
 

@@ -2,9 +2,11 @@
 import type { BaseContext, CommandClass } from 'clipanion';
 import { COMMAND_INDEX } from './command-index.ts';
 import { allCommands, COMMAND_MODULES } from './command-modules.ts';
+import { COMPLETE_COMMAND } from './completion-scripts.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import { isColored, toJson, writeLines } from './output.ts';
-import { overview, ReadableCli, usageLines } from './usage.ts';
+import { overview, ReadableCli } from './usage.ts';
+import { usageLines } from './usage-errors.ts';
 
 const LABEL = 'Blockhouse: named LLM agents in plain files, and one gateway to five providers';
 
@@ -29,6 +31,7 @@ async function commandsOf(word: string | undefined): Promise<readonly CommandCla
 
 /** Runs a command line with the streams and environment of `context` and resolves with the exit code. Never rejects. */
 export async function runProgram(argv: readonly string[], context: BaseContext): Promise<number> {
+  if (argv[0] === COMPLETE_COMMAND) return (await import('./completion.ts')).runCompletion(argv.slice(1), context);
   const words = withHelpFirst(argv);
   const isHelp = words.length === 1 && (words[0] === '--help' || words[0] === '-h');
   if (argv.length === 0 || isHelp) {
@@ -40,7 +43,11 @@ export async function runProgram(argv: readonly string[], context: BaseContext):
   try {
     return await cli.run(cli.process(words, context), context);
   } catch (error) {
-    const lines = usageLines(error, argv);
+    const lines = usageLines(
+      error,
+      argv,
+      COMMAND_INDEX.flatMap(({ paths }) => paths),
+    );
     if (argv.includes('--json')) await writeLines(context.stdout, [toJson({ error: lines[0]?.replace(/^blockhouse: /, '') })]);
     await writeLines(context.stderr, lines);
     return EXIT_CODES.usage.code;

@@ -1,15 +1,23 @@
-// The help texts of `blockhouse`: the overview, the usage of a command, and the errors of a wrong command line. Pure: no I/O.
+// The help texts of `blockhouse`: the overview and the help of a command. Pure: no I/O.
 import { type BaseContext, Cli, type Command, type CommandClass } from 'clipanion';
 import type { IndexEntry } from './command-modules.ts';
+import { type CommandManual, lastOf, manualOf, type OptionManual } from './manual.ts';
+import { type Style, styleFor } from './output.ts';
 
 /** Wide enough for the longest option. */
-const OPTION_WIDTH = 26;
+const OPTION_WIDTH = 30;
 const PATH_WIDTH = 19;
+/** The columns of a terminal that nobody has made wider. */
+const WIDTH = 80;
+const NO_SHORT_NAME = '    ';
+const HELP_OPTION: OptionManual = { names: ['-h', '--help'], description: 'This text' };
 
-/** A clipanion Cli whose usage of a command is shorter, with options as `--option <value>`. */
+/** A clipanion Cli with help texts that fit 80 columns and name the values of options. */
 export class ReadableCli extends Cli {
   override usage(command: CommandClass<BaseContext> | Command<BaseContext> | null = null, options: Parameters<Cli['usage']>[1] = {}): string {
-    return readable(super.usage(command, options));
+    if (command === null) return super.usage(command, options);
+    const commandClass = typeof command === 'function' ? command : (command.constructor as CommandClass<BaseContext>);
+    return helpText(manualOf(commandClass), styleFor((options.colored ?? this.enableColors) === true));
   }
 }
 
@@ -32,80 +40,40 @@ function overviewLine({ paths: [path = []], description }: Listed): string {
   return `  ${path.join(' ').padEnd(PATH_WIDTH)}${(description ?? '').trim()}`;
 }
 
-/** The options of every command are listed last, after a command's own options. */
-const COMMON = /^((?: {2}--(?:workspace|json) .*\n)+)((?: {2}-.*\n)+)/m;
-
-/** Clipanion writes `#0` for the value of an option. */
-function readable(usage: string): string {
-  return usage
-    .replace(COMMON, '$2$1')
-    .replace(/^ {2}((?:-[a-z],)?--[a-z-]+)( #0)? +(?=\S)/gm, (_whole, option: string, value: string | undefined) =>
-      `  ${option}${value === undefined ? '' : ' <value>'}`.padEnd(OPTION_WIDTH),
-    )
-    .replace(/<(--[a-z-]+) #0>/g, '$1 <value>')
-    .replaceAll(' #0', ' <value>');
+/** The help of one command. */
+export function helpText({ description, usage, options, details, examples }: CommandManual, { bold, dim }: Style): string {
+  const examplesText = examples.flatMap(([label, command]) => ['', `  ${label}`, `    ${dim('$')} ${command}`]);
+  return [
+    `${bold(description)}\n`,
+    `${bold('Usage:')} ${usage}\n`,
+    bold('Options:'),
+    ...[...options, HELP_OPTION].flatMap(optionLines),
+    ...details.flatMap((paragraph) => ['', ...wrapped(paragraph, WIDTH)]),
+    ...(examples.length === 0 ? [] : ['', bold('Examples:'), ...examplesText.slice(1)]),
+    '',
+  ].join('\n');
 }
 
-/** The used fields of clipanion's syntax error; the package does not export the class. */
-interface SyntaxFault {
-  readonly candidates: readonly { readonly usage: string; readonly reason: string | null }[];
+function optionLines(option: OptionManual): string[] {
+  const name = optionText(option);
+  const shown = `  ${name.startsWith('--') ? NO_SHORT_NAME : ''}${name} `.padEnd(OPTION_WIDTH);
+  const indent = ' '.repeat(OPTION_WIDTH);
+  return wrapped(option.description, WIDTH - OPTION_WIDTH).map((line, index) => `${index === 0 ? shown : indent}${line}`);
 }
 
-/** With more usages than this, the general hint is clearer. */
-const FEW = 3;
-const SEE_HELP = 'See blockhouse --help.';
-
-/**
- * The error of a wrong command line as one line and a hint. Repeats only words that are clearly a command or an option, because the rest may be
- * a key that was pasted in the wrong place.
- */
-export function usageLines(error: unknown, argv: readonly string[]): string[] {
-  if (!isSyntaxFault(error)) return [`blockhouse: ${valueFault(error)}`, SEE_HELP];
-  const meant = [...new Set(error.candidates.map(({ usage }) => usage))].filter((usage) => usage.split(' ')[1] === argv[0]);
-  if (meant.length === 0) return [`blockhouse: ${unknownCommand(argv, commandWords(error))}`, SEE_HELP];
-  const reason = error.candidates.find((candidate) => candidate.reason !== null)?.reason;
-  const hint = meant.length > FEW ? [SEE_HELP] : meant.map((usage) => `Usage: ${readable(usage)}`);
-  return [`blockhouse: ${reason == null ? 'Something is missing.' : wording(reason)}`, ...hint];
+/** Such as `-m, --model <model>`. */
+export function optionText({ names, value }: OptionManual): string {
+  const shown = names.filter((name) => !name.startsWith('--') || name === lastOf(names)); // other long ones are aliases
+  return `${shown.join(', ')}${value === undefined ? '' : ` <${value}>`}`;
 }
 
-function isSyntaxFault(error: unknown): error is SyntaxFault {
-  return error instanceof Error && 'candidates' in error && Array.isArray(error.candidates);
-}
-
-function commandWords({ candidates }: SyntaxFault): string[] {
-  return [...new Set(candidates.flatMap(({ usage }) => usage.split(' ')[1] ?? []))];
-}
-
-function unknownCommand(argv: readonly string[], words: readonly string[]): string {
-  const word = argv[0] ?? '';
-  if (!/^[a-z-]{1,20}$/.test(word)) return 'There is no such command.';
-  const near = words.find((known) => isSlipOf(word, known));
-  return near === undefined ? `There is no command ${word}.` : `There is no command ${word}; did you mean ${near}?`;
-}
-
-/** True for one extra, missing or different letter, and for two swapped ones. */
-function isSlipOf(word: string, meant: string): boolean {
-  const [longer, shorter] = word.length >= meant.length ? [word, meant] : [meant, word];
-  if (shorter.length < 2 || longer.length - shorter.length > 1) return false;
-  let same = 0;
-  while (same < shorter.length && longer[same] === shorter[same]) same += 1;
-  const rest = (text: string, skipped: number): string => text.slice(same + skipped);
-  if (longer.length > shorter.length) return rest(longer, 1) === rest(shorter, 0);
-  const isSwapped = longer[same] === shorter[same + 1] && longer[same + 1] === shorter[same] && rest(longer, 2) === rest(shorter, 2);
-  return isSwapped || rest(longer, 1) === rest(shorter, 1);
-}
-
-/** Clipanion's reason in plain words; the reason contains the offending word in quotes or brackets. */
-function wording(reason: string): string {
-  const option = /("|\s)(--?[a-zA-Z][a-z-]{0,30})(?=[="\s.]|$)/.exec(reason)?.[2];
-  if (reason.startsWith('Extraneous')) return 'There is one argument too many.';
-  if (reason.startsWith('Not enough positional')) return 'An argument is missing.';
-  if (reason.startsWith('Not enough arguments to option')) return `${option ?? 'An option'} lacks its value.`;
-  return option === undefined ? 'There is no such option.' : `There is no option ${option}.`;
-}
-
-/** Shortens `Invalid value for --temperature: expected a number (got "abc")`, without the value. */
-function valueFault(error: unknown): string {
-  const line = (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
-  return `${line.replace(/ ?\(got .*$/, '')}.`;
+/** The words of a text in lines of at most `width` columns; a longer word has a line of its own. */
+export function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1);
+    if (line !== undefined && line.length + 1 + word.length <= width) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
 }

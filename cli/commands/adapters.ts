@@ -39,9 +39,9 @@ export class ModelsCommand extends ServerCommand {
   static override readonly paths = [['models']];
   static override readonly usage = Command.Usage({
     category,
-    description: 'List the models of an adapter, one on a line',
+    description: 'List the models of an adapter, one per line',
     details: 'Asks the running server, which has an environment of its own; without one, it looks from this shell.',
-    examples: [['The models, one on a line', '$0 models <id>']],
+    examples: [['The models of one adapter', '$0 models <id>']],
   });
 
   id = Option.String({ name: 'id' });
@@ -65,7 +65,7 @@ export class VerifyCommand extends ServerCommand {
       Never sends anything to a model, so it costs nothing. Asks the running server, which has an environment of its own; without one,
       it checks from this shell. Ends with exit code 3 when the check fails.
     `,
-    examples: [['After a new key', '$0 verify <id>']],
+    examples: [['Try a new key', '$0 verify <id>']],
   });
 
   id = Option.String({ name: 'id' });

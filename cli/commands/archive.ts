@@ -13,12 +13,12 @@ export class RemoveCommand extends ServerCommand {
   static override readonly usage = Command.Usage({
     category,
     description: 'Move blocks to the archive',
-    details: 'Stops the monitor first. Nothing is lost: `restore` brings the block back. Asks at a terminal. Prints the archive names.',
+    details: 'Stops the monitor first. Nothing is lost: `restore` brings the block back. At a terminal, it asks first. Prints the archive names.',
     examples: [['Archive one block', '$0 rm my-block']],
   });
 
   yes = Option.Boolean('-y,--yes', false, { description: 'Do not ask' });
-  names = Option.Rest({ name: 'names', required: 1 });
+  names = Option.Rest({ name: 'name', required: 1 });
 
   protected override async run(): Promise<ExitKind> {
     const question = `Move ${this.names.map(oneLine).join(', ')} to the archive?`;
@@ -47,7 +47,7 @@ export class ArchiveListCommand extends ServerCommand {
     examples: [['All of them, newest first', '$0 archive ls']],
   });
 
-  quiet = Option.Boolean('-q,--quiet', false, { description: 'Only the archive names, one on a line' });
+  quiet = Option.Boolean('-q,--quiet', false, { description: 'Only the archive names, one per line' });
 
   protected override async run(): Promise<ExitKind> {
     return this.withServer(async (api) => {
@@ -119,7 +119,7 @@ export class PurgeCommand extends ServerCommand {
   static override readonly usage = Command.Usage({
     category,
     description: 'Delete an archived block for good',
-    details: 'Asks at a terminal; elsewhere `--yes` is needed. What it has spent stays in `blockhouse costs`.',
+    details: 'At a terminal, it asks first; elsewhere it needs `--yes`. What it has spent stays in `blockhouse costs`.',
     examples: [['Without a question', '$0 purge my-block --yes']],
   });
 

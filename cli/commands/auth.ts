@@ -21,9 +21,9 @@ export class AuthSetCommand extends BaseCommand {
       with several. There is no way to give a value on the command line, where the shell's history would keep it.
     `,
     examples: [
-      ['Be asked', '$0 auth set <id>'],
+      ['Type the key', '$0 auth set <id>'],
       ['From a password manager', 'pass show my-key | $0 auth set <id>'],
-      ['One field', 'echo http://10.0.0.5:11434 | $0 auth set <id> --field baseURL'],
+      ['One field alone', 'echo http://10.0.0.5:11434 | $0 auth set <id> --field baseURL'],
     ],
   });
 
@@ -63,7 +63,10 @@ export class AuthSetCommand extends BaseCommand {
 
 /** Prints `{from, settings: [{adapter, field, value, source}]}`, or a table; secrets are masked. */
 export class AuthListCommand extends ServerCommand {
-  static override readonly paths = [['auth', 'list']];
+  static override readonly paths = [
+    ['auth', 'list'],
+    ['auth', 'ls'],
+  ];
   static override readonly usage = Command.Usage({
     category,
     description: 'Show what is stored or set, with secrets masked',
@@ -71,6 +74,7 @@ export class AuthListCommand extends ServerCommand {
       Names the source of each value: auth.json, or the environment variable. auth.json wins over the environment. Asks the running
       server, which has an environment of its own; without one, it shows the environment of this shell.
     `,
+    examples: [['Where does the key come from?', '$0 auth list']],
   });
 
   protected override async run(): Promise<ExitKind> {
@@ -87,7 +91,12 @@ export class AuthListCommand extends ServerCommand {
 /** Prints `{adapter, removed}`. */
 export class AuthRemoveCommand extends BaseCommand {
   static override readonly paths = [['auth', 'rm']];
-  static override readonly usage = Command.Usage({ category, description: 'Remove everything stored for an adapter' });
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Remove everything stored for an adapter',
+    details: 'Environment variables stay as they are.',
+    examples: [['Forget a key', '$0 auth rm <id>']],
+  });
 
   id = Option.String({ name: 'id' });
 

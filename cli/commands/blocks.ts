@@ -26,11 +26,11 @@ export class ListCommand extends ServerCommand {
     examples: [
       ['All blocks', '$0 ls'],
       ['Keep the list up to date', '$0 ls --watch'],
-      ['The names alone, for a script', '$0 ls -q'],
+      ['Only the names, for a script', '$0 ls -q'],
     ],
   });
 
-  quiet = Option.Boolean('-q,--quiet', false, { description: 'Only the names, one on a line' });
+  quiet = Option.Boolean('-q,--quiet', false, { description: 'Only the names, one per line' });
   watch = Option.Boolean('-w,--watch', false, { description: 'Draw the list again at every change, until Ctrl-C' });
 
   protected override async run(): Promise<ExitKind> {
@@ -78,6 +78,7 @@ export class ShowCommand extends ServerCommand {
   static override readonly usage = Command.Usage({
     category,
     description: 'Show a block: state, model, queue, memory, costs',
+    details: '`$0 why` explains the state, `$0 history` shows the conversation, `$0 config get` the configuration.',
     examples: [
       ['For a person', '$0 show my-block'],
       ['Everything, for a program', '$0 show my-block --json'],
@@ -101,6 +102,7 @@ export class WhyCommand extends ServerCommand {
   static override readonly usage = Command.Usage({
     category,
     description: 'Say why a block is in its state, and what helps',
+    details: 'Also says what happens next by itself, which message failed and why, and which command helps.',
     examples: [['Why does it not answer?', '$0 why my-block']],
   });
 
@@ -134,15 +136,15 @@ export class NewCommand extends ServerCommand {
     `,
     examples: [
       ['A block that answers at once', '$0 new my-block --provider <id> --start'],
-      ['With instructions and goals', '$0 new my-block --provider <id> --system "Be brief." --goal "Answer in French"'],
+      ['With instructions and goals', '$0 new my-block -a <id> -s "Be brief." --goal "Answer in French"'],
       ['Like another one', '$0 config get my-block | $0 new second --from -'],
     ],
   });
 
   description = Option.String('--description', { description: 'What it is for' });
-  provider = Option.String('--provider', { description: 'Adapter id, see `blockhouse adapters`' });
-  model = Option.String('--model', { description: 'Model id, see `blockhouse models <id>`' });
-  system = Option.String('--system', { description: 'Instructions for the model' });
+  provider = Option.String('-a,--adapter,--provider', { description: 'Adapter id, see `blockhouse adapters`' });
+  model = Option.String('-m,--model', { description: 'Model id, see `blockhouse models <id>`' });
+  system = Option.String('-s,--system', { description: 'Instructions for the model' });
   goals = Option.Array('--goal', [], { description: 'What to work towards; may be given several times' });
   tags = Option.Array('--tag', [], { description: 'A word to find it by; may be given several times' });
   from = Option.String('--from', { description: 'A file with a configuration' });

@@ -30,10 +30,10 @@ export class ChatCommand extends TalkCommand {
     ],
   });
 
-  adapter = Option.String('--adapter', { description: 'Adapter id, see `blockhouse adapters`' });
-  model = Option.String('--model', { description: "Model id; else the adapter's default" });
-  system = Option.String('--system', { description: 'Instructions for the model' });
-  maxTokens = Option.String('--max-tokens', { validator: t.isNumber(), description: 'Longest answer, in tokens; else 4096' });
+  adapter = Option.String('-a,--adapter', { description: 'Adapter id, see `blockhouse adapters`' });
+  model = Option.String('-m,--model', { description: "Model id; default: the adapter's own" });
+  system = Option.String('-s,--system', { description: 'Instructions for the model' });
+  maxTokens = Option.String('--max-tokens', { validator: t.isNumber(), description: 'Longest answer, in tokens; default: 4096' });
   temperature = Option.String('--temperature', { validator: t.isNumber(), description: 'From 0 to 1' });
   whole = Option.Boolean('--no-stream', false, { description: 'Print the answer when it is complete' });
   message = Option.String({ required: false, name: 'message' });

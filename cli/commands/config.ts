@@ -94,7 +94,8 @@ export class ConfigEditCommand extends ServerCommand {
   static override readonly usage = Command.Usage({
     category,
     description: 'Edit the configuration of a block in your editor',
-    details: 'The editor is VISUAL, else EDITOR. Without changes, nothing is sent. A text that is refused is kept, and the error names its file.',
+    details:
+      'The editor is VISUAL, else EDITOR. Without changes, nothing is sent. A change that somebody else made meanwhile is never overwritten. A text that is refused is kept, and the error names its file.',
     examples: [['With another editor', 'EDITOR=nano $0 config edit my-block']],
   });
 

@@ -21,13 +21,13 @@ export class HistoryCommand extends ServerCommand {
     examples: [
       ['The newest 20 messages and answers', '$0 history my-block'],
       ['The last two hours', '$0 history my-block --since 2h'],
-      ['The answer to a message that was sent before', '$0 history my-block --id <id>'],
+      ['The answer to a message that was sent before', '$0 history my-block --id <message-id>'],
     ],
   });
 
-  count = Option.String('-n,--limit', { description: `How many messages and answers; else ${USUAL_COUNT}` });
-  since = Option.String('--since', { description: 'Only later ones: a time such as 2h or 2026-11-22, or an id' });
-  id = Option.String('--id', { description: 'Only the message with this id, and its answer' });
+  count = Option.String('-n,--limit', { description: `How many messages and answers; default: ${USUAL_COUNT}` });
+  since = Option.String('--since', { description: 'Only later ones: a time such as 2h or 2026-11-22, or a message id' });
+  id = Option.String('--id', { description: 'Only the message with this id, and its answer; the beginning of the id is enough' });
   name = Option.String({ name: 'name' });
 
   protected override async run(): Promise<ExitKind> {
@@ -48,11 +48,22 @@ export class HistoryCommand extends ServerCommand {
     const most = entryCount(this.count, since === undefined ? USUAL_COUNT : Number.POSITIVE_INFINITY);
     if (since === undefined) return newestEntries(api, name, most);
     const time = timeOf(since, Date.now());
-    return time === undefined ? entriesAfter(api, name, most, since) : newestEntries(api, name, most, time);
+    if (time !== undefined) return newestEntries(api, name, most, time);
+    const { byId, entryIds } = await import('../id-prefix.ts');
+    return byId(
+      since,
+      () => entryIds(api, name),
+      (id) => entriesAfter(api, name, most, id),
+    );
   }
 
   async #printOne(api: Api, id: string): Promise<ExitKind> {
-    const found = await api.message(this.name, id);
+    const { byId, entryIds } = await import('../id-prefix.ts');
+    const found = await byId(
+      id,
+      () => entryIds(api, this.name),
+      (whole) => api.message(this.name, whole),
+    );
     await this.#print(found, found.answer == null ? [found.entry] : [found.entry, found.answer]);
     if (found.entry.role === 'user' && found.answer == null && !this.json) await this.say('It has no answer yet.');
     return 'ok';

@@ -27,8 +27,8 @@ export class LogsCommand extends ServerCommand {
     category: 'Blocks',
     description: 'Print the log of the server or of blocks',
     details: `
-      Without a name, it is the log of the server, which is read from the workspace, also after the server has ended. With a name, it is
-      the log of that block, and with \`--all\` those of all blocks, each line behind the name of its block.
+      Without a name, it prints the log of the server, also after the server has ended. With a name, it prints the log of that block, and
+      with \`--all\` the logs of all blocks, with the name of the block in front of each line.
 
       Prints the last lines of all log files, oldest first. With \`--json\`, each line is a JSON line.
     `,
@@ -40,7 +40,10 @@ export class LogsCommand extends ServerCommand {
   });
 
   follow = Option.Boolean('-f,--follow', false, { description: 'Stay and print new lines, until Ctrl-C' });
-  lines = Option.String('-n,--lines', '100', { validator: t.cascade(t.isNumber(), [t.isInteger(), t.isAtLeast(0)]), description: 'How many lines; else 100' });
+  lines = Option.String('-n,--limit', '100', {
+    validator: t.cascade(t.isNumber(), [t.isInteger(), t.isAtLeast(0)]),
+    description: 'How many lines; default: 100',
+  });
   level = Option.String('--level', { description: 'The lowest level: debug, info, warn or error' });
   all = Option.Boolean('--all', false, { description: 'The logs of all blocks' });
   name = Option.String({ required: false, name: 'name' });

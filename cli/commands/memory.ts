@@ -14,18 +14,18 @@ export class MemoryCommand extends ServerCommand {
     category: 'Blocks',
     description: 'Show or change what a block remembers',
     details: `
-      Facts are in every prompt. \`--compact\` lets the model summarise the older messages, which costs a call; \`--undo\` restores
-      the summary and the window from before the last compaction.
+      Facts are in every prompt. \`--compact\` asks the model for a summary of the older messages, which costs a call, and from then on sends
+      the summary instead of them. \`--undo\` takes back the last compaction.
     `,
     examples: [
       ['What it remembers', '$0 memory my-block'],
       ['Add a fact', '$0 memory my-block --fact "The office is closed on Fridays."'],
-      ['Remove a fact', '$0 memory my-block --forget <id>'],
+      ['Remove a fact', '$0 memory my-block --forget <fact-id>'],
     ],
   });
 
   fact = Option.String('--fact', { description: 'A fact to remember' });
-  forget = Option.String('--forget', { description: 'Id of a fact to forget' });
+  forget = Option.String('--forget', { description: 'A fact to forget; the beginning of its id is enough' });
   compact = Option.Boolean('--compact', false, { description: 'Summarise the older messages' });
   undo = Option.Boolean('--undo', false, { description: 'Undo the last compaction' });
   name = Option.String({ name: 'name' });
@@ -49,10 +49,16 @@ export class MemoryCommand extends ServerCommand {
       await this.say('Noted.');
       return 'ok';
     }
-    const told = this.forget === undefined ? await this.#move(api, this.compact ? 'compact' : 'undo') : await api.removeFact(this.name, this.forget);
+    const told = this.forget === undefined ? await this.#move(api, this.compact ? 'compact' : 'undo') : await this.#forgetFact(api, this.forget);
     await this.print(told, []);
     await this.say(oneLine(told.message));
     return 'ok';
+  }
+
+  async #forgetFact(api: Api, given: string): Promise<Told> {
+    const { byId } = await import('../id-prefix.ts');
+    const ids = async (): Promise<string[]> => (await api.details(this.name)).memory.facts.map(({ id }) => id);
+    return byId(given, ids, (id) => api.removeFact(this.name, id));
   }
 
   /** Fails when the summary could not be made; the server answers 200 then, because the window is unchanged. */
@@ -84,7 +90,7 @@ export class CostsCommand extends ServerCommand {
     ],
   });
 
-  by = Option.String('--by', { description: 'block, model or day; else block, or model for a single block' });
+  by = Option.String('--by', { description: 'block, model or day; default: block, or model for a single block' });
   csv = Option.Boolean('--csv', false, { description: 'Comma-separated values' });
   name = Option.String({ required: false, name: 'name' });
 

@@ -9,7 +9,7 @@ import { ServerCommand } from '../server-command.ts';
 const category = 'Blocks';
 
 abstract class MonitorCommand extends ServerCommand {
-  names = Option.Rest({ name: 'names' });
+  names = Option.Rest({ name: 'name' });
 
   protected abstract readonly action: MonitorAction;
   protected abstract readonly all: boolean;
@@ -41,7 +41,10 @@ export class StartCommand extends MonitorCommand {
   static override readonly usage = Command.Usage({
     category,
     description: 'Start the monitors of blocks, so that they answer',
-    details: 'Does nothing to a monitor that runs. After a restart of the server it starts again by itself, until `stop`.',
+    details: `
+      A monitor answers the messages of its block, one after the other. It starts again with the server, until \`$0 stop\`. A monitor that
+      runs already is left alone.
+    `,
     examples: [
       ['One block', '$0 start my-block'],
       ['Several', '$0 start my-block another'],
@@ -87,7 +90,7 @@ export class RestartCommand extends MonitorCommand {
   static override readonly usage = Command.Usage({
     category,
     description: 'Stop and start the monitors of blocks',
-    details: 'With `--all`, blocks that are stopped stay so.',
+    details: 'With `--all`, stopped blocks stay stopped.',
     examples: [
       ['One block', '$0 restart my-block'],
       ['All that run', '$0 restart --all'],
@@ -108,20 +111,20 @@ export class ResetCommand extends ServerCommand {
   static override readonly paths = [['reset']];
   static override readonly usage = Command.Usage({
     category,
-    description: 'Clear the memory, costs and pulse of a block',
+    description: 'Clear what blocks remember, and their costs',
     details: `
       Configuration and chat history stay, but the model does not see the old messages any more. A running monitor continues.
-      Spending caps still count what was spent. Asks at a terminal.
+      Spending caps still count what was spent. At a terminal, it asks first.
     `,
     examples: [
-      ['Begin anew', '$0 reset my-block'],
-      ['And delete its logs', '$0 reset my-block --hard'],
+      ['Start over', '$0 reset my-block'],
+      ['Delete the logs, too', '$0 reset my-block --hard'],
     ],
   });
 
   hard = Option.Boolean('--hard', false, { description: 'Delete the logs, too' });
   yes = Option.Boolean('-y,--yes', false, { description: 'Do not ask' });
-  names = Option.Rest({ name: 'names', required: 1 });
+  names = Option.Rest({ name: 'name', required: 1 });
 
   protected override async run(): Promise<ExitKind> {
     const question = `Clear what ${this.names.map(oneLine).join(', ')} remembers, and its costs${this.hard ? ' and logs' : ''}?`;

@@ -1,9 +1,9 @@
 // `blockhouse send` and `queue`: messages to a block.
 import { Command, Option } from 'clipanion';
 import type { ChatReceipt, ReplyStep } from '../../core/index.ts';
-import type { Api } from '../api.ts';
+import type { Api, Told } from '../api.ts';
 import type { Outcome, Watcher } from '../conversation.ts';
-import { CliError, type ExitKind, worstOf } from '../exit-codes.ts';
+import { CliError, type ExitKind } from '../exit-codes.ts';
 import { readMessage } from '../input.ts';
 import { isTerminal, oneLine, toJson, write, writeLines } from '../output.ts';
 import { queueTable } from '../report-tables.ts';
@@ -29,7 +29,8 @@ export class SendCommand extends ServerCommand {
       The wait ends with the answer, when the message fails, or after \`--timeout\`, and then the message stays. A block that is stopped,
       paused or failed will not answer; the command says so at once, with the command that changes it.
 
-      A message with the same \`--client-id\` is sent only once. With \`--json --stream\`, each step is a JSON line, and the outcome is the last.
+      A message with the same \`--client-id\` is sent only once. With \`--json --stream\`, each step is a JSON line, and the outcome is the last. Ctrl-C
+      ends the command and not the reply.
     `,
     examples: [
       ['Leave a message', '$0 send my-block "Any news?"'],
@@ -40,7 +41,7 @@ export class SendCommand extends ServerCommand {
 
   wait = Option.Boolean('--wait', false, { description: 'Wait for the answer and print it' });
   stream = Option.Boolean('--stream', false, { description: 'Print the answer while it is written' });
-  timeout = Option.String('--timeout', { description: 'The most seconds to wait for the answer; else 600' });
+  timeout = Option.String('--timeout', { description: 'The longest wait for the answer; default: 600' });
   verbose = Option.Boolean('-v,--verbose', false, { description: 'At a terminal, show how fast the reply was' });
   clientId = Option.String('--client-id', { description: 'Your own id of this message; a second message with it is not sent' });
   name = Option.String({ name: 'name' });
@@ -167,16 +168,19 @@ export class QueueCommand extends ServerCommand {
   static override readonly usage = Command.Usage({
     category,
     description: 'List, cancel or retry the messages that have no answer',
-    details: 'Cancelling a message that is being answered ends its reply; the text so far is kept.',
+    details: `
+      Cancelling a message that is being answered ends its reply; the text so far is kept. The beginning of an id is enough, if no
+      other message has the same.
+    `,
     examples: [
       ['List them', '$0 queue my-block'],
-      ['Cancel one that waits or failed', '$0 queue my-block --cancel <id>'],
-      ['Queue one again', '$0 queue my-block --retry <id>'],
+      ['Cancel one that waits or failed', '$0 queue my-block --cancel <message-id>'],
+      ['Queue one again', '$0 queue my-block --retry <message-id>'],
     ],
   });
 
-  cancel = Option.Array('--cancel', [], { description: 'Id of a message to cancel; may be given several times' });
-  retry = Option.Array('--retry', [], { description: 'Id of a message to queue again; may be given several times' });
+  cancel = Option.Array('--cancel', [], { description: 'A message to cancel; may be given several times' });
+  retry = Option.Array('--retry', [], { description: 'A message to queue again; may be given several times' });
   name = Option.String({ name: 'name' });
 
   protected override async run(): Promise<ExitKind> {
@@ -185,7 +189,7 @@ export class QueueCommand extends ServerCommand {
       if (cancel.length > 0 && retry.length > 0) throw new CliError('usage', 'Give either --cancel or --retry, not both.');
       const action = cancel.length > 0 ? 'cancel' : 'retry';
       const ids = [...cancel, ...retry];
-      if (ids.length > 0) return worstOf([await this.forEach(ids, async (id) => api.changeMessage(this.name, id, action))]);
+      if (ids.length > 0) return this.#change(api, ids, action);
       const messages = (await api.history(this.name)).filter(({ role, status }) => role === 'user' && WAITING.includes(status));
       const lines = this.json || messages.length === 0 ? [] : queueTable(messages, { now: Date.now(), width: this.width, style: this.style });
       if (this.json) await this.print({ messages }, []);
@@ -193,5 +197,11 @@ export class QueueCommand extends ServerCommand {
       if (!this.json && messages.length === 0) await this.say('Every message has its answer.');
       return 'ok';
     });
+  }
+
+  async #change(api: Api, ids: readonly string[], action: 'cancel' | 'retry'): Promise<ExitKind> {
+    const { byId, entryIds } = await import('../id-prefix.ts');
+    const change = (id: string): Promise<Told> => api.changeMessage(this.name, id, action);
+    return this.forEach(ids, (id) => byId(id, () => entryIds(api, this.name), change));
   }
 }

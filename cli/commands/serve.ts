@@ -16,6 +16,10 @@ export class ServeCommand extends BaseCommand {
     details: `
       Serves the gateway (\`/v1\`) and the blocks (\`/api\`) until Ctrl-C or SIGTERM. At a terminal it shows how to call it. The log goes
       to stderr, as JSON lines unless stderr is a terminal. With \`--json\`, one document with the URL goes to stdout once it listens.
+
+      When it ends, it takes no new requests, and lets open answers go on for 3.5 s (\`BLOCKHOUSE_DRAIN_MS\`) and the replies of blocks for
+      3 s. Then it ends the rest with an error, but keeps what blocks have written so far. The exit code is 0. A second signal ends it at
+      once, with exit code 1.
     `,
     examples: [
       ['On the default port', '$0 serve'],
@@ -23,8 +27,8 @@ export class ServeCommand extends BaseCommand {
     ],
   });
 
-  host = Option.String('--host', { description: 'Address to listen on; else BLOCKHOUSE_HOST, else 127.0.0.1' });
-  port = Option.String('--port', { description: '0 picks a free one; else BLOCKHOUSE_PORT, else 8420' });
+  host = Option.String('--host', { description: 'Address to listen on; default: BLOCKHOUSE_HOST, or 127.0.0.1' });
+  port = Option.String('--port', { description: '0 picks a free one; default: BLOCKHOUSE_PORT, or 8420' });
   allowRemote = Option.Boolean('--allow-remote', { description: 'Allow an address that other machines can reach' });
 
   protected override async run(): Promise<ExitKind> {

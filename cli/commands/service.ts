@@ -65,7 +65,7 @@ export class ServiceInstallCommand extends ManagedCommand {
     ],
   });
 
-  port = Option.String('--port', { description: 'Port to listen on; else BLOCKHOUSE_PORT, else 8420' });
+  port = Option.String('--port', { description: 'Port to listen on; default: BLOCKHOUSE_PORT, or 8420' });
 
   protected override run(): Promise<ExitKind> {
     return this.interruptible(async (signal) => {
@@ -140,6 +140,7 @@ export class ServiceUninstallCommand extends ManagedCommand {
     category,
     description: 'Stop the service and remove its file',
     details: 'The workspace with its blocks and keys stays.',
+    examples: [['Run no service any more', '$0 service uninstall']],
   });
 
   protected override async run(): Promise<ExitKind> {
@@ -160,6 +161,7 @@ export class ServiceStatusCommand extends ManagedCommand {
     category,
     description: 'Say whether the service is installed and runs',
     details: 'Ends with exit code 6 when it does not run.',
+    examples: [['Does it run?', '$0 service status']],
   });
 
   protected override async run(): Promise<ExitKind> {

@@ -10,7 +10,7 @@ export class TokenCommand extends BaseCommand {
     category: 'Server',
     description: 'Print the token that requests must carry',
     details: `
-      Prints only the token; makes one if there is none yet. \`--new-token\` replaces it: a running server accepts the new one
+      Makes one if there is none yet. \`--new-token\` replaces it: a running server accepts the new one
       within a second and refuses the old one.
     `,
     examples: [['Keep it in a variable', 'TOKEN=$($0 token)']],

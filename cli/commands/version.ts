@@ -1,10 +1,16 @@
 // `blockhouse --version`.
+import { Command } from 'clipanion';
 import { BaseCommand } from '../command.ts';
 import type { ExitKind } from '../exit-codes.ts';
 
 /** Prints the version, or `{version}`. */
 export class VersionCommand extends BaseCommand {
-  static override readonly paths = [['-v'], ['--version']];
+  static override readonly paths = [['--version'], ['-v']];
+  static override readonly usage = Command.Usage({
+    category: 'Other',
+    description: 'Print the version',
+    examples: [['In a bug report', '$0 --version']],
+  });
 
   protected override async run(): Promise<ExitKind> {
     const { VERSION } = await import('../../core/index.ts');

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { adapterTable, mark, stand } from '../../cli/adapter-text.ts';
+import { adapterTable, mark, readiness } from '../../cli/adapter-text.ts';
 import { styleFor } from '../../cli/output.ts';
 import type { AdapterStatus } from '../../core/index.ts';
 
@@ -15,14 +15,14 @@ const cloud: AdapterStatus = {
 };
 
 t.test('the state of an adapter is said in a few words', async (t) => {
-  t.equal(stand(cloud), 'credentials found');
-  t.equal(stand({ ...cloud, hasSecret: true }), 'has a key');
-  t.equal(stand({ ...cloud, authRequired: false }), 'answers, needs no key');
-  t.equal(stand({ ...cloud, ready: false, problem: 'credential' }), 'no credentials found');
-  t.equal(stand({ ...cloud, ready: false, problem: 'credential', envVars: ['A_KEY'] }), 'no key yet (A_KEY)');
-  t.equal(stand({ ...cloud, ready: false, problem: 'unreachable' }), 'no credentials found in time');
-  t.equal(stand({ ...cloud, ready: false, problem: 'unreachable', authRequired: false }), 'does not answer');
-  t.equal(stand({ ...cloud, ready: false, problem: 'settings', detail: 'auth.json is\ndamaged' }), 'auth.json is damaged');
+  t.equal(readiness(cloud), 'credentials found');
+  t.equal(readiness({ ...cloud, hasSecret: true }), 'has a key');
+  t.equal(readiness({ ...cloud, authRequired: false }), 'answers, needs no key');
+  t.equal(readiness({ ...cloud, ready: false, problem: 'credential' }), 'no credentials found');
+  t.equal(readiness({ ...cloud, ready: false, problem: 'credential', envVars: ['A_KEY'] }), 'no key yet (A_KEY)');
+  t.equal(readiness({ ...cloud, ready: false, problem: 'unreachable' }), 'no credentials found in time');
+  t.equal(readiness({ ...cloud, ready: false, problem: 'unreachable', authRequired: false }), 'does not answer');
+  t.equal(readiness({ ...cloud, ready: false, problem: 'settings', detail: 'auth.json is\ndamaged' }), 'auth.json is damaged');
 });
 
 t.test('only what can be used is marked as such', async (t) => {

@@ -6,7 +6,7 @@ t.test('--help goes to stdout with 0; no command at all shows the same on stderr
   const [help, bare, own] = await Promise.all([runHere(t, ['--help']), runHere(t, []), runHere(t, ['chat', '--help'])]);
   t.match(help, { code: 0, stderr: '', stdout: /Usage: blockhouse <command>/ });
   t.match(bare, { code: 2, stdout: '', stderr: help.stdout });
-  t.match(own, { code: 0, stderr: '', stdout: /--max-tokens <value>/ });
+  t.match(own, { code: 0, stderr: '', stdout: /--max-tokens <count>/ });
 });
 
 t.test('a command loads its own module and no other', async (t) => {
@@ -47,5 +47,5 @@ t.test('an unknown command or option is 2, on stderr', async (t) => {
 t.test('a wrong call is told as JSON, too, where JSON is asked for', async (t) => {
   const { code, stdout } = await runHere(t, ['models', '--json']);
   t.equal(code, 2);
-  t.match(JSON.parse(stdout), { error: 'An argument is missing.' });
+  t.match(JSON.parse(stdout), { error: 'models needs <id>.' });
 });

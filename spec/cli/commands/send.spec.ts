@@ -162,5 +162,5 @@ t.test('who waits at a paused block is told at once, with the command that chang
 
 t.test('a wait without --timeout ends after ten minutes', async (t) => {
   const { on } = await openDesk(t);
-  t.match((await on(['send', '--help'])).stdout, /--timeout .*else 600/);
+  t.match((await on(['send', '--help'])).stdout, /--timeout .*default: 600/);
 });

@@ -1,0 +1,37 @@
+// What the value of each option is called in help texts, errors and completions. Pure: no I/O.
+
+/** The word for the value of an option, by the long name of the option, which means the same in every command. */
+const VALUE_NAMES: Readonly<Record<string, string>> = {
+  '--adapter': 'id',
+  '--as': 'new-name',
+  '--by': 'grouping',
+  '--cancel': 'message-id',
+  '--client-id': 'text',
+  '--description': 'text',
+  '--fact': 'text',
+  '--field': 'field',
+  '--forget': 'fact-id',
+  '--from': 'file',
+  '--goal': 'text',
+  '--host': 'address',
+  '--id': 'message-id',
+  '--level': 'level',
+  '--limit': 'count',
+  '--max-tokens': 'count',
+  '--model': 'model',
+  '--output': 'file',
+  '--port': 'port',
+  '--provider': 'id',
+  '--retry': 'message-id',
+  '--since': 'time',
+  '--system': 'text',
+  '--tag': 'word',
+  '--temperature': 'number',
+  '--timeout': 'seconds',
+  '--workspace': 'folder',
+};
+
+/** The word for the value of the option with these names; `value` for an option that is not known here. */
+export function valueNameOf(names: readonly string[]): string {
+  return names.map((name) => VALUE_NAMES[name]).find((word) => word !== undefined) ?? 'value';
+}
