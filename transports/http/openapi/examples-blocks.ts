@@ -57,7 +57,7 @@ const ANSWER = {
   stopReason: 'end_turn',
 };
 const RECEIPT = { queued: true, block: 'ada', id: MESSAGE.id, position: 0, running: true };
-const NO_ANSWER = 'There is no answer yet; it will be in the chat history.';
+const NO_ANSWER = 'There is no answer yet. It will be in the chat history.';
 
 /** The examples by name. */
 export const BLOCK_EXAMPLES = {

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { BLOCK_EXAMPLES as examples } from '../../../../transports/http/openapi/examples-blocks.ts';
 import { createBlock } from '../../../support/block-calls.ts';
+import { heldDaemon } from '../../../support/held-daemon.ts';
 import { startServer, until } from '../../../support/server.ts';
 
 type Name = keyof typeof examples;
@@ -47,6 +48,21 @@ t.test('the example of an explanation has the words of an idle block', async (t)
   await until(async () => (await server.call('GET', '/api/blocks/ada/why')).json['state'] === 'idle', 'it to be idle');
   const { why, next } = examples.WhyIdle.value;
   t.match((await server.call('GET', '/api/blocks/ada/why')).json, { why, next });
+});
+
+t.test('the examples of waits have the words of a late reply and of one in time', async (t) => {
+  const daemon = heldDaemon();
+  const server = await startServer(t, { answer: daemon.answer });
+  await createBlock(server, 'ada');
+  await server.call('POST', '/api/blocks/ada/start');
+  const send = (wait: number) => server.call('POST', `/api/blocks/ada/chat?wait=${wait}`, { body: examples.NewMessage.value });
+  t.match(await send(0), { status: 202, json: { note: examples.MessageWithoutAnswer.value.note } });
+  const answered = send(60);
+  (await daemon.call(0)).answer('I am Ada.');
+  const { status, json } = await answered;
+  t.equal(status, 200);
+  t.strictSame(Object.keys(json), Object.keys(examples.AnsweredMessage.value));
+  t.equal(json['note'], examples.AnsweredMessage.value.note);
 });
 
 t.test('the answer of the example belongs to its message', async (t) => {
