@@ -1,9 +1,14 @@
 // Standard input as text or bytes.
+//
+// pipe-may-be-idle: cron, CI and other programs often give a command a pipe that nobody writes to and nobody closes. A command that has its
+// message already waits only for a while for the first byte of it.
 import { addAbortSignal, type Readable } from 'node:stream';
 import { CliError } from './exit-codes.ts';
 
 /** The same limit as for a chat request over HTTP. */
 const MAX_BYTES = 10 * 1024 * 1024;
+/** Long enough for most commands to print something (pipe-may-be-idle). */
+const PATIENCE_MS = 10_000;
 
 /** The whole input as text. Rejects with a CliError (`usage`) beyond 10 MiB, and when `signal` fires. */
 export async function readAll(input: Readable, signal?: AbortSignal): Promise<string> {
@@ -23,11 +28,66 @@ export async function readBytes(input: Readable, limit: number, signal?: AbortSi
   return Buffer.concat(chunks);
 }
 
-/** The message of a command: its argument, or standard input when the argument is `-` or missing. Rejects with a CliError when there is none. */
-export async function readMessage(argument: string | undefined, isTerminal: boolean, input: Readable, signal: AbortSignal): Promise<string> {
+/** Where a message comes from. */
+export interface MessageSource {
+  readonly input: Readable;
+  /** A terminal is read only for `-`. */
+  readonly isTerminal: boolean;
+  readonly signal: AbortSignal;
+  /** Writes a remark for the person. */
+  readonly say: (text: string) => Promise<void>;
+  /** How long the first byte may take when there is an argument; 10 s unless a test shortens it. */
+  readonly patienceMs?: number;
+}
+
+/**
+ * The message of a command: its argument, a blank line, and what is piped in. The argument `-` stands for the pipe alone. Rejects with a CliError
+ * when there is neither.
+ */
+export async function readMessage(argument: string | undefined, source: MessageSource): Promise<string> {
+  const { input, isTerminal, signal } = source;
   if (argument === undefined && isTerminal) throw new CliError('usage', 'Give a message, or pipe one in.');
-  if (argument !== undefined && argument !== '-') return argument;
+  if (argument !== undefined && argument !== '-') return isTerminal || !(await begins(source)) ? argument : joined(argument, await readAll(input, signal));
   const text = await readAll(input, signal);
   if (text.trim() === '') throw new CliError('usage', 'The message on standard input is empty.');
   return text;
+}
+
+/** An argument and what was piped in, with a blank line between them. */
+function joined(argument: string, piped: string): string {
+  return piped.trim() === '' ? argument : `${argument}\n\n${piped}`;
+}
+
+/** Whether the input begins, or ends, in time (pipe-may-be-idle). Otherwise it is closed, so that the process can end. */
+function begins({ input, signal, say, patienceMs = PATIENCE_MS }: MessageSource): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const settle = (outcome: () => void): void => {
+      clearTimeout(timer);
+      for (const event of ['readable', 'end']) input.removeListener(event, begun);
+      input.removeListener('error', failed);
+      signal.removeEventListener('abort', aborted);
+      outcome();
+    };
+    const begun = (): void => settle(() => resolve(true));
+    const failed = (error: Error): void => settle(() => reject(new CliError('usage', `Standard input can't be read: ${error.message}`, error)));
+    const aborted = (): void => {
+      settle(() => {
+        input.destroy();
+        reject(new CliError('interrupted', 'interrupted'));
+      });
+    };
+    const tooLate = (): void => {
+      const note = `note: standard input gave nothing for ${patienceMs / 1000} s, so the message is sent without it; add \`< /dev/null\` to avoid this wait.`;
+      settle(() => {
+        input.destroy();
+        resolve(say(note).then(() => false));
+      });
+    };
+    const timer = setTimeout(tooLate, patienceMs);
+    for (const event of ['readable', 'end']) input.on(event, begun);
+    input.on('error', failed);
+    signal.addEventListener('abort', aborted);
+    if (signal.aborted) aborted();
+    if (input.readableEnded || input.readableLength > 0) begun();
+  });
 }

@@ -1,10 +1,11 @@
-// `blockhouse attach`: a talk with a block at the terminal; `blockhouse chat <name>` is the same.
+// `blockhouse attach`: a talk with a block, at the terminal or line by line from a pipe.
 import { Command, Option } from 'clipanion';
 import { Api } from '../api.ts';
 import type { ExitKind } from '../exit-codes.ts';
 import { isColored, isTerminal, styleFor } from '../output.ts';
 import { ServerCommand } from '../server-command.ts';
 import { isWatched } from '../spinner.ts';
+import type { TalkOptions } from '../talk.ts';
 
 /** The base of the commands that talk with a block. */
 export abstract class TalkCommand extends ServerCommand {
@@ -14,14 +15,31 @@ export abstract class TalkCommand extends ServerCommand {
     return this.withServer(async ({ client }, signal) => {
       const { attach } = await import('../attach.ts');
       const api = new Api(client.withSignal(new AbortController().signal));
-      const { stdin } = this.context;
-      const terminal = isTerminal(stdin) && isTerminal(this.stderr);
-      const style = styleFor(isColored(this.stderr, this.context.env));
-      const watched = isWatched(this.stderr, this.context.env);
-      const view = { style, isWatched: watched, isVerbose: this.verbose && watched };
       // At a terminal Ctrl-C is a key that `attach` reads. A SIGINT from another process still interrupts.
-      return attach({ api, block: name, input: stdin, output: this.stderr, stdout: this.stdout, terminal, signal, ...view });
+      return this.withTyping((typing) => attach({ ...typing, api, block: name, signal }));
     });
+  }
+
+  /** Whether a person can type a conversation. */
+  protected get isConversation(): boolean {
+    return isTerminal(this.context.stdin) && isTerminal(this.stderr);
+  }
+
+  /** Runs a conversation with the streams and the history of this terminal. */
+  protected async withTyping(work: (typing: Omit<TalkOptions, 'signal'>) => Promise<ExitKind>): Promise<ExitKind> {
+    const { stdin, env } = this.context;
+    const terminal = this.isConversation;
+    const watched = isWatched(this.stderr, env);
+    const view = { style: styleFor(isColored(this.stderr, env)), isWatched: watched, isVerbose: this.verbose && watched };
+    const typing = { input: stdin, output: this.stderr, stdout: this.stdout, terminal, ...view };
+    if (!terminal) return work(typing);
+    const { historyPath, LineHistory } = await import('../line-history.ts');
+    const history = await LineHistory.open(historyPath((await this.config()).workspace), (text) => this.say(text));
+    try {
+      return await work({ ...typing, history });
+    } finally {
+      await history.settle();
+    }
   }
 }
 
@@ -32,8 +50,11 @@ export class AttachCommand extends TalkCommand {
     category: 'Messages',
     description: 'Talk with a block; replies show while they are written',
     details: `
-      Each line is a message. Ctrl-C ends the reply that is being written, or leaves if there is none; Ctrl-D leaves. \`/help\` lists
-      the commands of the talk. With piped input, each line is sent after the reply to the line before it.
+      Shows the end of the conversation so far. Ctrl-C cancels the reply that is being written, or leaves if there is none; \`/bye\` and
+      Ctrl-D leave. \`/help\` lists the commands. The up arrow brings back what you sent before, also in earlier conversations: the last
+      500 messages are in \`.cli-history\` in the workspace, which only you can read.
+
+      With piped input, each line is a message, sent after the reply to the line before it.
     `,
     examples: [['Talk', '$0 attach my-block']],
   });

@@ -1,32 +1,40 @@
-// `blockhouse chat`: one question, one answer, in this process; without an adapter, a talk with a block.
+// `blockhouse chat`: a conversation or one message, with a block by its server, or with a model in this process.
 import { Command, Option } from 'clipanion';
 import * as t from 'typanion';
-import type { ChatDone, ChatRequest, ChatResponse, ChatStreamEvent, Core, ErrorBody } from '../../core/index.ts';
+import type { ChatRequest, Core, ErrorBody } from '../../core/index.ts';
 import { CliError, type ExitKind } from '../exit-codes.ts';
-import { isTerminal, oneLine, TextPrinter, toJson, write } from '../output.ts';
+import { isTerminal, oneLine, toJson, write } from '../output.ts';
+import { isWatched } from '../spinner.ts';
 import { TalkCommand } from './attach.ts';
 
-/** Looser than the rule for names. A text that does not match is meant as a message. */
-const BLOCK_NAME = /^[\w.-]{1,64}$/;
+const ONE_ARGUMENT = 'A message to a model is one argument; put it in quotes.';
 
 /** Prints the answer; with `--json`, the events of the stream or the answer as JSON. */
 export class ChatCommand extends TalkCommand {
   static override readonly paths = [['chat']];
   static override readonly usage = Command.Usage({
     category: 'Providers',
-    description: 'Ask a model directly, without a block or a server',
+    description: 'Talk with a model or a block, or ask one thing',
     details: `
-      Prints the answer while it comes. The message is the argument, or standard input when it is \`-\` or when nothing is given and
-      input is piped. Needs no server.
+      Without a message, it opens a conversation: \`/help\` lists the commands, Ctrl-C cancels an answer, \`/bye\` leaves. A conversation
+      with a model needs no server and is gone when the command ends. One with a block stays in the block's history, as with
+      \`blockhouse attach\`.
 
-      Without \`--adapter\`, the argument is the name of a block to talk with, as in \`blockhouse attach <name>\`.
+      One word is a block if a block has that name and neither \`--adapter\` nor \`--model\` is given; otherwise it is a message. Without
+      \`--adapter\`, the message goes to the only adapter that is ready, or to the one that lists the model.
+
+      Piped input follows the message after a blank line, or is the message if there is none. If the pipe stays empty for 10 seconds,
+      the message is sent without it; with \`-\` as the message, the command waits as long as it takes. In a loop such as
+      \`while read\`, add \`< /dev/null\`, or the command reads the input of the loop.
 
       With \`--json\`, each event of the stream is one JSON line; with \`--json --no-stream\`, the answer is one document.
     `,
     examples: [
+      ['Talk with a model', '$0 chat --adapter <id>'],
       ['Ask a model', '$0 chat --adapter <id> "Why is the sky blue?"'],
-      ['Ask about a file', '$0 chat --adapter <id> --system "Summarise." < notes.txt'],
+      ['Ask about a log', 'cat error.log | $0 chat --adapter <id> "What went wrong?"'],
       ['Talk with a block', '$0 chat my-block'],
+      ['Ask a block', '$0 chat my-block "Any news?"'],
     ],
   });
 
@@ -36,77 +44,102 @@ export class ChatCommand extends TalkCommand {
   maxTokens = Option.String('--max-tokens', { validator: t.isNumber(), description: 'Longest answer, in tokens; default: 4096' });
   temperature = Option.String('--temperature', { validator: t.isNumber(), description: 'From 0 to 1' });
   whole = Option.Boolean('--no-stream', false, { description: 'Print the answer when it is complete' });
-  message = Option.String({ required: false, name: 'message' });
+  first = Option.String({ required: false, name: 'block' });
+  second = Option.String({ required: false, name: 'message' });
 
   protected override async run(): Promise<ExitKind> {
-    const { adapter } = this;
-    if (adapter === undefined) return this.#talkWithBlock();
+    const { isBlock, mayBeBlock } = await import('../block-place.ts');
+    const { workspace } = await this.config();
+    const { first, second } = this;
+    if (second !== undefined && this.#namesModel) throw new CliError('usage', `${ONE_ARGUMENT} --adapter and --model do not go with a block.`);
+    if (first !== undefined && !this.#namesModel && (await isBlock(workspace, first))) return this.#blockTurn(first, second);
+    if (second !== undefined) throw new CliError('usage', `There is no block ${oneLine(first ?? '')}. ${ONE_ARGUMENT}`);
+    if (first === undefined && this.isConversation) return this.#conversation();
+    if (first !== undefined && !this.#namesModel && mayBeBlock(first)) await this.say(`note: there is no block ${first}, so this goes to a model.`);
     return this.interruptible(async (signal) => {
-      const { readMessage } = await import('../input.ts');
-      const message = await readMessage(this.message, isTerminal(this.context.stdin), this.context.stdin, signal);
-      return this.withCore(async (core) => {
-        const request = this.#request(core, adapter, message);
-        if (this.whole) await this.#printWhole(core, request, signal);
-        else await this.#printStream(core, request, signal);
-        return 'ok';
-      });
+      const message = await this.#message(first, signal);
+      return this.withCore(async (core) => this.#answer(core, message, signal));
     });
   }
 
-  #talkWithBlock(): Promise<ExitKind> {
-    if (this.message !== undefined && BLOCK_NAME.test(this.message)) return this.talk(this.message);
-    const first = this.message === undefined ? 'Name a block to talk with, or an adapter' : 'A message needs --adapter';
-    throw new CliError('usage', `${first}; \`${this.command} ls\` lists the blocks, \`${this.command} adapters\` the adapters.`);
+  get #namesModel(): boolean {
+    return this.adapter !== undefined || this.model !== undefined;
   }
 
   protected override jsonFailure(body: Partial<ErrorBody>): unknown {
     return this.whole ? body : { type: 'error', ...body };
   }
 
-  #request(core: Core, adapter: string, message: string): ChatRequest {
-    const { maxTokens, temperature } = this;
-    return {
-      adapter,
-      model: this.model ?? core.adapter(adapter).defaultModel,
-      messages: [...(this.system === undefined ? [] : [{ role: 'system' as const, content: this.system }]), { role: 'user', content: message }],
-      config: { ...(maxTokens !== undefined && { maxTokens }), ...(temperature !== undefined && { temperature }) },
-    };
+  async #message(argument: string | undefined, signal: AbortSignal): Promise<string> {
+    const { readMessage } = await import('../input.ts');
+    const { stdin } = this.context;
+    return readMessage(argument, { input: stdin, isTerminal: isTerminal(stdin), signal, say: (text) => this.say(text) });
   }
 
-  async #printStream(core: Core, request: ChatRequest, signal: AbortSignal): Promise<void> {
-    const printer = new TextPrinter(this.stdout);
-    try {
-      for await (const event of core.stream(request, { signal })) await this.#show(event, printer);
-    } finally {
-      // A remark or an error that follows must start on its own line.
-      await printer.end();
+  /** A conversation with a block, or one message where there is one or none can be typed. */
+  #blockTurn(block: string, argument?: string): Promise<ExitKind> {
+    this.#refuseModelOptions(block);
+    if (argument === undefined && this.isConversation) {
+      this.#refuseJson();
+      return this.talk(block);
     }
+    return this.withServer(async (api, signal) => {
+      const { exchange, WAIT_SECONDS } = await import('../exchange.ts');
+      const message = await this.#message(argument, signal);
+      const { stdout, stderr, json, verbose: isVerbose, whole } = this;
+      const view = { stdout, stderr, json, isStreamed: !whole, isVerbose, isWatched: !json && isWatched(stderr, this.context.env) };
+      const say = (text: string): Promise<void> => this.say(text);
+      return exchange(message, { ...view, api, block, signal, say, hint: (...words) => this.hint(...words), timeoutMs: WAIT_SECONDS * 1000 });
+    });
   }
 
-  async #show(event: ChatStreamEvent, printer: TextPrinter): Promise<void> {
-    if (this.json) await write(this.stdout, `${toJson(event)}\n`);
-    else if (event.type === 'content') await printer.print(event.text);
-    else if (event.type === 'done') {
-      await printer.end();
-      await this.#remark(event);
-    }
+  #refuseModelOptions(block: string): void {
+    const { system, maxTokens, temperature } = this;
+    const [option] =
+      Object.entries({ '--system': system, '--max-tokens': maxTokens, '--temperature': temperature }).find(([, value]) => value !== undefined) ?? [];
+    if (option === undefined) return;
+    throw new CliError('usage', `${option} is for a model; the block ${block} has its own, which \`${this.hint('config', 'edit', block)}\` changes.`);
   }
 
-  async #printWhole(core: Core, request: ChatRequest, signal: AbortSignal): Promise<void> {
-    const answer = await core.chat(request, { signal });
+  #refuseJson(): void {
+    if (this.json) throw new CliError('usage', '--json needs a message, because a conversation has no JSON output.');
+  }
+
+  #conversation(): Promise<ExitKind> {
+    this.#refuseJson();
+    return this.interruptible(async (signal) =>
+      this.withCore(async (core) => {
+        const { talkWithModel } = await import('../model-talk.ts');
+        const request = await this.#request(core, signal);
+        return this.withTyping((typing) => talkWithModel({ ...typing, core, request, system: this.system, signal }));
+      }),
+    );
+  }
+
+  async #request(core: Core, signal: AbortSignal): Promise<Omit<ChatRequest, 'messages'>> {
+    const { chooseModel } = await import('../model-choice.ts');
+    const { adapter, model, maxTokens, temperature } = this;
+    const config = { ...(maxTokens !== undefined && { maxTokens }), ...(temperature !== undefined && { temperature }) };
+    return { ...(await chooseModel(core, { adapter, model }, { signal, command: this.command })), config };
+  }
+
+  async #answer(core: Core, message: string, signal: AbortSignal): Promise<ExitKind> {
+    const { ModelReply } = await import('../model-reply.ts');
+    const instructions = this.system === undefined ? [] : [{ role: 'system' as const, content: this.system }];
+    const request: ChatRequest = { ...(await this.#request(core, signal)), messages: [...instructions, { role: 'user', content: message }] };
     if (this.json) {
-      await write(this.stdout, `${toJson(answer)}\n`);
-      return;
+      if (this.whole) await this.#print(await core.chat(request, { signal }));
+      else for await (const event of core.stream(request, { signal })) await this.#print(event);
+      return 'ok';
     }
-    const printer = new TextPrinter(this.stdout);
-    await printer.print(answer.message.content);
-    await printer.end();
-    await this.#remark(answer);
+    const { stdout, stderr } = this;
+    const watched = isWatched(stderr, this.context.env);
+    const reply = new ModelReply({ stdout, stderr, say: (text) => this.say(text), isWatched: watched, isVerbose: this.verbose && watched });
+    await (this.whole ? reply.whole(core, request, signal) : reply.stream(core, request, signal));
+    return 'ok';
   }
 
-  /** Says what the text alone does not show: warnings and an unusual stop reason. */
-  async #remark({ stopReason, warnings }: ChatDone | ChatResponse): Promise<void> {
-    for (const { field, message } of warnings ?? []) await this.say(`note: ${oneLine(`${field}: ${message}`)}`);
-    if (stopReason !== 'end_turn') await this.say(`note: the answer ended with ${stopReason}.`);
+  async #print(document: unknown): Promise<void> {
+    await write(this.stdout, `${toJson(document)}\n`);
   }
 }

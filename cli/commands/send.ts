@@ -1,18 +1,14 @@
 // `blockhouse send` and `queue`: messages to a block.
 import { Command, Option } from 'clipanion';
-import type { ChatReceipt, ReplyStep } from '../../core/index.ts';
 import type { Api, Told } from '../api.ts';
-import type { Outcome, Watcher } from '../conversation.ts';
 import { CliError, type ExitKind } from '../exit-codes.ts';
 import { readMessage } from '../input.ts';
-import { isTerminal, oneLine, toJson, write, writeLines } from '../output.ts';
+import { isTerminal, oneLine, writeLines } from '../output.ts';
 import { queueTable } from '../report-tables.ts';
 import { ServerCommand } from '../server-command.ts';
-import { isWatched, Spinner } from '../spinner.ts';
+import { isWatched } from '../spinner.ts';
 
 const category = 'Messages';
-/** The longest wait without `--timeout`: a script must not hang for ever. */
-const WAIT_SECONDS = 600;
 /** The longest timer of Node. */
 const LONGEST_MS = 2_147_483_647;
 
@@ -23,8 +19,11 @@ export class SendCommand extends ServerCommand {
     category,
     description: 'Send a message to a block',
     details: `
-      The message is the argument, or standard input when it is \`-\` or when nothing is given and input is piped. It is on disk before
-      the command ends. Prints the id of the message; with \`--wait\` the answer, with \`--stream\` the answer while it is written.
+      Prints the id of the message once it is on disk; with \`--wait\` the answer, with \`--stream\` the answer while it is written.
+
+      Piped input follows the message after a blank line, or is the message if there is none. If the pipe stays empty for 10 seconds,
+      the message is sent without it; with \`-\` as the message, the command waits as long as it takes. In a loop such as
+      \`while read\`, add \`< /dev/null\`, or the command reads the input of the loop.
 
       The wait ends with the answer, when the message fails, or after \`--timeout\`, and then the message stays. A block that is stopped,
       paused or failed will not answer; the command says so at once, with the command that changes it.
@@ -35,7 +34,7 @@ export class SendCommand extends ServerCommand {
     examples: [
       ['Leave a message', '$0 send my-block "Any news?"'],
       ['See the answer while it is written', '$0 send my-block --stream "Why is the sky blue?"'],
-      ['Ask about a file', '$0 send my-block --wait < notes.txt > answer.txt'],
+      ['Ask about a log', 'cat error.log | $0 send my-block --wait "What went wrong?" > answer.txt'],
     ],
   });
 
@@ -47,116 +46,26 @@ export class SendCommand extends ServerCommand {
   name = Option.String({ name: 'name' });
   message = Option.String({ required: false, name: 'message' });
 
-  #spinner: Spinner | undefined;
-
   protected override async run(): Promise<ExitKind> {
+    const { WAIT_SECONDS, exchange, remarkOn } = await import('../exchange.ts');
     const timeoutMs = Number(this.timeout ?? WAIT_SECONDS) * 1000;
     if (!(timeoutMs > 0 && timeoutMs <= LONGEST_MS)) throw new CliError('usage', '--timeout must be a number of seconds above 0.');
     if (this.timeout !== undefined && !this.wait && !this.stream) throw new CliError('usage', '--timeout needs --wait or --stream.');
     return this.withServer(async (api, signal) => {
-      const message = await readMessage(this.message, isTerminal(this.context.stdin), this.context.stdin, signal);
-      if (this.wait || this.stream) return this.#converse(api, message, signal, timeoutMs);
-      const receipt = await api.post(this.name, message, this.clientId);
+      const { stdin, env } = this.context;
+      const { name: block, stdout, stderr, json, verbose: isVerbose, stream: isStreamed, clientId } = this;
+      const say = (text: string): Promise<void> => this.say(text);
+      const sender = { api, block, say, hint: (...words: string[]) => this.hint(...words) };
+      const message = await readMessage(this.message, { input: stdin, isTerminal: isTerminal(stdin), signal, say });
+      if (this.wait || this.stream) {
+        const view = { stdout, stderr, json, isStreamed, isVerbose, isWatched: !json && isWatched(stderr, env) };
+        return exchange(message, { ...sender, ...view, timeoutMs, clientId, signal });
+      }
+      const receipt = await api.post(block, message, clientId);
       await this.print(receipt, [oneLine(receipt.id)]);
-      await this.#remark(api, receipt);
+      await remarkOn(receipt, sender);
       return 'ok';
     });
-  }
-
-  protected override say(text: string): Promise<void> {
-    this.#spinner?.clear();
-    return super.say(text);
-  }
-
-  async #remark(api: Api, { running, position, note }: ChatReceipt): Promise<void> {
-    if (running && note.includes('waits')) await this.say(`note: ${oneLine(await this.#hindrance(api))}`);
-    else if (!running) await this.say(`note: the monitor of ${this.name} does not run; \`${this.hint('start', this.name)}\` starts it.`);
-    else if (position > 0) await this.say(`note: messages before it: ${position}.`);
-  }
-
-  /** Why it does not answer now, and the command that changes it. */
-  async #hindrance(api: Api): Promise<string> {
-    const { state, why, fix } = await api.explain(this.name);
-    return `${this.name} is ${state} and does not answer now. ${why}${fix === null ? '' : ` \`${fix}\` changes that.`}`;
-  }
-
-  async #converse(api: Api, message: string, signal: AbortSignal, timeoutMs: number): Promise<ExitKind> {
-    const { CONNECTION_NOTES, Conversation, faultOf } = await import('../conversation.ts');
-    const { ReplyPrinter } = await import('../reply-printer.ts');
-    const conversation = await Conversation.open(api, this.name);
-    const { withSpinner } = await import('../wait-display.ts');
-    const { speedText } = await import('../wait-text.ts');
-    const spinner = new Spinner(this.stderr, !this.json && isWatched(this.stderr, this.context.env));
-    this.#spinner = spinner;
-    const printer = new ReplyPrinter(this.stdout, (text) => this.say(text));
-    try {
-      const receipt = await conversation.send(message, signal, { clientId: this.clientId, connection: (state) => this.say(CONNECTION_NOTES[state]) });
-      await this.#remark(api, receipt);
-      // At a terminal, the remark must not continue the line of the reply.
-      const leave = (): Promise<void> => this.say(`The message stays; \`${this.hint('queue', this.name, '--cancel', receipt.id)}\` cancels it.`);
-      signal.addEventListener('abort', () => void printer.end().then(leave));
-      const tooLong = AbortSignal.timeout(timeoutMs);
-      const outcome = await conversation
-        .outcome(
-          receipt.id,
-          withSpinner(
-            {
-              ...this.#watcher(api, (step) => printer.step(step)),
-              connection: (state) => printer.remark(CONNECTION_NOTES[state]),
-            },
-            spinner,
-            { api, block: this.name, id: receipt.id, ahead: receipt.position, isRunning: receipt.running, isStreamed: this.stream },
-          ),
-          AbortSignal.any([signal, tooLong]),
-        )
-        .catch((error: unknown) => {
-          if (error instanceof CliError && error.kind === 'server') {
-            const later = this.hint('history', this.name, '--id', receipt.id);
-            throw new CliError('server', `${error.message} The message stays; \`${later}\` shows its answer.`, error);
-          }
-          if (!tooLong.aborted || signal.aborted) throw error;
-          throw new CliError(
-            'provider',
-            `There is no answer after ${timeoutMs / 1000} s; the message stays, and \`${this.hint('queue', this.name)}\` shows it.`,
-            error,
-          );
-        });
-      spinner.stop();
-      const fault = faultOf(outcome);
-      if (this.json) await this.#printOutcome(outcome, fault);
-      else await printer.finish(outcome);
-      const speed = this.verbose && spinner.isWatched && outcome.answer !== undefined ? speedText(outcome.answer) : undefined;
-      if (speed !== undefined) await this.say(speed);
-      if (fault === undefined) return 'ok';
-      if (!this.json) throw fault;
-      await this.say(`blockhouse: ${oneLine(fault.message)}`);
-      return fault.kind;
-    } finally {
-      spinner.stop();
-      await printer.end();
-      conversation.close();
-    }
-  }
-
-  #watcher(api: Api, show: (step: ReplyStep) => Promise<void>): Watcher {
-    let told = '';
-    const step = async (step: ReplyStep): Promise<void> => {
-      if (this.stream) await (this.json ? write(this.stdout, `${toJson(step)}\n`) : show(step));
-    };
-    const stalled = async (): Promise<void> => {
-      const { state, why, next } = await api.explain(this.name);
-      if (state !== told && state !== 'working' && state !== 'idle') await this.say(`note: ${oneLine(`${why} ${next}`)}`);
-      told = state;
-    };
-    return { step, stalled };
-  }
-
-  async #printOutcome({ message, answer }: Outcome, fault: CliError | undefined): Promise<void> {
-    const type = this.stream ? { event: 'outcome' } : {};
-    await write(
-      this.stdout,
-      `${toJson({ ...type, status: message.status, message, answer: answer ?? null, ...(fault !== undefined && { error: fault.message }) })}\n`,
-    );
   }
 }
 

@@ -17,7 +17,8 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const CLI = `${ROOT}dist/cli/main.js`;
 
 export interface RunOptions {
-  readonly input?: string;
+  /** Null leaves the standard input of a process open, for the test to write. */
+  readonly input?: string | null;
   readonly env?: Record<string, string>;
 }
 
@@ -38,12 +39,12 @@ function environment(t: Test, env: RunOptions['env']): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], HOME: t.testdirName, NO_COLOR: '1', ...env };
 }
 
-/** Starts the command; it is killed at the end of the test if it still runs. */
-export function start(t: Test, args: readonly string[], { input, env }: RunOptions = {}): Started {
+/** Starts the command, with an empty standard input unless some is given; it is killed at the end of the test if it still runs. */
+export function start(t: Test, args: readonly string[], { input = '', env }: RunOptions = {}): Started {
   const child = spawn(process.execPath, [CLI, ...args], { cwd: ROOT, env: environment(t, env), stdio: ['pipe', 'pipe', 'pipe'] });
   t.teardown(() => child.kill('SIGKILL'));
   child.stdin.on('error', () => undefined); // a command that wants no input may be gone before it is written
-  if (input !== undefined) child.stdin.end(input);
+  if (input !== null) child.stdin.end(input);
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (chunk: Buffer) => {
@@ -63,15 +64,15 @@ export function start(t: Test, args: readonly string[], { input, env }: RunOptio
   return { child, ended, printed };
 }
 
-/** Runs the command to its end, with an empty standard input unless some is given. */
+/** Runs the command to its end. */
 export function run(t: Test, args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
-  return start(t, args, { input: '', ...options }).ended;
+  return start(t, args, options).ended;
 }
 
 /** The same in this process: its streams are no terminals, and its environment is not that of the process. */
 export async function runHere(t: Test, args: readonly string[], { input = '', env }: RunOptions = {}): Promise<Outcome> {
   const [stdout, stderr] = [new TextSink(), new TextSink()];
-  const context = { ...Cli.defaultContext, env: environment(t, env), stdin: Readable.from(input === '' ? [] : [Buffer.from(input)]), stdout, stderr };
+  const context = { ...Cli.defaultContext, env: environment(t, env), stdin: Readable.from(input ? [Buffer.from(input)] : []), stdout, stderr };
   const code = await runProgram(args, context);
   return { code, stdout: stdout.text, stderr: stderr.text };
 }

@@ -21,6 +21,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'echo http://192.168.1.20:11434 | blockhouse auth set ollama --field baseURL': 'names a machine of the reader',
   'blockhouse auth set anthropic': 'asks for a key at a terminal; the piped form beside it is run',
   'blockhouse chat ada': 'is a conversation at a terminal',
+  'blockhouse chat --adapter ollama --model gemma4': 'is a conversation at a terminal',
   'npm pack': 'installs a package outside of the test; a link to this build stands in for it',
   'systemctl --user edit blockhouse': 'opens an editor',
   '[Service]': 'is the content of a file of systemd',
@@ -64,7 +65,7 @@ t.test('the walk of the page on blocks', async (t) => {
 
 t.test('a local model in five minutes', async (t) => {
   const output = await read('local-model.md', await reader(t));
-  t.match(output('blockhouse chat'), ANSWER);
+  t.match(output('blockhouse chat --adapter ollama --model gemma4 "Why'), ANSWER);
   t.match(output('echo "Blockhouse keeps'), ANSWER);
   t.match(JSON.parse(output('TOKEN=')), { provider: 'ollama', message: { content: ANSWER } });
 });

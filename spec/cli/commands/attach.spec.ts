@@ -1,11 +1,10 @@
 import t from 'tap';
 import { openDesk } from '../run.ts';
 
-t.test('piped lines are answered one after the other; chat <name> is the same', async (t) => {
+t.test('piped lines are answered one after the other', async (t) => {
   const { on } = await openDesk(t);
   await on(['new', 'one', '--provider', 'ollama', '--model', 'm', '--start']);
-  for (const command of ['attach', 'chat'])
-    t.same(await on([command, 'one'], { input: 'hi\nho\n' }), { code: 0, stdout: 'Hello, you\nHello, you\n', stderr: '' });
+  t.same(await on(['attach', 'one'], { input: 'hi\nho\n' }), { code: 0, stdout: 'Hello, you\nHello, you\n', stderr: '' });
 });
 
 t.test('a block that is not there is 2', async (t) => {

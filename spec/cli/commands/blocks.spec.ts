@@ -15,7 +15,6 @@ t.test('without a server each command says so in one line, with the cure, and en
     ['start', 'x', 'y'],
     ['send', 'x', 'hi'],
     ['attach', 'x'],
-    ['chat', 'x'],
     ['logs', 'x', '-f'],
     ['config', 'get', 'x'],
     ['rm', 'x', '--yes'],

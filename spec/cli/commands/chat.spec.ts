@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import t, { type Test } from 'tap';
 import { CHAT, DAEMON_END, daemonLine, friendlyDaemon } from '../../support/server.ts';
 import { type Answerer, type FakeUpstream, sendJson, startUpstream } from '../../support/upstream.ts';
-import { type RunOptions, runHere, start } from '../run.ts';
+import { openDesk, type RunOptions, runHere, start } from '../run.ts';
 
 async function daemon(t: Test, answer: Answerer): Promise<{ upstream: FakeUpstream; env: Record<string, string>; args: string[] }> {
   const upstream = await startUpstream(t, answer);
@@ -148,12 +148,55 @@ t.test('a reader that leaves ends it quietly with 0, and the upstream connection
   t.match(await ended, { code: 0, stderr: '' });
 });
 
-t.test('without an adapter a name is a block to talk with, and anything else lacks one', async (t) => {
+t.test('an argument and a pipe are one message', async (t) => {
+  const { args, env, upstream } = await daemon(t, friendlyDaemon);
+  await runHere(t, [...args, 'explain'], { env, input: 'line 1\nline 2\n' });
+  t.match(sentTo(upstream), { messages: [{ content: 'explain\n\nline 1\nline 2\n' }] });
+});
+
+t.test('without an adapter, the only one that can be used is asked, for a model that it has', async (t) => {
+  const { env, upstream } = await daemon(t, friendlyDaemon);
   const workspace = t.testdir();
-  t.match(await runHere(t, ['chat', 'hi', '--workspace', workspace]), { code: 6, stderr: /^blockhouse: No server is running for the workspace / });
-  t.match(await runHere(t, ['chat', 'hi there', '--workspace', workspace]), {
-    code: 2,
-    stderr: /^blockhouse: A message needs --adapter; `.* ls` .*`.* adapters` .*\n$/,
-  });
-  t.match(await runHere(t, ['chat', '--workspace', workspace]), { code: 2, stderr: /^blockhouse: Name a block to talk with, or an adapter; / });
+  t.match(await runHere(t, ['chat', 'Why is the sky blue?', '--workspace', workspace], { env }), { code: 0, stdout: 'Hello, you\n', stderr: '' });
+  t.match(JSON.parse(upstream.requests.at(-1)?.body ?? ''), { model: 'm:1b', messages: [{ content: 'Why is the sky blue?' }] });
+  t.match(await runHere(t, ['chat', '--model', 'm', '--workspace', workspace], { env, input: 'piped' }), { code: 0, stdout: 'Hello, you\n' });
+  t.match(JSON.parse(upstream.requests.at(-1)?.body ?? ''), { model: 'm', messages: [{ content: 'piped' }] });
+});
+
+t.test('one word that is no block is a message, and a note says so', async (t) => {
+  const { env } = await daemon(t, friendlyDaemon);
+  t.same(await runHere(t, ['chat', '--model', 'm', 'hi', '--workspace', t.testdir()], { env }), { code: 0, stdout: 'Hello, you\n', stderr: '' });
+  const unknown = await runHere(t, ['chat', 'hi', '--workspace', t.testdir()], { env: { OLLAMA_BASE_URL: 'http://127.0.0.1:9' } });
+  t.match(unknown, { code: 3, stderr: /^note: there is no block hi, so this goes to a model\.\nblockhouse: No adapter is ready yet; `.* adapters`/ });
+});
+
+t.test('a block is asked by its name, with a message, a pipe, or both', async (t) => {
+  const { on } = await openDesk(t);
+  await on(['new', 'one', '--provider', 'ollama', '--model', 'm', '--start']);
+  t.same(await on(['chat', 'one', 'hi']), { code: 0, stdout: 'Hello, you\n', stderr: '' });
+  t.same(await on(['chat', 'one', '--no-stream', 'explain'], { input: 'a\nb' }), { code: 0, stdout: 'Hello, you\n', stderr: '' });
+  t.same(await on(['chat', 'one'], { input: 'c\nd' }), { code: 0, stdout: 'Hello, you\n', stderr: '' });
+  const { messages } = JSON.parse((await on(['history', 'one', '--json'])).stdout) as { messages: { role: string; content: string }[] };
+  t.same(
+    messages.filter(({ role }) => role === 'user').map(({ content }) => content),
+    ['hi', 'explain\n\na\nb', 'c\nd'],
+  );
+  const lines = (await on(['chat', 'one', '--json', 'hi'])).stdout.trim().split('\n');
+  t.match(JSON.parse(lines.at(-1) ?? ''), { event: 'outcome', answer: { content: 'Hello, you' } });
+});
+
+t.test('what does not go together is refused, with what to do', async (t) => {
+  const { on } = await openDesk(t);
+  await on(['new', 'one', '--provider', 'ollama', '--model', 'm']);
+  t.match(await on(['chat', '--model', 'm', 'why', 'so']), { code: 2, stderr: /one argument; put it in quotes/ });
+  t.match(await on(['chat', 'one', '--system', 'x', 'hi']), { code: 2, stderr: /--system is for a model; the block one has its own/ });
+  t.match(await on(['chat', 'one', '--temperature', '0', 'hi']), { code: 2, stderr: /--temperature is for a model/ });
+  t.match(await on(['chat', 'hello', 'there']), { code: 2, stderr: /There is no block hello\. A message to a model is one argument; put it in quotes\./ });
+  t.match(await on(['chat']), { code: 2, stderr: /The message on standard input is empty\./ });
+});
+
+t.test('a block whose server does not run is named by the exit code, not asked of a model', async (t) => {
+  const workspace = t.testdir({ blocks: { one: {} } });
+  t.match(await runHere(t, ['chat', 'one', 'hi', '--workspace', workspace]), { code: 6, stderr: /^blockhouse: No server is running for the workspace / });
+  t.match(await runHere(t, ['chat', 'one', '--workspace', workspace]), { code: 6 });
 });

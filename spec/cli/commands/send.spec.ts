@@ -16,7 +16,7 @@ async function withBlock(desk: Desk, ...args: string[]): Promise<Desk> {
 t.test('a message is left: its id on stdout, a warning where nobody answers', async (t) => {
   const { on } = await withBlock(await openDesk(t));
   const first = await on(['send', 'one', 'hello\x1b[2J']);
-  t.match(first, { code: 0, stdout: /^\S+\n$/, stderr: /^note: the monitor of one does not run; `.* start one .*` starts it\.\n$/ });
+  t.match(first, { code: 0, stdout: /^\S+\n$/, stderr: /^note: the monitor of one is not running; `.* start one .*` starts it\.\n$/ });
   t.match(JSON.parse((await on(['send', 'one', '-', '--json'], { input: 'piped' })).stdout), { queued: true, block: 'one', position: 1 });
   const again = ['send', 'one', 'x', '--client-id', 'mine'];
   t.equal((await on(again)).stdout, (await on(again)).stdout);
@@ -92,7 +92,7 @@ t.test('Ctrl-C in mid-stream ends the command, not the reply', async (t) => {
   const { child, printed, ended } = desk.begin(['send', 'one', '--stream', 'hi']);
   await printed('half');
   child.kill('SIGINT');
-  t.match(await ended, { code: 130, stdout: 'half \n', stderr: /^The message stays; `.* queue one --cancel \S+ .*` cancels it\.\n$/ });
+  t.match(await ended, { code: 130, stdout: 'half \n', stderr: /^The message stays in the queue; `.* queue one --cancel \S+ .*` cancels it\.\n$/ });
   finish();
   for (;;) if ((await desk.on(['queue', 'one'])).stderr.includes('Every message has its answer.')) break;
 });
@@ -109,7 +109,7 @@ t.test('Ctrl-C at a terminal ends the line of the reply before anything else is 
   await until('the reply has begun', () => readFileSync(path, 'utf8') === 'half ');
   child.kill('SIGINT');
   await once(child, 'close');
-  t.match(readFileSync(path, 'utf8'), /^half \nThe message stays; .*\n$/);
+  t.match(readFileSync(path, 'utf8'), /^half \nThe message stays in the queue; .*\n$/);
 });
 
 t.test('a server that is killed and started again while somebody waits: the wait goes on, and the answer is printed', async (t) => {
@@ -141,7 +141,7 @@ t.test('who waits for a block that does not run waits no longer than was said, a
   t.match(await on(['send', 'idle', '--wait', '--timeout', '0.5', 'hello']), {
     code: 4,
     stdout: '',
-    stderr: /There is no answer after 0\.5 s; the message stays, and `.* queue idle.*` shows it/,
+    stderr: /No answer came within 0\.5 s\. The message stays in the queue; `.* queue idle.*` shows it/,
   });
   t.match((await on(['queue', 'idle'])).stdout, 'hello');
   t.match(await on(['send', 'idle', '--wait', '--timeout', 'soon', 'x']), { code: 2, stderr: /--timeout must be a number of seconds/ });
@@ -156,7 +156,7 @@ t.test('who waits at a paused block is told at once, with the command that chang
   t.match(await on(['send', 'one', '--wait', '--timeout', '0.2', 'hello']), {
     code: 4,
     stderr:
-      /^note: one is paused and does not answer now\. The kill switch is set: for a test\. `blockhouse unhalt` changes that\.\nblockhouse: There is no answer after 0\.2 s/,
+      /^note: one is paused and does not answer now\. The kill switch is set: for a test\. `blockhouse unhalt` changes that\.\nblockhouse: No answer came within 0\.2 s/,
   });
 });
 

@@ -21,7 +21,7 @@ t.test('without a file the bytes go through a pipe', async (t) => {
   const { on, begin } = await openDesk(t);
   await on(['new', 'one', '--provider', 'ollama']);
   const exporting = begin(['export', 'one']);
-  const importing = begin(['import', '-', '--as', 'two']);
+  const importing = begin(['import', '-', '--as', 'two'], { input: null });
   exporting.child.stdout.pipe(importing.child.stdin);
   t.match(await importing.ended, { code: 0, stdout: 'two\n' });
 });

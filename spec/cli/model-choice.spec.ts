@@ -1,0 +1,47 @@
+import t from 'tap';
+import { chooseModel } from '../../cli/model-choice.ts';
+import type { AdapterStatus, Core } from '../../core/index.ts';
+
+const context = { signal: new AbortController().signal, command: 'blockhouse' };
+
+/** A core whose adapters are ready as far as they are named, each with its models; the first is its default. */
+function coreOf(models: Readonly<Record<string, readonly string[]>>, ready: readonly string[] = Object.keys(models)): Core {
+  const defaultModel = (id: string): string => `default-of-${id}`;
+  return {
+    adapter: (id: string) => ({ id, defaultModel: defaultModel(id) }),
+    status: async () => Object.keys(models).map((id) => ({ id, ready: ready.includes(id), defaultModel: defaultModel(id) }) as AdapterStatus),
+    models: async (id: string) => ({ provider: id, models: models[id] ?? [], count: models[id]?.length ?? 0 }),
+  } as unknown as Core;
+}
+
+t.test('an adapter has a default model, and nothing else is looked at', async (t) => {
+  t.same(await chooseModel(coreOf({}), { adapter: 'a' }, context), { adapter: 'a', model: 'default-of-a' });
+  t.same(await chooseModel(coreOf({}), { adapter: 'a', model: 'x' }, context), { adapter: 'a', model: 'x' });
+});
+
+t.test('the only ready adapter is asked, for its default model or the first that it has', async (t) => {
+  t.same(await chooseModel(coreOf({ a: ['x', 'default-of-a'], b: [] }, ['a']), {}, context), { adapter: 'a', model: 'default-of-a' });
+  t.same(await chooseModel(coreOf({ a: ['x', 'y'] }), {}, context), { adapter: 'a', model: 'x' });
+  t.same(await chooseModel(coreOf({ a: [] }), {}, context), { adapter: 'a', model: 'default-of-a' });
+  t.same(await chooseModel(coreOf({ a: ['x'] }), { model: 'new' }, context), { adapter: 'a', model: 'new' });
+});
+
+t.test('among several, a model belongs to the one that lists it', async (t) => {
+  const core = coreOf({ a: ['x'], b: ['y'] });
+  t.same(await chooseModel(core, { model: 'y' }, context), { adapter: 'b', model: 'y' });
+  await t.rejects(chooseModel(core, { model: 'z\x1b[2J' }, context), {
+    kind: 'usage',
+    message: 'No ready adapter (a, b) lists the model z; name its adapter with --adapter.',
+  });
+});
+
+t.test('what can not be chosen is an error that says what to add', async (t) => {
+  await t.rejects(chooseModel(coreOf({ a: [], b: [] }), {}, context), {
+    kind: 'usage',
+    message: 'Several adapters are ready (a, b); choose one with --adapter.',
+  });
+  await t.rejects(chooseModel(coreOf({ a: [] }, []), {}, context), {
+    kind: 'credentials',
+    message: /^No adapter is ready yet; `blockhouse adapters` shows/,
+  });
+});
