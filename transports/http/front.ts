@@ -15,7 +15,7 @@ import { assertOwnHost, bearerToken, inboundRequestId, targetPath } from '../gua
 import { STDERR_LOG, type TransportLog } from '../log.ts';
 import { answerRaw, COMMON_HEADERS, openAnswer } from '../raw-answer.ts';
 import { wrongTokensOf } from '../wrong-tokens.ts';
-import { queryToken, WS_PATH, WS_TOKEN_HINT } from '../ws-path.ts';
+import { WS_PATH, WS_TOKEN_HINT, wsToken } from '../ws-path.ts';
 import { OpenAnswers } from './connection.ts';
 import { DEFAULT_IMPORT_LIMITS, type ImportLimits, ImportQueue } from './imports.ts';
 import { type FoundMount, findMount, type Mount } from './mounts.ts';
@@ -56,7 +56,6 @@ export class Front {
   readonly #log: TransportLog;
   readonly #mounts: readonly Mount[];
   readonly #allowRemote: boolean;
-  readonly #takesUpgrades: () => boolean;
   readonly #router = new Router<Route>(ROUTES);
   readonly #context: ServerContext;
   readonly #requestLogLevel: RequestLogLevel;
@@ -66,9 +65,8 @@ export class Front {
   #dropToldAt = Number.NEGATIVE_INFINITY;
   #startedAt = performance.now();
 
-  constructor(core: Core, options: FrontOptions, takesUpgrades: () => boolean) {
+  constructor(core: Core, options: FrontOptions, hasWebSocket: () => boolean) {
     this.#core = core;
-    this.#takesUpgrades = takesUpgrades;
     this.#log = options.log ?? STDERR_LOG;
     this.#requestLogLevel = options.requestLogLevel ?? 'debug';
     this.#mounts = options.mounts ?? [];
@@ -78,6 +76,7 @@ export class Front {
       sse: { ...DEFAULT_SSE_TIMING, ...options.sse },
       bodyStallMs: options.bodyStallMs ?? BODY_STALL_MS,
       imports: new ImportQueue({ ...DEFAULT_IMPORT_LIMITS, ...options.imports }),
+      hasWebSocket,
       draining: this.#draining.signal,
       uptimeMs: () => performance.now() - this.#startedAt,
     };
@@ -155,7 +154,7 @@ export class Front {
     const found = this.#router.find(req.method ?? '', path);
     if (found !== undefined && 'allow' in found && req.method === 'OPTIONS')
       return { status: 204, body: undefined, headers: { allow: found.allow.join(', ') } };
-    if (path === WS_PATH && this.#takesUpgrades()) this.#refuseNotUpgraded(req);
+    if (path === WS_PATH && this.#context.hasWebSocket()) this.#refuseNotUpgraded(req);
     if (!(found !== undefined && 'route' in found && found.route.public)) this.#assertToken(req);
     if (found === undefined) throw new BlockhouseError('NOT_FOUND', `There is no route ${path.slice(0, 200)}; GET /openapi.json lists the routes.`);
     if ('allow' in found) return notAllowed(req.method, found.allow, requestId);
@@ -194,9 +193,9 @@ export class Front {
     wrongTokensOf(this.#core).assertRight(this.#core, req, bearerToken(req), 'Send the header Authorization: Bearer <token>; `blockhouse token` prints it.');
   }
 
-  /** Most often a proxy in between has dropped the headers, and the token is in the query. */
+  /** Most often a proxy in between has dropped the headers of the upgrade. */
   #refuseNotUpgraded(req: IncomingMessage): never {
-    wrongTokensOf(this.#core).assertRight(this.#core, req, queryToken(req) ?? bearerToken(req), WS_TOKEN_HINT);
+    wrongTokensOf(this.#core).assertRight(this.#core, req, wsToken(req), WS_TOKEN_HINT);
     throw invalidRequest('', `${WS_PATH} is a WebSocket. Send the headers Connection: Upgrade and Upgrade: websocket; a proxy in between must pass them on.`);
   }
 
