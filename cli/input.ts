@@ -2,13 +2,17 @@
 //
 // pipe-may-be-idle: cron, CI and other programs often give a command a pipe that nobody writes to and nobody closes. A command that has its
 // message already waits only for a while for the first byte of it.
+import { fstatSync } from 'node:fs';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { CliError } from './exit-codes.ts';
 
 /** The same limit as for a chat request over HTTP. */
 const MAX_BYTES = 10 * 1024 * 1024;
-/** Long enough for most commands to print something (pipe-may-be-idle). */
-const PATIENCE_MS = 10_000;
+/**
+ * How long the first byte may take (pipe-may-be-idle). A pipe comes from a shell, where the command before may be slow. A socket comes from a
+ * program or from ssh, which write at once or never.
+ */
+const PATIENCE_MS = { pipe: 10_000, socket: 1000 } as const;
 
 /** The whole input as text. Rejects with a CliError (`usage`) beyond 10 MiB, and when `signal` fires. */
 export async function readAll(input: Readable, signal?: AbortSignal): Promise<string> {
@@ -36,7 +40,7 @@ export interface MessageSource {
   readonly signal: AbortSignal;
   /** Writes a remark for the person. */
   readonly say: (text: string) => Promise<void>;
-  /** How long the first byte may take when there is an argument; 10 s unless a test shortens it. */
+  /** How long the first byte may take when there is an argument; else as in PATIENCE_MS. */
   readonly patienceMs?: number;
 }
 
@@ -58,8 +62,13 @@ function joined(argument: string, piped: string): string {
   return piped.trim() === '' ? argument : `${argument}\n\n${piped}`;
 }
 
+function patienceFor(input: Readable): number {
+  const isSocket = 'fd' in input && typeof input.fd === 'number' && fstatSync(input.fd).isSocket();
+  return isSocket ? PATIENCE_MS.socket : PATIENCE_MS.pipe;
+}
+
 /** Whether the input begins, or ends, in time (pipe-may-be-idle). Otherwise it is closed, so that the process can end. */
-function begins({ input, signal, say, patienceMs = PATIENCE_MS }: MessageSource): Promise<boolean> {
+function begins({ input, signal, say, patienceMs = patienceFor(input) }: MessageSource): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const settle = (outcome: () => void): void => {
       clearTimeout(timer);

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openApiDocument } from '../transports/http/openapi.ts';
 import { ROUTES } from '../transports/http/routes.ts';
-import { asyncApiDocument } from '../transports/ws/asyncapi.ts';
+import { asyncApiDocument } from '../transports/asyncapi.ts';
 import { apiReport } from './support/api-report.ts';
 import { schemaTypes } from './support/schema-types.ts';
 

@@ -1,13 +1,21 @@
-// Where the WebSocket is, and how its token comes: HTTP answers those who come there without asking for an upgrade. Pure: no I/O.
+// Where the WebSocket is, and how its token comes: HTTP answers requests for this path that don't ask for an upgrade. Pure: no I/O.
+//
+// header-wins: a request with `Authorization: Bearer` is judged by this header alone, even if the query has a token, too. Headers of other
+// schemes say nothing here: browsers send them by themselves when a proxy in between asks for a password.
 import type { IncomingMessage } from 'node:http';
+import { bearerToken } from './guard.ts';
 
 /** The path of the WebSocket. */
 export const WS_PATH = '/api/ws';
-/** What to say to a request there that has not the right token. */
-export const WS_TOKEN_HINT = `Connect to ${WS_PATH}?token=<token>; \`blockhouse token\` prints it.`;
+/** The cure for a request there without the right token. */
+export const WS_TOKEN_HINT = `Connect to ${WS_PATH}?token=<token>, or send the header Authorization: Bearer <token>; \`blockhouse token\` prints it.`;
 
-/** One `token` in the query; undefined when it is missing or doubled. */
-export function queryToken(req: IncomingMessage): string | undefined {
+/** The token of a request for a WebSocket; undefined when it is missing, repeated or malformed. */
+export function wsToken(req: IncomingMessage): string | undefined {
+  return /^bearer(?: |$)/i.test(req.headers.authorization ?? '') ? bearerToken(req) : queryToken(req); // header-wins
+}
+
+function queryToken(req: IncomingMessage): string | undefined {
   const tokens = new URLSearchParams(req.url?.split('?')[1] ?? '').getAll('token');
   return tokens.length === 1 ? tokens[0] : undefined;
 }

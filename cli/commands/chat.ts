@@ -23,9 +23,9 @@ export class ChatCommand extends TalkCommand {
       One word is a block if a block has that name and neither \`--adapter\` nor \`--model\` is given; otherwise it is a message. Without
       \`--adapter\`, the message goes to the only adapter that is ready, or to the one that lists the model.
 
-      Piped input follows the message after a blank line, or is the message if there is none. If the pipe stays empty for 10 seconds,
-      the message is sent without it; with \`-\` as the message, the command waits as long as it takes. In a loop such as
-      \`while read\`, add \`< /dev/null\`, or the command reads the input of the loop.
+      Piped input follows the message after a blank line, or is the message if there is none. If the pipe stays empty for 10 seconds
+      (1 second if a program other than a shell opened it), the message is sent without it; with \`-\` as the message, the command waits
+      as long as it takes. In a loop such as \`while read\`, add \`< /dev/null\`, or the command reads the input of the loop.
 
       With \`--json\`, each event of the stream is one JSON line; with \`--json --no-stream\`, the answer is one document.
     `,

@@ -21,9 +21,9 @@ export class SendCommand extends ServerCommand {
     details: `
       Prints the id of the message once it is on disk; with \`--wait\` the answer, with \`--stream\` the answer while it is written.
 
-      Piped input follows the message after a blank line, or is the message if there is none. If the pipe stays empty for 10 seconds,
-      the message is sent without it; with \`-\` as the message, the command waits as long as it takes. In a loop such as
-      \`while read\`, add \`< /dev/null\`, or the command reads the input of the loop.
+      Piped input follows the message after a blank line, or is the message if there is none. If the pipe stays empty for 10 seconds
+      (1 second if a program other than a shell opened it), the message is sent without it; with \`-\` as the message, the command waits
+      as long as it takes. In a loop such as \`while read\`, add \`< /dev/null\`, or the command reads the input of the loop.
 
       The wait ends with the answer, when the message fails, or after \`--timeout\`, and then the message stays. A block that is stopped,
       paused or failed will not answer; the command says so at once, with the command that changes it.

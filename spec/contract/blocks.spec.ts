@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { ask, createBlock } from '../support/block-calls.ts';
-import { type Answer, responseOf, startServer, type TestServer, until } from '../support/server.ts';
+import { type Answer, framesOf, responseOf, startServer, type TestServer, until } from '../support/server.ts';
 import { faults, pointerTo, published } from './document.ts';
 
 type Step = readonly [
@@ -84,6 +84,24 @@ t.test('real answers of blocks are what the document says', async (t) => {
   await judge('PUT', at('/config'), 200, { body: { adapter: null } });
   await judge('POST', at('/start'), 400);
   await judge('POST', at('/restart'), 400);
+});
+
+t.test('the events of a reply are what the document says, also of one from before the wait', async (t) => {
+  const server = await startServer(t);
+  await createBlock(server, 'a');
+  await server.call('POST', '/api/blocks/a/start');
+  const { id } = await ask(server, 'a', 'hi');
+  const options = { headers: { accept: 'text/event-stream' } };
+  const streams = [
+    ['/api/blocks/{name}/chat', 'post', await server.call('POST', '/api/blocks/a/chat?wait=60', { ...options, body: { message: 'again' } })],
+    ['/api/blocks/{name}/chat/{id}', 'get', await server.call('GET', `/api/blocks/a/chat/${id}?wait=60`, options)],
+  ] as const;
+  for (const [path, method, { text }] of streams) {
+    const schema = pointerTo('paths', path, method, 'responses', '200', 'content', 'text/event-stream', 'schema');
+    const frames = framesOf(text);
+    t.match(frames.map(({ event }) => event).join(), /^start(,content)+,done$/, method);
+    for (const frame of frames) t.strictSame(faults(schema, frame), [], `${method} ${frame.event}`);
+  }
 });
 
 t.test('real answers of the archive and the workspace are what the document says', async (t) => {

@@ -24,9 +24,10 @@ interface Outcome {
 function node(args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
   const { folder } = install;
   return new Promise((resolve) => {
-    execFile(process.execPath, args, { cwd: folder, env: { HOME: folder, NO_COLOR: '1', ...env } }, (error, stdout, stderr) =>
+    const child = execFile(process.execPath, args, { cwd: folder, env: { HOME: folder, NO_COLOR: '1', ...env } }, (error, stdout, stderr) =>
       resolve({ code: typeof error?.code === 'number' ? error.code : error === null ? 0 : 1, stdout, stderr }),
     );
+    child.stdin?.end();
   });
 }
 

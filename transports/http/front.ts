@@ -24,7 +24,7 @@ import { assertOwnHost, bearerToken, gatewayTokens, inboundRequestId, targetPath
 import { STDERR_LOG, type TransportLog } from '../log.ts';
 import { answerRaw, COMMON_HEADERS, openAnswer } from '../raw-answer.ts';
 import { wrongTokensOf } from '../wrong-tokens.ts';
-import { queryToken, WS_PATH, WS_TOKEN_HINT } from '../ws-path.ts';
+import { WS_PATH, WS_TOKEN_HINT, wsToken } from '../ws-path.ts';
 import { OpenAnswers } from './connection.ts';
 import { DEFAULT_IMPORT_LIMITS, type ImportLimits, ImportQueue } from './imports.ts';
 import { type FoundMount, findMount, type Mount } from './mounts.ts';
@@ -65,7 +65,6 @@ export class Front {
   readonly #log: TransportLog;
   readonly #mounts: readonly Mount[];
   readonly #allowRemote: boolean;
-  readonly #takesUpgrades: () => boolean;
   readonly #router = new Router<Route>(ROUTES);
   readonly #context: ServerContext;
   readonly #requestLogLevel: RequestLogLevel;
@@ -75,9 +74,8 @@ export class Front {
   #dropToldAt = Number.NEGATIVE_INFINITY;
   #startedAt = performance.now();
 
-  constructor(core: Core, options: FrontOptions, takesUpgrades: () => boolean) {
+  constructor(core: Core, options: FrontOptions, hasWebSocket: () => boolean) {
     this.#core = core;
-    this.#takesUpgrades = takesUpgrades;
     this.#log = options.log ?? STDERR_LOG;
     this.#requestLogLevel = options.requestLogLevel ?? 'debug';
     this.#mounts = options.mounts ?? [];
@@ -87,6 +85,7 @@ export class Front {
       sse: { ...DEFAULT_SSE_TIMING, ...options.sse },
       bodyStallMs: options.bodyStallMs ?? BODY_STALL_MS,
       imports: new ImportQueue({ ...DEFAULT_IMPORT_LIMITS, ...options.imports }),
+      hasWebSocket,
       draining: this.#draining.signal,
       uptimeMs: () => performance.now() - this.#startedAt,
     };
@@ -164,7 +163,7 @@ export class Front {
     const found = this.#router.find(req.method ?? '', path);
     if (found !== undefined && 'allow' in found && req.method === 'OPTIONS')
       return { status: 204, body: undefined, headers: { allow: found.allow.join(', ') } };
-    if (path === WS_PATH && this.#takesUpgrades()) this.#refuseNotUpgraded(req);
+    if (path === WS_PATH && this.#context.hasWebSocket()) this.#refuseNotUpgraded(req);
     const isPublic = found !== undefined && 'route' in found && found.route.public === true;
     const key = isPublic ? undefined : this.#admit(req, path);
     if (found === undefined) throw new BlockhouseError('NOT_FOUND', `There is no route ${path.slice(0, 200)}; GET /openapi.json lists the routes.`);
@@ -221,9 +220,9 @@ export class Front {
     wrongTokensOf(this.#core).assertRight(this.#core, req, token, 'Send the header Authorization: Bearer <token>; `blockhouse token` prints it.');
   }
 
-  /** Most often a proxy in between has dropped the headers, and the token is in the query. */
+  /** Most often a proxy in between has dropped the headers of the upgrade. */
   #refuseNotUpgraded(req: IncomingMessage): never {
-    wrongTokensOf(this.#core).assertRight(this.#core, req, queryToken(req) ?? bearerToken(req), WS_TOKEN_HINT);
+    wrongTokensOf(this.#core).assertRight(this.#core, req, wsToken(req), WS_TOKEN_HINT);
     throw invalidRequest('', `${WS_PATH} is a WebSocket. Send the headers Connection: Upgrade and Upgrade: websocket; a proxy in between must pass them on.`);
   }
 

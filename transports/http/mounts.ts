@@ -11,7 +11,7 @@ export interface Mount {
   readonly public?: readonly string[];
 }
 
-const RESERVED = ['/api', '/v1', '/openapi.json'];
+const RESERVED = ['/api', '/v1', '/openapi.json', '/asyncapi.json'];
 const PREFIX = /^(\/[A-Za-z0-9._~-]+)+$/;
 
 /** Throws an Error for a prefix that is malformed, used twice, or shadows the server's own routes. */

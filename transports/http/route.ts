@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Core, ErrorCode, NamedKey } from '../../core/index.ts';
 import type { ImportQueue } from './imports.ts';
+import type { TagName } from './openapi/tags.ts';
 import type { Reply } from './reply.ts';
 import type { SseTiming } from './sse.ts';
 
@@ -12,6 +13,8 @@ export interface ServerContext {
   /** Milliseconds without a byte of a body after which its request is refused. */
   readonly bodyStallMs: number;
   readonly imports: ImportQueue;
+  /** Whether the server takes upgrades at this moment. */
+  hasWebSocket(): boolean;
   /** Fires when the server begins to drain. */
   readonly draining: AbortSignal;
   /** Milliseconds since the server began to listen. */
@@ -59,8 +62,11 @@ export interface ResponseWords {
 export interface RouteEntry {
   /** The `operationId` of the contract. */
   readonly id: string;
+  readonly tag: TagName;
+  /** A few words, such as `Read a block`. */
   readonly summary: string;
-  readonly description?: string;
+  /** Whole sentences. */
+  readonly description: string;
   /** Set for a route that needs no token. */
   readonly public?: true;
   /** The description of each parameter of the path. */
@@ -68,7 +74,7 @@ export interface RouteEntry {
   readonly query?: Readonly<Record<string, Parameter>>;
   readonly headers?: Readonly<Record<string, Parameter>>;
   /** The Request Body Object of OpenAPI. */
-  readonly body?: { readonly required: boolean; readonly content: object };
+  readonly body?: { readonly required: boolean; readonly content: ResponseWords['content'] };
   /** The successful answers by status. */
   readonly answers: Readonly<Record<number, ResponseWords>>;
   /** The error codes of this route, besides those of every route. */

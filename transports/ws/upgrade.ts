@@ -4,7 +4,7 @@
 // request gets the status and error body of HTTP and the end of its connection, because the bytes behind a refused handshake
 // are not a request.
 // broken-alone: a connection may break at any point; that ends this connection and nothing else.
-// token-unlogged: the token is in the query, and the query is never logged.
+// token-unlogged: the token may be in the query, and the query is never logged.
 // other-offers: a request that offers another protocol (some HTTP clients offer HTTP/2 with every first request) is served by
 // HTTP as if it had offered nothing.
 import type { IncomingMessage, Server } from 'node:http';
@@ -16,7 +16,7 @@ import { assertOwnHost, inboundRequestId, targetPath } from '../guard.ts';
 import type { TransportLog } from '../log.ts';
 import { answerRaw, openAnswer } from '../raw-answer.ts';
 import { isRepeated, wrongTokensOf } from '../wrong-tokens.ts';
-import { queryToken, WS_PATH, WS_TOKEN_HINT } from '../ws-path.ts';
+import { WS_PATH, WS_TOKEN_HINT, wsToken } from '../ws-path.ts';
 import { withoutUpgrade } from './hand-back.ts';
 import { MAX_MESSAGE_BYTES, MAX_MESSAGE_PIECES, type WsLimits } from './limits.ts';
 
@@ -93,7 +93,7 @@ export class Door {
     assertOwnHost(req, { allowRemote });
     const path = targetPath(req);
     if (path !== WS_PATH) throw new BlockhouseError('NOT_FOUND', `There is no WebSocket at ${path.slice(0, 200)}; connect to ${WS_PATH}.`);
-    wrongTokensOf(core).assertRight(core, req, queryToken(req), WS_TOKEN_HINT);
+    wrongTokensOf(core).assertRight(core, req, wsToken(req), WS_TOKEN_HINT);
     assertHandshake(req);
     if (this.#closing) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
     if (count() >= limits.maxSockets)

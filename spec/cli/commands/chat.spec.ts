@@ -1,9 +1,10 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import t, { type Test } from 'tap';
 import { CHAT, DAEMON_END, daemonLine, friendlyDaemon } from '../../support/server.ts';
 import { type Answerer, type FakeUpstream, sendJson, startUpstream } from '../../support/upstream.ts';
-import { openDesk, type RunOptions, runHere, start } from '../run.ts';
+import { CLI, openDesk, type RunOptions, runHere, start } from '../run.ts';
 
 async function daemon(t: Test, answer: Answerer): Promise<{ upstream: FakeUpstream; env: Record<string, string>; args: string[] }> {
   const upstream = await startUpstream(t, answer);
@@ -152,6 +153,16 @@ t.test('an argument and a pipe are one message', async (t) => {
   const { args, env, upstream } = await daemon(t, friendlyDaemon);
   await runHere(t, [...args, 'explain'], { env, input: 'line 1\nline 2\n' });
   t.match(sentTo(upstream), { messages: [{ content: 'explain\n\nline 1\nline 2\n' }] });
+});
+
+t.test('a program that leaves the input open waits a second longer, and a slow command before the pipe is waited for', async (t) => {
+  const { args, env, upstream } = await daemon(t, friendlyDaemon);
+  const open = await start(t, [...args, 'hi'], { env, input: null }).ended;
+  t.match(open, { code: 0, stdout: 'Hello, you\n', stderr: /^note: standard input gave nothing for 1 s, so the message is sent without it;/ });
+  const command = [process.execPath, CLI, ...args, 'hi'].map((word) => `'${word}'`).join(' ');
+  const shell = spawn('sh', ['-c', `{ sleep 2; echo late; } | ${command}`], { env: { ...process.env, ...env }, stdio: 'ignore' });
+  await once(shell, 'close');
+  t.match(sentTo(upstream, 1), { messages: [{ content: 'hi\n\nlate\n' }] });
 });
 
 t.test('without an adapter, the only one that can be used is asked, for a model that it has', async (t) => {

@@ -5,10 +5,12 @@ import { ROUTES } from '../../../transports/http/routes.ts';
 
 interface Operation {
   readonly operationId: string;
+  readonly tags: readonly string[];
   readonly summary: string;
+  readonly description: string;
   readonly security?: readonly object[];
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly required: boolean }[];
-  readonly responses: Record<string, { readonly description: string }>;
+  readonly responses: Record<string, { readonly description?: string }>;
 }
 
 function operations(): Map<string, Operation> {
@@ -40,10 +42,39 @@ t.test('every parameter of a path is described', async (t) => {
     );
 });
 
-t.test('every operation has a summary, and one that asks for a token can refuse it', async (t) => {
-  for (const [name, { summary, security, responses }] of operations()) {
-    t.match(summary, /^[A-Z].*[^.]$/, name);
-    t.equal('401' in responses, security === undefined, name);
+t.test('every operation has a short summary of its own and a description in sentences', async (t) => {
+  const summaries = [...operations().values()].map(({ summary }) => summary);
+  t.equal(new Set(summaries).size, summaries.length);
+  for (const [name, { summary, description }] of operations()) {
+    t.match(summary, /^[A-Z].{3,30}[^.]$/, name);
+    t.match(description, /^[A-Z].*[.]$/, name);
+  }
+});
+
+t.test('the document says who answers for it and under which license', async (t) => {
+  t.match(openApiDocument(ROUTES), { info: { contact: { name: String }, license: { name: 'MIT', identifier: 'MIT' } } });
+});
+
+t.test('every operation has one tag, every tag has a description and operations', async (t) => {
+  const tags = openApiDocument(ROUTES)['tags'] as { readonly name: string; readonly description: string }[];
+  for (const { description } of tags) t.match(description, /^[A-Z].*[.]$/);
+  for (const [name, operation] of operations()) t.equal(operation.tags.length, 1, name);
+  t.strictSame(new Set([...operations().values()].flatMap((operation) => operation.tags)), new Set(tags.map(({ name }) => name)));
+});
+
+t.test('an operation that asks for a token can refuse it', async (t) => {
+  for (const [name, { security, responses }] of operations()) t.equal('401' in responses, security === undefined, name);
+});
+
+t.test('the rules of HTTP are one response, which every operation has', async (t) => {
+  for (const [name, { responses }] of operations()) t.strictSame(responses['default'], { $ref: '#/components/responses/Refused' }, name);
+  t.match(openApiDocument(ROUTES), { components: { responses: { Refused: { description: /405.*408.*414.*431.*417/ } } } });
+});
+
+t.test('a refused token names its scheme, and a full queue the time to wait', async (t) => {
+  for (const [name, { responses }] of operations()) {
+    if ('401' in responses) t.match(responses['401'], { headers: { 'WWW-Authenticate': {} } }, name);
+    if ('429' in responses) t.match(responses['429'], { headers: { 'Retry-After': {} } }, name);
   }
 });
 
@@ -52,7 +83,7 @@ t.test('operation ids are unique, and every response of a status lists only code
   t.equal(new Set(ids).size, ids.length);
   for (const [name, { responses }] of operations()) {
     for (const [status, { description }] of Object.entries(responses)) {
-      for (const [, code] of description.matchAll(/^`([A-Z_]+)`:/gm))
+      for (const [, code] of (description ?? '').matchAll(/^`([A-Z_]+)`:/gm))
         t.equal(String(ERROR_TABLE[code as keyof typeof ERROR_TABLE].status), status, `${name} ${code}`);
     }
   }

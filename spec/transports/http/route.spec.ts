@@ -1,7 +1,7 @@
 import t from 'tap';
 import { param, type RouteContext, type RouteEntry, routesOf } from '../../../transports/http/route.ts';
 
-const entry = (id: string): RouteEntry => ({ id, summary: id, answers: {}, handler: () => ({ status: 200, body: {} }) });
+const entry = (id: string): RouteEntry => ({ id, tag: 'Server', summary: id, description: `${id}.`, answers: {}, handler: () => ({ status: 200, body: {} }) });
 
 t.test('a parameter that the route does not have is empty', async (t) => {
   const context = { params: { id: 'x' } } as unknown as RouteContext;

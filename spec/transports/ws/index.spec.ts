@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Ajv } from 'ajv';
 import t, { type Test } from 'tap';
 import { createCore, isObject, parseJson, writeNewToken } from '../../../core/index.ts';
-import { asyncApiDocument } from '../../../transports/ws/asyncapi.ts';
+import { asyncApiDocument } from '../../../transports/asyncapi.ts';
 import { createWsTransport } from '../../../transports/ws/index.ts';
 import { DAEMON_END, daemonLine, startServer } from '../../support/server.ts';
 import { gate } from '../../support/stepped-adapter.ts';

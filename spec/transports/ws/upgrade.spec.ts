@@ -25,7 +25,9 @@ t.test('whoever has the token, the path and the right place is let in', async (t
       { headers: { 'Sec-WebSocket-Extensions': 'permessage-deflate; client_max_window_bits; server_max_window_bits=8' } },
     ],
     ['offering nonsense', { headers: { 'Sec-WebSocket-Extensions': 'permessage-deflate; server_max_window_bits=99; x="' } }],
-    ['with an Authorization, which nobody reads', { headers: { Authorization: 'Bearer nonsense' } }],
+    ['with the token in the header', { path: WS_PATH, headers: { Authorization: `Bearer ${server.token}` } }],
+    ['with the token in the header and a wrong one in the query', { path: `${WS_PATH}?token=wrong`, headers: { Authorization: `Bearer ${server.token}` } }],
+    ['with an Authorization of another scheme, which is not looked at', { headers: { Authorization: 'Basic nonsense' } }],
   ];
   for (const [title, options] of ways) {
     const client = await RawClient.connect(t, server.port);
@@ -45,7 +47,16 @@ t.test('a request that has the token and asks for no upgrade is told what is mis
   t.match(await server.call('GET', `${WS_PATH}?token=${server.token}`, { token: false }), said, 'as behind a proxy that drops the headers');
   t.match(await server.call('GET', WS_PATH), said, 'with the token in the header');
   for (const path of [WS_PATH, `${WS_PATH}?token=bh_wrong`])
-    t.match(await server.call('GET', path, { token: false }), { status: 401, json: { error: /\/api\/ws\?token=<token>/ } }, path);
+    t.match(
+      await server.call('GET', path, { token: false }),
+      { status: 401, json: { error: /\/api\/ws\?token=<token>.*Authorization: Bearer <token>/ } },
+      path,
+    );
+  t.match(
+    await server.call('GET', `${WS_PATH}?token=${server.token}`, { token: false, headers: { authorization: 'Bearer wrong' } }),
+    { status: 401 },
+    'a wrong header wins',
+  );
   t.match(await server.call('GET', `${WS_PATH}/`), { status: 404 });
 });
 
@@ -78,7 +89,11 @@ t.test('everybody else gets the answer of HTTP, and the end of the connection', 
     ['two tokens', { path: `${WS_PATH}?token=${server.token}&token=${server.token}` }, 401, 'UNAUTHORIZED'],
     ['a non-ASCII token', { path: `${WS_PATH}?token=bh_%E9%FF${'A'.repeat(41)}` }, 401, 'UNAUTHORIZED'],
     ['the token under another name', { path: `${WS_PATH}?Token=${server.token}` }, 401, 'UNAUTHORIZED'],
-    ['the token in a header', { path: WS_PATH, headers: { Authorization: `Bearer ${server.token}` } }, 401, 'UNAUTHORIZED'],
+    ['a wrong token in the header', { path: WS_PATH, headers: { Authorization: `Bearer ${wrong}` } }, 401, 'UNAUTHORIZED'],
+    ['a wrong token in the header and the right one in the query', { headers: { Authorization: `Bearer ${wrong}` } }, 401, 'UNAUTHORIZED'],
+    ['a header without its token and the right one in the query', { headers: { Authorization: 'Bearer' } }, 401, 'UNAUTHORIZED'],
+    ['the token in two headers', { path: WS_PATH, headers: { Authorization: [`Bearer ${server.token}`, `Bearer ${server.token}`] } }, 401, 'UNAUTHORIZED'],
+    ['the token in a header without a scheme', { path: WS_PATH, headers: { Authorization: server.token } }, 401, 'UNAUTHORIZED'],
     ['the token in a cookie', { path: WS_PATH, headers: { Cookie: `token=${server.token}` } }, 401, 'UNAUTHORIZED'],
     ['a POST', { method: 'POST' }, 405, 'METHOD_NOT_ALLOWED'],
     ['a HEAD', { method: 'HEAD' }, 405, 'METHOD_NOT_ALLOWED'],
@@ -128,6 +143,20 @@ t.test('a program that goes on with wrong tokens does not fill the log here eith
     refusals.map(({ level }) => level),
     ['info', 'debug', 'debug', 'debug'],
   );
+});
+
+t.test('wrong tokens in the header and in the query count together, and the right one is still let in', async (t) => {
+  const server = await startWsServer(t);
+  const statusOf = async (options: HandshakeOptions): Promise<number | undefined> =>
+    (await exchange(t, server.port, handshake(server, options))).responses[0]?.status;
+  for (let i = 0; i < 10; i += 1) {
+    t.equal(await statusOf({ path: `${WS_PATH}?token=wrong` }), 401);
+    t.equal(await statusOf({ path: WS_PATH, headers: { Authorization: 'Bearer wrong' } }), 401);
+  }
+  t.equal(await statusOf({ path: WS_PATH, headers: { Authorization: 'Bearer wrong' } }), 429);
+  const client = await RawClient.connect(t, server.port);
+  client.send(handshake(server, { path: WS_PATH, headers: { Authorization: `Bearer ${server.token}` } }));
+  await until('an answer', () => client.received.startsWith('HTTP/1.1 101 '));
 });
 
 t.test('refusals name what the client needs', async (t) => {

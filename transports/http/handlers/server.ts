@@ -1,9 +1,10 @@
 // Handlers of `/api/health`, `/api/auth/status` and the published contract.
-import type { Core } from '../../../core/index.ts';
+import { BlockhouseError, type Core } from '../../../core/index.ts';
+import { asyncApiText } from '../../asyncapi.ts';
 import { bearerToken } from '../../guard.ts';
 import { wrongTokensOf } from '../../wrong-tokens.ts';
-import { openApiDocument } from '../openapi.ts';
-import { ok } from '../reply.ts';
+import { openApiText } from '../openapi.ts';
+import { ok, Written } from '../reply.ts';
 import type { RouteContext } from '../route.ts';
 
 /** `{status: "ok", version, uptimeSeconds, blocks, monitorsRunning}`. */
@@ -21,4 +22,10 @@ function countsOf(core: Core): { readonly blocks: number; readonly monitorsRunni
 export const authStatus = ({ core, req }: RouteContext) => ok({ authenticated: wrongTokensOf(core).isRight(core, req, bearerToken(req)) });
 
 /** The OpenAPI document of the server's routes. */
-export const openApi = ({ server }: RouteContext) => ok(openApiDocument(server.routes));
+export const openApi = ({ server }: RouteContext) => ok(new Written(openApiText(server.routes)));
+
+/** The AsyncAPI document of the WebSocket. Fails with NOT_FOUND on a server without one. */
+export const asyncApi = ({ server }: RouteContext) => {
+  if (!server.hasWebSocket()) throw new BlockhouseError('NOT_FOUND', 'This server has no WebSocket, and so no contract of one.');
+  return ok(new Written(asyncApiText()));
+};

@@ -1,4 +1,5 @@
 // Building blocks of route entries: bodies, answers and groups of error codes. Pure: no I/O.
+import type { ResponseWords } from '../route.ts';
 import { ref, type SchemaName } from './schemas.ts';
 
 /** A response whose JSON body has the named schema. */
@@ -7,6 +8,12 @@ export const json = (name: SchemaName, description: string, headers?: object) =>
   ...(headers !== undefined && { headers }),
   content: { 'application/json': { schema: ref(name) } },
 });
+
+/** A response with one of two JSON bodies. */
+export function either(one: ResponseWords, other: ResponseWords): ResponseWords {
+  const schemas = [one, other].map(({ content }) => content['application/json']?.schema);
+  return { ...one, description: `${one.description}\n${other.description}`, content: { 'application/json': { schema: { anyOf: schemas } } } };
+}
 
 /** A JSON request body of the named schema. */
 export const body = (name: SchemaName, required = true) => ({ required, content: { 'application/json': { schema: ref(name) } } });

@@ -1,5 +1,6 @@
 // The schemas of the published contract, each once under its name. A schema inside another one is a reference. Pure: no I/O.
 import {
+  AdapterInfo,
   AdapterList,
   AdapterStatus,
   AdapterStatusList,
@@ -16,6 +17,7 @@ import {
   BlockEntry,
   BlockList,
   ChatAnswer,
+  ChatConfig,
   ChatContent,
   ChatDone,
   ChatEntry,
@@ -46,12 +48,14 @@ import {
   LogList,
   MemoryAnswer,
   MemoryFile,
+  Message,
   MessageChanged,
   MessageFound,
   ModelList,
   ModelNames,
   ModelResolved,
   MonitorChanged,
+  NestedTool,
   PostMessage,
   PulseFile,
   RenameBlock,
@@ -62,15 +66,21 @@ import {
   SetDefaultProvider,
   SetHalt,
   SettingList,
-  ShownKey,
   ShownSetting,
+  Tool,
+  ToolCall,
+  ToolResult,
+  Usage,
   VerifyRequest,
   VerifyResult,
+  Warning,
   WasReset,
 } from '../../../core/index.ts';
+import { UNIONS } from './unions.ts';
 
 const NAMED = {
   AddFact,
+  AdapterInfo,
   AdapterList,
   AdapterStatus,
   AdapterStatusList,
@@ -86,6 +96,7 @@ const NAMED = {
   BlockEntry,
   BlockList,
   ChatAnswer,
+  ChatConfig,
   ChatContent,
   ChatDone,
   ChatEntry,
@@ -107,7 +118,6 @@ const NAMED = {
   ModelResolved,
   SetAlias,
   SetDefaultProvider,
-  ShownKey,
   DoctorReport,
   Done,
   ErrorReport,
@@ -125,6 +135,7 @@ const NAMED = {
   MessageFound,
   ModelList,
   MonitorChanged,
+  NestedTool,
   PostMessage,
   PulseFile,
   RenameBlock,
@@ -134,15 +145,22 @@ const NAMED = {
   SetHalt,
   SettingList,
   ShownSetting,
+  Tool,
+  ToolCall,
+  ToolResult,
+  Usage,
   VerifyRequest,
   VerifyResult,
+  Warning,
   WasReset,
+  ...UNIONS,
 } as const;
 
 /** A key of `components.schemas`. */
 export type SchemaName = keyof typeof NAMED;
 
-const names = new Map<object, SchemaName>(Object.entries(NAMED).map(([name, schema]) => [schema, name as SchemaName]));
+/** The document has a union of the roles where the validator has one schema for all, whose errors are clearer. */
+const names = new Map<object, SchemaName>([...Object.entries(NAMED).map(([name, schema]) => [schema, name as SchemaName] as const), [Message, 'ChatMessage']]);
 
 /** A reference to a schema of the document. */
 export function ref(name: SchemaName): { readonly $ref: string } {

@@ -10,13 +10,17 @@ const etag = { etag: { description: 'The revision of the configuration, in quote
 export const BLOCK_ROUTES = {
   'GET /api/blocks': {
     id: 'listBlocks',
-    summary: 'All blocks, sorted by name; a damaged one with `configError`',
+    tag: 'Blocks',
+    summary: 'List blocks',
+    description: 'All blocks, sorted by name. A damaged block is listed with `configError`.',
     answers: { 200: json('BlockList', 'The blocks.') },
     handler: blocks.list,
   },
   'POST /api/blocks': {
     id: 'createBlock',
-    summary: 'Make a block',
+    tag: 'Blocks',
+    summary: 'Create a block',
+    description: 'Creates a block, stopped. A given configuration is applied at once.',
     body: body('CreateBlock'),
     answers: { 200: json('BlockCreated', 'It is on disk, stopped.') },
     errors: [...BODY, 'NAME_TAKEN', ...DISK],
@@ -24,7 +28,9 @@ export const BLOCK_ROUTES = {
   },
   'GET /api/blocks/:name': {
     id: 'getBlock',
-    summary: 'Configuration, memory, costs and pulse of a block',
+    tag: 'Blocks',
+    summary: 'Read a block',
+    description: 'The configuration, memory, costs and pulse of a block.',
     params: name,
     answers: { 200: json('BlockDetails', 'The block.') },
     errors: READ,
@@ -32,7 +38,9 @@ export const BLOCK_ROUTES = {
   },
   'DELETE /api/blocks/:name': {
     id: 'archiveBlock',
-    summary: 'Stop the monitor and move the block to the archive',
+    tag: 'Blocks',
+    summary: 'Archive a block',
+    description: 'Stops the monitor and moves the block to the archive, from which it can be restored.',
     params: name,
     answers: { 200: json('Archived', 'It can be restored under `archiveName`.') },
     errors: WRITE,
@@ -40,7 +48,9 @@ export const BLOCK_ROUTES = {
   },
   'GET /api/blocks/:name/why': {
     id: 'explainBlock',
-    summary: 'Why a block is in its state, what happens next, and what a person can do',
+    tag: 'Blocks',
+    summary: 'Explain a block',
+    description: 'Why a block is in its state, what happens next by itself, and what a person can do. Explains damaged blocks, too.',
     params: name,
     answers: { 200: json('Explanation', 'The explanation, also of a damaged block.') },
     errors: READ.filter((code) => code !== 'BLOCK_DAMAGED'),
@@ -48,7 +58,9 @@ export const BLOCK_ROUTES = {
   },
   'POST /api/blocks/:name/start': {
     id: 'startBlock',
-    summary: 'Start the monitor; idempotent',
+    tag: 'Blocks',
+    summary: 'Start a block',
+    description: 'Starts the monitor, which answers the messages that wait. Does nothing if it runs.',
     params: name,
     answers: { 200: json('MonitorChanged', 'It runs.') },
     errors: ['INVALID_REQUEST', ...WRITE],
@@ -56,7 +68,10 @@ export const BLOCK_ROUTES = {
   },
   'POST /api/blocks/:name/stop': {
     id: 'stopBlock',
-    summary: 'Stop the monitor; idempotent. A reply has 10 s to finish; after that it ends and its text so far is kept',
+    tag: 'Blocks',
+    summary: 'Stop a block',
+    description:
+      'Stops the monitor. A reply that is being written has 10 s to finish; after that it ends, and its text so far is kept. Does nothing if the monitor is stopped.',
     params: name,
     answers: { 200: json('MonitorChanged', 'It is stopped.') },
     errors: WRITE,
@@ -64,7 +79,9 @@ export const BLOCK_ROUTES = {
   },
   'POST /api/blocks/:name/restart': {
     id: 'restartBlock',
-    summary: 'Stop the monitor and start it again',
+    tag: 'Blocks',
+    summary: 'Restart a block',
+    description: 'Stops the monitor and starts it again.',
     params: name,
     answers: { 200: json('MonitorChanged', 'It runs.') },
     errors: ['INVALID_REQUEST', ...WRITE],
@@ -72,7 +89,9 @@ export const BLOCK_ROUTES = {
   },
   'POST /api/blocks/:name/reset': {
     id: 'resetBlock',
-    summary: 'Clear memory, costs and pulse; configuration and chat history stay',
+    tag: 'Blocks',
+    summary: 'Reset a block',
+    description: 'Clears memory, costs and pulse. The configuration and the chat history stay.',
     params: name,
     query: { hard: { schema: { type: 'string', enum: ['true', 'false'] }, description: 'true deletes the logs, too' } },
     answers: { 200: json('WasReset', '`cleared` lists what was cleared.') },
@@ -81,7 +100,9 @@ export const BLOCK_ROUTES = {
   },
   'GET /api/blocks/:name/config': {
     id: 'getConfig',
-    summary: 'Configuration of a block, every default filled in',
+    tag: 'Blocks',
+    summary: 'Read a configuration',
+    description: 'The configuration of a block with every default filled in.',
     params: name,
     answers: { 200: json('ConfigAnswer', 'The configuration.', etag) },
     errors: READ,
@@ -89,8 +110,10 @@ export const BLOCK_ROUTES = {
   },
   'PUT /api/blocks/:name/config': {
     id: 'updateConfig',
-    summary: 'Change fields of the configuration; those left out stay',
-    description: 'A shallow merge: a field that is given replaces the old one whole. `name` stays, and keys of providers belong in auth.json.',
+    tag: 'Blocks',
+    summary: 'Change a configuration',
+    description:
+      "A shallow merge: each given field replaces the old one as a whole, and the others stay. `name` can't change, and keys of providers belong in auth.json.",
     params: name,
     headers: {
       'If-Match': { schema: { type: 'string' }, description: 'The revision that the change is meant for, such as `"3"`; `*` or no header for any' },
@@ -102,7 +125,9 @@ export const BLOCK_ROUTES = {
   },
   'GET /api/blocks/:name/logs': {
     id: 'listLogs',
-    summary: 'The 20 newest log files, the last 64 KiB of each',
+    tag: 'Blocks',
+    summary: 'Read the logs',
+    description: 'The 20 newest log files of a block, and the last 64 KiB of each.',
     params: name,
     answers: { 200: json('LogList', 'Newest first.') },
     errors: READ,

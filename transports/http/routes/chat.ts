@@ -2,7 +2,8 @@
 import { AnswerWait, CHANNELS, HistoryPage } from '../../../core/index.ts';
 import * as chat from '../handlers/chat.ts';
 import * as memory from '../handlers/memory.ts';
-import { BODY, body, json, READ, UPSTREAM, WRITE } from '../openapi/parts.ts';
+import { BODY, body, either, json, READ, UPSTREAM, WRITE } from '../openapi/parts.ts';
+import { ref } from '../openapi/schemas.ts';
 import type { Parameter, ResponseWords, RouteEntry, RouteKey } from '../route.ts';
 
 const name = { name: 'Name of the block' };
@@ -11,10 +12,9 @@ const fact = { ...name, id: 'Id of the fact' };
 const { limit, before, since } = HistoryPage.properties;
 const { wait } = AnswerWait.properties;
 const WAIT =
-  'With `wait`, the status is 200 if the message is finished in time: `answer` is the reply, and `entry.status` and `entry.error` say what happened to a ' +
-  'message without one. It is 202 when the time is up, and at once if the block does not answer; `note` says why. With `Accept: text/event-stream` as ' +
-  'well, the reply is streamed as in `/v1/chat`. Its `start` also has the `id` of the message; a second `start` means that the text so far is void. Only ' +
-  'a complete answer ends with `done`.';
+  'With `wait`, the status is 200 if the message is finished in time: `answer` is the reply, and `entry.status` and `entry.error` say what ' +
+  'happened to a message without one. It is 202 when the time is up, and at once if the block does not answer; `note` says why. With ' +
+  '`Accept: text/event-stream` as well, the reply is streamed. A second `start` means that the text so far is void. Only a complete answer ends with `done`.';
 const changed = { 200: json('MessageChanged', 'The message as it is now.') };
 const remembered = { 200: json('MemoryAnswer', 'The memory as it is now.') };
 
@@ -22,11 +22,12 @@ const remembered = { 200: json('MemoryAnswer', 'The memory as it is now.') };
 export const CHAT_ROUTES = {
   'GET /api/blocks/:name/chat': {
     id: 'listMessages',
-    summary: 'The active chat history, or a page of the whole conversation; oldest first',
+    tag: 'Chat',
+    summary: 'Read a conversation',
     description:
-      'Without a query, the active entries: all that wait, and the newest 500 others up to 4 MiB in total (the newest 20 up to 12 MiB, the ' +
-      'last exchange up to 24 MiB). With `limit`, `before` or `since`, a page of the whole conversation, including entries in the archive ' +
-      'of the chat. An empty page is the end of the conversation.',
+      'Entries of the conversation, oldest first. Without a query, the active entries: all that wait, and the newest 500 others up to 4 MiB ' +
+      'in total (the newest 20 up to 12 MiB, the last exchange up to 24 MiB). With `limit`, `before` or `since`, a page of the whole ' +
+      'conversation, including entries in the archive of the chat. An empty page is the end of the conversation.',
     params: name,
     query: { limit: wordsOf(limit), before: wordsOf(before), since: wordsOf(since) },
     answers: { 200: json('ChatHistory', 'The messages.') },
@@ -35,12 +36,18 @@ export const CHAT_ROUTES = {
   },
   'GET /api/blocks/:name/chat/:id': {
     id: 'getMessage',
-    summary: 'A message with its answer, active or archived',
-    description: WAIT,
+    tag: 'Chat',
+    summary: 'Read a message',
+    description: `A message and its answer, active or archived. ${WAIT}`,
     params: message,
     query: { wait: wordsOf(wait) },
     answers: {
-      200: orEvents(json('MessageFound', 'The message or answer with this id, and the newest answer to it.')),
+      200: orEvents(
+        either(
+          json('MessageFound', 'The message or answer with this id, and the newest answer to it.'),
+          json('AwaitedMessage', 'With `wait`, it is finished.'),
+        ),
+      ),
       202: json('AwaitedMessage', 'With `wait`: the message is not finished yet.'),
     },
     errors: ['INVALID_REQUEST', 'MESSAGE_NOT_FOUND', ...READ],
@@ -48,8 +55,9 @@ export const CHAT_ROUTES = {
   },
   'POST /api/blocks/:name/chat': {
     id: 'postMessage',
-    summary: 'Queue a message; it is on disk before the answer',
-    description: `${WAIT} Repeat the request with the same \`clientId\` to go on waiting for the same message.`,
+    tag: 'Chat',
+    summary: 'Send a message',
+    description: `Queues a message for a block. It is on disk before the answer is sent. The same \`clientId\` again adds no second message. ${WAIT}`,
     params: name,
     query: { wait: wordsOf(wait) },
     headers: { 'x-blockhouse-channel': { schema: { type: 'string', enum: CHANNELS, default: 'web' }, description: 'Where the message comes from' } },
@@ -63,7 +71,9 @@ export const CHAT_ROUTES = {
   },
   'POST /api/blocks/:name/chat/:id/cancel': {
     id: 'cancelMessage',
-    summary: 'Cancel a message that waits, is being answered or has failed; the text of its reply so far is kept',
+    tag: 'Chat',
+    summary: 'Cancel a message',
+    description: 'Cancels a message that waits, is being answered or has failed. The text of its reply so far is kept.',
     params: message,
     answers: changed,
     errors: ['MESSAGE_NOT_FOUND', ...WRITE],
@@ -71,7 +81,9 @@ export const CHAT_ROUTES = {
   },
   'POST /api/blocks/:name/chat/:id/retry': {
     id: 'retryMessage',
-    summary: 'Queue a failed, cancelled or expired message again',
+    tag: 'Chat',
+    summary: 'Queue a message again',
+    description: 'Queues a failed, cancelled or expired message again.',
     params: message,
     answers: changed,
     errors: ['MESSAGE_NOT_FOUND', 'QUEUE_FULL', ...WRITE],
@@ -79,7 +91,9 @@ export const CHAT_ROUTES = {
   },
   'POST /api/blocks/:name/memory/facts': {
     id: 'addFact',
-    summary: 'Give the block a fact to remember',
+    tag: 'Memory',
+    summary: 'Add a fact',
+    description: 'Gives the block a fact to remember.',
     params: name,
     body: body('AddFact'),
     answers: { 200: json('FactAdded', 'The fact.') },
@@ -88,7 +102,9 @@ export const CHAT_ROUTES = {
   },
   'DELETE /api/blocks/:name/memory/facts/:id': {
     id: 'removeFact',
-    summary: 'Make the block forget a fact',
+    tag: 'Memory',
+    summary: 'Remove a fact',
+    description: 'Makes the block forget a fact.',
     params: fact,
     answers: { 200: json('Done', 'It is gone.') },
     errors: ['MESSAGE_NOT_FOUND', ...WRITE],
@@ -96,7 +112,9 @@ export const CHAT_ROUTES = {
   },
   'POST /api/blocks/:name/memory/compact': {
     id: 'compactMemory',
-    summary: 'Let the model summarise all but the newest messages; nothing is deleted',
+    tag: 'Memory',
+    summary: 'Compact the memory',
+    description: 'Lets the model summarise all but the newest messages. Nothing is deleted.',
     params: name,
     answers: remembered,
     errors: ['INVALID_REQUEST', 'QUEUE_FULL', ...UPSTREAM, ...WRITE],
@@ -104,7 +122,9 @@ export const CHAT_ROUTES = {
   },
   'POST /api/blocks/:name/memory/undo': {
     id: 'undoCompaction',
-    summary: 'Restore the summary and window from before the last compaction',
+    tag: 'Memory',
+    summary: 'Undo a compaction',
+    description: 'Restores the summary and the window from before the last compaction.',
     params: name,
     answers: remembered,
     errors: WRITE,
@@ -119,5 +139,5 @@ function wordsOf({ description, ...schema }: { readonly description: string }): 
 
 /** A response that can also be a stream. */
 function orEvents(answer: ResponseWords): ResponseWords {
-  return { ...answer, content: { ...answer.content, 'text/event-stream': { schema: { type: 'string' } } } };
+  return { ...answer, content: { ...answer.content, 'text/event-stream': { schema: ref('ReplyEvent') } } };
 }

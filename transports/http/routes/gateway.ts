@@ -6,27 +6,30 @@ import type { RouteEntry, RouteKey } from '../route.ts';
 
 const provider = { provider: 'Adapter id' };
 
-const SSE_DESCRIPTION = `The chat response. With \`stream: true\` it is a stream of server-sent events instead: one \`start\` (ChatStart), any number of \`content\` (ChatContent), then exactly one \`done\` (ChatDone) or \`error\` (ErrorReport). Comments may occur between frames.`;
-
 /** The routes of the gateway by `METHOD /path`. */
 export const GATEWAY_ROUTES = {
   'GET /v1/health': {
     id: 'gatewayHealth',
-    summary: 'Liveness and the registered adapter ids',
+    tag: 'Gateway',
+    summary: 'Health of the gateway',
+    description: 'Says that the server is up, its version, and which adapters it has. For load balancers and smoke tests.',
     public: true,
     answers: { 200: json('GatewayHealth', 'The server is up.') },
     handler: gateway.health,
   },
   'GET /v1/adapters': {
     id: 'listAdapters',
-    summary: 'Metadata of all registered adapters',
+    tag: 'Gateway',
+    summary: 'List adapters',
+    description: 'The metadata of all registered adapters.',
     answers: { 200: json('AdapterList', 'The adapters.') },
     handler: gateway.adapters,
   },
   'GET /v1/adapters/:provider/models': {
     id: 'listModels',
-    summary: 'Models of a provider',
-    description: 'For ollama the live list of its daemon; for the other providers a curated list.',
+    tag: 'Gateway',
+    summary: 'List models',
+    description: 'The models of a provider: for ollama the live list of its daemon, for the other providers a curated list.',
     params: provider,
     answers: { 200: json('ModelList', 'The models.') },
     errors: ['ADAPTER_NOT_FOUND', ...UPSTREAM],
@@ -34,7 +37,9 @@ export const GATEWAY_ROUTES = {
   },
   'POST /v1/adapters/:provider/verify': {
     id: 'verifyAdapter',
-    summary: 'Check the credential or the address of a provider, without calling a model',
+    tag: 'Gateway',
+    summary: 'Check a provider',
+    description: 'Checks the credential or the address of a provider without calling a model. The answer is a 503 when the check fails.',
     params: provider,
     body: body('VerifyRequest', false),
     answers: {
@@ -46,12 +51,15 @@ export const GATEWAY_ROUTES = {
   },
   'POST /v1/chat': {
     id: 'chat',
-    summary: 'Send messages to a model of any provider',
+    tag: 'Gateway',
+    summary: 'Send messages to a model',
+    description:
+      'One request for the models of every provider. With `stream: true`, the answer is a stream of server-sent events: one `start`, any number of `content`, then exactly one `done` or `error`. Comments may occur between the events.',
     body: body('ChatRequest'),
     answers: {
       200: {
-        description: SSE_DESCRIPTION,
-        content: { 'application/json': { schema: ref('ChatResponse') }, 'text/event-stream': { schema: { type: 'string' } } },
+        description: 'The answer, or with `stream: true` its events.',
+        content: { 'application/json': { schema: ref('ChatResponse') }, 'text/event-stream': { schema: ref('ChatEvent') } },
       },
     },
     errors: [...BODY, 'QUEUE_FULL', 'KEY_FORBIDDEN', 'KEY_CAP_REACHED', ...UPSTREAM],

@@ -14,13 +14,17 @@ const halt = { 200: json('HaltState', 'The switch.') };
 export const WORKSPACE_ROUTES = {
   'GET /api/archive': {
     id: 'listArchive',
-    summary: 'Archived blocks, newest first',
+    tag: 'Archive',
+    summary: 'List archived blocks',
+    description: 'All archived blocks, newest first.',
     answers: { 200: json('ArchiveList', 'The archive.') },
     handler: archive.list,
   },
   'POST /api/archive/:name/restore': {
     id: 'restoreBlock',
-    summary: 'Make an archived block active again, stopped',
+    tag: 'Archive',
+    summary: 'Restore a block',
+    description: 'Makes an archived block active again, stopped.',
     params: archived,
     body: body('RestoreArchive', false),
     answers: { 200: json('Restored', 'It is active under `name`.') },
@@ -29,7 +33,9 @@ export const WORKSPACE_ROUTES = {
   },
   'DELETE /api/archive/:name': {
     id: 'purgeArchive',
-    summary: 'Delete an archived block for good',
+    tag: 'Archive',
+    summary: 'Delete an archived block',
+    description: 'Deletes an archived block for good.',
     params: archived,
     answers: { 200: json('Done', 'It is gone.') },
     errors: ARCHIVE,
@@ -37,7 +43,9 @@ export const WORKSPACE_ROUTES = {
   },
   'POST /api/blocks/:name/rename': {
     id: 'renameBlock',
-    summary: 'Give a block another name; a monitor that runs is stopped and started again',
+    tag: 'Blocks',
+    summary: 'Rename a block',
+    description: 'Gives a block another name. A monitor that runs is stopped and started again.',
     params: { name: 'Name of the block' },
     body: body('RenameBlock'),
     answers: { 200: json('Restored', 'It is active under `name`.') },
@@ -46,7 +54,9 @@ export const WORKSPACE_ROUTES = {
   },
   'GET /api/blocks/:name/export': {
     id: 'exportBlock',
-    summary: 'The files of a block as a tar.gz; 400 when the block is too large to export',
+    tag: 'Blocks',
+    summary: 'Export a block',
+    description: 'The files of a block as a tar.gz. A block that is too large to export is a 400.',
     params: { name: 'Name of the block' },
     answers: { 200: { description: 'The archive.', ...binary } },
     errors: ['INVALID_REQUEST', ...READ],
@@ -54,7 +64,9 @@ export const WORKSPACE_ROUTES = {
   },
   'POST /api/import': {
     id: 'importBlock',
-    summary: 'Make a block from an exported tar.gz of at most 64 MiB; the block is stopped',
+    tag: 'Blocks',
+    summary: 'Import a block',
+    description: 'Makes a block, stopped, from an exported tar.gz of at most 64 MiB.',
     query: { name: { schema: string, description: 'Another name for the block' } },
     body: { required: true, ...binary },
     answers: { 200: json('BlockCreated', 'It is on disk, stopped.') },
@@ -63,7 +75,9 @@ export const WORKSPACE_ROUTES = {
   },
   'GET /api/costs': {
     id: 'getCosts',
-    summary: 'Money and tokens from the ledger, including blocks that were reset, archived or deleted',
+    tag: 'Workspace',
+    summary: 'Read costs',
+    description: 'Money and tokens from the ledger, including those of blocks that were reset, archived or deleted.',
     query: {
       source: {
         schema: { type: 'string', enum: ['blocks', 'gateway'], default: 'blocks' },
@@ -81,19 +95,25 @@ export const WORKSPACE_ROUTES = {
   },
   'GET /api/doctor': {
     id: 'checkWorkspace',
-    summary: 'Check every file and message; changes nothing',
+    tag: 'Workspace',
+    summary: 'Check the workspace',
+    description: 'Checks every file and every message. Changes nothing.',
     answers: { 200: json('DoctorReport', 'What was found.') },
     handler: workspace.doctor,
   },
   'GET /api/halt': {
     id: 'getHalt',
-    summary: 'Whether the kill switch is set',
+    tag: 'Workspace',
+    summary: 'Read the kill switch',
+    description: 'Whether the kill switch is set, since when and why.',
     answers: halt,
     handler: workspace.halted,
   },
   'POST /api/halt': {
     id: 'setHalt',
-    summary: 'Set the kill switch: no monitor calls a model until it is released',
+    tag: 'Workspace',
+    summary: 'Set the kill switch',
+    description: 'Sets the kill switch: no monitor calls a model until it is released. A switch that is set already stays as it is.',
     body: body('SetHalt', false),
     answers: halt,
     errors: [...BODY, ...DISK],
@@ -101,7 +121,9 @@ export const WORKSPACE_ROUTES = {
   },
   'DELETE /api/halt': {
     id: 'releaseHalt',
+    tag: 'Workspace',
     summary: 'Release the kill switch',
+    description: 'Releases the kill switch, so that the monitors call models again.',
     answers: halt,
     errors: DISK,
     handler: workspace.unhalt,

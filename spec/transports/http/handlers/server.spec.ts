@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
+import { asyncApiDocument } from '../../../../transports/asyncapi.ts';
 import { openApiDocument } from '../../../../transports/http/openapi.ts';
 import { ROUTES } from '../../../../transports/http/routes.ts';
 import { startServer } from '../../../support/server.ts';
+import { startWsServer } from '../../../support/ws.ts';
 
 t.test('GET /api/health tells how the server is, without a token', async (t) => {
   const server = await startServer(t);
@@ -38,9 +40,23 @@ t.test('GET /api/auth/status says whether the presented token is valid, and is 2
   }
 });
 
-t.test('GET /openapi.json serves the published contract', async (t) => {
+t.test('the published contracts are served without a token', async (t) => {
+  const server = await startWsServer(t);
+  for (const [path, document] of [
+    ['/openapi.json', openApiDocument(ROUTES)],
+    ['/asyncapi.json', asyncApiDocument()],
+  ] as const) {
+    for (let i = 0; i < 2; i += 1) {
+      const answer = await server.call('GET', path, { token: false });
+      t.match(answer, { status: 200, headers: { 'content-type': 'application/json; charset=utf-8' } }, path);
+      t.strictSame(answer.json, JSON.parse(JSON.stringify(document)), path);
+    }
+    t.match(await server.call('GET', path, { token: false, headers: { host: 'evil.example' } }), { status: 403 }, path);
+    t.match(await server.call('GET', path, { token: false, headers: { origin: 'http://evil.example' } }), { status: 403 }, path);
+  }
+});
+
+t.test('a server without a WebSocket has no contract of it', async (t) => {
   const server = await startServer(t);
-  const answer = await server.call('GET', '/openapi.json');
-  t.match(answer, { status: 200, headers: { 'content-type': 'application/json; charset=utf-8' } });
-  t.strictSame(answer.json, JSON.parse(JSON.stringify(openApiDocument(ROUTES))));
+  t.match(await server.call('GET', '/asyncapi.json', { token: false }), { status: 404, json: { code: 'NOT_FOUND', error: /no WebSocket/ } });
 });

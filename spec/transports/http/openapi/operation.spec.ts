@@ -14,14 +14,16 @@ const route: Route = {
   method: 'POST',
   path: '/a/:id',
   id: 'doA',
+  tag: 'Server',
   summary: 'Do it',
+  description: 'Does it.',
   answers: { 200: json('Done', 'It is done.') },
   handler: () => ({ status: 200, body: {} }),
 };
 const operation = (more: Partial<Route>): Operation => operationOf({ ...route, ...more }) as Operation;
 
 t.test('a route without parameters and body says no more than it has', async (t) => {
-  t.strictSame(Object.keys(operationOf(route)), ['operationId', 'summary', 'responses']);
+  t.strictSame(Object.keys(operationOf(route)), ['operationId', 'tags', 'summary', 'description', 'responses']);
   t.match(operationOf({ ...route, description: 'More.', public: true, body: body('SetHalt', false) }), {
     operationId: 'doA',
     description: 'More.',

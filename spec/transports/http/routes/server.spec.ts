@@ -1,7 +1,7 @@
 import t from 'tap';
 import { SERVER_ROUTES } from '../../../../transports/http/routes/server.ts';
 
-t.test('only health and the verdict about a token are public', async (t) => {
+t.test('only health, the verdict about a token and the contracts are public', async (t) => {
   t.strictSame(
     Object.entries(SERVER_ROUTES).map(([key, route]) => [key, 'public' in route]),
     [
@@ -9,7 +9,8 @@ t.test('only health and the verdict about a token are public', async (t) => {
       ['GET /api/auth/status', true],
       ['GET /api/adapters', false],
       ['GET /api/settings', false],
-      ['GET /openapi.json', false],
+      ['GET /openapi.json', true],
+      ['GET /asyncapi.json', true],
     ],
   );
 });

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import t from 'tap';
-import { parseJson } from '../../../core/index.ts';
-import { asyncApiDocument } from '../../../transports/ws/asyncapi.ts';
-import { readFrame } from '../../../transports/ws/frames.ts';
-import { WS_PATH } from '../../../transports/ws-path.ts';
+import { parseJson } from '../../core/index.ts';
+import { asyncApiDocument } from '../../transports/asyncapi.ts';
+import { readFrame } from '../../transports/ws/frames.ts';
+import { WS_PATH } from '../../transports/ws-path.ts';
 
 interface Ref {
   readonly $ref: string;
@@ -13,10 +13,13 @@ interface Document {
   readonly asyncapi: string;
   readonly channels: Record<string, { readonly address: string; readonly messages: Record<string, Ref> }>;
   readonly operations: Record<string, { readonly action: string; readonly channel: Ref; readonly messages: readonly Ref[] }>;
-  readonly components: { readonly messages: Record<string, { readonly payload: Ref }>; readonly schemas: Record<string, object> };
+  readonly components: {
+    readonly messages: Record<string, { readonly payload: Ref; readonly examples: readonly { readonly payload: object }[] }>;
+    readonly schemas: Record<string, object>;
+  };
 }
 
-const published = parseJson(readFileSync(new URL('../../asyncapi.json', import.meta.url), 'utf8')) as Document;
+const published = parseJson(readFileSync(new URL('../asyncapi.json', import.meta.url), 'utf8')) as Document;
 
 function at(ref: string): unknown {
   return ref
@@ -45,6 +48,33 @@ t.test('every reference leads somewhere, and everything is referred to', async (
   for (const name of Object.keys(published.components.messages)) t.ok(refs.includes(`#/components/messages/${name}`), name);
   const told = Object.values(published.operations).flatMap(({ messages }) => messages.map(({ $ref }) => $ref.split('/').at(-1)));
   t.strictSame(told.sort(), Object.keys(published.channels['changes']?.messages ?? {}).sort(), 'each message has one direction');
+});
+
+t.test('each message has an example, which fits its own schema and no other', async (t) => {
+  const ajv = new Ajv({ strict: false });
+  const schemas = Object.values(published.components.schemas).map((schema) => ajv.compile(schema));
+  for (const [name, { payload, examples }] of Object.entries(published.components.messages)) {
+    t.equal(examples.length, 1, name);
+    for (const example of examples) {
+      t.ok(ajv.validate(at(payload.$ref) as object, example.payload), name);
+      t.equal(schemas.filter((validate) => validate(example.payload)).length, 1, name);
+    }
+  }
+});
+
+t.test('the document says who answers for it, under which license, and what each direction is for', async (t) => {
+  const sentence = /^[A-Z].*[.]$/;
+  t.match(published, {
+    info: { contact: { name: String }, license: { name: 'MIT', url: /^https:/ }, tags: [{ description: sentence }] },
+    operations: { fromClient: { description: sentence }, toClient: { description: sentence } },
+  });
+});
+
+t.test('the token goes in the header or in the query', async (t) => {
+  t.match(published, {
+    servers: { local: { security: [{ $ref: '#/components/securitySchemes/bearer' }, { $ref: '#/components/securitySchemes/token' }] } },
+    components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' }, token: { type: 'httpApiKey', in: 'query', name: 'token' } } },
+  });
 });
 
 t.test('the address is the path that is served', async (t) => {

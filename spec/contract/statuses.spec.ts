@@ -1,0 +1,82 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { createBlock } from '../support/block-calls.ts';
+import { type CallOptions, CHAT, until } from '../support/server.ts';
+import { startWsServer, type WsServer } from '../support/ws.ts';
+import { faults, pointerTo, published } from './document.ts';
+
+/** What clients send, right for some routes and wrong for the others. */
+const REQUESTS: readonly CallOptions[] = [
+  {},
+  { token: false },
+  { headers: { authorization: 'Bearer wrong' } },
+  { headers: { host: 'evil.example' } },
+  { body: {} },
+  { body: [] },
+  { body: '{' },
+  { body: { name: 'a' } },
+  { body: { message: 'hi' } },
+  { body: { text: 'x' } },
+  { body: { reason: 'x' } },
+  { body: CHAT },
+  { body: { ...CHAT, stream: true } },
+  { body: { ...CHAT, config: { baseURL: 'http://127.0.0.1:1' } } },
+  { body: Buffer.alloc(1024 * 1024 + 1) },
+  { body: 'x', headers: { 'content-type': 'text/plain' } },
+  { body: 'x', headers: { 'content-type': 'application/gzip' } },
+  { body: '{}', headers: { 'content-encoding': 'gzip' } },
+  { body: {}, headers: { 'if-match': '"99"' } },
+  { body: {}, headers: { 'if-match': 'x' } },
+  { body: { message: 'hi' }, headers: { 'x-blockhouse-channel': 'moon' } },
+];
+const QUERIES = [
+  '?name=%20&hard=x&by=moon&limit=x&adapter=nobody&wait=x',
+  '?limit=0&block=nobody&adapter=',
+  '?before=x&since=x',
+  '?limit=1&limit=2&name=a&name=b',
+];
+/** Each gets an empty request and one with a body. The first gets all. */
+const NAMES = ['a', 'ollama', 'damaged', 'nobody', '..', '%00', 'x'.repeat(300)];
+
+/** Makes what earlier requests have removed, and damages one block. */
+async function prepare(server: WsServer): Promise<void> {
+  await server.call('POST', '/api/blocks', { body: { name: 'a' } });
+  if ((await server.call('GET', '/api/blocks/damaged/config')).status === 409) return;
+  await createBlock(server, 'damaged');
+  const file = join(server.workspace, 'blocks/damaged/config.json');
+  writeFileSync(file, readFileSync(file, 'utf8').slice(0, 20));
+  await until(async () => (await server.call('GET', '/api/blocks/damaged/config')).status === 409, 'the damage to be seen');
+}
+
+/** What the document says wrongly about the answer to one request; undefined when it is right. */
+async function judge(server: WsServer, method: string, path: string, url: string, options: CallOptions): Promise<string | undefined> {
+  const { status, text, headers } = await server.call(method.toUpperCase(), url, options);
+  const title = `${method} ${url.slice(0, 60)} ${status} ${text.slice(0, 120)}`;
+  const type = String(headers['content-type']).split(';')[0] ?? '';
+  const content = published.paths[path]?.[method]?.responses[status]?.content;
+  if (content?.[type] === undefined) return `${title}: the document has no such status, or not as ${type}`;
+  if (type !== 'application/json') return undefined;
+  const found = faults(pointerTo('paths', path, method, 'responses', String(status), 'content', type, 'schema'), JSON.parse(text));
+  return found.length === 0 ? undefined : `${title}: ${JSON.stringify(found).slice(0, 200)}`;
+}
+
+for (const [path, methods] of Object.entries(published.paths)) {
+  t.test(`${path} answers only with statuses and bodies that the document has`, async (t) => {
+    const server = await startWsServer(t);
+    for (const method of Object.keys(methods)) {
+      await prepare(server);
+      const urlOf = (name: string): string => path.replace(/\{\w+\}/g, name);
+      const [first = '', ...others] = path.includes('{') ? NAMES : [''];
+      const requests: [url: string, options: CallOptions][] = [
+        ...REQUESTS.map((options): [string, CallOptions] => [urlOf(first), options]),
+        ...QUERIES.map((query): [string, CallOptions] => [urlOf(first) + query, {}]),
+        ...others.flatMap((name): [string, CallOptions][] => [
+          [urlOf(name), {}],
+          [urlOf(name), { body: { message: 'hi' } }],
+        ]),
+      ];
+      for (const [url, options] of requests) t.equal(await judge(server, method, path, url, options), undefined);
+    }
+  });
+}

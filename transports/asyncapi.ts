@@ -1,0 +1,149 @@
+// The published contract of the WebSocket: AsyncAPI 3.0, built from the schemas that check its frames. HTTP serves it. `npm run generate`
+// writes it to spec/asyncapi.json, and `npm run verify` checks that the file is up to date. Pure: no I/O.
+import {
+  GoneFrame,
+  PingFrame,
+  PongFrame,
+  RefreshFrame,
+  StreamContentFrame,
+  StreamDoneFrame,
+  StreamErrorFrame,
+  StreamStartFrame,
+  SubscribeFrame,
+  toJsonText,
+  UnsubscribeFrame,
+  VERSION,
+  WsErrorFrame,
+} from '../core/index.ts';
+import { WS_PATH } from './ws-path.ts';
+
+interface Message {
+  readonly schema: object;
+  readonly summary: string;
+  readonly example: object;
+}
+
+const block = 'support';
+const step = { type: 'stream', block, id: 'm0mwsgohuc000030c1625b' };
+
+/** What clients send. */
+const RECEIVED: Readonly<Record<string, Message>> = {
+  subscribe: {
+    schema: SubscribeFrame,
+    summary: 'Follow a block. The server answers at once with a refresh. Subscribing again replaces the options.',
+    example: { type: 'subscribe', block, stream: true },
+  },
+  unsubscribe: { schema: UnsubscribeFrame, summary: 'Stop following a block.', example: { type: 'unsubscribe', block } },
+  ping: { schema: PingFrame, summary: 'Check that the connection is alive. The server answers with a pong.', example: { type: 'ping' } },
+};
+
+/** What the server sends. */
+const SENT: Readonly<Record<string, Message>> = {
+  refresh: {
+    schema: RefreshFrame,
+    summary: 'The block has changed: read it again. Sent 100 ms after the last change of a burst, and never later than 500 ms after the first.',
+    example: { type: 'refresh', block },
+  },
+  gone: { schema: GoneFrame, summary: 'The block was archived, which ends the subscription.', example: { type: 'gone', block } },
+  streamStart: {
+    schema: StreamStartFrame,
+    summary: 'A reply starts. Discard the text of an earlier attempt.',
+    example: { ...step, seq: 1, event: 'start', provider: 'my-provider', model: 'my-model', attempt: 1 },
+  },
+  streamContent: { schema: StreamContentFrame, summary: 'The next piece of a reply.', example: { ...step, seq: 2, event: 'content', text: 'I am' } },
+  streamDone: {
+    schema: StreamDoneFrame,
+    summary: 'A reply is complete or was interrupted.',
+    example: { ...step, seq: 3, event: 'done', answerId: 'm0mwsgoi17000069665459', status: 'done', stopReason: 'end_turn' },
+  },
+  streamError: {
+    schema: StreamErrorFrame,
+    summary: 'The attempt failed. Discard its text.',
+    example: { ...step, seq: 3, event: 'error', code: 'UPSTREAM_TIMEOUT', error: 'The provider sent nothing for 120 s.', willRetry: true },
+  },
+  pong: { schema: PongFrame, summary: 'The answer to a ping.', example: { type: 'pong' } },
+  error: {
+    schema: WsErrorFrame,
+    summary: 'A message was refused. The connection stays open.',
+    example: { type: 'error', code: 'BLOCK_NOT_FOUND', error: 'There is no block "grace".', block: 'grace' },
+  },
+};
+
+const MESSAGES = { ...RECEIVED, ...SENT };
+
+const mapOf = <T>(build: (name: string, message: Message) => T): Record<string, T> =>
+  Object.fromEntries(Object.entries(MESSAGES).map(([name, message]) => [name, build(name, message)]));
+const inChannel = (name: string) => ({ $ref: `#/channels/changes/messages/${name}` });
+const fields = (name: string) => ({ type: 'object', properties: { [name]: { type: 'string' } } });
+const schemaName = (name: string) => `${name[0]?.toUpperCase()}${name.slice(1)}`;
+
+/** The AsyncAPI document; a new object at each call. */
+export function asyncApiDocument(): Record<string, unknown> {
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Blockhouse',
+      version: VERSION,
+      description: 'Notices of changes to blocks, and replies while they are being written. The REST interface is in openapi.json.',
+      contact: { name: 'The maintainers of Blockhouse' },
+      license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' },
+      tags: [{ name: 'Blocks', description: 'Named agents that answer messages.' }],
+    },
+    defaultContentType: 'application/json',
+    servers: {
+      local: {
+        host: '127.0.0.1:8420',
+        protocol: 'ws',
+        description: 'The default address',
+        security: [{ $ref: '#/components/securitySchemes/bearer' }, { $ref: '#/components/securitySchemes/token' }],
+      },
+    },
+    channels: {
+      changes: {
+        address: WS_PATH,
+        title: 'Changes',
+        description:
+          'Each text frame is one JSON object. A refused handshake has a status and an error body as in the REST interface. Close codes: 1001 the server is shutting down, 1003 binary frame, 1007 text that is not UTF-8, 1008 too many messages or the token was replaced, 1009 message over 16 KiB.',
+        messages: mapOf((name) => ({ $ref: `#/components/messages/${name}` })),
+        bindings: { ws: { method: 'GET', headers: fields('authorization'), query: fields('token'), bindingVersion: '0.1.0' } },
+      },
+    },
+    operations: {
+      fromClient: {
+        action: 'receive',
+        channel: { $ref: '#/channels/changes' },
+        summary: 'What clients send',
+        description: 'One connection can follow up to 100 blocks.',
+        messages: Object.keys(RECEIVED).map(inChannel),
+      },
+      toClient: {
+        action: 'send',
+        channel: { $ref: '#/channels/changes' },
+        summary: 'What the server sends',
+        description: 'Notices of changed blocks, and with `stream` the steps of their replies; the fields `type` and `event` tell them apart.',
+        messages: Object.keys(SENT).map(inChannel),
+      },
+    },
+    components: {
+      messages: mapOf((name, { summary, example }) => ({
+        name,
+        summary,
+        payload: { $ref: `#/components/schemas/${schemaName(name)}` },
+        examples: [{ name, payload: example }],
+      })),
+      schemas: Object.fromEntries(Object.entries(MESSAGES).map(([name, { schema }]) => [schemaName(name), schema])),
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'The token of the workspace; `blockhouse token` prints it.' },
+        token: { type: 'httpApiKey', name: 'token', in: 'query', description: 'The same token, for pages; a `bearer` is used instead if a request has both.' },
+      },
+    },
+  };
+}
+
+let text: string | undefined;
+
+/** The document as JSON text, built once. */
+export function asyncApiText(): string {
+  text ??= toJsonText(asyncApiDocument());
+  return text;
+}

@@ -1,0 +1,233 @@
+// Examples of blocks and the workspace for the published contract. Pure: no I/O.
+import type { Example } from './examples.ts';
+
+const CREATED_AT = '2026-11-22T08:00:00.000Z';
+const ASKED_AT = '2026-11-22T08:05:00.120Z';
+const ANSWERED_AT = '2026-11-22T08:05:02.480Z';
+const ARCHIVE_NAME = 'ada_2026-11-22T18-00-00-000Z';
+const MODEL = { provider: 'ollama', model: 'gemma4' };
+const CONFIG = {
+  name: 'ada',
+  description: 'Answers questions about mathematics',
+  adapter: { ...MODEL, maxTokens: 4096, cacheControl: false },
+  systemPrompt: 'Answer in one sentence.',
+  tags: ['math'],
+  enabled: true,
+  createdAt: CREATED_AT,
+  updatedAt: CREATED_AT,
+  rev: 3,
+};
+const PULSE = { status: 'ACTIVE', state: 'idle', reason: null, desired: 'running', attention: false, lastPulse: ANSWERED_AT, nextWakeUp: null, error: null };
+const STOPPED = { ...PULSE, status: 'SLEEPING', state: 'stopped', desired: 'stopped' };
+const QUEUE = { queued: 0, processing: 0, failed: 0, oldestQueuedAt: null };
+const FAILURES = { count: 0, since: null, last: null };
+const FACT = { id: 'febbe17065c2a', text: 'The customer prefers metric units.', pinned: true, createdAt: ASKED_AT };
+const MEMORY = {
+  summary: '',
+  summaryUpdatedAt: null,
+  facts: [FACT],
+  window: { firstKeptId: null, messages: 2, tokens: 45, maxTokens: 32_768, percent: 0.1 },
+  compactions: [],
+  compactionCount: 0,
+};
+const COSTS = { totalInput: 24, totalOutput: 12, totalCost: null, calls: 1 };
+const BUCKET = { calls: 1, input: 24, output: 12, cacheRead: 0, cacheWrite: 0, costUsd: null, unpricedCalls: 1 };
+const MESSAGE = {
+  id: 'm0mwsgohuc000030c1625b',
+  role: 'user',
+  content: 'Who are you?',
+  timestamp: ASKED_AT,
+  processed: true,
+  status: 'done',
+  channel: 'web',
+  clientId: 'mail-17',
+};
+const ANSWER = {
+  id: 'm0mwsgoi17000069665459',
+  role: 'assistant',
+  content: 'I am Ada.',
+  timestamp: ANSWERED_AT,
+  processed: true,
+  status: 'done',
+  channel: 'web',
+  replyTo: MESSAGE.id,
+  ...MODEL,
+  usage: { inputTokens: 24, outputTokens: 12, totalTokens: 36 },
+  costUsd: null,
+  stopReason: 'end_turn',
+};
+const RECEIPT = { queued: true, block: 'ada', id: MESSAGE.id, position: 0, running: true };
+const NO_ANSWER = 'There is no answer yet. It will be in the chat history.';
+
+/** The examples by name. */
+export const BLOCK_EXAMPLES = {
+  NewBlock: { of: 'CreateBlock', summary: 'A block with a model', value: { name: 'ada', config: { adapter: MODEL, systemPrompt: 'Answer in one sentence.' } } },
+  CreatedBlock: { of: 'BlockCreated', summary: 'The block exists', value: { success: true, name: 'ada' } },
+  Blocks: {
+    of: 'BlockList',
+    summary: 'One block',
+    value: {
+      blocks: [
+        {
+          name: 'ada',
+          status: 'ACTIVE',
+          state: 'idle',
+          attention: false,
+          config: { description: CONFIG.description, adapter: MODEL, tags: CONFIG.tags, enabled: true },
+          costs: { ...COSTS, today: null },
+          pulse: { status: 'ACTIVE', state: 'idle', lastPulse: ANSWERED_AT, nextWakeUp: null, error: null },
+          queue: 0,
+          failures: FAILURES,
+          lastMessageAt: ANSWERED_AT,
+        },
+      ],
+    },
+  },
+  Block: { of: 'BlockDetails', summary: 'A block that runs', value: { name: 'ada', config: CONFIG, memory: MEMORY, costs: COSTS, pulse: PULSE } },
+  WhyIdle: {
+    of: 'Explanation',
+    summary: 'Nothing to do',
+    value: {
+      name: 'ada',
+      state: 'idle',
+      status: 'ACTIVE',
+      attention: false,
+      reason: null,
+      why: 'Its monitor is running and no messages are waiting.',
+      next: 'It will answer the next message as soon as it arrives.',
+      fix: null,
+      since: ANSWERED_AT,
+      queue: QUEUE,
+      failures: FAILURES,
+      failed: null,
+      lastTransitions: [{ at: ANSWERED_AT, from: 'working', to: 'idle', cause: 'answered', actor: 'monitor' }],
+    },
+  },
+  Started: {
+    of: 'MonitorChanged',
+    operations: ['startBlock', 'restartBlock'],
+    summary: 'It runs',
+    value: { success: true, message: 'ada is running.', pulse: PULSE },
+  },
+  Stopped: {
+    of: 'MonitorChanged',
+    operations: ['stopBlock'],
+    summary: 'It is stopped',
+    value: { success: true, message: 'ada is stopped.', pulse: STOPPED },
+  },
+  Reset: {
+    of: 'WasReset',
+    summary: 'What was cleared',
+    value: { success: true, message: 'ada was reset. Its configuration and chat history were kept.', cleared: ['memory', 'costs', 'pulse'] },
+  },
+  Config: { of: 'ConfigAnswer', summary: 'A configuration, shortened', value: { config: CONFIG } },
+  NewPrompt: { of: 'BlockConfigPatch', summary: 'Another prompt and a budget', value: { systemPrompt: 'Answer in French.', budget: { dailyUsd: 1 } } },
+  ChangedConfig: {
+    of: 'ConfigChanged',
+    summary: 'The configuration after it, shortened',
+    value: { success: true, config: { ...CONFIG, systemPrompt: 'Answer in French.', rev: 4 } },
+  },
+  Logs: {
+    of: 'LogList',
+    summary: 'One file',
+    value: {
+      logs: [
+        {
+          file: '2026-11-22T08-00-00Z-monitor.log',
+          content: '2026-11-22T08:00:00.491Z INFO monitor.started queued=0\n',
+          size: 55,
+          modifiedAt: CREATED_AT,
+          truncated: false,
+        },
+      ],
+    },
+  },
+  NewMessage: { of: 'PostMessage', summary: 'A message that may be sent twice', value: { message: MESSAGE.content, clientId: 'mail-17' } },
+  QueuedMessage: { of: 'ChatAnswer', summary: 'It will be answered', value: { ...RECEIPT, note: 'The answer will be in the chat history.' } },
+  AnsweredMessage: {
+    of: 'ChatAnswer',
+    summary: 'With `wait`: it was answered',
+    value: { ...RECEIPT, note: 'The message has its answer.', entry: MESSAGE, answer: ANSWER },
+  },
+  MessageWithoutAnswer: { of: 'ChatReceipt', summary: 'It has no answer yet', value: { ...RECEIPT, note: NO_ANSWER } },
+  Conversation: { of: 'ChatHistory', summary: 'A message and its answer', value: { messages: [MESSAGE, ANSWER] } },
+  Exchange: { of: 'MessageFound', summary: 'A message that was answered', value: { entry: MESSAGE, answer: ANSWER } },
+  AwaitedExchange: {
+    of: 'AwaitedMessage',
+    status: 200,
+    summary: 'With `wait`: it was answered',
+    value: { entry: MESSAGE, answer: ANSWER, running: true, note: null },
+  },
+  PendingExchange: {
+    of: 'AwaitedMessage',
+    status: 202,
+    summary: 'It has no answer yet',
+    value: { entry: { ...MESSAGE, processed: false, status: 'processing' }, answer: null, running: true, note: NO_ANSWER },
+  },
+  ReplyStartEvent: { of: 'ReplyEvent', summary: 'An attempt begins', value: { event: 'start', data: { ...MODEL, id: MESSAGE.id, attempt: 1 } } },
+  ReplyContentEvent: { of: 'ReplyEvent', summary: 'A piece of the reply', value: { event: 'content', data: { text: 'I am' } } },
+  ReplyDoneEvent: {
+    of: 'ReplyEvent',
+    summary: 'The end of the reply',
+    value: { event: 'done', data: { usage: ANSWER.usage, stopReason: 'end_turn', answerId: ANSWER.id } },
+  },
+  Cancelled: {
+    of: 'MessageChanged',
+    operations: ['cancelMessage'],
+    summary: 'It is cancelled',
+    value: { success: true, message: 'The message is cancelled now.', entry: { ...MESSAGE, status: 'cancelled' } },
+  },
+  QueuedAgain: {
+    of: 'MessageChanged',
+    operations: ['retryMessage'],
+    summary: 'It waits again',
+    value: { success: true, message: 'The message is queued now.', entry: { ...MESSAGE, processed: false, status: 'queued' } },
+  },
+  NewFact: { of: 'AddFact', summary: 'A fact', value: { text: FACT.text } },
+  AddedFact: { of: 'FactAdded', summary: 'The fact with its id', value: { success: true, fact: FACT } },
+  FactRemoved: { of: 'Done', operations: ['removeFact'], summary: 'It is gone', value: { success: true, message: 'The fact was removed.' } },
+  Memory: {
+    of: 'MemoryAnswer',
+    summary: 'The memory afterwards',
+    value: { success: true, message: 'The model now sees 2 messages: 45 of 32768 tokens.', memory: MEMORY },
+  },
+  Archived: {
+    of: 'Archived',
+    summary: 'It is in the archive',
+    value: { success: true, message: `ada was archived as ${ARCHIVE_NAME}.`, archiveName: ARCHIVE_NAME },
+  },
+  Archive: {
+    of: 'ArchiveList',
+    summary: 'One archived block',
+    value: {
+      archives: [
+        { archiveName: ARCHIVE_NAME, originalName: 'ada', archivedAt: '2026-11-22T18:00:00.000Z', description: CONFIG.description, sizeBytes: 4323, files: 5 },
+      ],
+    },
+  },
+  OtherName: { of: 'RestoreArchive', summary: 'Under another name', value: { name: 'ada-2' } },
+  Restored: {
+    of: 'Restored',
+    operations: ['restoreBlock'],
+    summary: 'It is active again',
+    value: { success: true, message: 'ada-2 was restored from the archive; its monitor is stopped.', name: 'ada-2' },
+  },
+  Purged: { of: 'Done', operations: ['purgeArchive'], summary: 'It is gone', value: { success: true, message: `${ARCHIVE_NAME} was permanently deleted.` } },
+  NewName: { of: 'RenameBlock', summary: 'Another name', value: { name: 'grace' } },
+  Renamed: {
+    of: 'Restored',
+    operations: ['renameBlock'],
+    summary: 'It has the other name',
+    value: { success: true, message: 'ada was renamed to grace.', name: 'grace' },
+  },
+  Costs: { of: 'CostsReport', summary: 'The costs of one block', value: { by: 'block', rows: [{ key: 'ada', ...BUCKET }], total: BUCKET } },
+  Healthy: { of: 'DoctorReport', summary: 'Nothing is wrong', value: { ok: true, checked: { blocks: 1, files: 5, messages: 2 }, findings: [] } },
+  NotHalted: { of: 'HaltState', operations: ['getHalt', 'releaseHalt'], summary: 'It is not set', value: { halted: false, since: null, reason: null } },
+  Halt: { of: 'SetHalt', summary: 'With a reason', value: { reason: 'The costs are too high.' } },
+  Halted: {
+    of: 'HaltState',
+    operations: ['getHalt', 'setHalt'],
+    summary: 'It is set',
+    value: { halted: true, since: CREATED_AT, reason: 'The costs are too high.' },
+  },
+} as const satisfies Record<string, Example>;

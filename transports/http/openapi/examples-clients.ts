@@ -1,0 +1,54 @@
+// Examples of keys and model names for the published contract. Pure: no I/O.
+import type { Example } from './examples.ts';
+
+const LIMITS = { usdPerDay: 5, tokensPerDay: null, models: ['claude-*', 'ollama/*'], expiresAt: null };
+const KEY = { name: 'web-app', createdAt: '2026-11-22T08:00:00.000Z', ...LIMITS };
+const TARGETS = ['google/gemini-3.8-flash', 'ollama/gemma4'];
+
+/** Each example under its name in the document. */
+export const CLIENT_EXAMPLES = {
+  KeyList: { of: 'KeyList', summary: 'One key', value: { keys: [{ ...KEY, spentToday: { usd: 0.42, tokens: 18_230 } }] } },
+  CreateKey: { of: 'CreateKey', summary: 'A key with a cap and its own models', value: { name: 'web-app', usdPerDay: 5, models: LIMITS.models } },
+  KeyCreated: { of: 'KeyCreated', summary: 'The only time that the key is shown', value: { success: true, name: 'web-app', key: `bhk_${'x'.repeat(43)}` } },
+  ModelNames: {
+    of: 'ModelNames',
+    summary: 'One alias and a local model',
+    value: {
+      defaultProvider: null,
+      aliases: [{ name: 'gpt-4o-mini', targets: TARGETS }],
+      models: [
+        { id: 'gpt-4o-mini', adapter: 'google' },
+        { id: 'ollama/gemma4', adapter: 'ollama' },
+      ],
+    },
+  },
+  ModelResolved: {
+    of: 'ModelResolved',
+    summary: 'An alias with two models',
+    value: {
+      name: 'gpt-4o-mini',
+      by: 'alias',
+      rule: 'gpt-4o-mini',
+      targets: [
+        { adapter: 'google', model: 'gemini-3.8-flash' },
+        { adapter: 'ollama', model: 'gemma4' },
+      ],
+    },
+  },
+  KeyRevoked: { of: 'Done', operations: ['revokeKey'], summary: 'It is refused from now on', value: { success: true, message: 'The key web-app is revoked.' } },
+  DefaultProviderSet: {
+    of: 'Done',
+    operations: ['setDefaultProvider'],
+    summary: 'It is set',
+    value: { success: true, message: 'The default provider is ollama.' },
+  },
+  AliasSet: {
+    of: 'Done',
+    operations: ['setAlias'],
+    summary: 'It is set',
+    value: { success: true, message: 'gpt-4o-mini stands for google/gemini-3.8-flash, then ollama/gemma4.' },
+  },
+  AliasRemoved: { of: 'Done', operations: ['removeAlias'], summary: 'It is gone', value: { success: true, message: 'The alias gpt-4o-mini is removed.' } },
+  SetAlias: { of: 'SetAlias', summary: 'Two models, asked one after the other', value: { targets: TARGETS } },
+  SetDefaultProvider: { of: 'SetDefaultProvider', summary: 'Ollama answers all other names', value: { defaultProvider: 'ollama' } },
+} as const satisfies Readonly<Record<string, Example>>;

@@ -1,0 +1,50 @@
+// Examples in the published contract: bodies of requests and answers, each of which fits its schema. Pure: no I/O.
+import type { ErrorCode } from '../../../core/index.ts';
+import { BLOCK_EXAMPLES } from './examples-blocks.ts';
+import { CLIENT_EXAMPLES } from './examples-clients.ts';
+import { GATEWAY_EXAMPLES } from './examples-gateway.ts';
+import type { SchemaName } from './schemas.ts';
+
+/** An example of the bodies with one schema. */
+export interface Example {
+  readonly of: SchemaName;
+  readonly summary: string;
+  readonly value: unknown;
+  /** The operations and the status that it belongs to; without them, to all. */
+  readonly operations?: readonly string[];
+  readonly status?: number;
+}
+
+/** What an error looks like in full. */
+const errorExample = (status: number, code: ErrorCode, error: string, more: object = {}): Example => ({
+  of: 'ErrorReport',
+  summary: code,
+  value: { error, status, code, requestId: 'req_46c8a32cf6c801a960927a83', ...more },
+});
+
+const INVALID = [{ path: 'config.temperature', message: 'must be <= 1' }];
+const TOKEN_HINT = 'Send the header Authorization: Bearer <token>; `blockhouse token` prints it.';
+
+/** Each example under its name in the document. */
+export const EXAMPLES: Readonly<Record<string, Example>> = {
+  ...GATEWAY_EXAMPLES,
+  ...BLOCK_EXAMPLES,
+  ...CLIENT_EXAMPLES,
+  InvalidRequest: { ...errorExample(400, 'INVALID_REQUEST', 'config.temperature must be <= 1.', { details: INVALID }), operations: ['chat'] },
+  Unauthorized: errorExample(401, 'UNAUTHORIZED', TOKEN_HINT),
+  ForeignOrigin: errorExample(403, 'FORBIDDEN_ORIGIN', 'Requests from web pages of other sites are refused.'),
+  BlockNotFound: errorExample(404, 'BLOCK_NOT_FOUND', 'There is no block "grace".'),
+  NameTaken: errorExample(409, 'NAME_TAKEN', 'A block named ada already exists; choose another name.'),
+};
+
+/** The examples for a body of an operation, as references by name; undefined where there are none. A request has no status and no error codes. */
+export function examplesFor(schema: string, operation: string, status?: number, codes: readonly string[] = []): object | undefined {
+  const found = Object.entries(EXAMPLES).filter(
+    ([, { of, operations, status: only, value }]) =>
+      schema === of &&
+      (operations?.includes(operation) ?? true) &&
+      (only === undefined || only === status) &&
+      (of !== 'ErrorReport' || codes.includes((value as { code: string }).code)),
+  );
+  return found.length === 0 ? undefined : Object.fromEntries(found.map(([name]) => [name, { $ref: `#/components/examples/${name}` }]));
+}

@@ -1,0 +1,18 @@
+// The groups of operations in the published contract. Pure: no I/O.
+
+const TAGS = {
+  Gateway: 'One request shape for the models of all providers. The stable, versioned interface.',
+  Clients: 'The clients of the gateway: their keys, and what the model names mean that they send.',
+  Blocks: 'Named agents that answer messages: their life, configuration and logs.',
+  Chat: 'The messages of a block and their answers.',
+  Memory: 'What a block remembers besides its messages.',
+  Archive: 'Archived blocks, until they are restored or deleted for good.',
+  Workspace: 'Costs, checks and the kill switch of the whole workspace.',
+  Server: 'Health, token and settings of the server, and the published contracts.',
+} as const;
+
+/** The group of a route. */
+export type TagName = keyof typeof TAGS;
+
+/** The tags of the document, in the order in which readers see them. */
+export const tags = () => Object.entries(TAGS).map(([name, description]) => ({ name, description }));

@@ -1,0 +1,65 @@
+// Tagged unions that only the published contract has: the messages of a chat request by role, and the events of a chat stream by name.
+// They are made of the schemas that validate. Pure: no I/O.
+import { ChatContent, ChatDone, ChatStart, ErrorReport, MESSAGE_FIELDS, Message } from '../../../core/index.ts';
+
+const REF = '#/components/schemas/';
+
+/** One of several schemas of the document; the field `tag` says which. */
+const oneOfTagged = (tag: string, byValue: Readonly<Record<string, string>>, description: string) => ({
+  description,
+  oneOf: Object.values(byValue).map((name) => ({ $ref: REF + name })),
+  discriminator: { propertyName: tag, mapping: Object.fromEntries(Object.entries(byValue).map(([value, name]) => [value, REF + name])) },
+});
+
+/** The message of a role, with the fields that this role has. */
+function messageOf(role: keyof typeof MESSAGE_FIELDS): object {
+  const { required, optional } = MESSAGE_FIELDS[role];
+  const fields = [...required, ...optional].map((field) => [field, Message.properties[field]] as const);
+  const properties = { role: { type: 'string', const: role }, ...Object.fromEntries(fields) };
+  return { type: 'object', additionalProperties: false, required: ['role', ...required], properties };
+}
+
+/** An event of the stream: its name and its data. */
+const eventOf = (name: string, data: object, description: string) => ({
+  type: 'object',
+  description,
+  required: ['event', 'data'],
+  properties: { event: { type: 'string', const: name }, data },
+});
+
+const REPLY_ID = { type: 'string', description: 'Of the message that is answered' };
+const EVENT =
+  'One server-sent event: its name in the line `event:`, and the JSON in its line `data:`. The body is a sequence of them, with a blank line after each.';
+
+/** What `start` and `done` say besides in the reply of a block. */
+const ReplyStart = {
+  ...ChatStart,
+  required: [...ChatStart.required, 'id', 'attempt'],
+  properties: { ...ChatStart.properties, id: REPLY_ID, attempt: { type: 'integer', minimum: 1 } },
+};
+const ReplyDone = {
+  ...ChatDone,
+  required: [...ChatDone.required, 'answerId'],
+  properties: { ...ChatDone.properties, answerId: { type: 'string', description: 'Of the answer in the chat history' } },
+};
+
+/** The unions and their alternatives, by the name that each has in the document. */
+export const UNIONS = {
+  ChatMessage: oneOfTagged(
+    'role',
+    { system: 'SystemMessage', user: 'UserMessage', assistant: 'AssistantMessage', tool: 'ToolMessage' },
+    'One message of a conversation',
+  ),
+  SystemMessage: messageOf('system'),
+  UserMessage: messageOf('user'),
+  AssistantMessage: messageOf('assistant'),
+  ToolMessage: messageOf('tool'),
+  ChatEvent: oneOfTagged('event', { start: 'ChatStartEvent', content: 'ChatContentEvent', done: 'ChatDoneEvent', error: 'ChatErrorEvent' }, EVENT),
+  ReplyEvent: oneOfTagged('event', { start: 'ReplyStartEvent', content: 'ChatContentEvent', done: 'ReplyDoneEvent', error: 'ChatErrorEvent' }, EVENT),
+  ReplyStartEvent: eventOf('start', ReplyStart, 'An attempt at the reply begins; the text of earlier ones is void'),
+  ReplyDoneEvent: eventOf('done', ReplyDone, 'The last event of a whole answer'),
+  ChatStartEvent: eventOf('start', ChatStart, 'The first event'),
+  ChatContentEvent: eventOf('content', ChatContent, 'The next piece of the answer'),
+  ChatDoneEvent: eventOf('done', ChatDone, 'The last event of an answer that is complete'),
+  ChatErrorEvent: eventOf('error', ErrorReport, 'The last event of an answer that failed'),
+} as const;
