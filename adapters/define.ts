@@ -23,6 +23,7 @@ export function defineAdapter(provider: Provider): Adapter {
     defaultModel: provider.defaultModel,
     ...(provider.pricesAs !== undefined && { pricesAs: provider.pricesAs }),
     supportsStreaming: true,
+    ...(provider.supports !== undefined && { supports: provider.supports }),
     envVars: provider.envVars,
     settings: provider.settings,
     ...(provider.timeouts !== undefined && { timeouts: provider.timeouts }),

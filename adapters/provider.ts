@@ -1,5 +1,14 @@
 // The interface that an adapter folder implements. Its parts are pure; the driver (define.ts) does the I/O. Pure: no I/O.
-import { BlockhouseError, type ChatEvent, type Prompt, type ResolvedSettings, type SettingsSpec, type UpstreamTimeouts, type Warning } from '../core/index.ts';
+import {
+  type Adapter,
+  BlockhouseError,
+  type ChatEvent,
+  type Prompt,
+  type ResolvedSettings,
+  type SettingsSpec,
+  type UpstreamTimeouts,
+  type Warning,
+} from '../core/index.ts';
 import type { UpstreamRequest } from './http.ts';
 import type { ErrorAnswer, ProviderError } from './provider-errors.ts';
 
@@ -60,6 +69,8 @@ export interface Provider {
    */
   contextTokens?(fetchJson: FetchJson, settings: ResolvedSettings, model: string): Promise<number | undefined> | number | undefined;
   buildChat(context: ChatContext): WireRequest;
+  /** What requests may ask for besides text and tools; see `Adapter.supports`. */
+  readonly supports?: Adapter['supports'];
   /** Events of a whole answer. Throws a StreamError for an error in a 200, and UPSTREAM_MALFORMED for a body that is not an answer. */
   readAnswer(json: unknown, context: ChatContext): ChatEvent[];
   createDecoder(context: ChatContext): StreamDecoder;

@@ -1,21 +1,25 @@
 // The interfaces that the core needs. Adapters implement `Adapter`; a transport that streams an answer implements `StreamSink`.
 // Pure: types only.
 import type { EgressRule } from './gateway/egress.ts';
-import type { Prompt } from './gateway/prompt.ts';
+import type { Prompt, PromptOptions } from './gateway/prompt.ts';
 import type { ResolvedSettings, SettingsSpec } from './gateway/settings.ts';
 import type { ChatStart, StopReason, ToolCall, Usage, Warning } from './types.ts';
 
 /**
  * One step of an answer. The rules of a sequence of events:
  * - Events come in any number and order. The answer's text is the `text` fragments in their order.
- * - A `toolCall` is complete, and its arguments are parsed.
+ * - A `toolCall` is complete, and its arguments are parsed. If its pieces came before, it has the `index` of its `toolCallStart`.
+ * - `reasoning`, `toolCallStart` and `toolCallDelta` are for readers that ask for them; an adapter may leave them out.
  * - `usage` fields and `providerMetadata` keys overwrite earlier ones; they do not add up.
  * - There is exactly one `stop`. Usage may still follow it.
  * - The sequence ends when the adapter's promise resolves. When the promise rejects, there is no complete answer.
  */
 export type ChatEvent =
   | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'toolCall'; readonly toolCall: ToolCall }
+  | { readonly type: 'reasoning'; readonly text: string }
+  | { readonly type: 'toolCallStart'; readonly index: number; readonly id: string; readonly name: string }
+  | { readonly type: 'toolCallDelta'; readonly index: number; readonly text: string }
+  | { readonly type: 'toolCall'; readonly toolCall: ToolCall; readonly index?: number }
   | { readonly type: 'usage'; readonly usage: ReportedUsage }
   | { readonly type: 'providerMetadata'; readonly providerMetadata: Record<string, unknown> }
   | { readonly type: 'warning'; readonly warning: Warning }
@@ -75,6 +79,11 @@ export interface Adapter {
   /** The name of this provider in the price data; absent when it has no prices. */
   readonly pricesAs?: string;
   readonly supportsStreaming: boolean;
+  /** What requests may ask for besides text and tools. What is missing here is refused (parts) or left out with a warning (options). */
+  readonly supports?: {
+    readonly parts?: readonly ('image' | 'document' | 'audio')[];
+    readonly options?: readonly (keyof PromptOptions)[];
+  };
   /** The environment variables that the API lists for callers. */
   readonly envVars: readonly string[];
   /** The settings that the adapter reads, such as `apiKey` and `baseURL`. */
@@ -109,12 +118,19 @@ export interface Adapter {
   close(): Promise<void>;
 }
 
+/** A part of an answer in its order, for a reader that wants more than the text. Ids of calls are unique in the answer. */
+export type AnswerPiece = Extract<ChatEvent, { readonly type: 'text' | 'reasoning' | 'toolCallStart' | 'toolCallDelta' | 'toolCall' }>;
+
 /** Where a streamed answer goes. `start` is called exactly once and first, then `content`. */
 export interface StreamSink {
   /** The answer begins. */
   start(start: ChatStart): void;
   /** Takes text fragments that arrived together. False asks for a pause until `onceWritable` calls back. */
   content(fragments: readonly string[]): boolean;
+  /** Takes the parts of the answer that arrived together, instead of `content`. False asks for a pause until `onceWritable` calls back. */
+  pieces?(pieces: readonly AnswerPiece[]): boolean;
+  /** True for a reader that wants the answer in one: the provider is not asked for a stream. */
+  readonly whole?: boolean;
   /** Calls `resume` once, as soon as more text may come. */
   onceWritable(resume: () => void): void;
   /** True once a byte has gone to the caller. From then on no further attempt is made. */

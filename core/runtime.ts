@@ -14,9 +14,9 @@ import type { Environment } from './gateway/settings.ts';
 import { ChatStream } from './gateway/stream.ts';
 import type { GatewayAccounts } from './keys/gateway-accounts.ts';
 import { KeyStore } from './keys/key-store.ts';
+import type { Adapter, StreamSink, UpstreamTimeouts } from './ports.ts';
 import { ModelRouter } from './routing/model-router.ts';
 import { ModelsFile } from './routing/models-file.ts';
-import type { Adapter, StreamSink, UpstreamTimeouts } from './ports.ts';
 import type {
   AdapterInfo,
   AdapterStatus,

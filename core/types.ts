@@ -800,6 +800,32 @@ export interface ChatConfig {
   readonly temperature?: number;
   /** Enable prompt caching (anthropic, bedrock) */
   readonly cacheControl?: boolean;
+  /** Requests with the same key share a prompt cache (openai) */
+  readonly cacheKey?: string;
+  /** Nucleus sampling */
+  readonly topP?: number;
+  /** Sampling from the k most likely tokens (not openai) */
+  readonly topK?: number;
+  /** Texts that end the answer */
+  readonly stop?: readonly string[];
+  /** Makes answers more alike (openai, google, ollama) */
+  readonly seed?: number;
+  /** Against the repetition of topics (openai, google, ollama) */
+  readonly presencePenalty?: number;
+  /** Against the repetition of words (openai, google, ollama) */
+  readonly frequencyPenalty?: number;
+  /** False for at most one tool call in an answer (openai, anthropic) */
+  readonly parallelToolCalls?: boolean;
+  /** The provider's own name of a processing tier (openai, anthropic, bedrock) */
+  readonly serviceTier?: string;
+  /** An id of the end user for the provider (openai, anthropic) */
+  readonly user?: string;
+  /** Labels for the provider (openai, bedrock) */
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** The form of the answer. Without a schema, any JSON object */
+  readonly output?: OutputFormat;
+  /** How much the model thinks before it answers */
+  readonly reasoning?: Reasoning;
   /** Region override (bedrock), such as us-east-1 */
   readonly region?: string;
   /** API endpoint override (all but bedrock) */
@@ -842,6 +868,11 @@ export interface ChatRequest {
   /** Settings for this request. They override auth.json, the environment and the defaults */
   readonly config?: ChatConfig;
   readonly tools?: readonly (Tool | NestedTool)[];
+  /** Whether the model may, must or must not call tools, or the one tool that it must call */
+  readonly toolChoice?: 'auto' | 'none' | 'required' | {
+    /** At most 64 letters, digits, _ and -, starting with a letter or _ */
+    readonly name: string;
+  };
 }
 
 /** The answer of POST `/v1/chat` without `stream`. */
@@ -867,11 +898,32 @@ export interface ChatStart {
   readonly model: string;
 }
 
+/** A part of a message. Which fields belong to which type: docs/http.md. `core/gateway/parts.ts` refuses the others. */
+export interface ContentPart {
+  readonly type: 'text' | 'image' | 'document' | 'audio' | 'reasoning';
+  /** Of a text, a reasoning, or a document that is plain text */
+  readonly text?: string;
+  /** Such as image/png */
+  readonly mediaType?: string;
+  /** Base64 */
+  readonly data?: string;
+  /** An http or https URL that the provider fetches; Blockhouse never does */
+  readonly url?: string;
+  /** How closely an image is looked at (openai) */
+  readonly detail?: 'low' | 'high' | 'auto';
+  /** File name of a document */
+  readonly name?: string;
+  /** Everything up to here may be cached for this long (anthropic, bedrock) */
+  readonly cache?: '5m' | '1h';
+  /** Opaque state of the provider. Send it back unchanged with the message or tool call that it came with. */
+  readonly providerMetadata?: Readonly<Record<string, unknown>>;
+}
+
 /** A message of role `system`. */
 export interface SystemMessage {
   readonly role: 'system';
-  /** May be left out only with toolCalls or toolResults */
-  readonly content: string;
+  /** Text, or a list of parts. May be left out only with toolCalls or toolResults */
+  readonly content: string | readonly ContentPart[];
   /** Opaque state of the provider. Send it back unchanged with the message or tool call that it came with. */
   readonly providerMetadata?: Readonly<Record<string, unknown>>;
 }
@@ -879,8 +931,8 @@ export interface SystemMessage {
 /** A message of role `user`. */
 export interface UserMessage {
   readonly role: 'user';
-  /** May be left out only with toolCalls or toolResults */
-  readonly content: string;
+  /** Text, or a list of parts. May be left out only with toolCalls or toolResults */
+  readonly content: string | readonly ContentPart[];
   /** Opaque state of the provider. Send it back unchanged with the message or tool call that it came with. */
   readonly providerMetadata?: Readonly<Record<string, unknown>>;
 }
@@ -888,8 +940,8 @@ export interface UserMessage {
 /** A message of role `assistant`. */
 export interface AssistantMessage {
   readonly role: 'assistant';
-  /** May be left out only with toolCalls or toolResults */
-  readonly content?: string;
+  /** Text, or a list of parts. May be left out only with toolCalls or toolResults */
+  readonly content?: string | readonly ContentPart[];
   /** Only on role assistant */
   readonly toolCalls?: readonly ToolCall[];
   /** Opaque state of the provider. Send it back unchanged with the message or tool call that it came with. */
@@ -901,8 +953,8 @@ export interface ToolMessage {
   readonly role: 'tool';
   /** Only on role tool */
   readonly toolResults: readonly ToolResult[];
-  /** May be left out only with toolCalls or toolResults */
-  readonly content?: string;
+  /** Text, or a list of parts. May be left out only with toolCalls or toolResults */
+  readonly content?: string | readonly ContentPart[];
   /** Opaque state of the provider. Send it back unchanged with the message or tool call that it came with. */
   readonly providerMetadata?: Readonly<Record<string, unknown>>;
 }
@@ -914,6 +966,26 @@ export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessa
 export interface NestedTool {
   readonly type: 'function';
   readonly function: Tool;
+}
+
+/** The form of the answer's text. */
+export interface OutputFormat {
+  readonly type: 'json' | 'json_schema';
+  /** JSON Schema; required for json_schema */
+  readonly schema?: Readonly<Record<string, unknown>>;
+  /** Name of the schema */
+  readonly name?: string;
+  /** OpenAI's strict mode */
+  readonly strict?: boolean;
+}
+
+/** Settings of a model that reasons. */
+export interface Reasoning {
+  readonly effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+  /** The most tokens of reasoning, for models with a budget */
+  readonly budgetTokens?: number;
+  /** True to get the reasoning, or a summary of it, where the provider shows it */
+  readonly summary?: boolean;
 }
 
 /** Why an answer ended. `unknown` if the provider gave no reason that Blockhouse knows. */
@@ -928,6 +1000,8 @@ export interface Tool {
   readonly parameters?: Readonly<Record<string, unknown>>;
   /** Accepted because OpenAI's SDKs send it */
   readonly type?: 'function';
+  /** Everything up to here may be cached for this long (anthropic, bedrock) */
+  readonly cache?: '5m' | '1h';
   /** Accepted because OpenAI's SDKs send it, but never passed on */
   readonly strict?: boolean;
 }
@@ -946,7 +1020,7 @@ export interface ToolCall {
 /** The result of a tool call, in a message with role `tool`. */
 export interface ToolResult {
   readonly toolCallId: string;
-  readonly content: string;
+  readonly content: string | readonly ContentPart[];
   readonly isError?: boolean;
 }
 

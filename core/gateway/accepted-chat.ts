@@ -1,9 +1,9 @@
 // A chat request that has passed all checks: what every attempt at it needs. Pure: no I/O.
 import { createHash } from 'node:crypto';
 import type { Adapter, StreamSink } from '../ports.ts';
-import type { ChatConfig, ChatRequest } from '../types.ts';
+import type { ChatRequest } from '../types.ts';
 import type { Sourced } from './breaker.ts';
-import { type Prompt, toPrompt } from './prompt.ts';
+import type { Prompt } from './prompt.ts';
 
 /** Options of a call, besides the request itself. */
 export interface CallOptions {
@@ -88,24 +88,4 @@ function hashOf(model: string, { system, turns }: Prompt): string {
   return createHash('sha256')
     .update(JSON.stringify([model, system, turns]))
     .digest('base64');
-}
-
-const UNUSED_FIELDS = ['region', 'apiKey', 'accessKeyId', 'secretAccessKey', 'sessionToken'] as const;
-
-/**
- * The prompt of a request. Settings that mean nothing to the adapter become warnings; an unused `baseURL` is refused elsewhere, since it says where
- * data goes. Throws INVALID_REQUEST naming the field.
- */
-export function promptFor(request: ChatRequest, adapter: Adapter): Prompt {
-  const prompt = toPrompt(request);
-  const unused = unusedFields(request.config, adapter);
-  if (unused.length === 0) return prompt;
-  const warnings = unused.map((name) => ({ field: `config.${name}`, message: `${adapter.displayName} does not support this setting, so it was not sent.` }));
-  return { ...prompt, warnings: [...prompt.warnings, ...warnings] };
-}
-
-const NONE: readonly string[] = [];
-
-function unusedFields(config: ChatConfig | undefined, adapter: Adapter): readonly string[] {
-  return config === undefined ? NONE : UNUSED_FIELDS.filter((name) => config[name] !== undefined && adapter.settings[name] === undefined);
 }

@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import { BlockhouseError } from '../errors.ts';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../json.ts';
-import type { ChatEvent, ReportedUsage } from '../ports.ts';
+import type { AnswerPiece, ChatEvent, ReportedUsage } from '../ports.ts';
 import type { ChatDone, StopReason, ToolCall, Usage, Warning } from '../schemas/chat.ts';
 import { estimateTokens, TokenEstimate } from '../tokens.ts';
 import type { Writable } from '../writable.ts';
@@ -22,6 +22,8 @@ export class Accumulator {
   readonly #toolCalls: ToolCall[] = [];
   /** Of the tool calls; absent until there is one. */
   #ids: Set<string> | undefined;
+  /** Ids of calls whose pieces come, by index. */
+  #started: Map<number, string> | undefined;
   readonly #warnings: Warning[] = [];
   readonly #usage: Counts = {};
   #providerMetadata: Record<string, unknown> | undefined;
@@ -32,6 +34,21 @@ export class Accumulator {
   readonly #written = new TokenEstimate();
   /** What it was when the provider last reported outputTokens. */
   #writtenWhenReported = 0;
+
+  /** Takes events that arrived together; returns those that a reader sees, with ids that are unique in the answer. */
+  addPieces(events: readonly ChatEvent[]): AnswerPiece[] {
+    const pieces: AnswerPiece[] = [];
+    for (const event of events) {
+      const calls = this.#toolCalls.length;
+      if (event.type === 'toolCallStart') pieces.push({ ...event, id: this.#startedId(event.index, event.id) });
+      else if (event.type === 'toolCallDelta') pieces.push(event);
+      else if (event.type === 'reasoning' && event.text !== '') pieces.push(event);
+      else if (this.add([event]).length > 0 && event.type === 'text') pieces.push(event);
+      const toolCall = this.#toolCalls[calls];
+      if (event.type === 'toolCall' && toolCall !== undefined) pieces.push({ ...event, toolCall });
+    }
+    return pieces;
+  }
 
   /** Takes events that arrived together; returns their text fragments. */
   add(events: readonly ChatEvent[]): string[] {
@@ -44,7 +61,7 @@ export class Accumulator {
           this.#written.add(event.text);
           break;
         case 'toolCall':
-          this.#takeCall(event.toolCall);
+          this.#takeCall(event.toolCall, event.index);
           break;
         case 'usage':
           for (const name of COUNTS) this.#usage[name] = event.usage[name] ?? this.#usage[name];
@@ -96,10 +113,20 @@ export class Accumulator {
     return uncounted === 0 ? usage : addUsage(usage, { inputTokens: 0, outputTokens: uncounted, totalTokens: uncounted, estimated: true });
   }
 
-  #takeCall(call: ToolCall): void {
+  /** unique-ids. */
+  #startedId(index: number, id: string): string {
+    this.#started ??= new Map();
+    const unique = this.#started.get(index) ?? this.#uniqueId(id);
+    this.#started.set(index, unique);
+    return unique;
+  }
+
+  #takeCall(call: ToolCall, index: number | undefined): void {
     if (this.#isTooDeep(call.arguments, 'the arguments of a tool call')) return;
     if (this.#isTooDeep(call.providerMetadata, 'the providerMetadata of a tool call')) return;
-    this.#toolCalls.push(this.#withUniqueId(call));
+    const started = index === undefined ? undefined : this.#started?.get(index);
+    const id = started ?? this.#uniqueId(call.id);
+    this.#toolCalls.push(id === call.id ? call : { ...call, id });
   }
 
   /** bounded-depth. */
@@ -110,11 +137,11 @@ export class Accumulator {
   }
 
   /** unique-ids: a provider that gives no ids, or the same one twice, gets ids of ours. */
-  #withUniqueId(call: ToolCall): ToolCall {
+  #uniqueId(given: string): string {
     this.#ids ??= new Set();
-    const id = call.id !== '' && !this.#ids.has(call.id) ? call.id : `call_${randomBytes(12).toString('hex')}`;
+    const id = given !== '' && !this.#ids.has(given) ? given : `call_${randomBytes(12).toString('hex')}`;
     this.#ids.add(id);
-    return id === call.id ? call : { ...call, id };
+    return id;
   }
 
   #finishUsage(prompt: Prompt): Usage {

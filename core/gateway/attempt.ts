@@ -58,7 +58,9 @@ export class Attempt implements EventSink {
       }
     };
     try {
-      return adapter.chat({ settings, egress, timeouts, signal, model: request.model, prompt, stream: sink !== undefined, sink: this }).then(finish, fail);
+      return adapter
+        .chat({ settings, egress, timeouts, signal, model: request.model, prompt, stream: sink !== undefined && sink.whole !== true, sink: this })
+        .then(finish, fail);
     } catch (error) {
       return fail(error);
     }
@@ -79,16 +81,25 @@ export class Attempt implements EventSink {
   /** Takes events of the adapter; false asks for a pause. What comes after the end is dropped. */
   emit(events: readonly ChatEvent[]): boolean {
     if (this.#failure !== undefined) return true;
+    const { sink } = this.#chat;
+    if (sink?.pieces !== undefined) return this.#emitPieces(events, sink);
     const fragments = this.#accumulator.add(events);
     if (fragments.length === 0) return true;
     this.#noteText();
-    const { sink } = this.#chat;
     if (sink === undefined) {
       for (const fragment of fragments) this.#content += fragment;
       return true;
     }
     this.#start(sink);
     return sink.content(fragments);
+  }
+
+  #emitPieces(events: readonly ChatEvent[], sink: StreamSink): boolean {
+    const pieces = this.#accumulator.addPieces(events);
+    if (pieces.length === 0) return true;
+    this.#noteText();
+    this.#start(sink);
+    return sink.pieces?.(pieces) ?? true;
   }
 
   /** Calls back when the caller's sink takes text again. */

@@ -13,7 +13,7 @@ import { type ChatConfig, type ChatDone, ChatRequest, type ChatResponse } from '
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { Writable } from '../writable.ts';
 import { never } from './abort.ts';
-import { AcceptedChat, type CallOptions, promptFor } from './accepted-chat.ts';
+import { AcceptedChat, type CallOptions } from './accepted-chat.ts';
 import { adapterStatus, type StatusOptions } from './adapter-status.ts';
 import type { AnsweredChat } from './attempt.ts';
 import { Attempts, type AttemptsOptions, assertOpen } from './attempts.ts';
@@ -24,6 +24,7 @@ import type { QueueLimits } from './queue.ts';
 import { AdapterRegistry, adapterInfo } from './registry.ts';
 import type { Environment } from './settings.ts';
 import { shownSettings } from './shown-settings.ts';
+import { promptFor } from './support.ts';
 
 /** What a gateway works with. */
 export interface GatewayOptions {

@@ -7,26 +7,72 @@
 // - Tool-call ids are unique in the whole conversation: some providers count from call_0 in every turn.
 import { invalidRequest } from '../errors.ts';
 import { hasMoreThan, isDeeperThan, isObject, MAX_JSON_DEPTH, MAX_SCHEMA_VALUES } from '../json.ts';
-import type { ChatRequest, Message, Tool, ToolCall, ToolResult, Warning } from '../types.ts';
+import type { ChatConfig, ChatRequest, ContentPart, Message, Tool, ToolCall, ToolResult, Warning } from '../types.ts';
+import { type Content, partsOf, textOf } from './parts.ts';
 
 /** The result of one tool call. */
 export interface PromptToolResult {
   readonly toolCallId: string;
   readonly toolName: string;
   readonly content: string;
+  /** Set if the content is more than text; `content` is then the text in it. */
+  readonly parts?: readonly ContentPart[] | undefined;
   readonly isError: boolean;
 }
 
 /** One turn of the conversation. */
 export type Turn =
-  | { readonly role: 'user'; readonly text: string }
+  | {
+      readonly role: 'user';
+      readonly text: string;
+      /** Set if the content is more than text; `text` is then the text in it. */
+      readonly parts?: readonly ContentPart[] | undefined;
+    }
   | {
       readonly role: 'assistant';
       readonly text: string;
+      readonly parts?: readonly ContentPart[] | undefined;
       readonly toolCalls: readonly ToolCall[];
       readonly providerMetadata?: Record<string, unknown> | undefined;
     }
   | { readonly role: 'tool'; readonly results: readonly PromptToolResult[] };
+
+/** What a request may ask for besides the conversation. An adapter lists what it supports; what it doesn't gets a warning and is not there. */
+export type PromptOptions = Pick<
+  ChatConfig,
+  | 'cacheKey'
+  | 'topP'
+  | 'topK'
+  | 'stop'
+  | 'seed'
+  | 'presencePenalty'
+  | 'frequencyPenalty'
+  | 'parallelToolCalls'
+  | 'serviceTier'
+  | 'user'
+  | 'metadata'
+  | 'output'
+  | 'reasoning'
+> &
+  Pick<ChatRequest, 'toolChoice'>;
+
+/** The names of the options. */
+export const PROMPT_OPTIONS = [
+  'cacheKey',
+  'topP',
+  'topK',
+  'stop',
+  'seed',
+  'presencePenalty',
+  'frequencyPenalty',
+  'parallelToolCalls',
+  'serviceTier',
+  'user',
+  'metadata',
+  'output',
+  'reasoning',
+  'toolChoice',
+] as const satisfies readonly (keyof PromptOptions)[];
 
 /** A conversation in the form that adapters translate. */
 export interface Prompt {
@@ -37,6 +83,8 @@ export interface Prompt {
   readonly maxTokens: number | undefined;
   readonly temperature: number | undefined;
   readonly cacheControl: boolean;
+  /** Undefined when the request asks for none. */
+  readonly options?: PromptOptions | undefined;
   /** What was not sent, and why. */
   readonly warnings: readonly Warning[];
 }
@@ -44,7 +92,7 @@ export interface Prompt {
 /** A message as far as its schema has checked it: `assertFields` compares its fields with its role. */
 interface CheckedMessage {
   readonly role: Message['role'];
-  readonly content?: string;
+  readonly content?: Content;
   readonly toolCalls?: readonly ToolCall[];
   readonly toolResults?: readonly ToolResult[];
   readonly providerMetadata?: Readonly<Record<string, unknown>>;
@@ -65,7 +113,7 @@ export function toPrompt(request: ChatRequest): Prompt {
       continue;
     }
     if (message.role === 'system') {
-      if (!isBlank(message.content)) system.push(message.content ?? '');
+      if (!isBlank(message.content)) system.push(textOf(message.content));
       continue;
     }
     if (isBlank(message.content) && (message.toolCalls ?? []).length === 0) {
@@ -73,11 +121,12 @@ export function toPrompt(request: ChatRequest): Prompt {
       continue;
     }
     pending.flush(turns);
-    if (message.role === 'user') turns.push({ role: 'user', text: message.content ?? '' });
+    if (message.role === 'user') turns.push(userTurn(message, path));
     else pending.open(message, path, turns);
   }
   pending.flush(turns);
   if (!turns.some((turn) => turn.role !== 'assistant')) throw invalidRequest('messages', 'must contain at least one user message that is not blank');
+  const options = optionsOf(request);
   return {
     system: system.length === 0 ? undefined : system.join('\n\n'),
     turns,
@@ -85,12 +134,33 @@ export function toPrompt(request: ChatRequest): Prompt {
     maxTokens: request.config?.maxTokens,
     temperature: request.config?.temperature,
     cacheControl: request.config?.cacheControl ?? false,
+    ...(options !== undefined && { options }),
     warnings,
   };
 }
 
-function isBlank(text: string | undefined): boolean {
-  return text === undefined || text.trim() === '';
+/** Undefined for a request without options, as most are. Throws INVALID_REQUEST naming the field. */
+function optionsOf({ config, toolChoice, tools }: ChatRequest): PromptOptions | undefined {
+  if (config?.output?.type === 'json_schema' && config.output.schema === undefined) throw invalidRequest('config.output.schema', 'is required for json_schema');
+  if (typeof toolChoice === 'object' && !(tools ?? []).some((tool) => ('function' in tool ? tool.function : tool).name === toolChoice.name)) {
+    throw invalidRequest('toolChoice.name', `names no tool of this request (${toolChoice.name})`);
+  }
+  if (toolChoice === 'required' && (tools ?? []).length === 0) throw invalidRequest('toolChoice', 'is required, but there are no tools');
+  if (config === undefined && toolChoice === undefined) return undefined;
+  const all: Readonly<Record<string, unknown>> = { ...config, toolChoice };
+  const options = Object.fromEntries(PROMPT_OPTIONS.filter((name) => all[name] !== undefined).map((name) => [name, all[name]]));
+  return Object.keys(options).length === 0 ? undefined : options;
+}
+
+function userTurn({ content, role }: CheckedMessage, path: string): Turn {
+  const parts = partsOf(content, role, `${path}.content`);
+  return parts === undefined ? { role: 'user', text: textOf(content) } : { role: 'user', text: textOf(content), parts };
+}
+
+/** True for a content without text or other parts. */
+function isBlank(content: Content | undefined): boolean {
+  if (content === undefined || typeof content === 'string') return content === undefined || content.trim() === '';
+  return content.every(({ type, text }) => type === 'text' && (text ?? '').trim() === '');
 }
 
 function assertFields(message: CheckedMessage, path: string): void {
@@ -100,6 +170,7 @@ function assertFields(message: CheckedMessage, path: string): void {
   if (message.role === 'tool' && message.toolResults === undefined) throw invalidRequest(`${path}.toolResults`, 'is required for role tool');
   if (message.content === undefined && message.role !== 'tool' && (message.toolCalls ?? []).length === 0)
     throw invalidRequest(`${path}.content`, 'is required');
+  if (typeof message.content === 'object') partsOf(message.content, message.role, `${path}.content`);
   assertShallow(message.providerMetadata, `${path}.providerMetadata`);
   message.toolCalls?.forEach((call, index) => {
     assertShallow(call.arguments, `${path}.toolCalls[${index}].arguments`);
@@ -133,7 +204,9 @@ class PendingCalls {
       return id === call.id ? call : { ...call, id };
     });
     this.#renamed = renamed;
-    turns.push({ role: 'assistant', text: isBlank(message.content) ? '' : (message.content ?? ''), toolCalls, providerMetadata: message.providerMetadata });
+    const parts = partsOf(message.content, message.role, `${path}.content`);
+    const text = isBlank(message.content) ? '' : textOf(message.content);
+    turns.push({ role: 'assistant', text, ...(parts !== undefined && { parts }), toolCalls, providerMetadata: message.providerMetadata });
     this.#calls = toolCalls;
     this.#path = path;
   }
@@ -145,9 +218,16 @@ class PendingCalls {
       const call = this.#calls.find((candidate) => candidate.id === id);
       if (call === undefined) throw invalidRequest(at, 'does not match a tool call of the assistant message before it; send that message with its toolCalls');
       if (this.#results.has(call.id)) throw invalidRequest(at, 'appears twice; each tool call can have only one result');
-      this.#results.set(call.id, { toolCallId: call.id, toolName: call.name, content: result.content, isError: result.isError ?? false });
+      const parts = partsOf(result.content, 'tool', `${path}.toolResults[${index}].content`);
+      this.#results.set(call.id, {
+        toolCallId: call.id,
+        toolName: call.name,
+        content: textOf(result.content),
+        isError: result.isError ?? false,
+        ...(parts !== undefined && { parts }),
+      });
     });
-    if (!isBlank(message.content)) this.#extraText.push(message.content ?? '');
+    if (!isBlank(message.content)) this.#extraText.push(textOf(message.content));
   }
 
   #unused(id: string): string {

@@ -8,12 +8,13 @@ import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Prices } from '../gateway/pricing.ts';
 import type { CallPurpose } from '../schemas/block-costs.ts';
-import type { Message, Usage } from '../schemas/chat.ts';
+import type { Usage } from '../schemas/chat.ts';
 import { estimateTokens } from '../tokens.ts';
 import type { Ledger } from '../workspace/ledger.ts';
 import type { Reservation } from '../workspace/reservations.ts';
 import type { WorstCase } from './budget.ts';
 import { type Candidate, DEFAULT_MAX_TOKENS } from './candidates.ts';
+import type { TextMessage } from './window.ts';
 
 /** A call with its price, as it is in the ledger. */
 export interface Bill {
@@ -107,7 +108,7 @@ function ledgerFault(error: unknown): never {
 }
 
 /** Usage estimated from the length of the texts, for a call without reported usage. */
-export function estimatedUsage(messages: readonly Message[], answer: string): Usage {
+export function estimatedUsage(messages: readonly TextMessage[], answer: string): Usage {
   const inputTokens = messages.reduce((sum, message) => sum + estimateTokens(message.content ?? ''), 0);
   const outputTokens = estimateTokens(answer);
   return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };

@@ -11,19 +11,20 @@ import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { CallOptions } from '../gateway/accepted-chat.ts';
 import type { StreamSink } from '../ports.ts';
 import type { CallPurpose } from '../schemas/block-costs.ts';
-import type { ChatDone, Message, Usage } from '../schemas/chat.ts';
+import type { ChatDone, Usage } from '../schemas/chat.ts';
 import type { HaltState } from '../schemas/workspace-api.ts';
 import type { Reservation } from '../workspace/reservations.ts';
 import { AnswerText } from './answer-text.ts';
 import { type Bill, Billing, type BillingOptions, type EndedCall, estimatedUsage } from './billing.ts';
 import { CallRefused, haltPause, type Pause } from './call-refused.ts';
 import type { Candidate } from './candidates.ts';
+import type { TextMessage } from './window.ts';
 
 /** A call to make. */
 export interface ModelCall {
   readonly block: string;
   readonly candidate: Candidate;
-  readonly messages: readonly Message[];
+  readonly messages: readonly TextMessage[];
   readonly purpose: CallPurpose;
   readonly messageId: string | null;
   readonly signal: AbortSignal;

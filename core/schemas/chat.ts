@@ -26,6 +26,37 @@ export const AdapterId = { type: 'string', minLength: 1, maxLength: 64, descript
 const callId = { type: 'string', minLength: 1, maxLength: 256 } as const;
 const toolName = { type: 'string', pattern: TOOL_NAME_PATTERN, description: 'At most 64 letters, digits, _ and -, starting with a letter or _' } as const;
 
+/** The form of the answer's text. */
+export const OutputFormat = {
+  type: 'object',
+  description: 'The form of the answer. Without a schema, any JSON object',
+  additionalProperties: false,
+  required: ['type'],
+  properties: {
+    type: { type: 'string', enum: ['json', 'json_schema'] },
+    schema: { ...anyObject, description: 'JSON Schema; required for json_schema' },
+    name: { type: 'string', pattern: '^[a-zA-Z0-9_-]{1,64}$', description: 'Name of the schema' },
+    strict: { type: 'boolean', description: "OpenAI's strict mode" },
+  },
+} as const;
+export type OutputFormat = types.OutputFormat;
+
+/** How much a model thinks before it answers. */
+export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+
+/** Settings of a model that reasons. */
+export const Reasoning = {
+  type: 'object',
+  description: 'How much the model thinks before it answers',
+  additionalProperties: false,
+  properties: {
+    effort: { type: 'string', enum: REASONING_EFFORTS },
+    budgetTokens: { type: 'integer', minimum: 0, maximum: 10_000_000, description: 'The most tokens of reasoning, for models with a budget' },
+    summary: { type: 'boolean', description: 'True to get the reasoning, or a summary of it, where the provider shows it' },
+  },
+} as const;
+export type Reasoning = types.Reasoning;
+
 /** Settings of one chat request, which override the stored ones. */
 export const ChatConfig = {
   type: 'object',
@@ -35,6 +66,24 @@ export const ChatConfig = {
     maxTokens: { type: 'integer', minimum: 1, maximum: 10_000_000, description: 'Maximum output tokens; default 4096' },
     temperature: { type: 'number', minimum: 0, maximum: 1, description: 'Sampling temperature' },
     cacheControl: { type: 'boolean', description: 'Enable prompt caching (anthropic, bedrock)' },
+    cacheKey: { type: 'string', minLength: 1, maxLength: 512, description: 'Requests with the same key share a prompt cache (openai)' },
+    topP: { type: 'number', minimum: 0, maximum: 1, description: 'Nucleus sampling' },
+    topK: { type: 'integer', minimum: 0, maximum: 100_000, description: 'Sampling from the k most likely tokens (not openai)' },
+    stop: { type: 'array', items: { type: 'string', minLength: 1, maxLength: 1024 }, maxItems: 16, description: 'Texts that end the answer' },
+    seed: { type: 'integer', description: 'Makes answers more alike (openai, google, ollama)' },
+    presencePenalty: { type: 'number', minimum: -2, maximum: 2, description: 'Against the repetition of topics (openai, google, ollama)' },
+    frequencyPenalty: { type: 'number', minimum: -2, maximum: 2, description: 'Against the repetition of words (openai, google, ollama)' },
+    parallelToolCalls: { type: 'boolean', description: 'False for at most one tool call in an answer (openai, anthropic)' },
+    serviceTier: { type: 'string', minLength: 1, maxLength: 64, description: "The provider's own name of a processing tier (openai, anthropic, bedrock)" },
+    user: { type: 'string', minLength: 1, maxLength: 512, description: 'An id of the end user for the provider (openai, anthropic)' },
+    metadata: {
+      type: 'object',
+      additionalProperties: { type: 'string', maxLength: 1024 },
+      maxProperties: 16,
+      description: 'Labels for the provider (openai, bedrock)',
+    },
+    output: OutputFormat,
+    reasoning: Reasoning,
     region: { type: 'string', pattern: REGION_PATTERN, description: 'Region override (bedrock), such as us-east-1' },
     baseURL: { type: 'string', minLength: 1, maxLength: 2048, description: 'API endpoint override (all but bedrock)' },
     apiKey: { ...secret, description: 'API key for this request only: printable ASCII without spaces' },
@@ -56,8 +105,36 @@ export const ToolCall = closedObject({ id: callId, name: toolName, arguments: { 
 ]);
 export type ToolCall = types.ToolCall;
 
+const cache = { type: 'string', enum: ['5m', '1h'], description: 'Everything up to here may be cached for this long (anthropic, bedrock)' } as const;
+const mediaType = { type: 'string', pattern: '^[a-z]+/[a-zA-Z0-9.+-]{1,100}$', description: 'Such as image/png' } as const;
+/** Base64 of some 24 MB. */
+const base64 = { type: 'string', minLength: 1, maxLength: 33_554_432, description: 'Base64' } as const;
+const url = { type: 'string', minLength: 1, maxLength: 8192, description: 'An http or https URL that the provider fetches; Blockhouse never does' } as const;
+
+/** A part of a message. Which fields belong to which type: docs/http.md. `core/gateway/parts.ts` refuses the others. */
+export const ContentPart = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type'],
+  properties: {
+    type: { type: 'string', enum: ['text', 'image', 'document', 'audio', 'reasoning'] },
+    text: { type: 'string', description: 'Of a text, a reasoning, or a document that is plain text' },
+    mediaType,
+    data: base64,
+    url,
+    detail: { type: 'string', enum: ['low', 'high', 'auto'], description: 'How closely an image is looked at (openai)' },
+    name: { type: 'string', minLength: 1, maxLength: 256, description: 'File name of a document' },
+    cache,
+    providerMetadata,
+  },
+} as const;
+export type ContentPart = types.ContentPart;
+
+const parts = { type: 'array', items: ContentPart, maxItems: 1024 } as const;
+const content = { anyOf: [string, parts] } as const;
+
 /** The result of a tool call, in a message with role `tool`. */
-export const ToolResult = closedObject({ toolCallId: callId, content: string, isError: boolean }, ['isError']);
+export const ToolResult = closedObject({ toolCallId: callId, content, isError: boolean }, ['isError']);
 export type ToolResult = types.ToolResult;
 
 /** One message of a conversation. */
@@ -67,7 +144,7 @@ export const Message = {
   required: ['role'],
   properties: {
     role: { type: 'string', enum: ['system', 'user', 'assistant', 'tool'] },
-    content: { type: 'string', description: 'May be left out only with toolCalls or toolResults' },
+    content: { ...content, description: 'Text, or a list of parts. May be left out only with toolCalls or toolResults' },
     toolCalls: { type: 'array', items: ToolCall, maxItems: 256, description: 'Only on role assistant' },
     toolResults: { type: 'array', items: ToolResult, minItems: 1, maxItems: 256, description: 'Only on role tool' },
     providerMetadata,
@@ -93,6 +170,7 @@ export const Tool = {
     description: string,
     parameters: { ...anyObject, description: 'JSON Schema of the arguments; its type must be object' },
     type: { type: 'string', const: 'function', description: "Accepted because OpenAI's SDKs send it" },
+    cache,
     strict: { type: 'boolean', description: "Accepted because OpenAI's SDKs send it, but never passed on" },
   },
 } as const;
@@ -113,6 +191,10 @@ export const ChatRequest = {
     stream: { type: 'boolean', description: 'True to get the answer as server-sent events' },
     config: ChatConfig,
     tools: { type: 'array', items: { anyOf: [Tool, NestedTool] }, maxItems: 1024 },
+    toolChoice: {
+      anyOf: [{ type: 'string', enum: ['auto', 'none', 'required'] }, closedObject({ name: toolName })],
+      description: 'Whether the model may, must or must not call tools, or the one tool that it must call',
+    },
   },
 } as const;
 

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { AcceptedChat, type CallOptions, promptFor } from '../../../core/gateway/accepted-chat.ts';
+import { AcceptedChat, type CallOptions } from '../../../core/gateway/accepted-chat.ts';
+import { promptFor } from '../../../core/gateway/support.ts';
 import type { ChatRequest } from '../../../core/schemas/chat.ts';
 import { steppedAdapter } from '../../support/stepped-adapter.ts';
 

@@ -50,12 +50,21 @@ t.test('a call is in the ledger when its bill resolves', async (t) => {
 });
 
 t.test('usage that the provider did not report is estimated and marked as such', async (t) => {
-  t.strictSame(estimatedUsage([{ role: 'user', content: 'a question' }, { role: 'assistant' }], 'an answer'), {
-    inputTokens: 3,
-    outputTokens: 3,
-    totalTokens: 6,
-    estimated: true,
-  });
+  t.strictSame(
+    estimatedUsage(
+      [
+        { role: 'user', content: 'a question' },
+        { role: 'assistant', content: '' },
+      ],
+      'an answer',
+    ),
+    {
+      inputTokens: 3,
+      outputTokens: 3,
+      totalTokens: 6,
+      estimated: true,
+    },
+  );
 });
 
 t.test('a model at another address, or of an unknown provider, has no price', async (t) => {

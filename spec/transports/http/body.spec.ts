@@ -66,7 +66,7 @@ const WRONG: [title: string, body: string, path: string][] = [
   ['maxTokens beyond the integers', chat({ config: { maxTokens: 2 ** 53 } }), 'config.maxTokens'],
   ['an apiKey with a line end', chat({ config: { apiKey: 'a\r\nx: y' } }), 'config.apiKey'],
   ['an unknown role', message({ role: 'robot', content: 'hi' }), 'messages[0].role'],
-  ['content that is no text', message({ role: 'user', content: [{ type: 'text', text: 'hi' }] }), 'messages[0].content'],
+  ['content of an unknown part', message({ role: 'user', content: [{ type: 'video', text: 'hi' }] }), 'messages[0].content[0].type'],
   ['a user message without content', message({ role: 'user' }), 'messages[0].content'],
   ['only blank messages', message({ role: 'user', content: ' \n' }), 'messages'],
   [

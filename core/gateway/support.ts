@@ -1,0 +1,56 @@
+// What an adapter supports of a request. What it does not support is left out with a warning, or refused where the answer would be wrong. Pure: no I/O.
+import { invalidRequest } from '../errors.ts';
+import type { Adapter } from '../ports.ts';
+import type { ChatConfig, ChatRequest, ContentPart, ToolResult, Warning } from '../types.ts';
+import type { Content } from './parts.ts';
+import { PROMPT_OPTIONS, type Prompt, type PromptOptions, toPrompt } from './prompt.ts';
+
+const UNUSED_FIELDS = ['region', 'apiKey', 'accessKeyId', 'secretAccessKey', 'sessionToken'] as const;
+const NONE: readonly string[] = [];
+
+/**
+ * The prompt of a request. Settings and options that the adapter does not support become warnings; an unused `baseURL` is refused elsewhere, since it
+ * says where data goes. Throws INVALID_REQUEST naming the field, also for an image, document or audio that the adapter does not support.
+ */
+export function promptFor(request: ChatRequest, adapter: Adapter): Prompt {
+  assertParts(request, adapter);
+  const prompt = toPrompt(request);
+  const unused = unusedFields(request.config, adapter);
+  const left = prompt.options === undefined ? NONE : leftOut(prompt.options, adapter);
+  if (unused.length === 0 && left.length === 0) return prompt;
+  const fields = [...unused.map((name) => `config.${name}`), ...left.map((name) => (name === 'toolChoice' ? name : `config.${name}`))];
+  const warnings = fields.map((field): Warning => ({ field, message: `${adapter.displayName} does not support this setting, so it was not sent.` }));
+  return { ...prompt, ...(left.length > 0 && { options: without(prompt.options, left) }), warnings: [...prompt.warnings, ...warnings] };
+}
+
+function unusedFields(config: ChatConfig | undefined, adapter: Adapter): readonly string[] {
+  return config === undefined ? NONE : UNUSED_FIELDS.filter((name) => config[name] !== undefined && adapter.settings[name] === undefined);
+}
+
+function leftOut(options: PromptOptions, { supports }: Adapter): readonly string[] {
+  return PROMPT_OPTIONS.filter((name) => options[name] !== undefined && supports?.options?.includes(name) !== true);
+}
+
+function without(options: PromptOptions | undefined, names: readonly string[]): PromptOptions {
+  return Object.fromEntries(Object.entries(options ?? {}).filter(([name]) => !names.includes(name)));
+}
+
+function assertParts({ messages }: ChatRequest, adapter: Adapter): void {
+  for (const [index, message] of messages.entries()) {
+    if (typeof message.content === 'object') assertSupported(message.content, `messages[${index}].content`, adapter);
+    // What is missing is refused later, with its own error.
+    const { toolResults = [] } = message.role === 'tool' ? (message as { readonly toolResults?: readonly ToolResult[] }) : {};
+    for (const [place, { content }] of toolResults.entries()) assertSupported(content, `messages[${index}].toolResults[${place}].content`, adapter);
+  }
+}
+
+function assertSupported(content: Content, path: string, adapter: Adapter): void {
+  if (typeof content === 'string') return;
+  for (const [index, { type }] of content.entries()) {
+    if (!isSupported(type, adapter)) throw invalidRequest(`${path}[${index}]`, `is of type ${type}, which ${adapter.displayName} does not support`);
+  }
+}
+
+function isSupported(type: ContentPart['type'], { supports }: Adapter): boolean {
+  return type === 'text' || type === 'reasoning' || supports?.parts?.includes(type) === true;
+}

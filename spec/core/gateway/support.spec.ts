@@ -1,0 +1,81 @@
+import t from 'tap';
+import { promptFor } from '../../../core/gateway/support.ts';
+import type { Adapter } from '../../../core/ports.ts';
+import type { ChatRequest, ContentPart } from '../../../core/types.ts';
+
+const adapter = (supports?: Adapter['supports']) =>
+  ({ id: 'x', displayName: 'X', settings: {}, ...(supports !== undefined && { supports }) }) as unknown as Adapter;
+const request = (fields: object, content: string | ContentPart[] = 'hi') =>
+  ({ adapter: 'x', model: 'm', messages: [{ role: 'user', content }], ...fields }) as ChatRequest;
+const IMAGE = { type: 'image', mediaType: 'image/png', data: 'AAAA' } as const;
+
+t.test('an option that the adapter does not support is left out with a warning that names it', async (t) => {
+  const { options, warnings } = promptFor(request({ config: { topP: 0.5, seed: 1 }, toolChoice: 'auto' }), adapter({ options: ['topP'] }));
+  t.same(options, { topP: 0.5 });
+  t.same(
+    warnings.map(({ field }) => field),
+    ['config.seed', 'toolChoice'],
+  );
+  t.equal(promptFor(request({ config: { temperature: 0.5 } }), adapter()).options, undefined, 'no option was asked for');
+});
+
+t.test('a part that the adapter does not support is refused by its place', async (t) => {
+  const content: ContentPart[] = [{ type: 'text', text: 'what is this?' }, IMAGE];
+  t.throws(() => promptFor(request({}, content), adapter()), {
+    code: 'INVALID_REQUEST',
+    message: 'messages[0].content[1] is of type image, which X does not support.',
+  });
+  t.match(promptFor(request({}, content), adapter({ parts: ['image'] })).turns, [{ role: 'user', text: 'what is this?', parts: content }]);
+  const results = {
+    messages: [
+      { role: 'user', content: 'look' },
+      { role: 'assistant', toolCalls: [{ id: '1', name: 'see', arguments: {} }] },
+      { role: 'tool', toolResults: [{ toolCallId: '1', content: [IMAGE] }] },
+    ],
+  };
+  t.throws(() => promptFor(request(results), adapter()), { message: /^messages\[2\]\.toolResults\[0\]\.content\[0\] is of type image/ });
+  t.match(promptFor(request(results), adapter({ parts: ['image'] })).turns[2], { role: 'tool', results: [{ content: '', parts: [IMAGE] }] });
+});
+
+t.test('parts that are text alone are the text, so that every adapter takes them', async (t) => {
+  t.strictSame(
+    promptFor(
+      request({}, [
+        { type: 'text', text: 'one' },
+        { type: 'text', text: 'two' },
+      ]),
+      adapter(),
+    ).turns,
+    [{ role: 'user', text: 'one\ntwo' }],
+  );
+});
+
+t.test('a part with fields that are wrong is refused by its field', async (t) => {
+  const all = adapter({ parts: ['image', 'document', 'audio'] });
+  for (const [part, message] of [
+    [{ type: 'text' }, /content\[0\] needs text/],
+    [{ type: 'text', text: 'x', url: 'https://x' }, /content\[0\]\.url does not belong to a part of type text/],
+    [{ type: 'image' }, /needs exactly one of data, url/],
+    [{ ...IMAGE, url: 'https://x' }, /needs exactly one of data, url/],
+    [{ type: 'image', data: 'AAAA' }, /mediaType is required beside data/],
+    [{ type: 'document' }, /exactly one of data, url, text/],
+    [{ type: 'audio', mediaType: 'audio/wav' }, /needs data/],
+    [{ type: 'reasoning', text: 'hm' }, /belongs to role assistant/],
+  ] as const)
+    t.throws(() => promptFor(request({}, [part]), all), { code: 'INVALID_REQUEST', message }, JSON.stringify(part));
+  const assistant = {
+    messages: [
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: [IMAGE] },
+    ],
+  };
+  t.throws(() => promptFor(request(assistant), all), { message: /belongs to the roles user and tool/ });
+});
+
+t.test('options that contradict the request are refused', async (t) => {
+  const all = adapter({ options: ['toolChoice', 'output'] });
+  t.throws(() => promptFor(request({ toolChoice: 'required' }), all), { message: /^toolChoice/ });
+  t.throws(() => promptFor(request({ toolChoice: { name: 'a' }, tools: [{ name: 'b' }] }), all), { message: /^toolChoice\.name names no tool/ });
+  t.throws(() => promptFor(request({ config: { output: { type: 'json_schema' } } }), all), { message: /^config\.output\.schema is required/ });
+  t.same(promptFor(request({ toolChoice: { name: 'b' }, tools: [{ type: 'function', function: { name: 'b' } }] }), all).options, { toolChoice: { name: 'b' } });
+});
