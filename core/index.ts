@@ -41,9 +41,8 @@ export {
 export { ChatStream, type ChatStreamEvent } from './gateway/stream.ts';
 export { holdsMoreThan, isObject, type JsonObject, type JsonValue, MAX_JSON_VALUES, parseJson, tryParseJson } from './json.ts';
 export { toJsonText } from './json-text.ts';
-export { GatewayAccounts } from './keys/gateway-accounts.ts';
 export { KeyStore } from './keys/key-store.ts';
-export { KEY_PREFIX, type KeyLimits, type NamedKey } from './keys/named-key.ts';
+export { type Accounts, KEY_PREFIX, type KeyLimits, type NamedKey } from './keys/named-key.ts';
 export type { Adapter, AdapterCall, AnswerPiece, ChatCall, ChatEvent, EventSink, ReportedUsage, StreamSink, UpstreamTimeouts } from './ports.ts';
 export { ReusedTimer } from './reused-timer.ts';
 export { ModelRouter, type OfferedModel } from './routing/model-router.ts';

@@ -12,8 +12,8 @@ import type { QueueLimits } from './gateway/queue.ts';
 import { RETRY_LIMIT } from './gateway/retry.ts';
 import type { Environment } from './gateway/settings.ts';
 import { ChatStream } from './gateway/stream.ts';
-import type { GatewayAccounts } from './keys/gateway-accounts.ts';
 import { KeyStore } from './keys/key-store.ts';
+import type { Accounts } from './keys/named-key.ts';
 import type { Adapter, StreamSink, UpstreamTimeouts } from './ports.ts';
 import { ModelRouter } from './routing/model-router.ts';
 import { ModelsFile } from './routing/models-file.ts';
@@ -96,7 +96,7 @@ export interface Core {
   /** The keys of applications; undefined without a workspace. */
   readonly keys: KeyStore | undefined;
   /** What keys may do and have spent; undefined before `start`. */
-  readonly accounts: GatewayAccounts | undefined;
+  readonly accounts: Accounts | undefined;
   /** Checks the credential or the address of a provider without calling a model. */
   verify(id: string, body?: VerifyRequest, options?: CallOptions): Promise<VerifyResult>;
   /** Sends messages to a model and resolves with its whole answer. Rejects with a BlockhouseError. The request is checked at run time. */

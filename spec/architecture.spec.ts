@@ -3,7 +3,7 @@ import { dirname, join, normalize, relative, resolve } from 'node:path';
 import t from 'tap';
 
 const ROOT = resolve(import.meta.dirname, '..');
-const FOLDERS = ['core', 'adapters', 'transports', 'cli'];
+const FOLDERS = ['core', 'adapters', 'dialects', 'transports', 'cli'];
 
 interface Import {
   /** Path from the root for our own files, the bare name for packages. */

@@ -8,8 +8,8 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { Prices } from '../gateway/pricing.ts';
 import { reportCosts } from '../monitor/costs-report.ts';
 import type { CostsReport } from '../types.ts';
-import type { GatewayLedger, KeySpend } from '../workspace/gateway-ledger.ts';
-import { mayUse, type NamedKey } from './named-key.ts';
+import type { GatewayLedger } from '../workspace/gateway-ledger.ts';
+import { type Accounts, type KeySpend, mayUse, type NamedKey } from './named-key.ts';
 
 /** What accounts work with. */
 export interface GatewayAccountsOptions {
@@ -25,7 +25,7 @@ export interface GatewayAccountsOptions {
 const KEEP_HOST_MS = 1000;
 
 /** The accounts of a workspace, from its start to its end. */
-export class GatewayAccounts {
+export class GatewayAccounts implements Accounts {
   readonly #options: GatewayAccountsOptions;
   readonly #hosts = new Map<string, { readonly pricesAs: string | undefined; readonly until: number }>();
   readonly #listener: (fact: CoreEvents['chat.finished']) => void;
@@ -36,10 +36,7 @@ export class GatewayAccounts {
     options.bus.on('chat.finished', this.#listener);
   }
 
-  /**
-   * caps-hold. Resolves if the key may ask now for the model, which has several names if a client's name was resolved. Rejects with
-   * KEY_FORBIDDEN for a model that is not its own, and with KEY_CAP_REACHED.
-   */
+  /** caps-hold. */
   async admit(key: NamedKey, models: readonly string[]): Promise<void> {
     const now = this.#options.now();
     if (!models.some((model) => mayUse(key, model))) {
@@ -56,12 +53,10 @@ export class GatewayAccounts {
     });
   }
 
-  /** Sums of the calls that are kept, by key, model or UTC day. */
   costs(by: 'key' | 'model' | 'day'): Promise<CostsReport> {
     return reportCosts(this.#options.ledger.lines(), by);
   }
 
-  /** What a key has spent on this UTC day. */
   spentToday(key: string): Promise<KeySpend> {
     return this.#options.ledger.spentToday(key);
   }

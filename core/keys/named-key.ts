@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { invalidRequest } from '../errors.ts';
 import { isObject } from '../json.ts';
-import type { ShownKey } from '../types.ts';
+import type { CostsReport, ShownKey } from '../types.ts';
 
 /** What a key may do. Null stands for no limit. */
 export type KeyLimits = Omit<ShownKey, 'name' | 'createdAt'>;
@@ -14,6 +14,25 @@ export interface NamedKey extends ShownKey {
 }
 
 const NAME = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/;
+/** What a key has spent in a day. */
+export interface KeySpend {
+  readonly usd: number;
+  readonly tokens: number;
+}
+
+/** The accounts of the gateway's clients. */
+export interface Accounts {
+  /**
+   * Resolves if the key may ask now for the model, which has several names if a client's name was resolved. Rejects with KEY_FORBIDDEN for a model that
+   * is not its own, and with KEY_CAP_REACHED.
+   */
+  admit(key: NamedKey, models: readonly string[]): Promise<void>;
+  /** Sums of the calls that are kept, by key, model or UTC day. */
+  costs(by: 'key' | 'model' | 'day'): Promise<CostsReport>;
+  /** What a key has spent on this UTC day. */
+  spentToday(key: string): Promise<KeySpend>;
+}
+
 /** How every key begins; the token of the workspace begins with `bh_`. */
 export const KEY_PREFIX = 'bhk_';
 const FORM = /^bhk_[A-Za-z0-9_-]{43}$/;

@@ -11,6 +11,7 @@ import PQueue from 'p-queue';
 import type { CoreBus } from '../bus.ts';
 import type { ErrorCode } from '../errors.ts';
 import { isObject, tryParseJson } from '../json.ts';
+import type { KeySpend } from '../keys/named-key.ts';
 import type { Usage } from '../types.ts';
 import { appendText, openLedger, readBackward, readForward } from './ledger-file.ts';
 
@@ -32,12 +33,6 @@ export interface GatewayCall {
   readonly durationMs: number;
   /** Null when it succeeded. */
   readonly error: ErrorCode | null;
-}
-
-/** What a key has spent in a day. */
-export interface KeySpend {
-  readonly usd: number;
-  readonly tokens: number;
 }
 
 /** How much is kept. */

@@ -12,6 +12,8 @@ import type { ServerContext } from './route.ts';
 const MIB = 1024 * 1024;
 /** The largest body of `POST /v1/chat`, in bytes. */
 export const CHAT_BODY_BYTES = 10 * MIB;
+/** The largest body of the compatible endpoints: the histories of coding agents have screenshots in them. */
+export const COMPATIBLE_BODY_BYTES = 32 * MIB;
 /** The largest body of every other JSON route, in bytes. */
 export const OTHER_BODY_BYTES = MIB;
 /** The largest archive that `POST /api/import` takes, in bytes. */

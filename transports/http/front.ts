@@ -133,11 +133,20 @@ export class Front {
       if (reply !== STREAMED) this.#write(req, res, reply, requestId);
     } catch (error) {
       failure = toBlockhouseError(error); // one-error-body
-      this.#write(req, res, errorReply(failure, requestId), requestId);
+      this.#write(req, res, this.#fault(req, failure, requestId), requestId);
     }
     if (isUnderWay) this.#underWay -= 1;
     if (this.#draining.signal.aborted) this.#tellIfIdle();
     recordRequest(this.#log, req, res, requestId, performance.now() - startedAt, failure, this.#requestLogLevel);
+  }
+
+  /** The error of a route in its own protocol, or in ours. */
+  #fault(req: IncomingMessage, failure: BlockhouseError, requestId: string): JsonReply {
+    const [path = ''] = req.url?.split('?') ?? [];
+    const found = path.startsWith('/v1/') ? this.#router.find(req.method ?? '', path) : undefined;
+    const own = errorReply(failure, requestId);
+    const fault = found !== undefined && 'route' in found ? found.route.fault?.(failure, requestId) : undefined;
+    return fault === undefined ? own : { ...fault, headers: { ...own.headers, ...fault.headers } };
   }
 
   /** Logs dropped connections, at most one line in 10 s, so that a flood of connections does not fill the log. */

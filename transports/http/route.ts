@@ -1,9 +1,9 @@
 // One route of the server: its handler, and what the published contract says about it. Pure: no I/O.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Core, ErrorCode, NamedKey } from '../../core/index.ts';
+import type { BlockhouseError, Core, ErrorCode, NamedKey } from '../../core/index.ts';
 import type { ImportQueue } from './imports.ts';
 import type { TagName } from './openapi/tags.ts';
-import type { Reply } from './reply.ts';
+import type { JsonReply, Reply } from './reply.ts';
 import type { SseTiming } from './sse.ts';
 
 /** What the requests of one server share. */
@@ -80,6 +80,8 @@ export interface RouteEntry {
   /** The error codes of this route, besides those of every route. */
   readonly errors?: readonly ErrorCode[];
   readonly handler: Handler;
+  /** The error answers of a route that speaks another protocol. */
+  readonly fault?: (failure: BlockhouseError, requestId: string) => JsonReply;
 }
 
 /** The methods that routes use; the router adds HEAD and OPTIONS. */

@@ -6,7 +6,7 @@
 // one-batch: the frames of a turn of the event loop leave at its end (reply.ts says why); the first and the last ones leave at once.
 // one-end: the stream ends with exactly one `done` or `error`, unless the client leaves or stops reading.
 import type { ServerResponse } from 'node:http';
-import type { BlockhouseError, ChatDone, ChatStart, StreamSink } from '../../core/index.ts';
+import type { AnswerPiece, BlockhouseError, ChatDone, ChatStart, StreamSink } from '../../core/index.ts';
 import { errorBody } from '../../core/index.ts';
 import { COMMON_HEADERS } from '../raw-answer.ts';
 import { asWritten, cutOffWhenStalled } from './reply.ts';
@@ -27,7 +27,38 @@ export const DEFAULT_SSE_TIMING: SseTiming = { openAfterMs: 10_000, keepAliveMs:
 /** Characters of a batch that is not made larger: what the client doesn't take must hold the provider back at once. */
 const LARGE_BATCH = 8192;
 
+/** How the parts of an answer look in one protocol. May keep state: each stream has its own. Every text is whole frames, or empty. */
+export interface StreamFrames {
+  start(start: ChatStart): string;
+  content(fragments: readonly string[]): string;
+  /** For a protocol that shows more than the text; it is called instead of `content`. */
+  pieces?(pieces: readonly AnswerPiece[]): string;
+  done(done: ChatDone): string;
+  error(failure: BlockhouseError, requestId: string): string;
+  /** Sent while the stream is open and silent. */
+  keepAlive(): string;
+}
+
 const COMMENT = ': keep-alive\n\n';
+
+/** The frames of `/v1/chat`. */
+const CHAT_FRAMES: StreamFrames = {
+  start: (start) => frame('start', start),
+  content: (fragments) => {
+    let text = '';
+    for (const fragment of fragments) text += frame('content', { text: fragment });
+    return text;
+  },
+  done: (done) => frame('done', done),
+  error: (failure, requestId) => frame('error', errorBody(failure, requestId)),
+  keepAlive: () => COMMENT,
+};
+
+/** How a stream differs from those of `/v1/chat`. */
+export interface SseOptions {
+  readonly frames?: StreamFrames;
+  readonly headers?: Readonly<Record<string, string>>;
+}
 
 /** The sink of one streamed chat: turns its events into frames, keeps the connection alive and cuts off a client that stops reading. */
 export class SseWriter implements StreamSink {
@@ -42,9 +73,16 @@ export class SseWriter implements StreamSink {
   #stall: NodeJS.Timeout | undefined;
   #isStopped = false;
   readonly #quietUntil: number;
+  readonly #frames: StreamFrames;
+  readonly #headers: Readonly<Record<string, string>> | undefined;
+  /** Set if the protocol shows more than the text. */
+  readonly pieces?: (pieces: readonly AnswerPiece[]) => boolean;
 
-  constructor(res: ServerResponse, requestId: string, timing: SseTiming) {
+  constructor(res: ServerResponse, requestId: string, timing: SseTiming, { frames = CHAT_FRAMES, headers }: SseOptions = {}) {
     this.#res = res;
+    this.#frames = frames;
+    this.#headers = headers;
+    if (frames.pieces !== undefined) this.pieces = (pieces) => this.#put(frames.pieces?.(pieces) ?? '');
     this.#requestId = requestId;
     this.#timing = timing;
     this.#quietUntil = performance.now() + timing.openAfterMs;
@@ -60,14 +98,17 @@ export class SseWriter implements StreamSink {
   }
 
   start(start: ChatStart): void {
-    this.#waiting = frame('start', start);
+    this.#waiting = this.#frames.start(start);
   }
 
   content(fragments: readonly string[]): boolean {
+    return this.#put(this.#frames.content(fragments));
+  }
+
+  #put(frames: string): boolean {
     const isDue = this.#batch !== '';
-    this.#batch += this.#waiting;
+    this.#batch += this.#waiting + frames;
     this.#waiting = '';
-    for (const fragment of fragments) this.#batch += frame('content', { text: fragment });
     if (!this.#res.headersSent || this.#batch.length > LARGE_BATCH) this.#flush();
     else if (!isDue) setImmediate(this.#flush);
     return !this.#res.writableNeedDrain;
@@ -89,7 +130,7 @@ export class SseWriter implements StreamSink {
   }
 
   done(done: ChatDone): void {
-    this.#end(this.#waiting + frame('done', done));
+    this.#end(this.#waiting + this.#frames.done(done));
   }
 
   /** Ends an opened stream with an error frame. An unopened one stays unopened, so that the error gets its HTTP status (late-open). */
@@ -100,7 +141,7 @@ export class SseWriter implements StreamSink {
 
   /** Ends the stream with an error frame, also one that is not opened yet. */
   end(error: BlockhouseError): void {
-    this.#end(frame('error', errorBody(error, this.#requestId)));
+    this.#end(this.#frames.error(error, this.#requestId));
   }
 
   /** Stops the timers. */
@@ -143,6 +184,7 @@ export class SseWriter implements StreamSink {
       'cache-control': 'no-cache',
       'x-accel-buffering': 'no',
       'x-request-id': this.#requestId,
+      ...this.#headers,
     });
     // Flushed on their own, yet in one packet with what follows (cork). Otherwise Node keeps the many small strings that the head is made of.
     this.#res.cork();
@@ -159,7 +201,7 @@ export class SseWriter implements StreamSink {
     }
     this.#open();
     // A client that does not read would only collect comments in the buffer.
-    if (!this.#res.writableNeedDrain) this.#res.write(COMMENT); // whole-frames
+    if (!this.#res.writableNeedDrain) this.#res.write(this.#frames.keepAlive()); // whole-frames
   }
 }
 

@@ -1,5 +1,5 @@
 // Handlers of `/api/keys`: the keys of applications.
-import { BlockhouseError, type Core, CreateKey, compile, type GatewayAccounts, type KeyStore, type Validator } from '../../../core/index.ts';
+import { type Accounts, BlockhouseError, type Core, CreateKey, compile, type KeyStore, type Validator } from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
 import { ok } from '../reply.ts';
 import { param, type RouteContext } from '../route.ts';
@@ -34,7 +34,7 @@ export const revoke = async (context: RouteContext) => {
 };
 
 /** Throws SHUTTING_DOWN. */
-export function accountsOf(core: Core): GatewayAccounts {
+export function accountsOf(core: Core): Accounts {
   if (core.accounts === undefined) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
   return core.accounts;
 }
