@@ -23,6 +23,7 @@ export function defineAdapter(provider: Provider): Adapter {
     defaultModel: provider.defaultModel,
     ...(provider.pricesAs !== undefined && { pricesAs: provider.pricesAs }),
     supportsStreaming: true,
+    ...(provider.modelNames !== undefined && { modelNames: provider.modelNames }),
     ...(provider.supports !== undefined && { supports: provider.supports }),
     envVars: provider.envVars,
     settings: provider.settings,

@@ -69,6 +69,8 @@ export interface Provider {
    */
   contextTokens?(fetchJson: FetchJson, settings: ResolvedSettings, model: string): Promise<number | undefined> | number | undefined;
   buildChat(context: ChatContext): WireRequest;
+  /** How the ids of its models look; see `Adapter.modelNames`. */
+  readonly modelNames?: RegExp;
   /** What requests may ask for besides text and tools; see `Adapter.supports`. */
   readonly supports?: Adapter['supports'];
   /** Events of a whole answer. Throws a StreamError for an error in a 200, and UPSTREAM_MALFORMED for a body that is not an answer. */

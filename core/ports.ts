@@ -101,6 +101,8 @@ export interface Adapter {
   contextTokens?(call: AdapterCall, model: string): Promise<number | undefined>;
   /** Makes one attempt. Rejects with a BlockhouseError whose `retryable` and `mayHaveRun` describe this attempt. */
   chat(call: ChatCall): Promise<void>;
+  /** How the ids of this provider's models look, for names that come without a provider. */
+  readonly modelNames?: RegExp;
   /** Model ids for people to choose from; when set, the provider is not asked. */
   readonly curatedModels?: readonly string[];
   /** Asks the provider for its model ids; called only when there is no curated list. Rejects with a BlockhouseError. */

@@ -114,12 +114,21 @@ const RULES: readonly Rule[] = [
     allows: ({ own, target }) => own && (target === 'core/index.ts' || /^adapters\/[^/]+\/index\.ts$/.test(target)),
   },
   {
-    title: 'a transport imports itself, the helpers beside it, and the core by its index; its main also the composition root',
+    title: 'a dialect imports its own folder, the helpers beside it, and the core by its index, and is pure',
+    from: (path) => inFolder(path, 'dialects'),
+    allows: ({ own, target }, from) =>
+      own
+        ? target === 'core/index.ts' || inFolder(target, dirname(from)) || (inFolder(target, 'dialects') && target.split('/').length === 2)
+        : target === 'node:crypto',
+  },
+  {
+    title: 'a transport imports itself, the helpers beside it, the dialects, and the core by its index; its main also the composition root',
     from: (path) => inFolder(path, 'transports') && !isTransportHelper(path),
     allows: ({ own, target }, from) =>
       !own ||
       target === 'core/index.ts' ||
       isTransportHelper(target) ||
+      inFolder(target, 'dialects') ||
       inFolder(target, `transports/${transportOf(from)}`) ||
       (target === 'cli/compose.ts' && from === `transports/${transportOf(from)}/main.ts`),
   },
@@ -192,6 +201,9 @@ t.test('every adapter has the same six files', async (t) => {
   }
 });
 
+/** A dialect has the name of the protocol that it speaks. */
+const isOfDialect = (path: string): boolean => inFolder(path, 'dialects') || /^transports\/http\/(routes|openapi)\/(\w+-)?compatible-/.test(path);
+
 t.test('no provider has a name outside adapters/', async (t) => {
   // Descriptions speak to people and name providers; so do comments. A name in any other place is knowledge of a provider.
   const names = [...new Set(['openai', 'anthropic', 'google', 'gemini', 'bedrock', 'ollama', 'claude', ...adapterIds])];
@@ -201,8 +213,13 @@ t.test('no provider has a name outside adapters/', async (t) => {
   const addresses = /'[\w.-]+\.internal'/g;
   const prose = /\bdescription:\s*(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`)|\b(?:secret|count|freeForm)\(\s*'(?:\\.|[^'\\])*'/g;
   // The type that lets editors complete the ids, which a test compares with the adapters; and the examples of the published contract.
-  const lists = ['core/adapter-id.ts', 'transports/http/openapi/examples-blocks.ts', 'transports/http/openapi/examples-gateway.ts'];
-  for (const { path, code } of SOURCES.filter((source) => !inFolder(source.path, 'adapters') && !lists.includes(source.path))) {
+  const lists = [
+    'core/adapter-id.ts',
+    'transports/http/openapi/examples-blocks.ts',
+    'transports/http/openapi/examples-gateway.ts',
+    'transports/http/openapi/examples-clients.ts',
+  ];
+  for (const { path, code } of SOURCES.filter(({ path }) => !inFolder(path, 'adapters') && !isOfDialect(path) && !lists.includes(path))) {
     const named = code
       .replace(prose, '')
       .replace(addresses, '')

@@ -2,9 +2,9 @@
 // declarations. Names of files restrict it to these; `--check` only says whether they are fresh.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { asyncApiDocument } from '../transports/asyncapi.ts';
 import { openApiDocument } from '../transports/http/openapi.ts';
 import { ROUTES } from '../transports/http/routes.ts';
-import { asyncApiDocument } from '../transports/asyncapi.ts';
 import { apiReport } from './support/api-report.ts';
 import { schemaTypes } from './support/schema-types.ts';
 

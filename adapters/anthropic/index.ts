@@ -49,6 +49,7 @@ export function createAnthropic(): Adapter {
     readAnswer,
     createDecoder: (context) => new AnthropicDecoder(context),
     readError,
+    modelNames: /^claude-/,
     curatedModels: MODELS,
     verify: async (fetchJson, settings) => {
       const list = await fetchJson(joinURL(settings.values['baseURL'] ?? '', '/v1/models?limit=1', VERSION_SUFFIX));

@@ -33,6 +33,7 @@ export function createBedrock(authorizer = new Authorizer()): Adapter {
     readAnswer,
     createDecoder: (context) => new BedrockDecoder(context),
     readError,
+    modelNames: /^(?:arn:aws[a-z-]*:bedrock:|(?:(?:us|eu|apac|jp|au|global)\.)?(?:anthropic|amazon|meta|mistral|cohere|ai21|deepseek|qwen|openai)\.)/,
     curatedModels: MODELS,
     verify,
   });

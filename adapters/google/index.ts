@@ -44,6 +44,7 @@ export function createGoogle(): Adapter {
     readAnswer,
     createDecoder: ({ model }) => new GoogleDecoder(model),
     readError,
+    modelNames: /^gemini-/,
     curatedModels: MODELS,
     verify: async (fetchJson, settings) => {
       await fetchJson(joinURL(settings.values['baseURL'] ?? '', '/v1beta/models?pageSize=1', VERSION_SUFFIX));

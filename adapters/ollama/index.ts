@@ -45,6 +45,7 @@ export function createOllama(): Adapter {
     readAnswer,
     createDecoder: () => new OllamaDecoder(),
     readError,
+    modelNames: /:/,
     listModels: async (fetchJson, settings) => modelNames(await tags(fetchJson, settings)),
     probe: async (fetchJson, settings) => {
       if (!isCloud(new URL(settings.values['baseURL'] ?? ''))) await tags(fetchJson, settings);

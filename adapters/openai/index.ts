@@ -37,6 +37,7 @@ export function createOpenAI(): Adapter {
     readAnswer,
     createDecoder,
     readError,
+    modelNames: /^(?:gpt-|chatgpt-|codex-|o\d|text-embedding-3|text-embedding-ada)/,
     curatedModels: MODELS,
     verify,
   });

@@ -9,7 +9,7 @@ const KEEP_FAILURE_MS = 5000;
 /** What the lists work with. */
 export interface ModelListsOptions {
   /** The model ids of an adapter. May reject. */
-  fetch(adapter: string): Promise<readonly string[]>;
+  load(adapter: string): Promise<readonly string[]>;
   /** Monotonic milliseconds. */
   readonly now: () => number;
 }
@@ -47,7 +47,7 @@ export class ModelLists {
   async #ask(adapter: string): Promise<readonly string[]> {
     let known: Omit<Known, 'until'> & { readonly keepMs: number };
     try {
-      known = { models: await this.#options.fetch(adapter), keepMs: KEEP_MS };
+      known = { models: await this.#options.load(adapter), keepMs: KEEP_MS };
     } catch {
       // No daemon runs, or the provider has no key: the name may still be resolved in another way, and the call itself says what is wrong.
       known = { models: [], keepMs: KEEP_FAILURE_MS };

@@ -35,7 +35,7 @@ export class ModelRouter {
 
   constructor(options: ModelRouterOptions) {
     this.#options = options;
-    this.#lists = new ModelLists({ fetch: (adapter) => options.fetchModels(adapter), now: options.now });
+    this.#lists = new ModelLists({ load: (adapter) => options.fetchModels(adapter), now: options.now });
   }
 
   /** Aliases and settings as they are now. Throws WORKSPACE_DAMAGED if models.json was never good. */
@@ -47,7 +47,7 @@ export class ModelRouter {
   async resolve(name: string): Promise<ResolvedModel> {
     const { adapterIdOf } = this.#options;
     const table = this.table();
-    const resolved = resolveNamed(name, table, adapterIdOf) ?? (await this.#inLists(name)) ?? resolveByPrefix(name, adapterIdOf);
+    const resolved = resolveNamed(name, table, adapterIdOf) ?? (await this.#inLists(name)) ?? resolveByPrefix(name, this.#options.adapters);
     if (resolved !== undefined) return resolved;
     if (table.defaultProvider !== undefined) return { by: 'default', targets: [{ adapter: table.defaultProvider, model: name }] };
     throw notFound(name, this.#options.adapters);
@@ -70,7 +70,7 @@ export class ModelRouter {
     for (const { id, curatedModels } of this.#options.adapters) {
       if (curatedModels !== undefined || !this.#options.isConfigured(id)) continue;
       const models = this.#lists.fresh(id) ?? (await this.#lists.of(id));
-      // Ollama lists a model that was pulled without a tag under the tag latest.
+      // A local daemon lists a model that was pulled without a tag under the tag latest.
       if (models.includes(name) || models.includes(`${name}:latest`)) return { by: 'list', targets: [{ adapter: id, model: name }] };
     }
     return undefined;
@@ -83,7 +83,7 @@ export class ModelRouter {
 
 function notFound(name: string, adapters: readonly Adapter[]): BlockhouseError {
   const shown = JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name);
-  const example = `${adapters[0]?.id ?? 'ollama'}/${name.length > 64 ? 'model' : name}`;
+  const example = `${adapters[0]?.id ?? 'provider'}/${name.length > 64 ? 'model' : name}`;
   return new BlockhouseError(
     'MODEL_NOT_FOUND',
     `No provider has a model ${shown}. Write provider/model (for instance ${example}), give the name an alias in models.json (\`blockhouse alias set\`), or set a defaultProvider there. The providers are ${adapters.map(({ id }) => id).join(', ')}.`,

@@ -108,7 +108,7 @@ export function parseAlias(name: string, value: string | readonly string[], adap
   if (name.slice(0, -1).includes('*')) throw invalidRequest(field, 'may have one *, at the end of the name');
   const targets = (typeof value === 'string' ? [value] : value).map((one) => {
     const split = splitTarget(one, adapterIdOf);
-    if (split === undefined) throw invalidRequest(field, `must be provider/model, for instance ollama/qwen3; ${JSON.stringify(one)} is not`);
+    if (split === undefined) throw invalidRequest(field, `must be provider/model; ${JSON.stringify(one)} is not`);
     return split;
   });
   return { name, targets };

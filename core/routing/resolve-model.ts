@@ -1,4 +1,5 @@
 // Which model of which provider a name means. Pure: no I/O.
+import type { Adapter } from '../ports.ts';
 import { type AdapterIdOf, type ModelTable, type ModelTarget, splitTarget } from './model-table.ts';
 
 /** What a name was found by, in the order in which the ways are tried. */
@@ -21,22 +22,11 @@ export function resolveNamed(name: string, table: ModelTable, adapterIdOf: Adapt
   return target === undefined ? undefined : { by: 'provider', targets: [target] };
 }
 
-/** How the models of a provider are named, as regular expressions at the start of a name. The first that fits wins. */
-const PREFIXES: readonly (readonly [adapter: string, pattern: RegExp])[] = [
-  ['anthropic', /^claude-/],
-  ['openai', /^(?:gpt-|chatgpt-|codex-|o\d|text-embedding-3|text-embedding-ada)/],
-  ['google', /^gemini-/],
-  ['bedrock', /^(?:arn:aws[a-z-]*:bedrock:|(?:(?:us|eu|apac|jp|au|global)\.)?(?:anthropic|amazon|meta|mistral|cohere|ai21|deepseek|qwen|openai)\.)/],
-  ['ollama', /:/],
-];
-
-/** Resolves a name by the way in which its provider names models; undefined if no adapter of `adapterIdOf` fits. */
-export function resolveByPrefix(name: string, adapterIdOf: AdapterIdOf): ResolvedModel | undefined {
-  for (const [adapter, pattern] of PREFIXES) {
-    const [rule] = pattern.exec(name) ?? [];
-    if (rule === undefined) continue;
-    const id = adapterIdOf(adapter);
-    if (id !== undefined) return { by: 'prefix', rule, targets: [{ adapter: id, model: name }] };
+/** Resolves a name by the way in which its provider names models; undefined if no adapter fits. The first of several wins. */
+export function resolveByPrefix(name: string, adapters: readonly Pick<Adapter, 'id' | 'modelNames'>[]): ResolvedModel | undefined {
+  for (const { id, modelNames } of adapters) {
+    const [rule] = modelNames?.exec(name) ?? [];
+    if (rule !== undefined) return { by: 'prefix', rule, targets: [{ adapter: id, model: name }] };
   }
   return undefined;
 }

@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream';
 import t from 'tap';
+import { HELP as BLOCK_HELP } from '../../cli/attach.ts';
 import { CliError } from '../../cli/exit-codes.ts';
+import { HELP as MODEL_HELP } from '../../cli/model-talk.ts';
 import { styleFor } from '../../cli/output.ts';
 import { talk } from '../../cli/talk.ts';
-import { HELP as BLOCK_HELP } from '../../cli/attach.ts';
-import { HELP as MODEL_HELP } from '../../cli/model-talk.ts';
 
 /** What a partner is sent for lines that a person types, and what the person sees. */
 async function after(keys: string, terminal = true) {

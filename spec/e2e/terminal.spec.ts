@@ -1,11 +1,11 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { openDesk } from '../cli/run.ts';
+import { noTerminal, openTerminal, type Terminal } from '../cli/terminal.ts';
 import { DAEMON_END, daemonLine } from '../support/server.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { type Answerer, startUpstream } from '../support/upstream.ts';
-import { openDesk } from '../cli/run.ts';
-import { noTerminal, openTerminal, type Terminal } from '../cli/terminal.ts';
 
 const skip = noTerminal;
 

@@ -1,6 +1,6 @@
 // What a program that uses the package may write, and what the compiler must refuse. package.spec.ts compiles it against the packed package, with
 // strict and without skipLibCheck.
-import { BlockhouseError, type BlockConfigPatch, type ChatRequest, type Core, createCore, type Message } from 'blockhouse';
+import { type BlockConfigPatch, BlockhouseError, type ChatRequest, type Core, createCore, type Message } from 'blockhouse';
 import { createAdapters } from 'blockhouse/adapters';
 import { createHttpTransport } from 'blockhouse/http';
 import { createWsTransport } from 'blockhouse/ws';

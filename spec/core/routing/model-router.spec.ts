@@ -3,7 +3,7 @@ import type { Adapter } from '../../../core/ports.ts';
 import { ModelRouter } from '../../../core/routing/model-router.ts';
 
 const adapters = [
-  { id: 'openai', curatedModels: ['gpt-5'] },
+  { id: 'openai', curatedModels: ['gpt-5'], modelNames: /^gpt-/ },
   { id: 'anthropic', curatedModels: ['claude-sonnet-5-5'] },
   { id: 'ollama' },
 ] as unknown as Adapter[];

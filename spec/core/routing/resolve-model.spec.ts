@@ -1,4 +1,5 @@
 import t from 'tap';
+import { createAdapters } from '../../../adapters/index.ts';
 import { parseModelTable } from '../../../core/routing/model-table.ts';
 import { resolveByPrefix, resolveNamed } from '../../../core/routing/resolve-model.ts';
 
@@ -51,13 +52,10 @@ t.test('a bare name is resolved by its prefix', async (t) => {
     'arn:aws-us-gov:bedrock:us-gov-west-1:123456789012:application-inference-profile/x': 'bedrock',
     'qwen3:8b': 'ollama',
   };
-  for (const [name, adapter] of Object.entries(expected)) t.same(resolveByPrefix(name, idOf)?.targets, [{ adapter, model: name }], name);
-  for (const name of ['mistral', 'opus', 'oops', 'my-gpt-4', 'us.acme.model', 'text-embedding-004']) t.equal(resolveByPrefix(name, idOf), undefined, name);
-  t.equal(
-    resolveByPrefix('gpt-5', (name) => (name === 'ollama' ? name : undefined)),
-    undefined,
-    'an adapter that is not there',
-  );
+  for (const [name, adapter] of Object.entries(expected)) t.same(resolveByPrefix(name, createAdapters())?.targets, [{ adapter, model: name }], name);
+  for (const name of ['mistral', 'opus', 'oops', 'my-gpt-4', 'us.acme.model', 'text-embedding-004'])
+    t.equal(resolveByPrefix(name, createAdapters()), undefined, name);
+  t.equal(resolveByPrefix('gpt-5', [{ id: 'mine' }]), undefined, 'an adapter that says nothing of names');
 });
 
 t.test('a document that is wrong names the field and the cure', async (t) => {
@@ -65,7 +63,7 @@ t.test('a document that is wrong names the field and the cure', async (t) => {
     [[], /JSON object/],
     [{ alias: {} }, /alias.*aliases/],
     [{ defaultProvider: 'acme' }, /^defaultProvider must be one of bedrock, openai/],
-    [{ aliases: { a: 'b' } }, /^aliases\["a"\] must be provider\/model, for instance .*"b" is not\.$/],
+    [{ aliases: { a: 'b' } }, /^aliases\["a"\] must be provider\/model; "b" is not\.$/],
     [{ aliases: { a: 'ollama/x', b: 'a' } }, /aliases\["b"\]/],
     [{ aliases: { 'a*b': 'ollama/x' } }, /one \*, at the end/],
     [{ aliases: { ' a': 'ollama/x' } }, /blanks/],

@@ -1,0 +1,31 @@
+import t from 'tap';
+import { parseAlias, parseModelTable, splitTarget } from '../../../core/routing/model-table.ts';
+
+const IDS = ['one', 'two'];
+const idOf = (name: string) => (name === 'uno' ? 'one' : IDS.find((id) => id === name));
+
+t.test('a target is split at its first slash, and has the id of the adapter also for an alias of it', async (t) => {
+  t.same(splitTarget('uno/a/b', idOf), { adapter: 'one', model: 'a/b' });
+  for (const name of ['one', 'one/', '/a', 'three/a']) t.equal(splitTarget(name, idOf), undefined, name);
+});
+
+t.test('patterns come after exact names, the longest first', async (t) => {
+  const { aliases, patterns, defaultProvider } = parseModelTable({ defaultProvider: 'uno', aliases: { 'a*': 'one/x', 'ab*': 'one/y', a: 'two/z' } }, idOf, IDS);
+  t.same([...aliases.keys()], ['a']);
+  t.same(
+    patterns.map(({ name }) => name),
+    ['ab*', 'a*'],
+  );
+  t.equal(defaultProvider, 'one');
+});
+
+t.test('an alias needs a name and at least one model of a provider', async (t) => {
+  t.same(parseAlias('a', 'one/x', idOf), { name: 'a', targets: [{ adapter: 'one', model: 'x' }] });
+  for (const [name, value] of [
+    ['', 'one/x'],
+    ['a'.repeat(257), 'one/x'],
+    ['a', 'x'],
+    ['*a', 'one/x'],
+  ] as const)
+    t.throws(() => parseAlias(name, value, idOf), { code: 'INVALID_REQUEST' }, `${name.slice(0, 5)} ${value}`);
+});
