@@ -5,9 +5,12 @@ import type { PromptToolResult, Turn, Warning } from '../core/index.ts';
 /** A prompt's turn of the assistant, with its text and calls. */
 export type AssistantTurn = Extract<Turn, { role: 'assistant' }>;
 
+/** A prompt's turn of the user: text, or parts. */
+export type UserTurn = Extract<Turn, { role: 'user' }>;
+
 /** One turn after merging: the parts of neighbouring turns of the same role. */
 export type MergedTurn =
-  | { readonly role: 'user'; readonly results: PromptToolResult[]; readonly texts: string[] }
+  | { readonly role: 'user'; readonly results: PromptToolResult[]; readonly texts: string[]; readonly turns: UserTurn[] }
   | { readonly role: 'assistant'; readonly turns: AssistantTurn[] };
 
 /** Inserted as the user's first text when a conversation starts with the assistant. */
@@ -19,7 +22,7 @@ export function mergeTurns(turns: readonly Turn[]): { readonly turns: MergedTurn
   const merged: MergedTurn[] = [];
   const warnings: Warning[] = [];
   if (turns[0]?.role === 'assistant') {
-    merged.push({ role: 'user', results: [], texts: [OPENING] });
+    merged.push({ role: 'user', results: [], texts: [OPENING], turns: [{ role: 'user', text: OPENING }] });
     warnings.push(OPENING_WARNING);
   }
   for (const turn of turns) {
@@ -28,10 +31,13 @@ export function mergeTurns(turns: readonly Turn[]): { readonly turns: MergedTurn
       if (last?.role === 'assistant') last.turns.push(turn);
       else merged.push({ role: 'assistant', turns: [turn] });
     } else {
-      const user = last?.role === 'user' ? last : { role: 'user' as const, results: [], texts: [] };
+      const user = last?.role === 'user' ? last : { role: 'user' as const, results: [], texts: [], turns: [] };
       if (user !== last) merged.push(user);
       if (turn.role === 'tool') user.results.push(...turn.results);
-      else user.texts.push(turn.text);
+      else {
+        user.texts.push(turn.text);
+        user.turns.push(turn);
+      }
     }
   }
   return { turns: merged, warnings };

@@ -24,7 +24,7 @@ export {
 export { offAbort, onAbort } from './gateway/abort.ts';
 export type { CallOptions } from './gateway/accepted-chat.ts';
 export { checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress, isLoopbackHost } from './gateway/egress.ts';
-export type { Prompt, PromptToolResult, Turn } from './gateway/prompt.ts';
+export type { Prompt, PromptOptions, PromptToolResult, Turn } from './gateway/prompt.ts';
 export type { QueueLimits } from './gateway/queue.ts';
 export { clampRetryAfter, parseRetryAfter } from './gateway/retry.ts';
 export {

@@ -3,6 +3,7 @@ import type { Adapter, ResolvedSettings } from '../../core/index.ts';
 import { joinURL } from '../base-url.ts';
 import { defineAdapter } from '../define.ts';
 import { readError } from './errors.ts';
+import { SUPPORTED_OPTIONS } from './options.ts';
 import { buildRequest, VERSION_SUFFIX } from './request.ts';
 import { readAnswer } from './response.ts';
 import { GoogleDecoder } from './stream.ts';
@@ -44,6 +45,7 @@ export function createGoogle(): Adapter {
     readAnswer,
     createDecoder: ({ model }) => new GoogleDecoder(model),
     readError,
+    supports: { parts: ['image', 'document', 'audio'], options: SUPPORTED_OPTIONS },
     modelNames: /^gemini-/,
     curatedModels: MODELS,
     verify: async (fetchJson, settings) => {

@@ -8,6 +8,8 @@ import { type AssistantTurn, type MergedTurn, mergeTurns } from '../merge-turns.
 import type { ChatContext, WireRequest } from '../provider.ts';
 import { asString, metadataOf } from '../read.ts';
 import { objectSchema } from '../tools.ts';
+import { toGoogleParts } from './content.ts';
+import { generationOptions, toolConfig } from './options.ts';
 import type { GoogleContent, GoogleFunctionDeclaration, GooglePart, GoogleRequest } from './schema.ts';
 import { cleanSchema } from './tool-schema.ts';
 
@@ -39,7 +41,7 @@ export function buildRequest({ model, prompt, settings, stream }: ChatContext): 
     contents: toContents(turns, id, takesSystem ? undefined : prompt.system),
     ...(declared.tools.length > 0 && {
       tools: [{ functionDeclarations: declared.tools }],
-      toolConfig: { functionCallingConfig: { mode: 'AUTO' as const } },
+      toolConfig: toolConfig(prompt.options?.toolChoice),
     }),
     generationConfig: generation.config,
   };
@@ -65,9 +67,16 @@ function toContents(turns: readonly MergedTurn[], model: string, systemText: str
       ids = geminiIds(turn.turns);
       return { role: 'model', parts: turn.turns.flatMap((part) => modelParts(part, model)) };
     }
-    const texts = index === 0 && systemText !== undefined ? [`${systemText}\n\n${turn.texts[0] ?? ''}`, ...turn.texts.slice(1)] : turn.texts;
-    return { role: 'user', parts: [...turn.results.map((result) => responsePart(result, ids)), ...texts.map((text) => ({ text }))] };
+    const own = turn.turns.flatMap(({ text, parts }) => (parts === undefined ? [{ text }] : toGoogleParts(parts)));
+    return { role: 'user', parts: [...turn.results.flatMap((result) => responseParts(result, ids)), ...withSystem(own, index === 0 ? systemText : undefined)] };
   });
+}
+
+/** The instructions in front of the user's first text, for models without instructions. */
+function withSystem(parts: GooglePart[], systemText: string | undefined): GooglePart[] {
+  if (systemText === undefined) return parts;
+  const [first, ...others] = parts;
+  return first !== undefined && 'text' in first ? [{ text: `${systemText}\n\n${first.text}` }, ...others] : [{ text: `${systemText}\n\n` }, ...parts];
 }
 
 /** Gemini's ids for a step's calls, by our ids. */
@@ -107,6 +116,12 @@ function signatureOf(holder: AssistantTurn | ToolCall, key: 'textSignature' | 't
   return metadata?.['model'] === model ? asString(metadata[key]) : undefined;
 }
 
+/** Images and files of a result stand beside it, in the same turn. */
+function responseParts(result: PromptToolResult, ids: ReadonlyMap<string, string>): GooglePart[] {
+  const shown = result.parts?.filter(({ type }) => type !== 'text') ?? [];
+  return [responsePart(result, ids), ...toGoogleParts(shown)];
+}
+
 function responsePart(result: PromptToolResult, ids: ReadonlyMap<string, string>): GooglePart {
   const id = ids.get(result.toolCallId);
   const response = result.isError ? { error: result.content } : { output: result.content };
@@ -131,16 +146,16 @@ function declareTools(tools: readonly Tool[]): { tools: GoogleFunctionDeclaratio
 
 function generationConfig(model: string, prompt: Prompt, stream: boolean): { config: GoogleRequest['generationConfig']; warnings: Warning[] } {
   const { temperature, maxTokens = DEFAULT_MAX_TOKENS } = prompt;
-  if (!IS_GEMINI_4.test(model)) return { config: { maxOutputTokens: maxTokens, ...(temperature !== undefined && { temperature }) }, warnings: [] };
+  const { fields, warnings } = generationOptions(model, prompt.options);
+  if (!IS_GEMINI_4.test(model)) return { config: { maxOutputTokens: maxTokens, ...(temperature !== undefined && { temperature }), ...fields }, warnings };
   const limit = stream ? GEMINI_4_LIMIT.streamed : GEMINI_4_LIMIT.whole;
-  const warnings: Warning[] = [];
   if (maxTokens > limit)
     warnings.push({
       field: 'config.maxTokens',
       message: `Gemini 4 allows at most ${limit} tokens ${stream ? 'with streaming' : 'without streaming'}, so ${limit} was sent.`,
     });
   if (temperature !== undefined) warnings.push({ field: 'config.temperature', message: 'Gemini 4 ignores temperature, so it was not sent.' });
-  return { config: { maxOutputTokens: Math.min(maxTokens, limit) }, warnings };
+  return { config: { maxOutputTokens: Math.min(maxTokens, limit), ...fields }, warnings };
 }
 
 function cacheWarnings(prompt: Prompt): Warning[] {

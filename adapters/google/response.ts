@@ -46,7 +46,10 @@ export function readRecord(json: unknown, model: string): ChatEvent[] {
 
 function readPart(part: Record<string, unknown>, model: string): ChatEvent[] {
   if (part['functionCall'] !== undefined) return [readToolCall(asObject(part['functionCall']), asString(part['thoughtSignature']), model)];
-  if (part['thought'] === true) return [];
+  if (part['thought'] === true) {
+    const thought = asString(part['text']) ?? '';
+    return thought === '' ? [] : [{ type: 'reasoning', text: thought }];
+  }
   const text = expectText(part['text'], 'the text of a part');
   const textSignature = asString(part['thoughtSignature']);
   return [

@@ -20,7 +20,9 @@ export interface GoogleFunctionResponse {
 export type GooglePart =
   | { text: string; thoughtSignature?: string }
   | { functionCall: GoogleFunctionCall; thoughtSignature?: string }
-  | { functionResponse: GoogleFunctionResponse };
+  | { functionResponse: GoogleFunctionResponse }
+  | { inlineData: { mimeType: string; data: string } }
+  | { fileData: { mimeType?: string; fileUri: string } };
 
 /** One turn; `model` is the assistant. */
 export interface GoogleContent {
@@ -41,8 +43,23 @@ export interface GoogleRequest {
   systemInstruction?: { parts: GooglePart[] };
   contents: GoogleContent[];
   tools?: { functionDeclarations: GoogleFunctionDeclaration[] }[];
-  toolConfig?: { functionCallingConfig: { mode: 'AUTO' } };
-  generationConfig: { maxOutputTokens: number; temperature?: number };
+  toolConfig?: { functionCallingConfig: { mode: 'AUTO' | 'ANY' | 'NONE'; allowedFunctionNames?: string[] } };
+  generationConfig: GoogleGenerationConfig;
+}
+
+/** Limits, sampling, the form of the answer, thinking. */
+export interface GoogleGenerationConfig {
+  maxOutputTokens: number;
+  temperature?: number;
+  topP?: number;
+  topK?: number;
+  stopSequences?: string[];
+  seed?: number;
+  presencePenalty?: number;
+  frequencyPenalty?: number;
+  responseMimeType?: 'application/json';
+  responseJsonSchema?: Record<string, unknown>;
+  thinkingConfig?: { thinkingLevel?: 'minimal' | 'low' | 'medium' | 'high'; thinkingBudget?: number; includeThoughts?: true };
 }
 
 /** Kept in `providerMetadata.google` of a call or of a message, for the next request. */

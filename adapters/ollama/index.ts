@@ -7,6 +7,7 @@ import { asArray, asObject, asString } from '../read.ts';
 import { ContextSizes } from './context-size.ts';
 import { readError } from './errors.ts';
 import { ModelContexts } from './model-contexts.ts';
+import { SUPPORTED_OPTIONS } from './options.ts';
 import { buildRequest, VERSION_SUFFIX } from './request.ts';
 import { readAnswer } from './response.ts';
 import { OllamaDecoder } from './stream.ts';
@@ -45,6 +46,7 @@ export function createOllama(): Adapter {
     readAnswer,
     createDecoder: () => new OllamaDecoder(),
     readError,
+    supports: { parts: ['image', 'document'], options: SUPPORTED_OPTIONS },
     modelNames: /:/,
     listModels: async (fetchJson, settings) => modelNames(await tags(fetchJson, settings)),
     probe: async (fetchJson, settings) => {

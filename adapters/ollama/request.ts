@@ -1,9 +1,11 @@
 // A prompt as an Ollama chat request. No I/O; its only state is the context sizes.
-import { estimateTokens, type Prompt, type Turn, type Warning } from '../../core/index.ts';
+import { estimateTokens, type Prompt, type PromptToolResult, type Turn, type Warning } from '../../core/index.ts';
 import { DEFAULT_MAX_TOKENS, joinURL } from '../base-url.ts';
 import type { ChatContext, WireRequest } from '../provider.ts';
 import { objectSchema, outputText } from '../tools.ts';
+import { toContent } from './content.ts';
 import type { ContextSizes } from './context-size.ts';
+import { translate } from './options.ts';
 import type { OllamaMessage, OllamaRequest } from './schema.ts';
 
 /** OLLAMA_BASE_URL is often set to the OpenAI-compatible address. */
@@ -12,17 +14,24 @@ export const VERSION_SUFFIX = /\/(v1|api)$/;
 /** A POST to `/api/chat`. `contextTokens` limits the context; undefined leaves its size to the server. */
 export function buildRequest({ model, prompt, settings, stream, contextTokens }: ChatContext, sizes: ContextSizes): WireRequest {
   const base = settings.values['baseURL'] ?? '';
+  const translated = translate(model, prompt.options);
   const body: OllamaRequest = {
     model,
     messages: [...(prompt.system === undefined ? [] : [{ role: 'system' as const, content: prompt.system }]), ...prompt.turns.flatMap(toMessages)],
     stream,
-    options: { num_predict: prompt.maxTokens ?? DEFAULT_MAX_TOKENS, ...(prompt.temperature !== undefined && { temperature: prompt.temperature }) },
-    ...(prompt.tools.length > 0 && {
-      tools: prompt.tools.map((tool) => ({
-        type: 'function' as const,
-        function: { name: tool.name, description: tool.description ?? '', parameters: objectSchema(tool.parameters) },
-      })),
-    }),
+    options: {
+      num_predict: prompt.maxTokens ?? DEFAULT_MAX_TOKENS,
+      ...(prompt.temperature !== undefined && { temperature: prompt.temperature }),
+      ...translated.options,
+    },
+    ...translated.fields,
+    ...(prompt.tools.length > 0 &&
+      translated.offersTools && {
+        tools: prompt.tools.map((tool) => ({
+          type: 'function' as const,
+          function: { name: tool.name, description: tool.description ?? '', parameters: objectSchema(tool.parameters) },
+        })),
+      }),
   };
   const cuts = contextTokens === undefined ? [] : setContext(body, `${base} ${model}`, sizes, contextTokens);
   return {
@@ -30,17 +39,28 @@ export function buildRequest({ model, prompt, settings, stream, contextTokens }:
     headers: { accept: stream ? 'application/x-ndjson' : 'application/json' },
     body,
     stream,
-    warnings: [...warningsFor(prompt), ...cuts],
+    warnings: [...warningsFor(prompt), ...translated.warnings, ...cuts],
   };
 }
 
 /** Role `tool` is one message for each result, in call order. */
 function toMessages(turn: Turn): OllamaMessage[] {
-  if (turn.role === 'user') return [{ role: 'user', content: turn.text }];
+  if (turn.role === 'user') return [{ role: 'user', ...(turn.parts === undefined ? { content: turn.text } : toContent(turn.parts)) }];
   if (turn.role === 'tool')
-    return turn.results.map((result) => ({ role: 'tool', content: outputText(result), tool_call_id: result.toolCallId, tool_name: result.toolName }));
+    return turn.results.map((result) => ({
+      role: 'tool',
+      content: outputText(result),
+      tool_call_id: result.toolCallId,
+      tool_name: result.toolName,
+      ...imagesOf(result),
+    }));
   const calls = turn.toolCalls.map((call, index) => ({ id: call.id, function: { index, name: call.name, arguments: call.arguments } }));
   return [{ role: 'assistant', content: turn.text, ...(calls.length > 0 && { tool_calls: calls }) }];
+}
+
+function imagesOf({ parts }: PromptToolResult): { images?: string[] } {
+  const { images } = parts === undefined ? {} : toContent(parts);
+  return images === undefined ? {} : { images };
 }
 
 /** Ollama adds a role and delimiters to each message. */

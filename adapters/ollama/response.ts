@@ -21,6 +21,8 @@ export function readLine(json: unknown): ChatEvent[] {
   if (line['error'] !== undefined) throw new StreamError(lineError(line));
   const message = expectObject(line['message'], 'the message');
   const events: ChatEvent[] = [];
+  const thinking = asString(message['thinking']) ?? '';
+  if (thinking !== '') events.push({ type: 'reasoning', text: thinking });
   const text = expectText(message['content'], 'the content');
   if (text !== '') events.push({ type: 'text', text });
   for (const call of expectList(message['tool_calls'], '`tool_calls`')) events.push(readToolCall(expectObject(call, 'a tool call')));

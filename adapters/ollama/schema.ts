@@ -9,9 +9,23 @@ export interface OllamaToolCall {
 
 /** One message of a request. */
 export type OllamaMessage =
-  | { role: 'system' | 'user'; content: string }
+  | { role: 'system'; content: string }
+  | { role: 'user'; content: string; images?: string[] }
   | { role: 'assistant'; content: string; tool_calls?: OllamaToolCall[] }
-  | { role: 'tool'; content: string; tool_call_id: string; tool_name: string };
+  | { role: 'tool'; content: string; tool_call_id: string; tool_name: string; images?: string[] };
+
+/** Limits and sampling. */
+export interface OllamaOptions {
+  num_predict: number;
+  num_ctx?: number;
+  temperature?: number;
+  top_p?: number;
+  top_k?: number;
+  stop?: string[];
+  seed?: number;
+  presence_penalty?: number;
+  frequency_penalty?: number;
+}
 
 /** The body of POST `/api/chat`. */
 export interface OllamaRequest {
@@ -19,6 +33,9 @@ export interface OllamaRequest {
   messages: OllamaMessage[];
   /** The server's default is true, so it is always sent. */
   stream: boolean;
-  options: { num_predict: number; num_ctx?: number; temperature?: number };
+  options: OllamaOptions;
+  /** `json`, or a JSON Schema. */
+  format?: 'json' | Record<string, unknown>;
+  think?: boolean | 'low' | 'medium' | 'high';
   tools?: { type: 'function'; function: { name: string; description: string; parameters: Record<string, unknown> } }[];
 }

@@ -6,6 +6,7 @@ import { asArray, asObject } from '../read.ts';
 import { apiOf, DEFAULT_BASE_URL, endpointURL, isLoopback, isOwnHost } from './endpoint.ts';
 import { isListingRefused, readError } from './errors.ts';
 import { DEFAULT_MODEL, MODELS } from './models.ts';
+import { SUPPORTED_OPTIONS } from './options.ts';
 import { buildRequest } from './request.ts';
 import { readResponse } from './response.ts';
 import { readChatAnswer } from './response-chat.ts';
@@ -37,6 +38,7 @@ export function createOpenAI(): Adapter {
     readAnswer,
     createDecoder,
     readError,
+    supports: { parts: ['image', 'document', 'audio'], options: SUPPORTED_OPTIONS },
     modelNames: /^(?:gpt-|chatgpt-|codex-|o\d|text-embedding-3|text-embedding-ada)/,
     curatedModels: MODELS,
     verify,

@@ -1,27 +1,32 @@
 // A prompt as a Chat Completions request, for OpenAI itself and for the servers that are compatible with it. Pure: no I/O.
-import type { Prompt, Tool } from '../../core/index.ts';
+import type { Prompt, PromptToolResult, Tool } from '../../core/index.ts';
 import { DEFAULT_MAX_TOKENS } from '../base-url.ts';
 import type { AssistantTurn } from '../merge-turns.ts';
 import type { ChatContext, WireRequest } from '../provider.ts';
 import { idMapper, objectSchema, outputText } from '../tools.ts';
+import { toChatParts } from './content.ts';
 import { endpointURL, isOwnHost } from './endpoint.ts';
 import { isReasoningModel } from './models.ts';
+import { chatOptions } from './options.ts';
 import { CALL_ID, warningsFor } from './request-parts.ts';
 import type { ChatCompletionsRequest, ChatMessage, ChatTool } from './schema.ts';
 
 /** A POST to `/chat/completions`. */
 export function buildChatRequest({ model, prompt, settings, stream }: ChatContext): WireRequest {
+  const isOwn = isOwnHost(settings);
+  const options = chatOptions(model, prompt.options, prompt.tools.length > 0, isOwn);
   const limit = prompt.maxTokens ?? DEFAULT_MAX_TOKENS;
   const body: ChatCompletionsRequest = {
     model,
     messages: toMessages(prompt),
     ...(prompt.tools.length > 0 && { tools: prompt.tools.map(toTool) }),
     // OpenAI's reasoning models refuse the old name, and many other servers don't know the new one. Only OpenAI knows `store`.
-    ...(isOwnHost(settings) ? { max_completion_tokens: limit, store: false } : { max_tokens: limit }),
+    ...(isOwn ? { max_completion_tokens: limit, store: false } : { max_tokens: limit }),
     ...(prompt.temperature !== undefined && !isReasoningModel(model) && { temperature: prompt.temperature }),
+    ...options.fields,
     ...(stream && { stream: true, stream_options: { include_usage: true } }),
   };
-  return { url: endpointURL(settings, '/chat/completions'), body, stream, warnings: warningsFor(model, prompt) };
+  return { url: endpointURL(settings, '/chat/completions'), body, stream, warnings: [...warningsFor(model, prompt), ...options.warnings] };
 }
 
 function toTool({ name, description, parameters }: Tool): ChatTool {
@@ -33,12 +38,20 @@ function toMessages({ system, turns }: Prompt): ChatMessage[] {
   const idOf = idMapper(CALL_ID);
   const messages: ChatMessage[] = system === undefined ? [] : [{ role: 'system', content: system }];
   for (const turn of turns) {
-    if (turn.role === 'user') messages.push({ role: 'user', content: turn.text });
+    if (turn.role === 'user') messages.push({ role: 'user', content: turn.parts === undefined ? turn.text : toChatParts(turn.parts) });
     else if (turn.role === 'tool') {
-      for (const result of turn.results) messages.push({ role: 'tool', tool_call_id: idOf(result.toolCallId), content: outputText(result) });
+      for (const result of turn.results) messages.push({ role: 'tool', tool_call_id: idOf(result.toolCallId), content: resultText(result) });
+      // A tool message takes text only, and all tool messages of a turn must come before anything else.
+      const shown = turn.results.flatMap(({ parts = [] }) => parts.filter(({ type }) => type !== 'text' && type !== 'reasoning'));
+      if (shown.length > 0) messages.push({ role: 'user', content: toChatParts(shown) });
     } else messages.push(toAssistantMessage(turn, idOf));
   }
   return messages;
+}
+
+function resultText(result: PromptToolResult): string {
+  const text = outputText(result);
+  return text === '' && result.parts !== undefined ? '(see below)' : text;
 }
 
 function toAssistantMessage({ text, toolCalls }: AssistantTurn, idOf: (id: string) => string): ChatMessage {

@@ -4,9 +4,11 @@ import { DEFAULT_MAX_TOKENS } from '../base-url.ts';
 import type { AssistantTurn } from '../merge-turns.ts';
 import type { ChatContext, WireRequest } from '../provider.ts';
 import { asArray, asObject, metadataOf } from '../read.ts';
-import { idMapper, objectSchema, outputText } from '../tools.ts';
+import { idMapper, objectSchema } from '../tools.ts';
+import { toInputParts, toOutput } from './content.ts';
 import { apiOf, endpointURL } from './endpoint.ts';
 import { isReasoningModel } from './models.ts';
+import { responsesOptions } from './options.ts';
 import { buildChatRequest } from './request-chat.ts';
 import { CALL_ID, warningsFor } from './request-parts.ts';
 import type { InputItem, ReasoningItem, ResponsesRequest, ResponsesTool } from './schema.ts';
@@ -21,6 +23,7 @@ export function buildRequest(context: ChatContext): WireRequest {
 
 function buildResponsesRequest({ model, prompt, settings, stream }: ChatContext): WireRequest {
   const reasons = isReasoningModel(model);
+  const options = responsesOptions(model, prompt.options, prompt.tools.length > 0);
   const body: ResponsesRequest = {
     model,
     ...(prompt.system !== undefined && { instructions: prompt.system }),
@@ -31,9 +34,10 @@ function buildResponsesRequest({ model, prompt, settings, stream }: ChatContext)
     // OpenAI stores nothing, so reasoning can come back only in this form.
     ...(reasons && { include: ['reasoning.encrypted_content'] }),
     store: false,
+    ...options.fields,
     ...(stream && { stream: true, stream_options: { include_obfuscation: false } }),
   };
-  return { url: endpointURL(settings, '/responses'), body, stream, warnings: [...warningsFor(model, prompt), ...floorWarnings(prompt)] };
+  return { url: endpointURL(settings, '/responses'), body, stream, warnings: [...warningsFor(model, prompt), ...floorWarnings(prompt), ...options.warnings] };
 }
 
 function floorWarnings({ maxTokens }: Prompt): Warning[] {
@@ -48,9 +52,9 @@ function toTool({ name, description, parameters }: Tool): ResponsesTool {
 function toInput(turns: readonly Turn[], reasons: boolean): InputItem[] {
   const idOf = idMapper(CALL_ID);
   return turns.flatMap((turn): InputItem[] => {
-    if (turn.role === 'user') return [{ role: 'user', content: turn.text }];
+    if (turn.role === 'user') return [{ role: 'user', content: turn.parts === undefined ? turn.text : toInputParts(turn.parts) }];
     if (turn.role === 'tool')
-      return turn.results.map((result) => ({ type: 'function_call_output', call_id: idOf(result.toolCallId), output: outputText(result) }));
+      return turn.results.map((result) => ({ type: 'function_call_output', call_id: idOf(result.toolCallId), output: toOutput(result) }));
     const text: InputItem[] = turn.text === '' ? [] : [{ role: 'assistant', content: turn.text }];
     return [...text, ...turn.toolCalls.flatMap((call) => [...(reasons ? reasoningBefore(call, turn) : []), toFunctionCall(call, idOf)])];
   });

@@ -56,9 +56,10 @@ export class Choice {
     this.#hasBegun = true;
     const choice = expectObject(first, 'a choice');
     const delta = expectObject(choice['delta'], 'the delta of a choice');
-    this.#calls.addDeltas(expectList(delta['tool_calls'], '`tool_calls`'));
+    const calls = this.#calls.addDeltas(expectList(delta['tool_calls'], '`tool_calls`'));
     this.#takeFinish(choice);
-    return this.#texts(delta);
+    const texts = this.#texts(delta);
+    return calls.length === 0 ? texts : [...texts, ...calls];
   }
 
   takeWhole(choice: Json): ChatEvent[] {
@@ -77,11 +78,12 @@ export class Choice {
   /** The last events. Throws UPSTREAM_MALFORMED if no choice has come or a call is incomplete. */
   end(): ChatEvent[] {
     if (!this.#hasBegun) throw malformed('it has no choices');
-    const calls = this.#calls.list().map(({ id, name, text, object }): ChatEvent => {
+    const calls = this.#calls.list().map(({ id, name, text, object, started }): ChatEvent => {
       const wasCut = CUT_REASONS.has(this.#finish ?? '');
       // In an answer that was cut off, missing arguments are not an empty object.
       const args = object ?? (wasCut && text === '' ? undefined : readArguments(text));
-      if (args !== undefined && name !== '') return { type: 'toolCall', toolCall: { id, name, arguments: args } };
+      if (args !== undefined && name !== '')
+        return { type: 'toolCall', toolCall: { id, name, arguments: args }, ...(started !== undefined && { index: started }) };
       if (wasCut) return cutCallWarning(name, this.#finish ?? '');
       throw malformed('a tool call has no name, or its arguments are not a JSON object');
     });
@@ -94,11 +96,13 @@ export class Choice {
     if (this.#finish === 'error') throw new StreamError(streamError(choice['error'] ?? 'it broke off with the finish reason "error"'));
   }
 
-  /** Skips `reasoning_content` and its like, which are not part of the answer. */
+  /** Reasoning comes under one of two names, which compatible servers have chosen. */
   #texts(from: Json): ChatEvent[] {
+    const reasoning = asString(from['reasoning_content']) ?? asString(from['reasoning']) ?? '';
     const refusal = expectText(from['refusal'], 'the refusal');
     if (refusal !== '') this.#refused = true;
-    return [textOf(from['content']), refusal].filter((text) => text !== '').map((text) => ({ type: 'text', text }));
+    const texts = [textOf(from['content']), refusal].filter((text) => text !== '').map((text): ChatEvent => ({ type: 'text', text }));
+    return reasoning === '' ? texts : [{ type: 'reasoning', text: reasoning }, ...texts];
   }
 
   /** Some servers finish with `stop` although there are calls, so calls decide. */

@@ -1,7 +1,7 @@
 // An answer of the Responses endpoint as events; whole answers and streams share the reading of items. Pure: no I/O.
 import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
 import { malformed, StreamError } from '../provider.ts';
-import { asCount, asObject, asString, expectList, expectObject, expectText, parseArguments } from '../read.ts';
+import { asArray, asCount, asObject, asString, expectList, expectObject, expectText, parseArguments } from '../read.ts';
 import { streamError } from './errors.ts';
 
 type Json = Record<string, unknown>;
@@ -20,9 +20,16 @@ export function readResponse(json: unknown): ChatEvent[] {
   const items = new OutputItems();
   const events = output.flatMap((value) => {
     const item = expectObject(value, 'an output item');
-    return [...readMessage(items, item), ...items.take(item)];
+    return [...readReasoning(item), ...readMessage(items, item), ...items.take(item)];
   });
   return [...events, ...items.end(response)];
+}
+
+/** The parts of a summary, a blank line between them; or the reasoning itself, where a server shows it. */
+function readReasoning(item: Json): ChatEvent[] {
+  if (item['type'] !== 'reasoning') return [];
+  const texts = [...asArray(item['summary']), ...asArray(item['content'])].flatMap((part) => asString(asObject(part)['text']) ?? []);
+  return texts.length === 0 ? [] : [{ type: 'reasoning', text: texts.join('\n\n') }];
 }
 
 function readMessage(items: OutputItems, item: Json): ChatEvent[] {
@@ -59,13 +66,13 @@ export class OutputItems {
     return this.text(fragment);
   }
 
-  /** Events of a complete item, without its text, which has already been emitted. */
-  take(item: Json): ChatEvent[] {
+  /** Events of a complete item, without its text, which has already been emitted. `started` is the place of a call whose pieces came before. */
+  take(item: Json, started?: number): ChatEvent[] {
     if (item['type'] === 'reasoning') {
       if (typeof item['encrypted_content'] === 'string') this.#pending.push(item);
       return [];
     }
-    return item['type'] === 'function_call' ? this.#takeCall(item) : [];
+    return item['type'] === 'function_call' ? this.#takeCall(item, started) : [];
   }
 
   /** Records a call that began and never ended. */
@@ -86,7 +93,7 @@ export class OutputItems {
     ];
   }
 
-  #takeCall(item: Json): ChatEvent[] {
+  #takeCall(item: Json, started: number | undefined): ChatEvent[] {
     const id = asString(item['call_id']) ?? '';
     const name = asString(item['name']) ?? '';
     const args = item['status'] === 'incomplete' ? undefined : readArguments(item['arguments']);
@@ -98,7 +105,7 @@ export class OutputItems {
     }
     if (id !== '') this.#reasoning.push(...pending.map((reasoning) => ({ before: id, item: reasoning })));
     this.#hasCalls = true;
-    return [{ type: 'toolCall', toolCall: { id, name, arguments: args } }];
+    return [{ type: 'toolCall', toolCall: { id, name, arguments: args }, ...(started !== undefined && { index: started }) }];
   }
 
   #warnings(reason: string | undefined): ChatEvent[] {

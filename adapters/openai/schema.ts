@@ -1,6 +1,7 @@
 // The wire shapes of OpenAI's two chat endpoints. What we send is exact, what we read is lenient.
 // Source: openai/openai-openapi `CreateResponse`, `CreateChatCompletionRequest`; spec/adapters/openai/schema.spec.ts
 // compares them with the official client's types. Pure: types only.
+import type { Reasoning } from '../../core/index.ts';
 
 /** A reasoning item of an earlier answer, sent back unchanged. */
 export interface ReasoningItem {
@@ -9,12 +10,38 @@ export interface ReasoningItem {
   [field: string]: unknown;
 }
 
+/** A part of a user's message or of a tool's output in a Responses request. */
+export type InputPart =
+  | { type: 'input_text'; text: string }
+  | { type: 'input_image'; image_url: string; detail: 'low' | 'high' | 'auto' }
+  | { type: 'input_file'; filename?: string; file_data?: string; file_url?: string };
+
+/** OpenAI's tiers; other servers have their own. */
+export type ServiceTier = 'auto' | 'default' | 'flex' | 'scale' | 'priority';
+
+/** How much a model thinks. */
+export type Effort = NonNullable<Reasoning['effort']>;
+
+/** The options of a Responses request, as far as canonical requests have them. */
+export interface ResponsesOptions {
+  tool_choice?: 'auto' | 'none' | 'required' | { type: 'function'; name: string };
+  parallel_tool_calls?: boolean;
+  top_p?: number;
+  service_tier?: ServiceTier;
+  safety_identifier?: string;
+  metadata?: Record<string, string>;
+  prompt_cache_key?: string;
+  text?: { format: { type: 'json_object' } | { type: 'json_schema'; name: string; schema: Record<string, unknown>; strict: boolean } };
+  reasoning?: { effort?: Effort; summary?: 'auto' };
+}
+
 /** An item of a Responses request's `input`. */
 export type InputItem =
-  | { role: 'user' | 'assistant'; content: string }
+  | { role: 'user'; content: string | InputPart[] }
+  | { role: 'assistant'; content: string }
   // No `id`: OpenAI refuses the id of an item that is not stored.
   | { type: 'function_call'; call_id: string; name: string; arguments: string }
-  | { type: 'function_call_output'; call_id: string; output: string }
+  | { type: 'function_call_output'; call_id: string; output: string | InputPart[] }
   | ReasoningItem;
 
 /** A tool on offer to Responses. */
@@ -28,7 +55,7 @@ export interface ResponsesTool {
 }
 
 /** The body of POST `/responses`. */
-export interface ResponsesRequest {
+export interface ResponsesRequest extends ResponsesOptions {
   model: string;
   instructions?: string;
   input: InputItem[];
@@ -49,9 +76,35 @@ export interface ChatToolCall {
   function: { name: string; arguments: string };
 }
 
+/** A part of a user's message in a Chat Completions request. */
+export type ChatPart =
+  | { type: 'text'; text: string }
+  | { type: 'image_url'; image_url: { url: string; detail?: 'low' | 'high' | 'auto' } }
+  | { type: 'input_audio'; input_audio: { data: string; format: 'wav' | 'mp3' } }
+  | { type: 'file'; file: { file_data: string; filename: string } };
+
+/** The options of a Chat Completions request, as far as canonical requests have them. */
+export interface ChatOptions {
+  tool_choice?: 'auto' | 'none' | 'required' | { type: 'function'; function: { name: string } };
+  parallel_tool_calls?: boolean;
+  top_p?: number;
+  stop?: string[];
+  seed?: number;
+  presence_penalty?: number;
+  frequency_penalty?: number;
+  service_tier?: ServiceTier;
+  safety_identifier?: string;
+  user?: string;
+  metadata?: Record<string, string>;
+  prompt_cache_key?: string;
+  response_format?: { type: 'json_object' } | { type: 'json_schema'; json_schema: { name: string; schema: Record<string, unknown>; strict?: boolean } };
+  reasoning_effort?: Effort;
+}
+
 /** One message of a Chat Completions request. */
 export type ChatMessage =
-  | { role: 'system' | 'user'; content: string }
+  | { role: 'system'; content: string }
+  | { role: 'user'; content: string | ChatPart[] }
   | { role: 'assistant'; content: string | null; tool_calls?: ChatToolCall[] }
   | { role: 'tool'; tool_call_id: string; content: string };
 
@@ -62,7 +115,7 @@ export interface ChatTool {
 }
 
 /** The body of POST `/chat/completions`. */
-export interface ChatCompletionsRequest {
+export interface ChatCompletionsRequest extends ChatOptions {
   model: string;
   messages: ChatMessage[];
   tools?: ChatTool[];

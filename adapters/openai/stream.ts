@@ -16,12 +16,20 @@ const ENDS = new Map([
   ['response.failed', 'failed'],
 ]);
 
+/** A call that has begun and not ended. */
+interface OpenCall {
+  readonly name: string;
+  /** Its place among the calls. */
+  readonly index: number;
+}
+
 /** Decodes one streamed answer. It throws a StreamError for a failed response and UPSTREAM_MALFORMED for a stream without an end. */
 export class ResponsesDecoder implements StreamDecoder {
   readonly #records = new SseReader(MAX_RECORD_BYTES);
   readonly #items = new OutputItems();
   /** Calls that have begun and not ended, by their place in the output. */
-  readonly #open = new Map<unknown, string>();
+  readonly #open = new Map<unknown, OpenCall>();
+  #calls = 0;
   #done = false;
 
   get complete(): boolean {
@@ -59,22 +67,41 @@ export class ResponsesDecoder implements StreamDecoder {
         return this.#items.refusal(json['delta']);
       case 'response.output_item.added':
         return this.#begin(json['output_index'], asObject(json['item']));
-      case 'response.output_item.done':
+      case 'response.output_item.done': {
+        const started = this.#open.get(json['output_index'])?.index;
         this.#open.delete(json['output_index']);
-        return this.#items.take(expectObject(json['item'], 'an output item'));
+        return this.#items.take(expectObject(json['item'], 'an output item'), started);
+      }
+      case 'response.function_call_arguments.delta':
+        return this.#argument(json);
+      case 'response.reasoning_summary_part.added':
+        return Number(json['summary_index']) > 0 ? [{ type: 'reasoning', text: '\n\n' }] : [];
+      case 'response.reasoning_summary_text.delta':
+      case 'response.reasoning_text.delta':
+        return [{ type: 'reasoning', text: asString(json['delta']) ?? '' }];
       default:
         return ENDS.has(type) ? this.#end(expectObject(json['response'], 'the response of the last event'), ENDS.get(type)) : [];
     }
   }
 
   #begin(index: unknown, item: Record<string, unknown>): ChatEvent[] {
-    if (item['type'] === 'function_call') this.#open.set(index, asString(item['name']) ?? '');
-    return [];
+    if (item['type'] !== 'function_call') return [];
+    const [id, name] = [asString(item['call_id']) ?? '', asString(item['name']) ?? ''];
+    const call = { name, index: this.#calls };
+    this.#calls += 1;
+    this.#open.set(index, call);
+    return [{ type: 'toolCallStart', index: call.index, id, name }];
+  }
+
+  #argument(json: Record<string, unknown>): ChatEvent[] {
+    const call = this.#open.get(json['output_index']);
+    const text = asString(json['delta']) ?? '';
+    return call === undefined || text === '' ? [] : [{ type: 'toolCallDelta', index: call.index, text }];
   }
 
   #end(response: Record<string, unknown>, status: string | undefined): ChatEvent[] {
     this.#done = true;
-    for (const name of this.#open.values()) this.#items.abandon(name);
+    for (const { name } of this.#open.values()) this.#items.abandon(name);
     return this.#items.end(response, status);
   }
 }

@@ -2,7 +2,7 @@
 //
 // by-index: OpenAI numbers the calls by `index`; the id and the name come once, with the first fragment.
 // by-id: compatible servers leave `index` out (or send -1), or give every whole call the index 0. For them a new id with a name begins a new call.
-import { isObject } from '../../core/index.ts';
+import { type ChatEvent, isObject } from '../../core/index.ts';
 import { malformed } from '../provider.ts';
 import { asString, expectObject, expectText } from '../read.ts';
 
@@ -14,6 +14,8 @@ export interface CallSlot {
   text: string;
   /** The arguments, if a server sent an object instead of text. */
   object: Record<string, unknown> | undefined;
+  /** Its place among the calls, once a reader knows of it. */
+  started: number | undefined;
 }
 
 interface Fragment {
@@ -33,12 +35,22 @@ export class CallSlots {
     return this.#slots;
   }
 
-  /** Adds the fragments of a chunk. Throws UPSTREAM_MALFORMED for one that is not a call. */
-  addDeltas(deltas: readonly unknown[]): void {
+  /** Adds the fragments of a chunk, and returns them as events for readers. Throws UPSTREAM_MALFORMED for one that is not a call. */
+  addDeltas(deltas: readonly unknown[]): ChatEvent[] {
+    const events: ChatEvent[] = [];
     for (const delta of deltas) {
       const fragment = readFragment(delta);
-      append(this.#slotFor(fragment), fragment);
+      const slot = this.#slotFor(fragment);
+      const before = slot.text.length;
+      append(slot, fragment);
+      if (slot.name === '') continue; // some servers send the name late
+      const isNew = slot.started === undefined;
+      slot.started ??= this.#slots.indexOf(slot);
+      if (isNew) events.push({ type: 'toolCallStart', index: slot.started, id: slot.id, name: slot.name });
+      const text = slot.text.slice(isNew ? 0 : before);
+      if (text !== '') events.push({ type: 'toolCallDelta', index: slot.started, text });
     }
+    return events;
   }
 
   /** Adds the list of a whole answer; each element is a complete call. */
@@ -56,7 +68,7 @@ export class CallSlots {
   }
 
   #open(index: number | undefined): CallSlot {
-    const slot: CallSlot = { id: '', name: '', text: '', object: undefined };
+    const slot: CallSlot = { id: '', name: '', text: '', object: undefined, started: undefined };
     this.#slots.push(slot);
     if (index !== undefined) {
       this.#byIndex ??= new Map();

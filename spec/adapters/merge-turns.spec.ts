@@ -10,16 +10,16 @@ const tool = (...ids: string[]): Turn => ({ role: 'tool', results: ids.map(resul
 t.test('neighbours of the same role become one turn', async (t) => {
   const { turns, warnings } = mergeTurns([user('a'), user('b'), assistant('c'), assistant('d'), user('e')]);
   t.same(turns, [
-    { role: 'user', results: [], texts: ['a', 'b'] },
+    { role: 'user', results: [], texts: ['a', 'b'], turns: [user('a'), user('b')] },
     { role: 'assistant', turns: [assistant('c'), assistant('d')] },
-    { role: 'user', results: [], texts: ['e'] },
+    { role: 'user', results: [], texts: ['e'], turns: [user('e')] },
   ]);
   t.same(warnings, []);
 });
 
 t.test('all results of a turn are one user turn, in call order, before the text', async (t) => {
   const { turns } = mergeTurns([user('a'), assistant('', '1', '2'), tool('1', '2'), user('then'), user('and')]);
-  t.same(turns.at(-1), { role: 'user', results: [result('1'), result('2')], texts: ['then', 'and'] });
+  t.same(turns.at(-1), { role: 'user', results: [result('1'), result('2')], texts: ['then', 'and'], turns: [user('then'), user('and')] });
   t.equal(turns.length, 3);
 });
 

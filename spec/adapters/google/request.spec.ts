@@ -299,3 +299,22 @@ for (const { model, stream, config, want, fields } of [
     );
   });
 }
+
+t.test('parts and options are part of the request; an image of a tool stands beside its result', async (t) => {
+  const image = { type: 'image', mediaType: 'image/png', data: 'AAAA' } as const;
+  const inline = { inlineData: { mimeType: 'image/png', data: 'AAAA' } };
+  const messages: Message[] = [
+    { role: 'user', content: [{ type: 'text', text: 'look' }, image] },
+    { role: 'assistant', toolCalls: [{ id: 'c', name: 'see', arguments: {} }] },
+    { role: 'tool', toolResults: [{ toolCallId: 'c', content: [{ type: 'text', text: 'seen' }, image] }] },
+  ];
+  const { body } = build({ messages, config: { topP: 0.5, reasoning: { effort: 'low' } } });
+  t.match(body, {
+    contents: [
+      { parts: [{ text: 'look' }, inline] },
+      { role: 'model' },
+      { parts: [{ functionResponse: { name: 'see', response: { output: 'seen' } } }, inline] },
+    ],
+    generationConfig: { topP: 0.5, thinkingConfig: { thinkingLevel: 'low' } },
+  });
+});

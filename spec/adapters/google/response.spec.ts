@@ -8,9 +8,10 @@ const answer = (json: unknown): ChatEvent[] => readAnswer(json, { model: MODEL }
 const candidate = (parts: unknown[], finishReason: string | undefined = 'STOP') => ({ candidates: [{ content: { role: 'model', parts }, finishReason }] });
 const text = (events: readonly ChatEvent[]): string => events.map((event) => (event.type === 'text' ? event.text : '')).join('');
 
-t.test('text is what is no thought', async (t) => {
+t.test('a thought is reasoning and no text', async (t) => {
   const events = answer(candidate([{ text: 'hm', thought: true, thoughtSignature: 'hidden' }, { text: 'Hel' }, { text: 'lo' }, { text: '' }]));
   t.strictSame(events, [
+    { type: 'reasoning', text: 'hm' },
     { type: 'text', text: 'Hel' },
     { type: 'text', text: 'lo' },
     { type: 'stop', stopReason: 'end_turn' },

@@ -157,3 +157,19 @@ t.test('the warning for a prompt that is too long says how long it is, what the 
 t.test('where no limit is known, as in the cloud, no context is set', async (t) => {
   t.notOk('num_ctx' in (build().body as OllamaRequest).options);
 });
+
+t.test('images and options are part of the request', async (t) => {
+  const image = { type: 'image', mediaType: 'image/png', data: 'AAAA' } as const;
+  const messages: ChatRequest['messages'] = [
+    { role: 'user', content: [{ type: 'text', text: 'look' }, image] },
+    { role: 'assistant', toolCalls: [{ id: 'c', name: 'see', arguments: {} }] },
+    { role: 'tool', toolResults: [{ toolCallId: 'c', content: [{ type: 'text', text: 'seen' }, image] }] },
+  ];
+  const { body } = build({ messages, config: { seed: 1, output: { type: 'json' }, reasoning: { effort: 'none' } } });
+  t.match(body, {
+    messages: [{ role: 'user', content: 'look', images: ['AAAA'] }, { role: 'assistant' }, { role: 'tool', content: 'seen', images: ['AAAA'] }],
+    options: { seed: 1 },
+    format: 'json',
+    think: false,
+  });
+});

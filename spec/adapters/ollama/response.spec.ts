@@ -6,6 +6,7 @@ const done = { done: true, done_reason: 'stop', prompt_eval_count: 7, eval_count
 
 t.test('a whole answer', async (t) => {
   t.same(readAnswer({ message: { role: 'assistant', content: 'hello', thinking: 'hm' }, total_duration: 1, ...done }), [
+    { type: 'reasoning', text: 'hm' },
     { type: 'text', text: 'hello' },
     { type: 'usage', usage: { inputTokens: 7, outputTokens: 3 } },
     { type: 'stop', stopReason: 'end_turn' },

@@ -14,6 +14,7 @@ const LINES = [
 ];
 const STREAM = LINES.map((line) => `${JSON.stringify(line)}\n`).join('');
 const EVENTS = [
+  { type: 'reasoning', text: 'hm' },
   { type: 'text', text: 'Grüße 🎈\n\u2028data: [DONE]' },
   { type: 'toolCall', toolCall: { id: 'c1', name: 'get_weather', arguments: { city: 'Oslo' } } },
   { type: 'toolCall', toolCall: { id: 'c2', name: 'get_weather', arguments: { city: 'Rome' } } },

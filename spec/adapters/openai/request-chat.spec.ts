@@ -80,3 +80,37 @@ t.test('temperature is left out for reasoning models behind any host, with a war
   t.notOk('temperature' in (body as object));
   t.match(warnings, [{ field: 'config.temperature' }, { field: 'config.cacheControl' }]);
 });
+
+t.test('an image of a tool stands in a message of the user, after the results of all tools', async (t) => {
+  const image = { type: 'image', mediaType: 'image/png', data: 'AAAA' } as const;
+  const calls = ['a', 'b'].map((id) => ({ id, name: 'f', arguments: {} }));
+  const turns: Turn[] = [
+    { role: 'user', text: 'look', parts: [{ type: 'text', text: 'look' }, image] },
+    { role: 'assistant', text: '', toolCalls: calls },
+    {
+      role: 'tool',
+      results: [
+        { toolCallId: 'a', toolName: 'f', content: '', isError: false, parts: [image] },
+        { toolCallId: 'b', toolName: 'f', content: 'text', isError: false },
+      ],
+    },
+  ];
+  const { messages } = buildChatRequest(contextOf({ turns }, { model: 'gpt-4.1', settings: foreign })).body as { messages: object[] };
+  const shown = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
+  t.match(messages, [
+    { role: 'user', content: [{ type: 'text', text: 'look' }, shown] },
+    { role: 'assistant' },
+    { role: 'tool', tool_call_id: 'a', content: '(see below)' },
+    { role: 'tool', tool_call_id: 'b', content: 'text' },
+    { role: 'user', content: [shown] },
+  ]);
+});
+
+t.test('options are part of the request', async (t) => {
+  const options = { seed: 1, topP: 0.5, output: { type: 'json' } } as const;
+  t.match(buildChatRequest(contextOf({ options }, { model: 'llama-4', settings: foreign })).body, {
+    seed: 1,
+    top_p: 0.5,
+    response_format: { type: 'json_object' },
+  });
+});

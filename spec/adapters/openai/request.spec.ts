@@ -165,3 +165,30 @@ t.test('a foreign base URL gets Chat Completions, unless the setting api says ot
   t.equal(buildRequest(contextOf({}, { settings: { baseURL: FOREIGN } })).url.href, `${FOREIGN}/chat/completions`);
   t.equal(buildRequest(contextOf({}, { settings: { baseURL: FOREIGN, api: 'responses' } })).url.href, `${FOREIGN}/responses`);
 });
+
+t.test('parts and options are part of the request, and what is not sent is told', async (t) => {
+  const turns: Turn[] = [
+    {
+      role: 'user',
+      text: 'look',
+      parts: [
+        { type: 'text', text: 'look' },
+        { type: 'image', url: 'https://x/y.png' },
+      ],
+    },
+  ];
+  const { body, warnings } = buildRequest(contextOf({ turns, options: { reasoning: { effort: 'low' }, topP: 0.5 } }));
+  t.match(body, {
+    input: [
+      {
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'look' },
+          { type: 'input_image', image_url: 'https://x/y.png' },
+        ],
+      },
+    ],
+    reasoning: { effort: 'low' },
+  });
+  t.match(warnings, [{ field: 'config.topP' }]);
+});

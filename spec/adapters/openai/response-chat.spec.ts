@@ -46,8 +46,11 @@ t.test('a refusal is the text, and the stop reason tells', async (t) => {
   ]);
 });
 
-t.test('reasoning is not the answer, and empty text is none', async (t) => {
-  t.same(readChatAnswer(answer({ content: '', reasoning_content: 'hmm', reasoning: 'hmm' })), [{ type: 'stop', stopReason: 'end_turn' }]);
+t.test('reasoning is not text of the answer, and empty text is none', async (t) => {
+  t.same(readChatAnswer(answer({ content: '', reasoning_content: 'hmm', reasoning: 'hmm' })), [
+    { type: 'reasoning', text: 'hmm' },
+    { type: 'stop', stopReason: 'end_turn' },
+  ]);
 });
 
 t.test('content may be a list of parts', async (t) => {

@@ -2,8 +2,9 @@ import t from 'tap';
 import { ChatDecoder } from '../../../adapters/openai/stream-chat.ts';
 import { StreamError } from '../../../adapters/provider.ts';
 import type { ChatEvent } from '../../../core/index.ts';
-import { chunk, chunks, decode, plain, thrownBy } from './support.ts';
+import { chunk, chunks, decode as decodeAll, plain, thrownBy, withoutPieces } from './support.ts';
 
+const decode = (...given: Parameters<typeof decodeAll>) => withoutPieces(decodeAll(...given));
 const run = (...values: unknown[]) => decode(new ChatDecoder(), chunks(values));
 const part = (index: number | undefined, more: object) => chunk({ tool_calls: [{ ...(index !== undefined && { index }), ...more }] });
 const USAGE = { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 };
@@ -31,7 +32,7 @@ const EVENTS = [
 
 t.test('a stream gives text as it comes, then calls, usage and stop', async (t) => {
   t.same(plain(decode(new ChatDecoder(), STREAM)), EVENTS);
-  t.same(new ChatDecoder().push(Buffer.from(STREAM)), EVENTS.slice(0, 2), 'text does not wait for the end');
+  t.same(withoutPieces(new ChatDecoder().push(Buffer.from(STREAM))), EVENTS.slice(0, 2), 'text does not wait for the end');
 });
 
 t.test('the events are the same wherever the bytes are cut', async (t) => {
@@ -148,4 +149,26 @@ t.test('what came before a provider error in the same bytes is there all the sam
     );
     t.same(events, [{ type: 'text', text: 'hi' }], read);
   }
+});
+
+t.test('a reader may see reasoning, and a call while it is written; its end has the same place', async (t) => {
+  const reasoning = chunks([chunk({ reasoning_content: 'Let me ' }), chunk({ reasoning: 'see.' })], '');
+  t.same(new ChatDecoder().push(Buffer.from(reasoning)), [
+    { type: 'reasoning', text: 'Let me ' },
+    { type: 'reasoning', text: 'see.' },
+  ]);
+  t.match(
+    decodeAll(new ChatDecoder(), STREAM).filter(({ type }) => type !== 'text'),
+    [
+      { type: 'toolCallStart', index: 0, id: 'call_1', name: 'f' },
+      { type: 'toolCallDelta', index: 0, text: '{"city":' },
+      { type: 'toolCallStart', index: 1, id: 'call_2', name: 'g' },
+      { type: 'toolCallDelta', index: 1, text: '{}' },
+      { type: 'toolCallDelta', index: 0, text: '"Tromsø"}' },
+      { type: 'toolCall', index: 0, toolCall: { id: 'call_1' } },
+      { type: 'toolCall', index: 1, toolCall: { id: 'call_2' } },
+      { type: 'usage' },
+      { type: 'stop' },
+    ],
+  );
 });

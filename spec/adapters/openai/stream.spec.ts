@@ -3,8 +3,9 @@ import { readResponse } from '../../../adapters/openai/response.ts';
 import { ResponsesDecoder } from '../../../adapters/openai/stream.ts';
 import { StreamError } from '../../../adapters/provider.ts';
 import type { ChatEvent } from '../../../core/index.ts';
-import { ANSWER, decode, END_EVENTS, namedEvents, plain, STREAM, thrownBy } from './support.ts';
+import { ANSWER, decode as decodeAll, END_EVENTS, namedEvents, plain, STREAM, thrownBy, withoutPieces } from './support.ts';
 
+const decode = (...given: Parameters<typeof decodeAll>) => withoutPieces(decodeAll(...given));
 const run = (...events: Parameters<typeof namedEvents>[0]) => decode(new ResponsesDecoder(), namedEvents(events));
 const added = (item: object, output_index = 0) => ({ type: 'response.output_item.added', output_index, item });
 const done = (item: object, output_index = 0) => ({ type: 'response.output_item.done', output_index, item });
@@ -186,4 +187,30 @@ t.test('what came before a provider error in the same bytes is there all the sam
     );
     t.same(events, [{ type: 'text', text: 'hi' }], read);
   }
+});
+
+t.test('a reader may see the summary of the reasoning, and a call while it is written; its end has the same place', async (t) => {
+  const argument = (delta: string, output_index: number) => ({ type: 'response.function_call_arguments.delta', output_index, delta });
+  const summary = (delta: string) => ({ type: 'response.reasoning_summary_text.delta', delta });
+  const part = (summary_index: number) => ({ type: 'response.reasoning_summary_part.added', summary_index });
+  const given = [
+    part(0),
+    summary('One.'),
+    part(1),
+    summary('Two.'),
+    added(call(), 3),
+    argument('{"a":', 3),
+    argument('1}', 3),
+    done(call({ arguments: '{"a":1}' }), 3),
+  ];
+  t.match(decodeAll(new ResponsesDecoder(), namedEvents([...given, completed()])), [
+    { type: 'reasoning', text: 'One.' },
+    { type: 'reasoning', text: '\n\n' },
+    { type: 'reasoning', text: 'Two.' },
+    { type: 'toolCallStart', index: 0, id: 'call_1', name: 'f' },
+    { type: 'toolCallDelta', index: 0, text: '{"a":' },
+    { type: 'toolCallDelta', index: 0, text: '1}' },
+    { type: 'toolCall', index: 0, toolCall: { id: 'call_1', arguments: { a: 1 } } },
+    { type: 'stop' },
+  ]);
 });

@@ -122,3 +122,11 @@ export const END_EVENTS = [
   { type: 'usage', usage: { inputTokens: 120, outputTokens: 50, cacheReadTokens: 100, cacheWriteTokens: 7, reasoningTokens: 30 } },
   { type: 'stop', stopReason: 'tool_use' },
 ];
+
+/** The events without the pieces that only some readers want: reasoning, and calls while they are written. */
+export function withoutPieces(events: readonly ChatEvent[]): ChatEvent[] {
+  return events.flatMap((event): ChatEvent[] => {
+    if (event.type === 'reasoning' || event.type === 'toolCallStart' || event.type === 'toolCallDelta') return [];
+    return [event.type === 'toolCall' ? { type: 'toolCall', toolCall: event.toolCall } : event];
+  });
+}

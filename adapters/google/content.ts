@@ -1,0 +1,21 @@
+// The parts of messages in Gemini's words. Pure: no I/O.
+import { type ContentPart, invalidRequest } from '../../core/index.ts';
+import type { GooglePart } from './schema.ts';
+
+/** Gemini fetches files only from its own store, Google's clouds and YouTube. */
+const OWN_FILES = /^(?:gs:\/\/|https:\/\/(?:generativelanguage\.googleapis\.com|storage\.googleapis\.com|(?:www\.)?youtube\.com|youtu\.be)\/)/;
+
+/** Throws INVALID_REQUEST for a URL that Gemini can't fetch. Reasoning is left out: Gemini takes its own back by signatures. */
+export function toGoogleParts(parts: readonly ContentPart[]): GooglePart[] {
+  return parts.flatMap((part): GooglePart[] => {
+    const { type, text = '', url, data, mediaType } = part;
+    if (type === 'reasoning') return [];
+    if (url !== undefined) {
+      if (!OWN_FILES.test(url))
+        throw invalidRequest('messages', `have ${type === 'document' ? 'a' : 'an'} ${type} with a URL that Gemini can't fetch; send its data`);
+      return [{ fileData: { ...(mediaType !== undefined && { mimeType: mediaType }), fileUri: url } }];
+    }
+    if (data !== undefined) return [{ inlineData: { mimeType: mediaType ?? '', data } }];
+    return text === '' ? [] : [{ text }];
+  });
+}

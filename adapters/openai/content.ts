@@ -1,0 +1,64 @@
+// The parts of messages in the words of OpenAI's two endpoints. Pure: no I/O.
+import { type ContentPart, invalidRequest, type PromptToolResult } from '../../core/index.ts';
+import { outputText } from '../tools.ts';
+import type { ChatPart, InputPart } from './schema.ts';
+
+const AUDIO_FORMATS = new Map<string, 'wav' | 'mp3'>([
+  ['audio/wav', 'wav'],
+  ['audio/x-wav', 'wav'],
+  ['audio/mpeg', 'mp3'],
+  ['audio/mp3', 'mp3'],
+]);
+
+/** For `/responses`. Throws INVALID_REQUEST for an audio. */
+export function toInputParts(parts: readonly ContentPart[]): InputPart[] {
+  return parts.map(toInputPart);
+}
+
+function toInputPart(part: ContentPart): InputPart {
+  const { type, text = '', detail = 'auto', name } = part;
+  switch (type) {
+    case 'image':
+      return { type: 'input_image', image_url: urlOf(part), detail };
+    case 'document':
+      if (part.data !== undefined) return { type: 'input_file', filename: name ?? 'document.pdf', file_data: urlOf(part) };
+      return part.url === undefined ? { type: 'input_text', text } : { type: 'input_file', file_url: part.url };
+    case 'audio':
+      throw invalidRequest('messages', 'have an audio part, which OpenAI supports only on its Chat Completions endpoint');
+    default:
+      return { type: 'input_text', text };
+  }
+}
+
+/** The output of a tool for `/responses`: text, or parts. */
+export function toOutput(result: PromptToolResult): string | InputPart[] {
+  return result.parts === undefined ? outputText(result) : toInputParts(result.parts);
+}
+
+/** For `/chat/completions`. Throws INVALID_REQUEST for a part that the endpoint does not take. */
+export function toChatParts(parts: readonly ContentPart[]): ChatPart[] {
+  return parts.map(toChatPart);
+}
+
+function toChatPart(part: ContentPart): ChatPart {
+  const { type, text = '', detail, data = '', mediaType = '', name } = part;
+  switch (type) {
+    case 'image':
+      return { type: 'image_url', image_url: { url: urlOf(part), ...(detail !== undefined && { detail }) } };
+    case 'document':
+      if (part.url !== undefined)
+        throw invalidRequest('messages', 'have a document with a URL, which the Chat Completions endpoint does not support; send its data');
+      return part.data === undefined ? { type: 'text', text } : { type: 'file', file: { file_data: urlOf(part), filename: name ?? 'document.pdf' } };
+    case 'audio': {
+      const format = AUDIO_FORMATS.get(mediaType);
+      if (format === undefined) throw invalidRequest('messages', `have an audio of type ${mediaType}; the Chat Completions endpoint supports wav and mp3`);
+      return { type: 'input_audio', input_audio: { data, format } };
+    }
+    default:
+      return { type: 'text', text };
+  }
+}
+
+function urlOf({ url, mediaType = '', data = '' }: ContentPart): string {
+  return url ?? `data:${mediaType};base64,${data}`;
+}
