@@ -128,6 +128,42 @@ export class Api {
     return this.#call('GET /api/costs', {}, { query: { by, block } });
   }
 
+  gatewayCosts(by: string) {
+    return this.#call('GET /api/costs', {}, { query: { source: 'gateway', by } });
+  }
+
+  keys() {
+    return this.#call('GET /api/keys', {});
+  }
+
+  createKey(key: object) {
+    return this.#call('POST /api/keys', {}, { body: key });
+  }
+
+  revokeKey(name: string) {
+    return this.#call('DELETE /api/keys/:name', { name });
+  }
+
+  modelNames() {
+    return this.#call('GET /api/models', {}, { hurry: false });
+  }
+
+  resolveModel(name: string) {
+    return this.#call('GET /api/models/:name', { name }, { hurry: false });
+  }
+
+  setAlias(name: string, targets: readonly string[]) {
+    return this.#call('PUT /api/models/:name', { name }, { body: { targets } });
+  }
+
+  removeAlias(name: string) {
+    return this.#call('DELETE /api/models/:name', { name });
+  }
+
+  setDefaultProvider(defaultProvider: string | null) {
+    return this.#call('PUT /api/models', {}, { body: { defaultProvider } });
+  }
+
   async adapters() {
     return (await this.#call('GET /v1/adapters', {})).adapters;
   }

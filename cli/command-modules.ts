@@ -24,6 +24,8 @@ export const COMMAND_MODULES = {
   chat: () => import('./commands/chat.ts').then((m) => [m.ChatCommand]),
   adapters: () => import('./commands/adapters.ts').then((m) => [m.AdaptersCommand, m.ModelsCommand, m.VerifyCommand]),
   auth: () => import('./commands/auth.ts').then((m) => [m.AuthCommand, m.AuthSetCommand, m.AuthListCommand, m.AuthRemoveCommand]),
+  key: () => import('./commands/key.ts').then((m) => [m.KeyNewCommand, m.KeyListCommand, m.KeyRemoveCommand]),
+  alias: () => import('./commands/alias.ts').then((m) => [m.AliasSetCommand, m.AliasListCommand, m.AliasRemoveCommand, m.AliasDefaultCommand]),
   completion: () => import('./commands/completion.ts').then((m) => [m.CompletionCommand]),
   version: () => import('./commands/version.ts').then((m) => [m.VersionCommand]),
 } as const satisfies Record<string, Load>;

@@ -8,6 +8,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--cancel': 'message-id',
   '--client-id': 'text',
   '--description': 'text',
+  '--expires': 'time',
   '--fact': 'text',
   '--field': 'field',
   '--forget': 'fact-id',
@@ -19,6 +20,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--limit': 'count',
   '--max-tokens': 'count',
   '--model': 'model',
+  '--models': 'pattern',
   '--output': 'file',
   '--port': 'port',
   '--provider': 'id',
@@ -28,6 +30,8 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--tag': 'word',
   '--temperature': 'number',
   '--timeout': 'seconds',
+  '--tokens-per-day': 'count',
+  '--usd-per-day': 'amount',
   '--workspace': 'folder',
 };
 

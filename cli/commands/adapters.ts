@@ -3,6 +3,7 @@ import { Command, Option } from 'clipanion';
 import type { Core } from '../../core/index.ts';
 import { adapterTable } from '../adapter-text.ts';
 import type { Api } from '../api.ts';
+import { resolvedLines } from '../client-tables.ts';
 import type { ExitKind } from '../exit-codes.ts';
 import { oneLine } from '../output.ts';
 import { ServerCommand } from '../server-command.ts';
@@ -34,25 +35,62 @@ export class AdaptersCommand extends ServerCommand {
   }
 }
 
-/** Prints `{provider, models, count}`, or the model ids. */
+/** Prints `{provider, models, count}` or the model ids; `{name, by, targets}` for another name; `{defaultProvider, aliases, models}` without one. */
 export class ModelsCommand extends ServerCommand {
   static override readonly paths = [['models']];
   static override readonly usage = Command.Usage({
     category,
-    description: 'List the models of an adapter, one per line',
-    details: 'Asks the running server, which has an environment of its own; without one, it looks from this shell.',
-    examples: [['The models of one adapter', '$0 models <id>']],
+    description: 'List models, or show what a model name means',
+    details: `
+      Without a name, it lists every name that a client may send: the aliases first. With the id of an adapter, it lists the models of that adapter; with
+      any other name, it shows which models of which providers are asked for it. Asks the running server, which has an environment of its own; the list
+      of one adapter works without a server too.
+    `,
+    examples: [
+      ['The models of one adapter', '$0 models <id>'],
+      ['Every name that clients may send', '$0 models'],
+      ['What a name means', '$0 models gpt-4o-mini'],
+    ],
   });
 
-  id = Option.String({ name: 'id' });
+  id = Option.String({ name: 'name', required: false });
 
   protected override async run(): Promise<ExitKind> {
-    const asked = { server: (api: Api) => api.models(this.id), shell: (core: Core, signal: AbortSignal) => core.models(this.id, { signal }) };
-    return this.withServerOrShell(asked, async (list) => {
-      await this.print(list, list.models.map(oneLine));
+    const { id } = this;
+    if (id === undefined) return this.#offered();
+    const asked = {
+      server: async (api: Api) =>
+        (await api.adapters()).some((adapter) => adapter.id === id) ? api.models(id) : api.resolveModel(id).catch(asUnknown(api, id)),
+      shell: (core: Core, signal: AbortSignal) => core.models(id, { signal }),
+    };
+    return this.withServerOrShell(asked, async (found) => {
+      await this.print(found, 'models' in found ? found.models.map(oneLine) : resolvedLines(found));
       return 'ok';
     });
   }
+
+  async #offered(): Promise<ExitKind> {
+    return this.withServer(async (api) => {
+      const names = await api.modelNames();
+      await this.print(
+        names,
+        names.models.map(({ id }) => oneLine(id)),
+      );
+      if (names.models.length === 0 && !this.json) await this.say(`No adapter can be used yet. \`${this.hint('adapters')}\` says what is missing.`);
+      return 'ok';
+    });
+  }
+}
+
+/** An alias of an adapter, such as another name of its provider, is no model name: the server knows it in URLs. */
+function asUnknown(api: Api, id: string) {
+  return async (error: unknown) => {
+    try {
+      return await api.models(id);
+    } catch {
+      throw error; // what is wrong with the name as a model is more telling
+    }
+  };
 }
 
 /** Prints `{provider, ok, detail}`, or the detail; exit code 3 when `ok` is false. */

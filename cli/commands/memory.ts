@@ -75,6 +75,7 @@ export class MemoryCommand extends ServerCommand {
 }
 
 const WAYS = ['block', 'model', 'day'];
+const GATEWAY_WAYS: readonly string[] = ['key', 'model', 'day'];
 
 /** Prints `{by, rows, total}`, CSV or a table. */
 export class CostsCommand extends ServerCommand {
@@ -86,19 +87,23 @@ export class CostsCommand extends ServerCommand {
     examples: [
       ['By block', '$0 costs'],
       ['One block, day by day', '$0 costs my-block --by day'],
+      ['The calls of clients, by key', '$0 costs --gateway'],
       ['For a spreadsheet', '$0 costs --by day --csv > costs.csv'],
     ],
   });
 
-  by = Option.String('--by', { description: 'block, model or day; default: block, or model for a single block' });
+  by = Option.String('--by', { description: 'block, model or day; default: block, or model for a single block; key, model or day with --gateway' });
+  gateway = Option.Boolean('--gateway', false, { description: 'The calls of clients to /v1 instead of those of blocks' });
   csv = Option.Boolean('--csv', false, { description: 'Comma-separated values' });
   name = Option.String({ required: false, name: 'name' });
 
   protected override async run(): Promise<ExitKind> {
-    const by = this.by ?? (this.name === undefined ? 'block' : 'model');
-    if (!WAYS.includes(by)) throw new CliError('usage', `--by must be one of ${WAYS.join(', ')}.`);
+    const ways = this.gateway ? GATEWAY_WAYS : WAYS;
+    const by = this.by ?? (this.gateway ? 'key' : this.name === undefined ? 'block' : 'model');
+    if (!ways.includes(by)) throw new CliError('usage', `--by must be one of ${ways.join(', ')}.`);
+    if (this.gateway && this.name !== undefined) throw new CliError('usage', '--gateway is for the calls of clients and takes no block.');
     return this.withServer(async (api) => {
-      const report = await api.costs(by, this.name);
+      const report = this.gateway ? await api.gatewayCosts(by) : await api.costs(by, this.name);
       if (this.name !== undefined && report.total.calls === 0) await api.config(this.name); // throws BLOCK_NOT_FOUND for a misspelt name
       if (this.csv) {
         const { toCsv } = await import('../csv.ts');

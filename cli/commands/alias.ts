@@ -1,0 +1,99 @@
+// `blockhouse alias`: names of models that stand for others.
+import { Command, Option } from 'clipanion';
+import { aliasTable } from '../client-tables.ts';
+import type { ExitKind } from '../exit-codes.ts';
+import { oneLine } from '../output.ts';
+import { ServerCommand } from '../server-command.ts';
+
+const category = 'Clients';
+
+/** Prints the server's answer, or nothing. */
+export class AliasSetCommand extends ServerCommand {
+  static override readonly paths = [['alias', 'set']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Let a model name stand for another model',
+    details: `
+      Clients that ask for the name get the model. With a * at its end, the name stands for all that begin so. With several models, the next is asked
+      when the one before it fails before its answer begins.
+    `,
+    examples: [
+      ['A local model for a client that knows only gpt-4o-mini', '$0 alias set gpt-4o-mini ollama/qwen3'],
+      ['All models of one name, with a second choice', '$0 alias set "claude-*" anthropic/claude-sonnet-5-5 bedrock/us.anthropic.claude-sonnet-5-5-v1:0'],
+    ],
+  });
+
+  name = Option.String({ name: 'name' });
+  targets = Option.Rest({ name: 'provider/model', required: 1 });
+
+  protected override async run(): Promise<ExitKind> {
+    return this.withServer(async (api) => {
+      const changed = await api.setAlias(this.name, this.targets);
+      await this.print(changed, []);
+      await this.say(oneLine(changed.message));
+      return 'ok';
+    });
+  }
+}
+
+/** Prints `{defaultProvider, aliases}`, or a table. */
+export class AliasListCommand extends ServerCommand {
+  static override readonly paths = [['alias', 'ls'], ['alias', 'list'], ['alias']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'List the aliases of models, and the default provider',
+    examples: [['All of them', '$0 alias ls']],
+  });
+
+  protected override async run(): Promise<ExitKind> {
+    return this.withServer(async (api) => {
+      const { defaultProvider, aliases } = await api.modelNames();
+      await this.print({ defaultProvider, aliases }, this.json || aliases.length === 0 ? [] : aliasTable(aliases, { width: this.width, style: this.style }));
+      if (this.json) return 'ok';
+      if (aliases.length === 0) await this.say(`There are no aliases yet. \`${this.hint('alias', 'set', '<name>', '<provider>/<model>')}\` sets one.`);
+      if (defaultProvider !== null) await this.say(`Other names go to ${oneLine(defaultProvider)}.`);
+      return 'ok';
+    });
+  }
+}
+
+/** Prints the server's answer, or nothing. */
+export class AliasRemoveCommand extends ServerCommand {
+  static override readonly paths = [['alias', 'rm']];
+  static override readonly usage = Command.Usage({ category, description: 'Remove an alias', examples: [['Remove one', '$0 alias rm gpt-4o-mini']] });
+
+  name = Option.String({ name: 'name' });
+
+  protected override async run(): Promise<ExitKind> {
+    return this.withServer(async (api) => {
+      const changed = await api.removeAlias(this.name);
+      await this.print(changed, []);
+      await this.say(oneLine(changed.message));
+      return 'ok';
+    });
+  }
+}
+
+/** Prints the server's answer, or nothing. */
+export class AliasDefaultCommand extends ServerCommand {
+  static override readonly paths = [['alias', 'default']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Set the provider of model names that nothing else resolves',
+    examples: [
+      ['Ollama answers all other names', '$0 alias default ollama'],
+      ['Refuse them again', '$0 alias default none'],
+    ],
+  });
+
+  provider = Option.String({ name: 'provider' });
+
+  protected override async run(): Promise<ExitKind> {
+    return this.withServer(async (api) => {
+      const changed = await api.setDefaultProvider(this.provider === 'none' ? null : this.provider);
+      await this.print(changed, []);
+      await this.say(oneLine(changed.message));
+      return 'ok';
+    });
+  }
+}

@@ -1,0 +1,34 @@
+import t from 'tap';
+import { openDesk } from '../run.ts';
+
+t.test('a key is made, shown once on stdout, listed without itself, and revoked', async (t) => {
+  const { on } = await openDesk(t);
+  t.match(await on(['key', 'ls']), { code: 0, stdout: '', stderr: /^There are no keys yet\. `.*key new <name>.*` makes one\.\n$/ });
+  const made = await on(['key', 'new', 'my-app', '--usd-per-day', '5', '--models', 'claude-*', '--models', 'ollama/*', '--expires', '30d']);
+  t.match(made, {
+    code: 0,
+    stdout: /^bhk_[A-Za-z0-9_-]{43}\n$/,
+    stderr: /^Give it to my-app only; .* http:\/\/127\.0\.0\.1:\d+\/v1 as base URL\. `.*key rm my-app.*` revokes it\.\n$/,
+  });
+  const { stdout } = await on(['key', 'ls']);
+  t.match(stdout, /^KEY +TODAY +CAP +MODELS +EXPIRES\nmy-app +\S+ +\S+ +claude-\* ollama\/\* +in \S+\n$/);
+  t.notMatch(stdout, made.stdout.trim());
+  t.equal((await on(['key', 'ls', '-q'])).stdout, 'my-app\n');
+  t.match(JSON.parse((await on(['key', 'ls', '--json'])).stdout), {
+    keys: [{ name: 'my-app', usdPerDay: 5, tokensPerDay: null, spentToday: { usd: 0, tokens: 0 } }],
+  });
+  t.match(await on(['key', 'new', 'my-app']), { code: 2, stdout: '', stderr: /There is a key my-app already/ });
+  t.same(await on(['key', 'rm', 'my-app']), { code: 0, stdout: '', stderr: 'The key my-app is revoked.\n' });
+  t.match(await on(['key', 'rm', 'my-app']), { code: 2, stderr: /There is no key "my-app"/ });
+});
+
+t.test('a limit that is wrong is refused by its option', async (t) => {
+  const { on } = await openDesk(t);
+  for (const [option, value] of [
+    ['--usd-per-day', 'five'],
+    ['--tokens-per-day', '-1'],
+    ['--expires', 'soon'],
+  ] as const)
+    t.match(await on(['key', 'new', 'a', `${option}=${value}`]), { code: 2, stderr: new RegExp(`${option} must be`) }, option);
+  t.match(await on(['key', 'new', 'A B']), { code: 2, stderr: /name must have/ });
+});
