@@ -37,6 +37,8 @@ export type Turn =
     }
   | { readonly role: 'tool'; readonly results: readonly PromptToolResult[] };
 
+type UserTurn = Extract<Turn, { readonly role: 'user' }>;
+
 /** What a request may ask for besides the conversation. An adapter lists what it supports; what it doesn't gets a warning and is not there. */
 export type PromptOptions = Pick<
   ChatConfig,
@@ -152,9 +154,16 @@ function optionsOf({ config, toolChoice, tools }: ChatRequest): PromptOptions | 
   return Object.keys(options).length === 0 ? undefined : options;
 }
 
-function userTurn({ content, role }: CheckedMessage, path: string): Turn {
+function userTurn({ content, role }: CheckedMessage, path: string): UserTurn {
   const parts = partsOf(content, role, `${path}.content`);
   return parts === undefined ? { role: 'user', text: textOf(content) } : { role: 'user', text: textOf(content), parts };
+}
+
+/** One turn that says what several say. */
+function joined(turns: readonly UserTurn[]): UserTurn {
+  const text = turns.flatMap((turn) => (turn.text === '' ? [] : [turn.text])).join('\n\n');
+  if (turns.every(({ parts }) => parts === undefined)) return { role: 'user', text };
+  return { role: 'user', text, parts: turns.flatMap((turn) => turn.parts ?? [{ type: 'text', text: turn.text } as const]) };
 }
 
 /** True for a content without text or other parts. */
@@ -192,7 +201,8 @@ class PendingCalls {
   readonly #lastNumber = new Map<string, number>();
   #path = '';
   readonly #results = new Map<string, PromptToolResult>();
-  readonly #extraText: string[] = [];
+  /** Contents beside the results. */
+  readonly #extra: UserTurn[] = [];
 
   open(message: CheckedMessage, path: string, turns: Turn[]): void {
     const given = message.toolCalls ?? [];
@@ -227,7 +237,7 @@ class PendingCalls {
         ...(parts !== undefined && { parts }),
       });
     });
-    if (!isBlank(message.content)) this.#extraText.push(textOf(message.content));
+    if (!isBlank(message.content)) this.#extra.push(userTurn(message, path));
   }
 
   #unused(id: string): string {
@@ -251,12 +261,12 @@ class PendingCalls {
       return result;
     });
     turns.push({ role: 'tool', results });
-    // Text beside results becomes the user's: no provider takes text inside a tool turn.
-    if (this.#extraText.length > 0) turns.push({ role: 'user', text: this.#extraText.join('\n\n') });
+    // What stands beside results becomes the user's: no provider takes it inside a tool turn.
+    if (this.#extra.length > 0) turns.push(joined(this.#extra));
     this.#calls = [];
     this.#renamed = new Map();
     this.#results.clear();
-    this.#extraText.length = 0;
+    this.#extra.length = 0;
   }
 }
 
