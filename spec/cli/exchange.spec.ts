@@ -69,6 +69,6 @@ t.test('what is in the way of an answer is said at once', async (t) => {
 
 t.test('a block that stops answering during the wait is named, with the command that changes it', async (t) => {
   const { ended, said } = await send(t, [{ id: 'm1', role: 'user', status: 'queued' }], { timeoutMs: 4000 });
-  await t.rejects(ended, { kind: 'provider' });
+  await t.rejects(ended, { kind: 'provider', message: /No answer came/ });
   t.same(said, ['note: b is paused. It is full. Next: Nothing. `do this` changes that.']);
 });
