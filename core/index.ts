@@ -41,6 +41,7 @@ export {
 export { ChatStream, type ChatStreamEvent } from './gateway/stream.ts';
 export { holdsMoreThan, isObject, type JsonObject, type JsonValue, MAX_JSON_VALUES, parseJson, tryParseJson } from './json.ts';
 export { toJsonText } from './json-text.ts';
+export { nearest } from './near-miss.ts';
 export type { Adapter, AdapterCall, ChatCall, ChatEvent, EventSink, ReportedUsage, StreamSink, UpstreamTimeouts } from './ports.ts';
 export { ReusedTimer } from './reused-timer.ts';
 export { type Core, type CoreOptions, createCore } from './runtime.ts';
