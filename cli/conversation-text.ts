@@ -79,6 +79,6 @@ function heading(block: string, entry: ChatEntry, { now, style, width }: View): 
 /** The number of entries that a person asked for. Throws a CliError. */
 export function entryCount(text: string | undefined, otherwise: number): number {
   if (text === undefined) return otherwise;
-  if (!/^\d+$/.test(text) || Number(text) < 1) throw new CliError('usage', '-n must be a whole number above 0.');
+  if (!/^\d+$/.test(text) || Number(text) < 1) throw new CliError('usage', '--limit (-n) must be a whole number above 0.');
   return Number(text);
 }

@@ -141,8 +141,11 @@ class Exchange {
   }
 
   async #tellWhy(): Promise<void> {
-    const { state, why, next } = await this.#options.api.explain(this.#options.block);
-    if (state !== this.#toldState && state !== 'working' && state !== 'idle') await this.#say(`note: ${oneLine(`${why} ${next}`)}`);
+    const { block, api } = this.#options;
+    const { state, why, next, fix } = await api.explain(block);
+    const cure = fix === null ? '' : ` \`${fix}\` changes that.`;
+    const text = oneLine(`${block} is ${state}. ${why} Next: ${next}${cure}`);
+    if (state !== this.#toldState && state !== 'working' && state !== 'idle') await this.#say(`note: ${text}`);
     this.#toldState = state;
   }
 

@@ -31,7 +31,7 @@ export async function chooseModel(
   if (only === undefined) throw new CliError('credentials', `No adapter is ready yet; \`${command} adapters\` shows what each one needs.`);
   if (others.length === 0) return { adapter: only.id, model: model ?? (await usualModel(core, only, signal)) };
   const ids = ready.map(({ id }) => id).join(', ');
-  if (model === undefined) throw new CliError('usage', `Several adapters are ready (${ids}); choose one with --adapter.`);
+  if (model === undefined) throw new CliError('usage', `Several adapters are ready (${ids}); choose one, for instance with \`-a ${only.id}\`.`);
   for (const { id } of ready) if ((await core.models(id, { signal })).models.includes(model)) return { adapter: id, model };
   throw new CliError('usage', `No ready adapter (${ids}) lists the model ${oneLine(model)}; name its adapter with --adapter.`);
 }

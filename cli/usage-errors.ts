@@ -60,7 +60,7 @@ function unknownSubcommand([first = '', second = '']: readonly string[], subcomm
 function unknownCommand(argv: readonly string[], words: readonly string[]): string {
   const word = argv[0] ?? '';
   if (!/^[a-z-]{1,20}$/.test(word)) return 'There is no such command.';
-  const near = words.find((known) => isSlipOf(word, known));
+  const near = [...words, 'help'].find((known) => isSlipOf(word, known));
   return near === undefined ? `There is no command ${word}.` : `There is no command ${word}; did you mean ${near}?`;
 }
 
@@ -79,7 +79,8 @@ function isSlipOf(word: string, meant: string): boolean {
 /** Clipanion's reason in plain words; the reason contains the offending word in quotes or brackets. */
 function wording(reason: string, usage: string, argv: readonly string[]): string {
   const option = /("|\s)(--?[a-zA-Z][a-z-]{0,30})(?=[="\s.]|$)/.exec(reason)?.[2];
-  if (reason.startsWith('Extraneous')) return 'There is one argument too many.';
+  if (reason.startsWith('Extraneous'))
+    return `There is one argument too many.${/\bmessage\b/.test(usageLine(usage)) ? ' Put a message of several words in quotes.' : ''}`;
   if (reason.startsWith('Not enough positional')) return `${pathOf(usage).join(' ')} needs ${missing(usage, argv)}.`;
   if (reason.startsWith('Not enough arguments to option'))
     return option === undefined ? 'An option lacks its value.' : `${option} needs ${valueWord(option, usage)}.`;

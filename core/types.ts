@@ -1192,7 +1192,7 @@ export interface SetHalt {
   readonly reason?: string;
 }
 
-/** From the server: the block is gone (archived); the subscription has ended. */
+/** From the server: the block is gone (archived or renamed); the subscription has ended. */
 export interface GoneFrame {
   readonly type: 'gone';
   /** Name of the block */

@@ -44,7 +44,7 @@ const SENT: Readonly<Record<string, Message>> = {
     summary: 'The block has changed: read it again. Sent 100 ms after the last change of a burst, and never later than 500 ms after the first.',
     example: { type: 'refresh', block },
   },
-  gone: { schema: GoneFrame, summary: 'The block was archived, which ends the subscription.', example: { type: 'gone', block } },
+  gone: { schema: GoneFrame, summary: 'The block was archived or renamed, which ends the subscription.', example: { type: 'gone', block } },
   streamStart: {
     schema: StreamStartFrame,
     summary: 'A reply starts. Discard the text of an earlier attempt.',

@@ -10,6 +10,15 @@ export const COMMON_HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 } as const;
 
+/** The headers that tell a client what to do about a failure: `Retry-After`, `WWW-Authenticate`. */
+export function failureHeaders({ code, retryAfterMs }: BlockhouseError): Readonly<Record<string, string>> {
+  return {
+    // At least one second: with 0, all clients would come back at once.
+    ...(retryAfterMs !== undefined && { 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) }),
+    ...(code === 'UNAUTHORIZED' && { 'www-authenticate': 'Bearer' }),
+  };
+}
+
 /** Writes a failure with the usual error body and headers to the socket and ends the connection. `more` adds or replaces headers. */
 export function answerRaw(socket: Duplex, failure: BlockhouseError, requestId: string, more: Readonly<Record<string, string>> = {}): void {
   const body = JSON.stringify(errorBody(failure, requestId));
@@ -21,7 +30,7 @@ export function answerRaw(socket: Duplex, failure: BlockhouseError, requestId: s
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
     ...(failure.code === 'METHOD_NOT_ALLOWED' && { allow: '' }),
-    ...(failure.code === 'UNAUTHORIZED' && { 'www-authenticate': 'Bearer' }),
+    ...failureHeaders(failure),
     ...more,
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -55,11 +55,19 @@ export class ChatCommand extends TalkCommand {
     if (first !== undefined && !this.#namesModel && (await isBlock(workspace, first))) return this.#blockTurn(first, second);
     if (second !== undefined) throw new CliError('usage', `There is no block ${oneLine(first ?? '')}. ${ONE_ARGUMENT}`);
     if (first === undefined && this.isConversation) return this.#conversation();
-    if (first !== undefined && !this.#namesModel && mayBeBlock(first)) await this.say(`note: there is no block ${first}, so this goes to a model.`);
+    if (first !== undefined && !this.#namesModel && mayBeBlock(first)) await this.#notABlock(workspace, first);
     return this.interruptible(async (signal) => {
       const message = await this.#message(first, signal);
       return this.withCore(async (core) => this.#answer(core, message, signal));
     });
+  }
+
+  /** A misspelt name must not go to a model that may cost money. */
+  async #notABlock(workspace: string, word: string): Promise<void> {
+    const { nearestBlock } = await import('../block-place.ts');
+    const meant = await nearestBlock(workspace, word);
+    if (meant !== undefined) throw new CliError('usage', `There is no block ${word}; did you mean ${meant}? To ask a model, add --adapter or --model.`);
+    await this.say(`note: there is no block ${word}, so this goes to a model.`);
   }
 
   get #namesModel(): boolean {

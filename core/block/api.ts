@@ -51,7 +51,7 @@ export type ReplyStep = StepOf<StreamFrame>;
 export interface FollowOptions {
   /** Called after a real change of a file of the block; many changes at once may call it many times. */
   onChange?(): void;
-  /** Called once when the block is gone (archived). Nothing is called after it. */
+  /** Called once when the block is gone (archived or renamed). Nothing is called after it. */
   onGone?(): void;
   /** Called with each step of a reply. For a reply under way, the steps after `sinceSeq` come at once, with the text so far as one `content`. */
   onReply?(step: ReplyStep): void;

@@ -61,6 +61,12 @@ export class BlockIndex {
     return this.#known.size;
   }
 
+  /** The names of all blocks. */
+  names(): string[] {
+    this.#findNames();
+    return [...this.#known.keys()];
+  }
+
   /** True if there is a folder with this name; a link is not a block. */
   has(name: string): boolean {
     if (!isBlockName(name)) return false;

@@ -1,5 +1,6 @@
 // Names of blocks and of archives. Pure: no I/O.
 import { BlockhouseError, invalidRequest } from '../errors.ts';
+import { nearest } from '../near-miss.ts';
 import { BLOCK_NAME_PATTERN } from '../schemas/block-config.ts';
 
 const BLOCK_NAME = new RegExp(BLOCK_NAME_PATTERN);
@@ -17,9 +18,10 @@ export function assertNewName(name: string, path = 'name'): void {
   if (!isBlockName(name)) throw invalidRequest(path, RULE);
 }
 
-/** BLOCK_NOT_FOUND. `name` may be any text of a caller. */
-export function blockNotFound(name: string): BlockhouseError {
-  return new BlockhouseError('BLOCK_NOT_FOUND', `There is no block ${shown(name)}.`);
+/** BLOCK_NOT_FOUND, with the name of `names` that was probably meant. `name` may be any text of a caller. */
+export function blockNotFound(name: string, names: readonly string[] = []): BlockhouseError {
+  const meant = isBlockName(name) ? nearest(name, names) : undefined;
+  return new BlockhouseError('BLOCK_NOT_FOUND', `There is no block ${shown(name)}${meant === undefined ? '.' : `; did you mean ${shown(meant)}?`}`);
 }
 
 /** ARCHIVE_NOT_FOUND. `name` may be any text of a caller. */

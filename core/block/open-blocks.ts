@@ -15,7 +15,7 @@ const KEPT_IDLE = 200;
 
 /** What the registry needs. */
 export interface OpenBlocksOptions {
-  readonly index: Pick<BlockIndex, 'has'>;
+  readonly index: Pick<BlockIndex, 'has' | 'names'>;
   /** Makes the object of a block; `restored` is the actor of a block that comes from the archive. */
   make(name: string, restored?: BlockActor): Block;
   sweep(name: string): void;
@@ -47,7 +47,7 @@ export class OpenBlocks {
     const isMoving = this.#moveOf(name) !== undefined;
     if (isMoving || !this.#options.index.has(name)) {
       if (!isMoving) this.#drop(name);
-      throw blockNotFound(name);
+      throw blockNotFound(name, isMoving ? [] : this.#options.index.names());
     }
     const block = this.#held(name) ?? this.#make(name);
     this.hold(block);

@@ -21,7 +21,8 @@ export function answerOperation({ blocks, gate }: OperationsContext): Pick<Block
   const all = new WeakMap<Block, AnswerWaits>();
   return {
     async answer(name, messageId, { waitMs = MAX_WAIT_MS, signal, until, onReply } = {}) {
-      if (!(waitMs >= 0 && waitMs <= MAX_WAIT_MS)) throw invalidRequest('waitMs', `must be a number of milliseconds from 0 to ${MAX_WAIT_MS}`);
+      if (!(Number.isFinite(waitMs) && waitMs >= 0 && waitMs <= MAX_WAIT_MS))
+        throw invalidRequest('waitMs', `must be a number of milliseconds from 0 to ${MAX_WAIT_MS}`);
       const block = await blocks.find(name);
       const waits = all.get(block) ?? new AnswerWaits(block);
       all.set(block, waits);

@@ -38,7 +38,7 @@ export type PingFrame = types.PingFrame;
 export const RefreshFrame = object({ type: name('refresh'), block });
 export type RefreshFrame = types.RefreshFrame;
 
-/** From the server: the block is gone (archived); the subscription has ended. */
+/** From the server: the block is gone (archived or renamed); the subscription has ended. */
 export const GoneFrame = object({ type: name('gone'), block });
 export type GoneFrame = types.GoneFrame;
 

@@ -66,3 +66,9 @@ t.test('what is in the way of an answer is said at once', async (t) => {
     'note: 2 messages are before it in the queue.',
   ]);
 });
+
+t.test('a block that stops answering during the wait is named, with the command that changes it', async (t) => {
+  const { ended, said } = await send(t, [{ id: 'm1', role: 'user', status: 'queued' }], { timeoutMs: 4000 });
+  await t.rejects(ended, { kind: 'provider', message: /No answer came/ });
+  t.same(said, ['note: b is paused. It is full. Next: Nothing. `do this` changes that.']);
+});

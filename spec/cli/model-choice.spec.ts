@@ -38,7 +38,7 @@ t.test('among several, a model belongs to the one that lists it', async (t) => {
 t.test('what can not be chosen is an error that says what to add', async (t) => {
   await t.rejects(chooseModel(coreOf({ a: [], b: [] }), {}, context), {
     kind: 'usage',
-    message: 'Several adapters are ready (a, b); choose one with --adapter.',
+    message: 'Several adapters are ready (a, b); choose one, for instance with `-a a`.',
   });
   await t.rejects(chooseModel(coreOf({ a: [] }, []), {}, context), {
     kind: 'credentials',

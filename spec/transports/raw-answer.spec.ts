@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { BlockhouseError, parseJson } from '../../core/index.ts';
+import { BlockhouseError, type ErrorCode, parseJson } from '../../core/index.ts';
 import { answerRaw, COMMON_HEADERS } from '../../transports/raw-answer.ts';
 import { exchange, RawClient } from '../support/raw.ts';
 import { until } from '../support/until.ts';
@@ -36,13 +36,16 @@ t.test('the answer has the error body and the headers of every answer, and ends 
 });
 
 t.test('a code that wants a header has it, and further headers may be given', async (t) => {
-  const cases: [code: 'UNAUTHORIZED' | 'METHOD_NOT_ALLOWED', more: Record<string, string>, expected: Record<string, string>][] = [
+  const cases: [code: ErrorCode, more: Record<string, string>, expected: Record<string, string>, retryAfterMs?: number][] = [
     ['UNAUTHORIZED', {}, { 'www-authenticate': 'Bearer' }],
     ['METHOD_NOT_ALLOWED', {}, { allow: '' }],
     ['METHOD_NOT_ALLOWED', { allow: 'GET' }, { allow: 'GET' }],
+    ['TOO_MANY_ATTEMPTS', {}, { 'retry-after': '3' }, 2001],
   ];
-  for (const [code, more, expected] of cases) {
-    const port = await listen(t, (socket) => answerRaw(socket, new BlockhouseError(code, 'no'), 'req_1', more));
+  for (const [code, more, expected, retryAfterMs] of cases) {
+    const port = await listen(t, (socket) =>
+      answerRaw(socket, new BlockhouseError(code, 'no', { ...(retryAfterMs !== undefined && { retryAfterMs }) }), 'req_1', more),
+    );
     const { responses } = await exchange(t, port, 'x');
     t.match(Object.fromEntries(responses[0]?.headers ?? []), expected, code);
   }

@@ -43,7 +43,7 @@ export interface FrontOptions {
   readonly allowRemote?: boolean;
   /** Without a log, failures go to stderr. */
   readonly log?: TransportLog | undefined;
-  /** The level at which a served request is logged. The default is `info`. */
+  /** The level at which a served request is logged. The default is `debug`. */
   readonly requestLogLevel?: RequestLogLevel;
   /** Times of streamed answers; defaults 10 s, 15 s, 30 s. */
   readonly sse?: Partial<SseTiming>;

@@ -28,9 +28,24 @@ export function querySeconds(req: IncomingMessage, name: string, most: number): 
   return Number(given);
 }
 
-/** True when the client asks for server-sent events. */
-export function wantsEvents({ headers }: IncomingMessage): boolean {
-  return /(?:^|,)\s*text\/event-stream\s*(?:;|,|$)/i.test(headers.accept ?? '');
+/** True when `Accept` names server-sent events, and does not prefer JSON. */
+export function wantsEvents({ headers: { accept = '' } }: IncomingMessage): boolean {
+  const events = weightOf(accept, 'text/event-stream');
+  return events > 0 && events >= weightOf(accept, 'application/json');
+}
+
+/** The weight of a media type that `Accept` names: 1 without a `q`, and 0 for a type that it does not name. */
+function weightOf(accept: string, wanted: string): number {
+  const weights = accept.split(',').map((range) => {
+    const [type, ...parameters] = range
+      .toLowerCase()
+      .split(';')
+      .map((part) => part.trim());
+    if (type !== wanted) return 0;
+    const weight = parameters.find((part) => part.startsWith('q='))?.slice(2);
+    return weight !== undefined && /^(?:0(?:\.\d*)?|1(?:\.0*)?)$/.test(weight) ? Number(weight) : 1;
+  });
+  return Math.max(...weights);
 }
 
 /** One of `choices`; the first one when the parameter is absent. Throws INVALID_REQUEST for any other value. */

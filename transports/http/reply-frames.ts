@@ -33,7 +33,7 @@ export class ReplyFrames {
     const answer = found.entry.role === 'user' ? found.answer : found.entry;
     // The steps of an answer from before the wait, or by hand, did not come.
     if (answer !== null && this.#isVoid) {
-      this.#start({ id: found.entry.id, provider: answer.provider ?? '', model: answer.model ?? '', attempt: answer.attempts ?? 1 });
+      this.#start({ id: answer.replyTo ?? found.entry.id, provider: answer.provider ?? '', model: answer.model ?? '', attempt: answer.attempts ?? 1 });
       this.#write(answer.content);
     }
     if (this.#held.length > 0) this.#writer.content(this.#held);
@@ -74,16 +74,22 @@ function faultOf({ entry, note }: AwaitedMessage, answer: ChatEntry | null): Blo
   if (note !== null) return new BlockhouseError('ANSWER_PENDING', `${note} The id of the message is ${entry.id}.`);
   if (answer?.status === 'done') return undefined;
   const { status, error } = entry;
-  if (status === 'failed') return new BlockhouseError(codeOf(error?.code), error?.message ?? 'The message has failed.');
+  if (status === 'failed') return failureOf(error);
   const kept = answer === null ? '' : ' The text so far is kept as its answer.';
   if (status === 'cancelled') return new BlockhouseError('NOT_ANSWERED', `The message was cancelled.${kept}`);
   if (status === 'expired') return new BlockhouseError('NOT_ANSWERED', 'The message has expired: it waited too long to be answered.');
   return new BlockhouseError('NOT_ANSWERED', answer === null ? 'There is no answer to the message.' : `The reply was interrupted.${kept}`);
 }
 
+function failureOf(error: ChatEntry['error']): BlockhouseError {
+  if (error === null || error === undefined) return new BlockhouseError('NOT_ANSWERED', 'The message has failed.');
+  const { code, message, retryable } = error;
+  return new BlockhouseError(codeOf(code), message, { retryable });
+}
+
 /** A message may also have failed for a reason that no request has, such as a crash. */
-function codeOf(code: string | undefined): ErrorCode {
-  return code !== undefined && Object.hasOwn(ERROR_TABLE, code) && code !== 'CANCELLED' ? (code as ErrorCode) : 'NOT_ANSWERED';
+function codeOf(code: string): ErrorCode {
+  return Object.hasOwn(ERROR_TABLE, code) && code !== 'CANCELLED' ? (code as ErrorCode) : 'NOT_ANSWERED';
 }
 
 function doneOf({ id, usage, stopReason = 'unknown' }: ChatEntry): ChatDone {

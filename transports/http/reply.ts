@@ -4,7 +4,7 @@
 // costs more than the write; when several answers follow at once, it is awake for all but the first.
 import type { ServerResponse } from 'node:http';
 import { type BlockhouseError, errorBody, toJsonText } from '../../core/index.ts';
-import { COMMON_HEADERS } from '../raw-answer.ts';
+import { COMMON_HEADERS, failureHeaders } from '../raw-answer.ts';
 
 /** The content type of every JSON answer. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -48,11 +48,7 @@ export function accepted<const T>(body: T): JsonReply<T> {
 
 /** The status, error body and headers (`Retry-After`, `WWW-Authenticate`) of a failure. */
 export function errorReply(error: BlockhouseError, requestId: string): JsonReply {
-  const headers: Record<string, string> = {};
-  // At least one second: with 0, all clients would come back at once.
-  if (error.retryAfterMs !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(error.retryAfterMs / 1000)));
-  if (error.code === 'UNAUTHORIZED') headers['www-authenticate'] = 'Bearer';
-  return { status: error.status, body: errorBody(error, requestId), headers };
+  return { status: error.status, body: errorBody(error, requestId), headers: failureHeaders(error) };
 }
 
 /**

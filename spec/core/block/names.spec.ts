@@ -49,6 +49,8 @@ t.test('an error about an unknown name repeats it in one short line', (t) => {
     for (const bad of ['\u001b', '\n']) t.notOk(make('\u001b[31m\n"').message.includes(bad));
     t.ok(make('x'.repeat(100_000)).message.length < 120);
   }
+  t.equal(blockNotFound('adda', ['support', 'ada']).message, 'There is no block "adda"; did you mean "ada"?');
+  t.equal(blockNotFound('../adda', ['ada']).message, 'There is no block "../adda".', 'a text that no block can have as its name');
   t.equal(blockNotFound('a').code, 'BLOCK_NOT_FOUND');
   t.equal(archiveNotFound('a').code, 'ARCHIVE_NOT_FOUND');
   t.end();

@@ -38,7 +38,7 @@ function open(names: readonly string[] = ['a', 'b']): Opened {
     const stub: Stub = { name, actor, isInUse: false, isQuiet: true, isRunning: false, isMoving: false, moved: nothing, end: nothing, close: nothing };
     return stub as unknown as Block;
   };
-  const index = { has: (name: string) => there.has(name) } as unknown as BlockIndex;
+  const index = { has: (name: string) => there.has(name), names: () => [...there] } as unknown as BlockIndex;
   return { blocks: new OpenBlocks({ index, make, sweep: (name) => void swept.push(name) }), there, made, swept };
 }
 

@@ -195,7 +195,7 @@ t.test('a wait for no message, no block or no time is refused', async (t) => {
   const { one, id } = await asked(t);
   await t.rejects(one.blocks.answer('ada', 'nobody'), { code: 'MESSAGE_NOT_FOUND' });
   await t.rejects(one.blocks.answer('nobody', id), { code: 'BLOCK_NOT_FOUND' });
-  for (const waitMs of [-1, 600_001, Number.NaN, Number.POSITIVE_INFINITY])
+  for (const waitMs of [-1, 600_001, Number.NaN, Number.POSITIVE_INFINITY, '5' as unknown as number, null as unknown as number, 1n as unknown as number])
     await t.rejects(one.blocks.answer('ada', id, { waitMs }), { code: 'INVALID_REQUEST', details: [{ path: 'waitMs' }], message: /600000/ }, String(waitMs));
 });
 

@@ -109,10 +109,30 @@ t.test('seconds are a whole number within the limit, and a refusal names both', 
     t.throws(() => seconds(`/x?wait=${value}`), { code: 'INVALID_REQUEST', message: 'wait must be a whole number of seconds from 0 to 600.' }, value);
 });
 
-t.test('a client asks for events with its Accept header, beside other types too', async (t) => {
-  for (const accept of ['text/event-stream', 'Text/Event-Stream', 'application/json, text/event-stream', 'text/event-stream;q=0.9, */*'])
+t.test('a client asks for events with its Accept header, beside other types too, unless it prefers JSON', async (t) => {
+  for (const accept of [
+    'text/event-stream',
+    'Text/Event-Stream',
+    'application/json, text/event-stream',
+    'text/event-stream;q=0.9, */*',
+    'text/event-stream ; charset=utf-8 ; Q=0.2',
+    'application/json;q=0.5, text/event-stream;q=0.5',
+    'text/event-stream;q=0, text/event-stream',
+    'text/event-stream;q=high',
+  ])
     t.ok(wantsEvents(withHeaders({ accept })), accept);
-  for (const accept of ['', '*/*', 'text/*', 'application/json', 'text/event-stream-2', 'x-text/event-stream'])
+  for (const accept of [
+    '',
+    '*/*',
+    'text/*',
+    'application/json',
+    'text/event-stream-2',
+    'x-text/event-stream',
+    'text/event-stream;q=0',
+    'application/json, text/event-stream;q=0.000',
+    'text/event-stream;q=0.1, application/json',
+    'application/json;q=0.5, text/event-stream; q=0.4',
+  ])
     t.notOk(wantsEvents(withHeaders({ accept })), accept);
   t.notOk(wantsEvents(at('/')));
 });

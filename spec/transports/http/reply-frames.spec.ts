@@ -60,8 +60,8 @@ t.test('an answer whose steps did not come is one piece, also one without any fi
   }
   t.match(
     await play(t, [], { ...found({}), entry: reply() }),
-    [{ event: 'start' }, { event: 'content' }, { event: 'done' }],
-    'an answer that was asked for itself',
+    [{ event: 'start', data: { id: 'm1' } }, { event: 'content' }, { event: 'done', data: { answerId: 'a1' } }],
+    'an answer that was asked for itself names its message',
   );
 });
 
@@ -76,6 +76,8 @@ t.test('whatever is no whole answer ends with an error that says so', async (t) 
   const broken = { code: 'UPSTREAM_AUTH', message: 'The key was refused.', retryable: false };
   const cases: [AwaitedMessage, object][] = [
     [found({ status: 'failed', error: broken }), { code: 'UPSTREAM_AUTH', status: 502, error: 'The key was refused.' }],
+    [found({ status: 'failed', error: { ...broken, code: 'UPSTREAM_UNREACHABLE' } }), { code: 'UPSTREAM_UNREACHABLE', retryable: false }],
+    [found({ status: 'failed', error: { ...broken, code: 'UPSTREAM_RATE_LIMITED', retryable: true } }), { code: 'UPSTREAM_RATE_LIMITED', retryable: true }],
     [found({ status: 'failed', error: { ...broken, code: 'CRASHED' } }), { code: 'NOT_ANSWERED', error: 'The key was refused.' }],
     [found({ status: 'failed', error: { ...broken, code: '__proto__' } }), { code: 'NOT_ANSWERED' }],
     [found({ status: 'failed', error: null }), { code: 'NOT_ANSWERED', error: 'The message has failed.' }],

@@ -90,7 +90,7 @@ export const WORKSPACE_ROUTES = {
       block: { schema: string, description: 'Only this block' },
     },
     answers: { 200: json('CostsReport', 'The report.') },
-    errors: ['INVALID_REQUEST', 'BLOCK_NOT_FOUND', 'WORKSPACE_DAMAGED', 'STORAGE_FAILED'],
+    errors: ['INVALID_REQUEST', 'WORKSPACE_DAMAGED', 'STORAGE_FAILED'],
     handler: workspace.costs,
   },
   'GET /api/doctor': {
