@@ -22,7 +22,7 @@ export type QueryParams<K extends RouteKey> = RouteTable[K] extends { readonly q
 export function targetOf<K extends RouteKey>(route: K, params: PathParams<K>, query?: QueryParams<K>): { readonly method: string; readonly target: string } {
   const [method = '', pattern = ''] = route.split(' ');
   const given: Readonly<Record<string, string | undefined>> = params;
-  const path = pattern.replace(/:(\w+)/g, (_, name: string) => encoded(given[name]));
+  const path = pattern.replace(/:(\w+)\*?/g, (_, name: string) => encoded(given[name]));
   const search = Object.entries<string | undefined>(query ?? {}).flatMap(([name, value]) =>
     value === undefined ? [] : `${name}=${encodeURIComponent(value)}`,
   );

@@ -48,7 +48,7 @@ export function openApiText(routes: readonly Route[]): string {
 function pathsOf(routes: readonly Route[]): Record<string, Record<string, object>> {
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {
-    const path = route.path.replace(/:(\w+)/g, '{$1}');
+    const path = route.path.replace(/:(\w+)\*?/g, '{$1}');
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) };
   }
   return paths;

@@ -12,7 +12,7 @@ export interface Match<R extends Findable> {
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
-/** Exact paths first, then patterns with `:name` parts in the order of the table. */
+/** Exact paths first, then patterns with `:name` parts in the order of the table. A last part `:name*` takes the rest of the path, slashes included. */
 export class Router<R extends Findable> {
   readonly #exact = new Map<string, Map<string, R>>();
   readonly #patterns: { readonly segments: readonly string[]; readonly byMethod: Map<string, R> }[] = [];
@@ -59,17 +59,19 @@ function allowed(byMethod: ReadonlyMap<string, unknown>): string[] {
 }
 
 function matchSegments(segments: readonly string[], given: readonly string[]): Record<string, string> | undefined {
-  if (segments.length !== given.length) return undefined;
+  const takesRest = segments.at(-1)?.endsWith('*') === true;
+  if (takesRest ? given.length < segments.length : segments.length !== given.length) return undefined;
   const params: Record<string, string> = {};
   for (const [index, segment] of segments.entries()) {
-    const text = given[index] ?? '';
+    const isRest = takesRest && index === segments.length - 1;
+    const text = isRest ? given.slice(index).join('/') : (given[index] ?? '');
     if (!segment.startsWith(':')) {
       if (segment !== text) return undefined;
       continue;
     }
     const value = decode(text);
     if (value === undefined) return undefined;
-    params[segment.slice(1)] = value;
+    params[isRest ? segment.slice(1, -1) : segment.slice(1)] = value;
   }
   return params;
 }

@@ -2,6 +2,7 @@
 
 const TAGS = {
   Gateway: 'One request shape for the models of all providers. The stable, versioned interface.',
+  Compatible: 'The protocols of other providers, for the clients that speak them. Requests, answers and errors have their forms.',
   Clients: 'The clients of the gateway: their keys, and what the model names mean that they send.',
   Blocks: 'Named agents that answer messages: their life, configuration and logs.',
   Chat: 'The messages of a block and their answers.',

@@ -1,0 +1,15 @@
+// The dialect of OpenAI's Chat Completions. Pure: no I/O.
+import type { Dialect } from '../dialect.ts';
+import { openAiFault } from '../openai-errors.ts';
+import { type ChatEcho, readRequest } from './request.ts';
+import { toCompletion } from './response.ts';
+import { ChatChunks } from './stream.ts';
+
+/** `POST /v1/chat/completions`. */
+export const OPENAI_CHAT: Dialect<ChatEcho> = {
+  id: 'openai-chat',
+  read: readRequest,
+  answer: toCompletion,
+  stream: (context) => new ChatChunks(context),
+  error: openAiFault,
+};

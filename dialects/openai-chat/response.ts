@@ -1,0 +1,75 @@
+// A canonical answer as a chat completion. Pure: no I/O.
+import type { ChatDone, StopReason, ToolCall, Usage } from '../../core/index.ts';
+import type { AnswerContext, WholeAnswer } from '../dialect.ts';
+import type { ChatEcho } from './request.ts';
+
+const FINISH: Readonly<Record<StopReason, string>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  unknown: 'stop',
+  max_tokens: 'length',
+  tool_use: 'tool_calls',
+  content_filter: 'content_filter',
+  refusal: 'content_filter',
+};
+
+/** The finish reason of an answer. */
+export function finishReason(stopReason: StopReason): string {
+  return FINISH[stopReason];
+}
+
+/** The usage in Chat Completions' words. */
+export function usageOf({ inputTokens, outputTokens, totalTokens, cacheReadTokens = 0, reasoningTokens = 0 }: Usage): object {
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: totalTokens,
+    prompt_tokens_details: { cached_tokens: cacheReadTokens },
+    completion_tokens_details: { reasoning_tokens: reasoningTokens },
+  };
+}
+
+/** The id of an answer. */
+export function completionId({ requestId }: AnswerContext): string {
+  return `chatcmpl-${requestId.replace(/^req_/, '')}`;
+}
+
+/** The text that a custom tool gets. */
+export function customInput({ arguments: { input, ...others } }: Pick<ToolCall, 'arguments'>): string {
+  return typeof input === 'string' && Object.keys(others).length === 0 ? input : JSON.stringify(input === undefined ? others : { input, ...others });
+}
+
+
+/** A tool call of a whole message. */
+export function toolCallOf({ id, name, arguments: args }: ToolCall, { names, customTools }: ChatEcho): object {
+  const theirs = names.toTheirs(name);
+  if (customTools.has(theirs)) return { id, type: 'custom', custom: { name: theirs, input: customInput({ arguments: args }) } };
+  return { id, type: 'function', function: { name: theirs, arguments: JSON.stringify(args) } };
+}
+
+/** The body of a whole answer. */
+export function toCompletion({ pieces, done }: WholeAnswer, context: AnswerContext<ChatEcho>): object {
+  const textOf = (type: 'text' | 'reasoning'): string => pieces.map((piece) => (piece.type === type ? piece.text : '')).join('');
+  const calls = pieces.flatMap((piece) => (piece.type === 'toolCall' ? [toolCallOf(piece.toolCall, context.request.echo)] : []));
+  const [content, reasoning] = [textOf('text'), textOf('reasoning')];
+  const message = {
+    role: 'assistant',
+    content: content === '' && calls.length > 0 ? null : content,
+    refusal: isRefusal(done) ? content : null,
+    annotations: [],
+    ...(reasoning !== '' && { reasoning_content: reasoning }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  };
+  return {
+    id: completionId(context),
+    object: 'chat.completion',
+    created: context.created,
+    model: context.request.model,
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason(done.stopReason) }],
+    usage: usageOf(done.usage),
+  };
+}
+
+function isRefusal({ stopReason }: ChatDone): boolean {
+  return stopReason === 'refusal';
+}

@@ -1,0 +1,107 @@
+// A canonical answer as chunks of a chat completion. Pure: no I/O.
+//
+// role-first: the first delta has the role, whatever the answer begins with.
+// once-named: the id and the name of a call come once, and its index counts up from 0.
+import type { AnswerPiece, BlockhouseError, ChatDone, ToolCall } from '../../core/index.ts';
+import type { AnswerContext, DialectStream } from '../dialect.ts';
+import { openAiError } from '../openai-errors.ts';
+import type { ChatEcho } from './request.ts';
+import { completionId, customInput, finishReason, usageOf } from './response.ts';
+
+/** A call that has begun. */
+interface OpenCall {
+  readonly index: number;
+  readonly isCustom: boolean;
+}
+
+/** The chunks of one answer. */
+export class ChatChunks implements DialectStream {
+  readonly #context: AnswerContext<ChatEcho>;
+  readonly #head: { readonly id: string; readonly object: 'chat.completion.chunk'; readonly created: number; readonly model: string };
+  /** By the gateway's own index. */
+  readonly #open = new Map<number, OpenCall>();
+  #calls = 0;
+  #hasRole = false;
+
+  constructor(context: AnswerContext<ChatEcho>) {
+    this.#context = context;
+    this.#head = { id: completionId(context), object: 'chat.completion.chunk', created: context.created, model: context.request.model };
+  }
+
+  pieces(pieces: readonly AnswerPiece[]): string {
+    let text = '';
+    for (const piece of pieces) text += this.#piece(piece);
+    return text;
+  }
+
+  done(done: ChatDone): string {
+    const usage = this.#context.request.echo.includeUsage ? data({ ...this.#head, choices: [], usage: usageOf(done.usage) }) : '';
+    return `${this.#begin()}${this.#choice({}, finishReason(done.stopReason))}${usage}data: [DONE]\n\n`;
+  }
+
+  error(failure: BlockhouseError): string {
+    return data({ error: openAiError(failure) });
+  }
+
+  keepAlive(): string {
+    return ': keep-alive\n\n';
+  }
+
+  /** role-first. */
+  #begin(): string {
+    if (this.#hasRole) return '';
+    this.#hasRole = true;
+    return this.#choice({ role: 'assistant', content: '' });
+  }
+
+  #piece(piece: AnswerPiece): string {
+    const begin = this.#begin();
+    switch (piece.type) {
+      case 'text':
+        return begin + this.#choice({ content: piece.text });
+      case 'reasoning':
+        return begin + this.#choice({ reasoning_content: piece.text });
+      case 'toolCallStart':
+        return begin + this.#start(piece.index, piece.id, piece.name);
+      case 'toolCallDelta':
+        return begin + this.#argument(piece.index, piece.text);
+      case 'toolCall':
+        return begin + this.#whole(piece.toolCall, piece.index);
+    }
+  }
+
+  /** once-named. */
+  #start(key: number, id: string, name: string): string {
+    const { names, customTools } = this.#context.request.echo;
+    const theirs = names.toTheirs(name);
+    const call = { index: this.#calls, isCustom: customTools.has(theirs) };
+    this.#calls += 1;
+    this.#open.set(key, call);
+    const shape = call.isCustom ? { type: 'custom', custom: { name: theirs, input: '' } } : { type: 'function', function: { name: theirs, arguments: '' } };
+    return this.#choice({ tool_calls: [{ index: call.index, id, ...shape }] });
+  }
+
+  /** The pieces of a custom tool's text are wrapped in JSON until its end, so it comes whole. */
+  #argument(key: number, text: string): string {
+    const call = this.#open.get(key);
+    return call === undefined || call.isCustom ? '' : this.#choice({ tool_calls: [{ index: call.index, function: { arguments: text } }] });
+  }
+
+  #whole(toolCall: ToolCall, key: number | undefined): string {
+    const open = key === undefined ? undefined : this.#open.get(key);
+    if (open !== undefined) return open.isCustom ? this.#choice({ tool_calls: [{ index: open.index, custom: { input: customInput(toolCall) } }] }) : '';
+    const own = -1 - this.#calls; // below every index of the gateway
+    const begin = this.#start(own, toolCall.id, toolCall.name);
+    const call = this.#open.get(own);
+    const rest = call?.isCustom === true ? { custom: { input: customInput(toolCall) } } : { function: { arguments: JSON.stringify(toolCall.arguments) } };
+    return begin + this.#choice({ tool_calls: [{ index: call?.index, ...rest }] });
+  }
+
+  #choice(delta: object, finish: string | null = null): string {
+    return data({ ...this.#head, choices: [{ index: 0, delta, finish_reason: finish }] });
+  }
+}
+
+function data(value: object): string {
+  return `data: ${JSON.stringify(value)}\n\n`;
+}

@@ -1,0 +1,36 @@
+// `GET /v1/models` and `/v1/models/{id}` in the two shapes that clients read.
+import { BlockhouseError, type Core, type OfferedModel } from '../../../core/index.ts';
+import { ok } from '../reply.ts';
+import { param, type RouteContext } from '../route.ts';
+
+/** No provider tells when each of its models was made, and clients only show it. */
+const CREATED = Date.parse('2026-01-01T00:00:00Z');
+
+/** The names that are offered: OpenAI's list, or Anthropic's for a client that sends `anthropic-version`. */
+export const list = async ({ core, req }: RouteContext) => {
+  const models = await core.router.offered();
+  if (req.headers['anthropic-version'] === undefined) return ok({ object: 'list', data: models.map(openAi) });
+  const data = models.map(anthropic);
+  return ok({ data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null });
+};
+
+/** One name, offered or not, as long as it resolves. Fails with MODEL_NOT_FOUND. */
+export const one = async (context: RouteContext) => {
+  const model = await found(context.core, param(context, 'id'));
+  return ok(context.req.headers['anthropic-version'] === undefined ? openAi(model) : anthropic(model));
+};
+
+async function found(core: Core, id: string): Promise<OfferedModel> {
+  const { targets } = await core.router.resolve(id);
+  const [first] = targets;
+  if (first === undefined) throw new BlockhouseError('MODEL_NOT_FOUND', `There is no model ${JSON.stringify(id.slice(0, 64))}.`);
+  return { id, adapter: first.adapter };
+}
+
+function openAi({ id, adapter }: OfferedModel) {
+  return { id, object: 'model', created: CREATED / 1000, owned_by: adapter };
+}
+
+function anthropic({ id }: OfferedModel) {
+  return { type: 'model', id, display_name: id.slice(id.indexOf('/') + 1), created_at: new Date(CREATED).toISOString() };
+}
