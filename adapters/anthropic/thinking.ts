@@ -21,6 +21,18 @@ export interface ThinkingState {
   readonly content: readonly RawBlock[];
 }
 
+/** The state of a turn: the message has it, or one of its reasoning parts. */
+function metadataIn(turn: AssistantTurn): Record<string, unknown> | undefined {
+  const own = metadataOf(turn, 'anthropic');
+  if (own !== undefined || turn.parts === undefined) return own;
+  return turn.parts.map((part) => metadataOf(part, 'anthropic')).find((found) => found !== undefined);
+}
+
+/** True if thinking came with the turn, whether or not it is still valid. */
+export function hasThinking(turn: AssistantTurn): boolean {
+  return metadataIn(turn) !== undefined;
+}
+
 /** The digest of a request that thinking in its answer is bound to. */
 export function digestOf(frame: Frame, messages: readonly AnthropicMessage[]): string {
   return prefixDigest([frame.system ?? null, frame.tools ?? null, messages]);
@@ -51,7 +63,7 @@ export function replayThinking(model: string, frame: Frame, turns: readonly Merg
 /** The thinking of a turn; undefined if the model, the text or the calls differ from what the model wrote. */
 function stateOf(parts: readonly AssistantTurn[], model: string): ThinkingState | undefined {
   const part = parts.length === 1 ? parts[0] : undefined;
-  const state = part === undefined ? undefined : metadataOf(part, 'anthropic');
+  const state = part === undefined ? undefined : metadataIn(part);
   const content = state?.['content'];
   if (part === undefined || state?.['model'] !== model || typeof state['prefix'] !== 'string' || !Array.isArray(content)) return undefined;
   if (!content.every(isObject)) return undefined;
@@ -59,6 +71,11 @@ function stateOf(parts: readonly AssistantTurn[], model: string): ThinkingState 
   const calls = content.filter((block) => block['type'] === 'tool_use');
   const asked = part.toolCalls.map((call) => [call.id, call.name, call.arguments]);
   const written = calls.map((block) => [block['id'], block['name'], block['input']]);
-  const unchanged = text.trim() === part.text.trim() && isDeepStrictEqual(written, asked);
+  const unchanged = text.trim() === writtenText(part).trim() && isDeepStrictEqual(written, asked);
   return unchanged ? { model, prefix: state['prefix'], content } : undefined;
+}
+
+/** The text as the model wrote it; `text` has a line for each part. */
+function writtenText({ text, parts }: AssistantTurn): string {
+  return parts === undefined ? text : parts.map((part) => (part.type === 'text' ? (part.text ?? '') : '')).join('');
 }
