@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../core/index.ts';
 import { prefixDigest } from '../claude.ts';
 import type { AssistantTurn, MergedTurn } from '../merge-turns.ts';
-import { metadataOf } from '../read.ts';
+import { stateIn, writtenText } from '../turn-state.ts';
 import type { AnthropicMessage, AnthropicRequest, RawBlock } from './schema.ts';
 
 type Frame = Omit<AnthropicRequest, 'messages'>;
@@ -21,16 +21,9 @@ export interface ThinkingState {
   readonly content: readonly RawBlock[];
 }
 
-/** The state of a turn: the message has it, or one of its reasoning parts. */
-function metadataIn(turn: AssistantTurn): Record<string, unknown> | undefined {
-  const own = metadataOf(turn, 'anthropic');
-  if (own !== undefined || turn.parts === undefined) return own;
-  return turn.parts.map((part) => metadataOf(part, 'anthropic')).find((found) => found !== undefined);
-}
-
 /** True if thinking came with the turn, whether or not it is still valid. */
 export function hasThinking(turn: AssistantTurn): boolean {
-  return metadataIn(turn) !== undefined;
+  return stateIn(turn, 'anthropic') !== undefined;
 }
 
 /** The digest of a request that thinking in its answer is bound to. */
@@ -63,7 +56,7 @@ export function replayThinking(model: string, frame: Frame, turns: readonly Merg
 /** The thinking of a turn; undefined if the model, the text or the calls differ from what the model wrote. */
 function stateOf(parts: readonly AssistantTurn[], model: string): ThinkingState | undefined {
   const part = parts.length === 1 ? parts[0] : undefined;
-  const state = part === undefined ? undefined : metadataIn(part);
+  const state = part === undefined ? undefined : stateIn(part, 'anthropic');
   const content = state?.['content'];
   if (part === undefined || state?.['model'] !== model || typeof state['prefix'] !== 'string' || !Array.isArray(content)) return undefined;
   if (!content.every(isObject)) return undefined;
@@ -73,9 +66,4 @@ function stateOf(parts: readonly AssistantTurn[], model: string): ThinkingState 
   const written = calls.map((block) => [block['id'], block['name'], block['input']]);
   const unchanged = text.trim() === writtenText(part).trim() && isDeepStrictEqual(written, asked);
   return unchanged ? { model, prefix: state['prefix'], content } : undefined;
-}
-
-/** The text as the model wrote it; `text` has a line for each part. */
-function writtenText({ text, parts }: AssistantTurn): string {
-  return parts === undefined ? text : parts.map((part) => (part.type === 'text' ? (part.text ?? '') : '')).join('');
 }
