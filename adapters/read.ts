@@ -64,7 +64,7 @@ export function parseArguments(text: string): Record<string, unknown> | undefine
 
 /** The adapter's own entry in the `providerMetadata` of a message or a call. */
 export function metadataOf(
-  holder: { readonly providerMetadata?: Record<string, unknown> | undefined } | ToolCall,
+  holder: { readonly providerMetadata?: Readonly<Record<string, unknown>> | undefined } | ToolCall,
   adapterId: string,
 ): Record<string, unknown> | undefined {
   const own = holder.providerMetadata?.[adapterId];

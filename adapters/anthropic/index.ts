@@ -4,6 +4,7 @@ import { joinURL } from '../base-url.ts';
 import { defineAdapter } from '../define.ts';
 import { asArray } from '../read.ts';
 import { readError } from './errors.ts';
+import { SUPPORTED_OPTIONS } from './options.ts';
 import { buildRequest, VERSION_SUFFIX } from './request.ts';
 import { readAnswer } from './response.ts';
 import { AnthropicDecoder } from './stream.ts';
@@ -50,6 +51,7 @@ export function createAnthropic(): Adapter {
     createDecoder: (context) => new AnthropicDecoder(context),
     readError,
     modelNames: /^claude-/,
+    supports: { parts: ['image', 'document'], options: SUPPORTED_OPTIONS },
     curatedModels: MODELS,
     verify: async (fetchJson, settings) => {
       const list = await fetchJson(joinURL(settings.values['baseURL'] ?? '', '/v1/models?limit=1', VERSION_SUFFIX));

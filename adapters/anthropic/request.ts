@@ -1,13 +1,16 @@
 // A prompt as a Messages request. Pure: no I/O.
-import type { Prompt, Warning } from '../../core/index.ts';
+import type { Prompt, PromptToolResult, Tool, Warning } from '../../core/index.ts';
 import { DEFAULT_MAX_TOKENS, joinURL } from '../base-url.ts';
 import { CLAUDE_ID, takesTemperature } from '../claude.ts';
-import { type MergedTurn, mergeTurns } from '../merge-turns.ts';
+import { JSON_ONLY } from '../claude-thinking.ts';
+import { type AssistantTurn, type MergedTurn, mergeTurns } from '../merge-turns.ts';
 import type { ChatContext, WireRequest } from '../provider.ts';
-import { metadataOf } from '../read.ts';
 import { idMapper, objectSchema } from '../tools.ts';
-import type { AnthropicBlock, AnthropicMessage, AnthropicRequest, CacheControl } from './schema.ts';
-import { replayThinking } from './thinking.ts';
+import { dropExtraMarks, markForCaching, setMarks } from './caching.ts';
+import { type CacheMarks, toBlocks } from './content.ts';
+import { applyOptions } from './options.ts';
+import type { AnthropicBlock, AnthropicMessage, AnthropicRequest, AnthropicTool } from './schema.ts';
+import { hasThinking, replayThinking } from './thinking.ts';
 
 /** The base URL has no version in it, but people paste one with it. */
 export const VERSION_SUFFIX = /\/v1(\/messages)?$/;
@@ -21,65 +24,92 @@ const THINKING_LEFT_OUT: Warning = {
   message:
     'Earlier thinking was not sent. It is only valid with the same model and the exact conversation before it, and one of the two has changed or a part is missing.',
 };
-const EPHEMERAL: CacheControl = { type: 'ephemeral' };
 
 /** A POST to `/v1/messages`. It streams if the caller does, or if the answer may be longer than LARGEST_WHOLE_ANSWER. */
 export function buildRequest(context: ChatContext): WireRequest {
   const { model, prompt, settings } = context;
-  const { body, warnings } = translate(model, prompt);
+  const { body, warnings, marks } = translate(model, prompt);
   const stream = context.stream || body.max_tokens > LARGEST_WHOLE_ANSWER;
   if (stream) body.stream = true;
+  if (marks.length > 0) setMarks(marks);
   if (prompt.cacheControl) markForCaching(body);
+  if (marks.length > 0) dropExtraMarks(body);
   return { url: joinURL(settings.values['baseURL'] ?? '', '/v1/messages', VERSION_SUFFIX), body, stream, warnings };
 }
 
 /** The request without its cache marks. Those move from request to request, so a thinking block is not bound to them. */
-export function translate(model: string, prompt: Prompt): { body: AnthropicRequest; warnings: Warning[] } {
+export function translate(model: string, prompt: Prompt): { body: AnthropicRequest; warnings: Warning[]; marks: CacheMarks } {
   const merged = mergeTurns(prompt.turns);
   const warnings = [...merged.warnings];
+  const marks: CacheMarks = [];
   const frame: Omit<AnthropicRequest, 'messages'> = {
     model,
     max_tokens: prompt.maxTokens ?? DEFAULT_MAX_TOKENS,
-    ...(prompt.system !== undefined && { system: [{ type: 'text' as const, text: prompt.system }] }),
-    ...(prompt.tools.length > 0 && {
-      tools: prompt.tools.map((tool) => ({
-        name: tool.name,
-        ...(tool.description && { description: tool.description }),
-        input_schema: objectSchema(tool.parameters),
-      })),
-    }),
+    ...systemOf(prompt),
+    ...(prompt.tools.length > 0 && { tools: prompt.tools.map((tool) => toTool(tool, marks)) }),
   };
+  const system = prompt.system === undefined ? undefined : frame.system?.[0];
+  if (system !== undefined && prompt.systemCache !== undefined) marks.push({ target: system, cache: prompt.systemCache });
   const mapId = idMapper(CLAUDE_ID);
-  const plain = merged.turns.map((turn) => toMessage(turn, mapId));
+  const plain = merged.turns.map((turn) => toMessage(turn, mapId, marks));
   const messages = replayThinking(model, frame, merged.turns, plain);
-  if (messages === plain && prompt.turns.some((turn) => turn.role === 'assistant' && metadataOf(turn, 'anthropic') !== undefined))
-    warnings.push(THINKING_LEFT_OUT);
+  if (messages === plain && prompt.turns.some((turn) => turn.role === 'assistant' && hasThinking(turn))) warnings.push(THINKING_LEFT_OUT);
   const body: AnthropicRequest = { ...frame, messages };
   trimFinalAssistant(body.messages);
   if (prompt.temperature !== undefined) {
     if (takesTemperature(model)) body.temperature = prompt.temperature;
     else warnings.push({ field: 'config.temperature', message: `${model} does not support temperature, so it was not sent.` });
   }
-  return { body, warnings };
+  if (prompt.options !== undefined) warnings.push(...applyOptions(body, prompt, prompt.options, messages !== plain));
+  return { body, warnings, marks };
 }
 
-function toMessage(turn: MergedTurn, mapId: (id: string) => string): AnthropicMessage {
+function systemOf({ system, options }: Prompt): Pick<AnthropicRequest, 'system'> {
+  const asksForJson = options?.output?.type === 'json';
+  if (system === undefined && !asksForJson) return {};
+  const texts = [...(system === undefined ? [] : [system]), ...(asksForJson ? [JSON_ONLY] : [])];
+  return { system: texts.map((text) => ({ type: 'text', text })) };
+}
+
+function toTool(tool: Tool, marks: CacheMarks): AnthropicTool {
+  const found: AnthropicTool = {
+    name: tool.name,
+    ...(tool.description && { description: tool.description }),
+    input_schema: objectSchema(tool.parameters),
+  };
+  if (tool.cache !== undefined) marks.push({ target: found, cache: tool.cache });
+  return found;
+}
+
+function toMessage(turn: MergedTurn, mapId: (id: string) => string, marks: CacheMarks): AnthropicMessage {
   if (turn.role === 'user') {
-    const results = turn.results.map(
-      (result): AnthropicBlock => ({
-        type: 'tool_result',
-        tool_use_id: mapId(result.toolCallId),
-        content: result.content,
-        ...(result.isError && { is_error: true }),
-      }),
-    );
-    return { role: 'user', content: [...results, ...turn.texts.map((text): AnthropicBlock => ({ type: 'text', text }))] };
+    const results = turn.results.map((result) => toResult(result, mapId, marks));
+    const own = turn.turns.flatMap(({ text, parts }): AnthropicBlock[] => (parts === undefined ? [{ type: 'text', text }] : toBlocks(parts, marks)));
+    return { role: 'user', content: [...results, ...own] };
   }
   const content = turn.turns.flatMap((part): AnthropicBlock[] => [
-    ...(part.text === '' ? [] : [{ type: 'text' as const, text: part.text }]),
+    ...assistantText(part, marks),
     ...part.toolCalls.map((call) => ({ type: 'tool_use' as const, id: mapId(call.id), name: call.name, input: call.arguments })),
   ]);
   return { role: 'assistant', content };
+}
+
+function assistantText({ text, parts }: AssistantTurn, marks: CacheMarks): AnthropicBlock[] {
+  if (parts !== undefined) return toBlocks(parts, marks);
+  return text === '' ? [] : [{ type: 'text', text }];
+}
+
+/** A mark inside a result stands on the result itself. */
+function toResult(result: PromptToolResult, mapId: (id: string) => string, marks: CacheMarks): AnthropicBlock {
+  const block: AnthropicBlock = {
+    type: 'tool_result',
+    tool_use_id: mapId(result.toolCallId),
+    content: result.parts === undefined ? result.content : toBlocks(result.parts, []),
+    ...(result.isError && { is_error: true }),
+  };
+  const cache = result.parts?.findLast((part) => part.cache !== undefined)?.cache;
+  if (cache !== undefined) marks.push({ target: block, cache });
+  return block;
 }
 
 /** A final assistant text may not end in white space. */
@@ -88,13 +118,4 @@ function trimFinalAssistant(messages: AnthropicMessage[]): void {
   const block = last?.content.at(-1);
   if (last?.role !== 'assistant' || block?.['type'] !== 'text') return;
   last.content[last.content.length - 1] = { ...block, text: String(block['text']).trimEnd() };
-}
-
-/** Three of the four marks allowed: the last tool, the last system block, the last block of the last user message. */
-function markForCaching(body: AnthropicRequest): void {
-  const lastUser = body.messages.findLast((message) => message.role === 'user');
-  for (const list of [body.tools, body.system, lastUser?.content]) {
-    const last = list?.at(-1);
-    if (last !== undefined) last.cache_control = EPHEMERAL;
-  }
 }

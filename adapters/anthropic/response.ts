@@ -23,17 +23,28 @@ export function readAnswer(json: unknown, context: ChatContext): ChatEvent[] {
   if (answer['type'] === 'error') throw new StreamError(readErrorObject(answer['error']));
   if (answer['type'] !== 'message' || !Array.isArray(answer['content'])) throw malformed('it is not a message');
   const blocks = answer['content'].map((block) => expectObject(block, 'a content block'));
-  const texts = blocks.flatMap((block): ChatEvent[] =>
-    block['type'] === 'text' ? [{ type: 'text', text: expectText(block['text'], 'the text of a block') }] : [],
-  );
+  const texts = blocks.flatMap(readBlock);
   return [...texts, ...readEnd(blocks, answer['stop_reason'], answer['usage'], context)];
+}
+
+function readBlock(block: RawBlock): ChatEvent[] {
+  if (block['type'] === 'text') return [{ type: 'text', text: expectText(block['text'], 'the text of a block') }];
+  const thought = block['type'] === 'thinking' ? asString(block['thinking']) : undefined;
+  return thought === undefined || thought === '' ? [] : [{ type: 'reasoning', text: thought }];
 }
 
 /**
  * The events that only the end of an answer allows: tool calls, thinking, usage, stop. A call whose `input` is not an object was
- * never finished. When the token limit ends the answer, its last call is cut off too, even if the arguments look complete.
+ * never finished. When the token limit ends the answer, its last call is cut off too, even if the arguments look complete. `started` has the
+ * calls whose pieces have been emitted, with their index.
  */
-export function readEnd(blocks: readonly RawBlock[], stop: unknown, usage: unknown, context: ChatContext): ChatEvent[] {
+export function readEnd(
+  blocks: readonly RawBlock[],
+  stop: unknown,
+  usage: unknown,
+  context: ChatContext,
+  started?: ReadonlyMap<RawBlock, number>,
+): ChatEvent[] {
   const stopReason = readStopReason(stop);
   const events: ChatEvent[] = [];
   let whole = true;
@@ -42,7 +53,8 @@ export function readEnd(blocks: readonly RawBlock[], stop: unknown, usage: unkno
     const name = expectText(block['name'], 'the name of a tool call');
     const input = block['input'] === undefined ? {} : block['input']; // compatible servers leave an empty one out
     if (isObject(input) && !(stopReason === 'max_tokens' && index === blocks.length - 1)) {
-      events.push({ type: 'toolCall', toolCall: { id: asString(block['id']) ?? '', name, arguments: input } });
+      const call = started?.get(block);
+      events.push({ type: 'toolCall', toolCall: { id: asString(block['id']) ?? '', name, arguments: input }, ...(call !== undefined && { index: call }) });
       continue;
     }
     if (stopReason !== 'max_tokens' && stopReason !== 'refusal') throw malformed('the arguments of a tool call are not a JSON object');

@@ -11,6 +11,8 @@ interface OpenBlock {
   readonly block: RawBlock;
   /** Arguments so far, as text. */
   json: string;
+  /** The place among the answer's calls, for a call. */
+  readonly call?: number;
 }
 
 /** Decodes one streamed answer. It throws UPSTREAM_MALFORMED for an event that is not JSON or that belongs to no open block. */
@@ -19,6 +21,9 @@ export class AnthropicDecoder implements StreamDecoder {
   readonly #sse = new SseReader();
   readonly #open = new Map<unknown, OpenBlock>();
   readonly #blocks: RawBlock[] = [];
+  /** The calls among the blocks; absent until there is one. */
+  #calls: Map<RawBlock, number> | undefined;
+  #started = 0;
   #usage: Record<string, unknown> = {};
   #stopReason: unknown;
   #hasBegun = false;
@@ -60,11 +65,10 @@ export class AnthropicDecoder implements StreamDecoder {
         break;
       case 'content_block_start':
         this.#begin(events);
-        this.#open.set(event['index'], { block: { ...expectObject(event['content_block'], 'a content block') }, json: '' });
-        this.#startText(event, events);
+        this.#start(event['index'], { ...expectObject(event['content_block'], 'a content block') }, events);
         break;
       case 'content_block_stop':
-        this.#close(event['index']);
+        this.#close(event['index'], events);
         break;
       case 'message_start':
         this.#addUsage(asObject(event['message'])['usage']);
@@ -97,9 +101,17 @@ export class AnthropicDecoder implements StreamDecoder {
   }
 
   /** A text block may open with its first words. */
-  #startText(event: Record<string, unknown>, events: ChatEvent[]): void {
-    const text = expectText(asObject(event['content_block'])['text'], 'the text of a block');
+  #start(index: unknown, block: RawBlock, events: ChatEvent[]): void {
+    if (block['type'] === 'tool_use') {
+      const call = this.#started++;
+      this.#open.set(index, { block, json: '', call });
+      events.push({ type: 'toolCallStart', index: call, id: asString(block['id']) ?? '', name: expectText(block['name'], 'the name of a tool call') });
+      return;
+    }
+    this.#open.set(index, { block, json: '' });
+    const text = expectText(block['text'], 'the text of a block');
     if (text !== '') events.push({ type: 'text', text });
+    if (block['type'] === 'thinking') pushReasoning(block['thinking'], events);
   }
 
   #delta(event: Record<string, unknown>, events: ChatEvent[]): void {
@@ -114,10 +126,11 @@ export class AnthropicDecoder implements StreamDecoder {
         break;
       }
       case 'input_json_delta':
-        open.json += expectText(delta['partial_json'], 'a piece of a tool call');
+        addJson(open, expectText(delta['partial_json'], 'a piece of a tool call'), events);
         break;
       case 'thinking_delta':
         append(open.block, 'thinking', asString(delta['thinking']) ?? '');
+        pushReasoning(delta['thinking'], events);
         break;
       case 'signature_delta':
         append(open.block, 'signature', asString(delta['signature']) ?? '');
@@ -126,11 +139,17 @@ export class AnthropicDecoder implements StreamDecoder {
   }
 
   /** Calls are emitted at the end of the answer, because only its stop reason says whether the token limit cut them off. */
-  #close(index: unknown): void {
+  #close(index: unknown, events: ChatEvent[]): void {
     const open = this.#open.get(index);
     if (open === undefined) return;
     this.#open.delete(index);
-    this.#blocks.push(finishBlock(open));
+    const block = finishBlock(open);
+    this.#blocks.push(block);
+    if (open.call === undefined) return;
+    this.#calls ??= new Map();
+    this.#calls.set(block, open.call);
+    // Compatible servers send the arguments with the start, and a call without arguments has no piece.
+    if (open.json === '') events.push({ type: 'toolCallDelta', index: open.call, text: JSON.stringify(block['input'] ?? {}) });
   }
 
   /** Later reports overwrite earlier ones; absent or null parts don't. */
@@ -141,8 +160,8 @@ export class AnthropicDecoder implements StreamDecoder {
 
   #finish(events: ChatEvent[]): void {
     this.#stopped = true;
-    for (const index of this.#open.keys()) this.#close(index);
-    events.push(...readEnd(this.#blocks, this.#stopReason, this.#usage, this.#context));
+    for (const index of this.#open.keys()) this.#close(index, events);
+    events.push(...readEnd(this.#blocks, this.#stopReason, this.#usage, this.#context, this.#calls));
   }
 }
 
@@ -154,4 +173,14 @@ function finishBlock({ block, json }: OpenBlock): RawBlock {
 
 function append(block: RawBlock, key: string, text: string): void {
   block[key] = (asString(block[key]) ?? '') + text;
+}
+
+function addJson(open: OpenBlock, text: string, events: ChatEvent[]): void {
+  open.json += text;
+  if (open.call !== undefined && text !== '') events.push({ type: 'toolCallDelta', index: open.call, text });
+}
+
+function pushReasoning(value: unknown, events: ChatEvent[]): void {
+  const text = asString(value) ?? '';
+  if (text !== '') events.push({ type: 'reasoning', text });
 }

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../core/index.ts';
 import { prefixDigest } from '../claude.ts';
 import type { AssistantTurn, MergedTurn } from '../merge-turns.ts';
-import { metadataOf } from '../read.ts';
+import { stateIn, writtenText } from '../turn-state.ts';
 import type { AnthropicMessage, AnthropicRequest, RawBlock } from './schema.ts';
 
 type Frame = Omit<AnthropicRequest, 'messages'>;
@@ -19,6 +19,11 @@ export interface ThinkingState {
   readonly prefix: string;
   /** Every block of the answer, as it came. */
   readonly content: readonly RawBlock[];
+}
+
+/** True if thinking came with the turn, whether or not it is still valid. */
+export function hasThinking(turn: AssistantTurn): boolean {
+  return stateIn(turn, 'anthropic') !== undefined;
 }
 
 /** The digest of a request that thinking in its answer is bound to. */
@@ -51,7 +56,7 @@ export function replayThinking(model: string, frame: Frame, turns: readonly Merg
 /** The thinking of a turn; undefined if the model, the text or the calls differ from what the model wrote. */
 function stateOf(parts: readonly AssistantTurn[], model: string): ThinkingState | undefined {
   const part = parts.length === 1 ? parts[0] : undefined;
-  const state = part === undefined ? undefined : metadataOf(part, 'anthropic');
+  const state = part === undefined ? undefined : stateIn(part, 'anthropic');
   const content = state?.['content'];
   if (part === undefined || state?.['model'] !== model || typeof state['prefix'] !== 'string' || !Array.isArray(content)) return undefined;
   if (!content.every(isObject)) return undefined;
@@ -59,6 +64,6 @@ function stateOf(parts: readonly AssistantTurn[], model: string): ThinkingState 
   const calls = content.filter((block) => block['type'] === 'tool_use');
   const asked = part.toolCalls.map((call) => [call.id, call.name, call.arguments]);
   const written = calls.map((block) => [block['id'], block['name'], block['input']]);
-  const unchanged = text.trim() === part.text.trim() && isDeepStrictEqual(written, asked);
+  const unchanged = text.trim() === writtenText(part).trim() && isDeepStrictEqual(written, asked);
   return unchanged ? { model, prefix: state['prefix'], content } : undefined;
 }

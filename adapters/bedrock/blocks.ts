@@ -21,6 +21,8 @@ interface Call {
   json: string;
   /** All arguments, where they came as a whole. */
   readonly input: Record<string, unknown> | undefined;
+  /** The place among the answer's calls, for a call that comes in pieces. */
+  readonly place: number | undefined;
 }
 
 interface Reasoning {
@@ -36,17 +38,20 @@ type Gathered = Text | Call | Reasoning;
 export class AnswerBlocks {
   readonly #context: ChatContext;
   readonly #blocks = new Map<unknown, Gathered>();
+  #started = 0;
 
   constructor(context: ChatContext) {
     this.#context = context;
   }
 
   /** Only tool calls are opened; text and reasoning begin with their first piece. `input` is there for a call that comes as a whole. */
-  open(index: unknown, start: Record<string, unknown>, input?: Record<string, unknown>): void {
-    if (start['toolUse'] === undefined) return;
+  open(index: unknown, start: Record<string, unknown>, input?: Record<string, unknown>): ChatEvent[] {
+    if (start['toolUse'] === undefined) return [];
     const tool = expectObject(start['toolUse'], 'a tool call');
     const [id, name] = [asString(tool['toolUseId']) ?? '', expectText(tool['name'], 'the name of a tool call')];
-    this.#blocks.set(index, { kind: 'toolUse', id, name, json: '', input });
+    const place = input === undefined ? this.#started++ : undefined;
+    this.#blocks.set(index, { kind: 'toolUse', id, name, json: '', input, place });
+    return place === undefined ? [] : [{ type: 'toolCallStart', index: place, id, name }];
   }
 
   /** Throws UPSTREAM_MALFORMED for a piece that does not belong to its block. */
@@ -56,16 +61,23 @@ export class AnswerBlocks {
       this.#textAt(index).text += text;
       return [{ type: 'text', text }];
     }
-    if (delta['toolUse'] !== undefined)
-      this.#callAt(index).json += expectText(expectObject(delta['toolUse'], 'a piece of a tool call')['input'], 'a piece of a tool call');
-    if (delta['reasoningContent'] !== undefined) addReasoning(this.#reasoningAt(index), asObject(delta['reasoningContent']));
-    return [];
+    if (delta['toolUse'] !== undefined) {
+      const call = this.#callAt(index);
+      const piece = expectText(expectObject(delta['toolUse'], 'a piece of a tool call')['input'], 'a piece of a tool call');
+      call.json += piece;
+      return piece === '' || call.place === undefined ? [] : [{ type: 'toolCallDelta', index: call.place, text: piece }];
+    }
+    if (delta['reasoningContent'] === undefined) return [];
+    const reasoning = asObject(delta['reasoningContent']);
+    addReasoning(this.#reasoningAt(index), reasoning);
+    const thought = asString(reasoning['text']) ?? '';
+    return thought === '' ? [] : [{ type: 'reasoning', text: thought }];
   }
 
   /** The tool calls, and the reasoning that the next request must send back. */
   finish(stopReason: StopReason): ChatEvent[] {
     const blocks = [...this.#blocks.values()];
-    const events = blocks.flatMap((block) => (block.kind === 'toolUse' ? [toCall(block, stopReason, block === blocks.at(-1))] : []));
+    const events = blocks.flatMap((block) => (block.kind === 'toolUse' ? toCall(block, stopReason, block === blocks.at(-1)) : []));
     // A turn that lacks a block is no longer what the model wrote, so its reasoning must not be sent back.
     return events.some((event) => event.type === 'warning') ? events : [...events, ...this.#reasoningState(blocks)];
   }
@@ -111,14 +123,19 @@ function addReasoning(block: Reasoning, delta: Record<string, unknown>): void {
 }
 
 /** When the token limit ends the answer, its last call is cut off even if the arguments look complete: the answer didn't end in `tool_use`. */
-function toCall(block: Call, stopReason: StopReason, isLast: boolean): ChatEvent {
+function toCall(block: Call, stopReason: StopReason, isLast: boolean): ChatEvent[] {
   const args = argumentsOf(block);
   if (stopReason === 'max_tokens' && (args === undefined || isLast)) {
     const message = `A call to ${block.name} was cut off by the token limit and is not included.`;
-    return { type: 'warning', warning: { field: 'message.toolCalls', message } };
+    return [{ type: 'warning', warning: { field: 'message.toolCalls', message } }];
   }
   if (args === undefined) throw malformed('the arguments of a tool call are not a JSON object');
-  return { type: 'toolCall', toolCall: { id: block.id, name: block.name, arguments: args } };
+  const toolCall = { id: block.id, name: block.name, arguments: args };
+  if (block.place === undefined) return [{ type: 'toolCall', toolCall }];
+  const index = block.place;
+  // A call without arguments has no piece.
+  const empty: ChatEvent[] = block.json === '' ? [{ type: 'toolCallDelta', index, text: '{}' }] : [];
+  return [...empty, { type: 'toolCall', toolCall, index }];
 }
 
 /** Undefined for text that is not a JSON object. */

@@ -7,6 +7,7 @@ import { Authorizer, CREDENTIAL_SETTINGS, keyProblem } from './credentials.ts';
 import { controlURL, endpointProblem, regionOf, trustedOrigins } from './endpoints.ts';
 import { readError } from './errors.ts';
 import { DEFAULT_MODEL, MODELS } from './models.ts';
+import { SUPPORTED_OPTIONS } from './options.ts';
 import { buildRequest } from './request.ts';
 import { readAnswer } from './response.ts';
 import { BedrockDecoder } from './stream.ts';
@@ -34,6 +35,7 @@ export function createBedrock(authorizer = new Authorizer()): Adapter {
     createDecoder: (context) => new BedrockDecoder(context),
     readError,
     modelNames: /^(?:arn:aws[a-z-]*:bedrock:|(?:(?:us|eu|apac|jp|au|global)\.)?(?:anthropic|amazon|meta|mistral|cohere|ai21|deepseek|qwen|openai)\.)/,
+    supports: { parts: ['image', 'document'], options: SUPPORTED_OPTIONS },
     curatedModels: MODELS,
     verify,
   });

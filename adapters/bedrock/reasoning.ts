@@ -5,7 +5,8 @@
 import { isObject } from '../../core/index.ts';
 import { prefixDigest } from '../claude.ts';
 import type { AssistantTurn, MergedTurn } from '../merge-turns.ts';
-import { asObject, asString, metadataOf } from '../read.ts';
+import { asObject, asString } from '../read.ts';
+import { stateIn, writtenText } from '../turn-state.ts';
 import type { AssistantBlock, BedrockMessage, BedrockRequest, ReasoningContent } from './schema.ts';
 
 /** The part of a request that comes before its messages. */
@@ -22,7 +23,12 @@ export interface ReasoningState {
 
 /** The digest of a request that reasoning in its answer is bound to; it leaves out cache points. */
 export function digestOf(frame: Frame, messages: readonly BedrockMessage[]): string {
-  return prefixDigest([frame.system ?? null, frame.toolConfig ?? null, messages]);
+  return prefixDigest([frame.system ?? null, frame.toolConfig ?? null, messages.map(withoutPoints)]);
+}
+
+function withoutPoints(message: BedrockMessage): BedrockMessage {
+  const { role, content } = message;
+  return content.some((block) => 'cachePoint' in block) ? { role, content: content.filter((block) => !('cachePoint' in block)) } : message;
 }
 
 /** `plain` with the reasoning put back; `plain` itself if any of it is lost or bound to another conversation or model. */
@@ -53,11 +59,11 @@ function withReasoning(message: BedrockMessage, content: readonly AssistantBlock
 /** The reasoning of a turn; undefined if the model, the text or the calls differ from what the model wrote. */
 function stateOf(parts: readonly AssistantTurn[], model: string): ReasoningState | undefined {
   const part = parts.length === 1 ? parts[0] : undefined;
-  const state = part === undefined ? undefined : metadataOf(part, 'bedrock');
+  const state = part === undefined ? undefined : stateIn(part, 'bedrock');
   const prefix = asString(state?.['prefix']);
   if (part === undefined || state?.['model'] !== model || prefix === undefined) return undefined;
   const content = readContent(state['content']);
-  if (content === undefined || textOf(content).trim() !== part.text.trim()) return undefined;
+  if (content === undefined || textOf(content).trim() !== writtenText(part).trim()) return undefined;
   const ids = content.flatMap((block) => ('toolUse' in block ? [block.toolUse.toolUseId] : []));
   const sameCalls = ids.length === part.toolCalls.length && ids.every((id, at) => id === part.toolCalls[at]?.id);
   return sameCalls ? { model, prefix, content } : undefined;

@@ -3,17 +3,20 @@ import { createHash } from 'node:crypto';
 import type { Prompt, PromptToolResult, Warning } from '../../core/index.ts';
 import { DEFAULT_MAX_TOKENS } from '../base-url.ts';
 import { CLAUDE_ID } from '../claude.ts';
+import { JSON_ONLY } from '../claude-thinking.ts';
 import { type MergedTurn, mergeTurns } from '../merge-turns.ts';
 import type { ChatContext, WireRequest } from '../provider.ts';
-import { metadataOf } from '../read.ts';
 import { idMapper, objectSchema } from '../tools.ts';
+import { stateIn } from '../turn-state.ts';
+import { addCachePoints } from './caching.ts';
+import { BlockMaker } from './content.ts';
 import { runtimeURL } from './endpoints.ts';
 import { EVENT_STREAM } from './frames.ts';
-import { isMistral, isNova, takesCachePoints, takesResultStatus, takesTemperature } from './models.ts';
+import { isMistral, takesCachePoints, takesResultStatus, takesTemperature } from './models.ts';
+import { applyOptions } from './options.ts';
 import { type Frame, replayReasoning } from './reasoning.ts';
-import type { BedrockBlock, BedrockMessage, BedrockRequest, BedrockTool, CachePoint } from './schema.ts';
+import type { BedrockBlock, BedrockMessage, BedrockRequest, BedrockTool } from './schema.ts';
 
-const CACHE_POINT: CachePoint = { cachePoint: { type: 'default' } };
 /** Bedrock refuses a tool result without content. */
 const NO_OUTPUT = '(no output)';
 const REASONING_LEFT_OUT: Warning = {
@@ -26,7 +29,7 @@ const REASONING_LEFT_OUT: Warning = {
 export function buildRequest(context: ChatContext): WireRequest {
   const { model, prompt, settings, stream } = context;
   const { body, warnings } = translate(model, prompt);
-  if (prompt.cacheControl && takesCachePoints(model)) markForCaching(body, model);
+  if (takesCachePoints(model)) addCachePoints(body, model, prompt);
   return {
     url: runtimeURL(settings, `/model/${encodeSegment(model)}/converse${stream ? '-stream' : ''}`),
     headers: { accept: stream ? EVENT_STREAM : 'application/json' },
@@ -41,11 +44,12 @@ export function translate(model: string, prompt: Prompt): { body: BedrockRequest
   const merged = mergeTurns(prompt.turns);
   const tools = toTools(prompt);
   const frame: Frame = {
-    ...(prompt.system !== undefined && { system: [{ text: prompt.system }] }),
+    ...systemOf(prompt),
     ...(tools.length > 0 && { toolConfig: { tools } }),
   };
   const ids = isMistral(model) ? mistralId : idMapper(CLAUDE_ID);
-  const plain = merged.turns.map((turn) => toMessage(turn, ids, takesResultStatus(model)));
+  const maker = new BlockMaker(model);
+  const plain = merged.turns.map((turn) => toMessage(turn, ids, takesResultStatus(model), maker));
   const messages = replayReasoning(model, frame, merged.turns, plain);
   const hasTemperature = prompt.temperature !== undefined && takesTemperature(model);
   const body: BedrockRequest = {
@@ -53,12 +57,19 @@ export function translate(model: string, prompt: Prompt): { body: BedrockRequest
     messages: withTrimmedEnd(messages),
     inferenceConfig: { maxTokens: prompt.maxTokens ?? DEFAULT_MAX_TOKENS, ...(hasTemperature && { temperature: prompt.temperature }) },
   };
-  return { body, warnings: [...merged.warnings, ...warningsFor(model, prompt, messages !== plain)] };
+  const warnings = [...merged.warnings, ...warningsFor(model, prompt, messages !== plain)];
+  if (prompt.options !== undefined) warnings.push(...applyOptions(body, model, prompt, prompt.options, messages !== plain));
+  return { body, warnings };
+}
+
+function systemOf({ system, options }: Prompt): Pick<Frame, 'system'> {
+  const texts = [...(system === undefined ? [] : [system]), ...(options?.output?.type === 'json' ? [JSON_ONLY] : [])];
+  return texts.length === 0 ? {} : { system: texts.map((text) => ({ text })) };
 }
 
 function warningsFor(model: string, prompt: Prompt, replayed: boolean): Warning[] {
   const warnings: Warning[] = [];
-  const hasReasoning = prompt.turns.some((turn) => turn.role === 'assistant' && metadataOf(turn, 'bedrock') !== undefined);
+  const hasReasoning = prompt.turns.some((turn) => turn.role === 'assistant' && stateIn(turn, 'bedrock') !== undefined);
   if (hasReasoning && !replayed) warnings.push(REASONING_LEFT_OUT);
   if (prompt.temperature !== undefined && !takesTemperature(model))
     warnings.push({ field: 'config.temperature', message: `${model} is not known to support temperature, so it was not sent.` });
@@ -80,22 +91,25 @@ function toTools(prompt: Prompt): BedrockTool[] {
   }));
 }
 
-function toMessage(turn: MergedTurn, mapId: (id: string) => string, hasStatus: boolean): BedrockMessage {
+function toMessage(turn: MergedTurn, mapId: (id: string) => string, hasStatus: boolean, maker: BlockMaker): BedrockMessage {
   if (turn.role === 'user') {
-    const results = turn.results.map((result) => toResult(result, mapId, hasStatus));
-    return { role: 'user', content: [...results, ...turn.texts.map((text) => ({ text }))] };
+    const results = turn.results.map((result) => toResult(result, mapId, hasStatus, maker));
+    const own = turn.turns.flatMap(({ text, parts }): BedrockBlock[] => (parts === undefined ? [{ text }] : maker.toBlocks(parts)));
+    return { role: 'user', content: [...results, ...own] };
   }
   const content = turn.turns.flatMap((part): BedrockBlock[] => [
-    ...(part.text === '' ? [] : [{ text: part.text }]),
+    ...(part.parts !== undefined ? maker.toBlocks(part.parts) : part.text === '' ? [] : [{ text: part.text }]),
     ...part.toolCalls.map((call) => ({ toolUse: { toolUseId: mapId(call.id), name: call.name, input: call.arguments } })),
   ]);
   return { role: 'assistant', content };
 }
 
-function toResult(result: PromptToolResult, mapId: (id: string) => string, hasStatus: boolean): BedrockBlock {
+function toResult(result: PromptToolResult, mapId: (id: string) => string, hasStatus: boolean, maker: BlockMaker): BedrockBlock {
   const text = result.content.trim() === '' ? NO_OUTPUT : result.content;
   const status = result.isError ? 'error' : 'success';
-  return { toolResult: { toolUseId: mapId(result.toolCallId), content: [{ text }], ...(hasStatus && { status }) } };
+  const content = result.parts === undefined ? [{ text }] : maker.toResult(result.parts);
+  if (content.length === 0) content.push({ text });
+  return { toolResult: { toolUseId: mapId(result.toolCallId), content, ...(hasStatus && { status }) } };
 }
 
 /** Mistral wants nine letters and digits. */
@@ -109,13 +123,6 @@ function withTrimmedEnd(messages: BedrockMessage[]): BedrockMessage[] {
   const block = last?.content.at(-1);
   if (last?.role !== 'assistant' || block === undefined || !('text' in block)) return messages;
   return [...messages.slice(0, -1), { role: 'assistant', content: [...last.content.slice(0, -1), { text: block.text.trimEnd() }] }];
-}
-
-/** Three of the four points allowed: after the tools, the system text and the last user message. Nova caches no tools. */
-function markForCaching(body: BedrockRequest, model: string): void {
-  body.system?.push(CACHE_POINT);
-  if (!isNova(model)) body.toolConfig?.tools.push(CACHE_POINT);
-  body.messages.findLast((message) => message.role === 'user')?.content.push(CACHE_POINT);
 }
 
 /** Encodes a path segment. AWS signs the encoded path, so the characters that `encodeURIComponent` leaves are encoded too. */

@@ -3,7 +3,8 @@
 
 /** A list element of its own, after the elements that it marks for caching. */
 export interface CachePoint {
-  cachePoint: { type: 'default' };
+  /** Five minutes without a ttl. */
+  cachePoint: { type: 'default'; ttl?: '1h' };
 }
 
 /** A tool call of the model; `input` is its arguments. */
@@ -19,8 +20,15 @@ export type ReasoningContent = { reasoningText: { text: string; signature: strin
 /** Blocks of an assistant message, as answers bring them and requests send them back. */
 export type AssistantBlock = { text: string } | { toolUse: ToolUse } | { reasoningContent: ReasoningContent };
 
+/** An image or a document; `bytes` is base64. */
+export type MediaBlock = { image: { format: string; source: { bytes: string } } } | { document: { format: string; name: string; source: { bytes: string } } };
+
 /** A content block of a request. */
-export type BedrockBlock = AssistantBlock | { toolResult: { toolUseId: string; content: { text: string }[]; status?: 'success' | 'error' } } | CachePoint;
+export type BedrockBlock =
+  | AssistantBlock
+  | MediaBlock
+  | { toolResult: { toolUseId: string; content: ({ text: string } | MediaBlock)[]; status?: 'success' | 'error' } }
+  | CachePoint;
 
 /** One message of a request; roles alternate. */
 export interface BedrockMessage {
@@ -35,6 +43,10 @@ export type BedrockTool = { toolSpec: { name: string; description: string; input
 export interface BedrockRequest {
   system?: ({ text: string } | CachePoint)[];
   messages: BedrockMessage[];
-  toolConfig?: { tools: BedrockTool[] };
-  inferenceConfig: { maxTokens: number; temperature?: number };
+  toolConfig?: { tools: BedrockTool[]; toolChoice?: { auto: object } | { any: object } | { tool: { name: string } } };
+  inferenceConfig: { maxTokens: number; temperature?: number; topP?: number; stopSequences?: string[] };
+  outputConfig?: { effort?: string; textFormat?: { type: 'json_schema'; structure: { jsonSchema: { schema: string; name?: string } } } };
+  additionalModelRequestFields?: Record<string, unknown>;
+  requestMetadata?: Record<string, string>;
+  serviceTier?: { type: string };
 }

@@ -55,8 +55,7 @@ export class BedrockDecoder implements StreamDecoder {
     switch (type) {
       case 'contentBlockStart': {
         const event = parsed(payload);
-        this.#blocks.open(event['contentBlockIndex'], expectObject(event['start'], 'the start of a block'));
-        return [];
+        return this.#blocks.open(event['contentBlockIndex'], expectObject(event['start'], 'the start of a block'));
       }
       case 'contentBlockDelta': {
         const event = parsed(payload);

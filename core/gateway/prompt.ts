@@ -79,6 +79,8 @@ export const PROMPT_OPTIONS = [
 /** A conversation in the form that adapters translate. */
 export interface Prompt {
   readonly system: string | undefined;
+  /** Set if the system text was marked for caching; the last mark counts. */
+  readonly systemCache?: ContentPart['cache'] | undefined;
   readonly turns: readonly Turn[];
   readonly tools: readonly Tool[];
   /** Undefined if the request does not set it. */
@@ -104,6 +106,7 @@ interface CheckedMessage {
 export function toPrompt(request: ChatRequest): Prompt {
   const warnings: Warning[] = [];
   const system: string[] = [];
+  let systemCache: ContentPart['cache'];
   const turns: Turn[] = [];
   const pending = new PendingCalls();
   const messages: readonly CheckedMessage[] = request.messages;
@@ -115,7 +118,9 @@ export function toPrompt(request: ChatRequest): Prompt {
       continue;
     }
     if (message.role === 'system') {
-      if (!isBlank(message.content)) system.push(textOf(message.content));
+      if (isBlank(message.content)) continue;
+      system.push(textOf(message.content));
+      if (typeof message.content === 'object') systemCache = message.content.findLast(({ cache }) => cache !== undefined)?.cache ?? systemCache;
       continue;
     }
     if (isBlank(message.content) && (message.toolCalls ?? []).length === 0) {
@@ -131,6 +136,7 @@ export function toPrompt(request: ChatRequest): Prompt {
   const options = optionsOf(request);
   return {
     system: system.length === 0 ? undefined : system.join('\n\n'),
+    ...(systemCache !== undefined && { systemCache }),
     turns,
     tools: flattenTools(request.tools ?? [], warnings),
     maxTokens: request.config?.maxTokens,

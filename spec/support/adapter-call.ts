@@ -91,12 +91,15 @@ export function providerErrorOf(read: () => unknown): ProviderError {
   throw new Error('no provider error was thrown');
 }
 
-/** The events with neighbouring texts joined: what must not depend on where the bytes were cut. */
+/** The events with neighbouring texts, reasoning and pieces of a call joined: what must not depend on where the bytes were cut. */
 export function joinTexts(events: readonly ChatEvent[]): ChatEvent[] {
   const joined: ChatEvent[] = [];
   for (const event of events) {
     const last = joined.at(-1);
     if (event.type === 'text' && last?.type === 'text') joined[joined.length - 1] = { type: 'text', text: last.text + event.text };
+    else if (event.type === 'reasoning' && last?.type === 'reasoning') joined[joined.length - 1] = { type: 'reasoning', text: last.text + event.text };
+    else if (event.type === 'toolCallDelta' && last?.type === 'toolCallDelta' && last.index === event.index)
+      joined[joined.length - 1] = { ...last, text: last.text + event.text };
     else joined.push(event);
   }
   return joined;
@@ -244,4 +247,11 @@ export function resolveNames(t: Test, resolver: (hostname: string) => dns.Lookup
     syncBuiltinESMExports();
   });
   return asked;
+}
+
+/** What a stream and a whole answer have in common: calls without their pieces. */
+export function withoutPieces(events: readonly ChatEvent[]): ChatEvent[] {
+  return events
+    .filter(({ type }) => type !== 'toolCallStart' && type !== 'toolCallDelta')
+    .map((event) => (event.type === 'toolCall' ? { type: 'toolCall', toolCall: event.toolCall } : event));
 }

@@ -3,7 +3,7 @@ import { createAnthropic } from '../../../adapters/anthropic/index.ts';
 import { readAnswer } from '../../../adapters/anthropic/response.ts';
 import { AnthropicDecoder } from '../../../adapters/anthropic/stream.ts';
 import type { ChatEvent } from '../../../core/index.ts';
-import { contextFor, decodeAll, joinTexts, providerErrorOf } from '../../support/adapter-call.ts';
+import { contextFor, decodeAll, joinTexts, providerErrorOf, withoutPieces } from '../../support/adapter-call.ts';
 
 const context = contextFor(createAnthropic(), 'claude-sonnet-5-5');
 type Event = Record<string, unknown> & { type: string };
@@ -74,9 +74,10 @@ const WHOLE = {
 };
 
 t.test('the whole and the streamed form of the same answer give the same events', async (t) => {
-  const events = withoutPrompt(decode(RICH));
+  const events = withoutPieces(withoutPrompt(decode(RICH)));
   t.same(events, readAnswer(WHOLE, context));
   t.match(events, [
+    { type: 'reasoning', text: 'Höm, 🎈' },
     { type: 'text', text: 'Grüße \n\nevent: message_stop\u2028🎈' },
     { type: 'toolCall', toolCall: { id: 'toolu_1', name: 'get_weather', arguments: { city: 'Oslo ü' } } },
     { type: 'toolCall', toolCall: { id: 'toolu_2', arguments: {} } },
@@ -93,7 +94,7 @@ for (const [name, end] of [
 ] as const) {
   t.test(`the events do not depend on where the bytes are cut, with ${name}`, async (t) => {
     const bytes = Buffer.from(wire(RICH, end));
-    const expected = JSON.stringify(readAnswer(WHOLE, context));
+    const expected = JSON.stringify(withoutPrompt(decode(RICH)));
     for (let offset = 0; offset <= bytes.length; offset += 1) {
       const events = JSON.stringify(withoutPrompt(joinTexts(decodeAll(new AnthropicDecoder(context), [bytes.subarray(0, offset), bytes.subarray(offset)]))));
       if (events !== expected) t.equal(events, expected, `cut at ${offset}`);
@@ -218,4 +219,26 @@ t.test('what the prompt has used is told with the first block, since the call is
   t.match(ofType(decoder.push(Buffer.from(wire([begin({ input_tokens: 10, cache_read_input_tokens: 500, output_tokens: 1 })]))), 'usage'), []);
   t.match(ofType(decoder.push(Buffer.from(wire([start(0, { type: 'text', text: '' })]))), 'usage'), [{ usage }]);
   t.same(ofType(decoder.push(Buffer.from(wire([stop(0), start(1, { type: 'text', text: '' })]))), 'usage'), [], 'once');
+});
+
+t.test('thinking and the arguments of calls leave while they are written; the call at the end has the index of its pieces', async (t) => {
+  const events = decodeAll(new AnthropicDecoder(context), [wire(RICH)]);
+  t.same(ofType(events, 'reasoning'), [
+    { type: 'reasoning', text: 'Höm, ' },
+    { type: 'reasoning', text: '🎈' },
+  ]);
+  t.same(
+    events.filter(({ type }) => type === 'toolCallStart' || type === 'toolCallDelta'),
+    [
+      { type: 'toolCallStart', index: 0, id: 'toolu_1', name: 'get_weather' },
+      { type: 'toolCallDelta', index: 0, text: '{"city": "Os' },
+      { type: 'toolCallDelta', index: 0, text: 'lo ü"}' },
+      { type: 'toolCallStart', index: 1, id: 'toolu_2', name: 'get_weather' },
+      { type: 'toolCallDelta', index: 1, text: '{}' },
+    ],
+  );
+  t.match(ofType(events, 'toolCall'), [
+    { index: 0, toolCall: { id: 'toolu_1' } },
+    { index: 1, toolCall: { id: 'toolu_2' } },
+  ]);
 });

@@ -19,12 +19,20 @@ t.test('text leaves at once', async (t) => {
 });
 
 t.test('gotcha 7: pieces of a tool call’s input are joined before they are parsed', async (t) => {
-  t.same(withInput('{"ci', 'ty":"Os', '', 'lo"}').finish('tool_use'), [{ type: 'toolCall', toolCall: { id: 't1', name: 'f', arguments: { city: 'Oslo' } } }]);
+  t.same(withInput('{"ci', 'ty":"Os', '', 'lo"}').finish('tool_use'), [
+    { type: 'toolCall', toolCall: { id: 't1', name: 'f', arguments: { city: 'Oslo' } }, index: 0 },
+  ]);
 });
 
 t.test('no input at all stands for no arguments', async (t) => {
-  t.match(withInput().finish('tool_use'), [{ type: 'toolCall', toolCall: { arguments: {} } }]);
-  t.match(withInput('').finish('end_turn'), [{ type: 'toolCall', toolCall: { arguments: {} } }]);
+  t.match(withInput().finish('tool_use'), [
+    { type: 'toolCallDelta', text: '{}' },
+    { type: 'toolCall', toolCall: { arguments: {} } },
+  ]);
+  t.match(withInput('').finish('end_turn'), [
+    { type: 'toolCallDelta', text: '{}' },
+    { type: 'toolCall', toolCall: { arguments: {} } },
+  ]);
 });
 
 t.test('a call cut off by the token limit is left out with a warning', async (t) => {
@@ -37,7 +45,7 @@ t.test('a call with another block behind it was complete before the token limit 
   const blocks = withInput();
   blocks.open(1, { toolUse: { toolUseId: 't2', name: 'g' } });
   blocks.add(1, { toolUse: { input: '{"a' } });
-  t.match(blocks.finish('max_tokens'), [{ type: 'toolCall', toolCall: { id: 't1' } }, { type: 'warning' }]);
+  t.match(blocks.finish('max_tokens'), [{ type: 'toolCallDelta', text: '{}' }, { type: 'toolCall', toolCall: { id: 't1' } }, { type: 'warning' }]);
 });
 
 t.test('broken arguments without the token limit are damage', async (t) => {
@@ -62,6 +70,7 @@ t.test('pieces of reasoning make the state of a Claude model, in order', async (
   blocks.add(2, { text: ' \n' });
   blocks.open(3, TOOL);
   t.match(blocks.finish('tool_use'), [
+    { type: 'toolCallDelta', text: '{}' },
     { type: 'toolCall' },
     {
       type: 'providerMetadata',

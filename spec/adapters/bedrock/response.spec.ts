@@ -86,5 +86,11 @@ t.test('reasoning is no text; its state rides in providerMetadata', async (t) =>
   const content = [{ reasoningContent: { reasoningText: { text: 'hm', signature: 's' } } }, { text: 'x' }];
   const events = readAnswer(answer(content), contextOf());
   t.equal(textOf(events), 'x');
-  t.match(events, [{ type: 'text' }, { type: 'providerMetadata', providerMetadata: { bedrock: { content } } }, { type: 'usage' }, { type: 'stop' }]);
+  t.match(events, [
+    { type: 'reasoning', text: 'hm' },
+    { type: 'text' },
+    { type: 'providerMetadata', providerMetadata: { bedrock: { content } } },
+    { type: 'usage' },
+    { type: 'stop' },
+  ]);
 });

@@ -1,0 +1,80 @@
+// The parts of messages in Converse's words. Pure: no I/O.
+import { type ContentPart, invalidRequest } from '../../core/index.ts';
+import { takesCachePoints } from './models.ts';
+import type { BedrockBlock, CachePoint, MediaBlock } from './schema.ts';
+
+const IMAGES: Readonly<Record<string, string>> = { 'image/jpeg': 'jpeg', 'image/png': 'png', 'image/gif': 'gif', 'image/webp': 'webp' };
+const DOCUMENTS: Readonly<Record<string, string>> = {
+  'application/pdf': 'pdf',
+  'text/csv': 'csv',
+  'application/msword': 'doc',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
+  'application/vnd.ms-excel': 'xls',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
+  'text/html': 'html',
+  'text/plain': 'txt',
+  'text/markdown': 'md',
+};
+
+/** The element behind what may be cached. */
+export function cachePoint(cache: ContentPart['cache']): CachePoint {
+  return { cachePoint: { type: 'default', ...(cache === '1h' && { ttl: cache }) } };
+}
+
+/** Makes the blocks of one request: the names of its documents differ, as Bedrock demands. */
+export class BlockMaker {
+  readonly #takesCachePoints: boolean;
+  readonly #names = new Set<string>();
+
+  constructor(model: string) {
+    this.#takesCachePoints = takesCachePoints(model);
+  }
+
+  /**
+   * The blocks of a turn. Reasoning is left out: a model takes its own back with its signatures only. Throws INVALID_REQUEST for a URL, and for a
+   * file type that Bedrock does not read.
+   */
+  toBlocks(parts: readonly ContentPart[]): BedrockBlock[] {
+    return parts.flatMap((part): BedrockBlock[] => {
+      const block = this.#toBlock(part);
+      if (block === undefined) return [];
+      return part.cache === undefined || !this.#takesCachePoints ? [block] : [block, cachePoint(part.cache)];
+    });
+  }
+
+  /** The blocks inside a tool's result, which has no cache points. */
+  toResult(parts: readonly ContentPart[]): ({ text: string } | MediaBlock)[] {
+    return parts.flatMap((part) => this.#toBlock(part) ?? []);
+  }
+
+  #toBlock(part: ContentPart): { text: string } | MediaBlock | undefined {
+    const { type, text = '', mediaType = '', data = '' } = part;
+    if (type === 'text') return text.trim() === '' ? undefined : { text };
+    if (type === 'reasoning') return undefined;
+    if (part.url !== undefined)
+      throw invalidRequest('messages', `have ${type === 'document' ? 'a' : 'an'} ${type} with a URL, which Bedrock does not fetch; send its data`);
+    if (type === 'image') return { image: { format: formatOf(IMAGES, 'an image', mediaType), source: { bytes: data } } };
+    const name = this.#nameOf(part.name);
+    if (part.text !== undefined) return { document: { format: 'txt', name, source: { bytes: Buffer.from(part.text).toString('base64') } } };
+    return { document: { format: formatOf(DOCUMENTS, 'a document', mediaType), name, source: { bytes: data } } };
+  }
+
+  #nameOf(given: string | undefined): string {
+    const clean =
+      (given ?? '')
+        .replace(/[^a-zA-Z0-9\s\-()[\]]/g, '-')
+        .replace(/\s+/g, ' ')
+        .trim()
+        .slice(0, 190) || 'document';
+    let name = clean;
+    for (let n = 2; this.#names.has(name); n += 1) name = `${clean} ${n}`;
+    this.#names.add(name);
+    return name;
+  }
+}
+
+function formatOf(formats: Readonly<Record<string, string>>, what: string, mediaType: string): string {
+  const format = Object.hasOwn(formats, mediaType) ? formats[mediaType] : undefined;
+  if (format === undefined) throw invalidRequest('messages', `have ${what} of type ${mediaType}; Bedrock takes ${Object.keys(formats).join(', ')}`);
+  return format;
+}

@@ -1,0 +1,15 @@
+// The provider's own state in a turn of the assistant. Pure: no I/O.
+import type { AssistantTurn } from './merge-turns.ts';
+import { metadataOf } from './read.ts';
+
+/** The state of a turn: the message has it, or one of its reasoning parts. */
+export function stateIn(turn: AssistantTurn, adapterId: string): Record<string, unknown> | undefined {
+  const own = metadataOf(turn, adapterId);
+  if (own !== undefined || turn.parts === undefined) return own;
+  return turn.parts.map((part) => metadataOf(part, adapterId)).find((found) => found !== undefined);
+}
+
+/** The text as the model wrote it; `text` has a line for each part. */
+export function writtenText({ text, parts }: AssistantTurn): string {
+  return parts === undefined ? text : parts.map((part) => (part.type === 'text' ? (part.text ?? '') : '')).join('');
+}

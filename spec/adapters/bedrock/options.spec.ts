@@ -1,0 +1,94 @@
+import t from 'tap';
+import { buildRequest } from '../../../adapters/bedrock/request.ts';
+import type { BedrockRequest } from '../../../adapters/bedrock/schema.ts';
+import { AnswerBlocks } from '../../../adapters/bedrock/blocks.ts';
+import type { Prompt } from '../../../core/index.ts';
+import { CLAUDE, contextOf, LLAMA, NOVA } from './help.ts';
+
+const HAIKU = 'us.anthropic.claude-haiku-4-5-20251001-v1:0';
+const TOOL = { name: 'f' };
+const IMAGE = { type: 'image', mediaType: 'image/png', data: 'AAAA' } as const;
+const SENT = { image: { format: 'png', source: { bytes: 'AAAA' } } };
+const POINT = { cachePoint: { type: 'default' } };
+
+function build(prompt: Partial<Prompt>, model = CLAUDE) {
+  const { body, warnings } = buildRequest(contextOf(prompt, { model }));
+  return { body: body as BedrockRequest, fields: warnings.map(({ field }) => field) };
+}
+
+t.test('sampling by model', async (t) => {
+  const options = { topP: 0.5, topK: 3, stop: ['END'] };
+  t.match(build({ options }, HAIKU).body, { inferenceConfig: { topP: 0.5, stopSequences: ['END'] }, additionalModelRequestFields: { top_k: 3 } });
+  t.match(build({ options }, NOVA).body, { additionalModelRequestFields: { inferenceConfig: { topK: 3 } } });
+  t.same(build({ options }, LLAMA).fields, ['config.topK']);
+  t.same(build({ options }).fields.sort(), ['config.topK', 'config.topP']);
+});
+
+t.test('tool choice, schema, tier and labels', async (t) => {
+  t.same(build({ tools: [TOOL], options: { toolChoice: 'required' } }, NOVA).body.toolConfig?.toolChoice, { any: {} });
+  t.same(build({ tools: [TOOL], options: { toolChoice: { name: 'f' } } }, HAIKU).body.toolConfig?.toolChoice, { tool: { name: 'f' } });
+  t.same(build({ tools: [TOOL], options: { toolChoice: 'none' } }).fields, ['toolChoice']);
+  t.same(build({ tools: [TOOL], options: { toolChoice: 'required' } }).fields, ['toolChoice']);
+  const schema = { type: 'object' };
+  const { body } = build({ options: { output: { type: 'json_schema', schema, name: 'n' }, serviceTier: 'flex', metadata: { a: 'b' } } });
+  t.match(body, {
+    outputConfig: { textFormat: { type: 'json_schema', structure: { jsonSchema: { schema: '{"type":"object"}', name: 'n' } } } },
+    serviceTier: { type: 'flex' },
+    requestMetadata: { a: 'b' },
+  });
+  const plain = build({ options: { output: { type: 'json' } } });
+  t.match(plain.body.system, [{ text: /JSON/ }]);
+  t.same(plain.fields, ['config.output']);
+});
+
+t.test('reasoning by family', async (t) => {
+  t.same(build({ options: { reasoning: { effort: 'high' } } }).body.outputConfig, { effort: 'high' });
+  t.same(build({ options: { reasoning: { effort: 'low' } } }, HAIKU).body.additionalModelRequestFields, { thinking: { type: 'enabled', budget_tokens: 2048 } });
+  t.same(build({ options: { reasoning: { effort: 'max' } } }, 'openai.gpt-oss-20b-1:0').body.additionalModelRequestFields, { reasoning_effort: 'high' });
+  t.same(build({ options: { reasoning: { effort: 'low' } } }, LLAMA).fields, ['config.reasoning.effort']);
+});
+
+t.test('images and documents, also in results; what Bedrock can’t take is refused', async (t) => {
+  const pdf = { type: 'document', mediaType: 'application/pdf', data: 'AAAA', name: 'a_b.pdf' } as const;
+  const { body } = build({ turns: [{ role: 'user', text: 'look', parts: [{ type: 'text', text: 'look', cache: '1h' }, IMAGE, pdf, pdf] }] });
+  t.same(body.messages[0]?.content, [
+    { text: 'look' },
+    { cachePoint: { type: 'default', ttl: '1h' } },
+    SENT,
+    { document: { format: 'pdf', name: 'a-b-pdf', source: { bytes: 'AAAA' } } },
+    { document: { format: 'pdf', name: 'a-b-pdf 2', source: { bytes: 'AAAA' } } },
+  ]);
+  const turns: Prompt['turns'] = [
+    { role: 'user', text: 'see' },
+    { role: 'assistant', text: '', toolCalls: [{ id: 'c', name: 'f', arguments: {} }] },
+    { role: 'tool', results: [{ toolCallId: 'c', toolName: 'f', content: '', isError: false, parts: [IMAGE] }] },
+  ];
+  t.match(build({ turns }).body.messages[2]?.content, [{ toolResult: { content: [SENT] } }]);
+  for (const part of [
+    { type: 'image', url: 'https://a.test/b.png' },
+    { ...IMAGE, mediaType: 'image/tiff' },
+  ] as const) {
+    t.throws(() => build({ turns: [{ role: 'user', text: '', parts: [part] }] }), { code: 'INVALID_REQUEST' });
+  }
+});
+
+t.test('of more than four cache points the last ones stay; other models get none', async (t) => {
+  const parts = ['1', '2', '3', '4'].map((text) => ({ type: 'text', text, cache: '5m' }) as const);
+  const prompt: Partial<Prompt> = { turns: [{ role: 'user', text: 'x', parts }], tools: [{ name: 'f', cache: '5m' }], system: 's', systemCache: '5m' };
+  const { body } = build(prompt);
+  t.equal(body.toolConfig?.tools.length, 1);
+  t.same(body.system, [{ text: 's' }]);
+  t.same(body.messages[0]?.content.filter((block) => 'cachePoint' in block).length, 4);
+  const few = build({ ...prompt, turns: [{ role: 'user', text: 'hi' }] }).body;
+  t.same(few.system, [{ text: 's' }, POINT]);
+  t.same(few.toolConfig?.tools[1], POINT);
+  t.same(build(prompt, LLAMA).body.messages[0]?.content.length, 4);
+});
+
+t.test('reasoning and calls leave while they are written', async (t) => {
+  const blocks = new AnswerBlocks(contextOf());
+  t.same(blocks.add(0, { reasoningContent: { text: 'hm' } }), [{ type: 'reasoning', text: 'hm' }]);
+  t.same(blocks.open(1, { toolUse: { toolUseId: 'a', name: 'f' } }), [{ type: 'toolCallStart', index: 0, id: 'a', name: 'f' }]);
+  t.same(blocks.add(1, { toolUse: { input: '{"b":1}' } }), [{ type: 'toolCallDelta', index: 0, text: '{"b":1}' }]);
+  t.match(blocks.finish('tool_use'), [{ type: 'toolCall', index: 0, toolCall: { id: 'a', arguments: { b: 1 } } }]);
+});
