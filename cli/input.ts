@@ -63,7 +63,8 @@ function joined(argument: string, piped: string): string {
 }
 
 function patienceFor(input: Readable): number {
-  const isSocket = 'fd' in input && typeof input.fd === 'number' && fstatSync(input.fd).isSocket();
+  // With `bigint`: after a plain fstat of a pipe, Node 20 no longer follows links to packages, and the next `require` fails.
+  const isSocket = 'fd' in input && typeof input.fd === 'number' && fstatSync(input.fd, { bigint: true }).isSocket();
   return isSocket ? PATIENCE_MS.socket : PATIENCE_MS.pipe;
 }
 

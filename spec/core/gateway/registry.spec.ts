@@ -35,7 +35,7 @@ t.test('a long or odd name is shown short and on one line', async (t) => {
 
 t.test('two adapters can not share a name', async (t) => {
   t.throws(() => new AdapterRegistry([one, steppedAdapter([], { id: 'uno' })]), { message: /Two adapters have the name uno/ });
-  t.throws(() => new AdapterRegistry([one, steppedAdapter([], { id: 'x', aliases: ['one'] })]), { message: /called one/ });
+  t.throws(() => new AdapterRegistry([one, steppedAdapter([], { id: 'x', aliases: ['one'] })]), { message: /Two adapters have the name one/ });
 });
 
 t.test('metadata has the fields of the contract, and a base URL where there is one', async (t) => {
