@@ -43,8 +43,8 @@ export { holdsMoreThan, isObject, type JsonObject, type JsonValue, MAX_JSON_VALU
 export { toJsonText } from './json-text.ts';
 export { KeyStore } from './keys/key-store.ts';
 export { type Accounts, KEY_PREFIX, type KeyLimits, type NamedKey } from './keys/named-key.ts';
-export type { Adapter, AdapterCall, AnswerPiece, ChatCall, ChatEvent, EventSink, ReportedUsage, StreamSink, UpstreamTimeouts } from './ports.ts';
 export { nearest } from './near-miss.ts';
+export type { Adapter, AdapterCall, AnswerPiece, ChatCall, ChatEvent, EventSink, ReportedUsage, StreamSink, UpstreamTimeouts } from './ports.ts';
 export { ReusedTimer } from './reused-timer.ts';
 export { ModelRouter, type OfferedModel } from './routing/model-router.ts';
 export type { ModelAlias, ModelsDocument, ModelTable, ModelTarget } from './routing/model-table.ts';

@@ -1,68 +1,71 @@
 // Reads the fields of a client's body: what is wrong is refused by the client's own name of the field, and what is null counts as absent. Pure: no I/O.
-import { invalidRequest, isObject, type JsonObject } from '../core/index.ts';
+import { invalidRequest, isObject } from '../core/index.ts';
+
+/** A JSON object of a client. */
+export type Fields = Record<string, unknown>;
 
 /** The value of a field; undefined if it is absent or null. */
-function valueOf(body: JsonObject, name: string): unknown {
+function fieldOf(body: Fields, name: string): unknown {
   return body[name] ?? undefined;
 }
 
 /** Throws INVALID_REQUEST naming the field. */
-export function objectBody(body: unknown): JsonObject {
+export function objectBody(body: unknown): Fields {
   if (!isObject(body)) throw invalidRequest('', 'The body must be a JSON object.');
   return body;
 }
 
 /** Throws INVALID_REQUEST. */
-export function requiredText(body: JsonObject, name: string): string {
+export function requiredText(body: Fields, name: string): string {
   const value = text(body, name);
   if (value === undefined || value === '') throw invalidRequest(name, 'is required');
   return value;
 }
 
 /** Throws INVALID_REQUEST unless it is text or absent. */
-export function text(body: JsonObject, name: string, path = name): string | undefined {
-  const value = valueOf(body, name);
+export function text(body: Fields, name: string, path = name): string | undefined {
+  const value = fieldOf(body, name);
   if (value !== undefined && typeof value !== 'string') throw invalidRequest(path, 'must be a string');
   return value;
 }
 
 /** Throws INVALID_REQUEST unless it is a number of this range or absent. */
-export function number(body: JsonObject, name: string, least: number, most: number): number | undefined {
-  const value = valueOf(body, name);
+export function number(body: Fields, name: string, least: number, most: number): number | undefined {
+  const value = fieldOf(body, name);
   if (value === undefined) return undefined;
   if (typeof value !== 'number' || !(value >= least && value <= most)) throw invalidRequest(name, `must be a number from ${least} to ${most}`);
   return value;
 }
 
 /** Throws INVALID_REQUEST unless it is a whole number of this range or absent. */
-export function integer(body: JsonObject, name: string, least: number, most: number): number | undefined {
+export function integer(body: Fields, name: string, least: number, most: number): number | undefined {
   const value = number(body, name, least, most);
   if (value !== undefined && !Number.isInteger(value)) throw invalidRequest(name, 'must be a whole number');
   return value;
 }
 
 /** Throws INVALID_REQUEST unless it is true, false or absent. */
-export function flag(body: JsonObject, name: string): boolean | undefined {
-  const value = valueOf(body, name);
+export function flag(body: Fields, name: string): boolean | undefined {
+  const value = fieldOf(body, name);
   if (value !== undefined && typeof value !== 'boolean') throw invalidRequest(name, 'must be true or false');
   return value;
 }
 
 /** Throws INVALID_REQUEST unless it is a list or absent. */
-export function list(body: JsonObject, name: string, path = name): readonly unknown[] | undefined {
-  const value = valueOf(body, name);
+export function list(body: Fields, name: string, path = name): readonly unknown[] | undefined {
+  const value = fieldOf(body, name);
   if (value !== undefined && !Array.isArray(value)) throw invalidRequest(path, 'must be a list');
   return value;
 }
 
 /** Throws INVALID_REQUEST unless it is an object. */
-export function objectAt(value: unknown, path: string): JsonObject {
+export function objectAt(value: unknown, path: string): Fields {
   if (!isObject(value)) throw invalidRequest(path, 'must be an object');
   return value;
 }
 
 /** Throws INVALID_REQUEST unless it is an object or absent. */
-export function optionalObject(body: JsonObject, name: string): JsonObject | undefined {
-  const value = valueOf(body, name);
+export function optionalObject(body: Fields, name: string): Fields | undefined {
+  const value = fieldOf(body, name);
   return value === undefined ? undefined : objectAt(value, name);
 }

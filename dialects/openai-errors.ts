@@ -40,15 +40,28 @@ const PASSED: ReadonlySet<number> = new Set([400, 404, 413, 422]);
 const TOO_LONG = /context.{0,20}(?:length|window)|too long|maximum.{0,20}tokens|prompt is too/i;
 
 /** The error object, as in a body or a stream. */
-export function openAiError(failure: BlockhouseError): { readonly message: string; readonly type: string; readonly param: string | null; readonly code: string | null } {
+export function openAiError(failure: BlockhouseError): {
+  readonly message: string;
+  readonly type: string;
+  readonly param: string | null;
+  readonly code: string | null;
+} {
   const { type, code } = kindOf(failure);
-  return { message: failure.code === 'INTERNAL_ERROR' ? 'Something went wrong inside the server; its log has the cause.' : failure.message, type, param: failure.details?.[0]?.path || null, code };
+  return {
+    message: failure.code === 'INTERNAL_ERROR' ? 'Something went wrong inside the server; its log has the cause.' : failure.message,
+    type,
+    param: failure.details?.[0]?.path || null,
+    code,
+  };
 }
 
 /** The whole answer. */
 export function openAiFault(failure: BlockhouseError): DialectError {
   const { status, retries } = kindOf(failure);
-  const headers = { ...(failure.retryAfterMs !== undefined && { 'retry-after': String(Math.max(1, Math.ceil(failure.retryAfterMs / 1000))) }), ...(retries === false && { 'x-should-retry': 'false' }) };
+  const headers = {
+    ...(failure.retryAfterMs !== undefined && { 'retry-after': String(Math.max(1, Math.ceil(failure.retryAfterMs / 1000))) }),
+    ...(retries === false && { 'x-should-retry': 'false' }),
+  };
   return { status, body: { error: openAiError(failure) }, headers };
 }
 

@@ -202,7 +202,7 @@ t.test('every adapter has the same six files', async (t) => {
 });
 
 /** A dialect has the name of the protocol that it speaks. */
-const isOfDialect = (path: string): boolean => inFolder(path, 'dialects') || /^transports\/http\/(routes|openapi)\/(\w+-)?compatible-/.test(path);
+const isOfDialect = (path: string): boolean => inFolder(path, 'dialects') || /^transports\/http\/(routes|handlers)\/compatible-/.test(path);
 
 t.test('no provider has a name outside adapters/', async (t) => {
   // Descriptions speak to people and name providers; so do comments. A name in any other place is knowledge of a provider.

@@ -49,7 +49,7 @@ export class ModelsCommand extends ServerCommand {
     examples: [
       ['The models of one adapter', '$0 models <id>'],
       ['Every name that clients may send', '$0 models'],
-      ['What a name means', '$0 models gpt-4o-mini'],
+      ['What a name means', '$0 models small-model'],
     ],
   });
 

@@ -18,8 +18,8 @@ export class AliasSetCommand extends ServerCommand {
       when the one before it fails before its answer begins.
     `,
     examples: [
-      ['A local model for a client that knows only gpt-4o-mini', '$0 alias set gpt-4o-mini ollama/qwen3'],
-      ['All models of one name, with a second choice', '$0 alias set "claude-*" anthropic/claude-sonnet-5-5 bedrock/us.anthropic.claude-sonnet-5-5-v1:0'],
+      ['Another model for a client that knows only one name', '$0 alias set small-model <provider>/<model>'],
+      ['For all names that begin so, with a second choice', '$0 alias set "small-*" <provider>/<model> <other>/<model>'],
     ],
   });
 
@@ -60,7 +60,7 @@ export class AliasListCommand extends ServerCommand {
 /** Prints the server's answer, or nothing. */
 export class AliasRemoveCommand extends ServerCommand {
   static override readonly paths = [['alias', 'rm']];
-  static override readonly usage = Command.Usage({ category, description: 'Remove an alias', examples: [['Remove one', '$0 alias rm gpt-4o-mini']] });
+  static override readonly usage = Command.Usage({ category, description: 'Remove an alias', examples: [['Remove one', '$0 alias rm small-model']] });
 
   name = Option.String({ name: 'name' });
 
@@ -81,7 +81,7 @@ export class AliasDefaultCommand extends ServerCommand {
     category,
     description: 'Set the provider of model names that nothing else resolves',
     examples: [
-      ['Ollama answers all other names', '$0 alias default ollama'],
+      ['One provider answers all other names', '$0 alias default <id>'],
       ['Refuse them again', '$0 alias default none'],
     ],
   });

@@ -22,7 +22,7 @@ export class KeyNewCommand extends ServerCommand {
       ['A key without limits', '$0 key new my-app'],
       [
         'At most 5 USD a day, for some models, until new year',
-        '$0 key new my-app --usd-per-day 5 --models "claude-*" --models "ollama/*" --expires 2027-01-01',
+        '$0 key new my-app --usd-per-day 5 --models "small-*" --models "<provider>/*" --expires 2027-01-01',
       ],
     ],
   });

@@ -1,8 +1,8 @@
 // A Chat Completions request as a canonical one. Pure: no I/O.
-import { type ChatRequest, type ContentPart, invalidRequest, isObject, type JsonObject, type Message, parseJson, type Tool, type Warning } from '../../core/index.ts';
+import { type ChatRequest, type ContentPart, invalidRequest, isObject, type Message, parseJson, type Tool, type Warning } from '../../core/index.ts';
 import { clampedTemperature, mended, ToolNames } from '../conversation.ts';
 import type { DialectRequest } from '../dialect.ts';
-import { flag, integer, list, number, objectAt, objectBody, optionalObject, requiredText, text } from '../fields.ts';
+import { type Fields, flag, integer, list, number, objectAt, objectBody, optionalObject, requiredText, text } from '../fields.ts';
 
 /** What an answer depends on. */
 export interface ChatEcho {
@@ -50,7 +50,7 @@ export function readRequest(given: unknown): DialectRequest<ChatEcho> {
   };
 }
 
-function readConfig(body: JsonObject, warnings: Warning[]): ChatRequest['config'] {
+function readConfig(body: Fields, warnings: Warning[]): ChatRequest['config'] {
   const stop = typeof body['stop'] === 'string' ? [body['stop']] : list(body, 'stop');
   const temperature = number(body, 'temperature', 0, 2);
   const effort = text(body, 'reasoning_effort');
@@ -76,18 +76,18 @@ function readConfig(body: JsonObject, warnings: Warning[]): ChatRequest['config'
 }
 
 /** `auto` is what every provider does by itself. */
-function serviceTier(body: JsonObject): string | undefined {
+function serviceTier(body: Fields): string | undefined {
   const tier = text(body, 'service_tier');
   return tier === 'auto' || tier === 'default' ? undefined : tier;
 }
 
-function metadata(body: JsonObject): Record<string, string> | undefined {
+function metadata(body: Fields): Record<string, string> | undefined {
   const given = optionalObject(body, 'metadata');
   if (given === undefined || Object.keys(given).length === 0) return undefined;
   return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]));
 }
 
-function readFormat(format: JsonObject | undefined): NonNullable<ChatRequest['config']>['output'] {
+function readFormat(format: Fields | undefined): NonNullable<ChatRequest['config']>['output'] {
   if (format === undefined || format['type'] === 'text') return undefined;
   if (format['type'] === 'json_object') return { type: 'json' };
   if (format['type'] !== 'json_schema') throw invalidRequest('response_format.type', 'must be text, json_object or json_schema');
@@ -100,7 +100,7 @@ function readFormat(format: JsonObject | undefined): NonNullable<ChatRequest['co
   };
 }
 
-function readTool(tool: JsonObject, path: string, names: ToolNames, customTools: Set<string>): Tool {
+function readTool(tool: Fields, path: string, names: ToolNames, customTools: Set<string>): Tool {
   if (tool['type'] === 'custom') {
     const custom = objectAt(tool['custom'], `${path}.custom`);
     const name = requiredText(custom, 'name');
@@ -159,7 +159,7 @@ function readMessages(messages: readonly unknown[], names: ToolNames): Message[]
   });
 }
 
-function readAssistant(message: JsonObject, path: string, names: ToolNames): Message {
+function readAssistant(message: Fields, path: string, names: ToolNames): Message {
   const calls = (list(message, 'tool_calls', `${path}.tool_calls`) ?? []).map((given, index) => {
     const at = `${path}.tool_calls[${index}]`;
     const call = objectAt(given, at);
@@ -178,7 +178,7 @@ function readAssistant(message: JsonObject, path: string, names: ToolNames): Mes
 }
 
 /** Models write odd arguments, and clients send them back: what is not a JSON object is kept as text. */
-function argumentsOf(given: unknown, path: string): JsonObject {
+function argumentsOf(given: unknown, path: string): Fields {
   if (isObject(given)) return given;
   if (given == null || given === '') return {};
   if (typeof given !== 'string') throw invalidRequest(path, 'must be JSON text');
@@ -200,16 +200,20 @@ function contentOf(content: unknown, path: string): string | ContentPart[] {
 
 const DATA_URL = /^data:([a-z]+\/[a-zA-Z0-9.+-]+)(?:;[a-z-]+=[^;,]*)*;base64,/;
 
-function readPart(part: JsonObject, path: string): ContentPart {
+function readPart(part: Fields, path: string): ContentPart {
   switch (part['type']) {
     case 'text':
       return { type: 'text', text: text(part, 'text', `${path}.text`) ?? '' };
     case 'refusal':
       return { type: 'text', text: text(part, 'refusal', `${path}.refusal`) ?? '' };
     case 'image_url': {
-      const image = typeof part['image_url'] === 'string' ? { url: part['image_url'] } : objectAt(part['image_url'], `${path}.image_url`);
+      const image: Fields = typeof part['image_url'] === 'string' ? { url: part['image_url'] } : objectAt(part['image_url'], `${path}.image_url`);
       const detail = image['detail'];
-      return { type: 'image', ...sourceOf(image['url'], `${path}.image_url.url`), ...((detail === 'low' || detail === 'high' || detail === 'auto') && { detail }) };
+      return {
+        type: 'image',
+        ...sourceOf(image['url'], `${path}.image_url.url`),
+        ...((detail === 'low' || detail === 'high' || detail === 'auto') && { detail }),
+      };
     }
     case 'input_audio': {
       const { data, format } = objectAt(part['input_audio'], `${path}.input_audio`);

@@ -39,7 +39,6 @@ export function customInput({ arguments: { input, ...others } }: Pick<ToolCall, 
   return typeof input === 'string' && Object.keys(others).length === 0 ? input : JSON.stringify(input === undefined ? others : { input, ...others });
 }
 
-
 /** A tool call of a whole message. */
 export function toolCallOf({ id, name, arguments: args }: ToolCall, { names, customTools }: ChatEcho): object {
   const theirs = names.toTheirs(name);

@@ -4,12 +4,12 @@ import { routesOf } from './route.ts';
 import { BLOCK_ROUTES } from './routes/blocks.ts';
 import { CHAT_ROUTES } from './routes/chat.ts';
 import { CLIENT_ROUTES } from './routes/clients.ts';
-import { OPENAI_CHAT_ROUTES } from './routes/compatible-openai-chat.ts';
+import { COMPATIBLE_ROUTES } from './routes/compatible-all.ts';
 import { GATEWAY_ROUTES } from './routes/gateway.ts';
 import { SERVER_ROUTES } from './routes/server.ts';
 import { WORKSPACE_ROUTES } from './routes/workspace.ts';
 
-const TABLE = { ...GATEWAY_ROUTES, ...SERVER_ROUTES, ...BLOCK_ROUTES, ...CHAT_ROUTES, ...WORKSPACE_ROUTES, ...CLIENT_ROUTES, ...OPENAI_CHAT_ROUTES };
+const TABLE = { ...GATEWAY_ROUTES, ...SERVER_ROUTES, ...BLOCK_ROUTES, ...CHAT_ROUTES, ...WORKSPACE_ROUTES, ...CLIENT_ROUTES, ...COMPATIBLE_ROUTES };
 
 /** Each route by `METHOD /path`, with the types of its handler. */
 export type RouteTable = typeof TABLE;

@@ -1,7 +1,7 @@
 import t from 'tap';
+import { AnswerBlocks } from '../../../adapters/bedrock/blocks.ts';
 import { buildRequest } from '../../../adapters/bedrock/request.ts';
 import type { BedrockRequest } from '../../../adapters/bedrock/schema.ts';
-import { AnswerBlocks } from '../../../adapters/bedrock/blocks.ts';
 import type { Prompt } from '../../../core/index.ts';
 import { CLAUDE, contextOf, LLAMA, NOVA } from './help.ts';
 

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { createBus } from '../../../core/bus.ts';
-import { BlockhouseError } from '../../../core/errors.ts';
+import type { BlockhouseError } from '../../../core/errors.ts';
 import { GatewayAccounts } from '../../../core/keys/gateway-accounts.ts';
 import type { NamedKey } from '../../../core/keys/named-key.ts';
 import { GatewayLedger } from '../../../core/workspace/gateway-ledger.ts';

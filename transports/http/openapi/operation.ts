@@ -14,6 +14,11 @@ const ERROR_HEADERS: Readonly<Record<number, object>> = {
   429: { 'Retry-After': { description: 'Seconds to wait before another attempt', schema: { type: 'integer', minimum: 1 } } },
 };
 
+/** The body of an error of a route that speaks another protocol: what is in `error`, that protocol says. */
+const FAULT = { 'application/json': { schema: { type: 'object', required: ['error'], properties: { error: { type: 'object' } } } } };
+/** The statuses that such a route may answer besides those of every route. */
+const FAULT_STATUSES = [400, 404, 413, 415, 502, 504];
+
 /** The Operation Object of OpenAPI for a route. */
 export function operationOf(route: Route): object {
   const parameters = parametersOf(route);
@@ -41,6 +46,14 @@ function parametersOf({ params = {}, query = {}, headers = {} }: Route): object[
 
 /** The responses by status, with examples. A status that both an answer and an error use has a schema with both bodies. */
 function responsesOf({ answers, errors = [], ...route }: Route): Record<string, object> {
+  if (route.fault !== undefined) {
+    const own = FAULT_STATUSES.map((status) => [status, { description: 'An error in the form of the protocol.', content: FAULT }]);
+    const usual = Object.entries(errorResponses([...(route.public ? [] : WITH_TOKEN), ...EVERYWHERE])).map(([status, response]) => [
+      status,
+      { ...response, content: FAULT },
+    ]);
+    return { ...Object.fromEntries(own), ...Object.fromEntries(usual), ...answers, default: { $ref: '#/components/responses/Refused' } };
+  }
   const codes = [...errors, ...(route.public ? [] : WITH_TOKEN), ...EVERYWHERE];
   const responses = errorResponses(codes);
   for (const [status, answer] of Object.entries(answers)) {

@@ -5,19 +5,20 @@ import { faultOf, speak } from '../handlers/dialect.ts';
 import type { RouteEntry, RouteKey } from '../route.ts';
 
 const object = { 'application/json': { schema: { type: 'object' } } } as const;
-const MODEL_ERRORS = ['MODEL_NOT_FOUND', 'WORKSPACE_DAMAGED'] as const;
 
 /** The routes by `METHOD /path`. */
 export const OPENAI_CHAT_ROUTES = {
   'POST /v1/chat/completions': {
     id: 'createChatCompletion',
     tag: 'Compatible',
-    summary: "OpenAI's Chat Completions, with any provider behind it",
-    description: "Takes and answers what OpenAI's Chat Completions does, streams and errors included. `model` may be an alias, provider/model, or a provider's own name.",
+    summary: 'Complete a chat, as OpenAI does',
+    description:
+      "Takes and answers what OpenAI's Chat Completions does, streams and errors included. `model` may be an alias, provider/model, or a provider's own name.",
     body: { required: true, content: object },
     answers: {
       200: {
-        description: "A chat completion; with `stream: true`, its chunks as server-sent events. The header x-blockhouse-model says which model answered, x-blockhouse-warnings what was ignored.",
+        description:
+          'A chat completion; with `stream: true`, its chunks as server-sent events. The header x-blockhouse-model says which model answered, x-blockhouse-warnings what was ignored.',
         content: { ...object, 'text/event-stream': { schema: { type: 'string' } } },
       },
     },
@@ -27,22 +28,21 @@ export const OPENAI_CHAT_ROUTES = {
   'GET /v1/models': {
     id: 'listCompatibleModels',
     tag: 'Compatible',
-    summary: 'The names of models that clients may send',
-    description: "Aliases, and provider/model for each model of each adapter that could be called now, in OpenAI's shape; in Anthropic's with the header anthropic-version.",
+    summary: 'List models for clients',
+    description:
+      "Aliases, and provider/model for each model of each adapter that could be called now, in OpenAI's shape; in Anthropic's with the header anthropic-version.",
     answers: { 200: { description: 'The models.', content: object } },
     fault: faultOf(OPENAI_CHAT),
-    errors: ['WORKSPACE_DAMAGED'],
     handler: models.list,
   },
   'GET /v1/models/:id*': {
     id: 'getCompatibleModel',
     tag: 'Compatible',
-    summary: 'One model by its name',
+    summary: 'Find a model for clients',
     description: 'A name with slashes may be URL-encoded or not.',
     params: { id: 'A model name as clients send it' },
     answers: { 200: { description: 'The model.', content: object } },
     fault: faultOf(OPENAI_CHAT),
-    errors: MODEL_ERRORS,
     handler: models.one,
   },
 } as const satisfies Record<RouteKey, RouteEntry>;

@@ -4,6 +4,6 @@ import { tags } from '../../../../transports/http/openapi/tags.ts';
 t.test('the gateway comes first, because a new integration uses nothing else', async (t) => {
   t.strictSame(
     tags().map(({ name }) => name),
-    ['Gateway', 'Blocks', 'Chat', 'Memory', 'Archive', 'Workspace', 'Server'],
+    ['Gateway', 'Compatible', 'Clients', 'Blocks', 'Chat', 'Memory', 'Archive', 'Workspace', 'Server'],
   );
 });

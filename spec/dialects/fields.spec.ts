@@ -1,0 +1,33 @@
+import t from 'tap';
+import { flag, integer, list, number, objectAt, objectBody, optionalObject, requiredText, text } from '../../dialects/fields.ts';
+
+const BODY = { s: 'x', n: 1.5, i: 2, b: true, l: [1], o: { a: 1 }, none: null };
+
+t.test('a field has its value, and null counts as absent', async (t) => {
+  t.same(
+    [text(BODY, 's'), number(BODY, 'n', 0, 2), integer(BODY, 'i', 0, 2), flag(BODY, 'b'), list(BODY, 'l'), optionalObject(BODY, 'o')],
+    ['x', 1.5, 2, true, [1], { a: 1 }],
+  );
+  for (const name of ['none', 'missing'])
+    t.same(
+      [text(BODY, name), number(BODY, name, 0, 1), integer(BODY, name, 0, 1), flag(BODY, name), list(BODY, name), optionalObject(BODY, name)],
+      Array(6).fill(undefined),
+      name,
+    );
+});
+
+t.test('what is wrong is refused by its name', async (t) => {
+  for (const [read, path] of [
+    [() => text(BODY, 'n'), 'n'],
+    [() => number(BODY, 's', 0, 1), 's'],
+    [() => number(BODY, 'n', 0, 1), 'n'],
+    [() => integer(BODY, 'n', 0, 2), 'n'],
+    [() => flag(BODY, 's'), 's'],
+    [() => list(BODY, 'o'), 'o'],
+    [() => optionalObject(BODY, 'l'), 'l'],
+    [() => requiredText(BODY, 'none'), 'none'],
+    [() => objectAt(1, 'here'), 'here'],
+  ] as const)
+    t.throws(read, { code: 'INVALID_REQUEST', details: [{ path }] }, path);
+  t.throws(() => objectBody([]), { code: 'INVALID_REQUEST', message: /JSON object/ });
+});

@@ -1,0 +1,31 @@
+import t from 'tap';
+import { ToolNames } from '../../../dialects/conversation.ts';
+import { ChatChunks } from '../../../dialects/openai-chat/stream.ts';
+
+const request = {
+  model: 'm',
+  chat: { messages: [] },
+  stream: true,
+  warnings: [],
+  echo: { includeUsage: false, names: new ToolNames(), customTools: new Set<string>() },
+};
+const chunks = () => new ChatChunks({ requestId: 'req_1', created: 5, request });
+
+t.test('every chunk has the same id, time and name, and the stream ends with [DONE]', async (t) => {
+  const stream = chunks();
+  const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+  const text = stream.pieces([{ type: 'text', text: 'a' }]) + stream.done({ usage, stopReason: 'end_turn' });
+  const frames = text.trimEnd().split('\n\n');
+  t.equal(frames.at(-1), 'data: [DONE]');
+  for (const frame of frames.slice(0, -1))
+    t.match(JSON.parse(frame.slice('data: '.length)), { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 5, model: 'm' });
+});
+
+t.test('an answer without any text still has a role and an end', async (t) => {
+  const text = chunks().done({ usage: { inputTokens: 1, outputTokens: 0, totalTokens: 1 }, stopReason: 'end_turn' });
+  t.match(text, /"role":"assistant".*\n\n.*"finish_reason":"stop"/s);
+});
+
+t.test('silence is a comment', async (t) => {
+  t.match(chunks().keepAlive(), /^: /);
+});

@@ -1,0 +1,16 @@
+import t from 'tap';
+import { startServer } from '../../../support/server.ts';
+
+t.test('the names that are offered are listed, and each that resolves is found', async (t) => {
+  const server = await startServer(t);
+  await server.core.modelsFile?.setAlias('best', ['ollama/m:1b']);
+  t.match((await server.call('GET', '/v1/models')).json, {
+    object: 'list',
+    data: [{ id: 'best', owned_by: 'ollama' }, { id: 'ollama/m:1b', object: 'model' }, { id: 'ollama/n:7b' }],
+  });
+  t.match((await server.call('GET', '/v1/models/best')).json, { id: 'best', owned_by: 'ollama' });
+  t.match((await server.call('GET', '/v1/models/ollama/hf.co/x/y', { headers: { 'anthropic-version': '2023-06-01' } })).json, {
+    type: 'model',
+    id: 'ollama/hf.co/x/y',
+  });
+});

@@ -1,0 +1,5 @@
+// The routes of all dialects.
+import { OPENAI_CHAT_ROUTES } from './compatible-openai-chat.ts';
+
+/** The routes by `METHOD /path`. */
+export const COMPATIBLE_ROUTES = { ...OPENAI_CHAT_ROUTES };
