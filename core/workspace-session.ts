@@ -13,6 +13,7 @@ import { BlockhouseError } from './errors.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import type { Prices } from './gateway/pricing.ts';
 import type { GatewayAccounts } from './keys/gateway-accounts.ts';
+import type { Accounts } from './keys/named-key.ts';
 import type { ModelCalls } from './monitor/model-call.ts';
 import { ensureFolder } from './workspace/atomic-file.ts';
 import type { Ledger } from './workspace/ledger.ts';
@@ -80,7 +81,7 @@ export class WorkspaceSession {
   }
 
   /** Undefined before `start` and after `close`. */
-  get accounts(): GatewayAccounts | undefined {
+  get accounts(): Accounts | undefined {
     return this.#held?.accounts;
   }
 

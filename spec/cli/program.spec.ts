@@ -36,7 +36,7 @@ t.test('--help behind the arguments of a command is about that command', async (
 });
 
 t.test('an unknown command or option is 2, on stderr', async (t) => {
-  for (const args of [['srve'], ['token', '--nope'], ['models']]) {
+  for (const args of [['srve'], ['token', '--nope'], ['verify']]) {
     const { code, stdout, stderr } = await runHere(t, args);
     t.equal(code, 2);
     t.equal(stdout, '');
@@ -45,7 +45,7 @@ t.test('an unknown command or option is 2, on stderr', async (t) => {
 });
 
 t.test('a wrong call is told as JSON, too, where JSON is asked for', async (t) => {
-  const { code, stdout } = await runHere(t, ['models', '--json']);
+  const { code, stdout } = await runHere(t, ['verify', '--json']);
   t.equal(code, 2);
-  t.match(JSON.parse(stdout), { error: 'models needs <id>.' });
+  t.match(JSON.parse(stdout), { error: 'verify needs <id>.' });
 });

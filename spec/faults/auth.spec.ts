@@ -83,7 +83,7 @@ t.test('E70, E71: tokens', async (t) => {
       ['two headers, the last right', `Authorization: Bearer ${WRONG}\r\nauthorization: Bearer ${token}\r\n`],
       ['a token of 15,000 bytes', `Authorization: Bearer bh_${'A'.repeat(14_997)}\r\n`],
       ['a cookie', `Cookie: token=${token}; Authorization=Bearer ${token}\r\n`],
-      ['another header', `X-Api-Key: ${token}\r\nProxy-Authorization: Bearer ${token}\r\n`],
+      ['another header', `x-blockhouse-token: ${token}\r\nProxy-Authorization: Bearer ${token}\r\n`],
     ];
     const targets: [title: string, path: string, lines: string, body: string][] = [
       ...lines.map(([title, more]): [string, string, string, string] => [title, '/v1/adapters', more, '']),

@@ -26,7 +26,7 @@ t.test('without the right token every answer is the same 401, whatever the route
     ['the token without a scheme', (token) => `Authorization: ${token}\r\n`],
     ['two Authorization headers', (token) => `Authorization: Bearer ${token}\r\nAuthorization: Bearer ${token}\r\n`],
     ['a cookie', (token) => `Cookie: token=${token}\r\n`],
-    ['an invented header', (token) => `X-Api-Key: ${token}\r\n`],
+    ['an invented header', (token) => `x-blockhouse-token: ${token}\r\n`],
     ['a wrong token', () => `Authorization: Bearer bh_${'A'.repeat(43)}\r\n`],
     ['a shorter token', (token) => `Authorization: Bearer ${token.slice(0, -1)}\r\n`],
     ['a longer token', (token) => `Authorization: Bearer ${token}x\r\n`],
