@@ -22,7 +22,7 @@ export {
   toBlockhouseError,
 } from './errors.ts';
 export { offAbort, onAbort } from './gateway/abort.ts';
-export type { CallOptions } from './gateway/accepted-chat.ts';
+export type { CallOptions } from './gateway/accepted-call.ts';
 export { checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress, isLoopbackHost } from './gateway/egress.ts';
 export type { Prompt, PromptOptions, PromptToolResult, Turn } from './gateway/prompt.ts';
 export type { QueueLimits } from './gateway/queue.ts';

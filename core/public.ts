@@ -5,7 +5,7 @@ export type { StoredSettings } from './auth/credentials.ts';
 export type { AnswerOptions, BlockDetails, Blocks, FollowOptions, ReplyStep, StopFollowing } from './block/api.ts';
 export type { BlockFile, CoreBus, CoreEvents } from './bus.ts';
 export { BlockhouseError, type ErrorBody, type ErrorCode, type ErrorDetail, type ErrorExtras } from './errors.ts';
-export type { CallOptions } from './gateway/accepted-chat.ts';
+export type { CallOptions } from './gateway/accepted-call.ts';
 export type { EgressRule } from './gateway/egress.ts';
 export type { Prompt, PromptOptions, PromptToolResult, Turn } from './gateway/prompt.ts';
 export type { QueueLimits } from './gateway/queue.ts';

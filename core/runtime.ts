@@ -5,7 +5,7 @@ import { ApiToken } from './auth/token.ts';
 import type { Blocks } from './block/api.ts';
 import { type CoreBus, createBus } from './bus.ts';
 import { DEFAULT_QUEUE } from './config.ts';
-import type { CallOptions } from './gateway/accepted-chat.ts';
+import type { CallOptions } from './gateway/accepted-call.ts';
 import type { StatusOptions } from './gateway/adapter-status.ts';
 import { Gateway } from './gateway/gateway.ts';
 import type { QueueLimits } from './gateway/queue.ts';

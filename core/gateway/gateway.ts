@@ -13,7 +13,8 @@ import { type ChatConfig, type ChatDone, ChatRequest, type ChatResponse } from '
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { Writable } from '../writable.ts';
 import { never } from './abort.ts';
-import { AcceptedChat, type CallOptions } from './accepted-chat.ts';
+import type { CallOptions } from './accepted-call.ts';
+import { AcceptedChat } from './accepted-chat.ts';
 import { adapterStatus, type StatusOptions } from './adapter-status.ts';
 import type { AnsweredChat } from './attempt.ts';
 import { Attempts, type AttemptsOptions, assertOpen } from './attempts.ts';
@@ -200,7 +201,7 @@ export class Gateway {
       const address = this.#settings.addressOf(adapter, body.config);
       const requestId = options.requestId ?? this.#options.newRequestId();
       const chat = new AcceptedChat({ request: body, adapter, prompt, signal: options.signal ?? never(), requestId, sink, options });
-      return new Attempts(chat, this.#destinations.enter(adapter, address), this.#attemptsOptions).run(resultOf);
+      return new Attempts(chat, this.#destinations.enter(adapter, address), this.#attemptsOptions).run((answered) => resultOf(answered, chat));
     } catch (error) {
       return Promise.reject(error);
     }
@@ -222,11 +223,11 @@ export class Gateway {
 const doneOf = ({ done }: AnsweredChat): ChatDone => done;
 
 /** Field by field: this runs for every answer, and taking the rest of an object costs as much as all of the others. */
-function toResponse({ done, content }: AnsweredChat, { adapter, request }: AcceptedChat): ChatResponse {
+function toResponse({ done, content }: AnsweredChat, { adapter, model }: AcceptedChat): ChatResponse {
   const message: Writable<ChatResponse['message']> = { role: 'assistant', content };
   if (done.toolCalls !== undefined) message.toolCalls = done.toolCalls;
   if (done.providerMetadata !== undefined) message.providerMetadata = done.providerMetadata;
-  const response: Writable<ChatResponse> = { provider: adapter.id, model: request.model, message, usage: done.usage, stopReason: done.stopReason };
+  const response: Writable<ChatResponse> = { provider: adapter.id, model, message, usage: done.usage, stopReason: done.stopReason };
   if (done.warnings !== undefined) response.warnings = done.warnings;
   return response;
 }
