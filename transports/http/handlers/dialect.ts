@@ -156,7 +156,7 @@ async function ask<E>(
   { core, signal, requestId, key }: RouteContext,
 ): Promise<ChatDone> {
   try {
-    return await core.pipe({ ...request.chat, adapter, model }, sink, { signal, requestId, key: key?.name });
+    return await core.pipe({ ...request.chat, adapter, model }, sink, { signal, requestId, key: key?.name, leavesTokenLimit: true });
   } catch (error) {
     throw inClientsWords(toBlockhouseError(error), request);
   }
