@@ -10,6 +10,8 @@ export interface DialectRequest<E = unknown> {
   /** What was ignored, by the client's own field names. */
   readonly warnings: readonly Warning[];
   readonly echo: E;
+  /** The client's name of a field of `chat`, such as `messages[1].content[0]`; undefined if it has none. */
+  field?(path: string): string | undefined;
 }
 
 /** What an answer of a dialect is made with. */
@@ -17,6 +19,8 @@ export interface AnswerContext<E = unknown> {
   readonly requestId: string;
   /** Epoch seconds. */
   readonly created: number;
+  /** Epoch seconds at this moment; without it, the end of an answer has the time of its beginning. */
+  now?(): number;
   readonly request: DialectRequest<E>;
 }
 

@@ -5,8 +5,9 @@
 import type { AnswerPiece, BlockhouseError, ChatDone, ToolCall } from '../../core/index.ts';
 import type { AnswerContext, DialectStream } from '../dialect.ts';
 import { openAiError } from '../openai-errors.ts';
+import { customInput } from '../tool-calls.ts';
 import type { ChatEcho } from './request.ts';
-import { completionId, customInput, finishReason, usageOf } from './response.ts';
+import { completionId, finishReason, usageOf } from './response.ts';
 
 /** A call that has begun. */
 interface OpenCall {

@@ -93,7 +93,8 @@ function ask<E>(
 }
 
 function answerContext<E>(request: DialectRequest<E>, { requestId }: RouteContext) {
-  return { requestId, created: Math.floor(Date.now() / 1000), request };
+  const now = (): number => Math.floor(Date.now() / 1000);
+  return { requestId, created: now(), now, request };
 }
 
 /** Field names only: a value may be a secret, and a header has no room for prose. */
