@@ -7,6 +7,8 @@ import { BlockhouseError, invalidRequest, isLoopbackHost } from '../core/index.t
 export interface GuardOptions {
   /** True when the server listens beyond loopback. Clients then use host names that the server can't know, so `Host` is not compared. */
   readonly allowRemote: boolean;
+  /** The origin of another site whose page may send this request. */
+  readonly webOrigin?: string | undefined;
 }
 
 /**
@@ -28,7 +30,7 @@ export function assertOwnHost(req: IncomingMessage, options: GuardOptions): void
     );
   }
   const { origin } = req.headers;
-  if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`) {
+  if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}` && origin !== options.webOrigin) {
     throw new BlockhouseError('FORBIDDEN_ORIGIN', 'Requests from web pages of other sites are refused.');
   }
   const site = req.headers['sec-fetch-site'];

@@ -34,6 +34,7 @@ import type { Route, ServerContext } from './route.ts';
 import { Router } from './router.ts';
 import { ROUTES } from './routes.ts';
 import { DEFAULT_SSE_TIMING, type SseTiming } from './sse.ts';
+import { preflight, readableBy, webOrigin } from './web-origins.ts';
 
 /** The options for requests; each has a default. */
 export interface FrontOptions {
@@ -41,6 +42,8 @@ export interface FrontOptions {
   readonly mounts?: readonly Mount[];
   /** Set it when the server listens beyond loopback. */
   readonly allowRemote?: boolean;
+  /** Origins of web pages that may call `/v1/*` from a browser, as a browser writes them: `https://app.example`. The default is none. */
+  readonly webOrigins?: Iterable<string>;
   /** Without a log, failures go to stderr. */
   readonly log?: TransportLog | undefined;
   /** The level at which a served request is logged. The default is `debug`. */
@@ -65,6 +68,7 @@ export class Front {
   readonly #log: TransportLog;
   readonly #mounts: readonly Mount[];
   readonly #allowRemote: boolean;
+  readonly #webOrigins: ReadonlySet<string>;
   readonly #router = new Router<Route>(ROUTES);
   readonly #context: ServerContext;
   readonly #requestLogLevel: RequestLogLevel;
@@ -80,6 +84,7 @@ export class Front {
     this.#requestLogLevel = options.requestLogLevel ?? 'debug';
     this.#mounts = options.mounts ?? [];
     this.#allowRemote = options.allowRemote ?? false;
+    this.#webOrigins = new Set(options.webOrigins);
     this.#context = {
       routes: ROUTES,
       sse: { ...DEFAULT_SSE_TIMING, ...options.sse },
@@ -123,13 +128,15 @@ export class Front {
     res.on('error', (error) => this.#log.debug({ requestId, error: error.message }, 'connection broke while an answer was being sent'));
     let failure: BlockhouseError | undefined;
     let isUnderWay = false;
+    const origin = webOrigin(req, this.#webOrigins);
+    if (origin !== undefined) for (const [name, value] of Object.entries(readableBy(origin))) res.setHeader(name, value);
     try {
-      this.#assertOwnHost(req, res); // guard-first
+      this.#assertOwnHost(req, res, origin); // guard-first
       this.#assertOpen(res); // drain
       this.#underWay += 1;
       isUnderWay = true;
       if (refusal !== undefined) throw refusal;
-      const reply = await this.#answer(req, res, requestId, signal);
+      const reply = origin !== undefined && req.method === 'OPTIONS' ? preflight(req) : await this.#answer(req, res, requestId, signal);
       if (reply !== STREAMED) this.#write(req, res, reply, requestId);
     } catch (error) {
       failure = toBlockhouseError(error); // one-error-body
@@ -192,9 +199,9 @@ export class Front {
   }
 
   /** Closes the connection of a request that names a wrong host, or none: its next request would have the same fault. */
-  #assertOwnHost(req: IncomingMessage, res: ServerResponse): void {
+  #assertOwnHost(req: IncomingMessage, res: ServerResponse, webOrigin: string | undefined): void {
     try {
-      assertOwnHost(req, { allowRemote: this.#allowRemote });
+      assertOwnHost(req, { allowRemote: this.#allowRemote, webOrigin });
     } catch (error) {
       res.setHeader('connection', 'close');
       throw error;
