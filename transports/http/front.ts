@@ -26,6 +26,7 @@ import { answerRaw, COMMON_HEADERS, openAnswer } from '../raw-answer.ts';
 import { wrongTokensOf } from '../wrong-tokens.ts';
 import { WS_PATH, WS_TOKEN_HINT, wsToken } from '../ws-path.ts';
 import { OpenAnswers } from './connection.ts';
+import { Faults } from './faults.ts';
 import { DEFAULT_IMPORT_LIMITS, type ImportLimits, ImportQueue } from './imports.ts';
 import { type FoundMount, findMount, type Mount } from './mounts.ts';
 import { errorReply, type JsonReply, type Reply, STREAMED, writeJson } from './reply.ts';
@@ -60,6 +61,8 @@ export interface FrontOptions {
 const BODY_STALL_MS = 35_000;
 /** The time between two log lines about dropped connections. */
 const DROP_LOG_MS = 10_000;
+/** Some clients ask for the headers of `/`, without a token, to learn whether a server is there. */
+const IS_THERE: JsonReply = { status: 200, body: undefined };
 
 /** The front of one server: everything between a request of node:http and its handler. */
 export class Front {
@@ -70,6 +73,7 @@ export class Front {
   readonly #allowRemote: boolean;
   readonly #webOrigins: ReadonlySet<string>;
   readonly #router = new Router<Route>(ROUTES);
+  readonly #faults = new Faults(ROUTES);
   readonly #context: ServerContext;
   readonly #requestLogLevel: RequestLogLevel;
   readonly #onIdle: (() => void)[] = [];
@@ -147,12 +151,11 @@ export class Front {
     recordRequest(this.#log, req, res, requestId, performance.now() - startedAt, failure, this.#requestLogLevel);
   }
 
-  /** The error of a route in its own protocol, or in ours. */
+  /** The error in the protocol of the path, or in ours. */
   #fault(req: IncomingMessage, failure: BlockhouseError, requestId: string): JsonReply {
     const [path = ''] = req.url?.split('?') ?? [];
-    const found = path.startsWith('/v1/') ? this.#router.find(req.method ?? '', path) : undefined;
     const own = errorReply(failure, requestId);
-    const fault = found !== undefined && 'route' in found ? found.route.fault?.(failure, requestId) : undefined;
+    const fault = this.#faults.of(path)?.(failure, requestId);
     return fault === undefined ? own : { ...fault, headers: { ...own.headers, ...fault.headers } };
   }
 
@@ -179,12 +182,19 @@ export class Front {
     const found = this.#router.find(req.method ?? '', path);
     if (found !== undefined && 'allow' in found && req.method === 'OPTIONS')
       return { status: 204, body: undefined, headers: { allow: found.allow.join(', ') } };
+    if (path === '/' && req.method === 'HEAD') return IS_THERE;
     if (path === WS_PATH && this.#context.hasWebSocket()) this.#refuseNotUpgraded(req);
     const isPublic = found !== undefined && 'route' in found && found.route.public === true;
     const key = isPublic ? undefined : this.#admit(req, path);
     if (found === undefined) throw new BlockhouseError('NOT_FOUND', `There is no route ${path.slice(0, 200)}; GET /openapi.json lists the routes.`);
-    if ('allow' in found) return notAllowed(req.method, found.allow, requestId);
+    if ('allow' in found) return this.#notAllowed(req, found.allow, requestId);
     return found.route.handler({ core: this.#core, server: this.#context, req, res, params: found.params, requestId, signal, key });
+  }
+
+  #notAllowed(req: IncomingMessage, allow: readonly string[], requestId: string): JsonReply {
+    const methods = allow.join(', ');
+    const reply = this.#fault(req, new BlockhouseError('METHOD_NOT_ALLOWED', `This path does not support ${req.method}; it supports ${methods}.`), requestId);
+    return { ...reply, headers: { ...reply.headers, allow: methods } };
   }
 
   async #mounted(mount: FoundMount, req: IncomingMessage, res: ServerResponse, requestId: string): Promise<Reply> {
@@ -257,11 +267,6 @@ export class Front {
 function isInAnotherAnswer(socket: Duplex): boolean {
   const open = openAnswer(socket);
   return open !== undefined && (open.headersSent || open.req.complete);
-}
-
-function notAllowed(method: string | undefined, allow: readonly string[], requestId: string): JsonReply {
-  const reply = errorReply(new BlockhouseError('METHOD_NOT_ALLOWED', `This path does not support ${method}; it supports ${allow.join(', ')}.`), requestId);
-  return { ...reply, headers: { ...reply.headers, allow: allow.join(', ') } };
 }
 
 /** How long the rest of a refused body may arrive before its connection is cut. */

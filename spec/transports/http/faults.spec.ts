@@ -1,0 +1,85 @@
+import t, { type Test } from 'tap';
+import { Faults } from '../../../transports/http/faults.ts';
+import { type Answer, startServer, type TestServer } from '../../support/server.ts';
+
+const BODY = { model: 'ollama/m', messages: [{ role: 'user', content: 'hi' }] };
+const CHAT = '/v1/chat/completions';
+
+/** An error as OpenAI writes it, with the id of its request. */
+function isOpenAi(t: Test, answer: Answer, status: number, type: string, title: string): void {
+  t.match(answer, { status, json: { error: { message: /./, type } }, headers: { 'x-request-id': /./ } }, title);
+  t.strictSame(Object.keys(answer.json), ['error'], title);
+  t.strictSame(Object.keys(answer.json['error'] as object).sort(), ['code', 'message', 'param', 'type'], title);
+}
+
+t.test('a path has the form of the nearest route above it, and most have ours', async (t) => {
+  const [one, other] = [() => ({ status: 1, body: {} }), () => ({ status: 2, body: {} })];
+  const faults = new Faults([{ path: '/v1/a', fault: one }, { path: '/v1/a/b/:id*', fault: other }, { path: '/v1/c' }]);
+  for (const path of ['/v1/a', '/v1/a/', '/v1/a/x', '/v1/a/bb']) t.equal(faults.of(path), one, path);
+  for (const path of ['/v1/a/b', '/v1/a/b/x/y']) t.equal(faults.of(path), other, path);
+  for (const path of ['/v1', '/v1/ab', '/v1/c', '/v1/c/a', '', '/V1/a']) t.equal(faults.of(path), undefined, path);
+});
+
+t.test('what is refused before a handler runs has the form of the protocol', async (t) => {
+  const server = await startServer(t);
+  const call = (method: string, path: string, options = {}) => server.call(method, path, options);
+  const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` }, token: false, body: BODY });
+  for (const path of [CHAT, `${CHAT}?beta=true`]) {
+    isOpenAi(t, await call('POST', path, { token: false, body: BODY }), 401, 'authentication_error', 'no token');
+    isOpenAi(t, await call('POST', path, bearer('wrong')), 401, 'authentication_error', 'a wrong token');
+    isOpenAi(t, await call('POST', path, { headers: { origin: 'https://evil.example' } }), 403, 'permission_error', 'a foreign page');
+    isOpenAi(t, await call('POST', path, { headers: { host: 'evil.example' } }), 403, 'permission_error', 'a foreign name');
+    isOpenAi(t, await call('POST', path), 400, 'invalid_request_error', 'no body');
+    isOpenAi(t, await call('POST', path, { body: '{"model":' }), 400, 'invalid_request_error', 'bad JSON');
+    isOpenAi(t, await call('POST', path, { body: '{}', headers: { 'content-type': 'text/plain' } }), 415, 'invalid_request_error', 'another type');
+    isOpenAi(t, await call('POST', path, { body: BODY, headers: { expect: 'more' } }), 417, 'invalid_request_error', 'an expectation');
+    isOpenAi(t, await call('POST', path, { headers: { 'content-length': String(2 ** 26) } }), 413, 'invalid_request_error', 'too large');
+  }
+  isOpenAi(t, await call('GET', `/v1/models?${'x'.repeat(9000)}`), 414, 'invalid_request_error', 'a long target');
+  const wrongMethod = await call('DELETE', CHAT);
+  isOpenAi(t, wrongMethod, 405, 'invalid_request_error', 'a wrong method');
+  t.equal(wrongMethod.headers.allow, 'POST, OPTIONS');
+  for (const path of [`${CHAT}/x`, `${CHAT}/x/messages`, `${CHAT}/`]) isOpenAi(t, await call('GET', path), 404, 'invalid_request_error', path);
+  isOpenAi(t, await call('GET', '/v1/models/nobody-knows'), 404, 'invalid_request_error', 'an unknown model');
+  t.equal((await call('GET', '/v1/models', bearer('wrong'))).headers['www-authenticate'], 'Bearer');
+  await tooManyAttempts(t, server);
+  server.transport.drain();
+  isOpenAi(t, await call('POST', CHAT, { body: BODY }), 503, 'server_error', 'shutting down');
+  t.strictSame(
+    server.upstream.requests.filter(({ path }) => path !== '/api/tags'),
+    [],
+    'no model was asked',
+  );
+});
+
+async function tooManyAttempts(t: Test, server: TestServer): Promise<void> {
+  const wrong = { token: false, headers: { 'x-api-key': 'wrong' } } as const;
+  for (let i = 0; i < 20; i += 1) await server.call('GET', '/v1/models', wrong);
+  const answer = await server.call('GET', '/v1/models', wrong);
+  isOpenAi(t, answer, 429, 'authentication_error', 'too many attempts');
+  t.match(answer.headers['retry-after'], /^\d+$/);
+}
+
+t.test('a key that was revoked or has expired is refused in the form of the protocol', async (t) => {
+  const server = await startServer(t);
+  const make = async (body: object) => (await server.call('POST', '/api/keys', { body })).json['key'] as string;
+  const expired = await make({ name: 'old', expiresAt: '2020-01-01T00:00:00Z' });
+  const revoked = await make({ name: 'gone' });
+  await server.call('DELETE', '/api/keys/gone');
+  for (const [title, key] of [
+    ['expired', expired],
+    ['revoked', revoked],
+  ] as const) {
+    for (const headers of [{ authorization: `Bearer ${key}` }, { 'x-api-key': key }]) {
+      isOpenAi(t, await server.call('POST', CHAT, { token: false, headers, body: BODY }), 401, 'authentication_error', title);
+    }
+  }
+});
+
+t.test('errors of every other path keep our form', async (t) => {
+  const server = await startServer(t);
+  for (const path of ['/v1/chat', '/v1/nowhere', '/v1/chatter', '/api/blocks']) {
+    t.match(await server.call('PUT', path, { token: false }), { status: 401, json: { code: 'UNAUTHORIZED', requestId: /./ } }, path);
+  }
+  t.match(await server.call('DELETE', '/v1/chat'), { status: 405, json: { code: 'METHOD_NOT_ALLOWED' }, headers: { allow: 'POST, OPTIONS' } });
+});
