@@ -14,6 +14,8 @@ const MIB = 1024 * 1024;
 export const CHAT_BODY_BYTES = 10 * MIB;
 /** The largest body of the compatible endpoints: the histories of coding agents have screenshots in them. */
 export const COMPATIBLE_BODY_BYTES = 32 * MIB;
+/** The most JSON values there: with many tools and long histories, those of coding agents have more than other bodies. */
+export const COMPATIBLE_JSON_VALUES = 300_000;
 /** The largest body of every other JSON route, in bytes. */
 export const OTHER_BODY_BYTES = MIB;
 /** The largest archive that `POST /api/import` takes, in bytes. */
@@ -30,9 +32,9 @@ interface Exchange {
 
 /**
  * The JSON value of a body of at most `limit` bytes. An empty body is `undefined` when `optional`, and INVALID_REQUEST otherwise. Rejects with
- * BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, REQUEST_TIMEOUT, or CANCELLED when the client leaves.
+ * BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, REQUEST_TIMEOUT, or CANCELLED when the client leaves. `values` is the most JSON values.
  */
-export async function readJsonBody(exchange: Exchange, limit: number, optional: boolean): Promise<unknown> {
+export async function readJsonBody(exchange: Exchange, limit: number, optional: boolean, values = MAX_JSON_VALUES): Promise<unknown> {
   const { req } = exchange;
   assertLength(req, limit);
   if (!hasBody(req) && optional) return undefined;
@@ -43,7 +45,12 @@ export async function readJsonBody(exchange: Exchange, limit: number, optional: 
   }
   const bytes = await receive(exchange, limit);
   if (bytes.length === 0 && optional) return undefined;
-  return parse(bytes);
+  return parse(bytes, values);
+}
+
+/** The JSON value of the body of a compatible endpoint. Rejects as `readJsonBody` does. */
+export function readCompatibleBody(exchange: Exchange): Promise<unknown> {
+  return readJsonBody(exchange, COMPATIBLE_BODY_BYTES, false, COMPATIBLE_JSON_VALUES);
 }
 
 /** Throws when the headers alone show that the body is missing, has another media type than `type`, or is longer than `limit` bytes. */
@@ -145,8 +152,8 @@ function silenceOf(socket: Socket): ReusedTimer {
   return silence;
 }
 
-function parse(bytes: Buffer): unknown {
-  if (holdsMoreThan(bytes, MAX_JSON_VALUES)) throw invalidRequest('', `The body contains more than ${MAX_JSON_VALUES} JSON values; send fewer.`);
+function parse(bytes: Buffer, values: number): unknown {
+  if (holdsMoreThan(bytes, values)) throw invalidRequest('', `The body contains more than ${values} JSON values; send fewer.`);
   let text: string;
   try {
     text = isAscii(bytes) ? bytes.toString('latin1') : utf8.decode(bytes); // three times as fast, and most bodies are plain ASCII

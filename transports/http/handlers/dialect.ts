@@ -4,7 +4,7 @@
 //   about the request itself.
 import { type AnswerPiece, type BlockhouseError, type ChatDone, type ModelTarget, type StreamSink, toBlockhouseError } from '../../../core/index.ts';
 import type { Dialect, DialectRequest, WholeAnswer } from '../../../dialects/dialect.ts';
-import { COMPATIBLE_BODY_BYTES, readJsonBody } from '../body.ts';
+import { readCompatibleBody } from '../body.ts';
 import { type JsonReply, ok, type Reply, STREAMED } from '../reply.ts';
 import type { RouteContext } from '../route.ts';
 import { SseWriter, type StreamFrames } from '../sse.ts';
@@ -26,7 +26,7 @@ const NEXT: ReadonlySet<string> = new Set([
 export const speak =
   <E>(dialect: Dialect<E>) =>
   async (context: RouteContext): Promise<Reply<object>> => {
-    const request = dialect.read(await readJsonBody(context, COMPATIBLE_BODY_BYTES, false));
+    const request = dialect.read(await readCompatibleBody(context));
     const { core, key } = context;
     const { targets } = await core.router.resolve(request.model);
     if (key !== undefined) await core.accounts?.admit(key, [request.model, ...targets.map(({ adapter, model }) => `${adapter}/${model}`)]);
