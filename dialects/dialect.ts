@@ -10,6 +10,8 @@ export interface DialectRequest<E = unknown> {
   /** What was ignored, by the client's own field names. */
   readonly warnings: readonly Warning[];
   readonly echo: E;
+  /** The client's name of a field of `chat`, such as `messages[1].content[0]`; undefined if it has none. */
+  field?(path: string): string | undefined;
 }
 
 /** What an answer of a dialect is made with. */
@@ -44,9 +46,20 @@ export interface DialectError {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** A request that goes to a provider which speaks the dialect itself. */
+export interface NativeBody {
+  readonly body: Buffer;
+  /** True if the client has not asked for the frame that has only the usage. */
+  readonly hidesUsage: boolean;
+}
+
 /** One protocol. Every function is pure. */
 export interface Dialect<E = unknown> {
   readonly id: 'openai-chat' | 'openai-responses' | 'anthropic';
+  /** The path of its endpoint. A provider that names the same path speaks the dialect itself, and requests to it are not translated. */
+  readonly path?: string;
+  /** The body for a provider that speaks the dialect itself: the client's own bytes with the provider's model in them. Without it, only the model is set. */
+  native?(bytes: Buffer, body: Readonly<Record<string, unknown>>, model: string): NativeBody;
   /** Throws INVALID_REQUEST whose path is the client's own field name (`messages.2.content.0`). Unknown fields are ignored. */
   read(body: unknown): DialectRequest<E>;
   /** The body of a whole answer. */

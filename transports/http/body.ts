@@ -32,25 +32,29 @@ interface Exchange {
 
 /**
  * The JSON value of a body of at most `limit` bytes. An empty body is `undefined` when `optional`, and INVALID_REQUEST otherwise. Rejects with
- * BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, REQUEST_TIMEOUT, or CANCELLED when the client leaves. `values` is the most JSON values.
+ * BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, REQUEST_TIMEOUT, or CANCELLED when the client leaves.
  */
-export async function readJsonBody(exchange: Exchange, limit: number, optional: boolean, values = MAX_JSON_VALUES): Promise<unknown> {
+export async function readJsonBody(exchange: Exchange, limit: number, optional: boolean): Promise<unknown> {
+  if (!hasBody(exchange.req) && optional) return undefined;
+  const bytes = await receiveJson(exchange, limit);
+  return bytes.length === 0 && optional ? undefined : parse(bytes, MAX_JSON_VALUES);
+}
+
+/** The body of a compatible endpoint: its bytes as they came, and their value. Rejects as `readJsonBody` does. */
+export async function readCompatibleBody(exchange: Exchange): Promise<{ readonly bytes: Buffer; readonly value: unknown }> {
+  const bytes = await receiveJson(exchange, COMPATIBLE_BODY_BYTES);
+  return { bytes, value: parse(bytes, COMPATIBLE_JSON_VALUES) };
+}
+
+function receiveJson(exchange: Exchange, limit: number): Promise<Buffer> {
   const { req } = exchange;
   assertLength(req, limit);
-  if (!hasBody(req) && optional) return undefined;
   if (!hasBody(req)) throw invalidRequest('', 'The body is empty; send a JSON object.');
   // The usual header needs no parsing.
   if (req.headers['content-type'] !== 'application/json' || req.headers['content-encoding'] !== undefined) {
     assertCharset(assertType(req, 'application/json'));
   }
-  const bytes = await receive(exchange, limit);
-  if (bytes.length === 0 && optional) return undefined;
-  return parse(bytes, values);
-}
-
-/** The JSON value of the body of a compatible endpoint. Rejects as `readJsonBody` does. */
-export function readCompatibleBody(exchange: Exchange): Promise<unknown> {
-  return readJsonBody(exchange, COMPATIBLE_BODY_BYTES, false, COMPATIBLE_JSON_VALUES);
+  return receive(exchange, limit);
 }
 
 /** Throws when the headers alone show that the body is missing, has another media type than `type`, or is longer than `limit` bytes. */
