@@ -39,7 +39,8 @@ export interface StreamFrames {
   keepAlive(): string;
 }
 
-const COMMENT = ': keep-alive\n\n';
+/** Sent while a stream is silent. */
+export const COMMENT = ': keep-alive\n\n';
 
 /** The frames of `/v1/chat`. */
 const CHAT_FRAMES: StreamFrames = {
