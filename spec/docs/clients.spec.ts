@@ -65,11 +65,11 @@ t.test('curl', async (t) => {
 });
 
 t.test("OpenAI's SDK for JavaScript", async (t) => {
-  t.equal(countOf(await follow(await reader(t), "OpenAI's SDK for JavaScript")), 2);
+  t.equal(countOf(await follow(await reader(t), "OpenAI's SDK for JavaScript")), 3);
 });
 
 t.test("OpenAI's SDK for Python", { skip: lacksPython('openai') }, async (t) => {
-  t.equal(countOf(await follow(await reader(t), "OpenAI's SDK for Python")), 2);
+  t.equal(countOf(await follow(await reader(t), "OpenAI's SDK for Python")), 3);
 });
 
 t.test('coding agents', async (t) => {
