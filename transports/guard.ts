@@ -11,6 +11,9 @@ export interface GuardOptions {
   readonly webOrigin?: string | undefined;
 }
 
+const FOREIGN_PAGE =
+  'Requests from web pages of other sites are refused. To let the pages of an origin call /v1, add it to BLOCKHOUSE_WEB_ORIGINS and restart the server.';
+
 /**
  * Throws FORBIDDEN_ORIGIN for a request from a page of another site, or under a host name that was rebound to 127.0.0.1.
  * Throws INVALID_REQUEST for a request with two Host headers, or none: Node keeps the first of two, and a proxy may keep the last.
@@ -31,11 +34,10 @@ export function assertOwnHost(req: IncomingMessage, options: GuardOptions): void
   }
   const { origin } = req.headers;
   if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}` && origin !== options.webOrigin) {
-    throw new BlockhouseError('FORBIDDEN_ORIGIN', 'Requests from web pages of other sites are refused.');
+    throw new BlockhouseError('FORBIDDEN_ORIGIN', FOREIGN_PAGE);
   }
   const site = req.headers['sec-fetch-site'];
-  if (origin === undefined && (site === 'cross-site' || site === 'same-site'))
-    throw new BlockhouseError('FORBIDDEN_ORIGIN', 'Requests from web pages of other sites are refused.');
+  if (origin === undefined && (site === 'cross-site' || site === 'same-site')) throw new BlockhouseError('FORBIDDEN_ORIGIN', FOREIGN_PAGE);
 }
 
 const MAX_URL_CHARACTERS = 8 * 1024;

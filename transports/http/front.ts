@@ -35,7 +35,7 @@ import type { Route, ServerContext } from './route.ts';
 import { Router } from './router.ts';
 import { ROUTES } from './routes.ts';
 import { DEFAULT_SSE_TIMING, type SseTiming } from './sse.ts';
-import { preflight, readableBy, webOrigin } from './web-origins.ts';
+import { namedOrigins, preflight, readableBy, webOrigin } from './web-origins.ts';
 
 /** The options for requests; each has a default. */
 export interface FrontOptions {
@@ -88,7 +88,7 @@ export class Front {
     this.#requestLogLevel = options.requestLogLevel ?? 'debug';
     this.#mounts = options.mounts ?? [];
     this.#allowRemote = options.allowRemote ?? false;
-    this.#webOrigins = new Set(options.webOrigins);
+    this.#webOrigins = namedOrigins(options.webOrigins);
     this.#context = {
       routes: ROUTES,
       sse: { ...DEFAULT_SSE_TIMING, ...options.sse },

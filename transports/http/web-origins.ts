@@ -12,6 +12,16 @@ const METHODS = 'GET, HEAD, POST, PUT, DELETE';
 const MAX_AGE_S = 7200;
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~\-, ]+$/;
 
+/** The origins to let in. Throws an Error for a text that a browser would never send, because it would let nobody in. */
+export function namedOrigins(origins: Iterable<string> = []): ReadonlySet<string> {
+  const named = new Set(origins);
+  for (const origin of named) {
+    if (!/^https?:/.test(origin) || origin.includes('*') || !URL.canParse(origin) || new URL(origin).origin !== origin)
+      throw new Error(`The web origin ${JSON.stringify(origin)} must be written as a browser sends it, such as https://app.example.`);
+  }
+  return named;
+}
+
 /** The named origin whose page has sent a request to the gateway; undefined for every other request. */
 export function webOrigin({ url, headers: { origin } }: IncomingMessage, named: ReadonlySet<string>): string | undefined {
   return origin !== undefined && named.has(origin) && url?.startsWith('/v1/') ? origin : undefined; // gateway-only

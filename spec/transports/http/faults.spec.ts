@@ -39,7 +39,8 @@ t.test('what is refused before a handler runs has the form of the protocol', asy
   const wrongMethod = await call('DELETE', CHAT);
   isOpenAi(t, wrongMethod, 405, 'invalid_request_error', 'a wrong method');
   t.equal(wrongMethod.headers.allow, 'POST, OPTIONS');
-  for (const path of [`${CHAT}/x`, `${CHAT}/x/messages`, `${CHAT}/`, '/v1/responses/resp_1', '/v1/responses/compact']) isOpenAi(t, await call('GET', path), 404, 'invalid_request_error', path);
+  for (const path of [`${CHAT}/x`, `${CHAT}/x/messages`, `${CHAT}/`, '/v1/responses/resp_1', '/v1/responses/compact'])
+    isOpenAi(t, await call('GET', path), 404, 'invalid_request_error', path);
   isOpenAi(t, await call('GET', '/v1/models/nobody-knows'), 404, 'invalid_request_error', 'an unknown model');
   t.equal((await call('GET', '/v1/models', bearer('wrong'))).headers['www-authenticate'], 'Bearer');
   await tooManyAttempts(t, server);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import t from 'tap';
-import { preflight, webOrigin } from '../../../transports/http/web-origins.ts';
+import { namedOrigins, preflight, webOrigin } from '../../../transports/http/web-origins.ts';
 import { type Answer, startServer, type TestServerOptions } from '../../support/server.ts';
 
 const PAGE = 'https://app.example';
@@ -125,4 +125,11 @@ t.test('header names that are none are not repeated', async (t) => {
 t.test('a request in absolute form is not one of the gateway', async (t) => {
   const request = { url: 'http://127.0.0.1:8420/v1/models', headers: { origin: PAGE } } as unknown as IncomingMessage;
   t.equal(webOrigin(request, new Set([PAGE])), undefined);
+});
+
+t.test('an origin that no browser would send is a mistake of the program that names it', async (t) => {
+  t.same([...namedOrigins([PAGE, 'http://localhost:5173'])], [PAGE, 'http://localhost:5173']);
+  t.equal(namedOrigins().size, 0);
+  for (const origin of [`${PAGE}/`, '*', 'null', 'https://*.example', 'https://App.example', `${PAGE}:443`, 'app.example', 'file:///x', ''])
+    t.throws(() => namedOrigins([origin]), { message: /must be written as a browser sends it/ }, origin);
 });
