@@ -72,8 +72,17 @@ t.test("OpenAI's SDK for Python", { skip: lacksPython('openai') }, async (t) => 
   t.equal(countOf(await follow(await reader(t), "OpenAI's SDK for Python")), 3);
 });
 
+t.test("Anthropic's SDK for JavaScript", async (t) => {
+  t.equal(countOf(await follow(await reader(t), "Anthropic's SDK for JavaScript")), 2);
+});
+
+t.test("Anthropic's SDK for Python", { skip: lacksPython('anthropic') }, async (t) => {
+  t.equal(countOf(await follow(await reader(t), "Anthropic's SDK for Python")), 2);
+});
+
 t.test('coding agents', async (t) => {
-  t.match(await follow(await reader(t), 'Coding agents'), /^gpt-4o-mini$/m);
+  const output = await follow(await reader(t), 'Coding agents');
+  t.equal(output.match(/^gpt-4o-mini$/gm)?.length, 2, 'in either protocol');
 });
 
 const browser = BROWSERS.find((name) => spawnSync(name, ['--version']).status === 0);

@@ -5,6 +5,7 @@ import { answerWith, startWireServer, WIRES } from '../support/wire-server.ts';
 /** A question in each protocol, by the path that takes it. */
 const QUESTIONS: Readonly<Record<string, object>> = {
   '/v1/chat/completions': { messages: [{ role: 'user', content: 'hi' }] },
+  '/v1/messages': { max_tokens: 100, messages: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }] },
   '/v1/responses': { input: [{ role: 'user', content: 'hi' }] },
 };
 const PLACEHOLDER = 'placeholder-of-a-client';

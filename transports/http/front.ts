@@ -155,7 +155,7 @@ export class Front {
   #fault(req: IncomingMessage, failure: BlockhouseError, requestId: string): JsonReply {
     const [path = ''] = req.url?.split('?') ?? [];
     const own = errorReply(failure, requestId);
-    const fault = this.#faults.of(path)?.(failure, requestId);
+    const fault = this.#faults.of(path)?.(failure, requestId, req.headers);
     return fault === undefined ? own : { ...fault, headers: { ...own.headers, ...fault.headers } };
   }
 

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { Faults } from '../../../transports/http/faults.ts';
-import { type Answer, startServer, type TestServer } from '../../support/server.ts';
+import { type Answer, type CallOptions, startServer, type TestServer } from '../../support/server.ts';
 
 const BODY = { model: 'ollama/m', messages: [{ role: 'user', content: 'hi' }] };
 const CHAT = '/v1/chat/completions';
@@ -19,6 +19,14 @@ t.test('a path has the form of the nearest route above it, and most have ours', 
   for (const path of ['/v1/a/b', '/v1/a/b/x/y']) t.equal(faults.of(path), other, path);
   for (const path of ['/v1', '/v1/ab', '/v1/c', '/v1/c/a', '', '/V1/a']) t.equal(faults.of(path), undefined, path);
 });
+
+/** An error as Anthropic writes it, with the id of its request in the three places where clients look. */
+function isAnthropic(t: Test, answer: Answer, status: number, type: string, title: string): void {
+  const id = answer.headers['x-request-id'];
+  t.match(answer, { status, json: { type: 'error', error: { type, message: /./ }, request_id: id }, headers: { 'request-id': id } }, title);
+  t.strictSame(Object.keys(answer.json), ['type', 'error', 'request_id'], title);
+  t.ok(id, title);
+}
 
 t.test('what is refused before a handler runs has the form of the protocol', async (t) => {
   const server = await startServer(t);
@@ -51,6 +59,34 @@ t.test('what is refused before a handler runs has the form of the protocol', asy
     [],
     'no model was asked',
   );
+});
+
+t.test('what is refused before a handler runs has the form of Anthropic on its routes, and on those of both for its clients', async (t) => {
+  const server = await startServer(t);
+  const call = (method: string, path: string, options: CallOptions = {}) => server.call(method, path, options);
+  const body = { ...BODY, max_tokens: 10 };
+  const path = '/v1/messages';
+  const wrong = { token: false, headers: { 'x-api-key': 'wrong' } } as const;
+  isAnthropic(t, await call('POST', path, { token: false, body }), 401, 'authentication_error', 'no token');
+  isAnthropic(t, await call('POST', path, { ...wrong, body }), 401, 'authentication_error', 'a wrong token');
+  isAnthropic(t, await call('POST', path, { headers: { origin: 'https://evil.example' } }), 403, 'permission_error', 'a foreign page');
+  isAnthropic(t, await call('POST', `${path}?beta=true`), 400, 'invalid_request_error', 'no body');
+  isAnthropic(t, await call('POST', path, { body: '{"model":' }), 400, 'invalid_request_error', 'bad JSON');
+  isAnthropic(t, await call('POST', path, { headers: { 'content-length': String(2 ** 26) } }), 413, 'request_too_large', 'too large');
+  const wrongMethod = await call('PUT', path);
+  isAnthropic(t, wrongMethod, 405, 'invalid_request_error', 'a wrong method');
+  t.equal(wrongMethod.headers.allow, 'POST, OPTIONS');
+  isAnthropic(t, await call('GET', `${path}/batches`), 404, 'not_found_error', 'a path below');
+  const version = { 'anthropic-version': '2023-06-01' };
+  isAnthropic(t, await call('GET', '/v1/models/nobody-knows', { headers: version }), 404, 'not_found_error', 'an unknown model');
+  isAnthropic(t, await call('GET', '/v1/models', { token: false, headers: version }), 401, 'authentication_error', 'the models');
+  isAnthropic(t, await call('DELETE', '/v1/models', { headers: version }), 405, 'invalid_request_error', 'a wrong method');
+  for (let i = 0; i < 20; i += 1) await call('POST', path, wrong);
+  const many = await call('POST', path, wrong);
+  isAnthropic(t, many, 429, 'rate_limit_error', 'too many attempts');
+  t.match(many.headers['retry-after'], /^\d+$/);
+  server.transport.drain();
+  isAnthropic(t, await call('POST', path, { body }), 503, 'api_error', 'shutting down');
 });
 
 async function tooManyAttempts(t: Test, server: TestServer): Promise<void> {

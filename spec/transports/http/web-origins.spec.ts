@@ -22,7 +22,7 @@ function hasNoCors({ headers }: Answer): boolean {
 t.test('a preflight of a named origin is answered without a token, with the headers that it asks for', async (t) => {
   const server = await startServer(t, OPTIONS);
   const asked = 'authorization, content-type, x-stainless-os, x-next-month';
-  for (const path of ['/v1/chat/completions', '/v1/responses', '/v1/models', '/v1/nowhere?beta=true']) {
+  for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/responses', '/v1/models', '/v1/nowhere?beta=true']) {
     const more = { 'access-control-request-method': 'POST', 'access-control-request-headers': asked };
     const answer = await server.call('OPTIONS', path, { token: false, ...from(PAGE, more) });
     t.match(answer, { status: 204, text: '', headers: READABLE }, path);
