@@ -300,3 +300,19 @@ t.test('query parameters that a compatible route does not know are ignored', asy
     t.match(await server.call('GET', `/v1/models/ollama/m${query}`), { status: 200, json: { id: 'ollama/m' } }, query);
   }
 });
+
+t.test('a page of a named origin is let in to /v1 only, and an answer to it says so', async (t) => {
+  const origin = 'https://app.example';
+  const server = await startServer(t, { http: { webOrigins: [origin] } });
+  const allowed = { 'access-control-allow-origin': origin };
+  t.match(await server.call('OPTIONS', '/v1/chat/completions', { token: false, headers: { origin } }), { status: 204, headers: allowed });
+  t.match(await server.call('POST', '/v1/chat', { headers: { origin }, body: CHAT }), { status: 200, headers: allowed });
+  t.match(await server.call('GET', '/v1/nowhere', { token: false, headers: { origin } }), { status: 401, headers: allowed });
+  t.match(await server.call('GET', '/api/blocks', { headers: { origin } }), { status: 403 });
+});
+
+t.test('errors of a route of another protocol have its form, also for a wrong method', async (t) => {
+  const server = await startServer(t);
+  const answer = await server.call('DELETE', '/v1/chat/completions');
+  t.match(answer, { status: 405, headers: { allow: 'POST, OPTIONS' }, json: { error: { type: 'invalid_request_error' } } });
+});
