@@ -11,6 +11,7 @@ export type { EgressRule } from './gateway/egress.ts';
 export type { Prompt, PromptOptions, PromptToolResult, Turn } from './gateway/prompt.ts';
 export type { QueueLimits } from './gateway/queue.ts';
 export type { Environment, ResolvedSettings, SettingSpec, SettingsSpec } from './gateway/settings.ts';
+export type { ShownPiece } from './gateway/shown-pieces.ts';
 export type { ChatStream, ChatStreamEvent } from './gateway/stream.ts';
 export type {
   Adapter,
@@ -66,6 +67,7 @@ export type {
   RestoreArchive,
   SetHalt,
   StopReason,
+  StreamOptions,
   SystemMessage,
   Tool,
   ToolCall,
