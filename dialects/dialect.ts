@@ -19,6 +19,8 @@ export interface AnswerContext<E = unknown> {
   readonly requestId: string;
   /** Epoch seconds. */
   readonly created: number;
+  /** Epoch seconds at this moment; without it, the end of an answer has the time of its beginning. */
+  now?(): number;
   readonly request: DialectRequest<E>;
 }
 
@@ -53,13 +55,20 @@ export interface NativeBody {
   readonly hidesUsage: boolean;
 }
 
+/** How requests pass to a provider that speaks the dialect itself, without a translation. */
+export interface NativeLane {
+  /** The path of the endpoint, such as `/v1/messages`. A provider that names the same path speaks the dialect. */
+  readonly path: string;
+  /** The client's own bytes with the provider's model in them. By default nothing else changes. */
+  toBody?(bytes: Buffer, body: Readonly<Record<string, unknown>>, model: string): NativeBody;
+  /** The last frames of a stream that broke off, of which only the failure is known. */
+  broken(failure: BlockhouseError): string;
+}
+
 /** One protocol. Every function is pure. */
 export interface Dialect<E = unknown> {
   readonly id: 'openai-chat' | 'openai-responses' | 'anthropic';
-  /** The path of its endpoint. A provider that names the same path speaks the dialect itself, and requests to it are not translated. */
-  readonly path?: string;
-  /** The body for a provider that speaks the dialect itself: the client's own bytes with the provider's model in them. Without it, only the model is set. */
-  native?(bytes: Buffer, body: Readonly<Record<string, unknown>>, model: string): NativeBody;
+  readonly native?: NativeLane;
   /** Throws INVALID_REQUEST whose path is the client's own field name (`messages.2.content.0`). Unknown fields are ignored. */
   read(body: unknown): DialectRequest<E>;
   /** The body of a whole answer. */

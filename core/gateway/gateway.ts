@@ -217,7 +217,7 @@ export class Gateway {
     try {
       this.#checkChat(body);
       const adapter = this.#registry.inBody(body.adapter, 'adapter');
-      const prompt = promptFor(body, adapter);
+      const prompt = promptFor(body, adapter, options.leavesTokenLimit);
       assertOpen(this.#closing.signal);
       const address = this.#settings.addressOf(adapter, body.config);
       const requestId = options.requestId ?? this.#options.newRequestId();

@@ -4,13 +4,12 @@ import { openAiFault } from '../openai-errors.ts';
 import { toNative } from './native.ts';
 import { type ChatEcho, readRequest } from './request.ts';
 import { toCompletion } from './response.ts';
-import { ChatChunks } from './stream.ts';
+import { ChatChunks, errorChunk } from './stream.ts';
 
 /** `POST /v1/chat/completions`. */
 export const OPENAI_CHAT: Dialect<ChatEcho> = {
   id: 'openai-chat',
-  path: '/v1/chat/completions',
-  native: toNative,
+  native: { path: '/v1/chat/completions', toBody: toNative, broken: errorChunk },
   read: readRequest,
   answer: toCompletion,
   stream: (context) => new ChatChunks(context),

@@ -2,7 +2,8 @@
 import { type AnswerPiece, errorBody, ShownPieces, type StreamOptions } from '../../core/index.ts';
 import type { StreamFrames } from './sse.ts';
 
-const COMMENT = ': keep-alive\n\n';
+/** Sent while a stream is silent. */
+export const COMMENT = ': keep-alive\n\n';
 
 /** The four events that every stream has. */
 export const CHAT_FRAMES: StreamFrames = {

@@ -12,7 +12,7 @@ import {
   type StreamSink,
   toBlockhouseError,
 } from '../../../core/index.ts';
-import type { Dialect, DialectRequest, WholeAnswer } from '../../../dialects/dialect.ts';
+import type { Dialect, DialectRequest, NativeLane, WholeAnswer } from '../../../dialects/dialect.ts';
 import { withMembers } from '../../../dialects/json-edit.ts';
 import { COMPATIBLE_BODY_BYTES, readJsonText } from '../body.ts';
 import { type JsonReply, ok, type Reply, STREAMED } from '../reply.ts';
@@ -74,7 +74,8 @@ async function answerOf<E>(job: Job<E>, targets: readonly ModelTarget[]): Promis
   let failure: unknown;
   for (const [index, target] of targets.entries()) {
     try {
-      if (isNative(job, target)) return await native(job, target);
+      const lane = laneOf(job, target);
+      if (lane !== undefined) return await native(lane, job, target);
       return job.request().stream ? await streamed(job, target) : await whole(job, target);
     } catch (error) {
       failure = error;
@@ -88,25 +89,19 @@ async function answerOf<E>(job: Job<E>, targets: readonly ModelTarget[]): Promis
   throw failure;
 }
 
-/** True if the provider speaks the client's protocol itself, and models.json does not say otherwise. */
-function isNative<E>({ dialect, context: { core }, body }: Job<E>, { adapter }: ModelTarget): boolean {
-  return dialect.path !== undefined && isObject(body) && !core.router.table().translated.has(adapter) && core.speaks(adapter, dialect.path);
+/** Set if the provider speaks the client's protocol itself, and models.json does not say otherwise. */
+function laneOf<E>({ dialect, context: { core }, body }: Job<E>, { adapter }: ModelTarget): NativeLane | undefined {
+  const lane = dialect.native;
+  return lane !== undefined && isObject(body) && !core.router.table().translated.has(adapter) && core.speaks(adapter, lane.path) ? lane : undefined;
 }
 
-async function native<E>(job: Job<E>, target: ModelTarget): Promise<Reply<object>> {
-  const { dialect, context, bytes } = job;
-  const body = job.body as Readonly<Record<string, unknown>>;
-  const sent = dialect.native?.(bytes, body, target.model) ?? { body: withMembers(bytes, { model: JSON.stringify(target.model) }), hidesUsage: false };
+async function native<E>({ path, toBody, broken }: NativeLane, { body, bytes, context }: Job<E>, target: ModelTarget): Promise<Reply<object>> {
+  const fields = body as Readonly<Record<string, unknown>>;
+  const sent = toBody?.(bytes, fields, target.model) ?? { body: withMembers(bytes, { model: JSON.stringify(target.model) }), hidesUsage: false };
   const { headers, url = '' } = context.req;
   const at = url.indexOf('?');
-  const request = { path: dialect.path ?? '', search: at < 0 ? '' : url.slice(at), headers, ...sent };
-  const frames = body['stream'] === true ? framesOf(dialect.stream({ ...answerContext(context), request: nameOnly(body) as DialectRequest<E> })) : undefined;
-  return forward({ target, request, headers: headersOf(target, []), frames }, context);
-}
-
-/** Of a request that is not translated, only the name of the model is known. */
-function nameOnly({ model }: Readonly<Record<string, unknown>>): DialectRequest<undefined> {
-  return { model: String(model), chat: { messages: [] }, stream: true, warnings: [], echo: undefined };
+  const request = { path, search: at < 0 ? '' : url.slice(at), headers, ...sent };
+  return forward({ target, request, headers: headersOf(target, []), broken: fields['stream'] === true ? broken : undefined }, context);
 }
 
 async function whole<E>(job: Job<E>, target: ModelTarget): Promise<Reply<object>> {
@@ -156,7 +151,7 @@ async function ask<E>(
   { core, signal, requestId, key }: RouteContext,
 ): Promise<ChatDone> {
   try {
-    return await core.pipe({ ...request.chat, adapter, model }, sink, { signal, requestId, key: key?.name });
+    return await core.pipe({ ...request.chat, adapter, model }, sink, { signal, requestId, key: key?.name, leavesTokenLimit: true });
   } catch (error) {
     throw inClientsWords(toBlockhouseError(error), request);
   }
@@ -170,7 +165,8 @@ function inClientsWords<E>(failure: BlockhouseError, { field }: DialectRequest<E
 }
 
 function answerContext({ requestId }: RouteContext) {
-  return { requestId, created: Math.floor(Date.now() / 1000) };
+  const now = (): number => Math.floor(Date.now() / 1000);
+  return { requestId, created: now(), now };
 }
 
 /** Field names only: a value may be a secret, and a header has no room for prose. */

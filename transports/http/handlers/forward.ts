@@ -7,6 +7,7 @@ import {
   type ModelTarget,
   toBlockhouseError,
 } from '../../../core/index.ts';
+import { COMMENT } from '../chat-frames.ts';
 import { type JsonReply, type Reply, STREAMED, Written } from '../reply.ts';
 import type { RouteContext } from '../route.ts';
 import { SseWriter, type StreamFrames } from '../sse.ts';
@@ -17,15 +18,18 @@ export interface Forwarding {
   readonly request: ForwardedRequest;
   /** Headers of every answer. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The frames of the client's protocol, if it wants a stream. */
-  readonly frames: StreamFrames | undefined;
+  /** The last frames of a stream that broke off; undefined if the client wants the whole answer. */
+  readonly broken: ((failure: BlockhouseError) => string) | undefined;
 }
+
+/** Of ours, a forwarded stream has only comments and its error. */
+const FRAMES: StreamFrames = { start: () => '', content: () => '', done: () => '', error: () => '', keepAlive: () => COMMENT };
 
 /** The answer of the provider, its own error answer included. Rejects with a BlockhouseError. */
 export async function forward(forwarding: Forwarding, context: RouteContext): Promise<Reply<object>> {
-  const { target, request, headers, frames } = forwarding;
+  const { target, request, headers, broken } = forwarding;
   const { core, signal, requestId, key, res, server } = context;
-  const writer = frames === undefined ? undefined : new SseWriter(res, requestId, server.sse, { frames, headers });
+  const writer = broken === undefined ? undefined : new SseWriter(res, requestId, server.sse, { frames: { ...FRAMES, error: broken }, headers });
   const answer = new Answer(writer, headers);
   try {
     await core.forward(target.adapter, target.model, request, answer, { signal, requestId, key: key?.name });
