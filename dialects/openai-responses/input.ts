@@ -4,7 +4,7 @@
 import { type ContentPart, invalidRequest, type Message, type ToolCall } from '../../core/index.ts';
 import { type Fields, list, objectAt, requiredText, text } from '../fields.ts';
 import { type AnswerState, unpackState, withState } from '../packed-state.ts';
-import { argumentsOf } from '../tool-calls.ts';
+import { argumentsOf, callIdOf } from '../tool-calls.ts';
 import { contentOf, type Notes } from './content.ts';
 import type { Toolbox, ToolList } from './tools.ts';
 
@@ -107,9 +107,9 @@ class ItemReader {
   }
 
   #call(item: Fields, path: string, name: string, args: Fields): void {
-    const id = callIdOf(item, path);
+    const id = givenId(item, path);
     const itemId = text(item, 'id', `${path}.id`);
-    if (itemId !== undefined) this.#callIds.set(itemId, id);
+    if (itemId !== undefined) this.#callIds.set(callIdOf(itemId), id);
     const { calls, callPaths } = this.#open(path);
     if (calls.some((call) => call.id === id)) {
       this.#notes.warnings.push({ field: `${path}.call_id`, message: 'It is used twice, so the second call was left out.' });
@@ -120,7 +120,7 @@ class ItemReader {
   }
 
   #output(item: Fields, path: string): void {
-    const id = callIdOf(item, path);
+    const id = givenId(item, path);
     const result = { toolCallId: this.#callIds.get(id) ?? id, content: contentOf(item['output'], `${path}.output`, this.#notes) };
     this.#push({ role: 'tool', toolResults: [this.#notes.sources.note(result, path)] }, path);
   }
@@ -157,8 +157,8 @@ class ItemReader {
   }
 }
 
-function callIdOf(item: Fields, path: string): string {
-  return text(item, 'call_id', `${path}.call_id`) || text(item, 'id', `${path}.id`) || requiredText(item, 'call_id', `${path}.call_id`);
+function givenId(item: Fields, path: string): string {
+  return callIdOf(text(item, 'call_id', `${path}.call_id`) || text(item, 'id', `${path}.id`) || requiredText(item, 'call_id', `${path}.call_id`));
 }
 
 function joined(contents: readonly Content[]): Content {

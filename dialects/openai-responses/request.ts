@@ -4,7 +4,7 @@ import { clampedTemperature, mended } from '../conversation.ts';
 import type { DialectRequest } from '../dialect.ts';
 import { type Fields, flag, integer, list, number, objectBody, optionalObject, requiredText, text } from '../fields.ts';
 import { definedOf, effortOf, metadataOf, schemaOutput, serviceTierOf } from '../openai-config.ts';
-import { Sources } from '../sources.ts';
+import { nearestName, Sources } from '../sources.ts';
 import type { Notes } from './content.ts';
 import { type EchoedSettings, echoedSettings } from './echo.ts';
 import { additionalTools, readInput } from './input.ts';
@@ -53,6 +53,27 @@ const NOTHING: ReadonlySet<unknown> = new Set([undefined, null, false, 0, '', 'd
 const MAX_TOKENS = 10_000_000;
 const STATE = 'reasoning.encrypted_content';
 
+/** The client's names of the gateway's settings. */
+const CLIENT_NAMES: Readonly<Record<string, string>> = {
+  messages: 'input',
+  tools: 'tools',
+  toolChoice: 'tool_choice',
+  'config.maxTokens': 'max_output_tokens',
+  'config.temperature': 'temperature',
+  'config.topP': 'top_p',
+  'config.presencePenalty': 'presence_penalty',
+  'config.frequencyPenalty': 'frequency_penalty',
+  'config.parallelToolCalls': 'parallel_tool_calls',
+  'config.serviceTier': 'service_tier',
+  'config.user': 'user',
+  'config.metadata': 'metadata',
+  'config.cacheKey': 'prompt_cache_key',
+  'config.output': 'text.format',
+  'config.reasoning': 'reasoning',
+  'config.reasoning.effort': 'reasoning.effort',
+  'config.reasoning.summary': 'reasoning.summary',
+};
+
 /** Throws INVALID_REQUEST whose path is the client's own field. */
 export function readRequest(given: unknown): DialectRequest<ResponsesEcho> {
   const body = objectBody(given);
@@ -67,13 +88,14 @@ export function readRequest(given: unknown): DialectRequest<ResponsesEcho> {
   if (include.some((one) => one !== STATE)) notes.warnings.push({ field: 'include', message: `Only ${STATE} is supported.` });
   const config = readConfig(body, notes.warnings);
   const chat = { messages: conversation.messages, ...toolbox.choose(body['tool_choice']), ...(config !== undefined && { config }) };
+  const clientNames = body['safety_identifier'] == null ? CLIENT_NAMES : { ...CLIENT_NAMES, 'config.user': 'safety_identifier' };
   return {
     model,
     stream: flag(body, 'stream') ?? false,
     chat,
     warnings: [...notes.warnings, ...conversation.warnings],
     echo: { toolbox, settings: echoedSettings(body), packsState: include.includes(STATE) },
-    field: (path) => notes.sources.of(chat, path) ?? clientField(path),
+    field: (path) => notes.sources.of(chat, path) ?? nearestName(clientNames, path),
   };
 }
 
@@ -138,34 +160,4 @@ function readFormat(given: Fields | undefined, warnings: Warning[]): NonNullable
   if (format['type'] === 'json_object') return { type: 'json' };
   if (format['type'] !== 'json_schema') throw invalidRequest('text.format.type', 'must be text, json_object or json_schema');
   return schemaOutput(format, 'text.format.schema');
-}
-
-const CLIENT_FIELDS: Readonly<Record<string, string>> = {
-  messages: 'input',
-  tools: 'tools',
-  toolChoice: 'tool_choice',
-  'config.maxTokens': 'max_output_tokens',
-  'config.temperature': 'temperature',
-  'config.topP': 'top_p',
-  'config.presencePenalty': 'presence_penalty',
-  'config.frequencyPenalty': 'frequency_penalty',
-  'config.parallelToolCalls': 'parallel_tool_calls',
-  'config.serviceTier': 'service_tier',
-  'config.user': 'user',
-  'config.metadata': 'metadata',
-  'config.cacheKey': 'prompt_cache_key',
-  'config.output': 'text.format',
-  'config.reasoning': 'reasoning',
-  'config.reasoning.effort': 'reasoning.effort',
-  'config.reasoning.summary': 'reasoning.summary',
-};
-
-/** The nearest field that has a name. */
-function clientField(path: string): string | undefined {
-  const steps = path.split(/\.|(?=\[)/);
-  for (let length = steps.length; length > 0; length -= 1) {
-    const found = CLIENT_FIELDS[steps.slice(0, length).join('.')];
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

@@ -64,6 +64,13 @@ t.test('a call that comes twice is taken once', async (t) => {
   t.match(warnings, [{ field: 'input[1].call_id' }]);
 });
 
+t.test('a call and its output have the same id, however long it is', async (t) => {
+  const { messages } = read([call('x'.repeat(3000)), output('x'.repeat(3000))]);
+  const [{ toolCalls }, { toolResults }] = messages as unknown as [{ toolCalls: { id: string }[] }, { toolResults: { toolCallId: string }[] }];
+  t.equal(toolCalls[0]?.id, toolResults[0]?.toolCallId);
+  t.ok((toolCalls[0]?.id.length ?? 0) < 256);
+});
+
 t.test('what has no place is refused by its item', async (t) => {
   for (const [input, message] of [
     [5, /^input must be/],
