@@ -149,7 +149,7 @@ class ItemReader {
     if (this.#turn === undefined) return;
     const { path, contents, calls, callPaths, states } = this.#turn;
     this.#turn = undefined;
-    const content = joined(contents);
+    const content = joined(contents, states.length > 0 ? '' : '\n\n');
     const plain: AssistantMessage = { role: 'assistant', ...(content !== '' && { content }), ...(calls.length > 0 && { toolCalls: calls }) };
     const message = states.reduce(withState, plain);
     for (const [index, call] of (message.toolCalls ?? []).entries()) this.#notes.sources.note(call, callPaths[index] ?? path);
@@ -161,7 +161,8 @@ function givenId(item: Fields, path: string): string {
   return callIdOf(text(item, 'call_id', `${path}.call_id`) || text(item, 'id', `${path}.id`) || requiredText(item, 'call_id', `${path}.call_id`));
 }
 
-function joined(contents: readonly Content[]): Content {
-  if (contents.every((content) => typeof content === 'string')) return contents.join('\n\n');
+/** A state is bound to the text as the model wrote it; without one, messages in a row are paragraphs. */
+function joined(contents: readonly Content[], separator: string): Content {
+  if (contents.every((content) => typeof content === 'string')) return contents.join(separator);
   return contents.flatMap((content) => (typeof content === 'string' ? [{ type: 'text', text: content } as const] : content));
 }

@@ -32,7 +32,7 @@ t.test('the items of one turn of the assistant are one message, with the state w
     t.same(read([...items, output('a'), output('b')]).messages.slice(0, 1), [
       {
         role: 'assistant',
-        content: 'One.\n\nTwo.',
+        content: 'One.Two.',
         toolCalls: [
           { id: 'a', name: 'f', arguments: {} },
           { id: 'b', name: 'f', arguments: {}, providerMetadata: { y: 2 } },
@@ -41,6 +41,11 @@ t.test('the items of one turn of the assistant are one message, with the state w
       },
     ]);
   }
+});
+
+t.test('messages in a row are paragraphs, unless a state is bound to their exact text', async (t) => {
+  const texts = ['One.', 'Two.'].map((content) => ({ role: 'assistant', content }));
+  t.match(read(texts).messages, [{ content: 'One.\n\nTwo.' }]);
 });
 
 t.test('calls after a result are a turn of their own', async (t) => {
