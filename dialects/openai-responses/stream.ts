@@ -51,7 +51,7 @@ export class ResponseEvents implements DialectStream {
   done(done: ChatDone): string {
     const end = endOf(done, this.#calls.size > 0);
     let frames = this.#begin() + this.#closeText(end.status);
-    for (const [key, call] of this.#calls) frames += this.#closeCall(key, call, call.tool.isCustom ? '' : call.text, 'incomplete');
+    for (const [key, call] of this.#calls) frames += this.#cutCall(key, call);
     if (end.status === 'completed' && !this.#hasAnswer) frames += this.#textPiece('text', '') + this.#closeText('completed');
     frames += this.#state(stateFor(this.#context, done));
     return `${frames}${this.#response({ ...end, output: this.#events.output, usage: done.usage })}data: [DONE]\n\n`;
@@ -59,10 +59,9 @@ export class ResponseEvents implements DialectStream {
 
   /** `error` has the fields twice: flat as documented, and as an object, without which the official client would not throw. */
   error(failure: BlockhouseError): string {
-    const error = openAiError(failure);
-    const { message, type, param } = error;
-    const code = error.code ?? type;
-    const frame = this.#begin() + this.#events.event('error', { code, message, param, error });
+    const { message, type, param, ...rest } = openAiError(failure);
+    const code = rest.code ?? type;
+    const frame = this.#begin() + this.#events.event('error', { code, message, param, error: { message, type, param, code } });
     return frame + this.#response({ status: 'failed', output: this.#events.output, error: { code, message } });
   }
 
@@ -135,7 +134,8 @@ export class ResponseEvents implements DialectStream {
   }
 
   #start(key: number, callId: string, name: string): string {
-    const close = this.#closeText('completed');
+    const open = this.#calls.get(key);
+    const close = this.#closeText('completed') + (open === undefined ? '' : this.#cutCall(key, open)); // all-done
     const tool = this.#context.request.echo.toolbox.clientToolOf(name);
     const place = this.#events.place(tool.isCustom ? 'custom' : 'function');
     this.#calls.set(key, { place, callId, tool, text: '' });
@@ -166,6 +166,11 @@ export class ResponseEvents implements DialectStream {
     const input = inputOf(toolCall, tool);
     const type = tool.isCustom ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta';
     return this.#events.event(type, { ...place, delta: input }) + this.#closeCall(key, call, input, 'completed');
+  }
+
+  /** What has come of a custom tool's text is no text yet. */
+  #cutCall(key: number, call: OpenCall): string {
+    return this.#closeCall(key, call, call.tool.isCustom ? '' : call.text, 'incomplete');
   }
 
   #closeCall(key: number, { place, callId, tool }: OpenCall, input: string, status: ItemStatus): string {
