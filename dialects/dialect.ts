@@ -48,9 +48,27 @@ export interface DialectError {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** A request that goes to a provider which speaks the dialect itself. */
+export interface NativeBody {
+  readonly body: Buffer;
+  /** True if the client has not asked for the frame that has only the usage. */
+  readonly hidesUsage: boolean;
+}
+
+/** How requests pass to a provider that speaks the dialect itself, without a translation. */
+export interface NativeLane {
+  /** The path of the endpoint, such as `/v1/messages`. A provider that names the same path speaks the dialect. */
+  readonly path: string;
+  /** The client's own bytes with the provider's model in them. By default nothing else changes. */
+  toBody?(bytes: Buffer, body: Readonly<Record<string, unknown>>, model: string): NativeBody;
+  /** The last frames of a stream that broke off, of which only the failure is known. */
+  broken(failure: BlockhouseError): string;
+}
+
 /** One protocol. Every function is pure. */
 export interface Dialect<E = unknown> {
   readonly id: 'openai-chat' | 'openai-responses' | 'anthropic';
+  readonly native?: NativeLane;
   /** Throws INVALID_REQUEST whose path is the client's own field name (`messages.2.content.0`). Unknown fields are ignored. */
   read(body: unknown): DialectRequest<E>;
   /** The body of a whole answer. */

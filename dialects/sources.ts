@@ -23,13 +23,3 @@ export class Sources {
     return found;
   }
 }
-
-/** The client's name of a setting at `path`, such as `config.topP`, or of the nearest one around it; undefined if there is none. */
-export function nearestName(names: Readonly<Record<string, string>>, path: string): string | undefined {
-  const steps = path.split(/\.|(?=\[)/);
-  for (let length = steps.length; length > 0; length -= 1) {
-    const found = names[steps.slice(0, length).join('.')];
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}

@@ -5,24 +5,34 @@
 // verdict-first: The breaker hears how the attempt went whatever happens, and before anything that might throw: while it waits for a probe, it lets
 //   nobody else through.
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
-import type { AdapterCall, ChatEvent, EventSink, StreamSink } from '../ports.ts';
-import type { ChatDone, Usage } from '../schemas/chat.ts';
-import type { AcceptedChat } from './accepted-chat.ts';
+import type { Adapter, AdapterCall, ChatEvent, EventSink, StreamSink } from '../ports.ts';
+import type { ChatDone, Usage, Warning } from '../schemas/chat.ts';
+import type { Answered, CallAttempt } from './accepted-call.ts';
 import { Accumulator } from './accumulate.ts';
 import type { Trial } from './breaker.ts';
+import type { Prompt } from './prompt.ts';
 
 /** A whole answer, or the end of a streamed one. */
-export interface AnsweredChat {
+export interface AnsweredChat extends Answered {
+  readonly usage: Usage;
   readonly done: ChatDone;
   /** Empty when a sink has taken the text. */
   readonly content: string;
 }
 
+/** What is sent, and where its answer goes. */
+export interface ChatWork {
+  readonly adapter: Adapter;
+  readonly model: string;
+  readonly prompt: Prompt;
+  readonly sink: StreamSink | undefined;
+}
+
 /** One call of an adapter for a chat request. */
-export class Attempt implements EventSink {
+export class Attempt implements CallAttempt<AnsweredChat>, EventSink {
   /** When the first text came. */
   firstTextAt: number | undefined;
-  readonly #chat: AcceptedChat;
+  readonly #chat: ChatWork;
   readonly #trial: Trial;
   readonly #now: () => number;
   readonly #accumulator = new Accumulator();
@@ -30,7 +40,7 @@ export class Attempt implements EventSink {
   #hasStarted = false;
   #failure: BlockhouseError | undefined;
 
-  constructor(chat: AcceptedChat, trial: Trial, now: () => number) {
+  constructor(chat: ChatWork, trial: Trial, now: () => number) {
     this.#chat = chat;
     this.#trial = trial;
     this.#now = now;
@@ -41,7 +51,7 @@ export class Attempt implements EventSink {
    * adapter throws at once.
    */
   make({ settings, egress, timeouts, signal }: AdapterCall): Promise<AnsweredChat> {
-    const { adapter, prompt, request, sink } = this.#chat;
+    const { adapter, prompt, model, sink } = this.#chat;
     const fail = (error: unknown): never => {
       this.fail(
         signal.aborted
@@ -59,7 +69,7 @@ export class Attempt implements EventSink {
     };
     try {
       return adapter
-        .chat({ settings, egress, timeouts, signal, model: request.model, prompt, stream: sink !== undefined && sink.whole !== true, sink: this })
+        .chat({ settings, egress, timeouts, signal, model, prompt, stream: sink !== undefined && sink.whole !== true, sink: this })
         .then(finish, fail);
     } catch (error) {
       return fail(error);
@@ -119,13 +129,15 @@ export class Attempt implements EventSink {
     const done = this.#accumulator.finish(this.#chat.prompt);
     if (this.#chat.sink !== undefined) this.#start(this.#chat.sink);
     if (this.#failure === undefined) this.#trial.succeed();
-    return { done, content: this.#content };
+    return { done, content: this.#content, usage: done.usage };
   }
+
+  readonly #warnings = (): readonly Warning[] => this.#accumulator.warnings(this.#chat.prompt);
 
   /** one-start. */
   #start(sink: StreamSink): void {
     if (this.#hasStarted) return;
     this.#hasStarted = true;
-    sink.start({ provider: this.#chat.adapter.id, model: this.#chat.request.model });
+    sink.start({ provider: this.#chat.adapter.id, model: this.#chat.model }, this.#warnings);
   }
 }

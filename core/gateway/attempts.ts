@@ -1,16 +1,15 @@
-// The attempts at one chat request: each waits for its place in the queue, and between two of them none is held.
+// The attempts at one call: each waits for its place in the queue, and between two of them none is held.
 //
 // no-late-wait: A wait for the next attempt never outlasts the time until the stream opens by itself, so that the failure still gets its status.
-// opened-is-final: After the sink has opened, no further attempt is made.
+// opened-is-final: After the reader has begun to get the answer, no further attempt is made.
 // made-only: Only the failure of an attempt that was made leads to another one. A full queue, an open breaker and a closing gateway end the request.
 // fresh-settings: Settings are resolved for each attempt, so that a rotated key serves the next one.
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError, withUsage } from '../errors.ts';
 import type { Usage } from '../schemas/chat.ts';
 import { callerLeft, sleep } from './abort.ts';
-import type { AcceptedChat } from './accepted-chat.ts';
+import type { AcceptedCall, Answered, CallAttempt } from './accepted-call.ts';
 import { sumUsage } from './accumulate.ts';
-import { type AnsweredChat, Attempt } from './attempt.ts';
 import type { CallSettings } from './call-settings.ts';
 import type { Destination } from './destinations.ts';
 import { retryDelayMs } from './retry.ts';
@@ -28,9 +27,9 @@ export interface AttemptsOptions {
   readonly random: () => number;
 }
 
-/** One chat request from its acceptance to its end. */
-export class Attempts {
-  readonly #chat: AcceptedChat;
+/** One call from its acceptance to its end. */
+export class Attempts<T extends Answered> {
+  readonly #call: AcceptedCall<T>;
   readonly #destination: Destination;
   readonly #options: AttemptsOptions;
   readonly #startedAt: number;
@@ -40,23 +39,23 @@ export class Attempts {
   /** What the failed attempts have used, as far as it is known. */
   #lostUsage: Usage | undefined;
   /** The attempt that is being made. */
-  #attempt: Attempt | undefined;
+  #attempt: CallAttempt<T> | undefined;
 
-  constructor(chat: AcceptedChat, destination: Destination, options: AttemptsOptions) {
-    this.#chat = chat;
+  constructor(call: AcceptedCall<T>, destination: Destination, options: AttemptsOptions) {
+    this.#call = call;
     this.#destination = destination;
     this.#options = options;
     this.#startedAt = options.now();
   }
 
   /** Makes attempts until one succeeds or none may follow. Rejects with a BlockhouseError that has the usage of all of them. */
-  run<T>(resultOf: (answered: AnsweredChat, chat: AcceptedChat) => T): Promise<T> {
-    const { requestId, adapter, request, sink, caller, key } = this.#chat;
-    this.#options.bus.emit('chat.started', { requestId, adapter: adapter.id, model: request.model, caller, key, stream: sink !== undefined });
+  run<R>(resultOf: (answered: T) => R): Promise<R> {
+    const { requestId, adapter, model, reader, caller, key } = this.#call;
+    this.#options.bus.emit('chat.started', { requestId, adapter: adapter.id, model, caller, key, stream: reader !== undefined });
     return this.#next(0).then(
       (answered) => {
-        this.#end(sumUsage(this.#lostUsage, answered.done.usage), undefined);
-        return resultOf(answered, this.#chat);
+        this.#end(sumUsage(this.#lostUsage, answered.usage), undefined);
+        return resultOf(answered);
       },
       (error: unknown) => {
         const failure = withUsage(toBlockhouseError(error), this.#lostUsage);
@@ -67,7 +66,7 @@ export class Attempts {
   }
 
   /** Calls itself and does not loop: a function that waits costs a stream more memory than a promise does. */
-  #next(retry: number): Promise<AnsweredChat> {
+  #next(retry: number): Promise<T> {
     return this.#enqueue().catch(async (error: unknown) => {
       await this.#untilNext(error, retry);
       return this.#next(retry + 1);
@@ -75,57 +74,57 @@ export class Attempts {
   }
 
   /** Checks at once what need not wait for a place. */
-  #enqueue(): Promise<AnsweredChat> {
+  #enqueue(): Promise<T> {
     try {
       assertOpen(this.#options.closing);
-      this.#destination.breaker.assertAdmits(this.#chat);
+      this.#destination.breaker.assertAdmits(this.#call);
     } catch (error) {
       return Promise.reject(error);
     }
-    return this.#destination.queue.run(this.#make, this.#chat.signal);
+    return this.#destination.queue.run(this.#make, this.#call.signal);
   }
 
-  readonly #make = (): Promise<AnsweredChat> => {
-    const { adapter, request, signal } = this.#chat;
+  readonly #make = (): Promise<T> => {
+    const { adapter, config, signal } = this.#call;
     const { settings, closing, now } = this.#options;
-    this.#chat.tellTurn();
+    this.#call.tellTurn();
     if (this.#count === 0) this.#destination.budget.deposit();
     assertOpen(closing);
-    const call = settings.configured(adapter, request.config, signal); // fresh-settings
-    const attempt = new Attempt(this.#chat, this.#destination.breaker.admit(this.#chat), now);
+    const prepared = settings.configured(adapter, config, signal); // fresh-settings
+    const attempt = this.#call.newAttempt(this.#destination.breaker.admit(this.#call), now);
     this.#count += 1;
     this.#attempt = attempt;
-    return attempt.make(call);
+    return attempt.make(prepared);
   };
 
   /** Resolves when the time for another attempt has come. Rejects with the failure when none may follow. */
   async #untilNext(error: unknown, retry: number): Promise<void> {
     const { bus, closing } = this.#options;
-    const { requestId, adapter, request, signal, sink, caller } = this.#chat;
+    const { requestId, adapter, model, signal, reader, caller } = this.#call;
     const failure = this.#settle(error);
     const delayMs = this.#count > retry ? this.#delayMs(failure, retry) : undefined; // made-only
     if (delayMs === undefined) throw failure;
     const { code, message } = failure;
-    bus.emit('chat.retried', { requestId, adapter: adapter.id, model: request.model, caller, attempt: retry + 1, delayMs, code, error: message });
+    bus.emit('chat.retried', { requestId, adapter: adapter.id, model, caller, attempt: retry + 1, delayMs, code, error: message });
     await sleep(delayMs, signal, closing);
-    if (sink?.opened) throw failure; // opened-is-final: a keep-alive comment may have opened the stream meanwhile
+    if (reader?.opened) throw failure; // opened-is-final: a keep-alive comment may have opened the stream meanwhile
   }
 
   /** Milliseconds before the next attempt; undefined when there is to be none. */
   #delayMs(failure: BlockhouseError, retry: number): number | undefined {
-    const { sink } = this.#chat;
+    const { reader } = this.#call;
     const { breaker, budget } = this.#destination;
     const { retries, random } = this.#options;
-    if (sink?.opened || retry >= retries || breaker.isOpenFor(this.#chat)) return undefined; // opened-is-final
+    if (reader?.opened || retry >= retries || breaker.isOpenFor(this.#call)) return undefined; // opened-is-final
     const delayMs = retryDelayMs(failure, retry, random);
-    if (delayMs === undefined || delayMs >= (sink?.opensInMs ?? Number.POSITIVE_INFINITY)) return undefined; // no-late-wait
+    if (delayMs === undefined || delayMs >= (reader?.opensInMs ?? Number.POSITIVE_INFINITY)) return undefined; // no-late-wait
     return budget.withdraw() ? delayMs : undefined;
   }
 
   /** Ends the attempt that was being made, if there was one, and says what has failed. */
   #settle(error: unknown): BlockhouseError {
     const attempt = this.#attempt;
-    const { signal } = this.#chat;
+    const { signal } = this.#call;
     const failure = signal.aborted ? callerLeft(error, attempt !== undefined && mayHaveRun(error)) : toBlockhouseError(error);
     if (attempt === undefined) return failure;
     this.#attempt = undefined;
@@ -137,12 +136,12 @@ export class Attempts {
 
   #end(usage: Usage | undefined, code: BlockhouseError['code'] | undefined): void {
     this.#destination.leave();
-    const { requestId, adapter, request, caller, key, isBilled } = this.#chat;
+    const { requestId, adapter, model, caller, key, isBilled } = this.#call;
     const firstTextAt = this.#firstTextAt ?? this.#attempt?.firstTextAt;
     this.#options.bus.emit('chat.finished', {
       requestId,
       adapter: adapter.id,
-      model: request.model,
+      model,
       caller,
       key,
       isBilled,

@@ -1,10 +1,11 @@
 // A Chat Completions request as a canonical one. Pure: no I/O.
 import { type ChatRequest, invalidRequest, isObject, type Tool, type Warning } from '../../core/index.ts';
+import { nearestName } from '../client-fields.ts';
 import { clampedTemperature, mended, ToolNames } from '../conversation.ts';
 import type { DialectRequest } from '../dialect.ts';
 import { type Fields, flag, integer, list, number, objectAt, objectBody, optionalObject, requiredText, text } from '../fields.ts';
 import { definedOf, effortOf, metadataOf, schemaOutput, serviceTierOf } from '../openai-config.ts';
-import { nearestName, Sources } from '../sources.ts';
+import { Sources } from '../sources.ts';
 import { customTool } from '../tool-calls.ts';
 import { readMessages } from './messages.ts';
 
@@ -75,7 +76,7 @@ export function readRequest(given: unknown): DialectRequest<ChatEcho> {
     chat,
     warnings: [...warnings, ...conversation.warnings],
     echo: { includeUsage: optionalObject(body, 'stream_options')?.['include_usage'] === true, names, customTools },
-    field: (path) => sources.of(chat, path) ?? nearestName(CLIENT_NAMES, path),
+    field: (path) => sources.of(chat, path) ?? nearestName(path, CLIENT_NAMES),
   };
 }
 

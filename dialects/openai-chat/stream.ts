@@ -41,7 +41,7 @@ export class ChatChunks implements DialectStream {
   }
 
   error(failure: BlockhouseError): string {
-    return data({ error: openAiError(failure) });
+    return errorChunk(failure);
   }
 
   keepAlive(): string {
@@ -101,6 +101,11 @@ export class ChatChunks implements DialectStream {
   #choice(delta: object, finish: string | null = null): string {
     return data({ ...this.#head, choices: [{ index: 0, delta, finish_reason: finish }] });
   }
+}
+
+/** The end of a stream that broke off. */
+export function errorChunk(failure: BlockhouseError): string {
+  return data({ error: openAiError(failure) });
 }
 
 function data(value: object): string {

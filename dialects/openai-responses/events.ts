@@ -52,8 +52,13 @@ export class EventWriter {
 
   /** One frame. */
   event(type: string, fields: object): string {
-    const data = JSON.stringify({ type, sequence_number: this.#sequence, ...fields });
+    const text = frame(type, this.#sequence, fields);
     this.#sequence += 1;
-    return `event: ${type}\ndata: ${data}\n\n`;
+    return text;
   }
+}
+
+/** An event as a frame. */
+export function frame(type: string, sequence: number, fields: object): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence, ...fields })}\n\n`;
 }

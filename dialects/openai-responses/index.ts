@@ -4,11 +4,12 @@ import type { Dialect, DialectError } from '../dialect.ts';
 import { openAiError, openAiFault } from '../openai-errors.ts';
 import { type ResponsesEcho, readRequest, STORED_STATE } from './request.ts';
 import { toResponse } from './response.ts';
-import { ResponseEvents } from './stream.ts';
+import { brokenResponse, ResponseEvents } from './stream.ts';
 
 /** `POST /v1/responses`. */
 export const OPENAI_RESPONSES: Dialect<ResponsesEcho> = {
   id: 'openai-responses',
+  native: { path: '/v1/responses', broken: brokenResponse },
   read: readRequest,
   answer: toResponse,
   stream: (context) => new ResponseEvents(context),

@@ -1,10 +1,11 @@
 // A Responses request as a canonical one. Pure: no I/O.
 import { type ChatRequest, invalidRequest, type Message, type Warning } from '../../core/index.ts';
+import { nearestName } from '../client-fields.ts';
 import { clampedTemperature, mended } from '../conversation.ts';
 import type { DialectRequest } from '../dialect.ts';
 import { type Fields, flag, integer, list, number, objectBody, optionalObject, requiredText, text } from '../fields.ts';
 import { definedOf, effortOf, metadataOf, schemaOutput, serviceTierOf } from '../openai-config.ts';
-import { nearestName, Sources } from '../sources.ts';
+import { Sources } from '../sources.ts';
 import type { Notes } from './content.ts';
 import { type EchoedSettings, echoedSettings } from './echo.ts';
 import { additionalTools, readInput } from './input.ts';
@@ -95,7 +96,7 @@ export function readRequest(given: unknown): DialectRequest<ResponsesEcho> {
     chat,
     warnings: [...notes.warnings, ...conversation.warnings],
     echo: { toolbox, settings: echoedSettings(body), packsState: include.includes(STATE) },
-    field: (path) => notes.sources.of(chat, path) ?? nearestName(clientNames, path),
+    field: (path) => notes.sources.of(chat, path) ?? nearestName(path, clientNames),
   };
 }
 

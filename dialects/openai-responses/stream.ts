@@ -6,7 +6,7 @@
 import type { AnswerPiece, BlockhouseError, ChatDone, ToolCall } from '../../core/index.ts';
 import type { AnswerContext, DialectStream } from '../dialect.ts';
 import { openAiError } from '../openai-errors.ts';
-import { EventWriter, type Place } from './events.ts';
+import { EventWriter, frame, type Place } from './events.ts';
 import { callItem, type ItemStatus, messageItem, reasoningItem, summaryPart, textPart } from './items.ts';
 import type { ResponsesEcho } from './request.ts';
 import { baseOf, endOf, inputOf, type ResponseState, responseObject, stateFor } from './response.ts';
@@ -57,12 +57,10 @@ export class ResponseEvents implements DialectStream {
     return `${frames}${this.#response({ ...end, output: this.#events.output, usage: done.usage })}data: [DONE]\n\n`;
   }
 
-  /** `error` has the fields twice: flat as documented, and as an object, without which the official client would not throw. */
   error(failure: BlockhouseError): string {
-    const { message, type, param, ...rest } = openAiError(failure);
-    const code = rest.code ?? type;
-    const frame = this.#begin() + this.#events.event('error', { code, message, param, error: { message, type, param, code } });
-    return frame + this.#response({ status: 'failed', output: this.#events.output, error: { code, message } });
+    const error = errorFields(failure);
+    const { code, message } = error;
+    return this.#begin() + this.#events.event('error', error) + this.#response({ status: 'failed', output: this.#events.output, error: { code, message } });
   }
 
   keepAlive(): string {
@@ -190,4 +188,18 @@ export class ResponseEvents implements DialectStream {
   #response(state: ResponseState): string {
     return this.#events.event(`response.${state.status}`, { response: responseObject(this.#context, state) });
   }
+}
+
+/** The end of a stream of which only the failure is known. Readers differ in which of the two events they heed. */
+export function brokenResponse(failure: BlockhouseError): string {
+  const error = errorFields(failure);
+  const { code, message } = error;
+  return frame('error', 0, error) + frame('response.failed', 1, { response: { object: 'response', status: 'failed', output: [], error: { code, message } } });
+}
+
+/** The fields come twice: flat as documented, and as an object, without which the official client would not throw. */
+function errorFields(failure: BlockhouseError) {
+  const { message, type, param, ...rest } = openAiError(failure);
+  const code = rest.code ?? type;
+  return { code, message, param, error: { message, type, param, code } };
 }

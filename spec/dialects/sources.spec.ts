@@ -1,5 +1,5 @@
 import t from 'tap';
-import { nearestName, Sources } from '../../dialects/sources.ts';
+import { Sources } from '../../dialects/sources.ts';
 
 t.test("the nearest noted place is the client's path", async (t) => {
   const sources = new Sources();
@@ -9,16 +9,4 @@ t.test("the nearest noted place is the client's path", async (t) => {
   t.equal(sources.of(request, 'messages[0].content[0]'), 'input[3]');
   t.equal(sources.of(request, 'config.topP'), undefined);
   t.equal(sources.of(request, ''), undefined);
-});
-
-t.test('a setting has the name of the nearest one around it that has a name', async (t) => {
-  const names = { messages: 'input', 'config.output': 'text.format' };
-  for (const [path, name] of [
-    ['messages[3].content', 'input'],
-    ['messages', 'input'],
-    ['config.output.schema', 'text.format'],
-    ['config.topP', undefined],
-    ['', undefined],
-  ] as const)
-    t.equal(nearestName(names, path), name, path);
 });

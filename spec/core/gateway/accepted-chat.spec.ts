@@ -1,5 +1,6 @@
 import t from 'tap';
-import { AcceptedChat, type CallOptions } from '../../../core/gateway/accepted-chat.ts';
+import type { CallOptions } from '../../../core/gateway/accepted-call.ts';
+import { AcceptedChat } from '../../../core/gateway/accepted-chat.ts';
 import { promptFor } from '../../../core/gateway/support.ts';
 import type { ChatRequest } from '../../../core/schemas/chat.ts';
 import { steppedAdapter } from '../../support/stepped-adapter.ts';
@@ -27,11 +28,4 @@ t.test('requests with the same model and prompt have one source, whatever else t
     first,
   );
   t.notMatch(first, 'hi', 'the text itself is not kept');
-});
-
-t.test('a named caller is one source, whatever it asks', async (t) => {
-  const first = sourceOf({}, { caller: 'ada' });
-  t.equal(sourceOf({ model: 'other' }, { caller: 'ada' }), first);
-  t.not(sourceOf({}, { caller: 'bob' }), first);
-  t.not(sourceOf({}), first);
 });

@@ -1,0 +1,114 @@
+// A call that has passed all checks: what attempts at it need to know, whatever it asks for. Pure: no I/O.
+import { createHash } from 'node:crypto';
+import type { BlockhouseError } from '../errors.ts';
+import type { Adapter, AdapterCall, StreamSink } from '../ports.ts';
+import type { ChatConfig, Usage } from '../types.ts';
+import type { Sourced, Trial } from './breaker.ts';
+
+/** Options of a call, besides the request itself. */
+export interface CallOptions {
+  /** Aborts the call. */
+  readonly signal?: AbortSignal | undefined;
+  /** The id of the request in events and logs; generated if absent. */
+  readonly requestId?: string | undefined;
+  /**
+   * Who makes the call, for example the name of a block. Failures of one caller alone never pause a provider for the others. Without it, requests with the
+   * same prompt count as one caller.
+   */
+  readonly caller?: string | undefined;
+  /** The name of the key that the client has presented; undefined for the token of the workspace. Appears in facts and in the ledger of gateway calls. */
+  readonly key?: string | undefined;
+  /** The caller keeps account of the call itself, so the ledger of gateway calls leaves it out. */
+  readonly isBilled?: boolean | undefined;
+  /** True leaves the limit of a request without `maxTokens` to the provider. Without it, the limit is 4096. */
+  readonly leavesTokenLimit?: boolean | undefined;
+  /** Called right before each attempt. If it throws, no attempt is made and the request fails with that error. */
+  onTurn?(): void;
+}
+
+/** What every answer has. */
+export interface Answered {
+  readonly usage: Usage | undefined;
+}
+
+/** One attempt at a call. */
+export interface CallAttempt<T extends Answered> {
+  /** When the first part of the answer came. */
+  readonly firstTextAt: number | undefined;
+  /** Calls the adapter. Throws at once what the adapter throws at once. */
+  make(call: AdapterCall): Promise<T>;
+  /** The attempt has failed, or the request has ended without it. Later calls say nothing more. */
+  fail(failure: BlockhouseError): void;
+  /** What the attempt has used so far; undefined when nothing is known of it. */
+  usageSoFar(): Usage | undefined;
+}
+
+/** The caller's side of an answer that goes out while it comes. */
+export type Reader = Pick<StreamSink, 'opened' | 'opensInMs'>;
+
+/** What is known of a call before its first attempt. */
+export interface AcceptedParts {
+  readonly adapter: Adapter;
+  readonly model: string;
+  /** Settings of this call alone. */
+  readonly config?: ChatConfig | undefined;
+  readonly signal: AbortSignal;
+  readonly requestId: string;
+  readonly options: CallOptions;
+}
+
+/** One call as it was accepted. */
+export abstract class AcceptedCall<T extends Answered> implements Sourced {
+  readonly adapter: Adapter;
+  readonly model: string;
+  readonly config: ChatConfig | undefined;
+  readonly signal: AbortSignal;
+  readonly requestId: string;
+  readonly #options: CallOptions;
+  #source: string | undefined;
+
+  constructor({ adapter, model, config, signal, requestId, options }: AcceptedParts) {
+    this.adapter = adapter;
+    this.model = model;
+    this.config = config;
+    this.signal = signal;
+    this.requestId = requestId;
+    this.#options = options;
+  }
+
+  /** Undefined if the caller wants the whole answer. */
+  abstract get reader(): Reader | undefined;
+
+  abstract newAttempt(trial: Trial, now: () => number): CallAttempt<T>;
+
+  /** What tells this request from others. */
+  protected abstract content(): string | Uint8Array;
+
+  /** Who makes the call, if the caller says so. */
+  get caller(): string | undefined {
+    return this.#options.caller;
+  }
+
+  /** The name of the client's key. */
+  get key(): string | undefined {
+    return this.#options.key;
+  }
+
+  /** True if the caller keeps account of the call itself. */
+  get isBilled(): boolean | undefined {
+    return this.#options.isBilled;
+  }
+
+  /** The caller, or a hash of the model and the request. Worked out when something fails: a hash costs more than the rest of a small request. */
+  get source(): string {
+    const { caller } = this.#options;
+    this.#source ??=
+      caller === undefined ? `prompt ${createHash('sha256').update(this.model).update('\n').update(this.content()).digest('base64')}` : `caller ${caller}`;
+    return this.#source;
+  }
+
+  /** Tells the caller that an attempt is about to be made. Throws what the caller throws. */
+  tellTurn(): void {
+    this.#options.onTurn?.();
+  }
+}

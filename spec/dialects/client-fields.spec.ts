@@ -1,0 +1,14 @@
+import t from 'tap';
+import { nearestName } from '../../dialects/client-fields.ts';
+
+t.test('a setting has the name of the nearest one around it that has a name', async (t) => {
+  const names = { messages: 'input', 'config.output': 'text.format' };
+  for (const [path, name] of [
+    ['messages[3].content', 'input'],
+    ['messages', 'input'],
+    ['config.output.schema', 'text.format'],
+    ['config.topP', undefined],
+    ['', undefined],
+  ] as const)
+    t.equal(nearestName(path, names), name, path);
+});
