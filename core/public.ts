@@ -12,6 +12,7 @@ export type { Prompt, PromptOptions, PromptToolResult, Turn } from './gateway/pr
 export type { QueueLimits } from './gateway/queue.ts';
 export type { Environment, ResolvedSettings, SettingSpec, SettingsSpec } from './gateway/settings.ts';
 export type { ChatStream, ChatStreamEvent } from './gateway/stream.ts';
+export type { TokenCount } from './gateway/token-count.ts';
 export type {
   Adapter,
   AdapterCall,
@@ -22,6 +23,7 @@ export type {
   ForwardedRequest,
   ReportedUsage,
   StreamSink,
+  TokenCountCall,
   UpstreamTimeouts,
 } from './ports.ts';
 export { type Core, type CoreOptions, createCore } from './runtime.ts';

@@ -178,7 +178,8 @@ export function addUsage(a: Usage, b: Usage): Usage {
   return b.estimated === true ? { ...sum, estimated: true } : sum;
 }
 
-function promptTokens({ system = '', turns, tools }: Prompt): number {
+/** An estimate of the tokens of a prompt. */
+export function promptTokens({ system = '', turns, tools }: Prompt): number {
   const sum = new TokenEstimate().add(system);
   for (const turn of turns) {
     if (turn.role === 'tool') for (const { content } of turn.results) sum.add(content);
