@@ -40,6 +40,7 @@ export {
   type SettingsSpec,
   secretsOf,
 } from './gateway/settings.ts';
+export { type ShownPiece, ShownPieces, streamOptionsOf } from './gateway/shown-pieces.ts';
 export { ChatStream, type ChatStreamEvent } from './gateway/stream.ts';
 export type { TokenCount } from './gateway/token-count.ts';
 export { holdsMoreThan, isObject, type JsonObject, type JsonValue, MAX_JSON_VALUES, parseJson, tryParseJson } from './json.ts';

@@ -166,7 +166,10 @@ export interface Adapter {
 /** A part of an answer in its order, for a reader that wants more than the text. Ids of calls are unique in the answer. */
 export type AnswerPiece = Extract<ChatEvent, { readonly type: 'text' | 'reasoning' | 'toolCallStart' | 'toolCallDelta' | 'toolCall' }>;
 
-/** Where a streamed answer goes. `start` is called exactly once and first, then `content`. */
+/**
+ * Where a streamed answer goes. `start` is called first, then `content`. A sink that is not `opened` after that has shown nothing; if the attempt fails,
+ * `start` comes again with the next one.
+ */
 export interface StreamSink {
   /** The answer begins. `warnings` gives what was left out of the request. */
   start(start: ChatStart, warnings?: () => readonly Warning[]): void;

@@ -11,6 +11,7 @@ export type { EgressRule } from './gateway/egress.ts';
 export type { Prompt, PromptOptions, PromptToolResult, Turn } from './gateway/prompt.ts';
 export type { QueueLimits } from './gateway/queue.ts';
 export type { Environment, ResolvedSettings, SettingSpec, SettingsSpec } from './gateway/settings.ts';
+export type { ShownPiece } from './gateway/shown-pieces.ts';
 export type { ChatStream, ChatStreamEvent } from './gateway/stream.ts';
 export type { TokenCount } from './gateway/token-count.ts';
 export type {
@@ -68,6 +69,7 @@ export type {
   RestoreArchive,
   SetHalt,
   StopReason,
+  StreamOptions,
   SystemMessage,
   Tool,
   ToolCall,

@@ -1,8 +1,8 @@
 // Counts the tokens of a prompt before it is sent: the provider's own count where it has one, else an estimate. Pure: no I/O of its own.
 import { toBlockhouseError } from '../errors.ts';
 import type { Adapter, AdapterCall } from '../ports.ts';
-import { promptTokens } from './accumulate.ts';
 import type { Prompt } from './prompt.ts';
+import { promptTokens } from './prompt-tokens.ts';
 
 /** The tokens of a prompt. */
 export interface TokenCount {
