@@ -61,7 +61,9 @@ function contentOf(content: unknown, path: string, sources: Sources): string | C
     const at = `${path}[${index}]`;
     return sources.note(readPart(objectAt(given, at), at), at);
   });
-  return parts.every(({ type }) => type === 'text') ? parts.map((part) => part.text ?? '').join('\n') : parts;
+  const [first] = parts;
+  if (first === undefined) return '';
+  return parts.length === 1 && first.type === 'text' ? (first.text ?? '') : parts;
 }
 
 function readPart(part: Fields, path: string): ContentPart {
