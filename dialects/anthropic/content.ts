@@ -19,7 +19,9 @@ export function blocksOf(content: unknown, path: string): readonly { readonly bl
 
 /** A text if there is nothing else and no mark. */
 export function contentOf(parts: readonly ContentPart[]): string | ContentPart[] {
-  return parts.every(({ type, cache }) => type === 'text' && cache === undefined) ? parts.map((part) => part.text ?? '').join('\n') : [...parts];
+  const [first] = parts;
+  if (first === undefined) return '';
+  return parts.length === 1 && first.type === 'text' && first.cache === undefined ? (first.text ?? '') : [...parts];
 }
 
 /** Blocks that say something to any model; one of a type that is not known is left out with a warning. Throws INVALID_REQUEST naming the field. */

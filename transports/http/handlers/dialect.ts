@@ -153,12 +153,13 @@ async function ask<E>(
   try {
     return await core.pipe({ ...request.chat, adapter, model }, sink, { signal, requestId, key: key?.name, leavesTokenLimit: true });
   } catch (error) {
-    throw inClientsWords(toBlockhouseError(error), request);
+    throw inClientsWords(error, request);
   }
 }
 
 /** A refused field by the name that the client knows. */
-function inClientsWords<E>(failure: BlockhouseError, { field }: DialectRequest<E>): BlockhouseError {
+export function inClientsWords<E>(error: unknown, { field }: DialectRequest<E>): BlockhouseError {
+  const failure = toBlockhouseError(error);
   const detail = failure.details?.[0];
   const name = detail === undefined ? undefined : field?.(detail.path);
   return detail === undefined || name === undefined ? failure : invalidRequest(name, detail.message);
@@ -170,7 +171,7 @@ function answerContext({ requestId }: RouteContext) {
 }
 
 /** Field names only: a value may be a secret, and a header has no room for prose. */
-function headersOf({ adapter, model }: ModelTarget, warnings: readonly { readonly field: string }[]): Record<string, string> {
+export function headersOf({ adapter, model }: ModelTarget, warnings: readonly { readonly field: string }[]): Record<string, string> {
   const fields = [...new Set(warnings.map(({ field }) => field))].join('; ').replace(/[^\x20-\x7e]/g, '?');
   return {
     'x-blockhouse-model': `${adapter}/${model}`.replace(/[^\x20-\x7e]/g, '?'),
