@@ -46,6 +46,7 @@ export async function startServer(flags: Flags): Promise<RunningServer> {
     await inWorkspace(config, async () => core.token?.ensure(config.workspace));
     const transport = createHttpTransport(core, {
       allowRemote: config.allowRemote,
+      webOrigins: config.webOrigins,
       log,
       requestLogLevel: config.requestLogLevel,
       maxConnections: config.maxConnections,

@@ -14,7 +14,7 @@ import {
 } from '../../../core/index.ts';
 import type { Dialect, DialectRequest, NativeLane, WholeAnswer } from '../../../dialects/dialect.ts';
 import { withMembers } from '../../../dialects/json-edit.ts';
-import { COMPATIBLE_BODY_BYTES, readJsonText } from '../body.ts';
+import { readCompatibleBody } from '../body.ts';
 import { type JsonReply, ok, type Reply, STREAMED } from '../reply.ts';
 import type { RouteContext } from '../route.ts';
 import { SseWriter, type StreamFrames } from '../sse.ts';
@@ -46,7 +46,7 @@ interface Job<E> {
 export const speak =
   <E>(dialect: Dialect<E>) =>
   async (context: RouteContext): Promise<Reply<object>> => {
-    const { bytes, value } = await readJsonText(context, COMPATIBLE_BODY_BYTES);
+    const { bytes, value } = await readCompatibleBody(context);
     let request: DialectRequest<E> | undefined;
     const job: Job<E> = {
       dialect,
