@@ -1,9 +1,18 @@
 // The one driver that turns a Provider into an Adapter. The provider's code reads error answers; a whole answer gives the same events as a
 // stream; a stream that ends without the provider's end mark is an error, never a short answer.
-import { type Adapter, type AdapterCall, BlockhouseError, type ChatCall, type ForwardCall, type TokenCountCall, toJsonText } from '../core/index.ts';
+import {
+  type Adapter,
+  type AdapterCall,
+  BlockhouseError,
+  type ChatCall,
+  type Embedding,
+  type ForwardCall,
+  type TokenCountCall,
+  toJsonText,
+} from '../core/index.ts';
 import { ForwardHandler } from './forward-handler.ts';
 import { Upstream, type UpstreamHandler, type UpstreamRequest } from './http.ts';
-import { type ChatContext, type FetchJson, malformed, type Provider } from './provider.ts';
+import { type ChatContext, type EmbeddingProvider, type FetchJson, malformed, type Provider } from './provider.ts';
 import { asCount, asObject } from './read.ts';
 import { BodyCollector, parseAnswer, StreamHandler, toError, WholeHandler } from './response-handlers.ts';
 
@@ -37,6 +46,7 @@ export function defineAdapter(provider: Provider): Adapter {
       protocol: (settings) => provider.protocol?.(settings)?.path,
       forward: (call) => forward(upstream, provider, call),
     }),
+    ...(provider.embedding !== undefined && { embedding: embeddingOf(provider.embedding, fetchFor) }),
     ...(provider.countTokens !== undefined && { countTokens: (call) => countTokens(fetchFor(call), provider, call) }),
     ...(provider.contextTokens !== undefined && { contextTokens: async (call, model) => contextTokens(upstream, provider, call, model) }),
     ...(provider.curatedModels !== undefined && { curatedModels: provider.curatedModels }),
@@ -81,6 +91,17 @@ function toRequest(provider: Provider, { sink }: ChatCall, context: ChatContext)
   if (wire.headers !== undefined) Object.assign(headers, wire.headers);
   if (wire.warnings.length > 0) sink.emit(wire.warnings.map((warning) => ({ type: 'warning', warning })));
   return { request: { method: 'POST', url: wire.url, headers, body: Buffer.from(toJsonText(wire.body)) }, isStream: wire.stream };
+}
+
+function embeddingOf(embedding: EmbeddingProvider, fetchFor: (call: AdapterCall) => FetchJson): Embedding {
+  return {
+    batch: (model) => embedding.batch(model),
+    takesTokenIds: embedding.takesTokenIds ?? false,
+    embed: async (call) => {
+      const { url, body } = embedding.build(call);
+      return embedding.read(asObject(await fetchFor(call)(url, body)));
+    },
+  };
 }
 
 async function countTokens(ask: FetchJson, provider: Provider, { model, prompt, settings }: TokenCountCall): Promise<number> {

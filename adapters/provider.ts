@@ -3,6 +3,8 @@ import {
   type Adapter,
   BlockhouseError,
   type ChatEvent,
+  type EmbedBatch,
+  type EmbedCall,
   type Prompt,
   type ResolvedSettings,
   type SettingsSpec,
@@ -46,6 +48,14 @@ export interface StreamDecoder {
   readonly complete: boolean;
 }
 
+/** How embeddings are asked for. Pure. */
+export interface EmbeddingProvider {
+  batch(model: string): number;
+  readonly takesTokenIds?: boolean;
+  build(call: EmbedCall): { readonly url: URL; readonly body: unknown };
+  read(answer: Readonly<Record<string, unknown>>): EmbedBatch;
+}
+
 /** A question about the tokens of a prompt. */
 export interface TokenQuestion {
   readonly url: URL;
@@ -81,6 +91,7 @@ export interface Provider {
   /** The protocol that it speaks with these settings, if clients speak it too. */
   protocol?(settings: ResolvedSettings): Protocol | undefined;
   buildChat(context: ChatContext): WireRequest;
+  readonly embedding?: EmbeddingProvider;
   /** For a provider that counts tokens without an inference. */
   countTokens?(context: ChatContext): TokenQuestion;
   /** How the ids of its models look; see `Adapter.modelNames`. */

@@ -46,7 +46,7 @@ export type { TokenCount } from './gateway/token-count.ts';
 export { holdsMoreThan, isDeeperThan, isObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH, MAX_JSON_VALUES, parseJson, tryParseJson } from './json.ts';
 export { toJsonText } from './json-text.ts';
 export { KeyStore } from './keys/key-store.ts';
-export { type Accounts, KEY_PREFIX, type KeyLimits, type NamedKey } from './keys/named-key.ts';
+export { type Accounts, KEY_PREFIX, type KeyLimits, mayUse, type NamedKey } from './keys/named-key.ts';
 export { nearest } from './near-miss.ts';
 export type {
   Adapter,
@@ -54,6 +54,9 @@ export type {
   AnswerPiece,
   ChatCall,
   ChatEvent,
+  EmbedBatch,
+  EmbedCall,
+  Embedding,
   EventSink,
   ForwardCall,
   ForwardedRequest,
@@ -78,6 +81,7 @@ export * from './schemas/block-pulse.ts';
 export * from './schemas/chat.ts';
 export * from './schemas/chat-api.ts';
 export * from './schemas/chat-entry.ts';
+export * from './schemas/embed.ts';
 export { ErrorReport } from './schemas/error.ts';
 export * from './schemas/gateway-api.ts';
 export { compile, type Validator } from './schemas/validate.ts';

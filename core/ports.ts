@@ -101,6 +101,33 @@ export interface TokenCountCall extends AdapterCall {
   readonly prompt: Prompt;
 }
 
+/** What a call for embeddings gets in addition. */
+export interface EmbedCall extends AdapterCall {
+  readonly model: string;
+  /** As many as `batch` allows at most. */
+  readonly inputs: readonly (string | readonly number[])[];
+  readonly dimensions?: number | undefined;
+  readonly user?: string | undefined;
+}
+
+/** The answer to one call for embeddings. */
+export interface EmbedBatch {
+  /** One for each input, in their order; the gateway checks them. */
+  readonly vectors: unknown;
+  /** Undefined if the provider does not report it. */
+  readonly inputTokens?: number | undefined;
+}
+
+/** How a provider makes embeddings. */
+export interface Embedding {
+  /** The most inputs of one call for this model. Throws INVALID_REQUEST for a model that makes none. */
+  batch(model: string): number;
+  /** True if inputs may be lists of token ids. */
+  readonly takesTokenIds: boolean;
+  /** Makes one call. Rejects as `Adapter.chat` does. */
+  embed(call: EmbedCall): Promise<EmbedBatch>;
+}
+
 /** One provider. Everything is data except the calls `chat`, `listModels` and `verify`. */
 export interface Adapter {
   /** The id that requests use, such as `openai`. */
@@ -140,6 +167,8 @@ export interface Adapter {
   chat(call: ChatCall): Promise<void>;
   /** Counts the tokens of a prompt without an inference. Absent if the provider can't. Rejects with a BlockhouseError. */
   countTokens?(call: TokenCountCall): Promise<number>;
+  /** Absent if the provider makes no embeddings. */
+  readonly embedding?: Embedding;
   /** The path of the protocol that the provider speaks as it is configured, such as `/v1/messages`; undefined if it is none that clients speak. */
   protocol?(settings: ResolvedSettings): string | undefined;
   /** Makes one attempt at a request in the provider's own protocol. Rejects as `chat` does. */

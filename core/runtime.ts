@@ -27,6 +27,8 @@ import type {
   ChatRequest,
   ChatResponse,
   DoctorReport,
+  EmbedRequest,
+  EmbedResponse,
   ModelList,
   ShownSetting,
   VerifyRequest,
@@ -111,6 +113,8 @@ export interface Core {
   stream(request: ChatRequest, options?: CallOptions): ChatStream;
   /** Like `stream`, for a transport that has its own back-pressure. */
   pipe(request: unknown, sink: StreamSink, options?: CallOptions): Promise<ChatDone>;
+  /** One vector for each text, in their order. Rejects with a BlockhouseError. The request is checked at run time. */
+  embed(request: EmbedRequest, options?: CallOptions): Promise<EmbedResponse>;
   /** The tokens of a chat request before it is sent, without an inference: as the provider counts them, or estimated. */
   countTokens(request: ChatRequest, options?: CallOptions): Promise<TokenCount>;
   /** True if the provider speaks the protocol of this path (`/v1/messages`) itself, as it is configured now. */
@@ -191,6 +195,7 @@ export function createCore(options: CoreOptions): Core {
     chat: (request, call) => gateway.chat(request, call),
     stream: (request, call) => new ChatStream((sink, signal) => gateway.pipe(request, sink, { ...call, signal }), call?.signal, streamOptionsOf(request)),
     pipe: (request, sink, call) => gateway.pipe(request, sink, call),
+    embed: (request, call) => gateway.embed(request, call),
     countTokens: (request, call) => gateway.countTokens(request, call),
     speaks: (adapter, path) => gateway.speaks(adapter, path),
     forward: (adapter, model, request, target, call) => gateway.forward(adapter, model, request, target, call),

@@ -1080,6 +1080,28 @@ export interface Warning {
   readonly message: string;
 }
 
+/** What is to be embedded, and by whom. */
+export interface EmbedRequest {
+  /** Adapter id */
+  readonly adapter: AdapterId;
+  /** Model id of the provider: at most 2048 characters of printable ASCII without spaces, and no . or .. between slashes */
+  readonly model: string;
+  /** Texts. Lists of token ids only for a provider that takes them (openai) */
+  readonly inputs: readonly (string | readonly number[])[];
+  /** The length of the vectors, for models that can shorten them */
+  readonly dimensions?: number;
+  /** An id of the end user for the provider (openai, anthropic) */
+  readonly user?: string;
+}
+
+/** One vector for each input, in the order of the inputs. */
+export interface EmbedResponse {
+  readonly provider: string;
+  readonly model: string;
+  readonly vectors: readonly (readonly number[])[];
+  readonly usage: Usage;
+}
+
 /** The body of POST `/api/keys`. */
 export interface CreateKey {
   /** 1 to 64 characters of a-z, 0-9, ".", "_" and "-" */

@@ -1,9 +1,10 @@
 // Amazon Bedrock: the Converse API, binary event streams, requests signed with AWS keys or carrying a bearer token.
-import { type Adapter, type AdapterCall, BlockhouseError, type ResolvedSettings } from '../../core/index.ts';
+import { type Adapter, type AdapterCall, BlockhouseError, type Embedding, type ResolvedSettings } from '../../core/index.ts';
 import { defineAdapter } from '../define.ts';
 import type { FetchJson } from '../provider.ts';
 import { asArray, asObject } from '../read.ts';
 import { Authorizer, CREDENTIAL_SETTINGS, keyProblem } from './credentials.ts';
+import { EMBEDDING } from './embed.ts';
 import { controlURL, endpointProblem, regionOf, trustedOrigins } from './endpoints.ts';
 import { readError } from './errors.ts';
 import { DEFAULT_MODEL, MODELS } from './models.ts';
@@ -34,6 +35,7 @@ export function createBedrock(authorizer = new Authorizer()): Adapter {
     countTokens: tokenQuestion,
     readAnswer,
     createDecoder: (context) => new BedrockDecoder(context),
+    embedding: EMBEDDING,
     readError,
     modelNames: /^(?:arn:aws[a-z-]*:bedrock:|(?:(?:us|eu|apac|jp|au|global)\.)?(?:anthropic|amazon|meta|mistral|cohere|ai21|deepseek|qwen|openai)\.)/,
     supports: { parts: ['image', 'document'], options: SUPPORTED_OPTIONS },
@@ -43,6 +45,7 @@ export function createBedrock(authorizer = new Authorizer()): Adapter {
   return {
     ...adapter,
     chat: (call) => withCredential(authorizer, call, adapter.chat),
+    ...(adapter.embedding !== undefined && { embedding: withCredentials(authorizer, adapter.embedding) }),
     countTokens: (call) => withCredential(authorizer, call, (completed) => adapter.countTokens?.(completed) ?? Promise.resolve(0)),
     verify: (call) => withCredential(authorizer, call, adapter.verify),
     probe: (call) => withCredential(authorizer, call, async () => undefined),
@@ -57,6 +60,10 @@ export function createBedrock(authorizer = new Authorizer()): Adapter {
 function withCredential<C extends AdapterCall, T>(authorizer: Authorizer, call: C, make: (call: C) => Promise<T>): Promise<T> {
   const completed = authorizer.completeSettings(call);
   return completed === undefined ? make(call) : completed.then((settings) => make({ ...call, settings }));
+}
+
+function withCredentials(authorizer: Authorizer, embedding: Embedding): Embedding {
+  return { ...embedding, embed: (call) => withCredential(authorizer, call, embedding.embed) };
 }
 
 async function verify(fetchJson: FetchJson, settings: ResolvedSettings): Promise<string> {

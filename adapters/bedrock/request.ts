@@ -136,6 +136,6 @@ function withTrimmedEnd(messages: BedrockMessage[]): BedrockMessage[] {
 }
 
 /** Encodes a path segment. AWS signs the encoded path, so the characters that `encodeURIComponent` leaves are encoded too. */
-function encodeSegment(text: string): string {
+export function encodeSegment(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -2,6 +2,7 @@
 import type { Adapter, ResolvedSettings } from '../../core/index.ts';
 import { joinURL } from '../base-url.ts';
 import { defineAdapter } from '../define.ts';
+import { EMBEDDING } from './embed.ts';
 import { readError } from './errors.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
 import { buildRequest, tokenQuestion, VERSION_SUFFIX } from './request.ts';
@@ -45,6 +46,7 @@ export function createGoogle(): Adapter {
     countTokens: tokenQuestion,
     readAnswer,
     createDecoder: ({ model }) => new GoogleDecoder(model),
+    embedding: EMBEDDING,
     readError,
     supports: { parts: ['image', 'document', 'audio'], options: SUPPORTED_OPTIONS },
     modelNames: /^gemini-/,

@@ -66,7 +66,7 @@ export function tokenQuestion(context: ChatContext): TokenQuestion {
 }
 
 /** Encoded, so that no id can name another method or add a query. */
-function modelPath(id: string): string {
+export function modelPath(id: string): string {
   const tuned = id.startsWith('tunedModels/');
   return `${tuned ? 'tunedModels' : 'models'}/${encodeURIComponent(tuned ? id.slice('tunedModels/'.length) : id)}`;
 }

@@ -5,6 +5,7 @@ import { defineAdapter } from '../define.ts';
 import type { FetchJson } from '../provider.ts';
 import { asArray, asObject, asString } from '../read.ts';
 import { ContextSizes } from './context-size.ts';
+import { EMBEDDING } from './embed.ts';
 import { readError } from './errors.ts';
 import { ModelContexts } from './model-contexts.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
@@ -45,6 +46,7 @@ export function createOllama(): Adapter {
     buildChat: (context) => buildRequest(context, sizes),
     readAnswer,
     createDecoder: () => new OllamaDecoder(),
+    embedding: EMBEDDING,
     readError,
     supports: { parts: ['image', 'document'], options: SUPPORTED_OPTIONS },
     modelNames: /:/,

@@ -31,7 +31,7 @@ export function isLoopback(settings: ResolvedSettings): boolean {
 }
 
 /** The URL of an endpoint. The base contains the version, as in the official client; for OpenAI's own hosts a missing one is added. */
-export function endpointURL(settings: ResolvedSettings, path: '/responses' | '/chat/completions' | '/models'): URL {
+export function endpointURL(settings: ResolvedSettings, path: '/responses' | '/chat/completions' | '/embeddings' | '/models'): URL {
   return endpointsOf(settings)[path];
 }
 
@@ -39,7 +39,7 @@ const endpointsOf = perSettings((settings) => {
   const root = joinURL(settings.values['baseURL'] ?? DEFAULT_BASE_URL, '', ENDPOINT_SUFFIX);
   const version = isOwnHost(settings) && root.pathname === '/' ? '/v1' : '';
   const at = (path: string): URL => joinURL(root.href, `${version}${path}`);
-  return { '/responses': at('/responses'), '/chat/completions': at('/chat/completions'), '/models': at('/models') };
+  return { '/responses': at('/responses'), '/chat/completions': at('/chat/completions'), '/embeddings': at('/embeddings'), '/models': at('/models') };
 });
 
 /** '' for a base that is not a URL. */

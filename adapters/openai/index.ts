@@ -3,6 +3,7 @@ import { type Adapter, BlockhouseError, type ChatEvent, type ResolvedSettings } 
 import { defineAdapter } from '../define.ts';
 import type { ChatContext, FetchJson, StreamDecoder } from '../provider.ts';
 import { asArray, asObject } from '../read.ts';
+import { EMBEDDING } from './embed.ts';
 import { apiOf, DEFAULT_BASE_URL, endpointURL, isLoopback, isOwnHost } from './endpoint.ts';
 import { isListingRefused, readError } from './errors.ts';
 import { DEFAULT_MODEL, MODELS } from './models.ts';
@@ -39,6 +40,7 @@ export function createOpenAI(): Adapter {
     buildChat: buildRequest,
     readAnswer,
     createDecoder,
+    embedding: EMBEDDING,
     readError,
     supports: { parts: ['image', 'document', 'audio'], options: SUPPORTED_OPTIONS },
     modelNames: /^(?:gpt-|chatgpt-|codex-|o\d|text-embedding-3|text-embedding-ada)/,

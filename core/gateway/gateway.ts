@@ -10,11 +10,13 @@ import { type BlockhouseError, invalidRequest, toBlockhouseError } from '../erro
 import type { Adapter, AdapterCall, ForwardedRequest, StreamSink, UpstreamTimeouts } from '../ports.ts';
 import { type AdapterInfo, type AdapterStatus, type ModelList, type ShownSetting, VerifyRequest, type VerifyResult } from '../schemas/adapter.ts';
 import { type ChatConfig, type ChatDone, ChatRequest, type ChatResponse } from '../schemas/chat.ts';
+import { EmbedRequest, type EmbedResponse } from '../schemas/embed.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { Writable } from '../writable.ts';
 import { never } from './abort.ts';
 import type { CallOptions } from './accepted-call.ts';
 import { AcceptedChat } from './accepted-chat.ts';
+import { AcceptedEmbed } from './accepted-embed.ts';
 import { AcceptedForward, type ForwardTarget } from './accepted-forward.ts';
 import { adapterStatus, type StatusOptions } from './adapter-status.ts';
 import type { AnsweredChat } from './attempt.ts';
@@ -64,6 +66,7 @@ export class Gateway {
   readonly #settings: CallSettings;
   readonly #destinations: Destinations;
   readonly #checkChat: Validator<ChatRequest> = compile(ChatRequest);
+  readonly #checkEmbed: Validator<EmbedRequest> = compile(EmbedRequest);
   readonly #checkVerify: Validator<VerifyRequest> = compile(VerifyRequest);
   readonly #closing = new AbortController();
   readonly #attemptsOptions: AttemptsOptions;
@@ -183,6 +186,20 @@ export class Gateway {
     }
   }
 
+  /** One vector for each input. Rejects with a BlockhouseError. */
+  async embed(request: unknown, options: CallOptions = {}): Promise<EmbedResponse> {
+    this.#checkEmbed(request);
+    const adapter = this.#registry.inBody(request.adapter, 'adapter');
+    assertEmbeds(adapter, request);
+    assertOpen(this.#closing.signal);
+    this.#settings.addressOf(adapter, undefined); // checked-first
+    const requestId = options.requestId ?? this.#options.newRequestId();
+    const call = new AcceptedEmbed({ adapter, request, signal: options.signal ?? never(), requestId, options });
+    await new Attempts(call, this.#destinations.enter(adapter, undefined), this.#attemptsOptions).run(() => undefined);
+    const { vectors, used = { inputTokens: 0, outputTokens: 0, totalTokens: 0 } } = call;
+    return { provider: adapter.id, model: request.model, vectors, usage: used };
+  }
+
   /** The tokens of a chat request, without an inference. Rejects with a BlockhouseError. */
   async countTokens(request: unknown, { signal = never() }: CallOptions = {}): Promise<TokenCount> {
     this.#checkChat(request);
@@ -248,6 +265,14 @@ export class Gateway {
     assertOpen(this.#closing.signal);
     return this.#settings.checked(adapter, undefined, options.signal ?? never());
   }
+}
+
+/** Throws INVALID_REQUEST naming the field. */
+function assertEmbeds({ displayName, embedding }: Adapter, { model, inputs }: EmbedRequest): void {
+  if (embedding === undefined) throw invalidRequest('adapter', `must be a provider of embeddings, and ${displayName} makes none`);
+  embedding.batch(model);
+  const ids = embedding.takesTokenIds ? -1 : inputs.findIndex((input) => typeof input !== 'string');
+  if (ids >= 0) throw invalidRequest(`inputs[${ids}]`, `must be text, because ${displayName} takes no token ids`);
 }
 
 const doneOf = ({ done }: AnsweredChat): ChatDone => done;

@@ -139,7 +139,8 @@ class Printer {
 
   #list(items: Schema, indent: string): string {
     const type = this.#type(items, indent);
-    return `readonly ${/ \| /.test(type) && !type.startsWith('{') ? `(${type})` : type}[]`;
+    const isComposed = / \| |^readonly /.test(type) && !type.startsWith('{');
+    return `readonly ${isComposed ? `(${type})` : type}[]`;
   }
 }
 

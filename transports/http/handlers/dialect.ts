@@ -19,6 +19,7 @@ import { readCompatibleBody } from '../body.ts';
 import { type JsonReply, ok, type Reply, STREAMED } from '../reply.ts';
 import type { RouteContext } from '../route.ts';
 import { SseWriter, type StreamFrames } from '../sse.ts';
+import { targetsOf } from './client-model.ts';
 import { faultReply, forward } from './forward.ts';
 
 /** Failures of one model after which another may still answer. */
@@ -43,6 +44,11 @@ interface Job<E> {
   request(): DialectRequest<E>;
 }
 
+/** True for a failure of one model after which another may still answer. */
+export function mayAskNext(error: unknown): boolean {
+  return NEXT.has(toBlockhouseError(error).code);
+}
+
 /** The handler of a dialect's route. */
 export const speak =
   <E>(dialect: Dialect<E>) =>
@@ -59,11 +65,8 @@ export const speak =
         return request;
       },
     };
-    const { core, key } = context;
     const model = isObject(value) && typeof value['model'] === 'string' && value['model'] !== '' ? value['model'] : job.request().model;
-    const { targets } = await core.router.resolve(model);
-    if (key !== undefined) await core.accounts?.admit(key, [model, ...targets.map((target) => `${target.adapter}/${target.model}`)]);
-    return answerOf(job, targets);
+    return answerOf(job, await targetsOf(context, model));
   };
 
 /** The error of a dialect as a reply. */
@@ -81,7 +84,7 @@ async function answerOf<E>(job: Job<E>, targets: readonly ModelTarget[]): Promis
     } catch (error) {
       failure = error;
       // next-before-first-byte
-      if (index < targets.length - 1 && !job.context.res.headersSent && NEXT.has(toBlockhouseError(error).code)) continue;
+      if (index < targets.length - 1 && !job.context.res.headersSent && mayAskNext(error)) continue;
       const reply = job.context.res.headersSent ? undefined : faultReply(toBlockhouseError(error), headersOf(target, []));
       if (reply !== undefined) return reply;
       break;
@@ -159,7 +162,7 @@ async function ask<E>(
 }
 
 /** A refused field by the name that the client knows. */
-export function inClientsWords<E>(error: unknown, { field }: DialectRequest<E>): BlockhouseError {
+export function inClientsWords(error: unknown, { field }: Pick<DialectRequest, 'field'>): BlockhouseError {
   const failure = toBlockhouseError(error);
   const detail = failure.details?.[0];
   const name = detail === undefined ? undefined : field?.(detail.path);

@@ -3,17 +3,16 @@ import type { DialectRequest } from '../../../dialects/dialect.ts';
 import { readCompatibleBody } from '../body.ts';
 import { ok, type Reply } from '../reply.ts';
 import type { RouteContext } from '../route.ts';
+import { targetsOf } from './client-model.ts';
 import { headersOf, inClientsWords } from './dialect.ts';
 
 /** The handler of a route that reads its request with `read` and answers `{input_tokens}`. */
 export const countTokens =
   (read: (body: unknown) => DialectRequest) =>
   async (context: RouteContext): Promise<Reply<object>> => {
-    const { core, key, signal } = context;
+    const { core, signal } = context;
     const request = read((await readCompatibleBody(context)).value);
-    const { targets } = await core.router.resolve(request.model);
-    if (key !== undefined) await core.accounts?.admit(key, [request.model, ...targets.map(({ adapter, model }) => `${adapter}/${model}`)]);
-    const [target] = targets;
+    const [target] = await targetsOf(context, request.model);
     if (target === undefined) throw new Error('An alias without a model.');
     const { tokens, isEstimated } = await core.countTokens({ ...request.chat, ...target }, { signal }).catch((error: unknown) => {
       throw inClientsWords(error, request);

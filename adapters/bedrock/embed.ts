@@ -1,0 +1,29 @@
+// Embeddings of Bedrock: Titan takes one text a call, Cohere many. Each has a body of its own, for InvokeModel. Pure: no I/O.
+import { invalidRequest, isObject } from '../../core/index.ts';
+import type { EmbeddingProvider } from '../provider.ts';
+import { asCount } from '../read.ts';
+import { runtimeURL } from './endpoints.ts';
+import { encodeSegment } from './request.ts';
+
+const COHERE_BATCH = 96;
+const isTitan = (model: string): boolean => model.includes('amazon.titan-embed');
+const isCohere = (model: string): boolean => model.includes('cohere.embed');
+
+export const EMBEDDING: EmbeddingProvider = {
+  batch: (model) => {
+    if (isTitan(model)) return 1;
+    if (isCohere(model)) return COHERE_BATCH;
+    throw invalidRequest('model', `must be a Titan or Cohere model for embeddings on Bedrock, such as amazon.titan-embed-text-v2:0; ${model} is neither`);
+  },
+  build: ({ settings, model, inputs, dimensions }) => ({
+    url: runtimeURL(settings, `/model/${encodeSegment(model)}/invoke`),
+    body: isTitan(model)
+      ? { inputText: inputs[0], ...(dimensions !== undefined && { dimensions }) }
+      : { texts: inputs, input_type: 'search_document', ...(dimensions !== undefined && { output_dimension: dimensions }) },
+  }),
+  // Cohere answers a list, or lists by their type.
+  read: ({ embedding, embeddings, inputTextTokenCount }) => ({
+    vectors: embedding === undefined ? (isObject(embeddings) ? embeddings['float'] : embeddings) : [embedding],
+    inputTokens: asCount(inputTextTokenCount),
+  }),
+};

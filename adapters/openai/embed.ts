@@ -1,0 +1,24 @@
+// Embeddings of OpenAI, and of the servers that are compatible with it. Pure: no I/O.
+import type { EmbeddingProvider } from '../provider.ts';
+import { asArray, asCount, asObject } from '../read.ts';
+import { endpointURL } from './endpoint.ts';
+
+/** OpenAI's own limit. */
+const BATCH = 2048;
+
+export const EMBEDDING: EmbeddingProvider = {
+  batch: () => BATCH,
+  takesTokenIds: true,
+  build: ({ settings, model, inputs, dimensions, user }) => ({
+    url: endpointURL(settings, '/embeddings'),
+    body: { model, input: inputs, encoding_format: 'float', ...(dimensions !== undefined && { dimensions }), ...(user !== undefined && { user }) },
+  }),
+  read: ({ data, usage }) => ({
+    vectors: asArray(data)
+      .map(asObject)
+      .map(({ index, embedding }, place) => ({ index: asCount(index) ?? place, embedding }))
+      .sort((one, other) => one.index - other.index)
+      .map(({ embedding }) => embedding),
+    inputTokens: asCount(asObject(usage)['prompt_tokens']),
+  }),
+};
