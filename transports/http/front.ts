@@ -143,7 +143,7 @@ export class Front {
   /** The error of a route in its own protocol, or in ours. */
   #fault(req: IncomingMessage, failure: BlockhouseError, requestId: string): JsonReply {
     const [path = ''] = req.url?.split('?') ?? [];
-    const found = path.startsWith('/v1/') ? this.#router.find(req.method ?? '', path) : undefined;
+    const found = this.#router.find(req.method ?? '', path);
     const own = errorReply(failure, requestId);
     const fault = found !== undefined && 'route' in found ? found.route.fault?.(failure, requestId) : undefined;
     return fault === undefined ? own : { ...fault, headers: { ...own.headers, ...fault.headers } };
@@ -174,7 +174,8 @@ export class Front {
       return { status: 204, body: undefined, headers: { allow: found.allow.join(', ') } };
     if (path === WS_PATH && this.#context.hasWebSocket()) this.#refuseNotUpgraded(req);
     const isPublic = found !== undefined && 'route' in found && found.route.public === true;
-    const key = isPublic ? undefined : this.#admit(req, path);
+    const isGateway = path.startsWith('/v1/') || (found !== undefined && 'route' in found && found.route.fault !== undefined);
+    const key = isPublic ? undefined : this.#admit(req, isGateway);
     if (found === undefined) throw new BlockhouseError('NOT_FOUND', `There is no route ${path.slice(0, 200)}; GET /openapi.json lists the routes.`);
     if ('allow' in found) return notAllowed(req.method, found.allow, requestId);
     return found.route.handler({ core: this.#core, server: this.#context, req, res, params: found.params, requestId, signal, key });
@@ -209,8 +210,7 @@ export class Front {
   }
 
   /** The key of an application, which is for the gateway only; undefined for the token of the workspace. Throws UNAUTHORIZED, KEY_FORBIDDEN. */
-  #admit(req: IncomingMessage, path: string): NamedKey | undefined {
-    const isGateway = path.startsWith('/v1/');
+  #admit(req: IncomingMessage, isGateway: boolean): NamedKey | undefined {
     for (const token of isGateway ? gatewayTokens(req) : [bearerToken(req)]) {
       if (token === undefined) continue;
       const key = token.startsWith(KEY_PREFIX) ? this.#core.keys?.find(token) : undefined;
@@ -219,7 +219,10 @@ export class Front {
         continue;
       }
       if (isGateway) return key;
-      throw new BlockhouseError('KEY_FORBIDDEN', `The key ${key.name} is for /v1 only. Use the token of the workspace here; \`blockhouse token\` prints it.`);
+      throw new BlockhouseError(
+        'KEY_FORBIDDEN',
+        `The key ${key.name} is for the gateway only. Use the token of the workspace here; \`blockhouse token\` prints it.`,
+      );
     }
     this.#assertToken(req, isGateway ? gatewayTokens(req).find((token) => token !== undefined) : undefined);
     return undefined;

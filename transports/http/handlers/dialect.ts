@@ -30,6 +30,8 @@ export const speak =
     const { core, key } = context;
     const { targets } = await core.router.resolve(request.model);
     if (key !== undefined) await core.accounts?.admit(key, [request.model, ...targets.map(({ adapter, model }) => `${adapter}/${model}`)]);
+    const ready = dialect.ready?.(answerContext(request, context));
+    if (ready !== undefined) return ok(ready);
     return request.stream ? streamed(dialect, request, targets, context) : whole(dialect, request, targets, context);
   };
 
@@ -39,12 +41,13 @@ export const faultOf =
   (failure: BlockhouseError, requestId: string): JsonReply => ({ ...dialect.error(failure, requestId) });
 
 async function whole<E>(dialect: Dialect<E>, request: DialectRequest<E>, targets: readonly ModelTarget[], context: RouteContext): Promise<Reply<object>> {
+  const asked = answerContext(request, context);
   let failure: unknown;
   for (const [index, target] of targets.entries()) {
     const collector = new Collector();
     try {
       const done = await ask(request, target, collector, context);
-      const answer = dialect.answer(collector.answer(done), answerContext(request, context));
+      const answer = dialect.answer(collector.answer(done), asked);
       return ok(answer, headersOf(target, [...request.warnings, ...(done.warnings ?? [])]));
     } catch (error) {
       failure = error;
@@ -67,7 +70,8 @@ async function streamed<E>(dialect: Dialect<E>, request: DialectRequest<E>, targ
       error: (fault) => stream.error(fault),
       keepAlive: () => stream.keepAlive(),
     };
-    const writer = new SseWriter(res, requestId, server.sse, { frames, headers: headersOf(target, request.warnings) });
+    const headers = { ...headersOf(target, request.warnings), ...(dialect.streamType !== undefined && { 'content-type': dialect.streamType }) };
+    const writer = new SseWriter(res, requestId, server.sse, { frames, headers });
     try {
       writer.done(await ask(request, target, writer, context));
       return STREAMED;
@@ -93,7 +97,8 @@ function ask<E>(
 }
 
 function answerContext<E>(request: DialectRequest<E>, { requestId }: RouteContext) {
-  return { requestId, created: Math.floor(Date.now() / 1000), request };
+  const startedAt = performance.now();
+  return { requestId, created: Math.floor(Date.now() / 1000), elapsedMs: () => performance.now() - startedAt, request };
 }
 
 /** Field names only: a value may be a secret, and a header has no room for prose. */
