@@ -21,6 +21,3 @@ export function perSettings<T>(work: (settings: ResolvedSettings) => T): (settin
     return kept.result;
   };
 }
-
-/** The token limit that the contract sets for a request without `maxTokens`. */
-export const DEFAULT_MAX_TOKENS = 4096;

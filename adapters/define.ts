@@ -1,6 +1,7 @@
 // The one driver that turns a Provider into an Adapter. The provider's code reads error answers; a whole answer gives the same events as a
 // stream; a stream that ends without the provider's end mark is an error, never a short answer.
-import { type Adapter, type AdapterCall, BlockhouseError, type ChatCall, toJsonText } from '../core/index.ts';
+import { type Adapter, type AdapterCall, BlockhouseError, type ChatCall, type ForwardCall, toJsonText } from '../core/index.ts';
+import { ForwardHandler } from './forward-handler.ts';
 import { Upstream, type UpstreamHandler, type UpstreamRequest } from './http.ts';
 import type { ChatContext, FetchJson, Provider } from './provider.ts';
 import { BodyCollector, parseAnswer, StreamHandler, toError, WholeHandler } from './response-handlers.ts';
@@ -31,6 +32,10 @@ export function defineAdapter(provider: Provider): Adapter {
     ...(provider.trustedOrigins !== undefined && { trustedOrigins: provider.trustedOrigins.bind(provider) }),
     missingCredential: (settings) => provider.missingCredential(settings),
     chat: (call) => chat(upstream, provider, call),
+    ...(provider.protocol !== undefined && {
+      protocol: (settings) => provider.protocol?.(settings)?.path,
+      forward: (call) => forward(upstream, provider, call),
+    }),
     ...(provider.contextTokens !== undefined && { contextTokens: async (call, model) => contextTokens(upstream, provider, call, model) }),
     ...(provider.curatedModels !== undefined && { curatedModels: provider.curatedModels }),
     listModels: async (call) => provider.curatedModels ?? (await provider.listModels?.(fetchFor(call), call.settings)) ?? [],
@@ -76,11 +81,24 @@ function toRequest(provider: Provider, { sink }: ChatCall, context: ChatContext)
   return { request: { method: 'POST', url: wire.url, headers, body: Buffer.from(toJsonText(wire.body)) }, isStream: wire.stream };
 }
 
-/** Signs and sends. */
+function forward(upstream: Upstream, provider: Provider, call: ForwardCall): Promise<void> {
+  const { request, settings } = call;
+  const protocol = provider.protocol?.(settings);
+  if (protocol?.path !== request.path) throw new BlockhouseError('INTERNAL_ERROR', `${provider.id} does not speak ${request.path} now.`);
+  const headers: Record<string, string> = {};
+  for (const name of protocol.requestHeaders) {
+    const value = request.headers[name];
+    if (typeof value === 'string') headers[name] = value;
+  }
+  const wire = { method: 'POST', url: protocol.url(settings, request.search), headers, body: request.body } as const;
+  return send(upstream, provider, call, wire, new ForwardHandler(provider, protocol, call));
+}
+
+/** Signs and sends. A header that the request has already stays as it is. */
 function send(upstream: Upstream, provider: Provider, call: AdapterCall, request: UpstreamRequest, handler: UpstreamHandler): Promise<void> {
   const found = provider.authorize(request, call.settings);
   const sendWith = (headers: Record<string, string>): Promise<void> => {
-    Object.assign(request.headers, headers);
+    for (const name in headers) request.headers[name] ??= headers[name] ?? '';
     return upstream.send(call, request, handler);
   };
   return found instanceof Promise ? untilAborted(found, call.signal).then(sendWith) : sendWith(found);

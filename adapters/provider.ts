@@ -10,6 +10,7 @@ import {
   type Warning,
 } from '../core/index.ts';
 import type { UpstreamRequest } from './http.ts';
+import type { Protocol } from './protocol.ts';
 import type { ErrorAnswer, ProviderError } from './provider-errors.ts';
 
 /** What the translation of a request and of its answer needs; the same object for both directions of one attempt. */
@@ -68,6 +69,8 @@ export interface Provider {
    * without an error. Called before each chat, so it should return without a promise if it can.
    */
   contextTokens?(fetchJson: FetchJson, settings: ResolvedSettings, model: string): Promise<number | undefined> | number | undefined;
+  /** The protocol that it speaks with these settings, if clients speak it too. */
+  protocol?(settings: ResolvedSettings): Protocol | undefined;
   buildChat(context: ChatContext): WireRequest;
   /** How the ids of its models look; see `Adapter.modelNames`. */
   readonly modelNames?: RegExp;

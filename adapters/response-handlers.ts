@@ -76,8 +76,12 @@ export class BodyCollector implements UpstreamHandler {
     return this.#status !== 0 && this.isError;
   }
 
+  bytes(): Buffer {
+    return this.#chunks.join();
+  }
+
   text(): string {
-    return this.#chunks.join().toString('utf8');
+    return this.bytes().toString('utf8');
   }
 
   answer(): ErrorAnswer {

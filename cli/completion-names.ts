@@ -3,6 +3,7 @@
 import { readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { EFFORTS } from './answer-options.ts';
 import type { Candidate } from './completion.ts';
 import { PATH_WANTED, SHELLS } from './completion-scripts.ts';
 import { LEVELS } from './log-tail.ts';
@@ -32,6 +33,7 @@ const BY_KIND: Readonly<Record<string, (names: Names) => readonly string[] | Pro
   id: (names) => asked(names, (source) => source.ids()),
   model: (names) => models(names),
   level: () => LEVELS,
+  effort: () => EFFORTS,
   grouping: () => ['block', 'model', 'day'],
   shell: () => SHELLS,
   file: () => [PATH_WANTED],

@@ -1,8 +1,10 @@
 // A person talks with a model, without a block or a server. The conversation is in memory and ends with the command.
 //
 // turns-alternate: a message without any answer is forgotten, because providers refuse two messages of the same side in a row.
+// attached-once: attachments go with each message until one is answered, and are then in the conversation.
 import type { Writable } from 'node:stream';
-import { BlockhouseError, type ChatRequest, type Core, type Message } from '../core/index.ts';
+import { BlockhouseError, type ChatRequest, type ContentPart, type Core, type Message } from '../core/index.ts';
+import { withAttachments } from './attachments.ts';
 import { CliError, type ExitKind, kindOfCode } from './exit-codes.ts';
 import { ModelReply } from './model-reply.ts';
 import { oneLine, writeLines } from './output.ts';
@@ -14,6 +16,8 @@ export interface ModelTalkOptions extends TalkOptions {
   /** Everything but the conversation. */
   readonly request: Omit<ChatRequest, 'messages'>;
   readonly system: string | undefined;
+  /** Go with the first message that is answered. */
+  readonly attachments: readonly ContentPart[];
 }
 
 /** The text of /help. */
@@ -39,16 +43,18 @@ class ModelPartner implements Partner {
   readonly commands = { '/clear': () => this.#clear() };
   readonly #options: ModelTalkOptions;
   #messages: Message[] = [];
+  #attachments: readonly ContentPart[];
   #running: AbortController | undefined;
 
   constructor(options: ModelTalkOptions) {
     this.#options = options;
+    this.#attachments = options.attachments;
     this.name = options.request.adapter;
   }
 
   async send(text: string): Promise<void> {
     const { core, request, system, stdout, output, isWatched, isVerbose, style } = this.#options;
-    const said: Message[] = [...this.#messages, { role: 'user', content: text }];
+    const said: Message[] = [...this.#messages, { role: 'user', content: withAttachments(text, this.#attachments) }];
     const instructions: Message[] = system === undefined ? [] : [{ role: 'system', content: system }];
     const say = (remark: string): Promise<void> => writeLines(output as Writable, [style.dim(remark)]);
     const reply = new ModelReply({ stdout, stderr: output as Writable, say, isWatched, isVerbose });
@@ -75,6 +81,7 @@ class ModelPartner implements Partner {
   /** turns-alternate. */
   #keep(said: Message[], answer: string, providerMetadata?: Readonly<Record<string, unknown>>): void {
     if (answer === '') return;
+    this.#attachments = []; // attached-once
     this.#messages = [...said, { role: 'assistant', content: answer, ...(providerMetadata !== undefined && { providerMetadata }) }];
   }
 

@@ -129,6 +129,9 @@ export interface ErrorDetail {
   readonly message: string;
 }
 
+/** A provider's own error, for a client that speaks its protocol: its answer, or `sent` if the client has got it within a stream. */
+export type ProviderFault = { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: Buffer } | 'sent';
+
 /** The optional parts of an error, besides its code and message. */
 export interface ErrorExtras {
   readonly cause?: unknown;
@@ -143,6 +146,7 @@ export interface ErrorExtras {
   readonly usage?: Usage;
   /** True if the provider may have begun to work on the request, so that a retry may cost twice. */
   readonly mayHaveRun?: boolean;
+  readonly providerFault?: ProviderFault;
 }
 
 /** The body of every error answer, and the data of an SSE `error` frame. */
@@ -167,6 +171,7 @@ export class BlockhouseError extends Error {
   readonly details: readonly ErrorDetail[] | undefined;
   readonly mayHaveRun: boolean;
   readonly usage: Usage | undefined;
+  readonly providerFault: ProviderFault | undefined;
 
   constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {
     super(message, extras.cause === undefined ? undefined : { cause: extras.cause });
@@ -180,6 +185,7 @@ export class BlockhouseError extends Error {
     this.upstreamStatus = extras.upstreamStatus;
     this.details = extras.details;
     this.usage = extras.usage;
+    this.providerFault = extras.providerFault;
   }
 }
 
@@ -219,12 +225,13 @@ export function internalError(cause: unknown): BlockhouseError {
 /** A copy of the error with the usage of its call; the error itself if `usage` is undefined. */
 export function withUsage(error: BlockhouseError, usage: Usage | undefined): BlockhouseError {
   if (usage === undefined) return error;
-  const { code, message, cause, details, retryAfterMs, upstreamStatus, retryable, mayHaveRun } = error;
+  const { code, message, cause, details, retryAfterMs, upstreamStatus, retryable, mayHaveRun, providerFault } = error;
   return new BlockhouseError(code, message, {
     ...(cause !== undefined && { cause }),
     ...(details !== undefined && { details }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(upstreamStatus !== undefined && { upstreamStatus }),
+    ...(providerFault !== undefined && { providerFault }),
     retryable,
     mayHaveRun,
     usage,

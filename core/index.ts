@@ -16,6 +16,7 @@ export {
   type ErrorCode,
   type ErrorDetail,
   type ErrorExtras,
+  type ProviderFault,
   errorBody,
   internalError,
   invalidRequest,
@@ -23,6 +24,7 @@ export {
 } from './errors.ts';
 export { offAbort, onAbort } from './gateway/abort.ts';
 export type { CallOptions } from './gateway/accepted-call.ts';
+export type { ForwardTarget } from './gateway/accepted-forward.ts';
 export { checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress, isLoopbackHost } from './gateway/egress.ts';
 export type { Prompt, PromptOptions, PromptToolResult, Turn } from './gateway/prompt.ts';
 export type { QueueLimits } from './gateway/queue.ts';
@@ -44,7 +46,19 @@ export { toJsonText } from './json-text.ts';
 export { KeyStore } from './keys/key-store.ts';
 export { type Accounts, KEY_PREFIX, type KeyLimits, type NamedKey } from './keys/named-key.ts';
 export { nearest } from './near-miss.ts';
-export type { Adapter, AdapterCall, AnswerPiece, ChatCall, ChatEvent, EventSink, ReportedUsage, StreamSink, UpstreamTimeouts } from './ports.ts';
+export type {
+  Adapter,
+  AdapterCall,
+  AnswerPiece,
+  ChatCall,
+  ChatEvent,
+  EventSink,
+  ForwardCall,
+  ForwardedRequest,
+  ReportedUsage,
+  StreamSink,
+  UpstreamTimeouts,
+} from './ports.ts';
 export { ReusedTimer } from './reused-timer.ts';
 export { ModelRouter, type OfferedModel } from './routing/model-router.ts';
 export type { ModelAlias, ModelsDocument, ModelTable, ModelTarget } from './routing/model-table.ts';

@@ -64,6 +64,37 @@ export interface ChatCall extends AdapterCall {
   readonly sink: EventSink;
 }
 
+/** A request in a provider's own protocol, as the client has written it. */
+export interface ForwardedRequest {
+  /** The path of the protocol, such as `/v1/messages`. */
+  readonly path: string;
+  /** The query with its question mark; '' if there is none. */
+  readonly search: string;
+  /** All headers of the client. The adapter sends on those that its protocol names. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: Buffer;
+  /** True if the client has not asked for the frame that has only the usage, so it does not get it. */
+  readonly hidesUsage: boolean;
+}
+
+/** Takes the answer of one forwarded request. The adapter calls it synchronously, and never after its promise has settled. */
+export interface ForwardSink {
+  /** Called once, right before the first bytes. `headers` are those that the client gets. */
+  head(headers: Readonly<Record<string, string>>, isStream: boolean): void;
+  /** Takes whole frames of a stream, or a whole answer. False asks for a pause until `onceWritable` calls back. */
+  bytes(bytes: Buffer): boolean;
+  onceWritable(resume: () => void): void;
+}
+
+/** What an attempt at a forwarded request gets in addition. */
+export interface ForwardCall extends AdapterCall {
+  readonly request: ForwardedRequest;
+  readonly sink: ForwardSink & {
+    /** Counts as they become known; later ones overwrite earlier ones. */
+    usage(reported: ReportedUsage): void;
+  };
+}
+
 /** One provider. Everything is data except the calls `chat`, `listModels` and `verify`. */
 export interface Adapter {
   /** The id that requests use, such as `openai`. */
@@ -101,6 +132,10 @@ export interface Adapter {
   contextTokens?(call: AdapterCall, model: string): Promise<number | undefined>;
   /** Makes one attempt. Rejects with a BlockhouseError whose `retryable` and `mayHaveRun` describe this attempt. */
   chat(call: ChatCall): Promise<void>;
+  /** The path of the protocol that the provider speaks as it is configured, such as `/v1/messages`; undefined if it is none that clients speak. */
+  protocol?(settings: ResolvedSettings): string | undefined;
+  /** Makes one attempt at a request in the provider's own protocol. Rejects as `chat` does. */
+  forward?(call: ForwardCall): Promise<void>;
   /** How the ids of this provider's models look, for names that come without a provider. */
   readonly modelNames?: RegExp;
   /** Model ids for people to choose from; when set, the provider is not asked. */
@@ -125,8 +160,8 @@ export type AnswerPiece = Extract<ChatEvent, { readonly type: 'text' | 'reasonin
 
 /** Where a streamed answer goes. `start` is called exactly once and first, then `content`. */
 export interface StreamSink {
-  /** The answer begins. */
-  start(start: ChatStart): void;
+  /** The answer begins. `warnings` gives what was left out of the request. */
+  start(start: ChatStart, warnings?: () => readonly Warning[]): void;
   /** Takes text fragments that arrived together. False asks for a pause until `onceWritable` calls back. */
   content(fragments: readonly string[]): boolean;
   /** Takes the parts of the answer that arrived together, instead of `content`. False asks for a pause until `onceWritable` calls back. */

@@ -6,12 +6,24 @@ export type { AnswerOptions, BlockDetails, Blocks, FollowOptions, ReplyStep, Sto
 export type { BlockFile, CoreBus, CoreEvents } from './bus.ts';
 export { BlockhouseError, type ErrorBody, type ErrorCode, type ErrorDetail, type ErrorExtras } from './errors.ts';
 export type { CallOptions } from './gateway/accepted-call.ts';
+export type { ForwardTarget } from './gateway/accepted-forward.ts';
 export type { EgressRule } from './gateway/egress.ts';
 export type { Prompt, PromptOptions, PromptToolResult, Turn } from './gateway/prompt.ts';
 export type { QueueLimits } from './gateway/queue.ts';
 export type { Environment, ResolvedSettings, SettingSpec, SettingsSpec } from './gateway/settings.ts';
 export type { ChatStream, ChatStreamEvent } from './gateway/stream.ts';
-export type { Adapter, AdapterCall, ChatCall, ChatEvent, EventSink, ReportedUsage, StreamSink, UpstreamTimeouts } from './ports.ts';
+export type {
+  Adapter,
+  AdapterCall,
+  ChatCall,
+  ChatEvent,
+  EventSink,
+  ForwardCall,
+  ForwardedRequest,
+  ReportedUsage,
+  StreamSink,
+  UpstreamTimeouts,
+} from './ports.ts';
 export { type Core, type CoreOptions, createCore } from './runtime.ts';
 export type {
   AdapterInfo,

@@ -6,6 +6,7 @@ import type { Blocks } from './block/api.ts';
 import { type CoreBus, createBus } from './bus.ts';
 import { DEFAULT_QUEUE } from './config.ts';
 import type { CallOptions } from './gateway/accepted-call.ts';
+import type { ForwardTarget } from './gateway/accepted-forward.ts';
 import type { StatusOptions } from './gateway/adapter-status.ts';
 import { Gateway } from './gateway/gateway.ts';
 import type { QueueLimits } from './gateway/queue.ts';
@@ -14,7 +15,7 @@ import type { Environment } from './gateway/settings.ts';
 import { ChatStream } from './gateway/stream.ts';
 import { KeyStore } from './keys/key-store.ts';
 import type { Accounts } from './keys/named-key.ts';
-import type { Adapter, StreamSink, UpstreamTimeouts } from './ports.ts';
+import type { Adapter, ForwardedRequest, StreamSink, UpstreamTimeouts } from './ports.ts';
 import { ModelRouter } from './routing/model-router.ts';
 import { ModelsFile } from './routing/models-file.ts';
 import type {
@@ -105,6 +106,10 @@ export interface Core {
   stream(request: ChatRequest, options?: CallOptions): ChatStream;
   /** Like `stream`, for a transport that has its own back-pressure. */
   pipe(request: unknown, sink: StreamSink, options?: CallOptions): Promise<ChatDone>;
+  /** True if the provider speaks the protocol of this path (`/v1/messages`) itself, as it is configured now. */
+  speaks(adapter: string, path: string): boolean;
+  /** For a transport: sends a request on in the provider's own protocol, and its answer to `target` as it comes. */
+  forward(adapter: string, model: string, request: ForwardedRequest, target: ForwardTarget, options?: CallOptions): Promise<void>;
   /** A new random request id. */
   newRequestId(): string;
   /** Loads code in the background that the first requests would otherwise have to wait for. Optional; never rejects. */
@@ -179,6 +184,8 @@ export function createCore(options: CoreOptions): Core {
     chat: (request, call) => gateway.chat(request, call),
     stream: (request, call) => new ChatStream((sink, signal) => gateway.pipe(request, sink, { ...call, signal }), call?.signal),
     pipe: (request, sink, call) => gateway.pipe(request, sink, call),
+    speaks: (adapter, path) => gateway.speaks(adapter, path),
+    forward: (adapter, model, request, target, call) => gateway.forward(adapter, model, request, target, call),
     newRequestId,
     prepare: async () => {
       try {

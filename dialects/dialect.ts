@@ -10,6 +10,8 @@ export interface DialectRequest<E = unknown> {
   /** What was ignored, by the client's own field names. */
   readonly warnings: readonly Warning[];
   readonly echo: E;
+  /** The client's name of a field of `chat`, such as `messages[1].content[0]`; undefined if it has none. */
+  field?(path: string): string | undefined;
 }
 
 /** What an answer of a dialect is made with. */
@@ -19,6 +21,8 @@ export interface AnswerContext<E = unknown> {
   readonly created: number;
   /** Milliseconds since the request was understood, for a protocol whose answers say how long they took. */
   readonly elapsedMs?: () => number;
+  /** Epoch seconds at this moment; without it, the end of an answer has the time of its beginning. */
+  now?(): number;
   readonly request: DialectRequest<E>;
 }
 
@@ -46,9 +50,27 @@ export interface DialectError {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** A request that goes to a provider which speaks the dialect itself. */
+export interface NativeBody {
+  readonly body: Buffer;
+  /** True if the client has not asked for the frame that has only the usage. */
+  readonly hidesUsage: boolean;
+}
+
+/** How requests pass to a provider that speaks the dialect itself, without a translation. */
+export interface NativeLane {
+  /** The path of the endpoint, such as `/v1/messages`. A provider that names the same path speaks the dialect. */
+  readonly path: string;
+  /** The client's own bytes with the provider's model in them. By default nothing else changes. */
+  toBody?(bytes: Buffer, body: Readonly<Record<string, unknown>>, model: string): NativeBody;
+  /** The last frames of a stream that broke off, of which only the failure is known. */
+  broken(failure: BlockhouseError): string;
+}
+
 /** One protocol. Every function is pure. */
 export interface Dialect<E = unknown> {
   readonly id: 'openai-chat' | 'openai-responses' | 'anthropic' | 'ollama';
+  readonly native?: NativeLane;
   /** The media type of a stream. Without it, server-sent events. */
   readonly streamType?: string;
   /** Throws INVALID_REQUEST whose path is the client's own field name (`messages.2.content.0`). Unknown fields are ignored. */

@@ -16,9 +16,9 @@ export function objectBody(body: unknown): Fields {
 }
 
 /** Throws INVALID_REQUEST. */
-export function requiredText(body: Fields, name: string): string {
-  const value = text(body, name);
-  if (value === undefined || value === '') throw invalidRequest(name, 'is required');
+export function requiredText(body: Fields, name: string, path = name): string {
+  const value = text(body, name, path);
+  if (value === undefined || value === '') throw invalidRequest(path, 'is required');
   return value;
 }
 
@@ -65,7 +65,7 @@ export function objectAt(value: unknown, path: string): Fields {
 }
 
 /** Throws INVALID_REQUEST unless it is an object or absent. */
-export function optionalObject(body: Fields, name: string): Fields | undefined {
+export function optionalObject(body: Fields, name: string, path = name): Fields | undefined {
   const value = fieldOf(body, name);
-  return value === undefined ? undefined : objectAt(value, name);
+  return value === undefined ? undefined : objectAt(value, path);
 }

@@ -5,6 +5,7 @@ import { defineAdapter } from '../define.ts';
 import { asArray } from '../read.ts';
 import { readError } from './errors.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
+import { MESSAGES } from './protocol.ts';
 import { buildRequest, VERSION_SUFFIX } from './request.ts';
 import { readAnswer } from './response.ts';
 import { AnthropicDecoder } from './stream.ts';
@@ -46,6 +47,7 @@ export function createAnthropic(): Adapter {
     },
     missingCredential,
     authorize: (_request, settings) => ({ 'anthropic-version': API_VERSION, ...keyHeader(settings) }),
+    protocol: () => MESSAGES,
     buildChat: buildRequest,
     readAnswer,
     createDecoder: (context) => new AnthropicDecoder(context),

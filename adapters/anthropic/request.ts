@@ -1,6 +1,6 @@
 // A prompt as a Messages request. Pure: no I/O.
 import type { Prompt, PromptToolResult, Tool, Warning } from '../../core/index.ts';
-import { DEFAULT_MAX_TOKENS, joinURL } from '../base-url.ts';
+import { joinURL } from '../base-url.ts';
 import { CLAUDE_ID, takesTemperature } from '../claude.ts';
 import { JSON_ONLY } from '../claude-thinking.ts';
 import { type AssistantTurn, type MergedTurn, mergeTurns } from '../merge-turns.ts';
@@ -12,6 +12,8 @@ import { applyOptions } from './options.ts';
 import type { AnthropicBlock, AnthropicMessage, AnthropicRequest, AnthropicTool } from './schema.ts';
 import { hasThinking, replayThinking } from './thinking.ts';
 
+/** Messages needs a limit: this one leaves room to think, and most models allow it. */
+const REQUIRED_LIMIT = 16_384;
 /** The base URL has no version in it, but people paste one with it. */
 export const VERSION_SUFFIX = /\/v1(\/messages)?$/;
 /**
@@ -44,7 +46,7 @@ export function translate(model: string, prompt: Prompt): { body: AnthropicReque
   const marks: CacheMarks = [];
   const frame: Omit<AnthropicRequest, 'messages'> = {
     model,
-    max_tokens: prompt.maxTokens ?? DEFAULT_MAX_TOKENS,
+    max_tokens: prompt.maxTokens ?? prompt.defaultMaxTokens ?? REQUIRED_LIMIT,
     ...systemOf(prompt),
     ...(prompt.tools.length > 0 && { tools: prompt.tools.map((tool) => toTool(tool, marks)) }),
   };

@@ -72,7 +72,10 @@ function applyReasoning(
     return false;
   }
   if (found.thinking !== undefined) addFields(body, { thinking: found.thinking });
-  if (found.thinking?.type === 'enabled' && prompt.maxTokens === undefined) body.inferenceConfig.maxTokens += found.thinking.budget_tokens;
+  const { maxTokens } = body.inferenceConfig;
+  if (found.thinking?.type === 'enabled' && prompt.maxTokens === undefined && maxTokens !== undefined) {
+    body.inferenceConfig.maxTokens = maxTokens + found.thinking.budget_tokens;
+  }
   if (found.effort !== undefined) body.outputConfig = { ...body.outputConfig, effort: found.effort };
   return thinksOnRequest(found);
 }

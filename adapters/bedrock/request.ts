@@ -1,7 +1,6 @@
 // A prompt as a Converse request. Pure: no I/O.
 import { createHash } from 'node:crypto';
 import type { Prompt, PromptToolResult, Warning } from '../../core/index.ts';
-import { DEFAULT_MAX_TOKENS } from '../base-url.ts';
 import { CLAUDE_ID } from '../claude.ts';
 import { JSON_ONLY } from '../claude-thinking.ts';
 import { type MergedTurn, mergeTurns } from '../merge-turns.ts';
@@ -51,11 +50,12 @@ export function translate(model: string, prompt: Prompt): { body: BedrockRequest
   const maker = new BlockMaker(model);
   const plain = merged.turns.map((turn) => toMessage(turn, ids, takesResultStatus(model), maker));
   const messages = replayReasoning(model, frame, merged.turns, plain);
+  const limit = prompt.maxTokens ?? prompt.defaultMaxTokens;
   const hasTemperature = prompt.temperature !== undefined && takesTemperature(model);
   const body: BedrockRequest = {
     ...frame,
     messages: withTrimmedEnd(messages),
-    inferenceConfig: { maxTokens: prompt.maxTokens ?? DEFAULT_MAX_TOKENS, ...(hasTemperature && { temperature: prompt.temperature }) },
+    inferenceConfig: { ...(limit !== undefined && { maxTokens: limit }), ...(hasTemperature && { temperature: prompt.temperature }) },
   };
   const warnings = [...merged.warnings, ...warningsFor(model, prompt, messages !== plain)];
   if (prompt.options !== undefined) warnings.push(...applyOptions(body, model, prompt, prompt.options, messages !== plain));

@@ -44,7 +44,7 @@ export interface BedrockRequest {
   system?: ({ text: string } | CachePoint)[];
   messages: BedrockMessage[];
   toolConfig?: { tools: BedrockTool[]; toolChoice?: { auto: object } | { any: object } | { tool: { name: string } } };
-  inferenceConfig: { maxTokens: number; temperature?: number; topP?: number; stopSequences?: string[] };
+  inferenceConfig: { maxTokens?: number; temperature?: number; topP?: number; stopSequences?: string[] };
   outputConfig?: { effort?: string; textFormat?: { type: 'json_schema'; structure: { jsonSchema: { schema: string; name?: string } } } };
   additionalModelRequestFields?: Record<string, unknown>;
   requestMetadata?: Record<string, string>;

@@ -3,7 +3,7 @@
 // Gemini refuses empty parts, except a text part with a signature. A call and its response both carry Gemini's own id, or neither carries one.
 // A signature goes back only to the model that made it; other models get the documented sentinel.
 import type { Prompt, PromptToolResult, Tool, ToolCall, Warning } from '../../core/index.ts';
-import { DEFAULT_MAX_TOKENS, joinURL } from '../base-url.ts';
+import { joinURL } from '../base-url.ts';
 import { type AssistantTurn, type MergedTurn, mergeTurns } from '../merge-turns.ts';
 import type { ChatContext, WireRequest } from '../provider.ts';
 import { asString, metadataOf } from '../read.ts';
@@ -145,17 +145,22 @@ function declareTools(tools: readonly Tool[]): { tools: GoogleFunctionDeclaratio
 }
 
 function generationConfig(model: string, prompt: Prompt, stream: boolean): { config: GoogleRequest['generationConfig']; warnings: Warning[] } {
-  const { temperature, maxTokens = DEFAULT_MAX_TOKENS } = prompt;
+  const { temperature } = prompt;
+  const maxTokens = prompt.maxTokens ?? prompt.defaultMaxTokens;
   const { fields, warnings } = generationOptions(model, prompt.options);
-  if (!IS_GEMINI_4.test(model)) return { config: { maxOutputTokens: maxTokens, ...(temperature !== undefined && { temperature }), ...fields }, warnings };
+  if (!IS_GEMINI_4.test(model)) return { config: { ...limitOf(maxTokens), ...(temperature !== undefined && { temperature }), ...fields }, warnings };
   const limit = stream ? GEMINI_4_LIMIT.streamed : GEMINI_4_LIMIT.whole;
-  if (maxTokens > limit)
+  if (maxTokens !== undefined && maxTokens > limit)
     warnings.push({
       field: 'config.maxTokens',
       message: `Gemini 4 allows at most ${limit} tokens ${stream ? 'with streaming' : 'without streaming'}, so ${limit} was sent.`,
     });
   if (temperature !== undefined) warnings.push({ field: 'config.temperature', message: 'Gemini 4 ignores temperature, so it was not sent.' });
-  return { config: { maxOutputTokens: Math.min(maxTokens, limit), ...fields }, warnings };
+  return { config: { ...limitOf(maxTokens === undefined ? undefined : Math.min(maxTokens, limit)), ...fields }, warnings };
+}
+
+function limitOf(maxOutputTokens: number | undefined): { maxOutputTokens?: number } {
+  return maxOutputTokens === undefined ? {} : { maxOutputTokens };
 }
 
 function cacheWarnings(prompt: Prompt): Warning[] {

@@ -49,7 +49,7 @@ export interface GoogleRequest {
 
 /** Limits, sampling, the form of the answer, thinking. */
 export interface GoogleGenerationConfig {
-  maxOutputTokens: number;
+  maxOutputTokens?: number;
   temperature?: number;
   topP?: number;
   topK?: number;

@@ -1,6 +1,6 @@
 // A prompt as an Ollama chat request. No I/O; its only state is the context sizes.
 import { estimateTokens, type Prompt, type PromptToolResult, type Turn, type Warning } from '../../core/index.ts';
-import { DEFAULT_MAX_TOKENS, joinURL } from '../base-url.ts';
+import { joinURL } from '../base-url.ts';
 import type { ChatContext, WireRequest } from '../provider.ts';
 import { objectSchema, outputText } from '../tools.ts';
 import { toContent } from './content.ts';
@@ -15,12 +15,13 @@ export const VERSION_SUFFIX = /\/(v1|api)$/;
 export function buildRequest({ model, prompt, settings, stream, contextTokens }: ChatContext, sizes: ContextSizes): WireRequest {
   const base = settings.values['baseURL'] ?? '';
   const translated = translate(model, prompt.options);
+  const limit = prompt.maxTokens ?? prompt.defaultMaxTokens;
   const body: OllamaRequest = {
     model,
     messages: [...(prompt.system === undefined ? [] : [{ role: 'system' as const, content: prompt.system }]), ...prompt.turns.flatMap(toMessages)],
     stream,
     options: {
-      num_predict: prompt.maxTokens ?? DEFAULT_MAX_TOKENS,
+      ...(limit !== undefined && { num_predict: limit }),
       ...(prompt.temperature !== undefined && { temperature: prompt.temperature }),
       ...translated.options,
     },
@@ -65,6 +66,8 @@ function imagesOf({ parts }: PromptToolResult): { images?: string[] } {
 
 /** Ollama adds a role and delimiters to each message. */
 const TOKENS_PER_MESSAGE = 8;
+/** The room for an answer whose length the request leaves open: enough to think first. */
+const OPEN_ANSWER = 8192;
 /** The estimate of the prompt may be too high, so the answer keeps at least this much room. */
 const LEAST_ANSWER = 256;
 
@@ -75,13 +78,17 @@ const LEAST_ANSWER = 256;
 function setContext(body: OllamaRequest, key: string, sizes: ContextSizes, limit: number): Warning[] {
   const { options } = body;
   const promptTokens = tokensOf(body);
-  const size = sizes.sizeFor(key, { promptTokens, answerTokens: options.num_predict, limit });
+  const size = sizes.sizeFor(key, { promptTokens, answerTokens: options.num_predict ?? OPEN_ANSWER, limit });
   options.num_ctx = size;
   if (promptTokens > size) {
     const message = `The prompt has about ${promptTokens} tokens, but the context of ${body.model} is limited to ${size}, so Ollama drops the oldest messages. Raise OLLAMA_CONTEXT_LENGTH if the model supports more.`;
     return [{ field: 'messages', message }];
   }
   const room = Math.max(size - promptTokens, LEAST_ANSWER);
+  if (options.num_predict === undefined) {
+    options.num_predict = room;
+    return [];
+  }
   if (options.num_predict <= room) return [];
   const message = `The context of ${body.model} is limited to ${size} tokens, and the prompt leaves about ${room} for the answer, so ${room} was sent instead of ${options.num_predict}.`;
   options.num_predict = room;

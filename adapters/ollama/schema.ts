@@ -16,7 +16,7 @@ export type OllamaMessage =
 
 /** Limits and sampling. */
 export interface OllamaOptions {
-  num_predict: number;
+  num_predict?: number;
   num_ctx?: number;
   temperature?: number;
   top_p?: number;

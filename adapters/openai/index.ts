@@ -7,6 +7,7 @@ import { apiOf, DEFAULT_BASE_URL, endpointURL, isLoopback, isOwnHost } from './e
 import { isListingRefused, readError } from './errors.ts';
 import { DEFAULT_MODEL, MODELS } from './models.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
+import { protocolOf } from './protocol.ts';
 import { buildRequest } from './request.ts';
 import { readResponse } from './response.ts';
 import { readChatAnswer } from './response-chat.ts';
@@ -34,6 +35,7 @@ export function createOpenAI(): Adapter {
     },
     missingCredential,
     authorize: (_request, settings) => authorize(settings),
+    protocol: protocolOf,
     buildChat: buildRequest,
     readAnswer,
     createDecoder,

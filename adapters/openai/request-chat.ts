@@ -1,6 +1,5 @@
 // A prompt as a Chat Completions request, for OpenAI itself and for the servers that are compatible with it. Pure: no I/O.
 import type { Prompt, PromptToolResult, Tool } from '../../core/index.ts';
-import { DEFAULT_MAX_TOKENS } from '../base-url.ts';
 import type { AssistantTurn } from '../merge-turns.ts';
 import type { ChatContext, WireRequest } from '../provider.ts';
 import { idMapper, objectSchema, outputText } from '../tools.ts';
@@ -15,13 +14,14 @@ import type { ChatCompletionsRequest, ChatMessage, ChatTool } from './schema.ts'
 export function buildChatRequest({ model, prompt, settings, stream }: ChatContext): WireRequest {
   const isOwn = isOwnHost(settings);
   const options = chatOptions(model, prompt.options, prompt.tools.length > 0, isOwn);
-  const limit = prompt.maxTokens ?? DEFAULT_MAX_TOKENS;
+  const limit = prompt.maxTokens ?? prompt.defaultMaxTokens;
   const body: ChatCompletionsRequest = {
     model,
     messages: toMessages(prompt),
     ...(prompt.tools.length > 0 && { tools: prompt.tools.map(toTool) }),
     // OpenAI's reasoning models refuse the old name, and many other servers don't know the new one. Only OpenAI knows `store`.
-    ...(isOwn ? { max_completion_tokens: limit, store: false } : { max_tokens: limit }),
+    ...(isOwn && { store: false }),
+    ...(limit !== undefined && (isOwn ? { max_completion_tokens: limit } : { max_tokens: limit })),
     ...(prompt.temperature !== undefined && !isReasoningModel(model) && { temperature: prompt.temperature }),
     ...options.fields,
     ...(stream && { stream: true, stream_options: { include_usage: true } }),

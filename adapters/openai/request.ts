@@ -1,6 +1,5 @@
 // A prompt as a request to OpenAI: picks the endpoint, and builds the Responses form. Pure: no I/O.
 import type { Prompt, Tool, ToolCall, Turn, Warning } from '../../core/index.ts';
-import { DEFAULT_MAX_TOKENS } from '../base-url.ts';
 import type { AssistantTurn } from '../merge-turns.ts';
 import type { ChatContext, WireRequest } from '../provider.ts';
 import { asArray, asObject, metadataOf } from '../read.ts';
@@ -23,13 +22,14 @@ export function buildRequest(context: ChatContext): WireRequest {
 
 function buildResponsesRequest({ model, prompt, settings, stream }: ChatContext): WireRequest {
   const reasons = isReasoningModel(model);
+  const limit = prompt.maxTokens ?? prompt.defaultMaxTokens;
   const options = responsesOptions(model, prompt.options, prompt.tools.length > 0);
   const body: ResponsesRequest = {
     model,
     ...(prompt.system !== undefined && { instructions: prompt.system }),
     input: toInput(prompt.turns, reasons),
     ...(prompt.tools.length > 0 && { tools: prompt.tools.map(toTool) }),
-    max_output_tokens: Math.max(prompt.maxTokens ?? DEFAULT_MAX_TOKENS, MIN_OUTPUT_TOKENS),
+    ...(limit !== undefined && { max_output_tokens: Math.max(limit, MIN_OUTPUT_TOKENS) }),
     ...(prompt.temperature !== undefined && !reasons && { temperature: prompt.temperature }),
     // OpenAI stores nothing, so reasoning can come back only in this form.
     ...(reasons && { include: ['reasoning.encrypted_content'] }),

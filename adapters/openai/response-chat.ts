@@ -1,10 +1,11 @@
 // An answer of Chat Completions as events; whole answers and streams share the reading of the choice. Pure: no I/O.
 import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
 import { malformed, StreamError } from '../provider.ts';
-import { asCount, asObject, asString, expectList, expectObject, expectText } from '../read.ts';
+import { asObject, asString, expectList, expectObject, expectText } from '../read.ts';
 import { streamError } from './errors.ts';
 import { cutCallWarning, readArguments } from './response.ts';
 import { CallSlots } from './tool-calls-chat.ts';
+import { usageOfChat } from './usage.ts';
 
 type Json = Record<string, unknown>;
 
@@ -88,7 +89,8 @@ export class Choice {
       throw malformed('a tool call has no name, or its arguments are not a JSON object');
     });
     const hasCalls = calls.some((event) => event.type === 'toolCall');
-    return [...calls, ...readUsage(this.#usage), { type: 'stop', stopReason: this.#stopReason(hasCalls) }];
+    const usage = usageOfChat(this.#usage);
+    return [...calls, ...(usage === undefined ? [] : [{ type: 'usage' as const, usage }]), { type: 'stop', stopReason: this.#stopReason(hasCalls) }];
   }
 
   #takeFinish(choice: Json): void {
@@ -121,17 +123,4 @@ function textOf(content: unknown): string {
     .map((part) => expectObject(part, 'a part of the content'))
     .map((part) => (part['type'] === 'text' ? expectText(part['text'], 'the text of a part') : ''))
     .join('');
-}
-
-function readUsage(value: unknown): ChatEvent[] {
-  if (!isObject(value)) return [];
-  const prompt = asObject(value['prompt_tokens_details']);
-  const usage = {
-    inputTokens: asCount(value['prompt_tokens']),
-    outputTokens: asCount(value['completion_tokens']),
-    cacheReadTokens: asCount(prompt['cached_tokens']),
-    cacheWriteTokens: asCount(prompt['cache_write_tokens']),
-    reasoningTokens: asCount(asObject(value['completion_tokens_details'])['reasoning_tokens']),
-  };
-  return [{ type: 'usage', usage }];
 }

@@ -1,8 +1,9 @@
 // An answer of the Responses endpoint as events; whole answers and streams share the reading of items. Pure: no I/O.
 import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
 import { malformed, StreamError } from '../provider.ts';
-import { asArray, asCount, asObject, asString, expectList, expectObject, expectText, parseArguments } from '../read.ts';
+import { asArray, asObject, asString, expectList, expectObject, expectText, parseArguments } from '../read.ts';
 import { streamError } from './errors.ts';
+import { usageOfResponse } from './usage.ts';
 
 type Json = Record<string, unknown>;
 
@@ -84,11 +85,12 @@ export class OutputItems {
   end(response: Json, status: string = asString(response['status']) ?? 'completed'): ChatEvent[] {
     if (status === 'failed' || status === 'cancelled') throw new StreamError(streamError(response['error'] ?? { message: `the answer was ${status}` }));
     if (status !== 'completed' && status !== 'incomplete') throw malformed(`its status is ${status}`);
+    const usage = usageOfResponse(response['usage']);
     const reason = status === 'incomplete' ? (asString(asObject(response['incomplete_details'])['reason']) ?? 'unknown') : undefined;
     return [
       ...this.#warnings(reason),
       ...(this.#reasoning.length > 0 ? [{ type: 'providerMetadata' as const, providerMetadata: { openai: { reasoning: this.#reasoning } } }] : []),
-      ...readUsage(response['usage']),
+      ...(usage === undefined ? [] : [{ type: 'usage' as const, usage }]),
       { type: 'stop', stopReason: this.#stopReason(reason) },
     ];
   }
@@ -134,18 +136,4 @@ export function readArguments(given: unknown): Json | undefined {
 export function cutCallWarning(name: string, reason: string): ChatEvent {
   const what = name === '' ? 'A tool call' : `A call to ${name}`;
   return { type: 'warning', warning: { field: 'message.toolCalls', message: `${what} was cut off (${reason}) and is not included.` } };
-}
-
-/** Both counts already include their details. */
-function readUsage(value: unknown): ChatEvent[] {
-  if (!isObject(value)) return [];
-  const input = asObject(value['input_tokens_details']);
-  const usage = {
-    inputTokens: asCount(value['input_tokens']),
-    outputTokens: asCount(value['output_tokens']),
-    cacheReadTokens: asCount(input['cached_tokens']),
-    cacheWriteTokens: asCount(input['cache_write_tokens']),
-    reasoningTokens: asCount(asObject(value['output_tokens_details'])['reasoning_tokens']),
-  };
-  return [{ type: 'usage', usage }];
 }

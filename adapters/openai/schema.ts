@@ -60,7 +60,7 @@ export interface ResponsesRequest extends ResponsesOptions {
   instructions?: string;
   input: InputItem[];
   tools?: ResponsesTool[];
-  max_output_tokens: number;
+  max_output_tokens?: number;
   temperature?: number;
   include?: ['reasoning.encrypted_content'];
   /** Without it, OpenAI would keep the answer for 30 days. */

@@ -1,13 +1,19 @@
 // `blockhouse chat`: a conversation or one message, with a block by its server, or with a model in this process.
 import { Command, Option } from 'clipanion';
 import * as t from 'typanion';
-import type { ChatRequest, Core, ErrorBody } from '../../core/index.ts';
+import type { ChatConfig, ChatRequest, ContentPart, Core, ErrorBody } from '../../core/index.ts';
 import { CliError, type ExitKind } from '../exit-codes.ts';
 import { isTerminal, oneLine, toJson, write } from '../output.ts';
 import { isWatched } from '../spinner.ts';
 import { TalkCommand } from './attach.ts';
 
 const ONE_ARGUMENT = 'A message to a model is one argument; put it in quotes.';
+
+/** What the options add to a message and ask of the answer. */
+interface Asked {
+  readonly attachments: readonly ContentPart[];
+  readonly config: ChatConfig;
+}
 
 /** Prints the answer; with `--json`, the events of the stream or the answer as JSON. */
 export class ChatCommand extends TalkCommand {
@@ -27,12 +33,18 @@ export class ChatCommand extends TalkCommand {
       (1 second if a program other than a shell opened it), the message is sent without it; with \`-\` as the message, the command waits
       as long as it takes. In a loop such as \`while read\`, add \`< /dev/null\`, or the command reads the input of the loop.
 
+      \`--image\` and \`--file\` go to a model with the message, before its text; in a conversation, with its first message that gets an
+      answer. An image is a PNG, JPEG, GIF or WebP, or a URL that the provider fetches. A file is text or a PDF. Each has at most 20 MiB.
+      What the model can't read is an error. With \`--schema\`, each answer is JSON that follows the schema.
+
       With \`--json\`, each event of the stream is one JSON line; with \`--json --no-stream\`, the answer is one document.
     `,
     examples: [
       ['Talk with a model', '$0 chat --adapter <id>'],
       ['Ask a model', '$0 chat --adapter <id> "Why is the sky blue?"'],
       ['Ask about a log', 'cat error.log | $0 chat --adapter <id> "What went wrong?"'],
+      ['Ask about an image', '$0 chat --adapter <id> --image photo.png "What is this?"'],
+      ['Get JSON', '$0 chat --adapter <id> --schema answer.schema.json "Three rivers?"'],
       ['Talk with a block', '$0 chat my-block'],
       ['Ask a block', '$0 chat my-block "Any news?"'],
     ],
@@ -43,6 +55,10 @@ export class ChatCommand extends TalkCommand {
   system = Option.String('-s,--system', { description: 'Instructions for the model' });
   maxTokens = Option.String('--max-tokens', { validator: t.isNumber(), description: 'Longest answer, in tokens; default: 4096' });
   temperature = Option.String('--temperature', { validator: t.isNumber(), description: 'From 0 to 1' });
+  image = Option.Array('--image', { description: 'An image for the model, or its URL; may be given several times' });
+  file = Option.Array('--file', { description: 'A text file or PDF for the model; may be given several times' });
+  schema = Option.String('--schema', { description: 'A file with a JSON Schema; the answer is JSON that follows it' });
+  effort = Option.String('--effort', { description: 'How much the model thinks: none, minimal, low, medium, high, xhigh or max' });
   whole = Option.Boolean('--no-stream', false, { description: 'Print the answer when it is complete' });
   first = Option.String({ required: false, name: 'block' });
   second = Option.String({ required: false, name: 'message' });
@@ -57,8 +73,9 @@ export class ChatCommand extends TalkCommand {
     if (first === undefined && this.isConversation) return this.#conversation();
     if (first !== undefined && !this.#namesModel && mayBeBlock(first)) await this.#notABlock(workspace, first);
     return this.interruptible(async (signal) => {
+      const asked = { attachments: await this.#attachments(), config: await this.#config() };
       const message = await this.#message(first, signal);
-      return this.withCore(async (core) => this.#answer(core, message, signal));
+      return this.withCore(async (core) => this.#answer(core, message, asked, signal));
     });
   }
 
@@ -102,9 +119,13 @@ export class ChatCommand extends TalkCommand {
   }
 
   #refuseModelOptions(block: string): void {
-    const { system, maxTokens, temperature } = this;
-    const [option] =
-      Object.entries({ '--system': system, '--max-tokens': maxTokens, '--temperature': temperature }).find(([, value]) => value !== undefined) ?? [];
+    const { system, maxTokens, temperature, image, file, schema, effort } = this;
+    const given = (options: Record<string, unknown>): string | undefined => Object.entries(options).find(([, value]) => value !== undefined)?.[0];
+    const attached = given({ '--image': image, '--file': file });
+    if (attached !== undefined) throw new CliError('usage', `${attached} is for a model; a message to a block is text only.`);
+    const answer = given({ '--schema': schema, '--effort': effort });
+    if (answer !== undefined) throw new CliError('usage', `${answer} is for a model; a block has no such setting.`);
+    const option = given({ '--system': system, '--max-tokens': maxTokens, '--temperature': temperature });
     if (option === undefined) return;
     throw new CliError('usage', `${option} is for a model; the block ${block} has its own, which \`${this.hint('config', 'edit', block)}\` changes.`);
   }
@@ -115,26 +136,42 @@ export class ChatCommand extends TalkCommand {
 
   #conversation(): Promise<ExitKind> {
     this.#refuseJson();
-    return this.interruptible(async (signal) =>
-      this.withCore(async (core) => {
+    return this.interruptible(async (signal) => {
+      const attachments = await this.#attachments();
+      const config = await this.#config();
+      return this.withCore(async (core) => {
         const { talkWithModel } = await import('../model-talk.ts');
-        const request = await this.#request(core, signal);
-        return this.withTyping((typing) => talkWithModel({ ...typing, core, request, system: this.system, signal }));
-      }),
-    );
+        const request = { ...(await this.#target(core, signal)), config };
+        return this.withTyping((typing) => talkWithModel({ ...typing, core, request, system: this.system, attachments, signal }));
+      });
+    });
   }
 
-  async #request(core: Core, signal: AbortSignal): Promise<Omit<ChatRequest, 'messages'>> {
+  async #attachments(): Promise<ContentPart[]> {
+    const { image: images = [], file: files = [] } = this;
+    if (images.length + files.length === 0) return [];
+    const { readAttachments } = await import('../attachments.ts');
+    return readAttachments({ images, files });
+  }
+
+  async #config(): Promise<ChatConfig> {
+    const { answerConfig } = await import('../answer-options.ts');
+    const { maxTokens, temperature, schema, effort } = this;
+    return answerConfig({ maxTokens, temperature, schema, effort });
+  }
+
+  async #target(core: Core, signal: AbortSignal): Promise<Pick<ChatRequest, 'adapter' | 'model'>> {
     const { chooseModel } = await import('../model-choice.ts');
-    const { adapter, model, maxTokens, temperature } = this;
-    const config = { ...(maxTokens !== undefined && { maxTokens }), ...(temperature !== undefined && { temperature }) };
-    return { ...(await chooseModel(core, { adapter, model }, { signal, command: this.command })), config };
+    const { adapter, model } = this;
+    return chooseModel(core, { adapter, model }, { signal, command: this.command });
   }
 
-  async #answer(core: Core, message: string, signal: AbortSignal): Promise<ExitKind> {
+  async #answer(core: Core, message: string, { attachments, config }: Asked, signal: AbortSignal): Promise<ExitKind> {
     const { ModelReply } = await import('../model-reply.ts');
+    const { withAttachments } = await import('../attachments.ts');
     const instructions = this.system === undefined ? [] : [{ role: 'system' as const, content: this.system }];
-    const request: ChatRequest = { ...(await this.#request(core, signal)), messages: [...instructions, { role: 'user', content: message }] };
+    const messages = [...instructions, { role: 'user' as const, content: withAttachments(message, attachments) }];
+    const request: ChatRequest = { ...(await this.#target(core, signal)), config, messages };
     if (this.json) {
       if (this.whole) await this.#print(await core.chat(request, { signal }));
       else for await (const event of core.stream(request, { signal })) await this.#print(event);

@@ -1,8 +1,8 @@
 // The contents of a block's files: initial contents, defaults, and the checks after reading. Pure: no I/O.
 import { BlockhouseError } from '../errors.ts';
+import { DEFAULT_MAX_TOKENS } from '../gateway/prompt.ts';
 import { isObject } from '../json.ts';
 import { assertTimezone } from '../monitor/calendar.ts';
-import { DEFAULT_MAX_TOKENS } from '../monitor/candidates.ts';
 import { type BlockConfig, BlockConfigFile } from '../schemas/block-config.ts';
 import { type BlockCosts, CostsFile } from '../schemas/block-costs.ts';
 import { type BlockMemory, MemoryFile } from '../schemas/block-memory.ts';

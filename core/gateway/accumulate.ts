@@ -97,8 +97,14 @@ export class Accumulator {
     const done: Writable<ChatDone> = { usage: this.#finishUsage(prompt), stopReason: hasCalls ? 'tool_use' : this.#stopReason }; // tool-use-wins
     if (hasCalls) done.toolCalls = this.#toolCalls;
     if (this.#providerMetadata !== undefined) done.providerMetadata = this.#providerMetadata;
-    if (prompt.warnings.length + this.#warnings.length > 0) done.warnings = [...prompt.warnings, ...this.#warnings];
+    const warnings = this.warnings(prompt);
+    if (warnings.length > 0) done.warnings = warnings;
     return done;
+  }
+
+  /** What was left out of the request or of its answer, as far as it is known. */
+  warnings(prompt: Prompt): readonly Warning[] {
+    return this.#warnings.length === 0 ? prompt.warnings : [...prompt.warnings, ...this.#warnings];
   }
 
   /**

@@ -6,7 +6,7 @@
 //   nobody else through.
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { Adapter, AdapterCall, ChatEvent, EventSink, StreamSink } from '../ports.ts';
-import type { ChatDone, Usage } from '../schemas/chat.ts';
+import type { ChatDone, Usage, Warning } from '../schemas/chat.ts';
 import type { Answered, CallAttempt } from './accepted-call.ts';
 import { Accumulator } from './accumulate.ts';
 import type { Trial } from './breaker.ts';
@@ -132,10 +132,12 @@ export class Attempt implements CallAttempt<AnsweredChat>, EventSink {
     return { done, content: this.#content, usage: done.usage };
   }
 
+  readonly #warnings = (): readonly Warning[] => this.#accumulator.warnings(this.#chat.prompt);
+
   /** one-start. */
   #start(sink: StreamSink): void {
     if (this.#hasStarted) return;
     this.#hasStarted = true;
-    sink.start({ provider: this.#chat.adapter.id, model: this.#chat.model });
+    sink.start({ provider: this.#chat.adapter.id, model: this.#chat.model }, this.#warnings);
   }
 }

@@ -7,7 +7,7 @@ import { setMaxListeners } from 'node:events';
 import type { CredentialStore } from '../auth/credentials.ts';
 import type { CoreBus } from '../bus.ts';
 import { type BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
-import type { Adapter, AdapterCall, StreamSink, UpstreamTimeouts } from '../ports.ts';
+import type { Adapter, AdapterCall, ForwardedRequest, StreamSink, UpstreamTimeouts } from '../ports.ts';
 import { type AdapterInfo, type AdapterStatus, type ModelList, type ShownSetting, VerifyRequest, type VerifyResult } from '../schemas/adapter.ts';
 import { type ChatConfig, type ChatDone, ChatRequest, type ChatResponse } from '../schemas/chat.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
@@ -15,6 +15,7 @@ import type { Writable } from '../writable.ts';
 import { never } from './abort.ts';
 import type { CallOptions } from './accepted-call.ts';
 import { AcceptedChat } from './accepted-chat.ts';
+import { AcceptedForward, type ForwardTarget } from './accepted-forward.ts';
 import { adapterStatus, type StatusOptions } from './adapter-status.ts';
 import type { AnsweredChat } from './attempt.ts';
 import { Attempts, type AttemptsOptions, assertOpen } from './attempts.ts';
@@ -136,6 +137,26 @@ export class Gateway {
     return this.#run(request, sink, options, doneOf);
   }
 
+  /** True if the provider speaks the protocol of this path itself, as it is configured now. Throws what a call would throw at once. */
+  speaks(name: string, path: string): boolean {
+    const adapter = this.#registry.inBody(name, 'adapter');
+    return adapter.protocol?.(this.#settings.checked(adapter, undefined, never()).settings) === path;
+  }
+
+  /** Sends a request on in the provider's own protocol, and its answer to `target` as it comes. Rejects with a BlockhouseError. */
+  forward(name: string, model: string, request: ForwardedRequest, target: ForwardTarget, options: CallOptions = {}): Promise<void> {
+    try {
+      const adapter = this.#registry.inBody(name, 'adapter');
+      assertOpen(this.#closing.signal);
+      this.#settings.addressOf(adapter, undefined); // checked-first
+      const requestId = options.requestId ?? this.#options.newRequestId();
+      const call = new AcceptedForward({ adapter, model, request, target, signal: options.signal ?? never(), requestId, options });
+      return new Attempts(call, this.#destinations.enter(adapter, undefined), this.#attemptsOptions).run(() => undefined);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
   /** The model ids of an adapter. */
   async models(name: string, options: CallOptions = {}): Promise<ModelList> {
     const adapter = this.#registry.inUrl(name);
@@ -196,7 +217,7 @@ export class Gateway {
     try {
       this.#checkChat(body);
       const adapter = this.#registry.inBody(body.adapter, 'adapter');
-      const prompt = promptFor(body, adapter);
+      const prompt = promptFor(body, adapter, options.leavesTokenLimit);
       assertOpen(this.#closing.signal);
       const address = this.#settings.addressOf(adapter, body.config);
       const requestId = options.requestId ?? this.#options.newRequestId();

@@ -85,6 +85,8 @@ export interface Prompt {
   readonly tools: readonly Tool[];
   /** Undefined if the request does not set it. */
   readonly maxTokens: number | undefined;
+  /** What is sent instead; undefined to leave the limit to the provider. */
+  readonly defaultMaxTokens: number | undefined;
   readonly temperature: number | undefined;
   readonly cacheControl: boolean;
   /** Undefined when the request asks for none. */
@@ -101,6 +103,9 @@ interface CheckedMessage {
   readonly toolResults?: readonly ToolResult[];
   readonly providerMetadata?: Readonly<Record<string, unknown>>;
 }
+
+/** The token limit that the contract sets for a request without `maxTokens`. */
+export const DEFAULT_MAX_TOKENS = 4096;
 
 /** The prompt of a request whose form has been checked. Throws INVALID_REQUEST naming the field. */
 export function toPrompt(request: ChatRequest): Prompt {
@@ -140,6 +145,7 @@ export function toPrompt(request: ChatRequest): Prompt {
     turns,
     tools: flattenTools(request.tools ?? [], warnings),
     maxTokens: request.config?.maxTokens,
+    defaultMaxTokens: DEFAULT_MAX_TOKENS,
     temperature: request.config?.temperature,
     cacheControl: request.config?.cacheControl ?? false,
     ...(options !== undefined && { options }),

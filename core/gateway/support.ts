@@ -10,11 +10,11 @@ const NONE: readonly string[] = [];
 
 /**
  * The prompt of a request. Settings and options that the adapter does not support become warnings; an unused `baseURL` is refused elsewhere, since it
- * says where data goes. Throws INVALID_REQUEST naming the field, also for an image, document or audio that the adapter does not support.
+ * says where data goes. With `leavesTokenLimit`, a request without a token limit gets that of the provider. Throws INVALID_REQUEST naming the field, also for an image, document or audio that the adapter does not support.
  */
-export function promptFor(request: ChatRequest, adapter: Adapter): Prompt {
+export function promptFor(request: ChatRequest, adapter: Adapter, leavesTokenLimit = false): Prompt {
   assertParts(request, adapter);
-  const prompt = toPrompt(request);
+  const prompt = leavesTokenLimit ? { ...toPrompt(request), defaultMaxTokens: undefined } : toPrompt(request);
   const unused = unusedFields(request.config, adapter);
   const left = prompt.options === undefined ? NONE : leftOut(prompt.options, adapter);
   if (unused.length === 0 && left.length === 0) return prompt;

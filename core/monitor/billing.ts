@@ -7,13 +7,14 @@ import type { CoreBus } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Prices } from '../gateway/pricing.ts';
+import { DEFAULT_MAX_TOKENS } from '../gateway/prompt.ts';
 import type { CallPurpose } from '../schemas/block-costs.ts';
 import type { Usage } from '../schemas/chat.ts';
 import { estimateTokens } from '../tokens.ts';
 import type { Ledger } from '../workspace/ledger.ts';
 import type { Reservation } from '../workspace/reservations.ts';
 import type { WorstCase } from './budget.ts';
-import { type Candidate, DEFAULT_MAX_TOKENS } from './candidates.ts';
+import type { Candidate } from './candidates.ts';
 import type { TextMessage } from './window.ts';
 
 /** A call with its price, as it is in the ledger. */

@@ -4,9 +4,6 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
 
-/** `maxTokens` when the configuration sets none. */
-export const DEFAULT_MAX_TOKENS = 4096;
-
 type Readiness = Pick<Gateway, 'readiness'>;
 
 /** A model that may answer: `adapter` or one of `fallbacks` of a configuration. */

@@ -2,11 +2,11 @@
 // last. The oldest exchanges are left out first, and only as a whole: no answer without its question, and no question without its answer. When the
 // window grows too long, a compaction moves it forward, and never back; facts are kept. Tokens are estimates. Pure: no I/O.
 import { BlockhouseError } from '../errors.ts';
+import { DEFAULT_MAX_TOKENS } from '../gateway/prompt.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { BlockMemory } from '../schemas/block-memory.ts';
 import type { ChatEntry } from '../schemas/chat-entry.ts';
 import { estimateTokens } from '../tokens.ts';
-import { DEFAULT_MAX_TOKENS } from './candidates.ts';
 import { type Exchange, entriesOf, exchangesFrom } from './exchanges.ts';
 
 /** A message of a prompt. Those of blocks are text alone. */

@@ -1,13 +1,15 @@
 // The dialect of OpenAI's Chat Completions. Pure: no I/O.
 import type { Dialect } from '../dialect.ts';
 import { openAiFault } from '../openai-errors.ts';
+import { toNative } from './native.ts';
 import { type ChatEcho, readRequest } from './request.ts';
 import { toCompletion } from './response.ts';
-import { ChatChunks } from './stream.ts';
+import { ChatChunks, errorChunk } from './stream.ts';
 
 /** `POST /v1/chat/completions`. */
 export const OPENAI_CHAT: Dialect<ChatEcho> = {
   id: 'openai-chat',
+  native: { path: '/v1/chat/completions', toBody: toNative, broken: errorChunk },
   read: readRequest,
   answer: toCompletion,
   stream: (context) => new ChatChunks(context),

@@ -1,8 +1,11 @@
 // A Chat Completions request as a canonical one. Pure: no I/O.
-import { type ChatRequest, type ContentPart, invalidRequest, isObject, type Message, parseJson, type Tool, type Warning } from '../../core/index.ts';
+import { type ChatRequest, type ContentPart, invalidRequest, isObject, type Message, type Tool, type Warning } from '../../core/index.ts';
 import { clampedTemperature, mended, ToolNames } from '../conversation.ts';
 import type { DialectRequest } from '../dialect.ts';
 import { type Fields, flag, integer, list, number, objectAt, objectBody, optionalObject, requiredText, text } from '../fields.ts';
+import { audioPart, sourceOf } from '../media.ts';
+import { definedOf, effortOf, metadataOf, schemaOutput, serviceTierOf } from '../openai-config.ts';
+import { argumentsOf, customTool } from '../tool-calls.ts';
 
 /** What an answer depends on. */
 export interface ChatEcho {
@@ -16,7 +19,6 @@ export interface ChatEcho {
 const REFUSED = ['functions', 'function_call', 'audio'] as const;
 /** Left out with a warning, because a model would have done something with it. */
 const IGNORED = ['logit_bias', 'prediction', 'web_search_options', 'logprobs', 'top_logprobs', 'verbosity'] as const;
-const EFFORTS: readonly string[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 const MAX_TOKENS = 10_000_000;
 
 /** Throws INVALID_REQUEST whose path is the client's own field. */
@@ -53,9 +55,8 @@ export function readRequest(given: unknown): DialectRequest<ChatEcho> {
 function readConfig(body: Fields, warnings: Warning[]): ChatRequest['config'] {
   const stop = typeof body['stop'] === 'string' ? [body['stop']] : list(body, 'stop');
   const temperature = number(body, 'temperature', 0, 2);
-  const effort = text(body, 'reasoning_effort');
-  if (effort !== undefined && !EFFORTS.includes(effort)) throw invalidRequest('reasoning_effort', `must be one of ${EFFORTS.join(', ')}`);
-  const config = {
+  const effort = effortOf(text(body, 'reasoning_effort'), 'reasoning_effort', warnings);
+  return definedOf({
     maxTokens: integer(body, 'max_completion_tokens', 1, MAX_TOKENS) ?? integer(body, 'max_tokens', 1, MAX_TOKENS),
     temperature: temperature === undefined ? undefined : clampedTemperature(temperature, warnings),
     topP: number(body, 'top_p', 0, 1),
@@ -64,40 +65,20 @@ function readConfig(body: Fields, warnings: Warning[]): ChatRequest['config'] {
     presencePenalty: number(body, 'presence_penalty', -2, 2),
     frequencyPenalty: number(body, 'frequency_penalty', -2, 2),
     parallelToolCalls: flag(body, 'parallel_tool_calls'),
-    serviceTier: serviceTier(body),
+    serviceTier: serviceTierOf(body),
     user: text(body, 'safety_identifier') ?? text(body, 'user'),
-    metadata: metadata(body),
+    metadata: metadataOf(body),
     cacheKey: text(body, 'prompt_cache_key'),
     output: readFormat(optionalObject(body, 'response_format')),
     reasoning: effort === undefined ? undefined : { effort },
-  };
-  const set = Object.entries(config).filter(([, value]) => value !== undefined && value !== '');
-  return set.length === 0 ? undefined : (Object.fromEntries(set) as ChatRequest['config']);
-}
-
-/** `auto` is what every provider does by itself. */
-function serviceTier(body: Fields): string | undefined {
-  const tier = text(body, 'service_tier');
-  return tier === 'auto' || tier === 'default' ? undefined : tier;
-}
-
-function metadata(body: Fields): Record<string, string> | undefined {
-  const given = optionalObject(body, 'metadata');
-  if (given === undefined || Object.keys(given).length === 0) return undefined;
-  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]));
+  });
 }
 
 function readFormat(format: Fields | undefined): NonNullable<ChatRequest['config']>['output'] {
   if (format === undefined || format['type'] === 'text') return undefined;
   if (format['type'] === 'json_object') return { type: 'json' };
   if (format['type'] !== 'json_schema') throw invalidRequest('response_format.type', 'must be text, json_object or json_schema');
-  const { name, schema, strict } = objectAt(format['json_schema'], 'response_format.json_schema');
-  return {
-    type: 'json_schema',
-    schema: objectAt(schema, 'response_format.json_schema.schema'),
-    ...(typeof name === 'string' && { name: name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) }),
-    ...(typeof strict === 'boolean' && { strict }),
-  };
+  return schemaOutput(objectAt(format['json_schema'], 'response_format.json_schema'), 'response_format.json_schema.schema');
 }
 
 function readTool(tool: Fields, path: string, names: ToolNames, customTools: Set<string>): Tool {
@@ -105,12 +86,8 @@ function readTool(tool: Fields, path: string, names: ToolNames, customTools: Set
     const custom = objectAt(tool['custom'], `${path}.custom`);
     const name = requiredText(custom, 'name');
     customTools.add(name);
-    const description = [text(custom, 'description'), grammarOf(custom['format'])].filter(Boolean).join('\n\n');
-    return {
-      name: names.toOurs(name),
-      ...(description !== '' && { description }),
-      parameters: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] },
-    };
+    const grammar = isObject(custom['format']) && isObject(custom['format']['grammar']) ? custom['format']['grammar']['definition'] : undefined;
+    return customTool(names.toOurs(name), text(custom, 'description'), grammar);
   }
   if (tool['type'] !== 'function') throw invalidRequest(`${path}.type`, 'must be function or custom');
   const fn = objectAt(tool['function'], `${path}.function`);
@@ -118,12 +95,6 @@ function readTool(tool: Fields, path: string, names: ToolNames, customTools: Set
   if (name === undefined || name === '') throw invalidRequest(`${path}.function.name`, 'is required');
   const description = text(fn, 'description', `${path}.function.description`);
   return { name: names.toOurs(name), ...(description !== undefined && { description }), ...(isObject(fn['parameters']) && { parameters: fn['parameters'] }) };
-}
-
-/** A grammar that the provider can't hold the model to is at least told to it. */
-function grammarOf(format: unknown): string {
-  const grammar = isObject(format) && isObject(format['grammar']) ? format['grammar']['definition'] : undefined;
-  return typeof grammar === 'string' ? `The input must follow this grammar:\n${grammar}` : '';
 }
 
 function readToolChoice(choice: unknown, names: ToolNames): ChatRequest['toolChoice'] {
@@ -177,19 +148,6 @@ function readAssistant(message: Fields, path: string, names: ToolNames): Message
   return { role: 'assistant', ...(content !== '' && { content }), ...(calls.length > 0 && { toolCalls: calls }) };
 }
 
-/** Models write odd arguments, and clients send them back: what is not a JSON object is kept as text. */
-function argumentsOf(given: unknown, path: string): Fields {
-  if (isObject(given)) return given;
-  if (given == null || given === '') return {};
-  if (typeof given !== 'string') throw invalidRequest(path, 'must be JSON text');
-  try {
-    const value = parseJson(given);
-    return isObject(value) ? value : { value };
-  } catch {
-    return { value: given };
-  }
-}
-
 function contentOf(content: unknown, path: string): string | ContentPart[] {
   if (content == null) return '';
   if (typeof content === 'string') return content;
@@ -197,8 +155,6 @@ function contentOf(content: unknown, path: string): string | ContentPart[] {
   const parts = content.map((given, index) => readPart(objectAt(given, `${path}[${index}]`), `${path}[${index}]`));
   return parts.every(({ type }) => type === 'text') ? parts.map((part) => part.text ?? '').join('\n') : parts;
 }
-
-const DATA_URL = /^data:([a-z]+\/[a-zA-Z0-9.+-]+)(?:;[a-z-]+=[^;,]*)*;base64,/;
 
 function readPart(part: Fields, path: string): ContentPart {
   switch (part['type']) {
@@ -215,11 +171,8 @@ function readPart(part: Fields, path: string): ContentPart {
         ...((detail === 'low' || detail === 'high' || detail === 'auto') && { detail }),
       };
     }
-    case 'input_audio': {
-      const { data, format } = objectAt(part['input_audio'], `${path}.input_audio`);
-      if (typeof data !== 'string' || typeof format !== 'string') throw invalidRequest(`${path}.input_audio`, 'needs data and format');
-      return { type: 'audio', mediaType: format === 'mp3' ? 'audio/mpeg' : `audio/${format}`, data };
-    }
+    case 'input_audio':
+      return audioPart(part['input_audio'], `${path}.input_audio`);
     case 'file': {
       const file = objectAt(part['file'], `${path}.file`);
       if (file['file_id'] != null) throw invalidRequest(`${path}.file.file_id`, 'names a stored file, which this server does not have; send file_data');
@@ -229,12 +182,4 @@ function readPart(part: Fields, path: string): ContentPart {
     default:
       throw invalidRequest(`${path}.type`, 'must be one of text, image_url, input_audio, file, refusal');
   }
-}
-
-function sourceOf(url: unknown, path: string): Pick<ContentPart, 'mediaType' | 'data'> | Pick<ContentPart, 'url'> {
-  if (typeof url !== 'string' || url === '') throw invalidRequest(path, 'is required');
-  const match = DATA_URL.exec(url);
-  if (match !== null) return { mediaType: match[1] ?? '', data: url.slice(match[0].length) };
-  if (!/^https?:\/\//i.test(url)) throw invalidRequest(path, 'must be an http or https URL, or a data: URL with base64');
-  return { url };
 }

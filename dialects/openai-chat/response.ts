@@ -1,6 +1,7 @@
 // A canonical answer as a chat completion. Pure: no I/O.
 import type { ChatDone, StopReason, ToolCall, Usage } from '../../core/index.ts';
 import type { AnswerContext, WholeAnswer } from '../dialect.ts';
+import { customInput } from '../tool-calls.ts';
 import type { ChatEcho } from './request.ts';
 
 const FINISH: Readonly<Record<StopReason, string>> = {
@@ -32,11 +33,6 @@ export function usageOf({ inputTokens, outputTokens, totalTokens, cacheReadToken
 /** The id of an answer. */
 export function completionId({ requestId }: AnswerContext): string {
   return `chatcmpl-${requestId.replace(/^req_/, '')}`;
-}
-
-/** The text that a custom tool gets. */
-export function customInput({ arguments: { input, ...others } }: Pick<ToolCall, 'arguments'>): string {
-  return typeof input === 'string' && Object.keys(others).length === 0 ? input : JSON.stringify(input === undefined ? others : { input, ...others });
 }
 
 /** A tool call of a whole message. */

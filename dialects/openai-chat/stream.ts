@@ -5,8 +5,9 @@
 import type { AnswerPiece, BlockhouseError, ChatDone, ToolCall } from '../../core/index.ts';
 import type { AnswerContext, DialectStream } from '../dialect.ts';
 import { openAiError } from '../openai-errors.ts';
+import { customInput } from '../tool-calls.ts';
 import type { ChatEcho } from './request.ts';
-import { completionId, customInput, finishReason, usageOf } from './response.ts';
+import { completionId, finishReason, usageOf } from './response.ts';
 
 /** A call that has begun. */
 interface OpenCall {
@@ -40,7 +41,7 @@ export class ChatChunks implements DialectStream {
   }
 
   error(failure: BlockhouseError): string {
-    return data({ error: openAiError(failure) });
+    return errorChunk(failure);
   }
 
   keepAlive(): string {
@@ -100,6 +101,11 @@ export class ChatChunks implements DialectStream {
   #choice(delta: object, finish: string | null = null): string {
     return data({ ...this.#head, choices: [{ index: 0, delta, finish_reason: finish }] });
   }
+}
+
+/** The end of a stream that broke off. */
+export function errorChunk(failure: BlockhouseError): string {
+  return data({ error: openAiError(failure) });
 }
 
 function data(value: object): string {

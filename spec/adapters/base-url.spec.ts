@@ -1,5 +1,5 @@
 import t from 'tap';
-import { DEFAULT_MAX_TOKENS, joinURL } from '../../adapters/base-url.ts';
+import { joinURL } from '../../adapters/base-url.ts';
 
 t.test('a path is joined to a base URL, whatever slashes people leave', async (t) => {
   for (const base of ['https://a.example', 'https://a.example/', 'https://a.example//']) t.equal(joinURL(base, '/v1/x').href, 'https://a.example/v1/x');
@@ -12,8 +12,4 @@ t.test('a version that was pasted along is taken off, at the end only', async (t
   t.equal(joinURL('https://a.example/v1/proxy', '/v1/x', strip).href, 'https://a.example/v1/proxy/v1/x');
   t.equal(joinURL('https://a.example/v10', '/v1/x', strip).href, 'https://a.example/v10/v1/x');
   t.equal(joinURL('https://a.example/v1', '/v1/x').href, 'https://a.example/v1/v1/x', 'and only where asked');
-});
-
-t.test("the contract's token limit", async (t) => {
-  t.equal(DEFAULT_MAX_TOKENS, 4096);
 });

@@ -22,6 +22,11 @@ t.test('a workspace is found as the commands find it: by the option, then the va
   );
 });
 
+t.test('the levels of effort and the paths of files are offered', async (t) => {
+  t.same(await namesOf(names('effort', { given: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] })), [{ word: 'max' }]);
+  t.equal((await namesOf(names('file'))).length, 1);
+});
+
 t.test('what has no names is not completed', async (t) => {
   t.same(await namesOf(names('message')), []);
   t.same(await namesOf(names('toString')), []);

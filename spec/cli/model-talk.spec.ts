@@ -2,12 +2,19 @@ import { PassThrough } from 'node:stream';
 import t, { type Test } from 'tap';
 import { talkWithModel } from '../../cli/model-talk.ts';
 import { styleFor } from '../../cli/output.ts';
+import type { ContentPart } from '../../core/index.ts';
 import { DAEMON_END, daemonLine, startServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { type Answerer, sendJson } from '../support/upstream.ts';
 
+interface PersonOptions {
+  readonly system?: string;
+  readonly isWatched?: boolean;
+  readonly attachments?: readonly ContentPart[];
+}
+
 /** A person who types to a model that answers as the test says. */
-async function person(t: Test, answer: Answerer, { system, isWatched = false }: { readonly system?: string; readonly isWatched?: boolean } = {}) {
+async function person(t: Test, answer: Answerer, { system, isWatched = false, attachments = [] }: PersonOptions = {}) {
   const { core, upstream } = await startServer(t, { answer });
   const [input, output, stdout] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const shown = { output: '', stdout: '' };
@@ -20,7 +27,7 @@ async function person(t: Test, answer: Answerer, { system, isWatched = false }: 
   const request = { adapter: 'ollama', model: 'm', config: {} };
   const view = { style: styleFor(false), isWatched, isVerbose: isWatched };
   const controller = new AbortController();
-  const ended = talkWithModel({ core, request, system, input, output, stdout, terminal: true, signal: controller.signal, ...view });
+  const ended = talkWithModel({ core, request, system, attachments, input, output, stdout, terminal: true, signal: controller.signal, ...view });
   ended.catch(() => undefined); // looked at by the test
   const messages = (index: number): unknown => (JSON.parse(upstream.requests[index]?.body ?? '{}') as { messages: unknown }).messages;
   return { input, shown, ended, upstream, messages, controller };
@@ -67,6 +74,23 @@ t.test('Ctrl-C cancels the answer, whose text so far stays in the conversation; 
   await until('it is answered', () => shown.stdout.endsWith('half\nhalf\n'));
   t.match(messages(1), [{ content: 'one' }, { content: 'half' }, { content: 'two' }]);
   input.write('\x03');
+  t.equal(await ended, 'ok');
+});
+
+t.test('attachments go with each message until one is answered, and stay in the conversation', async (t) => {
+  const answer: Answerer = (request, res, index) => (index === 0 ? sendJson(res, { error: 'no' }, 400) : counting(request, res, index));
+  const { input, shown, ended, messages } = await person(t, answer, { attachments: [{ type: 'image', mediaType: 'image/png', data: 'AAAA' }] });
+  input.write('one\r');
+  await until('it is told', () => /blockhouse: .*no/.test(shown.output));
+  input.write('two\r');
+  await until('it is answered', () => shown.stdout.endsWith('answer 1\n'));
+  input.write('three\r');
+  await until('it is answered', () => shown.stdout.endsWith('answer 2\n'));
+  t.strictSame(messages(0), [{ role: 'user', content: 'one', images: ['AAAA'] }]);
+  const [first, , last] = messages(2) as object[];
+  t.strictSame(first, { role: 'user', content: 'two', images: ['AAAA'] });
+  t.strictSame(last, { role: 'user', content: 'three' });
+  input.write('/bye\r');
   t.equal(await ended, 'ok');
 });
 

@@ -33,17 +33,26 @@ interface Exchange {
  * BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, REQUEST_TIMEOUT, or CANCELLED when the client leaves.
  */
 export async function readJsonBody(exchange: Exchange, limit: number, optional: boolean): Promise<unknown> {
+  if (!hasBody(exchange.req) && optional) return undefined;
+  const bytes = await receiveJson(exchange, limit);
+  return bytes.length === 0 && optional ? undefined : parse(bytes);
+}
+
+/** Like `readJsonBody`, with the bytes as they came. */
+export async function readJsonText(exchange: Exchange, limit: number): Promise<{ readonly bytes: Buffer; readonly value: unknown }> {
+  const bytes = await receiveJson(exchange, limit);
+  return { bytes, value: parse(bytes) };
+}
+
+function receiveJson(exchange: Exchange, limit: number): Promise<Buffer> {
   const { req } = exchange;
   assertLength(req, limit);
-  if (!hasBody(req) && optional) return undefined;
   if (!hasBody(req)) throw invalidRequest('', 'The body is empty; send a JSON object.');
   // The usual header needs no parsing.
   if (req.headers['content-type'] !== 'application/json' || req.headers['content-encoding'] !== undefined) {
     assertCharset(assertType(req, 'application/json'));
   }
-  const bytes = await receive(exchange, limit);
-  if (bytes.length === 0 && optional) return undefined;
-  return parse(bytes);
+  return receive(exchange, limit);
 }
 
 /** Throws when the headers alone show that the body is missing, has another media type than `type`, or is longer than `limit` bytes. */

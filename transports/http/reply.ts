@@ -93,7 +93,8 @@ const FIXED_HEADERS = [...Object.entries(COMMON_HEADERS).flat(), 'cache-control'
 
 /** Names and values in turn: the form that Node accepts without copying. */
 function headersOf(body: Written | undefined, further: JsonReply['headers'], requestId: string): string[] {
-  const list = [...FIXED_HEADERS, 'x-request-id', requestId];
+  const list = [...FIXED_HEADERS];
+  if (further?.['x-request-id'] === undefined) list.push('x-request-id', requestId);
   if (body !== undefined) list.push('content-type', body.type, 'content-length', String(Buffer.byteLength(body.content)));
   if (further !== undefined) for (const name in further) list.push(name, further[name] ?? '');
   return list;

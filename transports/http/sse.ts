@@ -6,7 +6,7 @@
 // one-batch: the frames of a turn of the event loop leave at its end (reply.ts says why); the first and the last ones leave at once.
 // one-end: the stream ends with exactly one `done` or `error`, unless the client leaves or stops reading.
 import type { ServerResponse } from 'node:http';
-import type { AnswerPiece, BlockhouseError, ChatDone, ChatStart, StreamSink } from '../../core/index.ts';
+import type { AnswerPiece, BlockhouseError, ChatDone, ChatStart, StreamSink, Warning } from '../../core/index.ts';
 import { errorBody } from '../../core/index.ts';
 import { COMMON_HEADERS } from '../raw-answer.ts';
 import { asWritten, cutOffWhenStalled } from './reply.ts';
@@ -29,7 +29,7 @@ const LARGE_BATCH = 8192;
 
 /** How the parts of an answer look in one protocol. May keep state: each stream has its own. Every text is whole frames, or empty. */
 export interface StreamFrames {
-  start(start: ChatStart): string;
+  start(start: ChatStart, warnings?: () => readonly Warning[]): string;
   content(fragments: readonly string[]): string;
   /** For a protocol that shows more than the text; it is called instead of `content`. */
   pieces?(pieces: readonly AnswerPiece[]): string;
@@ -39,7 +39,8 @@ export interface StreamFrames {
   keepAlive(): string;
 }
 
-const COMMENT = ': keep-alive\n\n';
+/** Sent while a stream is silent. */
+export const COMMENT = ': keep-alive\n\n';
 
 /** The frames of `/v1/chat`. */
 const CHAT_FRAMES: StreamFrames = {
@@ -74,7 +75,7 @@ export class SseWriter implements StreamSink {
   #isStopped = false;
   readonly #quietUntil: number;
   readonly #frames: StreamFrames;
-  readonly #headers: Readonly<Record<string, string>> | undefined;
+  #headers: Readonly<Record<string, string>> | undefined;
   /** Set if the protocol shows more than the text. */
   readonly pieces?: (pieces: readonly AnswerPiece[]) => boolean;
 
@@ -97,12 +98,25 @@ export class SseWriter implements StreamSink {
     return this.opened ? 0 : Math.max(0, this.#quietUntil - performance.now());
   }
 
-  start(start: ChatStart): void {
-    this.#waiting = this.#frames.start(start);
+  start(start: ChatStart, warnings?: () => readonly Warning[]): void {
+    this.#waiting = this.#frames.start(start, warnings);
   }
 
   content(fragments: readonly string[]): boolean {
     return this.#put(this.#frames.content(fragments));
+  }
+
+  /** Headers of a stream that is not opened yet. */
+  useHeaders(headers: Readonly<Record<string, string>>): void {
+    this.#headers = headers;
+  }
+
+  /** Takes whole frames as they are. */
+  bytes(frames: Buffer): boolean {
+    if (this.#res.destroyed) return true;
+    this.#open();
+    this.#timer?.refresh();
+    return this.#res.write(frames);
   }
 
   #put(frames: string): boolean {
@@ -131,6 +145,11 @@ export class SseWriter implements StreamSink {
 
   done(done: ChatDone): void {
     this.#end(this.#waiting + this.#frames.done(done));
+  }
+
+  /** Ends a stream whose last frame has been written. */
+  finish(): void {
+    this.#end('');
   }
 
   /** Ends an opened stream with an error frame. An unopened one stays unopened, so that the error gets its HTTP status (late-open). */

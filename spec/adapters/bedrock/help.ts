@@ -26,6 +26,7 @@ export function promptOf(part: Partial<Prompt> = {}): Prompt {
     turns: [{ role: 'user', text: 'hi' }],
     tools: [],
     maxTokens: undefined,
+    defaultMaxTokens: 4096,
     temperature: undefined,
     cacheControl: false,
     warnings: [],

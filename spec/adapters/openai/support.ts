@@ -15,6 +15,7 @@ export function promptOf(part: Partial<Prompt> = {}): Prompt {
     turns: [{ role: 'user', text: 'hello' }],
     tools: [],
     maxTokens: undefined,
+    defaultMaxTokens: 4096,
     temperature: undefined,
     cacheControl: false,
     warnings: [],

@@ -211,3 +211,35 @@ t.test('a block whose server does not run is named by the exit code, not asked o
   t.match(await runHere(t, ['chat', 'one', 'hi', '--workspace', workspace]), { code: 6, stderr: /^blockhouse: No server is running for the workspace / });
   t.match(await runHere(t, ['chat', 'one', '--workspace', workspace]), { code: 6 });
 });
+
+t.test('images, files, a schema and the effort reach the provider with the message', async (t) => {
+  const { args, env, upstream } = await daemon(t, friendlyDaemon);
+  const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.from('pixels')]);
+  const folder = t.testdir({ 'photo.txt': png, 'notes.md': 'a note', 'answer.json': '{"type": "object", "properties": {"n": {"type": "number"}}}' });
+  const given = ['--image', `${folder}/photo.txt`, '--file', `${folder}/notes.md`, '--schema', `${folder}/answer.json`, '--effort', 'high'];
+  t.match(await runHere(t, [...args, ...given, 'hi'], { env }), { code: 0, stderr: '' });
+  t.match(sentTo(upstream), {
+    messages: [{ role: 'user', content: 'a note\nhi', images: [png.toString('base64')] }],
+    format: { type: 'object', properties: { n: { type: 'number' } } },
+    think: true,
+  });
+});
+
+t.test('a file that can not be sent is an error before anything is sent', async (t) => {
+  const { args, env, upstream } = await daemon(t, friendlyDaemon);
+  const folder = t.testdir({ 'notes.txt': 'a note', 'bad.json': '{"type": }' });
+  t.match(await runHere(t, [...args, '--image', `${folder}/none.png`, 'hi'], { env }), { code: 2, stderr: /--image: .*none\.png can't be read: ENOENT/ });
+  t.match(await runHere(t, [...args, '--image', `${folder}/notes.txt`, 'hi'], { env }), { code: 2, stderr: /is not a PNG, JPEG, GIF or WebP image/ });
+  t.match(await runHere(t, [...args, '--schema', `${folder}/bad.json`, 'hi'], { env }), { code: 2, stderr: /--schema: .*bad\.json is not valid JSON: line 1/ });
+  t.match(await runHere(t, [...args, '--effort', 'much', 'hi'], { env }), { code: 2, stderr: /--effort must be one of none, minimal,/ });
+  t.equal(upstream.requests.length, 0);
+});
+
+t.test('a message to a block has no attachments, schema or effort', async (t) => {
+  const workspace = t.testdir({ blocks: { one: {} } });
+  const refusal = async (...options: string[]) => runHere(t, ['chat', 'one', ...options, 'hi', '--workspace', workspace]);
+  t.match(await refusal('--image', 'a.png'), { code: 2, stderr: /--image is for a model; a message to a block is text only\./ });
+  t.match(await refusal('--file', 'a.txt'), { code: 2, stderr: /--file is for a model; a message to a block is text only\./ });
+  t.match(await refusal('--schema', 'a.json'), { code: 2, stderr: /--schema is for a model; a block has no such setting\./ });
+  t.match(await refusal('--effort', 'low'), { code: 2, stderr: /--effort is for a model/ });
+});

@@ -79,3 +79,9 @@ t.test('options that contradict the request are refused', async (t) => {
   t.throws(() => promptFor(request({ config: { output: { type: 'json_schema' } } }), all), { message: /^config\.output\.schema is required/ });
   t.same(promptFor(request({ toolChoice: { name: 'b' }, tools: [{ type: 'function', function: { name: 'b' } }] }), all).options, { toolChoice: { name: 'b' } });
 });
+
+t.test('a request without a token limit gets the default, unless its caller leaves the limit to the provider', async (t) => {
+  const request: ChatRequest = { adapter: 'x', model: 'm', messages: [{ role: 'user', content: 'hi' }] };
+  t.match(promptFor(request, adapter()), { maxTokens: undefined, defaultMaxTokens: 4096 });
+  t.match(promptFor(request, adapter(), true), { maxTokens: undefined, defaultMaxTokens: undefined });
+});

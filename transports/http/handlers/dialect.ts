@@ -2,12 +2,24 @@
 //
 // next-before-first-byte: the next model of an alias is asked only while nothing of an answer has been sent, and only after a failure that says nothing
 //   about the request itself.
-import { type AnswerPiece, type BlockhouseError, type ChatDone, type ModelTarget, type StreamSink, toBlockhouseError } from '../../../core/index.ts';
-import type { Dialect, DialectRequest, WholeAnswer } from '../../../dialects/dialect.ts';
-import { COMPATIBLE_BODY_BYTES, readJsonBody } from '../body.ts';
+import {
+  type AnswerPiece,
+  type BlockhouseError,
+  type ChatDone,
+  invalidRequest,
+  isObject,
+  type ModelTarget,
+  type StreamSink,
+  toBlockhouseError,
+  type Warning,
+} from '../../../core/index.ts';
+import type { Dialect, DialectRequest, NativeLane, WholeAnswer } from '../../../dialects/dialect.ts';
+import { withMembers } from '../../../dialects/json-edit.ts';
+import { COMPATIBLE_BODY_BYTES, readJsonText } from '../body.ts';
 import { type JsonReply, ok, type Reply, STREAMED } from '../reply.ts';
 import type { RouteContext } from '../route.ts';
 import { SseWriter, type StreamFrames } from '../sse.ts';
+import { faultReply, forward } from './forward.ts';
 
 /** Failures of one model after which another may still answer. */
 const NEXT: ReadonlySet<string> = new Set([
@@ -22,17 +34,37 @@ const NEXT: ReadonlySet<string> = new Set([
   'TOO_MANY_CONNECTIONS',
 ]);
 
+/** What a client has sent, and its translation once a provider needs it. */
+interface Job<E> {
+  readonly dialect: Dialect<E>;
+  readonly context: RouteContext;
+  readonly bytes: Buffer;
+  readonly body: unknown;
+  request(): DialectRequest<E>;
+}
+
 /** The handler of a dialect's route. */
 export const speak =
   <E>(dialect: Dialect<E>) =>
   async (context: RouteContext): Promise<Reply<object>> => {
-    const request = dialect.read(await readJsonBody(context, COMPATIBLE_BODY_BYTES, false));
+    const { bytes, value } = await readJsonText(context, COMPATIBLE_BODY_BYTES);
+    let request: DialectRequest<E> | undefined;
+    const job: Job<E> = {
+      dialect,
+      context,
+      bytes,
+      body: value,
+      request: () => {
+        request ??= dialect.read(value);
+        return request;
+      },
+    };
     const { core, key } = context;
-    const { targets } = await core.router.resolve(request.model);
-    if (key !== undefined) await core.accounts?.admit(key, [request.model, ...targets.map(({ adapter, model }) => `${adapter}/${model}`)]);
-    const ready = dialect.ready?.(answerContext(request, context));
-    if (ready !== undefined) return ok(ready);
-    return request.stream ? streamed(dialect, request, targets, context) : whole(dialect, request, targets, context);
+    const model = isObject(value) && typeof value['model'] === 'string' && value['model'] !== '' ? value['model'] : job.request().model;
+    const { targets } = await core.router.resolve(model);
+    if (key !== undefined) await core.accounts?.admit(key, [model, ...targets.map((target) => `${target.adapter}/${target.model}`)]);
+    const ready = dialect.ready?.({ ...answerContext(context), request: job.request() });
+    return ready === undefined ? answerOf(job, targets) : ok(ready);
   };
 
 /** The error of a dialect as a reply. */
@@ -40,65 +72,109 @@ export const faultOf =
   (dialect: Dialect) =>
   (failure: BlockhouseError, requestId: string): JsonReply => ({ ...dialect.error(failure, requestId) });
 
-async function whole<E>(dialect: Dialect<E>, request: DialectRequest<E>, targets: readonly ModelTarget[], context: RouteContext): Promise<Reply<object>> {
-  const asked = answerContext(request, context);
+async function answerOf<E>(job: Job<E>, targets: readonly ModelTarget[]): Promise<Reply<object>> {
   let failure: unknown;
   for (const [index, target] of targets.entries()) {
-    const collector = new Collector();
     try {
-      const done = await ask(request, target, collector, context);
-      const answer = dialect.answer(collector.answer(done), asked);
-      return ok(answer, headersOf(target, [...request.warnings, ...(done.warnings ?? [])]));
+      const lane = laneOf(job, target);
+      if (lane !== undefined) return await native(lane, job, target);
+      return job.request().stream ? await streamed(job, target) : await whole(job, target);
     } catch (error) {
       failure = error;
-      if (index === targets.length - 1 || !NEXT.has(toBlockhouseError(error).code)) break;
+      // next-before-first-byte
+      if (index < targets.length - 1 && !job.context.res.headersSent && NEXT.has(toBlockhouseError(error).code)) continue;
+      const reply = job.context.res.headersSent ? undefined : faultReply(toBlockhouseError(error), headersOf(target, []));
+      if (reply !== undefined) return reply;
+      break;
     }
   }
   throw failure;
 }
 
-async function streamed<E>(dialect: Dialect<E>, request: DialectRequest<E>, targets: readonly ModelTarget[], context: RouteContext): Promise<typeof STREAMED> {
-  const { res, requestId, server } = context;
-  let failure: unknown;
-  for (const [index, target] of targets.entries()) {
-    const stream = dialect.stream(answerContext(request, context));
-    const frames: StreamFrames = {
-      start: () => '',
-      content: (fragments) => stream.pieces(fragments.map((text) => ({ type: 'text', text }))),
-      pieces: (pieces) => stream.pieces(pieces),
-      done: (done) => stream.done(done),
-      error: (fault) => stream.error(fault),
-      keepAlive: () => stream.keepAlive(),
-    };
-    const headers = { ...headersOf(target, request.warnings), ...(dialect.streamType !== undefined && { 'content-type': dialect.streamType }) };
-    const writer = new SseWriter(res, requestId, server.sse, { frames, headers });
-    try {
-      writer.done(await ask(request, target, writer, context));
-      return STREAMED;
-    } catch (error) {
-      failure = error;
-      const fault = toBlockhouseError(error);
-      const isLast = index === targets.length - 1 || !NEXT.has(fault.code) || writer.opened; // next-before-first-byte
-      if (isLast) writer.fail(fault);
-      else writer.stop();
-      if (isLast) break;
-    }
-  }
-  throw failure;
+/** Set if the provider speaks the client's protocol itself, and models.json does not say otherwise. */
+function laneOf<E>({ dialect, context: { core }, body }: Job<E>, { adapter }: ModelTarget): NativeLane | undefined {
+  const lane = dialect.native;
+  return lane !== undefined && isObject(body) && !core.router.table().translated.has(adapter) && core.speaks(adapter, lane.path) ? lane : undefined;
 }
 
-function ask<E>(
-  { chat }: DialectRequest<E>,
+async function native<E>({ path, toBody, broken }: NativeLane, { body, bytes, context }: Job<E>, target: ModelTarget): Promise<Reply<object>> {
+  const fields = body as Readonly<Record<string, unknown>>;
+  const sent = toBody?.(bytes, fields, target.model) ?? { body: withMembers(bytes, { model: JSON.stringify(target.model) }), hidesUsage: false };
+  const { headers, url = '' } = context.req;
+  const at = url.indexOf('?');
+  const request = { path, search: at < 0 ? '' : url.slice(at), headers, ...sent };
+  return forward({ target, request, headers: headersOf(target, []), broken: fields['stream'] === true ? broken : undefined }, context);
+}
+
+async function whole<E>(job: Job<E>, target: ModelTarget): Promise<Reply<object>> {
+  const { dialect, context } = job;
+  const request = job.request();
+  const asked = { ...answerContext(context), request };
+  const collector = new Collector();
+  const done = await ask(request, target, collector, context);
+  const answer = dialect.answer(collector.answer(done), asked);
+  return ok(answer, headersOf(target, [...request.warnings, ...(done.warnings ?? [])]));
+}
+
+async function streamed<E>(job: Job<E>, target: ModelTarget): Promise<typeof STREAMED> {
+  const { dialect, context } = job;
+  const request = job.request();
+  const headersFor = (warnings: readonly Warning[]) => ({
+    ...headersOf(target, warnings),
+    ...(dialect.streamType !== undefined && { 'content-type': dialect.streamType }),
+  });
+  const frames: StreamFrames = {
+    ...framesOf(dialect.stream({ ...answerContext(context), request })),
+    start: (_start, warnings) => {
+      writer.useHeaders(headersFor([...request.warnings, ...(warnings?.() ?? [])]));
+      return '';
+    },
+  };
+  const writer = new SseWriter(context.res, context.requestId, context.server.sse, { frames, headers: headersFor(request.warnings) });
+  try {
+    writer.done(await ask(request, target, writer, context));
+    return STREAMED;
+  } catch (error) {
+    writer.fail(toBlockhouseError(error));
+    throw error;
+  }
+}
+
+function framesOf(stream: ReturnType<Dialect['stream']>): StreamFrames {
+  return {
+    start: () => '',
+    content: (fragments) => stream.pieces(fragments.map((text) => ({ type: 'text', text }))),
+    pieces: (pieces) => stream.pieces(pieces),
+    done: (done) => stream.done(done),
+    error: (fault) => stream.error(fault),
+    keepAlive: () => stream.keepAlive(),
+  };
+}
+
+async function ask<E>(
+  request: DialectRequest<E>,
   { adapter, model }: ModelTarget,
   sink: StreamSink,
   { core, signal, requestId, key }: RouteContext,
 ): Promise<ChatDone> {
-  return core.pipe({ ...chat, adapter, model }, sink, { signal, requestId, key: key?.name });
+  try {
+    return await core.pipe({ ...request.chat, adapter, model }, sink, { signal, requestId, key: key?.name, leavesTokenLimit: true });
+  } catch (error) {
+    throw inClientsWords(toBlockhouseError(error), request);
+  }
 }
 
-function answerContext<E>(request: DialectRequest<E>, { requestId }: RouteContext) {
+/** A refused field by the name that the client knows. */
+function inClientsWords<E>(failure: BlockhouseError, { field }: DialectRequest<E>): BlockhouseError {
+  const detail = failure.details?.[0];
+  const name = detail === undefined ? undefined : field?.(detail.path);
+  return detail === undefined || name === undefined ? failure : invalidRequest(name, detail.message);
+}
+
+function answerContext({ requestId }: RouteContext) {
+  const now = (): number => Math.floor(Date.now() / 1000);
   const startedAt = performance.now();
-  return { requestId, created: Math.floor(Date.now() / 1000), elapsedMs: () => performance.now() - startedAt, request };
+  return { requestId, created: now(), now, elapsedMs: () => performance.now() - startedAt };
 }
 
 /** Field names only: a value may be a secret, and a header has no room for prose. */

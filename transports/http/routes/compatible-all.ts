@@ -1,6 +1,7 @@
 // The routes of all dialects.
 import { OLLAMA_ROUTES } from './compatible-ollama.ts';
 import { OPENAI_CHAT_ROUTES } from './compatible-openai-chat.ts';
+import { OPENAI_RESPONSES_ROUTES } from './compatible-openai-responses.ts';
 
 /** The routes by `METHOD /path`. */
-export const COMPATIBLE_ROUTES = { ...OPENAI_CHAT_ROUTES, ...OLLAMA_ROUTES };
+export const COMPATIBLE_ROUTES = { ...OPENAI_CHAT_ROUTES, ...OPENAI_RESPONSES_ROUTES, ...OLLAMA_ROUTES };

@@ -1,0 +1,194 @@
+// Hands the bytes of an answer on as they come, and reads only what must be known of it: usage, its end, an error.
+//
+// whole-frames: a stream goes out in whole frames, so that a comment or an error can stand between two of them.
+// never-looks-whole: a stream that ends without its end mark is an error.
+// bounded: a frame and a whole answer have a cap.
+import type { IncomingHttpHeaders } from 'node:http';
+import { BlockhouseError, Chunks, type ForwardCall, type ProviderFault, secretsOf } from '../core/index.ts';
+import type { UpstreamHandler } from './http.ts';
+import type { Protocol } from './protocol.ts';
+import { cutShort, malformed, type Provider } from './provider.ts';
+import { type ErrorAnswer, fromProviderError, kindOfStatus, type ProviderError } from './provider-errors.ts';
+import { redact } from './redact.ts';
+import { BodyCollector, parseAnswer, toError } from './response-handlers.ts';
+
+/** Some frames repeat the whole request. */
+const FRAME_BYTES = 32 * 1024 * 1024;
+const LF = 10;
+const BORDERS = ['\n\n', '\r\n\r\n', '\r\r'].map((border) => Buffer.from(border));
+
+/** Passes one answer on. */
+export class ForwardHandler implements UpstreamHandler {
+  readonly #provider: Provider;
+  readonly #protocol: Protocol;
+  readonly #call: ForwardCall;
+  readonly #marks: readonly Buffer[];
+  /** The body of an error or of a whole answer. */
+  #body: BodyCollector | undefined;
+  #headers: Record<string, string> = {};
+  #hasBegun = false;
+  /** The beginning of a frame. */
+  readonly #pending = new Chunks();
+  #isEnded = false;
+  #mayEnd = false;
+  #error: ProviderError | undefined;
+
+  constructor(provider: Provider, protocol: Protocol, call: ForwardCall) {
+    this.#provider = provider;
+    this.#protocol = protocol;
+    this.#call = call;
+    this.#marks = protocol.marks.map((mark) => Buffer.from(mark));
+  }
+
+  head(status: number, headers: IncomingHttpHeaders): void {
+    this.#headers = pick(headers, this.#protocol.answerHeaders);
+    const type = headers['content-type'] ?? 'application/json';
+    if (type.startsWith('text/event-stream') && status >= 200 && status < 300) return;
+    this.#headers['content-type'] = type;
+    this.#body = new BodyCollector();
+    this.#body.head(status, headers);
+  }
+
+  data(chunk: Buffer): boolean {
+    if (this.#body !== undefined) return this.#body.data(chunk);
+    if (this.#pending.bytes + chunk.length > FRAME_BYTES) throw malformed(`it has a frame of more than ${FRAME_BYTES} bytes`); // bounded
+    // A frame has a line feed only at the ends of its lines, so most pieces of a long one need no search.
+    if (this.#pending.bytes > 0 && chunk.indexOf(LF) < 0) {
+      this.#pending.add(chunk);
+      return true;
+    }
+    const bytes = this.#pending.bytes === 0 ? chunk : this.#pending.join(chunk);
+    this.#pending.clear();
+    const end = endOfFrames(bytes);
+    if (end < bytes.length) this.#pending.add(end === 0 ? bytes : bytes.subarray(end));
+    return end === 0 || this.#pass(end === bytes.length ? bytes : bytes.subarray(0, end)); // whole-frames
+  }
+
+  onceWritable(resume: () => void): void {
+    this.#call.sink.onceWritable(resume);
+  }
+
+  get complete(): boolean {
+    return this.#body?.complete ?? (this.#isEnded || this.#error !== undefined);
+  }
+
+  end(): void {
+    if (this.#body === undefined) this.#endStream();
+    else this.#endWhole(this.#body);
+  }
+
+  #endStream(): void {
+    if (this.#pending.bytes > 0) {
+      // A last frame may lack its empty line.
+      const rest = this.#pending.join();
+      this.#pending.clear();
+      const facts = this.#read(rest);
+      if (facts.isKept && (this.#isEnded || this.#mayEnd || this.#error !== undefined)) this.#put(rest);
+    }
+    if (this.#error !== undefined) throw this.#fault(this.#error, this.#hasBegun ? 'sent' : undefined);
+    if (!this.#isEnded && !this.#mayEnd) throw cutShort('its end mark'); // never-looks-whole
+  }
+
+  /** False asks for a pause. */
+  #pass(frames: Buffer): boolean {
+    if (!this.#marks.some((mark) => frames.indexOf(mark) >= 0)) return this.#put(frames);
+    let kept = true;
+    const parts: Buffer[] = [];
+    for (let from = 0; from < frames.length; ) {
+      const to = endOfFirstFrame(frames, from);
+      const frame = frames.subarray(from, to);
+      const { isKept } = this.#read(frame);
+      // The provider reports its failure before any part of the answer, so another attempt may follow.
+      if (this.#error !== undefined && !this.#hasBegun && parts.length === 0) throw this.#fault(this.#error, undefined);
+      kept &&= isKept;
+      if (isKept) parts.push(frame);
+      from = to;
+    }
+    if (kept) return this.#put(frames);
+    return parts.length === 0 || this.#put(Buffer.concat(parts));
+  }
+
+  #put(bytes: Buffer): boolean {
+    if (!this.#hasBegun) {
+      this.#hasBegun = true;
+      this.#call.sink.head(this.#headers, true);
+    }
+    return this.#call.sink.bytes(bytes);
+  }
+
+  #read(frame: Buffer): { readonly isKept: boolean } {
+    const data = dataOf(frame.toString('utf8'));
+    if (data === undefined) return { isKept: true };
+    const { usage, isEnd, mayEnd, error, isUsageOnly } = this.#protocol.readFrame(data);
+    if (usage !== undefined) this.#call.sink.usage(usage);
+    if (isEnd === true) this.#isEnded = true;
+    if (mayEnd === true) this.#mayEnd = true;
+    if (error !== undefined) this.#error = error;
+    return { isKept: isUsageOnly !== true || !this.#call.request.hidesUsage };
+  }
+
+  #endWhole(body: BodyCollector): void {
+    if (body.isError) throw this.#statusFault(body.answer());
+    const bytes = body.bytes();
+    this.#call.sink.usage(this.#protocol.readUsage(parseAnswer(bytes.toString('utf8'))));
+    this.#call.sink.head(this.#headers, false);
+    this.#call.sink.bytes(bytes);
+  }
+
+  /** The client must not take a refusal of our credentials for one of its own, nor a redirect or a page of a proxy for an answer. */
+  #statusFault(answer: ErrorAnswer): BlockhouseError {
+    const failure = toError(this.#provider, this.#call, answer);
+    if (failure.code === 'UPSTREAM_AUTH' || kindOfStatus(answer.status) === 'auth' || answer.status < 400 || answer.json === undefined) return failure;
+    const text = redact(answer.text, secretsOf(this.#provider.settings, this.#call.settings));
+    return withFault(failure, { status: answer.status, headers: this.#headers, body: Buffer.from(text) });
+  }
+
+  #fault(error: ProviderError, providerFault: ProviderFault | undefined): BlockhouseError {
+    const secrets = secretsOf(this.#provider.settings, this.#call.settings);
+    const mayHaveRun = this.#hasBegun || error.mayHaveRun === true;
+    return withFault(fromProviderError(error, { name: this.#provider.displayName, secrets, mayHaveRun }), providerFault);
+  }
+}
+
+function withFault(failure: BlockhouseError, providerFault: ProviderFault | undefined): BlockhouseError {
+  if (providerFault === undefined) return failure;
+  const { code, message, retryAfterMs, upstreamStatus, retryable, mayHaveRun } = failure;
+  return new BlockhouseError(code, message, {
+    providerFault,
+    retryable,
+    mayHaveRun,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(upstreamStatus !== undefined && { upstreamStatus }),
+  });
+}
+
+function pick(headers: IncomingHttpHeaders, wanted: RegExp): Record<string, string> {
+  const picked: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) if (typeof value === 'string' && wanted.test(name)) picked[name] = value;
+  return picked;
+}
+
+/** Behind the last frame that is complete; 0 if there is none. */
+function endOfFrames(bytes: Buffer): number {
+  let end = 0;
+  for (const border of BORDERS) {
+    const at = bytes.lastIndexOf(border);
+    if (at >= 0) end = Math.max(end, at + border.length);
+  }
+  return end;
+}
+
+function endOfFirstFrame(bytes: Buffer, from: number): number {
+  let end = bytes.length;
+  for (const border of BORDERS) {
+    const at = bytes.indexOf(border, from);
+    if (at >= 0) end = Math.min(end, at + border.length);
+  }
+  return end;
+}
+
+/** The data lines of a frame, joined; undefined for a comment. */
+function dataOf(frame: string): string | undefined {
+  const lines = frame.split(/\r\n|\n|\r/).flatMap((line) => (line.startsWith('data:') ? [line.slice(line[5] === ' ' ? 6 : 5)] : []));
+  return lines.length === 0 ? undefined : lines.join('\n');
+}

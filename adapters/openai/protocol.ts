@@ -1,0 +1,70 @@
+// Responses and Chat Completions as protocols that clients speak themselves. Pure: no I/O.
+import { isObject, type ResolvedSettings, tryParseJson } from '../../core/index.ts';
+import { ANSWER_HEADERS, type FrameFacts, type Protocol, REQUEST_HEADERS } from '../protocol.ts';
+import { asArray, asObject } from '../read.ts';
+import { apiOf, endpointURL } from './endpoint.ts';
+import { streamError } from './errors.ts';
+import { usageOfChat, usageOfResponse } from './usage.ts';
+
+const requestHeaders = [...REQUEST_HEADERS, 'openai-beta'];
+
+const CHAT: Protocol = {
+  path: '/v1/chat/completions',
+  url: (settings, search) => withSearch(endpointURL(settings, '/chat/completions'), search),
+  requestHeaders,
+  answerHeaders: ANSWER_HEADERS,
+  // Servers write JSON with and without blanks.
+  marks: ['"finish_reason":"', '"finish_reason": "', '"usage":{', '"usage": {', '[DONE]', '"error"'],
+  readFrame: readChunk,
+  readUsage: (json) => usageOfChat(asObject(json)['usage']) ?? {},
+};
+
+const RESPONSES: Protocol = {
+  path: '/v1/responses',
+  url: (settings, search) => withSearch(endpointURL(settings, '/responses'), search),
+  requestHeaders,
+  answerHeaders: ANSWER_HEADERS,
+  marks: ['response.completed', 'response.incomplete', 'response.failed', '"error"'],
+  readFrame: readEvent,
+  readUsage: (json) => usageOfResponse(asObject(json)['usage']) ?? {},
+};
+
+/** What the server at the base URL speaks. */
+export function protocolOf(settings: ResolvedSettings): Protocol {
+  return apiOf(settings) === 'chat' ? CHAT : RESPONSES;
+}
+
+function withSearch(url: URL, search: string): URL {
+  return search === '' ? url : new URL(url.href + search);
+}
+
+function readChunk(data: string): FrameFacts {
+  if (data.trim() === '[DONE]') return { isEnd: true };
+  const chunk = tryParseJson(data);
+  if (!isObject(chunk)) return {};
+  if (chunk['error'] !== undefined && chunk['error'] !== null) return { error: streamError(chunk['error']) };
+  const usage = usageOfChat(chunk['usage']);
+  const choices = asArray(chunk['choices']);
+  return {
+    usage,
+    isUsageOnly: usage !== undefined && choices.length === 0,
+    mayEnd: choices.some((choice) => typeof asObject(choice)['finish_reason'] === 'string'),
+  };
+}
+
+function readEvent(data: string): FrameFacts {
+  const event = tryParseJson(data);
+  if (!isObject(event)) return {};
+  const response = asObject(event['response']);
+  switch (event['type']) {
+    case 'response.completed':
+    case 'response.incomplete':
+      return { usage: usageOfResponse(response['usage']), isEnd: true };
+    case 'response.failed':
+      return { usage: usageOfResponse(response['usage']), error: streamError(response['error'] ?? { message: 'the answer failed' }) };
+    case 'error':
+      return { error: streamError(event) };
+    default:
+      return {};
+  }
+}

@@ -1,0 +1,37 @@
+// How a provider's own protocol looks from outside, so that requests and answers can pass as they are. Pure: no I/O.
+import type { ReportedUsage, ResolvedSettings } from '../core/index.ts';
+import type { ProviderError } from './provider-errors.ts';
+
+/** What one frame of a streamed answer says. */
+export interface FrameFacts {
+  readonly usage?: ReportedUsage | undefined;
+  /** True for the frame that ends a whole answer. */
+  readonly isEnd?: boolean | undefined;
+  /** True for a frame after which the answer may end without an end mark. */
+  readonly mayEnd?: boolean | undefined;
+  /** Set for a frame that ends a broken one. */
+  readonly error?: ProviderError | undefined;
+  /** True for a frame that has the usage and nothing else. */
+  readonly isUsageOnly?: boolean | undefined;
+}
+
+/** A protocol that clients speak too. Its streams are server-sent events. */
+export interface Protocol {
+  /** Where clients find it, such as `/v1/messages`. */
+  readonly path: string;
+  url(settings: ResolvedSettings, search: string): URL;
+  /** The client's headers that are sent on, in lower case. */
+  readonly requestHeaders: readonly string[];
+  /** The names of the provider's headers that the client gets. */
+  readonly answerHeaders: RegExp;
+  /** A frame without any of these texts says nothing that matters here, so it is not read. */
+  readonly marks: readonly string[];
+  readFrame(data: string): FrameFacts;
+  /** Of a whole answer. */
+  readUsage(json: unknown): ReportedUsage;
+}
+
+/** What every protocol sends on: how the client wants its answer, and what makes a repeated request harmless. */
+export const REQUEST_HEADERS = ['accept', 'content-type', 'idempotency-key'] as const;
+/** The name of headers that tell a client when to try again and what to quote in a complaint. */
+export const ANSWER_HEADERS = /^(?:retry-after(?:-ms)?|(?:x-)?request-id|x-should-retry|x-ratelimit-.+)$/;

@@ -1,0 +1,92 @@
+// A canonical answer as a response. Pure: no I/O.
+import type { ChatDone, ToolCall, Usage } from '../../core/index.ts';
+import type { AnswerContext, WholeAnswer } from '../dialect.ts';
+import { packState } from '../packed-state.ts';
+import { customInput } from '../tool-calls.ts';
+import { callItem, itemId, messageItem, reasoningItem } from './items.ts';
+import type { ResponsesEcho } from './request.ts';
+import type { ClientTool } from './tools.ts';
+
+/** What makes a response differ from the beginning of one. */
+export interface ResponseState {
+  readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
+  readonly output?: readonly object[];
+  readonly usage?: Usage;
+  readonly incomplete_details?: { readonly reason: string } | null;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** A response with every field, whatever its state. */
+export function responseObject(context: AnswerContext<ResponsesEcho>, { status, output = [], usage, incomplete_details, error }: ResponseState): object {
+  const { created, request } = context;
+  return {
+    id: `resp_${baseOf(context)}`,
+    object: 'response',
+    created_at: created,
+    completed_at: status === 'completed' ? (context.now?.() ?? created) : null,
+    status,
+    background: false,
+    error: error ?? null,
+    incomplete_details: incomplete_details ?? null,
+    model: request.model,
+    output,
+    previous_response_id: null,
+    store: false,
+    ...request.echo.settings,
+    usage: usage === undefined ? null : usageOf(usage),
+  };
+}
+
+/** The part of an id that is the answer's own. */
+export function baseOf({ requestId }: AnswerContext): string {
+  return requestId.replace(/^req_/, '');
+}
+
+/** How an answer ended. A call that has no end was cut off by the limit of tokens, whatever else the answer has. */
+export function endOf({ stopReason }: ChatDone, isCut = false): Pick<ResponseState, 'incomplete_details'> & { readonly status: 'completed' | 'incomplete' } {
+  if (stopReason === 'content_filter' || stopReason === 'refusal') return { status: 'incomplete', incomplete_details: { reason: 'content_filter' } };
+  if (stopReason === 'max_tokens' || isCut) return { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } };
+  return { status: 'completed' };
+}
+
+/** What a call hands to its tool. */
+export function inputOf(call: ToolCall, { isCustom }: ClientTool): string {
+  return isCustom ? customInput(call) : JSON.stringify(call.arguments);
+}
+
+/** The state of the provider, if the client asked for it and there is one. */
+export function stateFor({ request }: AnswerContext<ResponsesEcho>, done: ChatDone): string | undefined {
+  return request.echo.packsState ? packState(done) : undefined;
+}
+
+/** The body of a whole answer. */
+export function toResponse({ pieces, done }: WholeAnswer, context: AnswerContext<ResponsesEcho>): object {
+  const { toolbox } = context.request.echo;
+  const base = baseOf(context);
+  const state = stateFor(context, done);
+  const end = endOf(done);
+  const stateAt = state === undefined ? -1 : pieces.findLastIndex(({ type }) => type === 'reasoning');
+  const output = pieces.map((piece, index) => {
+    if (piece.type === 'reasoning') return reasoningItem(itemId('reasoning', base, index), piece.text, index === stateAt ? state : undefined);
+    if (piece.type === 'text') {
+      const isLast = index === pieces.length - 1;
+      return messageItem(itemId('message', base, index), isLast ? end.status : 'completed', piece.text);
+    }
+    const tool = toolbox.clientToolOf(piece.toolCall.name);
+    return callItem(itemId(tool.isCustom ? 'custom' : 'function', base, index), 'completed', piece.toolCall.id, tool, inputOf(piece.toolCall, tool));
+  });
+  if (end.status === 'completed' && pieces.every(({ type }) => type === 'reasoning'))
+    output.push(messageItem(itemId('message', base, output.length), 'completed', ''));
+  if (state !== undefined && stateAt === -1) output.push(reasoningItem(itemId('reasoning', base, output.length), undefined, state));
+  return responseObject(context, { ...end, output, usage: done.usage });
+}
+
+function usageOf({ inputTokens, outputTokens, totalTokens, cacheReadTokens = 0, reasoningTokens = 0 }: Usage): object {
+  return {
+    input_tokens: inputTokens,
+    input_tokens_details: { cached_tokens: cacheReadTokens },
+    output_tokens: outputTokens,
+    output_tokens_details: { reasoning_tokens: reasoningTokens },
+    total_tokens: totalTokens,
+  };
+}

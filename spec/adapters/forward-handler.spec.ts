@@ -1,0 +1,138 @@
+import t from 'tap';
+import { ForwardHandler } from '../../adapters/forward-handler.ts';
+import type { Protocol } from '../../adapters/protocol.ts';
+import type { Provider } from '../../adapters/provider.ts';
+import { kindOfStatus } from '../../adapters/provider-errors.ts';
+import { asObject } from '../../adapters/read.ts';
+import type { BlockhouseError, ForwardCall, ReportedUsage } from '../../core/index.ts';
+import { adapterCall } from '../support/adapter-call.ts';
+
+const PROTOCOL: Protocol = {
+  path: '/v1/words',
+  url: () => new URL('http://127.0.0.1/v1/words'),
+  requestHeaders: [],
+  answerHeaders: /^x-kept$/,
+  marks: ['end', 'used', 'broken'],
+  readFrame: (data) => ({
+    isEnd: data === 'end',
+    mayEnd: data === 'may end',
+    usage: data === 'used' ? { outputTokens: 3 } : undefined,
+    isUsageOnly: data === 'used',
+    error: data === 'broken' ? { kind: 'failed', message: 'It broke.' } : undefined,
+  }),
+  readUsage: (json) => ({ outputTokens: Number(asObject(json)['out']) }),
+};
+
+const PROVIDER = {
+  displayName: 'Words',
+  settings: {},
+  readError: ({ status, text }) => ({ kind: kindOfStatus(status), message: text }),
+} as Partial<Provider> as Provider;
+
+function handler({ hidesUsage = false, writable = true } = {}) {
+  const got: string[] = [];
+  const usage: ReportedUsage[] = [];
+  const heads: object[] = [];
+  const sink: ForwardCall['sink'] = {
+    head: (headers, isStream) => heads.push({ ...headers, isStream }),
+    bytes: (bytes) => {
+      got.push(bytes.toString());
+      return writable;
+    },
+    onceWritable: (resume) => resume(),
+    usage: (reported) => usage.push(reported),
+  };
+  const request = { path: '/v1/words', search: '', headers: {}, body: Buffer.alloc(0), hidesUsage };
+  return { got, usage, heads, reader: new ForwardHandler(PROVIDER, PROTOCOL, { ...adapterCall(), request, sink }) };
+}
+
+const STREAM = { 'content-type': 'text/event-stream', 'x-kept': '1', 'x-lost': '2' };
+const feed = (reader: ForwardHandler, ...chunks: string[]): boolean[] => chunks.map((chunk) => reader.data(Buffer.from(chunk)));
+
+t.test('only whole frames go out, with any line ends, and a reader that is full asks for a pause', async (t) => {
+  const { reader, got, heads } = handler({ writable: false });
+  reader.head(200, STREAM);
+  t.same(feed(reader, 'data: a', '\n', '\ndata: b\r\n\r', '\ndata: c\r\rdata: d'), [true, true, false, false]);
+  t.same(got, ['data: a\n\n', 'data: b\r\n\r\ndata: c\r\r']);
+  t.same(heads, [{ 'x-kept': '1', isStream: true }]);
+  feed(reader, '\n\ndata: end\n\n');
+  reader.end();
+  t.equal(reader.complete, true);
+  t.equal(got.join(''), 'data: a\n\ndata: b\r\n\r\ndata: c\r\rdata: d\n\ndata: end\n\n');
+});
+
+t.test('a frame of usage alone is counted, and kept from a client that has not asked for it', async (t) => {
+  for (const hidesUsage of [true, false]) {
+    const { reader, got, usage } = handler({ hidesUsage });
+    reader.head(200, STREAM);
+    feed(reader, 'data: a\n\ndata: used\n\ndata: end\n\n');
+    reader.end();
+    t.equal(got.join(''), hidesUsage ? 'data: a\n\ndata: end\n\n' : 'data: a\n\ndata: used\n\ndata: end\n\n');
+    t.same(usage, [{ outputTokens: 3 }]);
+  }
+});
+
+t.test('a stream without its end is an error', async (t) => {
+  const { reader, got } = handler();
+  reader.head(200, STREAM);
+  feed(reader, 'data: a\n\ndata: en');
+  t.throws(() => reader.end(), { code: 'UPSTREAM_MALFORMED', mayHaveRun: true });
+  t.same(got, ['data: a\n\n']);
+});
+
+t.test('a last frame without an empty line is read and goes out', async (t) => {
+  const { reader, got } = handler();
+  reader.head(200, STREAM);
+  feed(reader, 'data: a\n\ndata: end');
+  reader.end();
+  t.same(got, ['data: a\n\n', 'data: end']);
+});
+
+t.test('an error in the first frame has not begun an answer; a later one has, and is not said twice', async (t) => {
+  const early = handler();
+  early.reader.head(200, STREAM);
+  t.throws(() => feed(early.reader, 'data: broken\n\n'), { code: 'UPSTREAM_FAILED', mayHaveRun: false, providerFault: undefined });
+  const late = handler();
+  late.reader.head(200, STREAM);
+  feed(late.reader, 'data: a\n\ndata: broken\n\n');
+  t.equal(late.reader.complete, true);
+  t.throws(() => late.reader.end(), { code: 'UPSTREAM_FAILED', mayHaveRun: true, providerFault: 'sent' });
+  t.same(late.got, ['data: a\n\ndata: broken\n\n']);
+});
+
+t.test('a whole answer goes out at its end, if it is JSON', async (t) => {
+  const { reader, got, heads, usage } = handler();
+  reader.head(200, { 'content-type': 'application/json' });
+  feed(reader, '{"out"', ': 4.0}');
+  t.same(got, []);
+  reader.end();
+  t.same([got, usage, heads], [['{"out": 4.0}'], [{ outputTokens: 4 }], [{ 'content-type': 'application/json', isStream: false }]]);
+  const page = handler();
+  page.reader.head(200, { 'content-type': 'text/html' });
+  feed(page.reader, '<html>');
+  t.throws(() => page.reader.end(), { code: 'UPSTREAM_MALFORMED' });
+  t.same(page.got, []);
+});
+
+t.test("an error answer in the provider's own form comes with the failure, unless it is about our credentials", async (t) => {
+  for (const [status, passes] of [
+    [400, true],
+    [429, true],
+    [503, true],
+    [401, false],
+    [403, false],
+    [302, false],
+  ] as const) {
+    const { reader } = handler();
+    reader.head(status, { 'content-type': 'application/json', 'x-kept': '1' });
+    feed(reader, '{"error":1}');
+    try {
+      reader.end();
+      t.fail('it must throw');
+    } catch (error) {
+      const fault = passes ? { status, headers: { 'x-kept': '1', 'content-type': 'application/json' }, body: Buffer.from('{"error":1}') } : undefined;
+      t.match(error, { upstreamStatus: status }, `${status}`);
+      t.same((error as BlockhouseError).providerFault, fault);
+    }
+  }
+});

@@ -1,0 +1,44 @@
+import t from 'tap';
+import { createOpenAI } from '../../../adapters/openai/index.ts';
+import { protocolOf } from '../../../adapters/openai/protocol.ts';
+import { settingsFor } from '../../support/adapter-call.ts';
+
+const at = (base: string) => settingsFor(createOpenAI(), { env: { OPENAI_BASE_URL: base } });
+const chat = protocolOf(at('http://127.0.0.1:1/v1'));
+const responses = protocolOf(at('https://api.openai.com/v1'));
+
+t.test("OpenAI's own hosts speak Responses, other servers Chat Completions", async (t) => {
+  t.equal(responses.path, '/v1/responses');
+  t.equal(responses.url(at('https://api.openai.com'), '?a=b').href, 'https://api.openai.com/v1/responses?a=b');
+  t.equal(chat.path, '/v1/chat/completions');
+  t.equal(chat.url(at('http://127.0.0.1:1/api/v1'), '').href, 'http://127.0.0.1:1/api/v1/chat/completions');
+});
+
+t.test('chunks with usage, a finish reason or an error are read', async (t) => {
+  t.match(chat.readFrame('{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}'), {
+    isUsageOnly: true,
+    usage: { inputTokens: 3, outputTokens: 2 },
+  });
+  t.match(chat.readFrame('{"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":3}}'), { isUsageOnly: false, mayEnd: true });
+  t.match(chat.readFrame('{"choices":[{"delta":{},"finish_reason":null}],"usage":null}'), { isUsageOnly: false, mayEnd: false, usage: undefined });
+  t.match(chat.readFrame('[DONE]'), { isEnd: true });
+  t.match(chat.readFrame('{"error":{"message":"Busy"}}'), { error: { message: 'Busy' } });
+  t.match(chat.readFrame('{"error":null,"choices":[]}'), { isUsageOnly: false });
+  for (const odd of ['', 'null', '{']) t.same(chat.readFrame(odd), {});
+  const plain = 'data: {"choices":[{"delta":{"content":"usage"},"finish_reason":null}],"usage":null}';
+  t.notOk(chat.marks.some((mark) => plain.includes(mark)));
+});
+
+t.test('events that end a response are read', async (t) => {
+  const usage = { input_tokens: 4, output_tokens: 6, output_tokens_details: { reasoning_tokens: 5 } };
+  for (const type of ['response.completed', 'response.incomplete']) {
+    t.match(responses.readFrame(JSON.stringify({ type, response: { usage } })), {
+      isEnd: true,
+      usage: { inputTokens: 4, outputTokens: 6, reasoningTokens: 5 },
+    });
+  }
+  t.match(responses.readFrame('{"type":"response.failed","response":{"error":{"code":"server_error","message":"Broken"}}}'), { error: { message: 'Broken' } });
+  t.match(responses.readFrame('{"type":"error","message":"Broken"}'), { error: { message: 'Broken' } });
+  t.same(responses.readFrame('{"type":"response.output_text.delta","delta":"a"}'), {});
+  t.same(responses.readFrame('{'), {});
+});

@@ -1,0 +1,23 @@
+import t from 'tap';
+import { echoedSettings } from '../../../dialects/openai-responses/echo.ts';
+
+t.test('what a request does not say has the value that OpenAI gives', async (t) => {
+  const plain = echoedSettings({});
+  t.match(plain, {
+    temperature: 1,
+    tool_choice: 'auto',
+    tools: [],
+    text: { format: { type: 'text' } },
+    reasoning: { effort: null, summary: null },
+    metadata: {},
+  });
+  t.same(echoedSettings({ temperature: null, tools: null, text: null, reasoning: null, metadata: null }), plain);
+});
+
+t.test('functions have all their fields, and other tools are as they came', async (t) => {
+  t.same(echoedSettings({ tools: [{ name: 'f' }, { type: 'web_search' }, { type: 'custom', name: 'c' }] })['tools'], [
+    { type: 'function', name: 'f', description: null, parameters: null, strict: null },
+    { type: 'web_search' },
+    { type: 'custom', name: 'c' },
+  ]);
+});

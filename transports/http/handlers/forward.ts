@@ -1,0 +1,96 @@
+// Serves a request whose provider speaks the client's protocol itself: the bytes of the request and of its answer go through.
+import {
+  type BlockhouseError,
+  BlockhouseError as Failure,
+  type ForwardedRequest,
+  type ForwardTarget,
+  type ModelTarget,
+  toBlockhouseError,
+} from '../../../core/index.ts';
+import { type JsonReply, type Reply, STREAMED, Written } from '../reply.ts';
+import type { RouteContext } from '../route.ts';
+import { COMMENT, SseWriter, type StreamFrames } from '../sse.ts';
+
+/** One request to send on. */
+export interface Forwarding {
+  readonly target: ModelTarget;
+  readonly request: ForwardedRequest;
+  /** Headers of every answer. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The last frames of a stream that broke off; undefined if the client wants the whole answer. */
+  readonly broken: ((failure: BlockhouseError) => string) | undefined;
+}
+
+/** Of ours, a forwarded stream has only comments and its error. */
+const FRAMES: StreamFrames = { start: () => '', content: () => '', done: () => '', error: () => '', keepAlive: () => COMMENT };
+
+/** The answer of the provider, its own error answer included. Rejects with a BlockhouseError. */
+export async function forward(forwarding: Forwarding, context: RouteContext): Promise<Reply<object>> {
+  const { target, request, headers, broken } = forwarding;
+  const { core, signal, requestId, key, res, server } = context;
+  const writer = broken === undefined ? undefined : new SseWriter(res, requestId, server.sse, { frames: { ...FRAMES, error: broken }, headers });
+  const answer = new Answer(writer, headers);
+  try {
+    await core.forward(target.adapter, target.model, request, answer, { signal, requestId, key: key?.name });
+    return answer.finish();
+  } catch (error) {
+    const failure = toBlockhouseError(error);
+    writer?.stop();
+    if (writer?.opened !== true) throw failure;
+    if (failure.providerFault === 'sent') writer.finish();
+    else writer.end(failure);
+    throw failure;
+  }
+}
+
+/** The provider's own answer with an error status; undefined if there is none to pass on. */
+export function faultReply({ providerFault }: BlockhouseError, headers: Readonly<Record<string, string>>): JsonReply<object> | undefined {
+  if (providerFault === undefined || providerFault === 'sent') return undefined;
+  const { status, body, headers: own } = providerFault;
+  const { 'content-type': type, ...others } = own;
+  return { status, body: new Written(body, type), headers: { ...headers, ...others } };
+}
+
+/** Takes the answer as it comes. */
+class Answer implements ForwardTarget {
+  readonly reader: SseWriter | undefined;
+  readonly #own: Readonly<Record<string, string>>;
+  #headers: Readonly<Record<string, string>> = {};
+  #isStream = false;
+  /** A whole answer. */
+  #whole: Buffer[] = [];
+
+  constructor(reader: SseWriter | undefined, own: Readonly<Record<string, string>>) {
+    this.reader = reader;
+    this.#own = own;
+  }
+
+  head(headers: Readonly<Record<string, string>>, isStream: boolean): void {
+    this.#headers = headers;
+    this.#isStream = isStream && this.reader !== undefined;
+    if (this.#isStream) this.reader?.useHeaders({ ...this.#own, ...headers });
+  }
+
+  bytes(bytes: Buffer): boolean {
+    if (this.#isStream) return this.reader?.bytes(bytes) ?? true;
+    this.#whole.push(bytes);
+    return true;
+  }
+
+  onceWritable(resume: () => void): void {
+    if (this.#isStream) this.reader?.onceWritable(resume);
+    else resume();
+  }
+
+  finish(): Reply<object> {
+    if (this.#isStream) {
+      this.reader?.finish();
+      return STREAMED;
+    }
+    this.reader?.stop();
+    if (this.reader?.opened === true)
+      throw new Failure('UPSTREAM_MALFORMED', 'The provider answered with a body instead of the stream that it was asked for.', { mayHaveRun: true });
+    const { 'content-type': type, ...others } = this.#headers;
+    return { status: 200, body: new Written(Buffer.concat(this.#whole), type), headers: { ...this.#own, ...others } };
+  }
+}
