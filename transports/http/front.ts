@@ -32,7 +32,6 @@ import { errorReply, type JsonReply, type Reply, STREAMED, writeJson } from './r
 import { recordRequest } from './request-log.ts';
 import type { Route, ServerContext } from './route.ts';
 import { Router } from './router.ts';
-import { ROUTES } from './routes.ts';
 import { DEFAULT_SSE_TIMING, type SseTiming } from './sse.ts';
 
 /** The options for requests; each has a default. */
@@ -65,7 +64,7 @@ export class Front {
   readonly #log: TransportLog;
   readonly #mounts: readonly Mount[];
   readonly #allowRemote: boolean;
-  readonly #router = new Router<Route>(ROUTES);
+  readonly #router: Router<Route>;
   readonly #context: ServerContext;
   readonly #requestLogLevel: RequestLogLevel;
   readonly #onIdle: (() => void)[] = [];
@@ -74,14 +73,15 @@ export class Front {
   #dropToldAt = Number.NEGATIVE_INFINITY;
   #startedAt = performance.now();
 
-  constructor(core: Core, options: FrontOptions, hasWebSocket: () => boolean) {
+  constructor(core: Core, options: FrontOptions, { routes, hasWebSocket }: Pick<ServerContext, 'routes' | 'hasWebSocket'>) {
+    this.#router = new Router(routes);
     this.#core = core;
     this.#log = options.log ?? STDERR_LOG;
     this.#requestLogLevel = options.requestLogLevel ?? 'debug';
     this.#mounts = options.mounts ?? [];
     this.#allowRemote = options.allowRemote ?? false;
     this.#context = {
-      routes: ROUTES,
+      routes,
       sse: { ...DEFAULT_SSE_TIMING, ...options.sse },
       bodyStallMs: options.bodyStallMs ?? BODY_STALL_MS,
       imports: new ImportQueue({ ...DEFAULT_IMPORT_LIMITS, ...options.imports }),
@@ -176,9 +176,14 @@ export class Front {
     const isPublic = found !== undefined && 'route' in found && found.route.public === true;
     const isGateway = path.startsWith('/v1/') || (found !== undefined && 'route' in found && found.route.fault !== undefined);
     const key = isPublic ? undefined : this.#admit(req, isGateway);
-    if (found === undefined) throw new BlockhouseError('NOT_FOUND', `There is no route ${path.slice(0, 200)}; GET /openapi.json lists the routes.`);
+    if (found === undefined) throw this.#noRoute(path);
     if ('allow' in found) return notAllowed(req.method, found.allow, requestId);
     return found.route.handler({ core: this.#core, server: this.#context, req, res, params: found.params, requestId, signal, key });
+  }
+
+  #noRoute(path: string): BlockhouseError {
+    const hint = this.#router.find('GET', '/openapi.json') === undefined ? '' : '; GET /openapi.json lists the routes';
+    return new BlockhouseError('NOT_FOUND', `There is no route ${path.slice(0, 200)}${hint}.`);
   }
 
   async #mounted(mount: FoundMount, req: IncomingMessage, res: ServerResponse, requestId: string): Promise<Reply> {

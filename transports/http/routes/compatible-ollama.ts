@@ -2,7 +2,7 @@
 import { OLLAMA_CHAT, OLLAMA_GENERATE } from '../../../dialects/ollama/index.ts';
 import * as ollama from '../handlers/compatible-ollama.ts';
 import { faultOf, speak } from '../handlers/dialect.ts';
-import type { RouteEntry, RouteKey } from '../route.ts';
+import { type Route, type RouteEntry, type RouteKey, routesOf } from '../route.ts';
 
 const object = { 'application/json': { schema: { type: 'object' } } } as const;
 const common = { tag: 'Compatible', fault: faultOf(OLLAMA_CHAT) } as const;
@@ -105,3 +105,6 @@ export const OLLAMA_ROUTES = {
     description: 'A 404 that says that Blockhouse manages no models.',
   },
 } as const satisfies Record<RouteKey, RouteEntry>;
+
+/** The same routes as the original has them: without a prefix. */
+export const OLLAMA_BARE_ROUTES: readonly Route[] = routesOf(OLLAMA_ROUTES).map((route) => ({ ...route, path: route.path.slice('/ollama'.length) || '/' }));
