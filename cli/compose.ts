@@ -73,6 +73,8 @@ export async function startServer(flags: Flags): Promise<RunningServer> {
   }
 }
 
+const LOOPBACK = '127.0.0.1';
+
 /** Only on loopback: what listens there is for the programs of this machine. */
 async function listenBare(transport: HttpTransport, { ollamaPort }: ProcessConfig): Promise<string | undefined> {
   if (ollamaPort === undefined) return undefined;
@@ -80,8 +82,6 @@ async function listenBare(transport: HttpTransport, { ollamaPort }: ProcessConfi
     throw new CliError('place', listenFault(LOOPBACK, ollamaPort, '--ollama-port or BLOCKHOUSE_OLLAMA_PORT', error as NodeJS.ErrnoException), error);
   });
 }
-
-const LOOPBACK = '127.0.0.1';
 
 function listenFault(host: string, port: number, names: string, error: NodeJS.ErrnoException): string {
   const place = `${host}:${port}`;

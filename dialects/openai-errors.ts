@@ -39,6 +39,11 @@ const KINDS: Partial<Record<ErrorCode, Kind>> = {
 const PASSED: ReadonlySet<number> = new Set([400, 404, 413, 422]);
 const TOO_LONG = /context.{0,20}(?:length|window)|too long|maximum.{0,20}tokens|prompt is too/i;
 
+/** True for a provider's words about a prompt that is too long. */
+export function isTooLong(message: string): boolean {
+  return TOO_LONG.test(message);
+}
+
 /** The error object, as in a body or a stream. */
 export function openAiError(failure: BlockhouseError): {
   readonly message: string;
@@ -68,7 +73,7 @@ export function openAiFault(failure: BlockhouseError): DialectError {
 function kindOf({ code, status, upstreamStatus, message, retryable }: BlockhouseError): Kind {
   if (code === 'UPSTREAM_REJECTED') {
     const passed = upstreamStatus !== undefined && PASSED.has(upstreamStatus) ? upstreamStatus : 400;
-    return { status: passed, type: INVALID, code: TOO_LONG.test(message) ? 'context_length_exceeded' : passed === 404 ? 'model_not_found' : null };
+    return { status: passed, type: INVALID, code: isTooLong(message) ? 'context_length_exceeded' : passed === 404 ? 'model_not_found' : null };
   }
   // A provider's 429 for an exhausted quota is final.
   if (code === 'UPSTREAM_RATE_LIMITED' && !retryable) return { status: 429, type: 'insufficient_quota', code: 'insufficient_quota', retries: false };

@@ -1,5 +1,6 @@
 // A Responses request as a canonical one. Pure: no I/O.
 import { type ChatRequest, invalidRequest, type Message, type Warning } from '../../core/index.ts';
+import { nearestName } from '../client-fields.ts';
 import { clampedTemperature, mended } from '../conversation.ts';
 import type { DialectRequest } from '../dialect.ts';
 import { type Fields, flag, integer, list, number, objectBody, optionalObject, requiredText, text } from '../fields.ts';
@@ -73,7 +74,7 @@ export function readRequest(given: unknown): DialectRequest<ResponsesEcho> {
     chat,
     warnings: [...notes.warnings, ...conversation.warnings],
     echo: { toolbox, settings: echoedSettings(body), packsState: include.includes(STATE) },
-    field: (path) => notes.sources.of(chat, path) ?? clientField(path),
+    field: (path) => notes.sources.of(chat, path) ?? nearestName(path, CLIENT_FIELDS),
   };
 }
 
@@ -159,13 +160,3 @@ const CLIENT_FIELDS: Readonly<Record<string, string>> = {
   'config.reasoning.effort': 'reasoning.effort',
   'config.reasoning.summary': 'reasoning.summary',
 };
-
-/** The nearest field that has a name. */
-function clientField(path: string): string | undefined {
-  const steps = path.split(/\.|(?=\[)/);
-  for (let length = steps.length; length > 0; length -= 1) {
-    const found = CLIENT_FIELDS[steps.slice(0, length).join('.')];
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}

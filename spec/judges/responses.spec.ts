@@ -28,7 +28,7 @@ async function rig(t: Test, wire: Wire) {
   t.teardown(() => mock.stop());
   const server = await startServer(t, { adapters: [wire.create()], env: wire.env(mock.url), retries: 0 });
   if (wire.stored !== undefined) writeFileSync(join(server.workspace, 'auth.json'), JSON.stringify(wire.stored));
-  writeFileSync(join(server.workspace, 'models.json'), '{"native":{"openai":false}}'); // what passes untranslated says nothing of the translation
+  writeFileSync(join(server.workspace, 'models.json'), JSON.stringify({ native: { [wire.adapter]: false } })); // what passes untranslated says nothing of the translation
   const client = new OpenAI({ apiKey: server.token, baseURL: `${server.url}/v1`, maxRetries: 0 });
   const ask = { model: `${wire.adapter}/${wire.model}`, input: 'hello', tools: [...TOOLS] } as const;
   /** Whole, and streamed through the client's helper. */

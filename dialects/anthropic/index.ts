@@ -1,0 +1,16 @@
+// The dialect of Anthropic's Messages. Pure: no I/O.
+import type { Dialect } from '../dialect.ts';
+import { anthropicFault } from './errors.ts';
+import { type MessagesEcho, readRequest } from './request.ts';
+import { toMessage } from './response.ts';
+import { brokenMessage, MessageEvents } from './stream.ts';
+
+/** `POST /v1/messages`. */
+export const ANTHROPIC: Dialect<MessagesEcho> = {
+  id: 'anthropic',
+  native: { path: '/v1/messages', broken: brokenMessage },
+  read: readRequest,
+  answer: toMessage,
+  stream: (context) => new MessageEvents(context),
+  error: anthropicFault,
+};

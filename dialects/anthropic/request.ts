@@ -1,0 +1,127 @@
+// A Messages request as a canonical one. Pure: no I/O.
+import { type ChatRequest, invalidRequest, type Warning } from '../../core/index.ts';
+import { nearestName } from '../client-fields.ts';
+import { mended, ToolNames } from '../conversation.ts';
+import type { DialectRequest } from '../dialect.ts';
+import { type Fields, flag, integer, list, number, objectBody, optionalObject, requiredText, text } from '../fields.ts';
+import { definedOf, effortOf, schemaOutput } from '../openai-config.ts';
+import { Sources } from '../sources.ts';
+import type { Notes } from './content.ts';
+import { readMessages, systemOf } from './messages.ts';
+import { readChoice, readTools } from './tools.ts';
+
+/** What an answer depends on. */
+export interface MessagesEcho {
+  readonly names: ToolNames;
+  /** Whether the client asked for thinking: others don't expect blocks of it. */
+  readonly showsThinking: boolean;
+}
+
+/** Left out with a warning, because the original would have done something with it. */
+const IGNORED = ['mcp_servers', 'container', 'context_management', 'diagnostics', 'speed', 'inference_geo', 'billing_policy'] as const;
+const MAX_TOKENS = 10_000_000;
+
+type Config = NonNullable<ChatRequest['config']>;
+
+/** Throws INVALID_REQUEST whose path is the client's own field. */
+export function readRequest(given: unknown): DialectRequest<MessagesEcho> {
+  const request = readCounted(given);
+  const maxTokens = integer(objectBody(given), 'max_tokens', 1, MAX_TOKENS);
+  if (maxTokens === undefined) throw invalidRequest('max_tokens', 'is required');
+  return { ...request, chat: { ...request.chat, config: { ...request.chat.config, maxTokens } } };
+}
+
+/** A request whose tokens are counted only, so it needs no limit. Throws as `readRequest` does. */
+export function readCounted(given: unknown): DialectRequest<MessagesEcho> {
+  const body = objectBody(given);
+  const model = requiredText(body, 'model');
+  if (body['thread'] != null) throw invalidRequest('thread', THREAD_REFUSED);
+  const warnings: Warning[] = IGNORED.filter((name) => body[name] != null).map((field) => ({ field, message: 'It was ignored.' }));
+  const notes: Notes = { warnings, sources: new Sources() };
+  const names = new ToolNames();
+  const { tools, left } = readTools(body, names, notes);
+  const { toolChoice, parallelToolCalls } = readChoice(body, names, left);
+  const conversation = mended([...systemOf(body['system'], 'system', notes), ...readMessages(body, names, notes)], 'messages');
+  const config = definedOf({ ...readConfig(body, warnings), parallelToolCalls });
+  const chat = {
+    messages: conversation.messages,
+    ...(tools.length > 0 && { tools: [...tools] }),
+    ...(toolChoice !== undefined && tools.length > 0 && { toolChoice }),
+    ...(config !== undefined && { config }),
+  };
+  return {
+    model,
+    stream: flag(body, 'stream') ?? false,
+    chat,
+    warnings: [...warnings, ...conversation.warnings],
+    echo: { names, showsThinking: isThinking(optionalObject(body, 'thinking')) },
+    field: (path) => notes.sources.of(chat, path) ?? nearestName(path, CLIENT_FIELDS),
+  };
+}
+
+/** A client that reads this sends the whole conversation again, without the thread. */
+export const THREAD_REFUSED = 'this model keeps no threads';
+
+function readConfig(body: Fields, warnings: Warning[]): { [K in keyof Config]?: Config[K] | undefined } {
+  const metadata = optionalObject(body, 'metadata') ?? {};
+  const stop = list(body, 'stop_sequences')?.filter((one) => typeof one === 'string' && one !== '');
+  return {
+    temperature: number(body, 'temperature', 0, 1),
+    topP: number(body, 'top_p', 0, 1),
+    topK: integer(body, 'top_k', 0, 100_000),
+    stop: stop === undefined || stop.length === 0 ? undefined : stop.map(String),
+    user: text(metadata, 'user_id', 'metadata.user_id')?.slice(0, 512),
+    output: readFormat(body, warnings),
+    reasoning: readReasoning(body, warnings),
+  };
+}
+
+function readFormat(body: Fields, warnings: Warning[]): Config['output'] {
+  const config = optionalObject(body, 'output_config');
+  const [format, path] =
+    config?.['format'] == null
+      ? [optionalObject(body, 'output_format'), 'output_format']
+      : [optionalObject(config, 'format', 'output_config.format'), 'output_config.format'];
+  if (format === undefined) return undefined;
+  if (format['type'] === 'json_schema') return schemaOutput(format, `${path}.schema`);
+  warnings.push({ field: `${path}.type`, message: 'Only json_schema is known, so it was ignored.' });
+  return undefined;
+}
+
+function isThinking(thinking: Fields | undefined): boolean {
+  return thinking !== undefined && thinking['type'] !== 'disabled';
+}
+
+function readReasoning(body: Fields, warnings: Warning[]): Config['reasoning'] {
+  const thinking = optionalObject(body, 'thinking');
+  const config = optionalObject(body, 'output_config') ?? {};
+  const effort = effortOf(text(config, 'effort', 'output_config.effort'), 'output_config.effort', warnings);
+  if (thinking?.['type'] === 'disabled') return { effort: 'none' };
+  if (thinking === undefined) return effort === undefined ? undefined : { effort };
+  const budgetTokens = thinking['type'] === 'enabled' ? integer(thinking, 'budget_tokens', 0, MAX_TOKENS) : undefined;
+  const level = effort ?? (budgetTokens === undefined ? undefined : effortOfBudget(budgetTokens));
+  return { summary: true, ...(level !== undefined && { effort: level }), ...(budgetTokens !== undefined && { budgetTokens }) };
+}
+
+/** For models that take a level instead of a budget. */
+function effortOfBudget(tokens: number): 'low' | 'medium' | 'high' {
+  if (tokens < 4096) return 'low';
+  return tokens < 16_384 ? 'medium' : 'high';
+}
+
+const CLIENT_FIELDS: Readonly<Record<string, string>> = {
+  messages: 'messages',
+  tools: 'tools',
+  toolChoice: 'tool_choice',
+  'config.maxTokens': 'max_tokens',
+  'config.temperature': 'temperature',
+  'config.topP': 'top_p',
+  'config.topK': 'top_k',
+  'config.stop': 'stop_sequences',
+  'config.parallelToolCalls': 'tool_choice.disable_parallel_tool_use',
+  'config.user': 'metadata.user_id',
+  'config.output': 'output_config.format',
+  'config.reasoning': 'thinking',
+  'config.reasoning.effort': 'output_config.effort',
+  'config.reasoning.budgetTokens': 'thinking.budget_tokens',
+};

@@ -1,0 +1,61 @@
+// A canonical answer as a message. Pure: no I/O.
+import type { ChatDone, StopReason, Usage } from '../../core/index.ts';
+import type { AnswerContext, WholeAnswer } from '../dialect.ts';
+import { packState } from '../packed-state.ts';
+import { clientId } from './messages.ts';
+import type { MessagesEcho } from './request.ts';
+
+const STOPS: Readonly<Record<StopReason, string>> = {
+  end_turn: 'end_turn',
+  unknown: 'end_turn',
+  max_tokens: 'max_tokens',
+  stop_sequence: 'stop_sequence',
+  tool_use: 'tool_use',
+  content_filter: 'refusal',
+  refusal: 'refusal',
+};
+
+/** Why an answer ended. */
+export function stopOf({ stopReason }: ChatDone): object {
+  return { stop_reason: STOPS[stopReason], stop_sequence: null };
+}
+
+/** `input_tokens` is without those of a cache. */
+export function usageOf({ inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 }: Usage): object {
+  return {
+    input_tokens: Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens),
+    cache_creation_input_tokens: cacheWriteTokens,
+    cache_read_input_tokens: cacheReadTokens,
+    output_tokens: outputTokens,
+  };
+}
+
+/** A message without its content. */
+export function messageHead({ requestId, request }: AnswerContext<MessagesEcho>) {
+  return { id: `msg_${requestId.replace(/^req_/, '')}`, type: 'message', role: 'assistant', model: request.model } as const;
+}
+
+/** The state of the provider, for a client that asked for thinking and so brings its blocks back. */
+export function stateFor({ request }: AnswerContext<MessagesEcho>, done: ChatDone): string | undefined {
+  return request.echo.showsThinking ? packState(done, clientId) : undefined;
+}
+
+/** Throws nothing. */
+export function toMessage({ pieces, done }: WholeAnswer, context: AnswerContext<MessagesEcho>): object {
+  const { names, showsThinking } = context.request.echo;
+  const state = stateFor(context, done);
+  const lastThought = state === undefined ? -1 : pieces.findLastIndex(({ type }) => type === 'reasoning');
+  const content = pieces.flatMap((piece, index): object[] => {
+    switch (piece.type) {
+      case 'text':
+        return [{ type: 'text', text: piece.text }];
+      case 'reasoning':
+        return showsThinking ? [{ type: 'thinking', thinking: piece.text, signature: index === lastThought ? state : '' }] : [];
+      case 'toolCall':
+        return [{ type: 'tool_use', id: clientId(piece.toolCall.id), name: names.toTheirs(piece.toolCall.name), input: piece.toolCall.arguments }];
+    }
+  });
+  if (state !== undefined && lastThought < 0) content.push({ type: 'thinking', thinking: '', signature: state });
+  if (content.length === 0) content.push({ type: 'text', text: '' });
+  return { ...messageHead(context), content, ...stopOf(done), usage: usageOf(done.usage) };
+}

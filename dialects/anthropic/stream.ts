@@ -1,0 +1,147 @@
+// A canonical answer as the events of a message. Pure: no I/O.
+//
+// start-first: `message_start` comes before any block.
+// one-block: blocks come one after the other, so what belongs to another block waits until a call that is being written is complete.
+// known-types: only the event types that every reader knows; some give up at any other.
+import type { AnswerPiece, BlockhouseError, ChatDone } from '../../core/index.ts';
+import type { AnswerContext, DialectStream } from '../dialect.ts';
+import { anthropicError } from './errors.ts';
+import { clientId } from './messages.ts';
+import type { MessagesEcho } from './request.ts';
+import { messageHead, stateFor, stopOf, usageOf } from './response.ts';
+
+type OpenBlock = { readonly kind: 'text' | 'thinking' } | { readonly kind: 'call'; readonly key: number; hasInput: boolean };
+
+const NO_USAGE = { input_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 };
+
+/** The events of one answer. */
+export class MessageEvents implements DialectStream {
+  readonly #context: AnswerContext<MessagesEcho>;
+  #hasStarted = false;
+  /** The index of the next block. */
+  #next = 0;
+  #open: OpenBlock | undefined;
+  /** one-block. */
+  #waiting: AnswerPiece[] = [];
+
+  constructor(context: AnswerContext<MessagesEcho>) {
+    this.#context = context;
+  }
+
+  pieces(pieces: readonly AnswerPiece[]): string {
+    let text = this.#start();
+    for (const piece of pieces) text += this.#take(piece);
+    return text;
+  }
+
+  done(done: ChatDone): string {
+    let text = this.#start();
+    // A call that was cut off never gets its end.
+    while (this.#open !== undefined || this.#waiting.length > 0) text += this.#close() + this.#takeWaiting();
+    const state = stateFor(this.#context, done);
+    if (state !== undefined) text += this.#begin({ kind: 'thinking' }, THINKING) + this.#delta({ type: 'signature_delta', signature: state }) + this.#close();
+    if (this.#next === 0) text += this.#begin({ kind: 'text' }, TEXT) + this.#close();
+    return text + event('message_delta', { delta: stopOf(done), usage: usageOf(done.usage) }) + event('message_stop', {});
+  }
+
+  error(failure: BlockhouseError): string {
+    return brokenMessage(failure);
+  }
+
+  keepAlive(): string {
+    return this.#hasStarted ? event('ping', {}) : ': keep-alive\n\n';
+  }
+
+  /** start-first. */
+  #start(): string {
+    if (this.#hasStarted) return '';
+    this.#hasStarted = true;
+    const message = { ...messageHead(this.#context), content: [], stop_reason: null, stop_sequence: null, usage: NO_USAGE };
+    return event('message_start', { message });
+  }
+
+  #take(piece: AnswerPiece): string {
+    if (this.#open?.kind === 'call' && !belongsTo(piece, this.#open.key)) {
+      this.#waiting.push(piece);
+      return '';
+    }
+    switch (piece.type) {
+      case 'text':
+        return this.#words('text', TEXT, { type: 'text_delta', text: piece.text });
+      case 'reasoning':
+        return this.#context.request.echo.showsThinking ? this.#words('thinking', THINKING, { type: 'thinking_delta', thinking: piece.text }) : '';
+      case 'toolCallStart':
+        return this.#close() + this.#beginCall(piece.index, piece.id, piece.name);
+      case 'toolCallDelta':
+        return this.#input(piece.text);
+      case 'toolCall':
+        return this.#endCall(piece);
+    }
+  }
+
+  #words(kind: 'text' | 'thinking', block: object, delta: object): string {
+    const begin = this.#open?.kind === kind ? '' : this.#close() + this.#begin({ kind }, block);
+    return begin + this.#delta(delta);
+  }
+
+  #beginCall(key: number, id: string, name: string): string {
+    const block = { type: 'tool_use', id: clientId(id), name: this.#context.request.echo.names.toTheirs(name), input: {} };
+    return this.#begin({ kind: 'call', key, hasInput: false }, block);
+  }
+
+  #input(json: string): string {
+    if (this.#open?.kind !== 'call' || json === '') return '';
+    this.#open.hasInput = true;
+    return this.#delta({ type: 'input_json_delta', partial_json: json });
+  }
+
+  #endCall({ toolCall, index }: Extract<AnswerPiece, { readonly type: 'toolCall' }>): string {
+    const isOpen = this.#open?.kind === 'call' && this.#open.key === index;
+    const begin = isOpen ? '' : this.#close() + this.#beginCall(-1, toolCall.id, toolCall.name);
+    const hasInput = this.#open?.kind === 'call' && this.#open.hasInput;
+    const input = hasInput ? '' : this.#input(JSON.stringify(toolCall.arguments));
+    return begin + input + this.#close() + this.#takeWaiting();
+  }
+
+  #takeWaiting(): string {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    let text = '';
+    for (const piece of waiting) text += this.#take(piece);
+    return text;
+  }
+
+  #begin(open: OpenBlock, block: object): string {
+    this.#open = open;
+    return event('content_block_start', { index: this.#next, content_block: block });
+  }
+
+  #delta(delta: object): string {
+    return event('content_block_delta', { index: this.#next, delta });
+  }
+
+  #close(): string {
+    if (this.#open === undefined) return '';
+    this.#open = undefined;
+    const text = event('content_block_stop', { index: this.#next });
+    this.#next += 1;
+    return text;
+  }
+}
+
+const TEXT = { type: 'text', text: '' };
+const THINKING = { type: 'thinking', thinking: '', signature: '' };
+
+function belongsTo(piece: AnswerPiece, key: number): boolean {
+  return (piece.type === 'toolCallDelta' || piece.type === 'toolCall') && piece.index === key;
+}
+
+/** The end of a stream that broke off. */
+export function brokenMessage(failure: BlockhouseError): string {
+  return event('error', { error: anthropicError(failure) });
+}
+
+/** known-types. */
+function event(type: string, fields: object): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+}

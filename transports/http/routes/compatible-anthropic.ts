@@ -1,0 +1,27 @@
+// The routes of Anthropic's Messages, in front of all providers.
+import { ANTHROPIC } from '../../../dialects/anthropic/index.ts';
+import { faultOf, speak } from '../handlers/dialect.ts';
+import type { RouteEntry, RouteKey } from '../route.ts';
+
+const object = { 'application/json': { schema: { type: 'object' } } } as const;
+
+/** The routes by `METHOD /path`. */
+export const ANTHROPIC_ROUTES = {
+  'POST /v1/messages': {
+    id: 'createMessage',
+    tag: 'Compatible',
+    summary: 'Create a message, as Anthropic',
+    description:
+      "Takes and answers what Anthropic's Messages does, streams and errors included. `model` may be an alias, provider/model, or a provider's own name. For Anthropic itself, request and answer pass as they are.",
+    body: { required: true, content: object },
+    answers: {
+      200: {
+        description:
+          'A message; with `stream: true`, its events as server-sent events. The header x-blockhouse-model says which model answered, x-blockhouse-warnings what was ignored.',
+        content: { ...object, 'text/event-stream': { schema: { type: 'string' } } },
+      },
+    },
+    fault: faultOf(ANTHROPIC),
+    handler: speak(ANTHROPIC),
+  },
+} as const satisfies Record<RouteKey, RouteEntry>;
