@@ -2,11 +2,27 @@
 import { type ChatRequest, invalidRequest, type Warning } from '../../core/index.ts';
 import { clampedTemperature } from '../conversation.ts';
 import { type Fields, integer, list, number, objectAt } from '../fields.ts';
+import { definedOf, schemaOutput } from '../openai-config.ts';
 
 type Config = NonNullable<ChatRequest['config']>;
 
 /** Left out with a warning, because a model would have done something with it. The other options are about the machine. */
 const IGNORED = ['min_p', 'typical_p', 'tfs_z', 'repeat_penalty', 'repeat_last_n', 'mirostat', 'mirostat_eta', 'mirostat_tau'] as const;
+/** The client's names of the settings. */
+export const CLIENT_FIELDS: Readonly<Record<string, string>> = {
+  messages: 'messages',
+  tools: 'tools',
+  'config.maxTokens': 'options.num_predict',
+  'config.temperature': 'options.temperature',
+  'config.topP': 'options.top_p',
+  'config.topK': 'options.top_k',
+  'config.stop': 'options.stop',
+  'config.seed': 'options.seed',
+  'config.presencePenalty': 'options.presence_penalty',
+  'config.frequencyPenalty': 'options.frequency_penalty',
+  'config.output': 'format',
+  'config.reasoning': 'think',
+};
 const EFFORTS = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 const MAX_TOKENS = 10_000_000;
 
@@ -17,7 +33,7 @@ export function readConfig(body: Fields, options: Fields, warnings: Warning[]): 
   const temperature = number(options, 'temperature', 0, 100, at('temperature'));
   const predicted = integer(options, 'num_predict', -MAX_TOKENS, MAX_TOKENS, at('num_predict'));
   const stop = typeof options['stop'] === 'string' ? [options['stop']] : list(options, 'stop', at('stop'));
-  const config = {
+  return definedOf({
     // Negative numbers mean no limit.
     maxTokens: predicted === undefined || predicted < 1 ? undefined : predicted,
     temperature: temperature === undefined ? undefined : clampedTemperature(temperature, warnings),
@@ -29,16 +45,14 @@ export function readConfig(body: Fields, options: Fields, warnings: Warning[]): 
     frequencyPenalty: number(options, 'frequency_penalty', -2, 2, at('frequency_penalty')),
     output: readFormat(body['format']),
     reasoning: readThink(body['think']),
-  };
-  const set = Object.entries(config).filter(([, value]) => value !== undefined);
-  return set.length === 0 ? undefined : (Object.fromEntries(set) as Config);
+  });
 }
 
 function readFormat(format: unknown): Config['output'] {
   if (format == null || format === '') return undefined;
   if (format === 'json') return { type: 'json' };
   if (typeof format === 'string') throw invalidRequest('format', 'must be "json" or a JSON Schema');
-  return { type: 'json_schema', schema: objectAt(format, 'format') };
+  return schemaOutput({ schema: objectAt(format, 'format') }, 'format');
 }
 
 function readThink(think: unknown): Config['reasoning'] {

@@ -5,6 +5,7 @@
 import { type ContentPart, invalidRequest, isObject, type Message, tryParseJson } from '../../core/index.ts';
 import type { ToolNames } from '../conversation.ts';
 import { type Fields, list, objectAt, text } from '../fields.ts';
+import type { Sources } from '../sources.ts';
 
 interface OpenCall {
   readonly id: string;
@@ -13,7 +14,7 @@ interface OpenCall {
 }
 
 /** The conversation. Throws INVALID_REQUEST whose path is the client's own field. */
-export function readMessages(messages: readonly unknown[], names: ToolNames): Message[] {
+export function readMessages(messages: readonly unknown[], names: ToolNames, sources: Sources): Message[] {
   let open: OpenCall[] = [];
   return messages.map((given, index): Message => {
     const path = `messages[${index}]`;
@@ -22,16 +23,16 @@ export function readMessages(messages: readonly unknown[], names: ToolNames): Me
     switch (role) {
       case 'system':
       case 'user':
-        return { role, content: contentOf(message, path) };
+        return sources.note({ role, content: contentOf(message, path) }, path);
       case 'assistant': {
         const { calls, message: made } = readAssistant(message, path, index, names);
         open = calls;
-        return made;
+        return sources.note(made, path);
       }
       case 'tool': {
         const call = answeredCall(message, open);
         open = open.filter((one) => one !== call);
-        return { role, toolResults: [{ toolCallId: call?.id ?? `unknown_${index}`, content: contentOf(message, path) }] };
+        return { role, toolResults: [sources.note({ toolCallId: call?.id ?? `unknown_${index}`, content: contentOf(message, path) }, path)] };
       }
       default:
         throw invalidRequest(`${path}.role`, 'must be one of system, user, assistant, tool');

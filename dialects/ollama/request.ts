@@ -1,9 +1,11 @@
 // Requests of Ollama's own API as canonical ones: `/api/chat` and `/api/generate`. Pure: no I/O.
 import { type ChatRequest, invalidRequest, isObject, type Tool, type Warning } from '../../core/index.ts';
 import { mended, ToolNames } from '../conversation.ts';
+import { nearestName } from '../client-fields.ts';
 import type { DialectRequest } from '../dialect.ts';
 import { type Fields, flag, list, objectAt, objectBody, optionalObject, requiredText, text } from '../fields.ts';
-import { readConfig } from './config.ts';
+import { Sources } from '../sources.ts';
+import { CLIENT_FIELDS, readConfig } from './config.ts';
 import { imagesOf, readMessages } from './messages.ts';
 import { type Shape, toMessage, toResponse } from './response.ts';
 
@@ -25,8 +27,9 @@ export function readChat(given: unknown): DialectRequest<OllamaEcho> {
   const body = objectBody(given);
   const names = new ToolNames();
   const tools = (list(body, 'tools') ?? []).map((tool, index) => readTool(objectAt(tool, `tools[${index}]`), `tools[${index}]`, names));
-  const conversation = mended(readMessages(list(body, 'messages') ?? [], names), 'messages');
-  const asked = { ...conversation, ...(tools.length > 0 && { tools }) };
+  const sources = new Sources();
+  const conversation = mended(readMessages(list(body, 'messages') ?? [], names, sources), 'messages');
+  const asked = { ...conversation, sources, ...(tools.length > 0 && { tools }) };
   return requestOf(body, asked, { names, shape: toMessage, showsThinking: body['think'] !== false });
 }
 
@@ -35,12 +38,13 @@ export function readGenerate(given: unknown): DialectRequest<OllamaEcho> {
   const body = objectBody(given);
   if (text(body, 'suffix')) throw invalidRequest('suffix', 'is not supported: no provider fills in a text between two others');
   const [system, prompt, images] = [text(body, 'system') ?? '', text(body, 'prompt') ?? '', imagesOf(body, 'images')];
+  const sources = new Sources();
   const content = images.length === 0 ? prompt : [...(prompt === '' ? [] : [{ type: 'text' as const, text: prompt }]), ...images];
   const messages: ChatRequest['messages'] = [
-    ...(system === '' ? [] : [{ role: 'system' as const, content: system }]),
-    ...(content.length === 0 ? [] : [{ role: 'user' as const, content }]),
+    ...(system === '' ? [] : [sources.note({ role: 'system' as const, content: system }, 'system')]),
+    ...(content.length === 0 ? [] : [sources.note({ role: 'user' as const, content }, images.length === 0 ? 'prompt' : 'images')]),
   ];
-  const asked = { messages: content.length === 0 ? [] : messages, warnings: [] };
+  const asked = { messages: content.length === 0 ? [] : messages, sources, warnings: [] };
   return requestOf(body, asked, { names: new ToolNames(), shape: toResponse, showsThinking: body['think'] !== false });
 }
 
@@ -48,20 +52,23 @@ interface Asked {
   readonly messages: ChatRequest['messages'];
   readonly tools?: readonly Tool[];
   readonly warnings: readonly Warning[];
+  readonly sources: Sources;
 }
 
 /** A request without a message is one that loads or unloads the model, which has nothing to do here. */
-function requestOf(body: Fields, { messages, tools, warnings: mendings }: Asked, echo: OllamaEcho): DialectRequest<OllamaEcho> {
+function requestOf(body: Fields, { messages, tools, warnings: mendings, sources }: Asked, echo: OllamaEcho): DialectRequest<OllamaEcho> {
   const warnings: Warning[] = IGNORED.filter((name) => body[name] != null && body[name] !== false && body[name] !== '').map((field) => ({
     field,
     message: 'It was ignored.',
   }));
   const config = readConfig(body, optionalObject(body, 'options') ?? {}, warnings);
+  const chat = { messages, ...(tools !== undefined && { tools }), ...(config !== undefined && { config }) };
   return {
     model: requiredText(body, 'model'),
     stream: flag(body, 'stream') ?? true,
-    chat: { messages, ...(tools !== undefined && { tools }), ...(config !== undefined && { config }) },
+    chat,
     warnings: [...warnings, ...mendings],
+    field: (path) => sources.of(chat, path) ?? nearestName(path, CLIENT_FIELDS),
     echo: { ...echo, ...(messages.length === 0 && { only: body['keep_alive'] === 0 ? 'unload' : 'load' }) },
   };
 }

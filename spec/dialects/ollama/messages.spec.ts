@@ -1,9 +1,10 @@
 import t from 'tap';
 import type { Message } from '../../../core/index.ts';
 import { ToolNames } from '../../../dialects/conversation.ts';
+import { Sources } from '../../../dialects/sources.ts';
 import { imagesOf, readMessages } from '../../../dialects/ollama/messages.ts';
 
-const read = (...messages: object[]) => readMessages(messages, new ToolNames());
+const read = (...messages: object[]) => readMessages(messages, new ToolNames(), new Sources());
 const call = (name: string, id?: string) => ({ ...(id !== undefined && { id }), function: { name, arguments: {} } });
 const resultIds = (...messages: object[]) =>
   read(...messages).flatMap((message) => (message.role === 'tool' ? message.toolResults.map(({ toolCallId }) => toolCallId) : []));

@@ -26,6 +26,15 @@ t.test('a request without a message only loads or unloads the model', async (t) 
   t.equal(chat({}).echo.only, undefined);
 });
 
+t.test('a field that the gateway or a provider refuses has the name that the client knows', async (t) => {
+  const { field } = chat({ messages: [{ role: 'system', content: 's' }, ...HI], options: { top_p: 0.5 } });
+  t.same(
+    ['messages[1].content[0]', 'messages', 'config.topP', 'config.output.schema', 'elsewhere'].map((path) => field?.(path)),
+    ['messages[1]', 'messages', 'options.top_p', 'format', undefined],
+  );
+  t.equal(readGenerate({ model: 'm', prompt: 'hi' }).field?.('messages[0].content'), 'prompt');
+});
+
 t.test('a wrong field is refused by its name', async (t) => {
   const wrong: [body: object, message: RegExp][] = [
     [{ model: '' }, /model/],
