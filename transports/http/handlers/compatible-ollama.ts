@@ -30,13 +30,19 @@ export const show = async (context: RouteContext) => {
   const { core } = context;
   const [first] = (await core.router.resolve(name)).targets;
   if (first === undefined) throw new BlockhouseError('MODEL_NOT_FOUND', `There is no model ${JSON.stringify(name.slice(0, 64))}.`);
-  const { parts = [], options = [] } = core.adapter(first.adapter).supports ?? {};
+  const { adapter, model } = first;
+  const { parts = [], options = [] } = core.adapter(adapter).supports ?? {};
+  const contextLength = await core.contextLength(adapter, model);
   return ok({
     modelfile: '',
     parameters: '',
     template: '',
-    details: detailsOf(first.adapter),
-    model_info: { 'general.architecture': first.adapter, 'general.basename': first.model },
+    details: detailsOf(adapter),
+    model_info: {
+      'general.architecture': adapter,
+      'general.basename': model,
+      ...(contextLength !== undefined && { [`${adapter}.context_length`]: contextLength }),
+    },
     capabilities: ['completion', 'tools', ...(parts.includes('image') ? ['vision'] : []), ...(options.includes('reasoning') ? ['thinking'] : [])],
     modified_at: MODIFIED,
   });
