@@ -73,6 +73,8 @@ export interface Dialect<E = unknown> {
   readonly native?: NativeLane;
   /** The media type of a stream. Without it, server-sent events. */
   readonly streamType?: string;
+  /** True if bodies are JSON whatever their media type says. */
+  readonly anyType?: boolean;
   /** Throws INVALID_REQUEST whose path is the client's own field name (`messages.2.content.0`). Unknown fields are ignored. */
   read(body: unknown): DialectRequest<E>;
   /** The body of an answer that needs no model, such as to a request that would only load one. */

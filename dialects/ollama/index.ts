@@ -8,6 +8,7 @@ import { OllamaLines } from './stream.ts';
 const dialectOf = (read: (body: unknown) => DialectRequest<OllamaEcho>): Dialect<OllamaEcho> => ({
   id: 'ollama',
   streamType: 'application/x-ndjson',
+  anyType: true, // the examples of its documentation send none
   read,
   ready: toReady,
   answer: toAnswer,

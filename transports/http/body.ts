@@ -38,19 +38,20 @@ export async function readJsonBody(exchange: Exchange, limit: number, optional: 
   return bytes.length === 0 && optional ? undefined : parse(bytes);
 }
 
-/** Like `readJsonBody`, with the bytes as they came. */
-export async function readJsonText(exchange: Exchange, limit: number): Promise<{ readonly bytes: Buffer; readonly value: unknown }> {
-  const bytes = await receiveJson(exchange, limit);
+/** Like `readJsonBody`, with the bytes as they came. `anyType` takes them under every media type. */
+export async function readJsonText(exchange: Exchange, limit: number, anyType = false): Promise<{ readonly bytes: Buffer; readonly value: unknown }> {
+  const bytes = await receiveJson(exchange, limit, anyType);
   return { bytes, value: parse(bytes) };
 }
 
-function receiveJson(exchange: Exchange, limit: number): Promise<Buffer> {
+function receiveJson(exchange: Exchange, limit: number, anyType = false): Promise<Buffer> {
   const { req } = exchange;
   assertLength(req, limit);
   if (!hasBody(req)) throw invalidRequest('', 'The body is empty; send a JSON object.');
   // The usual header needs no parsing.
   if (req.headers['content-type'] !== 'application/json' || req.headers['content-encoding'] !== undefined) {
-    assertCharset(assertType(req, 'application/json'));
+    if (anyType) assertNotEncoded(req);
+    else assertCharset(assertType(req, 'application/json'));
   }
   return receive(exchange, limit);
 }
@@ -90,13 +91,15 @@ function assertLength(req: IncomingMessage, limit: number): void {
 
 /** The parameters of the media type, in lower case. */
 function assertType(req: IncomingMessage, wanted: string): readonly string[] {
-  const encoding = req.headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new BlockhouseError('UNSUPPORTED_MEDIA_TYPE', `Send the body without content-encoding (it is ${JSON.stringify(encoding.slice(0, 64))}).`);
-  }
+  assertNotEncoded(req);
   const [type = '', ...parameters] = (req.headers['content-type'] ?? '').split(';').map((part) => part.trim().toLowerCase());
   if (type !== wanted) throw new BlockhouseError('UNSUPPORTED_MEDIA_TYPE', `Send the body with the header content-type: ${wanted}.`);
   return parameters;
+}
+
+function assertNotEncoded({ headers: { 'content-encoding': encoding } }: IncomingMessage): void {
+  if (encoding === undefined || encoding.toLowerCase() === 'identity') return;
+  throw new BlockhouseError('UNSUPPORTED_MEDIA_TYPE', `Send the body without content-encoding (it is ${JSON.stringify(encoding.slice(0, 64))}).`);
 }
 
 function assertCharset(parameters: readonly string[]): void {

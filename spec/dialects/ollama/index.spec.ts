@@ -1,7 +1,9 @@
 // Ollama's own API through the official client, with a scripted provider behind the real server.
+import { setTimeout as delay } from 'node:timers/promises';
 import { Ollama } from 'ollama';
 import t, { type Test } from 'tap';
 import { BlockhouseError, type ChatCall, type ChatEvent } from '../../../core/index.ts';
+import type { HttpTransportOptions } from '../../../transports/http/index.ts';
 import { scriptedAdapter } from '../../support/scripted-adapter.ts';
 import { startServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
@@ -19,7 +21,7 @@ const HI = [{ role: 'user', content: 'hi' }];
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 /** A client of a server whose provider emits these events, and the calls that it has got. */
-async function clientOf(t: Test, answer: (ChatEvent | ((call: ChatCall) => Promise<void> | never))[]) {
+async function clientOf(t: Test, answer: (ChatEvent | ((call: ChatCall) => Promise<void> | never))[], http: HttpTransportOptions = {}) {
   const calls: ChatCall[] = [];
   const adapter = scriptedAdapter(
     {
@@ -38,7 +40,7 @@ async function clientOf(t: Test, answer: (ChatEvent | ((call: ChatCall) => Promi
     ...adapter,
     supports: { parts: ['image'], options: ['topP', 'topK', 'stop', 'seed', 'presencePenalty', 'frequencyPenalty', 'output', 'reasoning'] },
   } as const;
-  const server = await startServer(t, { adapters: [one], retries: 0 });
+  const server = await startServer(t, { adapters: [one], retries: 0, http });
   const client = new Ollama({ host: `${server.url}/ollama`, headers: { authorization: `Bearer ${server.token}` } });
   const post = (path: string, body: object) => server.call('POST', `/ollama/api/${path}`, { body: { model: 'mine/m', ...body } });
   return { client, server, calls, post, last: () => calls.at(-1) as ChatCall };
@@ -262,6 +264,26 @@ t.test('models are listed and shown, none is loaded, and none can be changed', a
   t.match(await failureOf(client.copy({ source: 'm', destination: 'n' })), refused);
   t.match(await failureOf(client.delete({ model: 'm' })), refused);
   t.match(await server.call('GET', '/ollama', { token: false }), { status: 200, text: 'Ollama is running', headers: { 'content-type': /^text\/plain/ } });
+});
+
+t.test('a body is JSON whatever its media type says, as the examples with curl send it', async (t) => {
+  const { server } = await clientOf(t, [{ type: 'text', text: 'Hello' }, END]);
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  t.match(await server.call('POST', '/ollama/api/generate', { headers, body: { model: 'mine/m', prompt: 'hi' } }), { status: 200 });
+  t.match(await server.call('POST', '/ollama/api/show', { headers, body: { model: 'mine/m' } }), { status: 200 });
+  t.match(await server.call('POST', '/v1/chat/completions', { headers, body: { model: 'mine/m', messages: HI } }), { status: 415 });
+  const packed = { 'content-encoding': 'gzip' };
+  t.match(await server.call('POST', '/ollama/api/generate', { headers: packed, body: { model: 'mine/m' } }), { status: 415, json: { error: /gzip/ } });
+});
+
+t.test('a silent stream is kept open by lines that the client takes for pieces without text', async (t) => {
+  const slow = () => delay(150);
+  const { client } = await clientOf(t, [slow, { type: 'text', text: 'Hel' }, slow, { type: 'text', text: 'lo' }, END], {
+    sse: { openAfterMs: 20, keepAliveMs: 20 },
+  });
+  const parts = await collected(await client.chat({ model: 'mine/m', messages: HI, stream: true }));
+  t.equal(parts.map(({ message }) => message.content).join(''), 'Hello');
+  t.ok(parts.findIndex(({ message }) => message.content === 'Hel') > 0, 'there were lines before the first text');
 });
 
 t.test('a key of an application is taken', async (t) => {

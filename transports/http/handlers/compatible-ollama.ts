@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { BlockhouseError, type OfferedModel } from '../../../core/index.ts';
 import { objectBody, requiredText, text } from '../../../dialects/fields.ts';
-import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
+import { OTHER_BODY_BYTES, readJsonText } from '../body.ts';
 import { ok, Written } from '../reply.ts';
 import { param, type RouteContext } from '../route.ts';
 
@@ -25,7 +25,7 @@ export const running = () => ok({ models: [] });
 
 /** One model, offered or not, as long as its name resolves. Fails with MODEL_NOT_FOUND. */
 export const show = async (context: RouteContext) => {
-  const body = objectBody(await readJsonBody(context, OTHER_BODY_BYTES, false));
+  const body = objectBody((await readJsonText(context, OTHER_BODY_BYTES, true)).value);
   const name = text(body, 'model') || requiredText(body, 'name');
   const { core } = context;
   const [first] = (await core.router.resolve(name)).targets;

@@ -47,7 +47,7 @@ interface Job<E> {
 export const speak =
   <E>(dialect: Dialect<E>) =>
   async (context: RouteContext): Promise<Reply<object>> => {
-    const { bytes, value } = await readJsonText(context, COMPATIBLE_BODY_BYTES);
+    const { bytes, value } = await readJsonText(context, COMPATIBLE_BODY_BYTES, dialect.anyType);
     let request: DialectRequest<E> | undefined;
     const job: Job<E> = {
       dialect,
