@@ -8,6 +8,7 @@ import { param, type RouteContext } from '../route.ts';
 
 /** Clients ask for a least version of Ollama; this is the one whose API is served here. */
 const API_VERSION = '0.12.6';
+const MANAGING: ReadonlySet<string> = new Set(['pull', 'push', 'create', 'copy', 'delete', 'blobs']);
 /** No provider tells when each of its models was made, and clients only show it. */
 const MODIFIED = '2026-01-01T00:00:00Z';
 
@@ -48,12 +49,14 @@ export const show = async (context: RouteContext) => {
   });
 };
 
-/** Whatever else Ollama's API has: it would change the models of a machine. */
+/** Whatever else Ollama's API has, which is mostly what changes the models of a machine. */
 export const refuse = (context: RouteContext): never => {
-  throw new BlockhouseError(
-    'NOT_FOUND',
-    `Blockhouse does not manage models, so it has no /api/${param(context, 'operation').slice(0, 100)}. Pull, push, create, copy and delete models with the Ollama that runs them.`,
-  );
+  const operation = param(context, 'operation').slice(0, 100);
+  const [first = ''] = operation.split('/');
+  const reason = MANAGING.has(first)
+    ? 'Blockhouse does not manage models; do that with the Ollama that runs them.'
+    : 'docs/compatible-ollama.md lists what there is.';
+  throw new BlockhouseError('NOT_FOUND', `There is no /api/${operation} here. ${reason}`);
 };
 
 /** Ollama's own list shows the beginning of a digest, so there must be one. */

@@ -42,5 +42,8 @@ t.test('other paths of the API are refused in its form', async (t) => {
     ['DELETE', 'delete'],
     ['GET', 'blobs/sha256:00'],
   ] as const)
-    t.match(await server.call(method, `/ollama/api/${path}`), { status: 404, json: { error: new RegExp(`has no /api/${path}`) } });
+    t.match(await server.call(method, `/ollama/api/${path}`), {
+      status: 404,
+      json: { error: new RegExp(`no /api/${path} here\\. Blockhouse does not manage models`) },
+    });
 });
