@@ -1,9 +1,10 @@
 // The one driver that turns a Provider into an Adapter. The provider's code reads error answers; a whole answer gives the same events as a
 // stream; a stream that ends without the provider's end mark is an error, never a short answer.
-import { type Adapter, type AdapterCall, BlockhouseError, type ChatCall, type ForwardCall, toJsonText } from '../core/index.ts';
+import { type Adapter, type AdapterCall, BlockhouseError, type ChatCall, type ForwardCall, type TokenCountCall, toJsonText } from '../core/index.ts';
 import { ForwardHandler } from './forward-handler.ts';
 import { Upstream, type UpstreamHandler, type UpstreamRequest } from './http.ts';
-import type { ChatContext, FetchJson, Provider } from './provider.ts';
+import { type ChatContext, type FetchJson, malformed, type Provider } from './provider.ts';
+import { asCount, asObject } from './read.ts';
 import { BodyCollector, parseAnswer, StreamHandler, toError, WholeHandler } from './response-handlers.ts';
 
 /** The limit for a look-up before a chat, such as the context size of a model; the server has the answer in memory. */
@@ -36,6 +37,7 @@ export function defineAdapter(provider: Provider): Adapter {
       protocol: (settings) => provider.protocol?.(settings)?.path,
       forward: (call) => forward(upstream, provider, call),
     }),
+    ...(provider.countTokens !== undefined && { countTokens: (call) => countTokens(fetchFor(call), provider, call) }),
     ...(provider.contextTokens !== undefined && { contextTokens: async (call, model) => contextTokens(upstream, provider, call, model) }),
     ...(provider.curatedModels !== undefined && { curatedModels: provider.curatedModels }),
     listModels: async (call) => provider.curatedModels ?? (await provider.listModels?.(fetchFor(call), call.settings)) ?? [],
@@ -79,6 +81,13 @@ function toRequest(provider: Provider, { sink }: ChatCall, context: ChatContext)
   if (wire.headers !== undefined) Object.assign(headers, wire.headers);
   if (wire.warnings.length > 0) sink.emit(wire.warnings.map((warning) => ({ type: 'warning', warning })));
   return { request: { method: 'POST', url: wire.url, headers, body: Buffer.from(toJsonText(wire.body)) }, isStream: wire.stream };
+}
+
+async function countTokens(ask: FetchJson, provider: Provider, { model, prompt, settings }: TokenCountCall): Promise<number> {
+  const question = provider.countTokens?.({ model, prompt, settings, stream: false });
+  const count = question === undefined ? undefined : asCount(question.countIn(asObject(await ask(question.url, question.body))));
+  if (count === undefined) throw malformed('it has no count of tokens');
+  return count;
 }
 
 function forward(upstream: Upstream, provider: Provider, call: ForwardCall): Promise<void> {

@@ -46,6 +46,15 @@ export interface StreamDecoder {
   readonly complete: boolean;
 }
 
+/** A question about the tokens of a prompt. */
+export interface TokenQuestion {
+  readonly url: URL;
+  /** Sent as JSON. */
+  readonly body: unknown;
+  /** The count in the answer. */
+  countIn(answer: Readonly<Record<string, unknown>>): unknown;
+}
+
 /** One provider. All functions are pure, except those that get a FetchJson and `authorize`. */
 export interface Provider {
   readonly id: string;
@@ -72,6 +81,8 @@ export interface Provider {
   /** The protocol that it speaks with these settings, if clients speak it too. */
   protocol?(settings: ResolvedSettings): Protocol | undefined;
   buildChat(context: ChatContext): WireRequest;
+  /** For a provider that counts tokens without an inference. */
+  countTokens?(context: ChatContext): TokenQuestion;
   /** How the ids of its models look; see `Adapter.modelNames`. */
   readonly modelNames?: RegExp;
   /** What requests may ask for besides text and tools; see `Adapter.supports`. */

@@ -8,8 +8,3 @@ export function stateIn(turn: AssistantTurn, adapterId: string): Record<string, 
   if (own !== undefined || turn.parts === undefined) return own;
   return turn.parts.map((part) => metadataOf(part, adapterId)).find((found) => found !== undefined);
 }
-
-/** The text as the model wrote it; `text` has a line for each part. */
-export function writtenText({ text, parts }: AssistantTurn): string {
-  return parts === undefined ? text : parts.map((part) => (part.type === 'text' ? (part.text ?? '') : '')).join('');
-}

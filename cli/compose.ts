@@ -47,10 +47,10 @@ export async function startServer(flags: Flags): Promise<RunningServer> {
   file.open();
   try {
     await inWorkspace(config, async () => core.token?.ensure(config.workspace));
-    const { requestLogLevel, maxConnections } = config;
-    const transport = createHttpTransport(core, { allowRemote: config.allowRemote, log, requestLogLevel, maxConnections });
+    const { allowRemote, webOrigins, requestLogLevel, maxConnections } = config;
+    const transport = createHttpTransport(core, { allowRemote, webOrigins, log, requestLogLevel, maxConnections });
     const bare = createBareTransport(core, { log, requestLogLevel, maxConnections });
-    const sockets = createWsTransport(core, transport.server, { allowRemote: config.allowRemote, log });
+    const sockets = createWsTransport(core, transport.server, { allowRemote, log });
     const url = await transport.listen(config.port, config.host).catch((error: unknown) => {
       throw new CliError('place', listenFault(config.host, config.port, '--port or BLOCKHOUSE_PORT', error as NodeJS.ErrnoException), error);
     });

@@ -25,6 +25,8 @@ export interface ProcessConfig {
   readonly workspace: string;
   readonly allowRemote: boolean;
   readonly allowedOrigins: ReadonlySet<string>;
+  /** Origins of web pages that may call the gateway from a browser. */
+  readonly webOrigins: ReadonlySet<string>;
   readonly queue: QueueLimits;
   readonly timeouts: Partial<UpstreamTimeouts>;
   /** The most model calls that all monitors together make at the same time. */
@@ -74,6 +76,7 @@ export function resolveProcessConfig(flags: Flags, env: Environment): ProcessCon
     workspace: workspaceFolder(flags.workspace ?? text('BLOCKHOUSE_WORKSPACE')),
     allowRemote,
     allowedOrigins: parseOrigins(text('BLOCKHOUSE_ALLOWED_ORIGINS')),
+    webOrigins: parseWebOrigins(text('BLOCKHOUSE_WEB_ORIGINS')),
     queue: Object.freeze({
       concurrency: integer('BLOCKHOUSE_QUEUE_CONCURRENCY', text('BLOCKHOUSE_QUEUE_CONCURRENCY'), 1, 100_000) ?? DEFAULT_QUEUE.concurrency,
       waiting: integer('BLOCKHOUSE_QUEUE_WAITING', text('BLOCKHOUSE_QUEUE_WAITING'), 0, 1_000_000) ?? DEFAULT_QUEUE.waiting,
@@ -122,12 +125,30 @@ function integer(name: string, text: string | undefined, low: number, high: numb
 /** `https://a.example, http://10.0.0.5:8000` → origins. Throws for an item that is not an http(s) origin. */
 export function parseOrigins(text: string | undefined): ReadonlySet<string> {
   const origins = new Set<string>();
-  for (const item of text?.split(/[\s,]+/).filter((part) => part !== '') ?? []) {
+  for (const item of itemsOf(text)) {
     if (!URL.canParse(item) || !/^https?:$/.test(new URL(item).protocol))
       throw new Error(`BLOCKHOUSE_ALLOWED_ORIGINS contains ${JSON.stringify(item)}, which is not an origin such as https://host:port.`);
     origins.add(new URL(item).origin);
   }
   return origins;
+}
+
+/** As `parseOrigins`, but for origins alone: a path would look as if it narrowed what is allowed, and a pattern fits no page. */
+export function parseWebOrigins(text: string | undefined): ReadonlySet<string> {
+  const origins = new Set<string>();
+  for (const item of itemsOf(text)) {
+    const origin = URL.canParse(item) ? new URL(item).origin : '';
+    if (!/^https?:/.test(origin) || new URL(item).href !== `${origin}/` || origin.includes('*'))
+      throw new Error(
+        `BLOCKHOUSE_WEB_ORIGINS contains ${JSON.stringify(item)}, which is not the origin of a web page. Write http or https, the host and the port, without a path or a pattern: https://app.example, http://localhost:5173.`,
+      );
+    origins.add(origin);
+  }
+  return origins;
+}
+
+function itemsOf(text: string | undefined): readonly string[] {
+  return text?.split(/[\s,]+/).filter((part) => part !== '') ?? [];
 }
 
 function isLoopback(host: string): boolean {

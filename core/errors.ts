@@ -78,7 +78,7 @@ export const ERROR_TABLE = {
     meaning: "The provider's rate limit is reached. Retry-After is the provider's value, if it sent one.",
   },
   KEY_CAP_REACHED: { status: 429, retryable: false, meaning: 'The key has spent what it may spend in a day; Retry-After says when the next one begins.' },
-  HEADERS_TOO_LARGE: { status: 431, retryable: false, meaning: 'The request headers are larger than 16 KiB.' },
+  HEADERS_TOO_LARGE: { status: 431, retryable: false, meaning: 'The request headers are larger than 32 KiB.' },
   CANCELLED: {
     status: 499,
     retryable: false,

@@ -16,10 +16,10 @@ export {
   type ErrorCode,
   type ErrorDetail,
   type ErrorExtras,
-  type ProviderFault,
   errorBody,
   internalError,
   invalidRequest,
+  type ProviderFault,
   toBlockhouseError,
 } from './errors.ts';
 export { offAbort, onAbort } from './gateway/abort.ts';
@@ -40,7 +40,9 @@ export {
   type SettingsSpec,
   secretsOf,
 } from './gateway/settings.ts';
+export { type ShownPiece, ShownPieces, streamOptionsOf } from './gateway/shown-pieces.ts';
 export { ChatStream, type ChatStreamEvent } from './gateway/stream.ts';
+export type { TokenCount } from './gateway/token-count.ts';
 export { holdsMoreThan, isObject, type JsonObject, type JsonValue, MAX_JSON_VALUES, parseJson, tryParseJson } from './json.ts';
 export { toJsonText } from './json-text.ts';
 export { KeyStore } from './keys/key-store.ts';
@@ -57,6 +59,7 @@ export type {
   ForwardedRequest,
   ReportedUsage,
   StreamSink,
+  TokenCountCall,
   UpstreamTimeouts,
 } from './ports.ts';
 export { ReusedTimer } from './reused-timer.ts';

@@ -95,6 +95,12 @@ export interface ForwardCall extends AdapterCall {
   };
 }
 
+/** What a count of tokens gets in addition. */
+export interface TokenCountCall extends AdapterCall {
+  readonly model: string;
+  readonly prompt: Prompt;
+}
+
 /** One provider. Everything is data except the calls `chat`, `listModels` and `verify`. */
 export interface Adapter {
   /** The id that requests use, such as `openai`. */
@@ -132,6 +138,8 @@ export interface Adapter {
   contextTokens?(call: AdapterCall, model: string): Promise<number | undefined>;
   /** Makes one attempt. Rejects with a BlockhouseError whose `retryable` and `mayHaveRun` describe this attempt. */
   chat(call: ChatCall): Promise<void>;
+  /** Counts the tokens of a prompt without an inference. Absent if the provider can't. Rejects with a BlockhouseError. */
+  countTokens?(call: TokenCountCall): Promise<number>;
   /** The path of the protocol that the provider speaks as it is configured, such as `/v1/messages`; undefined if it is none that clients speak. */
   protocol?(settings: ResolvedSettings): string | undefined;
   /** Makes one attempt at a request in the provider's own protocol. Rejects as `chat` does. */
@@ -158,7 +166,10 @@ export interface Adapter {
 /** A part of an answer in its order, for a reader that wants more than the text. Ids of calls are unique in the answer. */
 export type AnswerPiece = Extract<ChatEvent, { readonly type: 'text' | 'reasoning' | 'toolCallStart' | 'toolCallDelta' | 'toolCall' }>;
 
-/** Where a streamed answer goes. `start` is called exactly once and first, then `content`. */
+/**
+ * Where a streamed answer goes. `start` is called first, then `content`. A sink that is not `opened` after that has shown nothing; if the attempt fails,
+ * `start` comes again with the next one.
+ */
 export interface StreamSink {
   /** The answer begins. `warnings` gives what was left out of the request. */
   start(start: ChatStart, warnings?: () => readonly Warning[]): void;

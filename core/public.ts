@@ -11,7 +11,9 @@ export type { EgressRule } from './gateway/egress.ts';
 export type { Prompt, PromptOptions, PromptToolResult, Turn } from './gateway/prompt.ts';
 export type { QueueLimits } from './gateway/queue.ts';
 export type { Environment, ResolvedSettings, SettingSpec, SettingsSpec } from './gateway/settings.ts';
+export type { ShownPiece } from './gateway/shown-pieces.ts';
 export type { ChatStream, ChatStreamEvent } from './gateway/stream.ts';
+export type { TokenCount } from './gateway/token-count.ts';
 export type {
   Adapter,
   AdapterCall,
@@ -22,6 +24,7 @@ export type {
   ForwardedRequest,
   ReportedUsage,
   StreamSink,
+  TokenCountCall,
   UpstreamTimeouts,
 } from './ports.ts';
 export { type Core, type CoreOptions, createCore } from './runtime.ts';
@@ -66,6 +69,7 @@ export type {
   RestoreArchive,
   SetHalt,
   StopReason,
+  StreamOptions,
   SystemMessage,
   Tool,
   ToolCall,

@@ -12,7 +12,9 @@ import { Gateway } from './gateway/gateway.ts';
 import type { QueueLimits } from './gateway/queue.ts';
 import { RETRY_LIMIT } from './gateway/retry.ts';
 import type { Environment } from './gateway/settings.ts';
+import { streamOptionsOf } from './gateway/shown-pieces.ts';
 import { ChatStream } from './gateway/stream.ts';
+import type { TokenCount } from './gateway/token-count.ts';
 import { KeyStore } from './keys/key-store.ts';
 import type { Accounts } from './keys/named-key.ts';
 import type { Adapter, ForwardedRequest, StreamSink, UpstreamTimeouts } from './ports.ts';
@@ -104,10 +106,15 @@ export interface Core {
   verify(id: string, body?: VerifyRequest, options?: CallOptions): Promise<VerifyResult>;
   /** Sends messages to a model and resolves with its whole answer. Rejects with a BlockhouseError. The request is checked at run time. */
   chat(request: ChatRequest, options?: CallOptions): Promise<ChatResponse>;
-  /** Sends messages to a model and returns its answer as a stream of events, which ends with one `done` or throws. Leaving the loop aborts the request. */
+  /**
+   * Sends messages to a model and returns its answer as a stream of events, which ends with one `done` or throws. Leaving the loop aborts the request.
+   * With `stream: {reasoning: true, toolDeltas: true}` in the request, the events also show the reasoning, and tool calls while they are written.
+   */
   stream(request: ChatRequest, options?: CallOptions): ChatStream;
   /** Like `stream`, for a transport that has its own back-pressure. */
   pipe(request: unknown, sink: StreamSink, options?: CallOptions): Promise<ChatDone>;
+  /** The tokens of a chat request before it is sent, without an inference: as the provider counts them, or estimated. */
+  countTokens(request: ChatRequest, options?: CallOptions): Promise<TokenCount>;
   /** True if the provider speaks the protocol of this path (`/v1/messages`) itself, as it is configured now. */
   speaks(adapter: string, path: string): boolean;
   /** For a transport: sends a request on in the provider's own protocol, and its answer to `target` as it comes. */
@@ -189,8 +196,9 @@ export function createCore(options: CoreOptions): Core {
       return session?.accounts;
     },
     chat: (request, call) => gateway.chat(request, call),
-    stream: (request, call) => new ChatStream((sink, signal) => gateway.pipe(request, sink, { ...call, signal }), call?.signal),
+    stream: (request, call) => new ChatStream((sink, signal) => gateway.pipe(request, sink, { ...call, signal }), call?.signal, streamOptionsOf(request)),
     pipe: (request, sink, call) => gateway.pipe(request, sink, call),
+    countTokens: (request, call) => gateway.countTokens(request, call),
     speaks: (adapter, path) => gateway.speaks(adapter, path),
     forward: (adapter, model, request, target, call) => gateway.forward(adapter, model, request, target, call),
     newRequestId,

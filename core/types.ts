@@ -856,6 +856,11 @@ export interface ChatDone {
   readonly warnings?: readonly Warning[];
 }
 
+/** Data of the SSE event `reasoning`. */
+export interface ChatReasoning {
+  readonly text: string;
+}
+
 /** The body of POST `/v1/chat`. */
 export interface ChatRequest {
   /** Adapter id */
@@ -863,8 +868,8 @@ export interface ChatRequest {
   /** Model id of the provider: at most 2048 characters of printable ASCII without spaces, and no . or .. between slashes */
   readonly model: string;
   readonly messages: readonly Message[];
-  /** True to get the answer as server-sent events */
-  readonly stream?: boolean;
+  /** True to get the answer as server-sent events. An object to get further events as well: reasoning, and the pieces of tool calls */
+  readonly stream?: boolean | StreamOptions;
   /** Settings for this request. They override auth.json, the environment and the defaults */
   readonly config?: ChatConfig;
   readonly tools?: readonly (Tool | NestedTool)[];
@@ -896,6 +901,24 @@ export interface ChatResponse {
 export interface ChatStart {
   readonly provider: string;
   readonly model: string;
+}
+
+/** Data of the SSE event `toolCallDelta`. */
+export interface ChatToolCallDelta {
+  /** The index of its toolCallStart */
+  readonly index: number;
+  /** The next piece of the arguments; together, the pieces of a call are JSON */
+  readonly text: string;
+}
+
+/** Data of the SSE event `toolCallStart`. */
+export interface ChatToolCallStart {
+  /** Counts the tool calls of the answer from 0 */
+  readonly index: number;
+  /** The id that the call has in toolCalls of the event done */
+  readonly id: string;
+  /** Name of the tool */
+  readonly name: string;
 }
 
 /** A part of a message. Which fields belong to which type: docs/http.md. `core/gateway/parts.ts` refuses the others. */
@@ -990,6 +1013,14 @@ export interface Reasoning {
 
 /** Why an answer ended. `unknown` if the provider gave no reason that Blockhouse knows. */
 export type StopReason = 'end_turn' | 'max_tokens' | 'stop_sequence' | 'tool_use' | 'content_filter' | 'refusal' | 'unknown';
+
+/** What a stream shows besides the text of the answer. */
+export interface StreamOptions {
+  /** True for the events reasoning: the text of the reasoning, where the provider shows it */
+  readonly reasoning?: boolean;
+  /** True for the events toolCallStart and toolCallDelta: tool calls while they are written */
+  readonly toolDeltas?: boolean;
+}
 
 /** A tool that the model may call. */
 export interface Tool {

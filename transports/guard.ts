@@ -7,7 +7,12 @@ import { BlockhouseError, invalidRequest, isLoopbackHost } from '../core/index.t
 export interface GuardOptions {
   /** True when the server listens beyond loopback. Clients then use host names that the server can't know, so `Host` is not compared. */
   readonly allowRemote: boolean;
+  /** The origin of another site whose page may send this request. */
+  readonly webOrigin?: string | undefined;
 }
+
+const FOREIGN_PAGE =
+  'Requests from web pages of other sites are refused. To let the pages of an origin call /v1, add it to BLOCKHOUSE_WEB_ORIGINS and restart the server.';
 
 /**
  * Throws FORBIDDEN_ORIGIN for a request from a page of another site, or under a host name that was rebound to 127.0.0.1.
@@ -28,12 +33,11 @@ export function assertOwnHost(req: IncomingMessage, options: GuardOptions): void
     );
   }
   const { origin } = req.headers;
-  if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`) {
-    throw new BlockhouseError('FORBIDDEN_ORIGIN', 'Requests from web pages of other sites are refused.');
+  if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}` && origin !== options.webOrigin) {
+    throw new BlockhouseError('FORBIDDEN_ORIGIN', FOREIGN_PAGE);
   }
   const site = req.headers['sec-fetch-site'];
-  if (origin === undefined && (site === 'cross-site' || site === 'same-site'))
-    throw new BlockhouseError('FORBIDDEN_ORIGIN', 'Requests from web pages of other sites are refused.');
+  if (origin === undefined && (site === 'cross-site' || site === 'same-site')) throw new BlockhouseError('FORBIDDEN_ORIGIN', FOREIGN_PAGE);
 }
 
 const MAX_URL_CHARACTERS = 8 * 1024;

@@ -6,7 +6,7 @@ import { asArray } from '../read.ts';
 import { readError } from './errors.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
 import { MESSAGES } from './protocol.ts';
-import { buildRequest, VERSION_SUFFIX } from './request.ts';
+import { buildRequest, tokenQuestion, VERSION_SUFFIX } from './request.ts';
 import { readAnswer } from './response.ts';
 import { AnthropicDecoder } from './stream.ts';
 
@@ -49,6 +49,7 @@ export function createAnthropic(): Adapter {
     authorize: (_request, settings) => ({ 'anthropic-version': API_VERSION, ...keyHeader(settings) }),
     protocol: () => MESSAGES,
     buildChat: buildRequest,
+    countTokens: tokenQuestion,
     readAnswer,
     createDecoder: (context) => new AnthropicDecoder(context),
     readError,

@@ -4,7 +4,7 @@ import { joinURL } from '../base-url.ts';
 import { CLAUDE_ID, takesTemperature } from '../claude.ts';
 import { JSON_ONLY } from '../claude-thinking.ts';
 import { type AssistantTurn, type MergedTurn, mergeTurns } from '../merge-turns.ts';
-import type { ChatContext, WireRequest } from '../provider.ts';
+import type { ChatContext, TokenQuestion, WireRequest } from '../provider.ts';
 import { idMapper, objectSchema } from '../tools.ts';
 import { dropExtraMarks, markForCaching, setMarks } from './caching.ts';
 import { type CacheMarks, toBlocks } from './content.ts';
@@ -37,6 +37,16 @@ export function buildRequest(context: ChatContext): WireRequest {
   if (prompt.cacheControl) markForCaching(body);
   if (marks.length > 0) dropExtraMarks(body);
   return { url: joinURL(settings.values['baseURL'] ?? '', '/v1/messages', VERSION_SUFFIX), body, stream, warnings };
+}
+
+/** A POST to `/v1/messages/count_tokens`, which takes only what has tokens. */
+export function tokenQuestion({ model, prompt, settings }: ChatContext): TokenQuestion {
+  const { system, messages, tools, tool_choice, thinking } = translate(model, prompt).body;
+  return {
+    url: joinURL(settings.values['baseURL'] ?? '', '/v1/messages/count_tokens', VERSION_SUFFIX),
+    body: { model, system, messages, tools, tool_choice, thinking },
+    countIn: (answer) => answer['input_tokens'],
+  };
 }
 
 /** The request without its cache marks. Those move from request to request, so a thinking block is not bound to them. */

@@ -8,7 +8,7 @@ import { controlURL, endpointProblem, regionOf, trustedOrigins } from './endpoin
 import { readError } from './errors.ts';
 import { DEFAULT_MODEL, MODELS } from './models.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
-import { buildRequest } from './request.ts';
+import { buildRequest, tokenQuestion } from './request.ts';
 import { readAnswer } from './response.ts';
 import { BedrockDecoder } from './stream.ts';
 
@@ -31,6 +31,7 @@ export function createBedrock(authorizer = new Authorizer()): Adapter {
     missingCredential: (settings) => keyProblem(settings) ?? endpointProblem(settings),
     authorize: (request, settings) => authorizer.authorize(request, settings),
     buildChat: buildRequest,
+    countTokens: tokenQuestion,
     readAnswer,
     createDecoder: (context) => new BedrockDecoder(context),
     readError,
@@ -42,6 +43,7 @@ export function createBedrock(authorizer = new Authorizer()): Adapter {
   return {
     ...adapter,
     chat: (call) => withCredential(authorizer, call, adapter.chat),
+    countTokens: (call) => withCredential(authorizer, call, (completed) => adapter.countTokens?.(completed) ?? Promise.resolve(0)),
     verify: (call) => withCredential(authorizer, call, adapter.verify),
     probe: (call) => withCredential(authorizer, call, async () => undefined),
     close: () => {

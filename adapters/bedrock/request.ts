@@ -4,7 +4,7 @@ import type { Prompt, PromptToolResult, Warning } from '../../core/index.ts';
 import { CLAUDE_ID } from '../claude.ts';
 import { JSON_ONLY } from '../claude-thinking.ts';
 import { type MergedTurn, mergeTurns } from '../merge-turns.ts';
-import type { ChatContext, WireRequest } from '../provider.ts';
+import type { ChatContext, TokenQuestion, WireRequest } from '../provider.ts';
 import { idMapper, objectSchema } from '../tools.ts';
 import { stateIn } from '../turn-state.ts';
 import { addCachePoints } from './caching.ts';
@@ -35,6 +35,16 @@ export function buildRequest(context: ChatContext): WireRequest {
     body,
     stream,
     warnings,
+  };
+}
+
+/** A POST to `/model/{id}/count-tokens`. Bedrock refuses it for many models. */
+export function tokenQuestion({ model, prompt, settings }: ChatContext): TokenQuestion {
+  const { messages, system, toolConfig } = translate(model, prompt).body;
+  return {
+    url: runtimeURL(settings, `/model/${encodeSegment(model)}/count-tokens`),
+    body: { input: { converse: { messages, system, toolConfig } } },
+    countIn: (answer) => answer['inputTokens'],
   };
 }
 

@@ -2,8 +2,8 @@
 import { type ContentPart, invalidRequest } from '../../core/index.ts';
 import type { GooglePart } from './schema.ts';
 
-/** Gemini fetches files only from its own store, Google's clouds and YouTube. */
-const OWN_FILES = /^(?:gs:\/\/|https:\/\/(?:generativelanguage\.googleapis\.com|storage\.googleapis\.com|(?:www\.)?youtube\.com|youtu\.be)\/)/;
+/** Gemini fetches files only from its own store, Google's cloud storage and YouTube. */
+const OWN_FILES = /^https:\/\/(?:generativelanguage\.googleapis\.com|storage\.googleapis\.com|(?:www\.)?youtube\.com|youtu\.be)\//;
 
 /** Throws INVALID_REQUEST for a URL that Gemini can't fetch. Reasoning is left out: Gemini takes its own back by signatures. */
 export function toGoogleParts(parts: readonly ContentPart[]): GooglePart[] {

@@ -4,7 +4,7 @@ import { joinURL } from '../base-url.ts';
 import { defineAdapter } from '../define.ts';
 import { readError } from './errors.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
-import { buildRequest, VERSION_SUFFIX } from './request.ts';
+import { buildRequest, tokenQuestion, VERSION_SUFFIX } from './request.ts';
 import { readAnswer } from './response.ts';
 import { GoogleDecoder } from './stream.ts';
 
@@ -42,6 +42,7 @@ export function createGoogle(): Adapter {
     missingCredential,
     authorize: (_request, settings) => authorize(settings),
     buildChat: buildRequest,
+    countTokens: tokenQuestion,
     readAnswer,
     createDecoder: ({ model }) => new GoogleDecoder(model),
     readError,

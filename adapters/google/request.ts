@@ -5,7 +5,7 @@
 import type { Prompt, PromptToolResult, Tool, ToolCall, Warning } from '../../core/index.ts';
 import { joinURL } from '../base-url.ts';
 import { type AssistantTurn, type MergedTurn, mergeTurns } from '../merge-turns.ts';
-import type { ChatContext, WireRequest } from '../provider.ts';
+import type { ChatContext, TokenQuestion, WireRequest } from '../provider.ts';
 import { asString, metadataOf } from '../read.ts';
 import { objectSchema } from '../tools.ts';
 import { toGoogleParts } from './content.ts';
@@ -51,6 +51,17 @@ export function buildRequest({ model, prompt, settings, stream }: ChatContext): 
     body,
     stream,
     warnings: [...warnings, ...declared.warnings, ...generation.warnings, ...cacheWarnings(prompt)],
+  };
+}
+
+/** A POST to `models/{id}:countTokens`. */
+export function tokenQuestion(context: ChatContext): TokenQuestion {
+  const { url, body } = buildRequest({ ...context, stream: false });
+  const { generationConfig: _counted, ...request } = body as GoogleRequest;
+  return {
+    url: new URL(url.href.replace(/:generateContent$/, ':countTokens')),
+    body: { generateContentRequest: { model: decodeURIComponent(modelPath(bareModel(context.model))), ...request } },
+    countIn: (answer) => answer['totalTokens'],
   };
 }
 

@@ -12,7 +12,11 @@ const AUDIO_FORMATS = new Map<string, 'wav' | 'mp3'>([
 
 /** For `/responses`. Throws INVALID_REQUEST for an audio. */
 export function toInputParts(parts: readonly ContentPart[]): InputPart[] {
-  return parts.map(toInputPart);
+  return parts.filter(saysSomething).map(toInputPart);
+}
+
+function saysSomething({ type, text }: ContentPart): boolean {
+  return type !== 'text' || text !== '';
 }
 
 function toInputPart(part: ContentPart): InputPart {
@@ -37,7 +41,7 @@ export function toOutput(result: PromptToolResult): string | InputPart[] {
 
 /** For `/chat/completions`. Throws INVALID_REQUEST for a part that the endpoint does not take. */
 export function toChatParts(parts: readonly ContentPart[]): ChatPart[] {
-  return parts.map(toChatPart);
+  return parts.filter(saysSomething).map(toChatPart);
 }
 
 function toChatPart(part: ContentPart): ChatPart {

@@ -9,12 +9,14 @@ import { BlockhouseError } from '../errors.ts';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../json.ts';
 import type { AnswerPiece, ChatEvent, ReportedUsage } from '../ports.ts';
 import type { ChatDone, StopReason, ToolCall, Usage, Warning } from '../schemas/chat.ts';
-import { estimateTokens, TokenEstimate } from '../tokens.ts';
+import { TokenEstimate } from '../tokens.ts';
 import type { Writable } from '../writable.ts';
 import type { Prompt } from './prompt.ts';
+import { promptTokens } from './prompt-tokens.ts';
 
 const FURTHER_COUNTS = ['cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const;
 const COUNTS = ['inputTokens', 'outputTokens', ...FURTHER_COUNTS] as const;
+type WholeCall = Extract<ChatEvent, { readonly type: 'toolCall' }>;
 type Counts = { -readonly [K in keyof ReportedUsage]: ReportedUsage[K] };
 
 /** Collects the events of one attempt. `totalTokens` is the sum; a usage that the provider did not report is marked `estimated`. */
@@ -30,7 +32,7 @@ export class Accumulator {
   #stopReason: StopReason | undefined;
   /** bounded-depth: where the answer nests too deep. */
   #tooDeep: string | undefined;
-  /** Of the text. */
+  /** Of the text, the reasoning and the calls, finished or not. */
   readonly #written = new TokenEstimate();
   /** What it was when the provider last reported outputTokens. */
   #writtenWhenReported = 0;
@@ -39,13 +41,8 @@ export class Accumulator {
   addPieces(events: readonly ChatEvent[]): AnswerPiece[] {
     const pieces: AnswerPiece[] = [];
     for (const event of events) {
-      const calls = this.#toolCalls.length;
-      if (event.type === 'toolCallStart') pieces.push({ ...event, id: this.#startedId(event.index, event.id) });
-      else if (event.type === 'toolCallDelta') pieces.push(event);
-      else if (event.type === 'reasoning' && event.text !== '') pieces.push(event);
-      else if (this.add([event]).length > 0 && event.type === 'text') pieces.push(event);
-      const toolCall = this.#toolCalls[calls];
-      if (event.type === 'toolCall' && toolCall !== undefined) pieces.push({ ...event, toolCall });
+      const piece = this.#take(event);
+      if (piece !== undefined) pieces.push(piece.type === 'toolCallStart' ? { ...piece, id: this.#startedId(piece.index, piece.id) } : piece);
     }
     return pieces;
   }
@@ -54,32 +51,42 @@ export class Accumulator {
   add(events: readonly ChatEvent[]): string[] {
     const fragments: string[] = [];
     for (const event of events) {
-      switch (event.type) {
-        case 'text':
-          if (event.text === '') break;
-          fragments.push(event.text);
-          this.#written.add(event.text);
-          break;
-        case 'toolCall':
-          this.#takeCall(event.toolCall, event.index);
-          break;
-        case 'usage':
-          for (const name of COUNTS) this.#usage[name] = event.usage[name] ?? this.#usage[name];
-          if (event.usage.outputTokens !== undefined) this.#writtenWhenReported = this.#written.tokens;
-          break;
-        case 'providerMetadata':
-          if (this.#isTooDeep(event.providerMetadata, 'providerMetadata')) break;
-          this.#providerMetadata = { ...this.#providerMetadata, ...event.providerMetadata };
-          break;
-        case 'warning':
-          this.#warnings.push(event.warning);
-          break;
-        case 'stop':
-          this.#stopReason = event.stopReason;
-          break;
-      }
+      const piece = this.#take(event);
+      if (piece?.type === 'text') fragments.push(piece.text);
     }
     return fragments;
+  }
+
+  /** The part of the answer that an event is; undefined for one that is none. */
+  #take(event: ChatEvent): AnswerPiece | undefined {
+    switch (event.type) {
+      case 'text':
+      case 'reasoning':
+        if (event.text === '') return undefined;
+        this.#written.add(event.text);
+        return event;
+      case 'toolCallStart':
+        this.#written.add(event.name);
+        return event;
+      case 'toolCallDelta':
+        this.#written.add(event.text);
+        return event;
+      case 'toolCall':
+        return this.#takeCall(event);
+      case 'usage':
+        for (const name of COUNTS) this.#usage[name] = event.usage[name] ?? this.#usage[name];
+        if (event.usage.outputTokens !== undefined) this.#writtenWhenReported = this.#written.tokens;
+        return undefined;
+      case 'providerMetadata':
+        if (!this.#isTooDeep(event.providerMetadata, 'providerMetadata')) this.#providerMetadata = { ...this.#providerMetadata, ...event.providerMetadata };
+        return undefined;
+      case 'warning':
+        this.#warnings.push(event.warning);
+        return undefined;
+      case 'stop':
+        this.#stopReason = event.stopReason;
+        return undefined;
+    }
   }
 
   /**
@@ -108,12 +115,12 @@ export class Accumulator {
   }
 
   /**
-   * What a failed attempt has used so far, since the provider bills it all the same; undefined when nothing is known of it. Text that came after the last
+   * What a failed attempt has used so far, since the provider bills it all the same; undefined when nothing is known of it. What came after the last
    * report is estimated and added.
    */
   usageSoFar(prompt: Prompt): Usage | undefined {
     const { outputTokens } = this.#usage;
-    if (this.#written.tokens === 0 && this.#toolCalls.length === 0 && COUNTS.every((name) => this.#usage[name] === undefined)) return undefined;
+    if (this.#written.tokens === 0 && COUNTS.every((name) => this.#usage[name] === undefined)) return undefined;
     const usage = this.#finishUsage(prompt);
     const uncounted = outputTokens === undefined ? 0 : this.#written.tokens - this.#writtenWhenReported;
     return uncounted === 0 ? usage : addUsage(usage, { inputTokens: 0, outputTokens: uncounted, totalTokens: uncounted, estimated: true });
@@ -127,12 +134,16 @@ export class Accumulator {
     return unique;
   }
 
-  #takeCall(call: ToolCall, index: number | undefined): void {
-    if (this.#isTooDeep(call.arguments, 'the arguments of a tool call')) return;
-    if (this.#isTooDeep(call.providerMetadata, 'the providerMetadata of a tool call')) return;
-    const started = index === undefined ? undefined : this.#started?.get(index);
-    const id = started ?? this.#uniqueId(call.id);
-    this.#toolCalls.push(id === call.id ? call : { ...call, id });
+  /** Undefined for a call that nests too deep. */
+  #takeCall(event: WholeCall): WholeCall | undefined {
+    const { toolCall: call, index } = event;
+    if (this.#isTooDeep(call.arguments, 'the arguments of a tool call')) return undefined;
+    if (this.#isTooDeep(call.providerMetadata, 'the providerMetadata of a tool call')) return undefined;
+    if (index === undefined) this.#written.add(call.name).add(JSON.stringify(call.arguments)); // else its pieces have been counted
+    const id = (index === undefined ? undefined : this.#started?.get(index)) ?? this.#uniqueId(call.id);
+    const toolCall = id === call.id ? call : { ...call, id };
+    this.#toolCalls.push(toolCall);
+    return toolCall === call ? event : { ...event, toolCall };
   }
 
   /** bounded-depth. */
@@ -153,7 +164,7 @@ export class Accumulator {
   #finishUsage(prompt: Prompt): Usage {
     const { inputTokens, outputTokens } = this.#usage;
     const input = inputTokens ?? promptTokens(prompt);
-    const output = outputTokens ?? this.#written.tokens + estimateTokens(JSON.stringify(this.#toolCalls).slice(1, -1));
+    const output = outputTokens ?? this.#written.tokens;
     const usage: Writable<Usage> = { inputTokens: input, outputTokens: output, totalTokens: input + output };
     for (const name of FURTHER_COUNTS) {
       const count = this.#usage[name];
@@ -176,13 +187,4 @@ export function addUsage(a: Usage, b: Usage): Usage {
     if (b[key] !== undefined) sum[key] = (a[key] ?? 0) + b[key];
   }
   return b.estimated === true ? { ...sum, estimated: true } : sum;
-}
-
-function promptTokens({ system = '', turns, tools }: Prompt): number {
-  const sum = new TokenEstimate().add(system);
-  for (const turn of turns) {
-    if (turn.role === 'tool') for (const { content } of turn.results) sum.add(content);
-    else sum.add(turn.text);
-  }
-  return (tools.length > 0 ? sum.add(JSON.stringify(tools)) : sum).tokens;
 }

@@ -27,6 +27,7 @@ import { AdapterRegistry, adapterInfo } from './registry.ts';
 import type { Environment } from './settings.ts';
 import { shownSettings } from './shown-settings.ts';
 import { promptFor } from './support.ts';
+import { countTokens, type TokenCount } from './token-count.ts';
 
 /** What a gateway works with. */
 export interface GatewayOptions {
@@ -180,6 +181,14 @@ export class Gateway {
       if (toBlockhouseError(error).code === 'INTERNAL_ERROR') throw error;
       return undefined;
     }
+  }
+
+  /** The tokens of a chat request, without an inference. Rejects with a BlockhouseError. */
+  async countTokens(request: unknown, { signal = never() }: CallOptions = {}): Promise<TokenCount> {
+    this.#checkChat(request);
+    const adapter = this.#registry.inBody(request.adapter, 'adapter');
+    const prompt = promptFor(request, adapter);
+    return countTokens(adapter, () => this.#configuredCall(adapter, request.config, signal), request.model, prompt);
   }
 
   /** Probes credentials or reachability without an inference. A failed probe is an answer with `ok: false` and not an error. */

@@ -1,4 +1,7 @@
 // The parts of a message: which fields belong to which type, and the text in them. Pure: no I/O.
+//
+// as-written: The text parts of an assistant are joined without anything between them, because together they are what the model wrote. Those of other
+//   roles are separate texts, so each has a line of its own.
 import { invalidRequest } from '../errors.ts';
 import type { ContentPart } from '../types.ts';
 
@@ -16,6 +19,7 @@ const FIELDS: Readonly<Record<ContentPart['type'], readonly Field[]>> = {
   reasoning: ['text'],
 };
 const EVERYWHERE: readonly Field[] = ['cache', 'providerMetadata'];
+const WEB_ADDRESS = /^https?:\/\/[^\s/?#]/i;
 /** Exactly one of these is required. */
 const SOURCES: Readonly<Record<ContentPart['type'], readonly Field[]>> = {
   text: ['text'],
@@ -25,17 +29,25 @@ const SOURCES: Readonly<Record<ContentPart['type'], readonly Field[]>> = {
   reasoning: ['text'],
 };
 
-/** The text of a content: its text parts, a line for each. */
-export function textOf(content: Content | undefined): string {
+/** The text of a content, for providers that take no parts (as-written). */
+export function textOf(content: Content | undefined, role: string): string {
   if (content === undefined || typeof content === 'string') return content ?? '';
-  return content.flatMap(({ type, text }) => (type === 'text' && text !== undefined && text !== '' ? [text] : [])).join('\n');
+  return textsIn(content).join(role === 'assistant' ? '' : '\n');
 }
 
-/** The parts of a content; undefined if its text says everything. Throws INVALID_REQUEST naming the field of a part that is wrong. */
+/**
+ * The parts of a content; undefined if one text says everything. Several texts of a tool are one text, because most providers take no parts there. Throws
+ * INVALID_REQUEST naming the field of a part that is wrong.
+ */
 export function partsOf(content: Content | undefined, role: string, path: string): readonly ContentPart[] | undefined {
   if (content === undefined || typeof content === 'string') return undefined;
   for (const [index, part] of content.entries()) assertPart(part, role, `${path}[${index}]`);
-  return content.some(({ type, cache, providerMetadata }) => type !== 'text' || cache !== undefined || providerMetadata !== undefined) ? content : undefined;
+  const isMore = content.some(({ type, cache, providerMetadata }) => type !== 'text' || cache !== undefined || providerMetadata !== undefined);
+  return isMore || (role !== 'tool' && textsIn(content).length > 1) ? content : undefined;
+}
+
+function textsIn(content: readonly ContentPart[]): string[] {
+  return content.flatMap(({ type, text }) => (type === 'text' && text !== undefined && text !== '' ? [text] : []));
 }
 
 function assertPart(part: ContentPart, role: string, path: string): void {
@@ -51,5 +63,6 @@ function assertPart(part: ContentPart, role: string, path: string): void {
   if (sources.filter((name) => part[name] !== undefined).length !== 1) {
     throw invalidRequest(path, sources.length === 1 ? `needs ${sources[0]}` : `needs exactly one of ${sources.join(', ')}`);
   }
+  if (part.url !== undefined && !WEB_ADDRESS.test(part.url)) throw invalidRequest(`${path}.url`, 'must be an http or https URL');
   if (part.data !== undefined && part.mediaType === undefined) throw invalidRequest(`${path}.mediaType`, 'is required beside data');
 }

@@ -124,7 +124,7 @@ export function toPrompt(request: ChatRequest): Prompt {
     }
     if (message.role === 'system') {
       if (isBlank(message.content)) continue;
-      system.push(textOf(message.content));
+      system.push(textOf(message.content, message.role));
       if (typeof message.content === 'object') systemCache = message.content.findLast(({ cache }) => cache !== undefined)?.cache ?? systemCache;
       continue;
     }
@@ -168,7 +168,8 @@ function optionsOf({ config, toolChoice, tools }: ChatRequest): PromptOptions | 
 
 function userTurn({ content, role }: CheckedMessage, path: string): UserTurn {
   const parts = partsOf(content, role, `${path}.content`);
-  return parts === undefined ? { role: 'user', text: textOf(content) } : { role: 'user', text: textOf(content), parts };
+  const text = textOf(content, role);
+  return parts === undefined ? { role: 'user', text } : { role: 'user', text, parts };
 }
 
 /** One turn that says what several say. */
@@ -227,7 +228,7 @@ class PendingCalls {
     });
     this.#renamed = renamed;
     const parts = partsOf(message.content, message.role, `${path}.content`);
-    const text = isBlank(message.content) ? '' : textOf(message.content);
+    const text = isBlank(message.content) ? '' : textOf(message.content, message.role);
     turns.push({ role: 'assistant', text, ...(parts !== undefined && { parts }), toolCalls, providerMetadata: message.providerMetadata });
     this.#calls = toolCalls;
     this.#path = path;
@@ -244,7 +245,7 @@ class PendingCalls {
       this.#results.set(call.id, {
         toolCallId: call.id,
         toolName: call.name,
-        content: textOf(result.content),
+        content: textOf(result.content, 'tool'),
         isError: result.isError ?? false,
         ...(parts !== undefined && { parts }),
       });

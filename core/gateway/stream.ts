@@ -2,14 +2,15 @@
 //
 // as-fast-as-asked: The provider is read only as fast as the loop asks for events.
 // leaving-aborts: Leaving the loop early aborts the request.
-import type { StreamSink } from '../ports.ts';
-import type { ChatDone, ChatStart } from '../types.ts';
+import type { AnswerPiece, StreamSink } from '../ports.ts';
+import type { ChatDone, ChatStart, StreamOptions } from '../types.ts';
+import { type ShownPiece, ShownPieces } from './shown-pieces.ts';
 
-/** One event of an answer. Events come in the order `start`, any number of `content`, `done`. */
-export type ChatStreamEvent =
-  | ({ readonly type: 'start' } & ChatStart)
-  | { readonly type: 'content'; readonly text: string }
-  | ({ readonly type: 'done' } & ChatDone);
+/**
+ * One event of an answer. Events come in the order `start`, any number of `content`, `done`. `reasoning`, `toolCallStart` and `toolCallDelta` come among
+ * the `content`, if the request's `stream` asks for them.
+ */
+export type ChatStreamEvent = ({ readonly type: 'start' } & ChatStart) | ShownPiece | ({ readonly type: 'done' } & ChatDone);
 
 type Run = (sink: StreamSink, signal: AbortSignal) => Promise<ChatDone>;
 
@@ -20,11 +21,13 @@ const HIGH_WATER = 64;
 export class ChatStream implements AsyncIterable<ChatStreamEvent> {
   readonly #run: Run;
   readonly #outer: AbortSignal | undefined;
+  readonly #options: StreamOptions | undefined;
   #used = false;
 
-  constructor(run: Run, signal: AbortSignal | undefined) {
+  constructor(run: Run, signal: AbortSignal | undefined, options?: StreamOptions) {
     this.#run = run;
     this.#outer = signal;
+    this.#options = options;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<ChatStreamEvent, void, undefined> {
@@ -32,7 +35,7 @@ export class ChatStream implements AsyncIterable<ChatStreamEvent> {
     this.#used = true;
     const abort = new AbortController();
     const signal = this.#outer === undefined ? abort.signal : AbortSignal.any([abort.signal, this.#outer]);
-    const buffer = new EventBuffer();
+    const buffer = new EventBuffer(this.#options);
     const ended = this.#run(buffer, signal).then(
       (done) => buffer.end({ type: 'done', ...done }),
       (error: unknown) => buffer.fail(error),
@@ -57,12 +60,26 @@ class EventBuffer implements StreamSink {
   #ended = false;
   #wake: (() => void) | undefined;
   #resume: (() => void) | undefined;
+  /** Held until the next event where some pieces are not shown: until then, a failed attempt can be repeated. */
+  #held: ChatStreamEvent | undefined;
   opened = false;
   readonly opensInMs = Number.POSITIVE_INFINITY;
+  /** Set if the reader wants more than the text. */
+  readonly pieces?: (pieces: readonly AnswerPiece[]) => boolean;
+
+  constructor(options: StreamOptions | undefined) {
+    if (options === undefined) return;
+    const shown = new ShownPieces(options);
+    this.pieces = (pieces) => {
+      for (const piece of shown.of(pieces)) this.#push(piece);
+      return this.#events.length < HIGH_WATER;
+    };
+  }
 
   start(start: ChatStart): void {
-    this.opened = true;
-    this.#push({ type: 'start', ...start });
+    const event: ChatStreamEvent = { type: 'start', ...start };
+    if (this.pieces === undefined) this.#push(event);
+    else this.#held = event;
   }
 
   content(fragments: readonly string[]): boolean {
@@ -105,6 +122,9 @@ class EventBuffer implements StreamSink {
   }
 
   #push(event: ChatStreamEvent): void {
+    if (this.#held !== undefined) this.#events.push(this.#held);
+    this.#held = undefined;
+    this.opened = true;
     this.#events.push(event);
     this.#wake?.();
   }

@@ -179,6 +179,19 @@ export type Tool = types.Tool;
 /** OpenAI's nested form of a tool, accepted as well as the flat one. */
 export const NestedTool = closedObject({ type: { type: 'string', const: 'function' }, function: Tool });
 
+/** What a stream shows besides the text of the answer. */
+export const StreamOptions = {
+  ...closedObject(
+    {
+      reasoning: { type: 'boolean', description: 'True for the events reasoning: the text of the reasoning, where the provider shows it' },
+      toolDeltas: { type: 'boolean', description: 'True for the events toolCallStart and toolCallDelta: tool calls while they are written' },
+    },
+    ['reasoning', 'toolDeltas'],
+  ),
+  description: 'Server-sent events with more than the text',
+} as const;
+export type StreamOptions = types.StreamOptions;
+
 /** The body of POST `/v1/chat`. */
 export const ChatRequest = {
   type: 'object',
@@ -188,7 +201,10 @@ export const ChatRequest = {
     adapter: AdapterId,
     model: ModelId,
     messages: { type: 'array', items: Message, minItems: 1, maxItems: 100_000 },
-    stream: { type: 'boolean', description: 'True to get the answer as server-sent events' },
+    stream: {
+      anyOf: [boolean, StreamOptions],
+      description: 'True to get the answer as server-sent events. An object to get further events as well: reasoning, and the pieces of tool calls',
+    },
     config: ChatConfig,
     tools: { type: 'array', items: { anyOf: [Tool, NestedTool] }, maxItems: 1024 },
     toolChoice: {
@@ -251,6 +267,22 @@ export type ChatStart = types.ChatStart;
 
 /** Data of the SSE event `content`. */
 export const ChatContent = object({ text: string });
+
+/** Data of the SSE event `reasoning`. */
+export const ChatReasoning = object({ text: string });
+
+/** Data of the SSE event `toolCallStart`. */
+export const ChatToolCallStart = object({
+  index: { ...count, description: 'Counts the tool calls of the answer from 0' },
+  id: { type: 'string', description: 'The id that the call has in toolCalls of the event done' },
+  name: { type: 'string', description: 'Name of the tool' },
+});
+
+/** Data of the SSE event `toolCallDelta`. */
+export const ChatToolCallDelta = object({
+  index: { ...count, description: 'The index of its toolCallStart' },
+  text: { type: 'string', description: 'The next piece of the arguments; together, the pieces of a call are JSON' },
+});
 
 /** Data of the SSE event `done`. */
 export const ChatDone = object({ usage: Usage, stopReason, toolCalls, providerMetadata, warnings }, ['toolCalls', 'providerMetadata', 'warnings']);

@@ -48,13 +48,16 @@ export function compile<T = unknown>(schema: object): Validator<T> {
   return Object.assign(check, { prepare: () => void compiled() });
 }
 
+const WEIGHTS: Readonly<Record<string, number>> = { required: 0, additionalProperties: 0.75 };
+
 /**
  * Chooses the fault to report when none of several alternatives matches: the deepest one, because its alternative was probably meant. Among
- * equally deep faults a missing field comes last, because every alternative that was not meant lacks some field.
+ * equally deep faults a missing field comes last, because every alternative that was not meant lacks some field, and an unknown field first, because
+ * its alternative has at least the right type.
  */
 function mostTelling(faults: readonly ErrorObject[]): ErrorObject | undefined {
   const leaves = faults.filter((fault) => fault.keyword !== 'anyOf');
-  const weight = (fault: ErrorObject): number => fault.instancePath.length + (wantsNull(fault) ? -0.5 : fault.keyword === 'required' ? 0 : 0.5);
+  const weight = (fault: ErrorObject): number => fault.instancePath.length + (wantsNull(fault) ? -0.5 : (WEIGHTS[fault.keyword] ?? 0.5));
   return leaves.reduce<ErrorObject | undefined>((best, fault) => (best !== undefined && weight(best) >= weight(fault) ? best : fault), undefined);
 }
 

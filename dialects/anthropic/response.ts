@@ -40,20 +40,16 @@ export function stateFor({ request }: AnswerContext<MessagesEcho>, done: ChatDon
   return request.echo.showsThinking ? packState(done, clientId) : undefined;
 }
 
-/** Throws nothing. */
+/** The whole message. */
 export function toMessage({ pieces, done }: WholeAnswer, context: AnswerContext<MessagesEcho>): object {
   const { names, showsThinking } = context.request.echo;
   const state = stateFor(context, done);
   const lastThought = state === undefined ? -1 : pieces.findLastIndex(({ type }) => type === 'reasoning');
   const content = pieces.flatMap((piece, index): object[] => {
-    switch (piece.type) {
-      case 'text':
-        return [{ type: 'text', text: piece.text }];
-      case 'reasoning':
-        return showsThinking ? [{ type: 'thinking', thinking: piece.text, signature: index === lastThought ? state : '' }] : [];
-      case 'toolCall':
-        return [{ type: 'tool_use', id: clientId(piece.toolCall.id), name: names.toTheirs(piece.toolCall.name), input: piece.toolCall.arguments }];
-    }
+    if (piece.type === 'text') return [{ type: 'text', text: piece.text }];
+    if (piece.type === 'reasoning') return showsThinking ? [{ type: 'thinking', thinking: piece.text, signature: index === lastThought ? state : '' }] : [];
+    const { id, name, arguments: input } = piece.toolCall;
+    return [{ type: 'tool_use', id: clientId(id), name: names.toTheirs(name), input }];
   });
   if (state !== undefined && lastThought < 0) content.push({ type: 'thinking', thinking: '', signature: state });
   if (content.length === 0) content.push({ type: 'text', text: '' });

@@ -153,7 +153,9 @@ function contentOf(content: unknown, path: string): string | ContentPart[] {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) throw invalidRequest(path, 'must be a string or a list of parts');
   const parts = content.map((given, index) => readPart(objectAt(given, `${path}[${index}]`), `${path}[${index}]`));
-  return parts.every(({ type }) => type === 'text') ? parts.map((part) => part.text ?? '').join('\n') : parts;
+  const [first] = parts;
+  if (first === undefined) return '';
+  return parts.length === 1 && first.type === 'text' ? (first.text ?? '') : parts;
 }
 
 function readPart(part: Fields, path: string): ContentPart {

@@ -22,7 +22,9 @@ export function contentOf(content: unknown, path: string, notes: Notes): string 
     notes.warnings.push({ field: at, message: 'A part of this type is not known, so it was left out.' });
     return [];
   });
-  return parts.every(({ type }) => type === 'text') ? parts.map((part) => part.text ?? '').join('\n') : parts;
+  const [first] = parts;
+  if (first === undefined) return '';
+  return parts.length === 1 && first.type === 'text' ? (first.text ?? '') : parts;
 }
 
 function partOf(part: Fields, path: string): ContentPart | undefined {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { stateIn, writtenText } from '../../adapters/turn-state.ts';
+import { stateIn } from '../../adapters/turn-state.ts';
 
 const turn = { role: 'assistant', text: 'a\nb', toolCalls: [] } as const;
 const parts = [
@@ -13,9 +13,4 @@ t.test('the state of a turn is its own, or that of a reasoning part', async (t) 
   t.same(stateIn({ ...turn, parts }, 'anthropic'), { model: 'm' });
   t.same(stateIn({ ...turn, parts, providerMetadata: { anthropic: { model: 'own' } } }, 'anthropic'), { model: 'own' });
   t.equal(stateIn({ ...turn, parts }, 'bedrock'), undefined);
-});
-
-t.test('text parts are compared as the model wrote them', async (t) => {
-  t.equal(writtenText(turn), 'a\nb');
-  t.equal(writtenText({ ...turn, parts }), 'ab');
 });

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import t from 'tap';
-import { LOG_LEVELS, parseOrigins, resolveProcessConfig } from '../../core/config.ts';
+import { LOG_LEVELS, parseOrigins, parseWebOrigins, resolveProcessConfig } from '../../core/config.ts';
 
 t.test('without flags and environment the defaults hold', async (t) => {
   t.same(resolveProcessConfig({}, {}), {
@@ -10,6 +10,7 @@ t.test('without flags and environment the defaults hold', async (t) => {
     workspace: join(homedir(), '.blockhouse'),
     allowRemote: false,
     allowedOrigins: new Set(),
+    webOrigins: new Set(),
     queue: { concurrency: 64, waiting: 256 },
     timeouts: {},
     monitorCalls: 16,
@@ -28,6 +29,7 @@ t.test('every variable sets its setting', async (t) => {
     BLOCKHOUSE_WORKSPACE: '/srv/blocks',
     BLOCKHOUSE_ALLOW_REMOTE: '1',
     BLOCKHOUSE_ALLOWED_ORIGINS: 'https://a.example, http://10.0.0.5:8000/v1 http://[fd00::1]:1',
+    BLOCKHOUSE_WEB_ORIGINS: 'https://app.example, http://localhost:5173/',
     BLOCKHOUSE_QUEUE_CONCURRENCY: '1',
     BLOCKHOUSE_QUEUE_WAITING: '0',
     BLOCKHOUSE_CONNECT_TIMEOUT_MS: '1',
@@ -46,6 +48,7 @@ t.test('every variable sets its setting', async (t) => {
     workspace: resolve('/srv/blocks'),
     allowRemote: true,
     allowedOrigins: new Set(['https://a.example', 'http://10.0.0.5:8000', 'http://[fd00::1]:1']),
+    webOrigins: new Set(['https://app.example', 'http://localhost:5173']),
     queue: { concurrency: 1, waiting: 0 },
     timeouts: { connectMs: 1, firstByteMs: 0, idleMs: 3 },
     monitorCalls: 2,
@@ -86,6 +89,8 @@ t.test('a bad value is refused with the name of its setting', async (t) => {
     ['BLOCKHOUSE_LOG_REQUESTS', /BLOCKHOUSE_LOG_REQUESTS must be one of info, debug/, ['silent', 'none']],
     ['BLOCKHOUSE_ALLOWED_ORIGINS', /BLOCKHOUSE_ALLOWED_ORIGINS/, ['example.com', 'file:///etc/passwd', 'https://ok.example, nonsense', '*']],
   ];
+  const pages = ['*', 'null', 'app.example', 'https://*.app.example', 'https://app.example/chat', 'https://app.example?x', 'file:///tmp/page.html'];
+  numbers.push(['BLOCKHOUSE_WEB_ORIGINS', /BLOCKHOUSE_WEB_ORIGINS contains ".+", which is not the origin of a web page/, pages]);
   for (const [name, expected, values] of numbers) {
     for (const value of values) t.throws(() => resolveProcessConfig({}, { [name]: value }), { message: expected }, `${name}=${value}`);
   }
@@ -126,4 +131,9 @@ t.test('an empty workspace is refused, and a home directory is found where no sh
   for (const workspace of ['', '  ']) t.throws(() => resolveProcessConfig({ workspace }, {}), { message: /--workspace must not be empty/ });
   t.equal(resolveProcessConfig({ workspace: '~/bh' }, {}).workspace, join(homedir(), 'bh'));
   t.equal(resolveProcessConfig({ workspace: '/a/~/b' }, {}).workspace, '/a/~/b');
+});
+
+t.test('origins of pages are compared as a browser writes them', async (t) => {
+  t.same([...parseWebOrigins('HTTPS://App.Example:443, http://b\u00fccher.example:80')], ['https://app.example', 'http://xn--bcher-kva.example']);
+  t.throws(() => parseWebOrigins('https://ok.example, https://user@app.example'), { message: /"https:\/\/user@app\.example"/ });
 });

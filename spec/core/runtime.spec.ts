@@ -1,9 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import type { ChatCall } from '../../core/ports.ts';
 import { createCore } from '../../core/runtime.ts';
 import type { ChatRequest } from '../../core/schemas/chat.ts';
 import { VERSION } from '../../core/version.ts';
+import { scriptedAdapter } from '../support/scripted-adapter.ts';
 import { steppedAdapter } from '../support/stepped-adapter.ts';
 
 const REQUEST: ChatRequest = { adapter: 'stepped', model: 'm', messages: [{ role: 'user', content: 'hi' }] };
@@ -88,6 +90,24 @@ t.test('a streamed answer is an iterable of the same events', async (t) => {
       .next(),
     { code: 'INVALID_REQUEST' },
   );
+});
+
+t.test('a streamed answer shows the reasoning to a request that asks for it', async (t) => {
+  const chat = ({ sink }: ChatCall): void => {
+    sink.emit([
+      { type: 'reasoning', text: 'hm' },
+      { type: 'text', text: 'a' },
+      { type: 'stop', stopReason: 'end_turn' },
+    ]);
+  };
+  const core = createCore({ adapters: [scriptedAdapter({ chat })], env: {} });
+  const typesOf = async (stream: ChatRequest['stream']) => {
+    const types: string[] = [];
+    for await (const { type } of core.stream({ ...REQUEST, adapter: 'scripted', ...(stream !== undefined && { stream }) })) types.push(type);
+    return types;
+  };
+  t.strictSame(await typesOf(undefined), ['start', 'content', 'done']);
+  t.strictSame(await typesOf({ reasoning: true }), ['start', 'reasoning', 'content', 'done']);
 });
 
 t.test('request ids are never alike', async (t) => {

@@ -73,7 +73,7 @@ export async function newReader(t: Test, env: Readonly<Record<string, string>>):
     async follow({ language, text }) {
       if (language === 'text') return '';
       if (language === 'sh') return shell(withPorts(text));
-      const [, name] = /^(?:\/\/|#) (\S+)\n/.exec(text) ?? [];
+      const [, name] = /^(?:\/\/|#|<!--) (\S+)(?: -->)?\n/.exec(text) ?? [];
       if (name === undefined) throw new Error(`a block of ${language} does not begin with the name of its file:\n${text}`);
       writeFileSync(join(project, name), withPorts(text));
       return '';

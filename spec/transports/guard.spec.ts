@@ -11,9 +11,12 @@ function request(rawHeaders: readonly [string, string][], httpVersion = '1.1'): 
   return { headers, rawHeaders: rawHeaders.flat(), httpVersion, socket: { localPort: PORT } } as unknown as IncomingMessage;
 }
 
-function verdict(rawHeaders: readonly [string, string][], { allowRemote = false, httpVersion = '1.1' } = {}): string {
+function verdict(
+  rawHeaders: readonly [string, string][],
+  { allowRemote = false, httpVersion = '1.1', webOrigin = undefined as string | undefined } = {},
+): string {
   try {
-    assertOwnHost(request(rawHeaders, httpVersion), { allowRemote });
+    assertOwnHost(request(rawHeaders, httpVersion), { allowRemote, webOrigin });
     return 'ok';
   } catch (error) {
     return (error as { code: string }).code;
@@ -120,6 +123,35 @@ t.test('pages of other sites are refused by Origin, and by Sec-Fetch-Site where 
     t.equal(verdict([host, ['Origin', origin]]), 'FORBIDDEN_ORIGIN', origin);
   for (const site of ['none', 'same-origin']) t.equal(verdict([host, ['Sec-Fetch-Site', site]]), 'ok', site);
   for (const site of ['cross-site', 'same-site']) t.equal(verdict([host, ['Sec-Fetch-Site', site]]), 'FORBIDDEN_ORIGIN', site);
+});
+
+t.test('a page of the origin that is let in is not refused, whatever the browser says of its site; a foreign Host still is', async (t) => {
+  const webOrigin = 'https://app.example';
+  const page: [string, string][] = [
+    ['Origin', webOrigin],
+    ['Sec-Fetch-Site', 'cross-site'],
+    ['Sec-Fetch-Mode', 'cors'],
+  ];
+  t.equal(verdict([['Host', 'localhost:8420'], ...page], { webOrigin }), 'ok');
+  t.equal(verdict([['Host', 'localhost:8420'], ...page]), 'FORBIDDEN_ORIGIN');
+  t.equal(verdict([['Host', 'evil.example'], ...page], { webOrigin }), 'FORBIDDEN_ORIGIN');
+  const other: [string, string][] = [
+    ['Host', 'localhost:8420'],
+    ['Origin', 'https://evil.example'],
+  ];
+  t.equal(verdict(other, { webOrigin }), 'FORBIDDEN_ORIGIN');
+});
+
+t.test('a program that sends Sec-Fetch-Mode alone, as fetch of Node does, is not refused', async (t) => {
+  for (const mode of ['cors', 'no-cors', 'navigate'])
+    t.equal(
+      verdict([
+        ['Host', 'localhost:8420'],
+        ['Sec-Fetch-Mode', mode],
+      ]),
+      'ok',
+      mode,
+    );
 });
 
 t.test('a forwarding header changes nothing', async (t) => {

@@ -14,6 +14,8 @@ const MIB = 1024 * 1024;
 export const CHAT_BODY_BYTES = 10 * MIB;
 /** The largest body of the compatible endpoints: the histories of coding agents have screenshots in them. */
 export const COMPATIBLE_BODY_BYTES = 32 * MIB;
+/** The most JSON values there: with many tools and long histories, those of coding agents have more than other bodies. */
+export const COMPATIBLE_JSON_VALUES = 300_000;
 /** The largest body of every other JSON route, in bytes. */
 export const OTHER_BODY_BYTES = MIB;
 /** The largest archive that `POST /api/import` takes, in bytes. */
@@ -35,13 +37,13 @@ interface Exchange {
 export async function readJsonBody(exchange: Exchange, limit: number, optional: boolean): Promise<unknown> {
   if (!hasBody(exchange.req) && optional) return undefined;
   const bytes = await receiveJson(exchange, limit);
-  return bytes.length === 0 && optional ? undefined : parse(bytes);
+  return bytes.length === 0 && optional ? undefined : parse(bytes, MAX_JSON_VALUES);
 }
 
-/** Like `readJsonBody`, with the bytes as they came. `anyType` takes them under every media type. */
-export async function readJsonText(exchange: Exchange, limit: number, anyType = false): Promise<{ readonly bytes: Buffer; readonly value: unknown }> {
-  const bytes = await receiveJson(exchange, limit, anyType);
-  return { bytes, value: parse(bytes) };
+/** The body of a compatible endpoint: its bytes as they came, and their value. `anyType` takes every media type. Rejects as `readJsonBody` does. */
+export async function readCompatibleBody(exchange: Exchange, anyType = false): Promise<{ readonly bytes: Buffer; readonly value: unknown }> {
+  const bytes = await receiveJson(exchange, COMPATIBLE_BODY_BYTES, anyType);
+  return { bytes, value: parse(bytes, COMPATIBLE_JSON_VALUES) };
 }
 
 function receiveJson(exchange: Exchange, limit: number, anyType = false): Promise<Buffer> {
@@ -157,8 +159,8 @@ function silenceOf(socket: Socket): ReusedTimer {
   return silence;
 }
 
-function parse(bytes: Buffer): unknown {
-  if (holdsMoreThan(bytes, MAX_JSON_VALUES)) throw invalidRequest('', `The body contains more than ${MAX_JSON_VALUES} JSON values; send fewer.`);
+function parse(bytes: Buffer, values: number): unknown {
+  if (holdsMoreThan(bytes, values)) throw invalidRequest('', `The body contains more than ${values} JSON values; send fewer.`);
   let text: string;
   try {
     text = isAscii(bytes) ? bytes.toString('latin1') : utf8.decode(bytes); // three times as fast, and most bodies are plain ASCII

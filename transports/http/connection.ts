@@ -6,8 +6,8 @@ import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { BlockhouseError } from '../../core/index.ts';
 
-/** The most that the headers of one request may take, in bytes. */
-export const MAX_HEADER_BYTES = 16 * 1024;
+/** The most that the headers of one request may take, in bytes: Node's own limit is half of it, and clients send long lists of features. */
+export const MAX_HEADER_BYTES = 32 * 1024;
 
 /** Counts the open answers of a server and aborts those of a connection when its client leaves. */
 export class OpenAnswers {

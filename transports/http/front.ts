@@ -26,6 +26,7 @@ import { answerRaw, COMMON_HEADERS, openAnswer } from '../raw-answer.ts';
 import { wrongTokensOf } from '../wrong-tokens.ts';
 import { WS_PATH, WS_TOKEN_HINT, wsToken } from '../ws-path.ts';
 import { OpenAnswers } from './connection.ts';
+import { Faults } from './faults.ts';
 import { DEFAULT_IMPORT_LIMITS, type ImportLimits, ImportQueue } from './imports.ts';
 import { type FoundMount, findMount, type Mount } from './mounts.ts';
 import { errorReply, type JsonReply, type Reply, STREAMED, writeJson } from './reply.ts';
@@ -33,6 +34,7 @@ import { recordRequest } from './request-log.ts';
 import type { Route, ServerContext } from './route.ts';
 import { Router } from './router.ts';
 import { DEFAULT_SSE_TIMING, type SseTiming } from './sse.ts';
+import { namedOrigins, preflight, readableBy, webOrigin } from './web-origins.ts';
 
 /** The options for requests; each has a default. */
 export interface FrontOptions {
@@ -40,6 +42,8 @@ export interface FrontOptions {
   readonly mounts?: readonly Mount[];
   /** Set it when the server listens beyond loopback. */
   readonly allowRemote?: boolean;
+  /** Origins of web pages that may call `/v1/*` from a browser, as a browser writes them: `https://app.example`. The default is none. */
+  readonly webOrigins?: Iterable<string>;
   /** Without a log, failures go to stderr. */
   readonly log?: TransportLog | undefined;
   /** The level at which a served request is logged. The default is `debug`. */
@@ -56,6 +60,8 @@ export interface FrontOptions {
 const BODY_STALL_MS = 35_000;
 /** The time between two log lines about dropped connections. */
 const DROP_LOG_MS = 10_000;
+/** Some clients ask for the headers of `/`, without a token, to learn whether a server is there. */
+const IS_THERE: JsonReply = { status: 200, body: undefined };
 
 /** The front of one server: everything between a request of node:http and its handler. */
 export class Front {
@@ -64,7 +70,9 @@ export class Front {
   readonly #log: TransportLog;
   readonly #mounts: readonly Mount[];
   readonly #allowRemote: boolean;
+  readonly #webOrigins: ReadonlySet<string>;
   readonly #router: Router<Route>;
+  readonly #faults: Faults;
   readonly #context: ServerContext;
   readonly #requestLogLevel: RequestLogLevel;
   readonly #onIdle: (() => void)[] = [];
@@ -75,11 +83,13 @@ export class Front {
 
   constructor(core: Core, options: FrontOptions, { routes, hasWebSocket }: Pick<ServerContext, 'routes' | 'hasWebSocket'>) {
     this.#router = new Router(routes);
+    this.#faults = new Faults(routes);
     this.#core = core;
     this.#log = options.log ?? STDERR_LOG;
     this.#requestLogLevel = options.requestLogLevel ?? 'debug';
     this.#mounts = options.mounts ?? [];
     this.#allowRemote = options.allowRemote ?? false;
+    this.#webOrigins = namedOrigins(options.webOrigins);
     this.#context = {
       routes,
       sse: { ...DEFAULT_SSE_TIMING, ...options.sse },
@@ -123,13 +133,15 @@ export class Front {
     res.on('error', (error) => this.#log.debug({ requestId, error: error.message }, 'connection broke while an answer was being sent'));
     let failure: BlockhouseError | undefined;
     let isUnderWay = false;
+    const origin = webOrigin(req, this.#webOrigins);
+    if (origin !== undefined) for (const [name, value] of Object.entries(readableBy(origin))) res.setHeader(name, value);
     try {
-      this.#assertOwnHost(req, res); // guard-first
+      this.#assertOwnHost(req, res, origin); // guard-first
       this.#assertOpen(res); // drain
       this.#underWay += 1;
       isUnderWay = true;
       if (refusal !== undefined) throw refusal;
-      const reply = await this.#answer(req, res, requestId, signal);
+      const reply = origin !== undefined && req.method === 'OPTIONS' ? preflight(req) : await this.#answer(req, res, requestId, signal);
       if (reply !== STREAMED) this.#write(req, res, reply, requestId);
     } catch (error) {
       failure = toBlockhouseError(error); // one-error-body
@@ -140,12 +152,11 @@ export class Front {
     recordRequest(this.#log, req, res, requestId, performance.now() - startedAt, failure, this.#requestLogLevel);
   }
 
-  /** The error of a route in its own protocol, or in ours. */
+  /** The error in the protocol of the path, or in ours. */
   #fault(req: IncomingMessage, failure: BlockhouseError, requestId: string): JsonReply {
     const [path = ''] = req.url?.split('?') ?? [];
-    const found = this.#router.find(req.method ?? '', path);
     const own = errorReply(failure, requestId);
-    const fault = found !== undefined && 'route' in found ? found.route.fault?.(failure, requestId) : undefined;
+    const fault = this.#faults.of(path)?.(failure, requestId, req.headers);
     return fault === undefined ? own : { ...fault, headers: { ...own.headers, ...fault.headers } };
   }
 
@@ -172,18 +183,29 @@ export class Front {
     const found = this.#router.find(req.method ?? '', path);
     if (found !== undefined && 'allow' in found && req.method === 'OPTIONS')
       return { status: 204, body: undefined, headers: { allow: found.allow.join(', ') } };
+    if (path === '/' && req.method === 'HEAD') return IS_THERE;
     if (path === WS_PATH && this.#context.hasWebSocket()) this.#refuseNotUpgraded(req);
     const isPublic = found !== undefined && 'route' in found && found.route.public === true;
-    const isGateway = path.startsWith('/v1/') || (found !== undefined && 'route' in found && found.route.fault !== undefined);
-    const key = isPublic ? undefined : this.#admit(req, isGateway);
+    const key = isPublic ? undefined : this.#admit(req, this.#isGateway(path));
     if (found === undefined) throw this.#noRoute(path);
-    if ('allow' in found) return notAllowed(req.method, found.allow, requestId);
+    if ('allow' in found) return this.#notAllowed(req, found.allow, requestId);
     return found.route.handler({ core: this.#core, server: this.#context, req, res, params: found.params, requestId, signal, key });
+  }
+
+  /** True for the paths of models: ours, and those of the other protocols. */
+  #isGateway(path: string): boolean {
+    return path.startsWith('/v1/') || this.#faults.of(path) !== undefined;
   }
 
   #noRoute(path: string): BlockhouseError {
     const hint = this.#router.find('GET', '/openapi.json') === undefined ? '' : '; GET /openapi.json lists the routes';
     return new BlockhouseError('NOT_FOUND', `There is no route ${path.slice(0, 200)}${hint}.`);
+  }
+
+  #notAllowed(req: IncomingMessage, allow: readonly string[], requestId: string): JsonReply {
+    const methods = allow.join(', ');
+    const reply = this.#fault(req, new BlockhouseError('METHOD_NOT_ALLOWED', `This path does not support ${req.method}; it supports ${methods}.`), requestId);
+    return { ...reply, headers: { ...reply.headers, allow: methods } };
   }
 
   async #mounted(mount: FoundMount, req: IncomingMessage, res: ServerResponse, requestId: string): Promise<Reply> {
@@ -198,9 +220,9 @@ export class Front {
   }
 
   /** Closes the connection of a request that names a wrong host, or none: its next request would have the same fault. */
-  #assertOwnHost(req: IncomingMessage, res: ServerResponse): void {
+  #assertOwnHost(req: IncomingMessage, res: ServerResponse, webOrigin: string | undefined): void {
     try {
-      assertOwnHost(req, { allowRemote: this.#allowRemote });
+      assertOwnHost(req, { allowRemote: this.#allowRemote, webOrigin });
     } catch (error) {
       res.setHeader('connection', 'close');
       throw error;
@@ -258,11 +280,6 @@ export class Front {
 function isInAnotherAnswer(socket: Duplex): boolean {
   const open = openAnswer(socket);
   return open !== undefined && (open.headersSent || open.req.complete);
-}
-
-function notAllowed(method: string | undefined, allow: readonly string[], requestId: string): JsonReply {
-  const reply = errorReply(new BlockhouseError('METHOD_NOT_ALLOWED', `This path does not support ${method}; it supports ${allow.join(', ')}.`), requestId);
-  return { ...reply, headers: { ...reply.headers, allow: allow.join(', ') } };
 }
 
 /** How long the rest of a refused body may arrive before its connection is cut. */

@@ -1,5 +1,5 @@
 // One route of the server: its handler, and what the published contract says about it. Pure: no I/O.
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { BlockhouseError, Core, ErrorCode, NamedKey } from '../../core/index.ts';
 import type { ImportQueue } from './imports.ts';
 import type { TagName } from './openapi/tags.ts';
@@ -80,8 +80,8 @@ export interface RouteEntry {
   /** The error codes of this route, besides those of every route. */
   readonly errors?: readonly ErrorCode[];
   readonly handler: Handler;
-  /** The error answers of a route that speaks another protocol. */
-  readonly fault?: (failure: BlockhouseError, requestId: string) => JsonReply;
+  /** The error answers of a route that speaks another protocol. A route of several protocols tells them apart by the request's headers. */
+  readonly fault?: (failure: BlockhouseError, requestId: string, headers: IncomingHttpHeaders) => JsonReply;
 }
 
 /** The methods that routes use; the router adds HEAD and OPTIONS. */

@@ -34,7 +34,7 @@ const REQUEST_TIMEOUT_MS = 60_000;
 /** How often Node looks for late requests. Often, so that it refuses a few at a time: a thousand in one turn would hold up the event loop. */
 const CHECK_MS = 100;
 
-/** Creates the HTTP server of a core; `listen` starts it. Throws when the core has no workspace, because there is no token to check then, and for a bad mount. */
+/** Creates the HTTP server of a core; `listen` starts it. Throws when the core has no workspace, because there is no token to check then, and for a bad mount or web origin. */
 export function createHttpTransport(core: Core, options: HttpTransportOptions = {}): HttpTransport {
   return transportOf(core, options, ROUTES);
 }

@@ -7,8 +7,8 @@
 // one-end: the stream ends with exactly one `done` or `error`, unless the client leaves or stops reading.
 import type { ServerResponse } from 'node:http';
 import type { AnswerPiece, BlockhouseError, ChatDone, ChatStart, StreamSink, Warning } from '../../core/index.ts';
-import { errorBody } from '../../core/index.ts';
 import { COMMON_HEADERS } from '../raw-answer.ts';
+import { CHAT_FRAMES } from './chat-frames.ts';
 import { asWritten, cutOffWhenStalled } from './reply.ts';
 
 /** Times of a streamed answer, in milliseconds. */
@@ -38,22 +38,6 @@ export interface StreamFrames {
   /** Sent while the stream is open and silent. */
   keepAlive(): string;
 }
-
-/** Sent while a stream is silent. */
-export const COMMENT = ': keep-alive\n\n';
-
-/** The frames of `/v1/chat`. */
-const CHAT_FRAMES: StreamFrames = {
-  start: (start) => frame('start', start),
-  content: (fragments) => {
-    let text = '';
-    for (const fragment of fragments) text += frame('content', { text: fragment });
-    return text;
-  },
-  done: (done) => frame('done', done),
-  error: (failure, requestId) => frame('error', errorBody(failure, requestId)),
-  keepAlive: () => COMMENT,
-};
 
 /** How a stream differs from those of `/v1/chat`. */
 export interface SseOptions {
@@ -120,6 +104,7 @@ export class SseWriter implements StreamSink {
   }
 
   #put(frames: string): boolean {
+    if (frames === '') return !this.#res.writableNeedDrain; // late-open: nothing of this is shown
     const isDue = this.#batch !== '';
     this.#batch += this.#waiting + frames;
     this.#waiting = '';
@@ -222,9 +207,4 @@ export class SseWriter implements StreamSink {
     // A client that does not read would only collect comments in the buffer.
     if (!this.#res.writableNeedDrain) this.#res.write(this.#frames.keepAlive()); // whole-frames
   }
-}
-
-/** One frame. JSON has no raw CR or LF, so any text of a model fits on one data line. */
-function frame(event: 'start' | 'content' | 'done' | 'error', data: unknown): string {
-  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }

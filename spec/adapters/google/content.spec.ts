@@ -6,7 +6,7 @@ t.test('data is inline, and a URL only from where Gemini can fetch', async (t) =
     toGoogleParts([
       { type: 'text', text: 'look' },
       { type: 'image', mediaType: 'image/png', data: 'AAAA' },
-      { type: 'document', mediaType: 'application/pdf', url: 'gs://bucket/a.pdf' },
+      { type: 'document', mediaType: 'application/pdf', url: 'https://storage.googleapis.com/bucket/a.pdf' },
       { type: 'document', text: 'notes' },
       { type: 'audio', mediaType: 'audio/wav', data: 'BBBB' },
       { type: 'reasoning', text: 'hm' },
@@ -15,7 +15,7 @@ t.test('data is inline, and a URL only from where Gemini can fetch', async (t) =
     [
       { text: 'look' },
       { inlineData: { mimeType: 'image/png', data: 'AAAA' } },
-      { fileData: { mimeType: 'application/pdf', fileUri: 'gs://bucket/a.pdf' } },
+      { fileData: { mimeType: 'application/pdf', fileUri: 'https://storage.googleapis.com/bucket/a.pdf' } },
       { text: 'notes' },
       { inlineData: { mimeType: 'audio/wav', data: 'BBBB' } },
     ],

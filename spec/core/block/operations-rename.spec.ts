@@ -22,6 +22,26 @@ t.test('a block that runs has another name with all it had, and runs on', async 
   await t.rejects(one.blocks.details('ada'), { code: 'BLOCK_NOT_FOUND' });
 });
 
+t.test('a rename tells that the old name is archived and that the new one is restored', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada', RUNNABLE);
+  await one.blocks.start('ada');
+  const told: unknown[] = [];
+  one.core.events.on('block.archived', ({ block, archiveName }) => told.push(['archived', block, archiveName.split('_')[0]]));
+  one.core.events.on('block.restored', ({ block, archiveName }) => told.push(['restored', block, archiveName.split('_')[0]]));
+  for (const event of ['block.created', 'archive.removed'] as const) one.core.events.on(event, () => told.push(event));
+  one.core.events.on('block.transitioned', ({ block, to, cause }) => {
+    if (to === 'stopped' || to === 'starting') told.push([to, block, cause]);
+  });
+  await one.blocks.rename('ada', { name: 'bob' });
+  t.same(told, [
+    ['stopped', 'ada', 'archive'],
+    ['archived', 'ada', 'ada'],
+    ['restored', 'bob', 'ada'],
+    ['starting', 'bob', 'start'],
+  ]);
+});
+
 t.test('what was spent stays in the ledger, and counts under the new name', async (t) => {
   const one = await startCore(t);
   await one.create('ada');

@@ -72,6 +72,46 @@ t.test('a guess counts every script as a window does, so that a call that broke 
   t.strictSame(answer.usageSoFar(asked), { inputTokens: 2000, outputTokens: 2000, totalTokens: 4000, estimated: true });
 });
 
+t.test('a guess counts the reasoning, and the pieces of a call once, whether the call is finished or not', async (t) => {
+  const start = { type: 'toolCallStart', index: 0, id: '1', name: 'f'.repeat(8) } as const;
+  const piece = { type: 'toolCallDelta', index: 0, text: 'x'.repeat(400) } as const;
+  const whole = { type: 'toolCall', toolCall: { id: '1', name: 'f'.repeat(8), arguments: { x: 'x'.repeat(393) } } } as const;
+  const output = (...events: ChatEvent[]): number => fold([...events, STOP]).done.usage.outputTokens;
+  t.equal(output({ type: 'reasoning', text: 'x'.repeat(400) }), 100);
+  t.equal(output(start, piece), 102, 'unfinished');
+  t.equal(output(start, piece, { ...whole, index: 0 }), 102, 'finished');
+  t.equal(output(whole), 102 + 1, 'never in pieces');
+  const broken = new Accumulator();
+  broken.addPieces([usage({ inputTokens: 5, outputTokens: 1 }), { type: 'reasoning', text: 'x'.repeat(40) }, start, piece]);
+  t.strictSame(broken.usageSoFar(PROMPT), { inputTokens: 5, outputTokens: 1 + 112, totalTokens: 6 + 112, estimated: true }, 'after the last report');
+});
+
+t.test('pieces come in their order, once each, with ids that are unique; what is no part of the answer is none', async (t) => {
+  const answer = new Accumulator();
+  const reasoning = { type: 'reasoning', text: 'hm' } as const;
+  const text = { type: 'text', text: 'a' } as const;
+  const call = { type: 'toolCall', toolCall: { id: 'c', name: 'f', arguments: {} } } as const;
+  const pieces = answer.addPieces([
+    usage({ inputTokens: 1 }),
+    { type: 'reasoning', text: '' },
+    reasoning,
+    { type: 'text', text: '' },
+    text,
+    call,
+    { type: 'toolCallStart', index: 0, id: 'c', name: 'g' },
+    { ...call, index: 0 },
+    { type: 'warning', warning: { field: 'x', message: 'y' } },
+    STOP,
+  ]);
+  t.strictSame(pieces.slice(0, 3), [reasoning, text, call]);
+  const [start, whole] = pieces.slice(3);
+  t.match(start, { type: 'toolCallStart', id: /^call_/, name: 'g' });
+  t.equal(whole?.type === 'toolCall' && whole.toolCall.id, start?.type === 'toolCallStart' && start.id);
+  t.equal(pieces.length, 5);
+  const deep = JSON.parse(`${'{"a":'.repeat(400)}1${'}'.repeat(400)}`) as Record<string, unknown>;
+  t.strictSame(new Accumulator().addPieces([{ ...call, toolCall: { ...call.toolCall, arguments: deep } }]), [], 'a call that nests too deep is not shown');
+});
+
 t.test('a guess counts the system text, tools, results and tool calls too', async (t) => {
   const full = toPrompt({
     adapter: 'a',

@@ -592,7 +592,7 @@ async function usagesOf(steps: readonly Step[], run: (core: ReturnType<typeof co
 }
 
 t.test('a request that failed tells what it has used', async (t) => {
-  const used = { inputTokens: 99, outputTokens: 11, totalTokens: 110, cacheReadTokens: 98, estimated: true };
+  const used = { inputTokens: 99, outputTokens: 2, totalTokens: 101, cacheReadTokens: 98, estimated: true };
   const streamed = await usagesOf([halfThenFault], (core) => core.pipe(REQUEST, sinkOf()));
   t.match(streamed.error, { code: 'UPSTREAM_FAILED', message: 'overloaded', retryAfterMs: 1, retryable: true, usage: used });
   t.strictSame(streamed.fact, used);

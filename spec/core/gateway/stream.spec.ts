@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import t from 'tap';
 import { ChatStream, type ChatStreamEvent } from '../../../core/gateway/stream.ts';
 import type { StreamSink } from '../../../core/ports.ts';
-import type { ChatDone } from '../../../core/schemas/chat.ts';
+import type { ChatDone, StreamOptions } from '../../../core/schemas/chat.ts';
 import { until } from '../../support/until.ts';
 
 const START = { provider: 'p', model: 'm' };
@@ -28,6 +28,32 @@ t.test('events come in the order start, content, done', async (t) => {
     { type: 'content', text: 'c' },
     { type: 'done', ...DONE },
   ]);
+});
+
+t.test('reasoning and pieces of calls are events of a stream that asked for them, and hidden ones do not begin it', async (t) => {
+  const run = async (sink: StreamSink) => {
+    sink.start(START);
+    sink.pieces?.([{ type: 'reasoning', text: 'hm' }]);
+    seen.push(sink.opened);
+    sink.pieces?.([
+      { type: 'text', text: 'a' },
+      { type: 'toolCallStart', index: 0, id: 'c', name: 'f' },
+      { type: 'toolCallDelta', index: 0, text: '{}' },
+      { type: 'toolCall', index: 0, toolCall: { id: 'c', name: 'f', arguments: {} } },
+    ]);
+    return DONE;
+  };
+  const seen: boolean[] = [];
+  const typesOf = async (options: StreamOptions) => (await collect(new ChatStream(run, undefined, options))).map(({ type }) => type);
+  t.strictSame(await typesOf({ reasoning: true }), ['start', 'reasoning', 'content', 'done']);
+  t.strictSame(await typesOf({ toolDeltas: true }), ['start', 'content', 'toolCallStart', 'toolCallDelta', 'done']);
+  t.strictSame(seen, [true, false]);
+  await collect(
+    new ChatStream(async (sink) => {
+      t.equal(sink.pieces, undefined, 'without the options, only the text is asked for');
+      return DONE;
+    }, undefined),
+  );
 });
 
 t.test('a failure is thrown after everything that came before it, and nothing follows it', async (t) => {

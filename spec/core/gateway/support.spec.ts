@@ -37,17 +37,10 @@ t.test('a part that the adapter does not support is refused by its place', async
   t.match(promptFor(request(results), adapter({ parts: ['image'] })).turns[2], { role: 'tool', results: [{ content: '', parts: [IMAGE] }] });
 });
 
-t.test('parts that are text alone are the text, so that every adapter takes them', async (t) => {
-  t.strictSame(
-    promptFor(
-      request({}, [
-        { type: 'text', text: 'one' },
-        { type: 'text', text: 'two' },
-      ]),
-      adapter(),
-    ).turns,
-    [{ role: 'user', text: 'one\ntwo' }],
-  );
+t.test('one text part is the text, and several have their text beside them, so that every adapter takes them', async (t) => {
+  const texts = (['one', 'two'] as const).map((text) => ({ type: 'text' as const, text }));
+  t.strictSame(promptFor(request({}, texts.slice(0, 1)), adapter()).turns, [{ role: 'user', text: 'one' }]);
+  t.strictSame(promptFor(request({}, texts), adapter()).turns, [{ role: 'user', text: 'one\ntwo', parts: texts }]);
 });
 
 t.test('a part with fields that are wrong is refused by its field', async (t) => {

@@ -46,6 +46,7 @@ t.test('every kind of fault names its field and the cure', async (t) => {
     ['a message as string', { ...base, messages: ['hi'] }, 'messages[0]', /must be an object, not a string/],
     ['no role', { ...base, messages: [user, { content: 'x' }] }, 'messages[1].role', /is required/],
     ['a foreign role', { ...base, messages: [{ role: 'developer', content: 'x' }] }, 'messages[0].role', /must be one of system, user, assistant, tool/],
+    ['an unknown field of one alternative', { ...base, stream: { thoughts: true } }, 'stream.thoughts', /is not a known field|unknown/],
     ['content as number', { ...base, messages: [{ role: 'user', content: 5 }] }, 'messages[0].content', /must be/],
     ['a part of another type', { ...base, messages: [{ role: 'user', content: [{ type: 'video' }] }] }, 'messages[0].content[0].type', /must be one of/],
     ['content null', { ...base, messages: [{ role: 'user', content: null }] }, 'messages[0].content', /must be a string, not null/],

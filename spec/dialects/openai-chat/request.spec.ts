@@ -34,7 +34,11 @@ t.test('parts of each kind are read, and a wrong one is refused by its place', a
       { type: 'text', text: 'a' },
       { type: 'text', text: 'b' },
     ]),
-    'a\nb',
+    [
+      { type: 'text', text: 'a' },
+      { type: 'text', text: 'b' },
+    ],
+    'they stay parts',
   );
   const refusalOf = (content: unknown): unknown => {
     try {

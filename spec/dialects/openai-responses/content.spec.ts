@@ -10,7 +10,11 @@ function read(content: unknown) {
 
 t.test('texts of every type are text', async (t) => {
   const parts = ['input_text', 'output_text', 'text', 'summary_text'].map((type) => ({ type, text: type }));
-  t.equal(read([...parts, { type: 'refusal', refusal: 'no' }]).content, 'input_text\noutput_text\ntext\nsummary_text\nno');
+  t.same(
+    read([...parts, { type: 'refusal', refusal: 'no' }]).content,
+    ['input_text', 'output_text', 'text', 'summary_text', 'no'].map((text) => ({ type: 'text', text })),
+  );
+  t.equal(read([{ type: 'input_text', text: 'alone' }]).content, 'alone');
   for (const [given, text] of [
     [null, ''],
     [undefined, ''],

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
-import { CHAT_BODY_BYTES, OTHER_BODY_BYTES, readBytes } from '../../../transports/http/body.ts';
+import { CHAT_BODY_BYTES, COMPATIBLE_BODY_BYTES, COMPATIBLE_JSON_VALUES, OTHER_BODY_BYTES, readBytes } from '../../../transports/http/body.ts';
 import { RawClient } from '../../support/raw.ts';
 import { CHAT, friendlyDaemon, readAnswer, responseOf, startServer, until } from '../../support/server.ts';
 
@@ -317,4 +317,35 @@ t.test('the time for an answer is not the time for a body', async (t) => {
     },
   });
   t.match(await server.call('POST', '/v1/chat', { body: CHAT }), { status: 200 });
+});
+
+const completion = (more: object): string => JSON.stringify({ model: 'ollama/m', messages: [{ role: 'user', content: 'hi' }], ...more });
+
+t.test('a compatible route takes a history of 30 MiB with screenshots in it, and refuses more than 32 MiB in the form of its protocol', async (t) => {
+  const server = await startServer(t);
+  const url = `data:image/png;base64,${'A'.repeat(10 * 1024 * 1024)}`;
+  const screenshot = { role: 'user', content: [{ type: 'image_url', image_url: { url } }] };
+  t.match(await server.call('POST', '/v1/chat/completions', { body: { model: 'ollama/m', messages: [screenshot, screenshot, screenshot] } }), { status: 200 });
+  t.ok((server.upstream.requests[0]?.body.length ?? 0) > 30 * 1024 * 1024, 'the provider has all of it');
+  const refused = await server.call('POST', '/v1/chat/completions', { headers: { 'content-length': String(COMPATIBLE_BODY_BYTES + 1) } });
+  t.match(refused, { status: 413, json: { error: { type: 'invalid_request_error', message: /33554432 bytes/ } } });
+  t.equal(server.upstream.requests.length, 1);
+});
+
+t.test('a compatible route takes 300,000 JSON values and no more, and many messages among them', async (t) => {
+  const server = await startServer(t);
+  const call = (body: string) => server.call('POST', '/v1/chat/completions', { body });
+  const messages = Array.from({ length: 60_000 }, () => ({ role: 'user', content: 'hi' }));
+  t.match(await call(completion({ messages })), { status: 200 }, '60,000 messages');
+  const list = (length: number) => completion({ extra: Array.from({ length }, () => 0) });
+  t.match(await call(list(COMPATIBLE_JSON_VALUES - 10)), { status: 200 });
+  const refused = { status: 400, json: { error: { type: 'invalid_request_error', message: /more than 300000 JSON values; send fewer/ } } };
+  t.match(await call(list(COMPATIBLE_JSON_VALUES)), refused);
+});
+
+t.test('headers of 31 KiB are taken', async (t) => {
+  const server = await startServer(t);
+  const headers = { 'anthropic-beta': 'a-feature-2026-01-01,'.repeat(1475) };
+  t.ok(headers['anthropic-beta'].length > 30 * 1024);
+  t.match(await server.call('POST', '/v1/chat/completions', { headers, body: completion({}) }), { status: 200 });
 });

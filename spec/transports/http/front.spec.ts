@@ -269,3 +269,50 @@ t.test('a transport without a log is quiet', async (t) => {
   const answer = await readAnswer(await responseOf(get(`${url}/nowhere`, { agent: false })));
   t.match(answer, { status: 401 });
 });
+
+t.test('HEAD of the root says without a token that a server is there, and nothing more', async (t) => {
+  const server = await startServer(t);
+  const answer = await server.call('HEAD', '/', { token: false });
+  t.match(answer, { status: 200, text: '', headers: { 'x-request-id': /./ } });
+  t.match(await server.call('HEAD', '/?beta=true', { token: false }), { status: 200 });
+  for (const [method, path] of [
+    ['GET', '/'],
+    ['POST', '/'],
+    ['HEAD', '/v1/models'],
+    ['HEAD', '/nowhere'],
+  ] as const)
+    t.match(await server.call(method, path, { token: false }), { status: 401 }, `${method} ${path}`);
+  t.match(await server.call('HEAD', '/', { token: false, headers: { origin: 'https://evil.example' } }), { status: 403 });
+  server.transport.drain();
+  t.match(await server.call('HEAD', '/', { token: false }), { status: 503 });
+});
+
+t.test('query parameters that a compatible route does not know are ignored', async (t) => {
+  const server = await startServer(t);
+  const body = { model: 'ollama/m', messages: [{ role: 'user', content: 'hi' }] };
+  for (const query of ['?beta=true', '?', '?beta=true&beta=false&limit=-1&api-version=2024-10-21', '?stream=true&model=other', '?%zz']) {
+    t.match(
+      await server.call('POST', `/v1/chat/completions${query}`, { body }),
+      { status: 200, json: { object: 'chat.completion', model: 'ollama/m' } },
+      query,
+    );
+    t.match(await server.call('GET', `/v1/models${query}`), { status: 200, json: { object: 'list' } }, query);
+    t.match(await server.call('GET', `/v1/models/ollama/m${query}`), { status: 200, json: { id: 'ollama/m' } }, query);
+  }
+});
+
+t.test('a page of a named origin is let in to /v1 only, and an answer to it says so', async (t) => {
+  const origin = 'https://app.example';
+  const server = await startServer(t, { http: { webOrigins: [origin] } });
+  const allowed = { 'access-control-allow-origin': origin };
+  t.match(await server.call('OPTIONS', '/v1/chat/completions', { token: false, headers: { origin } }), { status: 204, headers: allowed });
+  t.match(await server.call('POST', '/v1/chat', { headers: { origin }, body: CHAT }), { status: 200, headers: allowed });
+  t.match(await server.call('GET', '/v1/nowhere', { token: false, headers: { origin } }), { status: 401, headers: allowed });
+  t.match(await server.call('GET', '/api/blocks', { headers: { origin } }), { status: 403 });
+});
+
+t.test('errors of a route of another protocol have its form, also for a wrong method', async (t) => {
+  const server = await startServer(t);
+  const answer = await server.call('DELETE', '/v1/chat/completions');
+  t.match(answer, { status: 405, headers: { allow: 'POST, OPTIONS' }, json: { error: { type: 'invalid_request_error' } } });
+});

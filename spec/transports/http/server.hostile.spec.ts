@@ -119,7 +119,7 @@ t.test('a request that is whole but not ours to serve is refused, each with its 
     ['TRACE', 405, 'METHOD_NOT_ALLOWED', `TRACE /v1/health HTTP/1.1\r\n${p.head}${close}\r\n`],
     ['CONNECT', 405, 'METHOD_NOT_ALLOWED', `CONNECT evil.example:443 HTTP/1.1\r\n${p.head}\r\n`],
     ['CONNECT here', 405, 'METHOD_NOT_ALLOWED', `CONNECT 127.0.0.1:${server.port} HTTP/1.1\r\n${p.head}\r\n${p.hidden}`],
-    ['headers of 17 KB', 431, 'HEADERS_TOO_LARGE', `GET /v1/health HTTP/1.1\r\n${p.head}X: ${'x'.repeat(17 * 1024)}\r\n\r\n`],
+    ['headers of 33 KB', 431, 'HEADERS_TOO_LARGE', `GET /v1/health HTTP/1.1\r\n${p.head}X: ${'x'.repeat(33 * 1024)}\r\n\r\n`],
     ['a URL of 9 KB', 414, 'URI_TOO_LONG', `GET /${'x'.repeat(9 * 1024)} HTTP/1.1\r\n${p.head}${close}\r\n`],
     ['a query of 9 KB', 414, 'URI_TOO_LONG', `GET /v1/health?${'x'.repeat(9 * 1024)} HTTP/1.1\r\n${p.head}${close}\r\n`],
     [

@@ -1,6 +1,9 @@
 // `GET /v1/models` and `/v1/models/{id}` in the two shapes that clients read.
+import type { IncomingHttpHeaders } from 'node:http';
 import { BlockhouseError, type Core, type OfferedModel } from '../../../core/index.ts';
-import { ok } from '../reply.ts';
+import { ANTHROPIC } from '../../../dialects/anthropic/index.ts';
+import { OPENAI_CHAT } from '../../../dialects/openai-chat/index.ts';
+import { type JsonReply, ok } from '../reply.ts';
 import { param, type RouteContext } from '../route.ts';
 
 /** No provider tells when each of its models was made, and clients only show it. */
@@ -9,7 +12,7 @@ const CREATED = Date.parse('2026-01-01T00:00:00Z');
 /** The names that are offered: OpenAI's list, or Anthropic's for a client that sends `anthropic-version`. */
 export const list = async ({ core, req }: RouteContext) => {
   const models = await core.router.offered();
-  if (req.headers['anthropic-version'] === undefined) return ok({ object: 'list', data: models.map(openAi) });
+  if (!isAnthropic(req.headers)) return ok({ object: 'list', data: models.map(openAi) });
   const data = models.map(anthropic);
   return ok({ data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null });
 };
@@ -17,8 +20,17 @@ export const list = async ({ core, req }: RouteContext) => {
 /** One name, offered or not, as long as it resolves. Fails with MODEL_NOT_FOUND. */
 export const one = async (context: RouteContext) => {
   const model = await found(context.core, param(context, 'id'));
-  return ok(context.req.headers['anthropic-version'] === undefined ? openAi(model) : anthropic(model));
+  return ok(isAnthropic(context.req.headers) ? anthropic(model) : openAi(model));
 };
+
+/** An error in the shape that the client reads. */
+export const fault = (failure: BlockhouseError, requestId: string, headers: IncomingHttpHeaders): JsonReply => ({
+  ...(isAnthropic(headers) ? ANTHROPIC : OPENAI_CHAT).error(failure, requestId),
+});
+
+function isAnthropic(headers: IncomingHttpHeaders): boolean {
+  return headers['anthropic-version'] !== undefined;
+}
 
 async function found(core: Core, id: string): Promise<OfferedModel> {
   const { targets } = await core.router.resolve(id);

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { BlockhouseError, type OfferedModel } from '../../../core/index.ts';
 import { objectBody, requiredText, text } from '../../../dialects/fields.ts';
-import { OTHER_BODY_BYTES, readJsonText } from '../body.ts';
+import { readCompatibleBody } from '../body.ts';
 import { ok, Written } from '../reply.ts';
 import { param, type RouteContext } from '../route.ts';
 
@@ -26,7 +26,7 @@ export const running = () => ok({ models: [] });
 
 /** One model, offered or not, as long as its name resolves. Fails with MODEL_NOT_FOUND. */
 export const show = async (context: RouteContext) => {
-  const body = objectBody((await readJsonText(context, OTHER_BODY_BYTES, true)).value);
+  const body = objectBody((await readCompatibleBody(context, true)).value);
   const name = text(body, 'model') || requiredText(body, 'name');
   const { core } = context;
   const [first] = (await core.router.resolve(name)).targets;

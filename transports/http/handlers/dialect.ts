@@ -15,7 +15,7 @@ import {
 } from '../../../core/index.ts';
 import type { Dialect, DialectRequest, NativeLane, WholeAnswer } from '../../../dialects/dialect.ts';
 import { withMembers } from '../../../dialects/json-edit.ts';
-import { COMPATIBLE_BODY_BYTES, readJsonText } from '../body.ts';
+import { readCompatibleBody } from '../body.ts';
 import { type JsonReply, ok, type Reply, STREAMED } from '../reply.ts';
 import type { RouteContext } from '../route.ts';
 import { SseWriter, type StreamFrames } from '../sse.ts';
@@ -47,7 +47,7 @@ interface Job<E> {
 export const speak =
   <E>(dialect: Dialect<E>) =>
   async (context: RouteContext): Promise<Reply<object>> => {
-    const { bytes, value } = await readJsonText(context, COMPATIBLE_BODY_BYTES, dialect.anyType);
+    const { bytes, value } = await readCompatibleBody(context, dialect.anyType);
     let request: DialectRequest<E> | undefined;
     const job: Job<E> = {
       dialect,
@@ -160,12 +160,13 @@ async function ask<E>(
   try {
     return await core.pipe({ ...request.chat, adapter, model }, sink, { signal, requestId, key: key?.name, leavesTokenLimit: true });
   } catch (error) {
-    throw inClientsWords(toBlockhouseError(error), request);
+    throw inClientsWords(error, request);
   }
 }
 
 /** A refused field by the name that the client knows. */
-function inClientsWords<E>(failure: BlockhouseError, { field }: DialectRequest<E>): BlockhouseError {
+export function inClientsWords<E>(error: unknown, { field }: DialectRequest<E>): BlockhouseError {
+  const failure = toBlockhouseError(error);
   const detail = failure.details?.[0];
   const name = detail === undefined ? undefined : field?.(detail.path);
   return detail === undefined || name === undefined ? failure : invalidRequest(name, detail.message);
@@ -178,7 +179,7 @@ function answerContext({ requestId }: RouteContext) {
 }
 
 /** Field names only: a value may be a secret, and a header has no room for prose. */
-function headersOf({ adapter, model }: ModelTarget, warnings: readonly { readonly field: string }[]): Record<string, string> {
+export function headersOf({ adapter, model }: ModelTarget, warnings: readonly { readonly field: string }[]): Record<string, string> {
   const fields = [...new Set(warnings.map(({ field }) => field))].join('; ').replace(/[^\x20-\x7e]/g, '?');
   return {
     'x-blockhouse-model': `${adapter}/${model}`.replace(/[^\x20-\x7e]/g, '?'),

@@ -7,9 +7,10 @@ import {
   type ModelTarget,
   toBlockhouseError,
 } from '../../../core/index.ts';
+import { COMMENT } from '../chat-frames.ts';
 import { type JsonReply, type Reply, STREAMED, Written } from '../reply.ts';
 import type { RouteContext } from '../route.ts';
-import { COMMENT, SseWriter, type StreamFrames } from '../sse.ts';
+import { SseWriter, type StreamFrames } from '../sse.ts';
 
 /** One request to send on. */
 export interface Forwarding {

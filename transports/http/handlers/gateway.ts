@@ -1,6 +1,16 @@
 // Handlers of `/v1`, the public gateway.
-import { type ChatDone, type ChatRequest, type ChatResponse, isObject, type NamedKey, toBlockhouseError, type VerifyRequest } from '../../../core/index.ts';
+import {
+  type ChatDone,
+  type ChatRequest,
+  type ChatResponse,
+  isObject,
+  type NamedKey,
+  streamOptionsOf,
+  toBlockhouseError,
+  type VerifyRequest,
+} from '../../../core/index.ts';
 import { CHAT_BODY_BYTES, OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
+import { framesShowing } from '../chat-frames.ts';
 import { queryValue } from '../query.ts';
 import { ok, type Reply, STREAMED } from '../reply.ts';
 import type { RouteContext } from '../route.ts';
@@ -30,11 +40,11 @@ export const verify = async (context: RouteContext) => {
   return { status: result.ok ? 200 : 503, body: result };
 };
 
-/** The whole answer, or a stream of server-sent events when the body has `stream: true`. */
+/** The whole answer, or a stream of server-sent events when the body has `stream`. */
 export const chat = async (context: RouteContext): Promise<Reply<ChatResponse>> => {
   const body = await readJsonBody(context, CHAT_BODY_BYTES, false);
   if (context.key !== undefined) await admit(context, context.key, body);
-  if (isObject(body) && body['stream'] === true) return streamChat(context, body);
+  if (isObject(body) && (body['stream'] === true || isObject(body['stream']))) return streamChat(context, body);
   const { core, signal, requestId, key } = context;
   return ok(await core.chat(body as ChatRequest, { signal, requestId, key: key?.name }));
 };
@@ -48,7 +58,8 @@ async function admit({ core }: RouteContext, key: NamedKey, body: unknown): Prom
 
 /** Not an async function: a suspended one takes more memory than everything else that an idle stream needs here. */
 function streamChat({ core, server, res, signal, requestId, key }: RouteContext, body: unknown): Promise<typeof STREAMED> {
-  const writer = new SseWriter(res, requestId, server.sse);
+  const options = streamOptionsOf(body);
+  const writer = new SseWriter(res, requestId, server.sse, options === undefined ? {} : { frames: framesShowing(options) });
   const finish = (done: ChatDone): typeof STREAMED => {
     writer.done(done);
     return STREAMED;

@@ -33,6 +33,11 @@ export const GATEWAY_EXAMPLES = {
     summary: 'A question whose answer is streamed',
     value: { ...TO_OLLAMA, messages: [{ role: 'user', content: 'hello' }], stream: true, config: { maxTokens: 200, temperature: 0.2 } },
   },
+  QuestionWithReasoning: {
+    of: 'ChatRequest',
+    summary: 'A question whose answer is streamed with the reasoning and the pieces of tool calls',
+    value: { ...TO_OLLAMA, messages: [USER], tools: TOOLS, stream: { reasoning: true, toolDeltas: true }, config: { reasoning: { effort: 'high' } } },
+  },
   QuestionWithTools: { of: 'ChatRequest', summary: 'A question, and a tool that may be called', value: { ...TO_OLLAMA, messages: [USER], tools: TOOLS } },
   ToolResults: {
     of: 'ChatRequest',
@@ -55,6 +60,17 @@ export const GATEWAY_EXAMPLES = {
   },
   StartEvent: { of: 'ChatEvent', summary: 'The first event', value: { event: 'start', data: FROM_OLLAMA } },
   ContentEvent: { of: 'ChatEvent', summary: 'A piece of the answer', value: { event: 'content', data: { text: 'Hel' } } },
+  ReasoningEvent: { of: 'ChatEvent', summary: 'A piece of the reasoning', value: { event: 'reasoning', data: { text: 'The user asks' } } },
+  ToolCallStartEvent: {
+    of: 'ChatEvent',
+    summary: 'A tool call begins',
+    value: { event: 'toolCallStart', data: { index: 0, id: 'call_1', name: 'get_weather' } },
+  },
+  ToolCallDeltaEvent: {
+    of: 'ChatEvent',
+    summary: 'A piece of the arguments of a tool call',
+    value: { event: 'toolCallDelta', data: { index: 0, text: '{"city":' } },
+  },
   DoneEvent: { of: 'ChatEvent', summary: 'The end of an answer', value: { event: 'done', data: { usage: USAGE, stopReason: 'end_turn' } } },
   ErrorEvent: {
     of: 'ChatEvent',

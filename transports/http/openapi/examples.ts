@@ -32,7 +32,11 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   ...CLIENT_EXAMPLES,
   InvalidRequest: { ...errorExample(400, 'INVALID_REQUEST', 'config.temperature must be <= 1.', { details: INVALID }), operations: ['chat'] },
   Unauthorized: errorExample(401, 'UNAUTHORIZED', TOKEN_HINT),
-  ForeignOrigin: errorExample(403, 'FORBIDDEN_ORIGIN', 'Requests from web pages of other sites are refused.'),
+  ForeignOrigin: errorExample(
+    403,
+    'FORBIDDEN_ORIGIN',
+    'Requests from web pages of other sites are refused. To let the pages of an origin call /v1, add it to BLOCKHOUSE_WEB_ORIGINS and restart the server.',
+  ),
   BlockNotFound: errorExample(404, 'BLOCK_NOT_FOUND', 'There is no block "grace".'),
   NameTaken: errorExample(409, 'NAME_TAKEN', 'A block named ada already exists; choose another name.'),
 };

@@ -1,6 +1,16 @@
 // Tagged unions that only the published contract has: the messages of a chat request by role, and the events of a chat stream by name.
 // They are made of the schemas that validate. Pure: no I/O.
-import { ChatContent, ChatDone, ChatStart, ErrorReport, MESSAGE_FIELDS, Message } from '../../../core/index.ts';
+import {
+  ChatContent,
+  ChatDone,
+  ChatReasoning,
+  ChatStart,
+  ChatToolCallDelta,
+  ChatToolCallStart,
+  ErrorReport,
+  MESSAGE_FIELDS,
+  Message,
+} from '../../../core/index.ts';
 
 const REF = '#/components/schemas/';
 
@@ -54,12 +64,31 @@ export const UNIONS = {
   UserMessage: messageOf('user'),
   AssistantMessage: messageOf('assistant'),
   ToolMessage: messageOf('tool'),
-  ChatEvent: oneOfTagged('event', { start: 'ChatStartEvent', content: 'ChatContentEvent', done: 'ChatDoneEvent', error: 'ChatErrorEvent' }, EVENT),
+  ChatEvent: oneOfTagged(
+    'event',
+    {
+      start: 'ChatStartEvent',
+      content: 'ChatContentEvent',
+      reasoning: 'ChatReasoningEvent',
+      toolCallStart: 'ChatToolCallStartEvent',
+      toolCallDelta: 'ChatToolCallDeltaEvent',
+      done: 'ChatDoneEvent',
+      error: 'ChatErrorEvent',
+    },
+    EVENT,
+  ),
   ReplyEvent: oneOfTagged('event', { start: 'ReplyStartEvent', content: 'ChatContentEvent', done: 'ReplyDoneEvent', error: 'ChatErrorEvent' }, EVENT),
   ReplyStartEvent: eventOf('start', ReplyStart, 'An attempt at the reply begins; the text of earlier ones is void'),
   ReplyDoneEvent: eventOf('done', ReplyDone, 'The last event of a whole answer'),
   ChatStartEvent: eventOf('start', ChatStart, 'The first event'),
   ChatContentEvent: eventOf('content', ChatContent, 'The next piece of the answer'),
+  ChatReasoningEvent: eventOf('reasoning', ChatReasoning, 'The next piece of the reasoning; only with `stream: {"reasoning": true}`'),
+  ChatToolCallStartEvent: eventOf('toolCallStart', ChatToolCallStart, 'A tool call begins; only with `stream: {"toolDeltas": true}`'),
+  ChatToolCallDeltaEvent: eventOf(
+    'toolCallDelta',
+    ChatToolCallDelta,
+    'The next piece of the arguments of a tool call; only with `stream: {"toolDeltas": true}`',
+  ),
   ChatDoneEvent: eventOf('done', ChatDone, 'The last event of an answer that is complete'),
   ChatErrorEvent: eventOf('error', ErrorReport, 'The last event of an answer that failed'),
 } as const;

@@ -1,6 +1,8 @@
 // The routes of Anthropic's Messages, in front of all providers.
 import { ANTHROPIC } from '../../../dialects/anthropic/index.ts';
+import { readCounted } from '../../../dialects/anthropic/request.ts';
 import { faultOf, speak } from '../handlers/dialect.ts';
+import { countTokens } from '../handlers/token-count.ts';
 import type { RouteEntry, RouteKey } from '../route.ts';
 
 const object = { 'application/json': { schema: { type: 'object' } } } as const;
@@ -23,5 +25,16 @@ export const ANTHROPIC_ROUTES = {
     },
     fault: faultOf(ANTHROPIC),
     handler: speak(ANTHROPIC),
+  },
+  'POST /v1/messages/count_tokens': {
+    id: 'countMessageTokens',
+    tag: 'Compatible',
+    summary: 'Count the tokens of a message',
+    description:
+      'Takes the body of a message, without max_tokens, and calls no model. Anthropic, Google and Bedrock count themselves; for other models the count is estimated, and the header x-blockhouse-estimated says so.',
+    body: { required: true, content: object },
+    answers: { 200: { description: 'The count, as `{input_tokens}`.', content: object } },
+    fault: faultOf(ANTHROPIC),
+    handler: countTokens(readCounted),
   },
 } as const satisfies Record<RouteKey, RouteEntry>;

@@ -32,7 +32,7 @@ export const OPENAI_CHAT_ROUTES = {
     description:
       "Aliases, and provider/model for each model of each adapter that could be called now, in OpenAI's shape; in Anthropic's with the header anthropic-version.",
     answers: { 200: { description: 'The models.', content: object } },
-    fault: faultOf(OPENAI_CHAT),
+    fault: models.fault,
     handler: models.list,
   },
   'GET /v1/models/:id*': {
@@ -42,7 +42,7 @@ export const OPENAI_CHAT_ROUTES = {
     description: 'A name with slashes may be URL-encoded or not.',
     params: { id: 'A model name as clients send it' },
     answers: { 200: { description: 'The model.', content: object } },
-    fault: faultOf(OPENAI_CHAT),
+    fault: models.fault,
     handler: models.one,
   },
 } as const satisfies Record<RouteKey, RouteEntry>;

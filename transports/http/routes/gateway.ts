@@ -54,11 +54,11 @@ export const GATEWAY_ROUTES = {
     tag: 'Gateway',
     summary: 'Send messages to a model',
     description:
-      'One request for the models of every provider. With `stream: true`, the answer is a stream of server-sent events: one `start`, any number of `content`, then exactly one `done` or `error`. Comments may occur between the events.',
+      'One request for the models of every provider. With `stream: true`, the answer is a stream of server-sent events: one `start`, any number of `content`, then exactly one `done` or `error`. Comments may occur between the events. With `stream: {"reasoning": true, "toolDeltas": true}`, or one of the two, `reasoning`, `toolCallStart` and `toolCallDelta` come among the `content`.',
     body: body('ChatRequest'),
     answers: {
       200: {
-        description: 'The answer, or with `stream: true` its events.',
+        description: 'The answer, or with `stream` its events.',
         content: { 'application/json': { schema: ref('ChatResponse') }, 'text/event-stream': { schema: ref('ChatEvent') } },
       },
     },

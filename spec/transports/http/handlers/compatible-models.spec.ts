@@ -14,3 +14,10 @@ t.test('the names that are offered are listed, and each that resolves is found',
     id: 'ollama/hf.co/x/y',
   });
 });
+
+t.test('an error has the shape that the client reads', async (t) => {
+  const server = await startServer(t);
+  t.match(await server.call('GET', '/v1/models/mystery'), { status: 404, json: { error: { code: 'model_not_found' } } });
+  const headers = { 'anthropic-version': '2023-06-01' };
+  t.match(await server.call('GET', '/v1/models/mystery', { headers }), { status: 404, json: { type: 'error', error: { type: 'not_found_error' } } });
+});

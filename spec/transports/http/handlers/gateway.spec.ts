@@ -170,6 +170,61 @@ t.test('a streamed chat is start, content, done, under the headers of a stream',
   ]);
 });
 
+const thinkingLine = (thinking: string): string => `${JSON.stringify({ message: { role: 'assistant', content: '', thinking }, done: false })}\n`;
+const callLine = `${JSON.stringify({ message: { content: '', tool_calls: [{ function: { name: 'f', arguments: { a: 1 } } }] }, done: false })}\n`;
+
+t.test('reasoning and the pieces of calls are events of a stream that asked for them, and of no other', async (t) => {
+  const server = await startServer(t, { answer: (_request, res) => void res.end(thinkingLine('hm') + daemonLine('Hello') + callLine + DAEMON_END) });
+  const eventsOf = async (stream: unknown) => {
+    const { text } = await server.call('POST', '/v1/chat', { body: { ...CHAT, stream } });
+    const frames = [...text.matchAll(/^event: (\w+)\ndata: (.*)$/gm)].map(([, event = '', data = '']) => ({
+      event,
+      data: JSON.parse(data) as Record<string, unknown>,
+    }));
+    return { text, frames };
+  };
+  const plain = await eventsOf(true);
+  t.strictSame(
+    framesOf(plain.text).map(({ event }) => event),
+    ['start', 'content', 'done'],
+  );
+  for (const stream of [{}, { reasoning: false }]) t.equal(shapeOf((await eventsOf(stream)).text), shapeOf(plain.text), JSON.stringify(stream));
+  const all = (await eventsOf({ reasoning: true, toolDeltas: true })).frames;
+  const { toolCalls } = all.at(-1)?.data ?? {};
+  const [call] = toolCalls as { id: string }[];
+  t.strictSame(all.slice(0, -1), [
+    { event: 'start', data: { provider: 'ollama', model: 'm' } },
+    { event: 'reasoning', data: { text: 'hm' } },
+    { event: 'content', data: { text: 'Hello' } },
+    { event: 'toolCallStart', data: { index: 0, id: call?.id, name: 'f' } },
+    { event: 'toolCallDelta', data: { index: 0, text: '{"a":1}' } },
+  ]);
+  t.equal(all.at(-1)?.event, 'done');
+});
+
+/** Without the ids of calls, which are random. */
+const shapeOf = (text: string): string => text.replace(/call_\w+/g, 'call');
+
+t.test('a wrong stream option is a 400 that names it', async (t) => {
+  const server = await startServer(t);
+  for (const [stream, path] of [
+    ['yes', 'stream'],
+    [{ reasoning: 'yes' }, 'stream.reasoning'],
+    [{ thoughts: true }, 'stream.thoughts'],
+  ] as const) {
+    t.match(await server.call('POST', '/v1/chat', { body: { ...CHAT, stream } }), { status: 400, json: { code: 'INVALID_REQUEST', details: [{ path }] } });
+  }
+});
+
+t.test('hidden reasoning does not open the stream, so that a failure after it keeps its status', async (t) => {
+  const server = await startServer(t, { answer: (_request, res) => void res.end(thinkingLine('hm')) });
+  t.match(await server.call('POST', '/v1/chat', { body: { ...CHAT, stream: { toolDeltas: true } } }), { status: 502, json: { code: 'UPSTREAM_MALFORMED' } });
+  t.match(await server.call('POST', '/v1/chat', { body: { ...CHAT, stream: { reasoning: true } } }), {
+    status: 200,
+    text: /event: error\n.*UPSTREAM_MALFORMED/,
+  });
+});
+
 t.test('an answer without text still starts, and done carries the tool calls', async (t) => {
   const server = await startServer(t, {
     answer: (_request, res) => {

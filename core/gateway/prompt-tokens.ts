@@ -1,0 +1,40 @@
+// Estimates the tokens of a prompt, for calls whose provider did not count them. Pure: no I/O.
+import { TokenEstimate } from '../tokens.ts';
+import type { ContentPart } from '../types.ts';
+import type { Prompt, Turn } from './prompt.ts';
+
+/** What an image costs about. A file or an audio counts as one, because its length is known to the provider only. */
+const MEDIA_TOKENS = 1600;
+
+/** About how many tokens a provider counts for this prompt. Reasoning of earlier turns is not included: providers take most of it out. */
+export function promptTokens({ system = '', turns, tools }: Prompt): number {
+  const sum = new TokenEstimate().add(system);
+  let media = 0;
+  for (const turn of turns) {
+    addTexts(turn, sum);
+    media += mediaIn(turn, sum);
+  }
+  if (tools.length > 0) sum.add(JSON.stringify(tools));
+  return sum.tokens + media * MEDIA_TOKENS;
+}
+
+function addTexts(turn: Turn, sum: TokenEstimate): void {
+  if (turn.role === 'tool') {
+    for (const { content } of turn.results) sum.add(content);
+    return;
+  }
+  sum.add(turn.text);
+  if (turn.role === 'assistant') for (const call of turn.toolCalls) sum.add(call.name).add(JSON.stringify(call.arguments));
+}
+
+/** How many parts are not text. Adds the texts of documents to `sum`. */
+function mediaIn(turn: Turn, sum: TokenEstimate): number {
+  const lists: readonly (readonly ContentPart[])[] = turn.role === 'tool' ? turn.results.map(({ parts = [] }) => parts) : [turn.parts ?? []];
+  let media = 0;
+  for (const { type, text } of lists.flat()) {
+    if (type === 'text' || type === 'reasoning') continue;
+    if (type === 'document' && text !== undefined) sum.add(text);
+    else media += 1;
+  }
+  return media;
+}

@@ -1,0 +1,130 @@
+// Follows the page on clients as printed: a real server, real clients, and a stand-in for Ollama.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { LLMock } from '@copilotkit/aimock';
+import t, { type Test } from 'tap';
+import { ROOT } from '../cli/run.ts';
+import { type Block, blocksOf, newReader, type Reader } from './guide-blocks.ts';
+
+const PAGE = '../clients.md';
+const ANSWER = 'An answer of the stand-in.';
+const SDKS = ['openai', '@anthropic-ai', 'ollama'];
+const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome'];
+
+/** False, or why a program in Python can't run. */
+function lacksPython(module: string): string | false {
+  const { status } = spawnSync('python3', ['-c', `import ${module}`]);
+  return status === 0 ? false : `python3 with the package ${module} is not installed`;
+}
+
+/** Someone with the SDKs installed, whose models are those of a stand-in. */
+async function reader(t: Test, env: Record<string, string> = {}): Promise<Reader> {
+  const standIn = new LLMock({ port: 0, logLevel: 'silent' });
+  standIn.onMessage(/./, { content: ANSWER });
+  await standIn.start();
+  t.teardown(() => standIn.stop());
+  const one = await newReader(t, { OLLAMA_BASE_URL: standIn.url, ...env });
+  for (const sdk of SDKS) symlinkSync(join(ROOT, 'node_modules', sdk), join(one.home, 'project/node_modules', sdk));
+  return one;
+}
+
+const sections = readFileSync(join(ROOT, 'docs/clients.md'), 'utf8')
+  .split('\n## ')
+  .slice(1)
+  .map((text) => text.split('\n')[0] ?? '');
+
+/** The blocks of a section. */
+function blocksIn(section: string): Block[] {
+  const text = readFileSync(join(ROOT, 'docs/clients.md'), 'utf8').split(`\n## ${section}\n`)[1]?.split('\n## ')[0] ?? '';
+  return blocksOf(PAGE).filter((block) => text.includes(block.text));
+}
+
+/** Starts as the page says, follows one section, and resolves with what its commands printed. */
+async function follow(by: Reader, section: string): Promise<string> {
+  for (const block of blocksIn('Start')) await by.follow(block);
+  let output = '';
+  for (const block of blocksIn(section)) output += await by.follow(block);
+  return output;
+}
+
+const countOf = (text: string): number => text.split(ANSWER).length - 1;
+
+/** The texts of the chunks that a stream of Chat Completions holds. */
+const streamed = (text: string): string => [...text.matchAll(/"delta":\{(?:"role":"assistant",)?"content":"([^"]*)"/g)].map(([, piece = '']) => piece).join('');
+
+t.test('curl', async (t) => {
+  const output = await follow(await reader(t), 'curl');
+  t.equal(countOf(output), 3, 'whole, in each protocol');
+  t.equal(streamed(output), ANSWER);
+  t.match(output, /"model":"gpt-4o-mini"[\s\S]+data: \[DONE\]/, 'a stream under the name of the alias');
+});
+
+t.test("OpenAI's SDK for JavaScript", async (t) => {
+  t.equal(countOf(await follow(await reader(t), "OpenAI's SDK for JavaScript")), 3);
+});
+
+t.test("OpenAI's SDK for Python", { skip: lacksPython('openai') }, async (t) => {
+  t.equal(countOf(await follow(await reader(t), "OpenAI's SDK for Python")), 3);
+});
+
+t.test("Anthropic's SDK for JavaScript", async (t) => {
+  t.equal(countOf(await follow(await reader(t), "Anthropic's SDK for JavaScript")), 2);
+});
+
+t.test("Anthropic's SDK for Python", { skip: lacksPython('anthropic') }, async (t) => {
+  t.equal(countOf(await follow(await reader(t), "Anthropic's SDK for Python")), 2);
+});
+
+t.test('coding agents', async (t) => {
+  const output = await follow(await reader(t), 'Coding agents');
+  t.equal(output.match(/^gpt-4o-mini$/gm)?.length, 2, 'in either protocol');
+});
+
+const browser = BROWSERS.find((name) => spawnSync(name, ['--version']).status === 0);
+
+t.test('a page in the browser', { skip: browser === undefined && 'no Chromium is installed' }, async (t) => {
+  let html = '';
+  const pages = createServer((_req, res) => res.writeHead(200, { 'content-type': 'text/html' }).end(html)).listen(0, '127.0.0.1');
+  await once(pages, 'listening');
+  t.teardown(() => pages.close());
+  const origin = `http://localhost:${(pages.address() as AddressInfo).port}`;
+  for (const [named, expected] of [
+    [origin, ANSWER],
+    ['http://localhost:1', ''],
+  ] as const) {
+    const by = await reader(t, { BLOCKHOUSE_WEB_ORIGINS: named });
+    await follow(by, 'A page in the browser');
+    html = readFileSync(join(by.home, 'project/page.html'), 'utf8');
+    const key = (await by.follow({ language: 'sh', text: 'echo "$BLOCKHOUSE_KEY"\n' })).trim();
+    t.equal(
+      /<pre>(.*)<\/pre>/.exec(await shown(t, `${origin}/page.html#${key}`))?.[1],
+      expected,
+      `named is ${named === origin ? 'this origin' : 'another one'}`,
+    );
+  }
+});
+
+/** The page as the browser has it once nothing is loading any more. */
+async function shown(t: Test, url: string): Promise<string> {
+  const profile = mkdtempSync(join(tmpdir(), 'blockhouse-browser-'));
+  t.teardown(() => rmSync(profile, { recursive: true, force: true, maxRetries: 5 }));
+  const options = ['--headless', '--no-sandbox', '--disable-gpu', `--user-data-dir=${profile}`, '--virtual-time-budget=20000', '--dump-dom', url];
+  const child = spawn(browser ?? '', options, { stdio: ['ignore', 'pipe', 'ignore'], timeout: 60_000 });
+  let text = '';
+  child.stdout.on('data', (bytes: Buffer) => {
+    text += bytes.toString();
+  });
+  await once(child, 'close');
+  return text;
+}
+
+t.test('each section of the page has its test', async (t) => {
+  const spec = readFileSync(new URL(import.meta.url), 'utf8').replaceAll("\\'", "'");
+  for (const section of sections)
+    t.ok(section === 'Start' || spec.toLowerCase().includes(`t.test('${section.toLowerCase()}'`) || spec.includes(`t.test("${section}"`), section);
+});

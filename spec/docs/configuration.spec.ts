@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import t from 'tap';
+import { parseJson } from '../../core/index.ts';
+import { parseKeys } from '../../core/keys/key-store.ts';
+import { ModelsDocument } from '../../core/routing/model-table.ts';
+import { parseModels } from '../../core/routing/models-file.ts';
+
+const page = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
+const ADAPTERS = ['bedrock', 'openai', 'google', 'anthropic', 'ollama'];
+
+/** The text of a section, and the JSON in it. */
+function section(name: string): { text: string; json: string } {
+  const text = page.split(`\n## ${name}\n`)[1]?.split('\n## ')[0] ?? '';
+  return { text, json: /```json\n([\s\S]*?)```/.exec(text)?.[1] ?? '' };
+}
+
+const named = (text: string): string[] => [...text.matchAll(/^\| (`.+?`(?:, `.+?`)*) \|/gm)].flatMap(([, names = '']) => names.replaceAll('`', '').split(', '));
+
+t.test('the example of models.json is one, and each of its fields is described', async (t) => {
+  const { text, json } = section('models.json');
+  const { table } = parseModels({ kind: 'text', text: json, mode: 0o600 }, (name) => ADAPTERS.find((id) => id === name), ADAPTERS);
+  t.equal(table.defaultProvider, 'ollama');
+  t.same(table.aliases.get('gpt-4o-mini')?.targets.length, 2);
+  t.same(named(text).sort(), Object.keys(ModelsDocument.properties).sort());
+  t.same(Object.keys(parseJson(json) as object).sort(), named(text).sort());
+});
+
+t.test('the example of keys.json is one, and each of its fields is described', async (t) => {
+  const { text, json } = section('keys.json');
+  const [key] = parseKeys({ kind: 'text', text: json.replace('"…"', `"${'A'.repeat(43)}"`), mode: 0o600 });
+  t.match(key, { name: 'my-app', usdPerDay: 5, tokensPerDay: null });
+  t.same(named(text).sort(), Object.keys(key ?? {}).sort());
+});

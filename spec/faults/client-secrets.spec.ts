@@ -1,0 +1,39 @@
+// Case 39 of the compatible endpoints: what a client presents to us never reaches a provider.
+import t from 'tap';
+import { answerWith, startWireServer, WIRES } from '../support/wire-server.ts';
+
+/** A question in each protocol, by the path that takes it. */
+const QUESTIONS: Readonly<Record<string, object>> = {
+  '/v1/chat/completions': { messages: [{ role: 'user', content: 'hi' }] },
+  '/v1/messages': { max_tokens: 100, messages: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }] },
+  '/v1/responses': { input: [{ role: 'user', content: 'hi' }] },
+};
+const PLACEHOLDER = 'placeholder-of-a-client';
+
+for (const wire of WIRES) {
+  for (const [path, question] of Object.entries(QUESTIONS)) {
+    t.test(`${wire.name}: what is presented at ${path} is not sent to the provider`, async (t) => {
+      const server = await startWireServer(t, wire, answerWith(wire));
+      const { key } = (await server.call('POST', '/api/keys', { body: { name: 'app' } })).json as { key: string };
+      const seen: string[] = [];
+      server.upstream.server.prependListener('request', (req) => seen.push(req.url ?? '', ...req.rawHeaders));
+      const presented: Record<string, string>[] = [server.token, key].flatMap((secret) => [
+        { authorization: `Bearer ${secret}` },
+        { 'x-api-key': secret },
+        { authorization: `Bearer ${PLACEHOLDER}`, 'x-api-key': secret },
+        { authorization: `Bearer ${secret}`, 'x-api-key': PLACEHOLDER },
+      ]);
+      for (const headers of presented) {
+        for (const stream of [false, true]) {
+          const body = { model: `${wire.adapter}/${wire.model}`, ...question, stream };
+          t.match(await server.call('POST', path, { token: false, headers, body }), { status: 200 });
+        }
+      }
+      t.ok(server.upstream.requests.length >= presented.length * 2);
+      const sent = JSON.stringify([seen, server.upstream.requests.map(({ body }) => body)]);
+      for (const secret of [server.token, key, PLACEHOLDER]) t.notOk(sent.includes(secret));
+      const log = JSON.stringify(server.log);
+      for (const secret of [server.token, key]) t.notOk(log.includes(secret));
+    });
+  }
+}

@@ -1,0 +1,22 @@
+// Serves the count of tokens of a dialect: as the provider of the model counts them, or estimated. Never an inference.
+import type { DialectRequest } from '../../../dialects/dialect.ts';
+import { COMPATIBLE_BODY_BYTES, readJsonBody } from '../body.ts';
+import { ok, type Reply } from '../reply.ts';
+import type { RouteContext } from '../route.ts';
+import { headersOf, inClientsWords } from './dialect.ts';
+
+/** The handler of a route that reads its request with `read` and answers `{input_tokens}`. */
+export const countTokens =
+  (read: (body: unknown) => DialectRequest) =>
+  async (context: RouteContext): Promise<Reply<object>> => {
+    const { core, key, signal } = context;
+    const request = read(await readJsonBody(context, COMPATIBLE_BODY_BYTES, false));
+    const { targets } = await core.router.resolve(request.model);
+    if (key !== undefined) await core.accounts?.admit(key, [request.model, ...targets.map(({ adapter, model }) => `${adapter}/${model}`)]);
+    const [target] = targets;
+    if (target === undefined) throw new Error('An alias without a model.');
+    const { tokens, isEstimated } = await core.countTokens({ ...request.chat, ...target }, { signal }).catch((error: unknown) => {
+      throw inClientsWords(error, request);
+    });
+    return ok({ input_tokens: tokens }, { ...headersOf(target, request.warnings), ...(isEstimated && { 'x-blockhouse-estimated': 'true' }) });
+  };
