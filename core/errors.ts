@@ -62,6 +62,7 @@ export const ERROR_TABLE = {
     meaning: 'The body is not uncompressed UTF-8 with the content type that the route expects, usually application/json.',
   },
   EXPECTATION_FAILED: { status: 417, retryable: false, meaning: 'The Expect header asks for something other than 100-continue.' },
+  HTTP_ONLY: { status: 426, retryable: false, meaning: 'This route has no WebSocket; it answers plain HTTP requests.' },
   QUEUE_FULL: {
     status: 429,
     retryable: true,

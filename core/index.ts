@@ -43,7 +43,7 @@ export {
 export { type ShownPiece, ShownPieces, streamOptionsOf } from './gateway/shown-pieces.ts';
 export { ChatStream, type ChatStreamEvent } from './gateway/stream.ts';
 export type { TokenCount } from './gateway/token-count.ts';
-export { holdsMoreThan, isObject, type JsonObject, type JsonValue, MAX_JSON_VALUES, parseJson, tryParseJson } from './json.ts';
+export { holdsMoreThan, isDeeperThan, isObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH, MAX_JSON_VALUES, parseJson, tryParseJson } from './json.ts';
 export { toJsonText } from './json-text.ts';
 export { KeyStore } from './keys/key-store.ts';
 export { type Accounts, KEY_PREFIX, type KeyLimits, type NamedKey } from './keys/named-key.ts';

@@ -1,5 +1,5 @@
 // Reads the fields of a client's body: what is wrong is refused by the client's own name of the field, and what is null counts as absent. Pure: no I/O.
-import { invalidRequest, isObject } from '../core/index.ts';
+import { invalidRequest, isDeeperThan, isObject, MAX_JSON_DEPTH } from '../core/index.ts';
 
 /** A JSON object of a client. */
 export type Fields = Record<string, unknown>;
@@ -9,9 +9,13 @@ function fieldOf(body: Fields, name: string): unknown {
   return body[name] ?? undefined;
 }
 
-/** Throws INVALID_REQUEST naming the field. */
+/** A schema may nest as deep as the gateway takes it, and lies some levels below the top. */
+const MAX_BODY_DEPTH = MAX_JSON_DEPTH + 20;
+
+/** Throws INVALID_REQUEST, also for a body that nests so deep that it could not be written as JSON again. */
 export function objectBody(body: unknown): Fields {
   if (!isObject(body)) throw invalidRequest('', 'The body must be a JSON object.');
+  if (isDeeperThan(body, MAX_BODY_DEPTH)) throw invalidRequest('', `The body nests deeper than ${MAX_BODY_DEPTH} levels; send a flatter one.`);
   return body;
 }
 

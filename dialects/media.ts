@@ -1,8 +1,15 @@
-// Images, documents and audio as clients send them: in a data: URL, or at an http address. Pure: no I/O.
+// Parts of messages as clients send them; images, documents and audio in a data: URL, or at an http address. Pure: no I/O.
 import { type ContentPart, invalidRequest } from '../core/index.ts';
 import { objectAt } from './fields.ts';
 
 const DATA_URL = /^data:([a-z]+\/[a-zA-Z0-9.+-]+)(?:;[a-zA-Z-]+=[^;,]*)*;base64,/;
+
+/** Parts as a content: a text without a mark alone is a text. */
+export function contentOfParts(parts: readonly ContentPart[]): string | ContentPart[] {
+  const [first, second] = parts;
+  if (first === undefined) return '';
+  return second === undefined && first.type === 'text' && first.cache === undefined ? (first.text ?? '') : [...parts];
+}
 
 /** Where the content of a part is. Throws INVALID_REQUEST naming the field. */
 export function sourceOf(url: unknown, path: string): Pick<ContentPart, 'mediaType' | 'data'> | Pick<ContentPart, 'url'> {

@@ -1,4 +1,5 @@
 // Custom tools, which take free text, as functions that the gateway takes; and the arguments of calls that clients send back. Pure: no I/O.
+import { createHash } from 'node:crypto';
 import { invalidRequest, isObject, parseJson, type Tool, type ToolCall } from '../core/index.ts';
 import type { Fields } from './fields.ts';
 
@@ -11,6 +12,14 @@ export function customTool(name: string, description: string | undefined, gramma
     ...(text !== '' && { description: text }),
     parameters: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] },
   };
+}
+
+/** Other gateways pack much into the ids of calls. The gateway takes this length. */
+const MAX_CALL_ID = 256;
+
+/** The id of a call as the gateway takes it; the same for the same id. */
+export function callIdOf(id: string): string {
+  return id.length <= MAX_CALL_ID ? id : `call_${createHash('sha256').update(id).digest('hex').slice(0, 32)}`;
 }
 
 /** The text that a custom tool gets. */

@@ -7,6 +7,8 @@ import { bearerToken } from './guard.ts';
 
 /** The path of the WebSocket. */
 export const WS_PATH = '/api/ws';
+/** Routes whose clients may ask for a WebSocket first. HTTP_ONLY tells them to use HTTP. */
+export const HTTP_ONLY_PATHS: ReadonlySet<string> = new Set(['/v1/responses']);
 /** The cure for a request there without the right token. */
 export const WS_TOKEN_HINT = `Connect to ${WS_PATH}?token=<token>, or send the header Authorization: Bearer <token>; \`blockhouse token\` prints it.`;
 

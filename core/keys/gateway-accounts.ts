@@ -32,7 +32,7 @@ export class GatewayAccounts implements Accounts {
 
   constructor(options: GatewayAccountsOptions) {
     this.#options = options;
-    this.#listener = (fact) => void this.#take(fact).catch((error: unknown) => this.#tell(error));
+    this.#listener = (fact) => this.#take(fact);
     options.bus.on('chat.finished', this.#listener);
   }
 
@@ -67,13 +67,24 @@ export class GatewayAccounts implements Accounts {
     await this.#options.ledger.close();
   }
 
-  /** whatever-failed. */
-  async #take(fact: CoreEvents['chat.finished']): Promise<void> {
+  /** whatever-failed. A call without a price is recorded at once, since a promise costs more than the rest. */
+  #take(fact: CoreEvents['chat.finished']): void {
     if (fact.isBilled === true) return;
-    const { requestId, key = null, adapter, model, address, usage = null, durationMs, firstTextMs, code = null } = fact;
+    const { adapter, model, address, usage } = fact;
     const at = new Date(this.#options.now()).toISOString();
-    const pricesAs = address === undefined && usage !== null ? this.#pricesAs(adapter) : undefined;
-    const costUsd = pricesAs === undefined || usage === null ? null : await this.#options.prices.priceNow({ provider: pricesAs, model, usage });
+    const pricesAs = address === undefined && usage !== undefined ? this.#pricesAs(adapter) : undefined;
+    if (pricesAs === undefined || usage === undefined) {
+      this.#record(fact, at, null);
+      return;
+    }
+    this.#options.prices.priceNow({ provider: pricesAs, model, usage }).then(
+      (costUsd) => this.#record(fact, at, costUsd),
+      (error: unknown) => this.#tell(error),
+    );
+  }
+
+  #record(fact: CoreEvents['chat.finished'], at: string, costUsd: number | null): void {
+    const { requestId, key = null, adapter, model, usage = null, durationMs, firstTextMs, code = null } = fact;
     this.#options.ledger.record({
       at,
       requestId,

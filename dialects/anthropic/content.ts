@@ -17,11 +17,6 @@ export function blocksOf(content: unknown, path: string): readonly { readonly bl
   return content.map((block, index) => ({ block: objectAt(block, `${path}.${index}`), path: `${path}.${index}` }));
 }
 
-/** A text if there is nothing else and no mark. */
-export function contentOf(parts: readonly ContentPart[]): string | ContentPart[] {
-  return parts.every(({ type, cache }) => type === 'text' && cache === undefined) ? parts.map((part) => part.text ?? '').join('\n') : [...parts];
-}
-
 /** Blocks that say something to any model; one of a type that is not known is left out with a warning. Throws INVALID_REQUEST naming the field. */
 export function partsOf(content: unknown, path: string, notes: Notes): ContentPart[] {
   return blocksOf(content, path).flatMap(({ block, path: at }) => partOf(block, at, notes) ?? []);

@@ -5,9 +5,10 @@ import { createHash } from 'node:crypto';
 import { type ContentPart, invalidRequest, type Message, type ToolCall, type ToolResult } from '../../core/index.ts';
 import type { ToolNames } from '../conversation.ts';
 import { type Fields, list, objectAt, requiredText } from '../fields.ts';
+import { contentOfParts } from '../media.ts';
 import { type AnswerState, unpackState, withState } from '../packed-state.ts';
 import { argumentsOf } from '../tool-calls.ts';
-import { blocksOf, cacheOf, contentOf, type Notes, partOf, partsOf } from './content.ts';
+import { blocksOf, cacheOf, type Notes, partOf, partsOf } from './content.ts';
 
 type AssistantMessage = Extract<Message, { readonly role: 'assistant' }>;
 
@@ -26,7 +27,7 @@ const BILLING_NOTE = 'x-anthropic-billing-header:';
 export function systemOf(system: unknown, path: string, notes: Notes): Message[] {
   const blocks = blocksOf(system, path).filter(({ block }) => typeof block['text'] !== 'string' || !block['text'].startsWith(BILLING_NOTE));
   const parts = blocks.flatMap(({ block, path: at }) => partOf(block, at, notes) ?? []);
-  return parts.length === 0 ? [] : [notes.sources.note<Message>({ role: 'system', content: contentOf(parts) }, path)];
+  return parts.length === 0 ? [] : [notes.sources.note<Message>({ role: 'system', content: contentOfParts(parts) }, path)];
 }
 
 /** Throws INVALID_REQUEST naming the field. */
@@ -60,7 +61,7 @@ function readUser(message: Fields, path: string, notes: Notes): Message[] {
   const { sources } = notes;
   return [
     ...(results.length === 0 ? [] : [sources.note<Message>({ role: 'tool', toolResults: results }, path)]),
-    ...(parts.length === 0 && results.length > 0 ? [] : [sources.note<Message>({ role: 'user', content: contentOf(parts) }, path)]),
+    ...(parts.length === 0 && results.length > 0 ? [] : [sources.note<Message>({ role: 'user', content: contentOfParts(parts) }, path)]),
   ];
 }
 
@@ -69,7 +70,7 @@ function readResult(block: Fields, path: string, notes: Notes): ToolResult {
   const { cache } = cacheOf(block);
   const last = parts.at(-1);
   if (cache !== undefined && last !== undefined) parts[parts.length - 1] = { ...last, cache };
-  const result: ToolResult = { toolCallId: requiredText(block, 'tool_use_id', `${path}.tool_use_id`), content: contentOf(parts) };
+  const result: ToolResult = { toolCallId: requiredText(block, 'tool_use_id', `${path}.tool_use_id`), content: contentOfParts(parts) };
   return notes.sources.note(block['is_error'] === true ? { ...result, isError: true } : result, path);
 }
 
@@ -90,7 +91,7 @@ function readAssistant(message: Fields, path: string, names: ToolNames, notes: N
         parts.push(...[partOf(block, at, notes)].filter((part) => part !== undefined));
     }
   }
-  const content = contentOf(parts);
+  const content = contentOfParts(parts);
   const plain: AssistantMessage = { role: 'assistant', ...(content.length > 0 && { content }), ...(calls.length > 0 && { toolCalls: calls }) };
   return notes.sources.note(states.reduce(withState, plain), path);
 }

@@ -1,11 +1,13 @@
 // A Chat Completions request as a canonical one. Pure: no I/O.
-import { type ChatRequest, type ContentPart, invalidRequest, isObject, type Message, type Tool, type Warning } from '../../core/index.ts';
+import { type ChatRequest, invalidRequest, isObject, type Tool, type Warning } from '../../core/index.ts';
+import { nearestName } from '../client-fields.ts';
 import { clampedTemperature, mended, ToolNames } from '../conversation.ts';
 import type { DialectRequest } from '../dialect.ts';
 import { type Fields, flag, integer, list, number, objectAt, objectBody, optionalObject, requiredText, text } from '../fields.ts';
-import { audioPart, sourceOf } from '../media.ts';
 import { definedOf, effortOf, metadataOf, schemaOutput, serviceTierOf } from '../openai-config.ts';
-import { argumentsOf, customTool } from '../tool-calls.ts';
+import { Sources } from '../sources.ts';
+import { customTool } from '../tool-calls.ts';
+import { readMessages } from './messages.ts';
 
 /** What an answer depends on. */
 export interface ChatEcho {
@@ -20,6 +22,26 @@ const REFUSED = ['functions', 'function_call', 'audio'] as const;
 /** Left out with a warning, because a model would have done something with it. */
 const IGNORED = ['logit_bias', 'prediction', 'web_search_options', 'logprobs', 'top_logprobs', 'verbosity'] as const;
 const MAX_TOKENS = 10_000_000;
+/** The client's names of the gateway's settings. */
+const CLIENT_NAMES: Readonly<Record<string, string>> = {
+  messages: 'messages',
+  tools: 'tools',
+  toolChoice: 'tool_choice',
+  'config.maxTokens': 'max_completion_tokens',
+  'config.temperature': 'temperature',
+  'config.topP': 'top_p',
+  'config.stop': 'stop',
+  'config.seed': 'seed',
+  'config.presencePenalty': 'presence_penalty',
+  'config.frequencyPenalty': 'frequency_penalty',
+  'config.parallelToolCalls': 'parallel_tool_calls',
+  'config.serviceTier': 'service_tier',
+  'config.user': 'user',
+  'config.metadata': 'metadata',
+  'config.cacheKey': 'prompt_cache_key',
+  'config.output': 'response_format',
+  'config.reasoning': 'reasoning_effort',
+};
 
 /** Throws INVALID_REQUEST whose path is the client's own field. */
 export function readRequest(given: unknown): DialectRequest<ChatEcho> {
@@ -32,23 +54,29 @@ export function readRequest(given: unknown): DialectRequest<ChatEcho> {
   const warnings: Warning[] = IGNORED.filter((name) => body[name] != null && body[name] !== false).map((field) => ({ field, message: 'It was ignored.' }));
   const names = new ToolNames();
   const customTools = new Set<string>();
-  const tools = (list(body, 'tools') ?? []).map((tool, index) => readTool(objectAt(tool, `tools[${index}]`), `tools[${index}]`, names, customTools));
+  const sources = new Sources();
+  const tools = (list(body, 'tools') ?? []).map((tool, index) => {
+    const path = `tools[${index}]`;
+    return sources.note(readTool(objectAt(tool, path), path, names, customTools), path);
+  });
   const messages = list(body, 'messages');
   if (messages === undefined || messages.length === 0) throw invalidRequest('messages', 'must have at least one message');
-  const conversation = mended(readMessages(messages, names), 'messages');
+  const conversation = mended(readMessages(messages, names, sources), 'messages');
   const toolChoice = readToolChoice(body['tool_choice'], names);
   const config = readConfig(body, warnings);
+  const chat = {
+    messages: conversation.messages,
+    ...(tools.length > 0 && { tools }),
+    ...(toolChoice !== undefined && tools.length > 0 && { toolChoice }),
+    ...(config !== undefined && { config }),
+  };
   return {
     model,
     stream: flag(body, 'stream') ?? false,
-    chat: {
-      messages: conversation.messages,
-      ...(tools.length > 0 && { tools }),
-      ...(toolChoice !== undefined && tools.length > 0 && { toolChoice }),
-      ...(config !== undefined && { config }),
-    },
+    chat,
     warnings: [...warnings, ...conversation.warnings],
     echo: { includeUsage: optionalObject(body, 'stream_options')?.['include_usage'] === true, names, customTools },
+    field: (path) => sources.of(chat, path) ?? nearestName(path, CLIENT_NAMES),
   };
 }
 
@@ -84,15 +112,14 @@ function readFormat(format: Fields | undefined): NonNullable<ChatRequest['config
 function readTool(tool: Fields, path: string, names: ToolNames, customTools: Set<string>): Tool {
   if (tool['type'] === 'custom') {
     const custom = objectAt(tool['custom'], `${path}.custom`);
-    const name = requiredText(custom, 'name');
+    const name = requiredText(custom, 'name', `${path}.custom.name`);
     customTools.add(name);
     const grammar = isObject(custom['format']) && isObject(custom['format']['grammar']) ? custom['format']['grammar']['definition'] : undefined;
     return customTool(names.toOurs(name), text(custom, 'description'), grammar);
   }
   if (tool['type'] !== 'function') throw invalidRequest(`${path}.type`, 'must be function or custom');
   const fn = objectAt(tool['function'], `${path}.function`);
-  const name = text(fn, 'name', `${path}.function.name`);
-  if (name === undefined || name === '') throw invalidRequest(`${path}.function.name`, 'is required');
+  const name = requiredText(fn, 'name', `${path}.function.name`);
   const description = text(fn, 'description', `${path}.function.description`);
   return { name: names.toOurs(name), ...(description !== undefined && { description }), ...(isObject(fn['parameters']) && { parameters: fn['parameters'] }) };
 }
@@ -104,84 +131,4 @@ function readToolChoice(choice: unknown, names: ToolNames): ChatRequest['toolCho
   const named = type === 'function' ? fn : type === 'custom' ? custom : undefined;
   if (!isObject(named) || typeof named['name'] !== 'string') throw invalidRequest('tool_choice', 'must be auto, none, required, or name a function');
   return { name: names.toOurs(named['name']) };
-}
-
-function readMessages(messages: readonly unknown[], names: ToolNames): Message[] {
-  return messages.map((given, index) => {
-    const path = `messages[${index}]`;
-    const message = objectAt(given, path);
-    const role = message['role'];
-    switch (role) {
-      case 'system':
-      case 'developer':
-        return { role: 'system', content: contentOf(message['content'], `${path}.content`) };
-      case 'user':
-        return { role: 'user', content: contentOf(message['content'], `${path}.content`) };
-      case 'assistant':
-        return readAssistant(message, path, names);
-      case 'tool': {
-        const toolCallId = text(message, 'tool_call_id', `${path}.tool_call_id`);
-        if (toolCallId === undefined || toolCallId === '') throw invalidRequest(`${path}.tool_call_id`, 'is required');
-        return { role: 'tool', toolResults: [{ toolCallId, content: contentOf(message['content'], `${path}.content`) }] };
-      }
-      default:
-        throw invalidRequest(`${path}.role`, 'must be one of system, developer, user, assistant, tool');
-    }
-  });
-}
-
-function readAssistant(message: Fields, path: string, names: ToolNames): Message {
-  const calls = (list(message, 'tool_calls', `${path}.tool_calls`) ?? []).map((given, index) => {
-    const at = `${path}.tool_calls[${index}]`;
-    const call = objectAt(given, at);
-    const id = text(call, 'id', `${at}.id`) ?? '';
-    if (id === '') throw invalidRequest(`${at}.id`, 'is required');
-    if (call['type'] === 'custom') {
-      const custom = objectAt(call['custom'], `${at}.custom`);
-      return { id, name: names.toOurs(text(custom, 'name') ?? ''), arguments: { input: text(custom, 'input') ?? '' } };
-    }
-    const fn = objectAt(call['function'], `${at}.function`);
-    return { id, name: names.toOurs(text(fn, 'name') ?? ''), arguments: argumentsOf(fn['arguments'], `${at}.function.arguments`) };
-  });
-  const refusal = text(message, 'refusal', `${path}.refusal`);
-  const content = message['content'] == null ? (refusal ?? '') : contentOf(message['content'], `${path}.content`);
-  return { role: 'assistant', ...(content !== '' && { content }), ...(calls.length > 0 && { toolCalls: calls }) };
-}
-
-function contentOf(content: unknown, path: string): string | ContentPart[] {
-  if (content == null) return '';
-  if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) throw invalidRequest(path, 'must be a string or a list of parts');
-  const parts = content.map((given, index) => readPart(objectAt(given, `${path}[${index}]`), `${path}[${index}]`));
-  const [first] = parts;
-  if (first === undefined) return '';
-  return parts.length === 1 && first.type === 'text' ? (first.text ?? '') : parts;
-}
-
-function readPart(part: Fields, path: string): ContentPart {
-  switch (part['type']) {
-    case 'text':
-      return { type: 'text', text: text(part, 'text', `${path}.text`) ?? '' };
-    case 'refusal':
-      return { type: 'text', text: text(part, 'refusal', `${path}.refusal`) ?? '' };
-    case 'image_url': {
-      const image: Fields = typeof part['image_url'] === 'string' ? { url: part['image_url'] } : objectAt(part['image_url'], `${path}.image_url`);
-      const detail = image['detail'];
-      return {
-        type: 'image',
-        ...sourceOf(image['url'], `${path}.image_url.url`),
-        ...((detail === 'low' || detail === 'high' || detail === 'auto') && { detail }),
-      };
-    }
-    case 'input_audio':
-      return audioPart(part['input_audio'], `${path}.input_audio`);
-    case 'file': {
-      const file = objectAt(part['file'], `${path}.file`);
-      if (file['file_id'] != null) throw invalidRequest(`${path}.file.file_id`, 'names a stored file, which this server does not have; send file_data');
-      const name = text(file, 'filename', `${path}.file.filename`);
-      return { type: 'document', ...sourceOf(file['file_data'], `${path}.file.file_data`), ...(name !== undefined && { name }) };
-    }
-    default:
-      throw invalidRequest(`${path}.type`, 'must be one of text, image_url, input_audio, file, refusal');
-  }
 }

@@ -4,7 +4,7 @@
 import { type ContentPart, invalidRequest, type Message, type ToolCall } from '../../core/index.ts';
 import { type Fields, list, objectAt, requiredText, text } from '../fields.ts';
 import { type AnswerState, unpackState, withState } from '../packed-state.ts';
-import { argumentsOf } from '../tool-calls.ts';
+import { argumentsOf, callIdOf } from '../tool-calls.ts';
 import { contentOf, type Notes } from './content.ts';
 import type { Toolbox, ToolList } from './tools.ts';
 
@@ -107,9 +107,9 @@ class ItemReader {
   }
 
   #call(item: Fields, path: string, name: string, args: Fields): void {
-    const id = callIdOf(item, path);
+    const id = givenId(item, path);
     const itemId = text(item, 'id', `${path}.id`);
-    if (itemId !== undefined) this.#callIds.set(itemId, id);
+    if (itemId !== undefined) this.#callIds.set(callIdOf(itemId), id);
     const { calls, callPaths } = this.#open(path);
     if (calls.some((call) => call.id === id)) {
       this.#notes.warnings.push({ field: `${path}.call_id`, message: 'It is used twice, so the second call was left out.' });
@@ -120,7 +120,7 @@ class ItemReader {
   }
 
   #output(item: Fields, path: string): void {
-    const id = callIdOf(item, path);
+    const id = givenId(item, path);
     const result = { toolCallId: this.#callIds.get(id) ?? id, content: contentOf(item['output'], `${path}.output`, this.#notes) };
     this.#push({ role: 'tool', toolResults: [this.#notes.sources.note(result, path)] }, path);
   }
@@ -149,7 +149,7 @@ class ItemReader {
     if (this.#turn === undefined) return;
     const { path, contents, calls, callPaths, states } = this.#turn;
     this.#turn = undefined;
-    const content = joined(contents);
+    const content = joined(contents, states.length > 0 ? '' : '\n\n');
     const plain: AssistantMessage = { role: 'assistant', ...(content !== '' && { content }), ...(calls.length > 0 && { toolCalls: calls }) };
     const message = states.reduce(withState, plain);
     for (const [index, call] of (message.toolCalls ?? []).entries()) this.#notes.sources.note(call, callPaths[index] ?? path);
@@ -157,11 +157,12 @@ class ItemReader {
   }
 }
 
-function callIdOf(item: Fields, path: string): string {
-  return text(item, 'call_id', `${path}.call_id`) || text(item, 'id', `${path}.id`) || requiredText(item, 'call_id', `${path}.call_id`);
+function givenId(item: Fields, path: string): string {
+  return callIdOf(text(item, 'call_id', `${path}.call_id`) || text(item, 'id', `${path}.id`) || requiredText(item, 'call_id', `${path}.call_id`));
 }
 
-function joined(contents: readonly Content[]): Content {
-  if (contents.every((content) => typeof content === 'string')) return contents.join('\n\n');
+/** A state is bound to the text as the model wrote it; without one, messages in a row are paragraphs. */
+function joined(contents: readonly Content[], separator: string): Content {
+  if (contents.every((content) => typeof content === 'string')) return contents.join(separator);
   return contents.flatMap((content) => (typeof content === 'string' ? [{ type: 'text', text: content } as const] : content));
 }

@@ -54,6 +54,27 @@ const NOTHING: ReadonlySet<unknown> = new Set([undefined, null, false, 0, '', 'd
 const MAX_TOKENS = 10_000_000;
 const STATE = 'reasoning.encrypted_content';
 
+/** The client's names of the gateway's settings. */
+const CLIENT_NAMES: Readonly<Record<string, string>> = {
+  messages: 'input',
+  tools: 'tools',
+  toolChoice: 'tool_choice',
+  'config.maxTokens': 'max_output_tokens',
+  'config.temperature': 'temperature',
+  'config.topP': 'top_p',
+  'config.presencePenalty': 'presence_penalty',
+  'config.frequencyPenalty': 'frequency_penalty',
+  'config.parallelToolCalls': 'parallel_tool_calls',
+  'config.serviceTier': 'service_tier',
+  'config.user': 'user',
+  'config.metadata': 'metadata',
+  'config.cacheKey': 'prompt_cache_key',
+  'config.output': 'text.format',
+  'config.reasoning': 'reasoning',
+  'config.reasoning.effort': 'reasoning.effort',
+  'config.reasoning.summary': 'reasoning.summary',
+};
+
 /** Throws INVALID_REQUEST whose path is the client's own field. */
 export function readRequest(given: unknown): DialectRequest<ResponsesEcho> {
   const body = objectBody(given);
@@ -68,13 +89,14 @@ export function readRequest(given: unknown): DialectRequest<ResponsesEcho> {
   if (include.some((one) => one !== STATE)) notes.warnings.push({ field: 'include', message: `Only ${STATE} is supported.` });
   const config = readConfig(body, notes.warnings);
   const chat = { messages: conversation.messages, ...toolbox.choose(body['tool_choice']), ...(config !== undefined && { config }) };
+  const clientNames = body['safety_identifier'] == null ? CLIENT_NAMES : { ...CLIENT_NAMES, 'config.user': 'safety_identifier' };
   return {
     model,
     stream: flag(body, 'stream') ?? false,
     chat,
     warnings: [...notes.warnings, ...conversation.warnings],
     echo: { toolbox, settings: echoedSettings(body), packsState: include.includes(STATE) },
-    field: (path) => notes.sources.of(chat, path) ?? nearestName(path, CLIENT_FIELDS),
+    field: (path) => notes.sources.of(chat, path) ?? nearestName(path, clientNames),
   };
 }
 
@@ -140,23 +162,3 @@ function readFormat(given: Fields | undefined, warnings: Warning[]): NonNullable
   if (format['type'] !== 'json_schema') throw invalidRequest('text.format.type', 'must be text, json_object or json_schema');
   return schemaOutput(format, 'text.format.schema');
 }
-
-const CLIENT_FIELDS: Readonly<Record<string, string>> = {
-  messages: 'input',
-  tools: 'tools',
-  toolChoice: 'tool_choice',
-  'config.maxTokens': 'max_output_tokens',
-  'config.temperature': 'temperature',
-  'config.topP': 'top_p',
-  'config.presencePenalty': 'presence_penalty',
-  'config.frequencyPenalty': 'frequency_penalty',
-  'config.parallelToolCalls': 'parallel_tool_calls',
-  'config.serviceTier': 'service_tier',
-  'config.user': 'user',
-  'config.metadata': 'metadata',
-  'config.cacheKey': 'prompt_cache_key',
-  'config.output': 'text.format',
-  'config.reasoning': 'reasoning',
-  'config.reasoning.effort': 'reasoning.effort',
-  'config.reasoning.summary': 'reasoning.summary',
-};

@@ -1,21 +1,16 @@
 // A canonical answer as the events of a response. Pure: no I/O.
 //
 // created-first: the first events are `response.created` and `response.in_progress`, whatever comes.
-// added-and-done: every item that is added is done before the end, and the end has the same items again.
+// all-done: every item that is added is done before the end, and the end has the same items again.
 // one-text: at most one message or reasoning is open; calls may be open beside each other.
 import type { AnswerPiece, BlockhouseError, ChatDone, ToolCall } from '../../core/index.ts';
 import type { AnswerContext, DialectStream } from '../dialect.ts';
 import { openAiError } from '../openai-errors.ts';
-import { callItem, type ItemStatus, itemId, messageItem, reasoningItem, summaryPart, textPart } from './items.ts';
+import { EventWriter, frame, type Place } from './events.ts';
+import { callItem, type ItemStatus, messageItem, reasoningItem, summaryPart, textPart } from './items.ts';
 import type { ResponsesEcho } from './request.ts';
 import { baseOf, endOf, inputOf, type ResponseState, responseObject, stateFor } from './response.ts';
 import type { ClientTool } from './tools.ts';
-
-/** Where an open item is. */
-interface Place {
-  readonly item_id: string;
-  readonly output_index: number;
-}
 
 interface OpenText {
   readonly kind: 'text' | 'reasoning';
@@ -34,11 +29,7 @@ interface OpenCall {
 /** The events of one answer. */
 export class ResponseEvents implements DialectStream {
   readonly #context: AnswerContext<ResponsesEcho>;
-  readonly #base: string;
-  #sequence = 0;
-  /** The items that are done, by their index. */
-  readonly #output: object[] = [];
-  #items = 0;
+  readonly #events: EventWriter;
   /** One of them answers the client: a reasoning alone does not. */
   #hasAnswer = false;
   /** one-text. */
@@ -48,7 +39,7 @@ export class ResponseEvents implements DialectStream {
 
   constructor(context: AnswerContext<ResponsesEcho>) {
     this.#context = context;
-    this.#base = baseOf(context);
+    this.#events = new EventWriter(baseOf(context));
   }
 
   pieces(pieces: readonly AnswerPiece[]): string {
@@ -60,17 +51,16 @@ export class ResponseEvents implements DialectStream {
   done(done: ChatDone): string {
     const end = endOf(done, this.#calls.size > 0);
     let frames = this.#begin() + this.#closeText(end.status);
-    for (const [key, call] of this.#calls) frames += this.#closeCall(key, call, call.tool.isCustom ? '' : call.text, 'incomplete');
+    for (const [key, call] of this.#calls) frames += this.#cutCall(key, call);
     if (end.status === 'completed' && !this.#hasAnswer) frames += this.#textPiece('text', '') + this.#closeText('completed');
     frames += this.#state(stateFor(this.#context, done));
-    return `${frames}${this.#response({ ...end, output: this.#output, usage: done.usage })}data: [DONE]\n\n`;
+    return `${frames}${this.#response({ ...end, output: this.#events.output, usage: done.usage })}data: [DONE]\n\n`;
   }
 
-  /** `error` has the fields twice: flat as documented, and as an object, without which the official client would not throw. */
   error(failure: BlockhouseError): string {
     const error = errorFields(failure);
     const { code, message } = error;
-    return this.#begin() + this.#event('error', error) + this.#response({ status: 'failed', output: this.#output.filter(Boolean), error: { code, message } });
+    return this.#begin() + this.#events.event('error', error) + this.#response({ status: 'failed', output: this.#events.output, error: { code, message } });
   }
 
   keepAlive(): string {
@@ -79,9 +69,9 @@ export class ResponseEvents implements DialectStream {
 
   /** created-first. */
   #begin(): string {
-    if (this.#sequence > 0) return '';
+    if (this.#events.hasBegun) return '';
     const response = responseObject(this.#context, { status: 'in_progress' });
-    return this.#event('response.created', { response }) + this.#event('response.in_progress', { response });
+    return this.#events.event('response.created', { response }) + this.#events.event('response.in_progress', { response });
   }
 
   #piece(piece: AnswerPiece): string {
@@ -103,23 +93,23 @@ export class ResponseEvents implements DialectStream {
     if (this.#text === undefined || delta === '') return begin;
     this.#text.text += delta;
     const { place } = this.#text;
-    if (kind === 'reasoning') return begin + this.#event('response.reasoning_summary_text.delta', { ...place, summary_index: 0, delta });
-    return begin + this.#event('response.output_text.delta', { ...place, content_index: 0, delta, logprobs: [] });
+    if (kind === 'reasoning') return begin + this.#events.event('response.reasoning_summary_text.delta', { ...place, summary_index: 0, delta });
+    return begin + this.#events.event('response.output_text.delta', { ...place, content_index: 0, delta, logprobs: [] });
   }
 
   #openText(kind: OpenText['kind']): string {
-    const place = this.#place(kind === 'text' ? 'message' : 'reasoning');
+    const place = this.#events.place(kind === 'text' ? 'message' : 'reasoning');
     this.#text = { kind, place, text: '' };
     if (kind === 'reasoning') {
       return (
-        this.#added(place, reasoningItem(place.item_id)) +
-        this.#event('response.reasoning_summary_part.added', { ...place, summary_index: 0, part: summaryPart('') })
+        this.#events.added(place, reasoningItem(place.item_id)) +
+        this.#events.event('response.reasoning_summary_part.added', { ...place, summary_index: 0, part: summaryPart('') })
       );
     }
     this.#hasAnswer = true;
     return (
-      this.#added(place, messageItem(place.item_id, 'in_progress')) +
-      this.#event('response.content_part.added', { ...place, content_index: 0, part: textPart('') })
+      this.#events.added(place, messageItem(place.item_id, 'in_progress')) +
+      this.#events.event('response.content_part.added', { ...place, content_index: 0, part: textPart('') })
     );
   }
 
@@ -129,25 +119,26 @@ export class ResponseEvents implements DialectStream {
     this.#text = undefined;
     if (kind === 'reasoning') {
       return (
-        this.#event('response.reasoning_summary_text.done', { ...place, summary_index: 0, text }) +
-        this.#event('response.reasoning_summary_part.done', { ...place, summary_index: 0, part: summaryPart(text) }) +
-        this.#done(place, reasoningItem(place.item_id, text))
+        this.#events.event('response.reasoning_summary_text.done', { ...place, summary_index: 0, text }) +
+        this.#events.event('response.reasoning_summary_part.done', { ...place, summary_index: 0, part: summaryPart(text) }) +
+        this.#events.done(place, reasoningItem(place.item_id, text))
       );
     }
     return (
-      this.#event('response.output_text.done', { ...place, content_index: 0, text, logprobs: [] }) +
-      this.#event('response.content_part.done', { ...place, content_index: 0, part: textPart(text) }) +
-      this.#done(place, messageItem(place.item_id, status, text))
+      this.#events.event('response.output_text.done', { ...place, content_index: 0, text, logprobs: [] }) +
+      this.#events.event('response.content_part.done', { ...place, content_index: 0, part: textPart(text) }) +
+      this.#events.done(place, messageItem(place.item_id, status, text))
     );
   }
 
   #start(key: number, callId: string, name: string): string {
-    const close = this.#closeText('completed');
+    const open = this.#calls.get(key);
+    const close = this.#closeText('completed') + (open === undefined ? '' : this.#cutCall(key, open)); // all-done
     const tool = this.#context.request.echo.toolbox.clientToolOf(name);
-    const place = this.#place(tool.isCustom ? 'custom' : 'function');
+    const place = this.#events.place(tool.isCustom ? 'custom' : 'function');
     this.#calls.set(key, { place, callId, tool, text: '' });
     this.#hasAnswer = true;
-    return close + this.#added(place, callItem(place.item_id, 'in_progress', callId, tool, ''));
+    return close + this.#events.added(place, callItem(place.item_id, 'in_progress', callId, tool, ''));
   }
 
   /** The pieces of a custom tool's text are wrapped in JSON until its end, so it comes whole. */
@@ -155,13 +146,13 @@ export class ResponseEvents implements DialectStream {
     const call = this.#calls.get(key);
     if (call === undefined || delta === '') return '';
     call.text += delta;
-    return call.tool.isCustom ? '' : this.#event('response.function_call_arguments.delta', { ...call.place, delta });
+    return call.tool.isCustom ? '' : this.#events.event('response.function_call_arguments.delta', { ...call.place, delta });
   }
 
   #wholeCall(toolCall: ToolCall, key: number | undefined): string {
     const known = key === undefined ? undefined : this.#calls.get(key);
     if (key !== undefined && known !== undefined) return this.#finishCall(key, known, toolCall);
-    const own = -1 - this.#items; // below every index of the gateway
+    const own = -1; // below every index of the gateway
     const begin = this.#start(own, toolCall.id, toolCall.name);
     const call = this.#calls.get(own);
     return call === undefined ? begin : begin + this.#finishCall(own, call, toolCall);
@@ -172,47 +163,30 @@ export class ResponseEvents implements DialectStream {
     if (!tool.isCustom && text !== '') return this.#closeCall(key, call, text, 'completed');
     const input = inputOf(toolCall, tool);
     const type = tool.isCustom ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta';
-    return this.#event(type, { ...place, delta: input }) + this.#closeCall(key, call, input, 'completed');
+    return this.#events.event(type, { ...place, delta: input }) + this.#closeCall(key, call, input, 'completed');
+  }
+
+  /** What has come of a custom tool's text is no text yet. */
+  #cutCall(key: number, call: OpenCall): string {
+    return this.#closeCall(key, call, call.tool.isCustom ? '' : call.text, 'incomplete');
   }
 
   #closeCall(key: number, { place, callId, tool }: OpenCall, input: string, status: ItemStatus): string {
     this.#calls.delete(key);
     const end = tool.isCustom
-      ? this.#event('response.custom_tool_call_input.done', { ...place, input })
-      : this.#event('response.function_call_arguments.done', { ...place, name: tool.name, arguments: input });
-    return end + this.#done(place, callItem(place.item_id, status, callId, tool, input));
+      ? this.#events.event('response.custom_tool_call_input.done', { ...place, input })
+      : this.#events.event('response.function_call_arguments.done', { ...place, name: tool.name, arguments: input });
+    return end + this.#events.done(place, callItem(place.item_id, status, callId, tool, input));
   }
 
   #state(state: string | undefined): string {
     if (state === undefined) return '';
-    const place = this.#place('reasoning');
-    return this.#added(place, reasoningItem(place.item_id)) + this.#done(place, reasoningItem(place.item_id, undefined, state));
-  }
-
-  #place(kind: Parameters<typeof itemId>[0]): Place {
-    const place = { item_id: itemId(kind, this.#base, this.#items), output_index: this.#items };
-    this.#items += 1;
-    return place;
-  }
-
-  #added({ output_index }: Place, item: object): string {
-    return this.#event('response.output_item.added', { output_index, item });
-  }
-
-  /** added-and-done. */
-  #done({ output_index }: Place, item: object): string {
-    this.#output[output_index] = item;
-    return this.#event('response.output_item.done', { output_index, item });
+    const place = this.#events.place('reasoning');
+    return this.#events.added(place, reasoningItem(place.item_id)) + this.#events.done(place, reasoningItem(place.item_id, undefined, state));
   }
 
   #response(state: ResponseState): string {
-    return this.#event(`response.${state.status}`, { response: responseObject(this.#context, state) });
-  }
-
-  #event(type: string, fields: object): string {
-    const text = frame(type, this.#sequence, fields);
-    this.#sequence += 1;
-    return text;
+    return this.#events.event(`response.${state.status}`, { response: responseObject(this.#context, state) });
   }
 }
 
@@ -223,12 +197,9 @@ export function brokenResponse(failure: BlockhouseError): string {
   return frame('error', 0, error) + frame('response.failed', 1, { response: { object: 'response', status: 'failed', output: [], error: { code, message } } });
 }
 
+/** The fields come twice: flat as documented, and as an object, without which the official client would not throw. */
 function errorFields(failure: BlockhouseError) {
-  const error = openAiError(failure);
-  const { message, type, param } = error;
-  return { code: error.code ?? type, message, param, error };
-}
-
-function frame(type: string, sequence: number, fields: object): string {
-  return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence, ...fields })}\n\n`;
+  const { message, type, param, ...rest } = openAiError(failure);
+  const code = rest.code ?? type;
+  return { code, message, param, error: { message, type, param, code } };
 }

@@ -31,3 +31,9 @@ t.test('what is wrong is refused by its name', async (t) => {
     t.throws(read, { code: 'INVALID_REQUEST', details: [{ path }] }, path);
   t.throws(() => objectBody([]), { code: 'INVALID_REQUEST', message: /JSON object/ });
 });
+
+t.test('a body that could not be written as JSON again is refused', async (t) => {
+  const nested = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
+  t.ok(objectBody({ metadata: nested(100) }));
+  t.throws(() => objectBody({ metadata: nested(5000) }), /^The body nests deeper than \d+ levels/);
+});

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { audioPart, sourceOf } from '../../dialects/media.ts';
+import { audioPart, contentOfParts, sourceOf } from '../../dialects/media.ts';
 
 t.test('a data: URL is its bytes and their type, and an http URL stays one', async (t) => {
   t.same(sourceOf('data:image/png;base64,AAAA', 'x'), { mediaType: 'image/png', data: 'AAAA' });
@@ -16,4 +16,12 @@ t.test('an audio has its type from its format', async (t) => {
   t.same(audioPart({ data: 'A', format: 'mp3' }, 'x'), { type: 'audio', mediaType: 'audio/mpeg', data: 'A' });
   t.same(audioPart({ data: 'A', format: 'wav' }, 'x'), { type: 'audio', mediaType: 'audio/wav', data: 'A' });
   for (const audio of [null, {}, { data: 'A' }]) t.throws(() => audioPart(audio, 'x'), /^x /);
+});
+
+t.test('a text alone is a text; with a mark, or beside another part, it stays a part', async (t) => {
+  const a = { type: 'text', text: 'a' } as const;
+  t.equal(contentOfParts([]), '');
+  t.equal(contentOfParts([a]), 'a');
+  t.same(contentOfParts([{ ...a, cache: '5m' }]), [{ ...a, cache: '5m' }]);
+  t.same(contentOfParts([a, a]), [a, a]);
 });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { argumentsOf, customInput, customTool } from '../../dialects/tool-calls.ts';
+import { argumentsOf, callIdOf, customInput, customTool } from '../../dialects/tool-calls.ts';
 
 t.test('a custom tool gets its text; arguments of another form are given as JSON', async (t) => {
   t.equal(customInput({ arguments: { input: 'x\n"y"' } }), 'x\n"y"');
@@ -23,4 +23,12 @@ t.test('arguments that are no JSON object are kept as text', async (t) => {
     [{ a: 1 }, {}, {}, { b: 2 }, { value: [1] }, { value: '{broken' }],
   );
   t.throws(() => argumentsOf(5, 'input[1].arguments'), /^input\[1\]\.arguments /);
+});
+
+t.test('a very long id of a call has a short one, the same for the same id', async (t) => {
+  t.equal(callIdOf('call_1'), 'call_1');
+  const long = 'x'.repeat(3000);
+  t.match(callIdOf(long), /^call_[0-9a-f]{32}$/);
+  t.equal(callIdOf(long), callIdOf(`${long}`));
+  t.not(callIdOf(long), callIdOf(`${long}y`));
 });

@@ -1,5 +1,6 @@
 // Case 39 of the compatible endpoints: what a client presents to us never reaches a provider.
 import t from 'tap';
+import { type Answerer, sendJson } from '../support/upstream.ts';
 import { answerWith, startWireServer, WIRES } from '../support/wire-server.ts';
 
 /** A question in each protocol, by the path that takes it. */
@@ -8,12 +9,19 @@ const QUESTIONS: Readonly<Record<string, object>> = {
   '/v1/messages': { max_tokens: 100, messages: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }] },
   '/v1/responses': { input: [{ role: 'user', content: 'hi' }] },
 };
+/** Each provider has a name of its own for the count of tokens. */
+const COUNT = { input_tokens: 3, inputTokens: 3, totalTokens: 3 };
+const answerCountsAnd =
+  (answer: Answerer): Answerer =>
+  (request, res, index) =>
+    /count/i.test(request.path) ? sendJson(res, COUNT) : answer(request, res, index);
+
 const PLACEHOLDER = 'placeholder-of-a-client';
 
 for (const wire of WIRES) {
   for (const [path, question] of Object.entries(QUESTIONS)) {
     t.test(`${wire.name}: what is presented at ${path} is not sent to the provider`, async (t) => {
-      const server = await startWireServer(t, wire, answerWith(wire));
+      const server = await startWireServer(t, wire, answerCountsAnd(answerWith(wire)));
       const { key } = (await server.call('POST', '/api/keys', { body: { name: 'app' } })).json as { key: string };
       const seen: string[] = [];
       server.upstream.server.prependListener('request', (req) => seen.push(req.url ?? '', ...req.rawHeaders));
@@ -30,6 +38,11 @@ for (const wire of WIRES) {
         }
       }
       t.ok(server.upstream.requests.length >= presented.length * 2);
+      const count = { model: `${wire.adapter}/${wire.model}`, messages: [{ role: 'user', content: 'hi' }] };
+      for (const headers of presented) {
+        const counted = await server.call('POST', '/v1/messages/count_tokens', { token: false, headers, body: count });
+        t.match(counted, { status: 200, json: { input_tokens: Number } });
+      }
       const sent = JSON.stringify([seen, server.upstream.requests.map(({ body }) => body)]);
       for (const secret of [server.token, key, PLACEHOLDER]) t.notOk(sent.includes(secret));
       const log = JSON.stringify(server.log);

@@ -403,15 +403,15 @@ t.test('A14 every method has an answer', async (t) => {
 });
 
 t.test('A15 headers that are too long are a 431, a target that is a 414, and no header is dropped', async (t) => {
-  await refused(t, ['a header of 17 KB', get(`X: ${'x'.repeat(17 * 1024)}\r\n`)], [431]);
-  await refused(t, ['a name of 17 KB', get(`${'x'.repeat(17 * 1024)}: y\r\n`)], [431]);
+  await refused(t, ['a header of 33 KB', get(`X: ${'x'.repeat(33 * 1024)}\r\n`)], [431]);
+  await refused(t, ['a name of 33 KB', get(`${'x'.repeat(33 * 1024)}: y\r\n`)], [431]);
   await refused(t, ['a header that never ends', `GET /v1/health HTTP/1.1\r\nX: ${'x'.repeat(200_000)}`], [431]);
   await refused(t, ['a target of 16,000 bytes', get(CLOSE, `/${'x'.repeat(16_000)}`)], [414]);
   await refused(t, ['a query of 16,000 bytes', get(CLOSE, `/v1/health?${'x'.repeat(16_000)}`)], [414]);
   await refused(t, ['a target of 64 KB', get(CLOSE, `/${'x'.repeat(65_536)}`)], [414, 431]);
   await refused(
     t,
-    ['2,001 headers of 10 bytes, and then the token', `GET /v1/adapters HTTP/1.1\r\n${HOST}${'x: 34567890\r\n'.repeat(2001)}${TOKEN}\r\n`],
+    ['4,001 headers of 10 bytes, and then the token', `GET /v1/adapters HTTP/1.1\r\n${HOST}${'x: 34567890\r\n'.repeat(4001)}${TOKEN}\r\n`],
     [431],
   );
   const many = 'a:\r\n'.repeat(2001);

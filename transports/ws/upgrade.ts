@@ -16,7 +16,7 @@ import { assertOwnHost, inboundRequestId, targetPath } from '../guard.ts';
 import type { TransportLog } from '../log.ts';
 import { answerRaw, openAnswer } from '../raw-answer.ts';
 import { isRepeated, wrongTokensOf } from '../wrong-tokens.ts';
-import { WS_PATH, WS_TOKEN_HINT, wsToken } from '../ws-path.ts';
+import { HTTP_ONLY_PATHS, WS_PATH, WS_TOKEN_HINT, wsToken } from '../ws-path.ts';
 import { withoutUpgrade } from './hand-back.ts';
 import { MAX_MESSAGE_BYTES, MAX_MESSAGE_PIECES, type WsLimits } from './limits.ts';
 
@@ -92,6 +92,7 @@ export class Door {
     const { core, allowRemote, limits, count } = this.#context;
     assertOwnHost(req, { allowRemote });
     const path = targetPath(req);
+    if (HTTP_ONLY_PATHS.has(path)) throw new BlockhouseError('HTTP_ONLY', `${path} has no WebSocket; send the request over HTTP.`);
     if (path !== WS_PATH) throw new BlockhouseError('NOT_FOUND', `There is no WebSocket at ${path.slice(0, 200)}; connect to ${WS_PATH}.`);
     wrongTokensOf(core).assertRight(core, req, wsToken(req), WS_TOKEN_HINT);
     assertHandshake(req);

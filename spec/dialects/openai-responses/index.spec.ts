@@ -1,4 +1,5 @@
 // Responses through the official client, with a scripted provider behind the real server.
+import { setTimeout as delay } from 'node:timers/promises';
 import OpenAI, { APIError, AuthenticationError, BadRequestError, NotFoundError, RateLimitError } from 'openai';
 import type { Response as OpenAIResponse, ResponseStreamEvent } from 'openai/resources/responses/responses';
 import t, { type Test } from 'tap';
@@ -489,6 +490,14 @@ t.test('unknown fields, items and parts are ignored with a warning that names th
   t.match(last().prompt.turns, [{ text: 'hi' }]);
 });
 
+t.test('a body that nests thousands of levels deep is refused', async (t) => {
+  const { server } = await clientOf(t, HELLO);
+  for (const field of ['text', 'metadata', 'tools', 'reasoning']) {
+    const value = field === 'tools' ? `[{"type":"web_search","x":${'['.repeat(5000)}${']'.repeat(5000)}}]` : `{"x":${'['.repeat(5000)}${']'.repeat(5000)}}`;
+    t.match(await server.call('POST', '/v1/responses', { body: `{"model":"mine/m","input":"hi","${field}":${value}}` }), { status: 400 }, field);
+  }
+});
+
 t.test('settings reach the provider, and the response repeats them', async (t) => {
   const { client, last } = await clientOf(t, HELLO);
   const answer = await client.responses.create({
@@ -597,4 +606,29 @@ t.test('case 17: a client that leaves ends the work of the provider', async (t) 
   t.ok(await failureOf(stream.finalResponse()));
   await left;
   t.pass('its signal fired');
+});
+
+t.test('case 18: silence before and within an answer is a comment between frames', async (t) => {
+  let speak = (): void => undefined;
+  const asked = new Promise<void>((resolve) => {
+    speak = resolve;
+  });
+  const adapter = scriptedAdapter(
+    {
+      chat: async ({ sink }) => {
+        await asked;
+        sink.emit([{ type: 'text', text: 'Hello' }]);
+        await delay(50);
+        sink.emit([END]);
+      },
+    },
+    'mine',
+  );
+  const server = await startServer(t, { adapters: [adapter], http: { sse: { openAfterMs: 5, keepAliveMs: 5 } } });
+  const client = new OpenAI({ apiKey: server.token, baseURL: `${server.url}/v1`, maxRetries: 0 });
+  const response = await client.responses.create({ ...ASK, stream: true }).asResponse();
+  speak();
+  const text = await response.text();
+  t.match(text, /^(: keep-alive\n\n)+event: response\.created\n/);
+  t.match(text, /\n\n(: keep-alive\n\n)+event: response\.output_text\.done\n/);
 });

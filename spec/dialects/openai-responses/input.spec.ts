@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { Message, Warning } from '../../../core/index.ts';
-import { packState } from '../../../dialects/packed-state.ts';
 import { additionalTools, readInput } from '../../../dialects/openai-responses/input.ts';
 import { Toolbox } from '../../../dialects/openai-responses/tools.ts';
+import { packState } from '../../../dialects/packed-state.ts';
 import { Sources } from '../../../dialects/sources.ts';
 
 function read(input: unknown): { messages: Message[]; warnings: Warning[] } {
@@ -32,7 +32,7 @@ t.test('the items of one turn of the assistant are one message, with the state w
     t.same(read([...items, output('a'), output('b')]).messages.slice(0, 1), [
       {
         role: 'assistant',
-        content: 'One.\n\nTwo.',
+        content: 'One.Two.',
         toolCalls: [
           { id: 'a', name: 'f', arguments: {} },
           { id: 'b', name: 'f', arguments: {}, providerMetadata: { y: 2 } },
@@ -41,6 +41,11 @@ t.test('the items of one turn of the assistant are one message, with the state w
       },
     ]);
   }
+});
+
+t.test('messages in a row are paragraphs, unless a state is bound to their exact text', async (t) => {
+  const texts = ['One.', 'Two.'].map((content) => ({ role: 'assistant', content }));
+  t.match(read(texts).messages, [{ content: 'One.\n\nTwo.' }]);
 });
 
 t.test('calls after a result are a turn of their own', async (t) => {
@@ -62,6 +67,13 @@ t.test('a call that comes twice is taken once', async (t) => {
   const { messages, warnings } = read([call('a'), call('a')]);
   t.match(messages, [{ toolCalls: [{ id: 'a' }] }]);
   t.match(warnings, [{ field: 'input[1].call_id' }]);
+});
+
+t.test('a call and its output have the same id, however long it is', async (t) => {
+  const { messages } = read([call('x'.repeat(3000)), output('x'.repeat(3000))]);
+  const [{ toolCalls }, { toolResults }] = messages as unknown as [{ toolCalls: { id: string }[] }, { toolResults: { toolCallId: string }[] }];
+  t.equal(toolCalls[0]?.id, toolResults[0]?.toolCallId);
+  t.ok((toolCalls[0]?.id.length ?? 0) < 256);
 });
 
 t.test('what has no place is refused by its item', async (t) => {

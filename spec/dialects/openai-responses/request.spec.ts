@@ -75,6 +75,11 @@ t.test("a field of the gateway's request has the client's name", async (t) => {
     t.equal(field?.(ours), theirs, ours);
 });
 
+t.test('the user is named by the field that says it', async (t) => {
+  t.equal(read({ user: 'me' }).field?.('config.user'), 'user');
+  t.equal(read({ safety_identifier: 'me' }).field?.('config.user'), 'safety_identifier');
+});
+
 t.test('a request of developers alone has their last message from the user', async (t) => {
   const { chat, warnings, field } = read({ instructions: 'Be brief.', input: [{ role: 'developer', content: 'Say hi.' }] });
   t.match(chat.messages, [

@@ -42,6 +42,20 @@ t.test('calls whose pieces are mixed keep apart, and a text between them is an i
   });
 });
 
+t.test('a call that is started again before its end leaves nothing open', async (t) => {
+  const stream = events();
+  const start = { type: 'toolCallStart', index: 0, id: 'x', name: 'f' } as const;
+  const text =
+    stream.pieces([start, { type: 'toolCallDelta', index: 0, text: '{' }, { ...start, id: 'y' }]) + stream.done({ usage: USAGE, stopReason: 'end_turn' });
+  const count = (name: string): number => namesIn(text).filter((one) => one === name).length;
+  t.equal(count('response.output_item.done'), count('response.output_item.added'));
+});
+
+t.test('an error in a stream always has a code', async (t) => {
+  const text = events().error(new BlockhouseError('UPSTREAM_TIMEOUT', 'It took too long.'));
+  t.match(text, /"type":"error","sequence_number":2,"code":"server_error","message":"It took too long\.","param":null,"error":\{.*"code":"server_error"\}/);
+});
+
 t.test('a failure before the first piece is a whole stream, too', async (t) => {
   const text = events().error(new BlockhouseError('UPSTREAM_TIMEOUT', 'It took too long.'));
   t.same(namesIn(text), ['response.created', 'response.in_progress', 'error', 'response.failed']);

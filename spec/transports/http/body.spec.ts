@@ -341,6 +341,8 @@ t.test('a compatible route takes 300,000 JSON values and no more, and many messa
   t.match(await call(list(COMPATIBLE_JSON_VALUES - 10)), { status: 200 });
   const refused = { status: 400, json: { error: { type: 'invalid_request_error', message: /more than 300000 JSON values; send fewer/ } } };
   t.match(await call(list(COMPATIBLE_JSON_VALUES)), refused);
+  const counted = await server.call('POST', '/v1/messages/count_tokens', { body: completion({ messages }) });
+  t.match(counted, { status: 200, json: { input_tokens: Number } }, 'tokens of so many messages are counted, too');
 });
 
 t.test('headers of 31 KiB are taken', async (t) => {

@@ -76,6 +76,7 @@ t.test('what is refused before a handler runs has the form of Anthropic on its r
   const wrongMethod = await call('PUT', path);
   isAnthropic(t, wrongMethod, 405, 'invalid_request_error', 'a wrong method');
   t.equal(wrongMethod.headers.allow, 'POST, OPTIONS');
+  isAnthropic(t, await call('POST', `${path}/count_tokens`, { token: false, body }), 401, 'authentication_error', 'a count of tokens');
   isAnthropic(t, await call('GET', `${path}/batches`), 404, 'not_found_error', 'a path below');
   const version = { 'anthropic-version': '2023-06-01' };
   isAnthropic(t, await call('GET', '/v1/models/nobody-knows', { headers: version }), 404, 'not_found_error', 'an unknown model');

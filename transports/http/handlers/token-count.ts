@@ -1,6 +1,6 @@
 // Serves the count of tokens of a dialect: as the provider of the model counts them, or estimated. Never an inference.
 import type { DialectRequest } from '../../../dialects/dialect.ts';
-import { COMPATIBLE_BODY_BYTES, readJsonBody } from '../body.ts';
+import { readCompatibleBody } from '../body.ts';
 import { ok, type Reply } from '../reply.ts';
 import type { RouteContext } from '../route.ts';
 import { headersOf, inClientsWords } from './dialect.ts';
@@ -10,7 +10,7 @@ export const countTokens =
   (read: (body: unknown) => DialectRequest) =>
   async (context: RouteContext): Promise<Reply<object>> => {
     const { core, key, signal } = context;
-    const request = read(await readJsonBody(context, COMPATIBLE_BODY_BYTES, false));
+    const request = read((await readCompatibleBody(context)).value);
     const { targets } = await core.router.resolve(request.model);
     if (key !== undefined) await core.accounts?.admit(key, [request.model, ...targets.map(({ adapter, model }) => `${adapter}/${model}`)]);
     const [target] = targets;

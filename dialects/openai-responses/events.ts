@@ -1,0 +1,64 @@
+// The frames of a streamed response, and the items that they add. Pure: no I/O.
+//
+// gapless: every event has the next number.
+// added-and-done: an item has its place in the output from the moment that it is added.
+import { itemId } from './items.ts';
+
+/** Where an item is. */
+export interface Place {
+  readonly item_id: string;
+  readonly output_index: number;
+}
+
+/** Writes the events of one response. */
+export class EventWriter {
+  readonly #base: string;
+  readonly #output: object[] = [];
+  #sequence = 0;
+  #items = 0;
+
+  /** `base` is the part of the ids that is the answer's own. */
+  constructor(base: string) {
+    this.#base = base;
+  }
+
+  /** True once there is an event. */
+  get hasBegun(): boolean {
+    return this.#sequence > 0;
+  }
+
+  /** The items that are done, in the order of their places. */
+  get output(): readonly object[] {
+    return this.#output.filter(Boolean);
+  }
+
+  /** The place of a further item. */
+  place(kind: Parameters<typeof itemId>[0]): Place {
+    const place = { item_id: itemId(kind, this.#base, this.#items), output_index: this.#items };
+    this.#items += 1;
+    return place;
+  }
+
+  /** The event of an item that begins. */
+  added({ output_index }: Place, item: object): string {
+    return this.event('response.output_item.added', { output_index, item });
+  }
+
+  /** The event of an item that is complete, or will never be. */
+  done({ output_index }: Place, item: object): string {
+    this.#output[output_index] = item;
+    return this.event('response.output_item.done', { output_index, item });
+  }
+
+  /** One frame. */
+  event(type: string, fields: object): string {
+    const text = frame(type, this.#sequence, fields);
+    this.#sequence += 1;
+    return text;
+  }
+}
+
+/** An event as a frame. */
+export function frame(type: string, sequence: number, fields: object): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence, ...fields })}\n\n`;
+}
