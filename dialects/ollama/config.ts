@@ -2,7 +2,7 @@
 import { type ChatRequest, invalidRequest, type Warning } from '../../core/index.ts';
 import { clampedTemperature } from '../conversation.ts';
 import { type Fields, integer, list, number, objectAt } from '../fields.ts';
-import { definedOf, schemaOutput } from '../openai-config.ts';
+import { definedOf, effortOf, schemaOutput } from '../openai-config.ts';
 
 type Config = NonNullable<ChatRequest['config']>;
 
@@ -23,7 +23,6 @@ export const CLIENT_FIELDS: Readonly<Record<string, string>> = {
   'config.output': 'format',
   'config.reasoning': 'think',
 };
-const EFFORTS = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 const MAX_TOKENS = 10_000_000;
 
 /** The settings that the request has; undefined for none. Throws INVALID_REQUEST whose path is the client's own field. */
@@ -36,7 +35,7 @@ export function readConfig(body: Fields, options: Fields, warnings: Warning[]): 
   return definedOf({
     // Negative numbers mean no limit.
     maxTokens: predicted === undefined || predicted < 1 ? undefined : predicted,
-    temperature: temperature === undefined ? undefined : clampedTemperature(temperature, warnings),
+    temperature: temperature === undefined ? undefined : clampedTemperature(temperature, warnings, at('temperature')),
     topP: number(options, 'top_p', 0, 1, at('top_p')),
     topK: integer(options, 'top_k', 0, 100_000, at('top_k')) || undefined, // 0 turns it off
     stop: stop?.map(String).filter((one) => one !== ''),
@@ -44,7 +43,7 @@ export function readConfig(body: Fields, options: Fields, warnings: Warning[]): 
     presencePenalty: number(options, 'presence_penalty', -2, 2, at('presence_penalty')),
     frequencyPenalty: number(options, 'frequency_penalty', -2, 2, at('frequency_penalty')),
     output: readFormat(body['format']),
-    reasoning: readThink(body['think']),
+    reasoning: readThink(body['think'], warnings),
   });
 }
 
@@ -55,11 +54,11 @@ function readFormat(format: unknown): Config['output'] {
   return schemaOutput({ schema: objectAt(format, 'format') }, 'format');
 }
 
-function readThink(think: unknown): Config['reasoning'] {
+function readThink(think: unknown, warnings: Warning[]): Config['reasoning'] {
   if (think == null || think === '') return undefined;
   if (think === false) return { effort: 'none' };
   if (think === true) return { effort: 'medium', summary: true };
-  const effort = EFFORTS.find((level) => level === think);
-  if (effort === undefined) throw invalidRequest('think', `must be true, false, or one of ${EFFORTS.join(', ')}`);
-  return { effort, summary: true };
+  if (typeof think !== 'string') throw invalidRequest('think', 'must be true, false or a level');
+  const effort = effortOf(think, 'think', warnings);
+  return effort === undefined ? undefined : { effort, summary: true };
 }

@@ -13,6 +13,9 @@ interface OpenCall {
   readonly name: string;
 }
 
+/** As many as the gateway takes. Each result is looked for among them. */
+const MOST_CALLS = 256;
+
 /** The conversation. Throws INVALID_REQUEST whose path is the client's own field. */
 export function readMessages(messages: readonly unknown[], names: ToolNames, sources: Sources): Message[] {
   let open: OpenCall[] = [];
@@ -48,9 +51,11 @@ function answeredCall(message: Fields, open: readonly OpenCall[]): OpenCall | un
 
 function readAssistant(message: Fields, path: string, place: number, names: ToolNames): { readonly calls: OpenCall[]; readonly message: Message } {
   const calls: OpenCall[] = [];
-  const toolCalls = (list(message, 'tool_calls', `${path}.tool_calls`) ?? []).map((given, index) => {
+  const given = list(message, 'tool_calls', `${path}.tool_calls`) ?? [];
+  if (given.length > MOST_CALLS) throw invalidRequest(`${path}.tool_calls`, `must have at most ${MOST_CALLS} calls`);
+  const toolCalls = given.map((one, index) => {
     const at = `${path}.tool_calls[${index}]`;
-    const call = objectAt(given, at);
+    const call = objectAt(one, at);
     const fn = objectAt(call['function'], `${at}.function`);
     const name = text(fn, 'name', `${at}.function.name`) ?? '';
     const id = text(call, 'id', `${at}.id`) || `call_${place}_${index}`; // ids-by-place

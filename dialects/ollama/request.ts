@@ -28,8 +28,9 @@ export function readChat(given: unknown): DialectRequest<OllamaEcho> {
   const names = new ToolNames();
   const tools = (list(body, 'tools') ?? []).map((tool, index) => readTool(objectAt(tool, `tools[${index}]`), `tools[${index}]`, names));
   const sources = new Sources();
-  const conversation = mended(readMessages(list(body, 'messages') ?? [], names, sources), 'messages');
-  const asked = { ...conversation, sources, ...(tools.length > 0 && { tools }) };
+  const messages = list(body, 'messages') ?? [];
+  const conversation = mended(readMessages(messages, names, sources), 'messages');
+  const asked = { ...conversation, sources, isEmpty: messages.length === 0, ...(tools.length > 0 && { tools }) };
   return requestOf(body, asked, { names, shape: toMessage, showsThinking: body['think'] !== false });
 }
 
@@ -44,7 +45,7 @@ export function readGenerate(given: unknown): DialectRequest<OllamaEcho> {
     ...(system === '' ? [] : [sources.note({ role: 'system' as const, content: system }, 'system')]),
     ...(content.length === 0 ? [] : [sources.note({ role: 'user' as const, content }, images.length === 0 ? 'prompt' : 'images')]),
   ];
-  const asked = { messages: content.length === 0 ? [] : messages, sources, warnings: [] };
+  const asked = { messages, sources, warnings: [], isEmpty: content.length === 0 };
   return requestOf(body, asked, { names: new ToolNames(), shape: toResponse, showsThinking: body['think'] !== false });
 }
 
@@ -53,10 +54,11 @@ interface Asked {
   readonly tools?: readonly Tool[];
   readonly warnings: readonly Warning[];
   readonly sources: Sources;
+  readonly isEmpty: boolean;
 }
 
 /** A request without a message is one that loads or unloads the model, which has nothing to do here. */
-function requestOf(body: Fields, { messages, tools, warnings: mendings, sources }: Asked, echo: OllamaEcho): DialectRequest<OllamaEcho> {
+function requestOf(body: Fields, { messages, tools, warnings: mendings, sources, isEmpty }: Asked, echo: OllamaEcho): DialectRequest<OllamaEcho> {
   const warnings: Warning[] = IGNORED.filter((name) => body[name] != null && body[name] !== false && body[name] !== '').map((field) => ({
     field,
     message: 'It was ignored.',
@@ -69,7 +71,7 @@ function requestOf(body: Fields, { messages, tools, warnings: mendings, sources 
     chat,
     warnings: [...warnings, ...mendings],
     field: (path) => sources.of(chat, path) ?? nearestName(path, CLIENT_FIELDS),
-    echo: { ...echo, ...(messages.length === 0 && { only: body['keep_alive'] === 0 ? 'unload' : 'load' }) },
+    echo: { ...echo, ...(isEmpty && { only: body['keep_alive'] === 0 ? 'unload' : 'load' }) },
   };
 }
 

@@ -19,7 +19,7 @@ t.test('no limit of the answer is no limit', async (t) => {
 t.test('a temperature above 1 is sent as 1, with a warning', async (t) => {
   const warnings: Warning[] = [];
   t.same(readConfig({}, { temperature: 1.5 }, warnings), { temperature: 1 });
-  t.match(warnings, [{ field: 'temperature' }]);
+  t.match(warnings, [{ field: 'options.temperature' }]);
 });
 
 t.test('thinking is on, off, or has a level', async (t) => {
@@ -28,6 +28,13 @@ t.test('thinking is on, off, or has a level', async (t) => {
     [think(true), think(false), think('high'), think(undefined)],
     [{ effort: 'medium', summary: true }, { effort: 'none' }, { effort: 'high', summary: true }, undefined],
   );
+});
+
+t.test('a level of thinking that is not known is left to the model, with a warning', async (t) => {
+  const warnings: Warning[] = [];
+  t.equal(readConfig({ think: 'a lot' }, {}, warnings), undefined);
+  t.match(warnings, [{ field: 'think' }]);
+  t.throws(() => readConfig({ think: 7 }, {}, warnings), { message: /think/ });
 });
 
 t.test('the form of an answer is JSON, or has a schema', async (t) => {

@@ -24,6 +24,12 @@ t.test('ids-by-place: a result finds its call by id, by name, or by order', asyn
   t.same(resultIds(asked, result({ tool_name: 'other' })), ['unknown_1'], 'a result of another tool is not forced on a call');
 });
 
+t.test('more calls than the gateway takes are refused before their results are looked for', async (t) => {
+  const calls = (count: number) => ({ role: 'assistant', tool_calls: Array.from({ length: count }, () => call('a')) });
+  t.equal(callsOf(read(calls(256))[0])?.length, 256);
+  t.throws(() => read(calls(257)), { message: /messages\[0\]\.tool_calls/ });
+});
+
 t.test('arguments may be an object or its text', async (t) => {
   const args = (given: unknown) => callsOf(read({ role: 'assistant', tool_calls: [{ function: { name: 'a', arguments: given } }] })[0])?.[0]?.arguments;
   t.same(

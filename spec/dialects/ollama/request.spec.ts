@@ -24,6 +24,7 @@ t.test('a request without a message only loads or unloads the model', async (t) 
   t.equal(chat({ messages: undefined, keep_alive: 0 }).echo.only, 'unload');
   t.equal(readGenerate({ model: 'm', system: 'Be brief.' }).echo.only, 'load');
   t.equal(chat({}).echo.only, undefined);
+  t.equal(chat({ messages: [{ role: 'assistant', content: '' }] }).echo.only, undefined, 'nothing to answer is another thing');
 });
 
 t.test('a field that the gateway or a provider refuses has the name that the client knows', async (t) => {
@@ -44,7 +45,7 @@ t.test('a wrong field is refused by its name', async (t) => {
     [{ tools: [{ type: 'function', function: {} }] }, /tools\[0\]\.function\.name/],
     [{ options: { top_p: 2 } }, /options\.top_p/],
     [{ format: 'xml' }, /format/],
-    [{ think: 'a lot' }, /think/],
+    [{ think: 7 }, /think/],
   ];
   for (const [body, message] of wrong) t.throws(() => chat(body), { code: 'INVALID_REQUEST', message });
 });
