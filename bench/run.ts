@@ -22,11 +22,12 @@ const QUESTIONS: Readonly<Record<string, () => Promise<Result>>> = {
   request: async () => (await import('./request.bench.ts')).run(values.quick ? QUICK : undefined),
   stream: async () => (await import('./stream.bench.ts')).run(values.quick ? { ...QUICK, framings: ['openai-chat'] } : undefined),
   frames: async () => (await import('./frames.bench.ts')).run(values.quick ? { ...QUICK, framings: ['openai-chat'] } : undefined),
+  compatible: async () => (await import('./compatible.bench.ts')).run(values.quick ? QUICK : undefined),
   peers: async () => (await import('./peers.bench.ts')).run(values.quick ? QUICK : undefined),
   memory: async () => (await import('./memory.bench.ts')).run(values.quick ? { many: 2000 } : undefined),
 };
 /** Those whose figures are ratios to the pipe, and so are asked in each run; the others are asked once. */
-const REPEATED: ReadonlySet<string> = new Set(['request', 'stream', 'frames']);
+const REPEATED: ReadonlySet<string> = new Set(['request', 'stream', 'frames', 'compatible']);
 const DOCS = join(import.meta.dirname, '..', 'docs');
 
 const unknown = positionals.filter((name) => !(name in QUESTIONS));

@@ -104,12 +104,15 @@ export interface GatewayOptions {
   /** Another build than this one's, to compare the two in one run. */
   readonly dist?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** The content of models.json. */
+  readonly models?: object;
 }
 
 /** The built gateway with its defaults, all five providers at the mock. */
-export async function startGateway(upstream: Server, { api = 'chat', flags = [], dist = DIST, env = {} }: GatewayOptions = {}): Promise<Server> {
+export async function startGateway(upstream: Server, { api = 'chat', flags = [], dist = DIST, env = {}, models = {} }: GatewayOptions = {}): Promise<Server> {
   const workspace = mkdtempSync(join(tmpdir(), 'blockhouse-bench-'));
   writeFileSync(join(workspace, 'auth.json'), JSON.stringify({ openai: { api } }), { mode: 0o600 });
+  writeFileSync(join(workspace, 'models.json'), JSON.stringify(models));
   const args = [...flags, join(dist, 'cli', 'main.js'), 'serve', '--port', '0', '--json', '--workspace', workspace];
   const server = await launch({ name: 'gateway', args, env: { ...providersAt(upstream.url), ...env } });
   const token = readFileSync(join(workspace, '.api-token'), 'utf8').trim();

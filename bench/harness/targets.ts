@@ -79,6 +79,27 @@ export function gatewayTarget(server: Server, framing: FramingName): Target {
   });
 }
 
+/** The protocols that clients bring with them. */
+export type ClientProtocol = 'chat' | 'responses' | 'messages';
+
+const CLIENT_SHAPES: Readonly<Record<ClientProtocol, { readonly path: string; readonly prompt: string; readonly limit: string; readonly endMark: string }>> = {
+  chat: { path: '/v1/chat/completions', prompt: 'messages', limit: 'max_tokens', endMark: 'data: [DONE]' },
+  responses: { path: '/v1/responses', prompt: 'input', limit: 'max_output_tokens', endMark: 'data: [DONE]' },
+  messages: { path: '/v1/messages', prompt: 'messages', limit: 'max_tokens', endMark: 'event: message_stop' },
+};
+
+/** The same question in the protocol of a client. */
+export function clientTarget(server: Server, protocol: ClientProtocol): Target {
+  const { path, prompt: name, limit, endMark } = CLIENT_SHAPES[protocol];
+  return targetOf(server, 'gateway', {
+    path: () => path,
+    body: (model, prompt, stream) =>
+      JSON.stringify({ model: `openai/${model}`, [name]: [{ role: 'user', content: prompt }], [limit]: 4096, ...(stream && { stream }) }),
+    headers: `authorization: Bearer ${server.token}\r\n`,
+    endMark,
+  });
+}
+
 /** Throws unless the answer holds the whole text, and no mark of a stream. */
 export function assertWhole(name: string, status: number, body: string, text: string): void {
   if (status !== 200 || !body.includes(JSON.stringify(text)) || body.includes(MARK_START))

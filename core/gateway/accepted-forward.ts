@@ -43,6 +43,8 @@ export class AcceptedForward extends AcceptedCall<Answered> {
   }
 }
 
+const DETAILS = ['cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const;
+const COUNTS = ['inputTokens', 'outputTokens', ...DETAILS] as const;
 /** In an estimate: of JSON in a request, and of a stream with a frame for each token. */
 const BYTES_A_TOKEN = 4;
 const STREAM_BYTES_A_TOKEN = 250;
@@ -53,7 +55,7 @@ class ForwardAttempt implements CallAttempt<Answered> {
   readonly #accepted: AcceptedForward;
   readonly #trial: Trial;
   readonly #now: () => number;
-  #reported: ReportedUsage = {};
+  readonly #reported: { -readonly [K in keyof ReportedUsage]: ReportedUsage[K] } = {};
   #answerBytes = 0;
   #isStream = false;
   #failure: BlockhouseError | undefined;
@@ -109,8 +111,7 @@ class ForwardAttempt implements CallAttempt<Answered> {
       },
       onceWritable: (resume) => target.onceWritable(resume),
       usage: (reported) => {
-        const known = Object.entries(reported).filter(([, count]) => count !== undefined);
-        this.#reported = { ...this.#reported, ...Object.fromEntries(known) };
+        for (const name of COUNTS) this.#reported[name] = reported[name] ?? this.#reported[name];
       },
     };
   }
@@ -121,7 +122,7 @@ class ForwardAttempt implements CallAttempt<Answered> {
     const input = inputTokens ?? Math.ceil(this.#accepted.request.body.length / BYTES_A_TOKEN);
     const output = outputTokens ?? Math.ceil(this.#answerBytes / (this.#isStream ? STREAM_BYTES_A_TOKEN : BYTES_A_TOKEN));
     const usage: Writable<Usage> = { inputTokens: input, outputTokens: output, totalTokens: input + output };
-    for (const name of ['cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const) {
+    for (const name of DETAILS) {
       const count = details[name];
       if (count !== undefined) usage[name] = count;
     }

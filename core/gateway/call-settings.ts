@@ -57,6 +57,11 @@ export class CallSettings {
     return this.#configured(adapter, config).address;
   }
 
+  /** The settings of an adapter as they are stored now. Throws what `checked` throws. */
+  stored(adapter: Adapter): ResolvedSettings {
+    return this.#resolve(adapter, undefined).prepared.settings;
+  }
+
   /** A call to a place that it may go to. Throws INVALID_REQUEST or, for a bad stored URL, ADAPTER_NOT_CONFIGURED. */
   checked(adapter: Adapter, config: ChatConfig | undefined, signal: AbortSignal): AdapterCall {
     return withCaller(this.#resolve(adapter, config).prepared, signal);

@@ -141,7 +141,7 @@ export class Gateway {
   /** True if the provider speaks the protocol of this path itself, as it is configured now. Throws what a call would throw at once. */
   speaks(name: string, path: string): boolean {
     const adapter = this.#registry.inBody(name, 'adapter');
-    return adapter.protocol?.(this.#settings.checked(adapter, undefined, never()).settings) === path;
+    return adapter.protocol?.(this.#settings.stored(adapter)) === path;
   }
 
   /** Sends a request on in the provider's own protocol, and its answer to `target` as it comes. Rejects with a BlockhouseError. */

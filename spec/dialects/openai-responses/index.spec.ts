@@ -498,6 +498,40 @@ t.test('a body that nests thousands of levels deep is refused', async (t) => {
   }
 });
 
+t.test("a refusal and a warning of the gateway name the client's field", async (t) => {
+  const { post } = await clientOf(t, HELLO);
+  const audio = { type: 'input_audio', input_audio: { data: 'AA', format: 'mp3' } };
+  for (const [body, param] of [
+    [
+      {
+        input: [
+          { role: 'developer', content: 'x' },
+          { role: 'user', content: [{ type: 'input_text', text: 'a' }, audio] },
+        ],
+      },
+      'input[1].content[1]',
+    ],
+    [
+      {
+        instructions: 'x',
+        input: [
+          { role: 'developer', content: [{ type: 'input_image', image_url: 'https://example.com/a.png' }] },
+          { role: 'user', content: 'x' },
+        ],
+      },
+      'input[0].content[0]',
+    ],
+    [{ tool_choice: { type: 'function', name: 'nobody' }, tools: [...TOOLS] }, 'tool_choice'],
+    [{ input: '  ' }, 'input'],
+    [{ safety_identifier: 'x'.repeat(600) }, 'safety_identifier'],
+  ] as const)
+    t.match(await post(body), { status: 400, json: { error: { param, message: new RegExp(`^${param.replace(/[[\]]/g, '\\$&')} `) } } }, param);
+  for (const stream of [false, true]) {
+    const { headers } = await post({ stream, presence_penalty: 1, service_tier: 'flex' });
+    t.same(headers['x-blockhouse-warnings']?.toString().split('; ').toSorted(), ['presence_penalty', 'service_tier']);
+  }
+});
+
 t.test('settings reach the provider, and the response repeats them', async (t) => {
   const { client, last } = await clientOf(t, HELLO);
   const answer = await client.responses.create({

@@ -113,7 +113,7 @@ async function whole<E>(job: Job<E>, target: ModelTarget): Promise<Reply<object>
   const collector = new Collector();
   const done = await ask(request, target, collector, context);
   const answer = dialect.answer(collector.answer(done), asked);
-  return ok(answer, headersOf(target, [...request.warnings, ...(done.warnings ?? [])]));
+  return ok(answer, headersOf(target, warningsOf(request, done.warnings)));
 }
 
 async function streamed<E>(job: Job<E>, target: ModelTarget): Promise<typeof STREAMED> {
@@ -126,7 +126,7 @@ async function streamed<E>(job: Job<E>, target: ModelTarget): Promise<typeof STR
   const frames: StreamFrames = {
     ...framesOf(dialect.stream({ ...answerContext(context), request })),
     start: (_start, warnings) => {
-      writer.useHeaders(headersFor([...request.warnings, ...(warnings?.() ?? [])]));
+      writer.useHeaders(headersFor(warningsOf(request, warnings?.())));
       return '';
     },
   };
@@ -170,6 +170,11 @@ export function inClientsWords<E>(error: unknown, { field }: DialectRequest<E>):
   const detail = failure.details?.[0];
   const name = detail === undefined ? undefined : field?.(detail.path);
   return detail === undefined || name === undefined ? failure : invalidRequest(name, detail.message);
+}
+
+/** What was ignored of a request, by the names that the client knows. */
+function warningsOf<E>({ warnings, field }: DialectRequest<E>, ofGateway: readonly Warning[] = []): readonly Warning[] {
+  return [...warnings, ...ofGateway.map((warning) => ({ ...warning, field: field?.(warning.field) ?? warning.field }))];
 }
 
 function answerContext({ requestId }: RouteContext) {
