@@ -1,11 +1,12 @@
-// Writes the files that are made from others: the published contract and core/types.ts from the schemas, and the report of the public types from the
-// declarations. Names of files restrict it to these; `--check` only says whether they are fresh.
+// Writes the files that are made from others: the published contract and core/types.ts from the schemas, the report of the public types from the
+// declarations, and the page of the fields from the adapters. Names of files restrict it to these; `--check` only says whether they are fresh.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { asyncApiDocument } from '../transports/asyncapi.ts';
 import { openApiDocument } from '../transports/http/openapi.ts';
 import { ROUTES } from '../transports/http/routes.ts';
 import { apiReport } from './support/api-report.ts';
+import { fieldsPage } from './support/fields-page.ts';
 import { schemaTypes } from './support/schema-types.ts';
 
 interface Generated {
@@ -22,6 +23,7 @@ const GENERATED: readonly Generated[] = [
   { name: 'asyncapi.json', home: '.', text: () => json(asyncApiDocument()) },
   { name: 'types.ts', home: '../core', text: schemaTypes },
   { name: 'api.txt', home: '.', text: apiReport },
+  { name: 'fields.md', home: '../docs', text: fieldsPage },
 ];
 
 function textOf(path: string): string | undefined {

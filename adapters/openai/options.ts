@@ -48,7 +48,7 @@ export function responsesOptions(model: string, options: PromptOptions | undefin
   if (output?.type === 'json_schema') {
     fields.text = { format: { type: 'json_schema', name: output.name ?? 'answer', schema: { ...output.schema }, strict: output.strict ?? false } };
   }
-  if (reasoning !== undefined && reasons) {
+  if (reasons && (reasoning?.effort !== undefined || reasoning?.summary === true)) {
     fields.reasoning = { ...(reasoning.effort !== undefined && { effort: reasoning.effort }), ...(reasoning.summary === true && { summary: 'auto' }) };
   }
   const unsent = reasons ? [...new Set([...SAMPLING, ...NOT_IN_RESPONSES])] : NOT_IN_RESPONSES;

@@ -1,7 +1,7 @@
 // The contents of messages and of tool results in a Responses request. Pure: no I/O.
 import { type ContentPart, invalidRequest, type Warning } from '../../core/index.ts';
 import { type Fields, objectAt, text } from '../fields.ts';
-import { audioPart, sourceOf } from '../media.ts';
+import { audioPart, contentOfParts, sourceOf } from '../media.ts';
 import type { Sources } from '../sources.ts';
 
 /** Where what is ignored is noted, and where each part came from. */
@@ -22,9 +22,7 @@ export function contentOf(content: unknown, path: string, notes: Notes): string 
     notes.warnings.push({ field: at, message: 'A part of this type is not known, so it was left out.' });
     return [];
   });
-  const [first] = parts;
-  if (first === undefined) return '';
-  return parts.length === 1 && first.type === 'text' ? (first.text ?? '') : parts;
+  return contentOfParts(parts);
 }
 
 function partOf(part: Fields, path: string): ContentPart | undefined {

@@ -53,6 +53,7 @@ t.test('a reasoning model takes an effort and no sampling', async (t) => {
     'config.stop',
     'config.topP',
   ]);
+  t.equal(responsesOptions(REASONS, { reasoning: { budgetTokens: 100 } }, true).fields.reasoning, undefined, 'a budget alone asks for nothing');
   const chat = chatOptions(REASONS, ALL, true, true);
   t.equal(chat.fields.reasoning_effort, 'low');
   t.equal(chat.fields.seed, undefined);
