@@ -8,6 +8,8 @@ import { columns, type Style } from './output.ts';
 export interface BannerFacts {
   readonly version: string;
   readonly url: string;
+  /** The address of the second server, if there is one. */
+  readonly ollamaUrl?: string | undefined;
   readonly workspace: string;
   /** The command that prints the token, ready to paste. */
   readonly tokenCommand: string;
@@ -21,6 +23,7 @@ export function banner(facts: BannerFacts, style: Style): string[] {
   return [
     '',
     `  ${style.bold('Blockhouse')} ${facts.version} listens on ${style.bold(facts.url)}`,
+    ...(facts.ollamaUrl === undefined ? [] : [`  and with Ollama's API alone on ${style.bold(facts.ollamaUrl)}`]),
     `  ${style.dim(`workspace ${facts.workspace}`)}`,
     '',
     `  ${style.bold('Try it')} ${style.dim('in another terminal, in this folder')}`,

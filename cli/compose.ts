@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
 import { BlockhouseError, type Core, createCore, type Environment, type Flags, type ProcessConfig, resolveProcessConfig } from '../core/index.ts';
+import type { HttpTransport } from '../transports/http/index.ts';
 import { CliError, EXIT_CODES, type ExitKind, exitKindOf } from './exit-codes.ts';
 
 /** The first Node release line that still gets security fixes. */
@@ -13,6 +14,8 @@ const OLDEST_MAINTAINED_NODE = 22;
 /** A server that listens. */
 export interface RunningServer {
   readonly url: string;
+  /** The address of the second server, if there is one. */
+  readonly ollamaUrl?: string;
   readonly config: ProcessConfig;
   readonly core: Core;
   readonly log: Logger;
@@ -32,7 +35,7 @@ export function readConfig(flags: Flags, env: Environment = process.env): Proces
 export async function startServer(flags: Flags): Promise<RunningServer> {
   const config = readConfig(flags);
   const { createLogger, logFacts } = await import('./logging.ts');
-  const { createHttpTransport } = await import('../transports/http/index.ts');
+  const { createBareTransport, createHttpTransport } = await import('../transports/http/index.ts');
   const { createWsTransport } = await import('../transports/ws/index.ts');
   const { ServerLog } = await import('./server-log.ts');
   const file = new ServerLog(config.workspace, ({ message }) => log.warn({ error: message }, "log files of the server can't be written"));
@@ -44,25 +47,25 @@ export async function startServer(flags: Flags): Promise<RunningServer> {
   file.open();
   try {
     await inWorkspace(config, async () => core.token?.ensure(config.workspace));
-    const transport = createHttpTransport(core, {
-      allowRemote: config.allowRemote,
-      webOrigins: config.webOrigins,
-      log,
-      requestLogLevel: config.requestLogLevel,
-      maxConnections: config.maxConnections,
-    });
-    const sockets = createWsTransport(core, transport.server, { allowRemote: config.allowRemote, log });
+    const { allowRemote, webOrigins, requestLogLevel, maxConnections } = config;
+    const transport = createHttpTransport(core, { allowRemote, webOrigins, log, requestLogLevel, maxConnections });
+    const bare = createBareTransport(core, { log, requestLogLevel, maxConnections });
+    const sockets = createWsTransport(core, transport.server, { allowRemote, log });
     const url = await transport.listen(config.port, config.host).catch((error: unknown) => {
-      throw new CliError('place', listenFault(config, error as NodeJS.ErrnoException), error);
+      throw new CliError('place', listenFault(config.host, config.port, '--port or BLOCKHOUSE_PORT', error as NodeJS.ErrnoException), error);
+    });
+    const ollamaUrl = await listenBare(bare, config).catch(async (error: unknown) => {
+      await transport.close();
+      throw error;
     });
     await core.announce(url);
     setTimeout(() => void core.prepare(), PREPARE_AFTER_MS).unref();
     const close = async (): Promise<void> => {
-      await Promise.all([transport.close(), sockets.close(), core.stop()]);
+      await Promise.all([transport.close(), bare.close(), sockets.close(), core.stop()]);
       await core.close();
       await file.close();
     };
-    return { url, config, core, log, close };
+    return { url, ...(ollamaUrl !== undefined && { ollamaUrl }), config, core, log, close };
   } catch (error) {
     await core.close();
     await file.close();
@@ -70,12 +73,22 @@ export async function startServer(flags: Flags): Promise<RunningServer> {
   }
 }
 
-function listenFault(config: ProcessConfig, error: NodeJS.ErrnoException): string {
-  const place = `${config.host}:${config.port}`;
-  const cure = 'choose another port with --port or BLOCKHOUSE_PORT (0 picks a free one)';
+const LOOPBACK = '127.0.0.1';
+
+/** Only on loopback: what listens there is for the programs of this machine. */
+async function listenBare(transport: HttpTransport, { ollamaPort }: ProcessConfig): Promise<string | undefined> {
+  if (ollamaPort === undefined) return undefined;
+  return transport.listen(ollamaPort, LOOPBACK).catch((error: unknown) => {
+    throw new CliError('place', listenFault(LOOPBACK, ollamaPort, '--ollama-port or BLOCKHOUSE_OLLAMA_PORT', error as NodeJS.ErrnoException), error);
+  });
+}
+
+function listenFault(host: string, port: number, names: string, error: NodeJS.ErrnoException): string {
+  const place = `${host}:${port}`;
+  const cure = `choose another port with ${names} (0 picks a free one)`;
   if (error.code === 'EADDRINUSE') return `${place} is in use; ${cure}.`;
   if (error.code === 'EACCES') return `${place} needs more privileges than this process has; ${cure}.`;
-  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') return `${config.host} is not an address of this machine; choose another with --host.`;
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') return `${host} is not an address of this machine; choose another with --host.`;
   return `${place} can't be used: ${error.message}.`;
 }
 
@@ -187,16 +200,19 @@ export async function serveAsProcess(args: string[]): Promise<void> {
 function parseFlags(args: string[]): Flags {
   try {
     const string = { type: 'string' } as const;
-    const { values } = parseArgs({ args, options: { host: string, port: string, workspace: string, 'allow-remote': { type: 'boolean' } } });
-    return { ...values, allowRemote: values['allow-remote'] };
+    const { values } = parseArgs({
+      args,
+      options: { host: string, port: string, 'ollama-port': string, workspace: string, 'allow-remote': { type: 'boolean' } },
+    });
+    return { ...values, ollamaPort: values['ollama-port'], allowRemote: values['allow-remote'] };
   } catch (error) {
     throw new CliError('usage', (error as Error).message, error);
   }
 }
 
-function logStart({ url, config, core, log }: RunningServer): void {
+function logStart({ url, ollamaUrl, config, core, log }: RunningServer): void {
   if (Number(process.versions.node.split('.')[0]) < OLDEST_MAINTAINED_NODE) {
     log.warn({ node: process.version }, `Node ${process.version} no longer gets security fixes; use ${OLDEST_MAINTAINED_NODE} or newer`);
   }
-  log.info({ url, workspace: config.workspace, version: core.version }, 'blockhouse is listening');
+  log.info({ url, ollamaUrl, workspace: config.workspace, version: core.version }, 'blockhouse is listening');
 }

@@ -24,6 +24,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--max-tokens': 'count',
   '--model': 'model',
   '--models': 'pattern',
+  '--ollama-port': 'port',
   '--output': 'file',
   '--port': 'port',
   '--provider': 'id',

@@ -19,6 +19,8 @@ export type RequestLogLevel = (typeof REQUEST_LOG_LEVELS)[number];
 export interface ProcessConfig {
   readonly host: string;
   readonly port: number;
+  /** The port of the second server, which serves nothing but Ollama's API; without it there is none. */
+  readonly ollamaPort?: number;
   /** Absolute path. */
   readonly workspace: string;
   readonly allowRemote: boolean;
@@ -42,6 +44,7 @@ export interface ProcessConfig {
 export interface Flags {
   readonly host?: string | undefined;
   readonly port?: string | undefined;
+  readonly ollamaPort?: string | undefined;
   readonly workspace?: string | undefined;
   readonly allowRemote?: boolean | undefined;
 }
@@ -65,9 +68,11 @@ export function resolveProcessConfig(flags: Flags, env: Environment): ProcessCon
       `--host ${host} would make this server, which has your keys, reachable from other machines. If you want that, add --allow-remote (or set BLOCKHOUSE_ALLOW_REMOTE=1) and put a TLS proxy in front of it.`,
     );
   }
+  const ollamaPort = integer('--ollama-port or BLOCKHOUSE_OLLAMA_PORT', flags.ollamaPort ?? text('BLOCKHOUSE_OLLAMA_PORT'), 0, 65_535);
   return Object.freeze({
     host,
     port: integer('--port or BLOCKHOUSE_PORT', flags.port ?? text('BLOCKHOUSE_PORT'), 0, 65_535) ?? 8420,
+    ...(ollamaPort !== undefined && { ollamaPort }),
     workspace: workspaceFolder(flags.workspace ?? text('BLOCKHOUSE_WORKSPACE')),
     allowRemote,
     allowedOrigins: parseOrigins(text('BLOCKHOUSE_ALLOWED_ORIGINS')),

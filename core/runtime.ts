@@ -94,6 +94,8 @@ export interface Core {
   adapter(id: string): Adapter;
   /** The models of a provider: a curated list, or the live list of a local daemon. */
   models(id: string, options?: CallOptions): Promise<ModelList>;
+  /** The most tokens that a prompt and its answer may have together, as a local daemon or, after `start`, the price data says; undefined where that is not known. */
+  contextLength(id: string, model: string): Promise<number | undefined>;
   /** Finds what a model name means without its provider: aliases, lists, prefixes. */
   readonly router: ModelRouter;
   /** models.json; undefined without a workspace. */
@@ -185,6 +187,11 @@ export function createCore(options: CoreOptions): Core {
     settings: () => gateway.settings(),
     adapter: (id) => gateway.adapter(id),
     models: (id, call) => gateway.models(id, call),
+    contextLength: async (id, model) => {
+      const { pricesAs } = gateway.adapter(id);
+      const known = await gateway.contextTokens(id, model, {});
+      return known ?? (pricesAs === undefined ? undefined : ((await session?.prices?.contextWindow(pricesAs, model)) ?? undefined));
+    },
     verify: (id, body = {}, call) => gateway.verify(id, body, call),
     router,
     modelsFile,

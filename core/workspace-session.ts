@@ -85,6 +85,11 @@ export class WorkspaceSession {
     return this.#held?.accounts;
   }
 
+  /** Undefined before `start` and after `close`. */
+  get prices(): Prices | undefined {
+    return this.#held?.prices;
+  }
+
   /** A second call waits for the first. Throws WORKSPACE_BUSY. */
   async start(): Promise<void> {
     if (this.#closing !== undefined) throw new Error('This core is closed; create a new one with createCore().');

@@ -84,8 +84,8 @@ export class ToolNames {
 }
 
 /** `/v1/chat` takes temperatures up to 1; what is above is sent as 1. */
-export function clampedTemperature(value: number, warnings: Warning[]): number {
+export function clampedTemperature(value: number, warnings: Warning[], field = 'temperature'): number {
   if (value <= 1) return value;
-  warnings.push({ field: 'temperature', message: 'A temperature above 1 was sent as 1.' });
+  warnings.push({ field, message: 'A temperature above 1 was sent as 1.' });
   return 1;
 }

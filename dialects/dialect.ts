@@ -19,6 +19,8 @@ export interface AnswerContext<E = unknown> {
   readonly requestId: string;
   /** Epoch seconds. */
   readonly created: number;
+  /** Milliseconds since the request was understood, for a protocol whose answers say how long they took. */
+  readonly elapsedMs?: () => number;
   /** Epoch seconds at this moment; without it, the end of an answer has the time of its beginning. */
   now?(): number;
   readonly request: DialectRequest<E>;
@@ -67,10 +69,16 @@ export interface NativeLane {
 
 /** One protocol. Every function is pure. */
 export interface Dialect<E = unknown> {
-  readonly id: 'openai-chat' | 'openai-responses' | 'anthropic';
+  readonly id: 'openai-chat' | 'openai-responses' | 'anthropic' | 'ollama';
   readonly native?: NativeLane;
+  /** The media type of a stream. Without it, server-sent events. */
+  readonly streamType?: string;
+  /** True if bodies are JSON whatever their media type says. */
+  readonly anyType?: boolean;
   /** Throws INVALID_REQUEST whose path is the client's own field name (`messages.2.content.0`). Unknown fields are ignored. */
   read(body: unknown): DialectRequest<E>;
+  /** The body of an answer that needs no model, such as to a request that would only load one. */
+  ready?(context: AnswerContext<E>): object | undefined;
   /** The body of a whole answer. */
   answer(whole: WholeAnswer, context: AnswerContext<E>): object;
   stream(context: AnswerContext<E>): DialectStream;

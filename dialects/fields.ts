@@ -34,17 +34,17 @@ export function text(body: Fields, name: string, path = name): string | undefine
 }
 
 /** Throws INVALID_REQUEST unless it is a number of this range or absent. */
-export function number(body: Fields, name: string, least: number, most: number): number | undefined {
+export function number(body: Fields, name: string, least: number, most: number, path = name): number | undefined {
   const value = fieldOf(body, name);
   if (value === undefined) return undefined;
-  if (typeof value !== 'number' || !(value >= least && value <= most)) throw invalidRequest(name, `must be a number from ${least} to ${most}`);
+  if (typeof value !== 'number' || !(value >= least && value <= most)) throw invalidRequest(path, `must be a number from ${least} to ${most}`);
   return value;
 }
 
 /** Throws INVALID_REQUEST unless it is a whole number of this range or absent. */
-export function integer(body: Fields, name: string, least: number, most: number): number | undefined {
-  const value = number(body, name, least, most);
-  if (value !== undefined && !Number.isInteger(value)) throw invalidRequest(name, 'must be a whole number');
+export function integer(body: Fields, name: string, least: number, most: number, path = name): number | undefined {
+  const value = number(body, name, least, most, path);
+  if (value !== undefined && !Number.isInteger(value)) throw invalidRequest(path, 'must be a whole number');
   return value;
 }
 

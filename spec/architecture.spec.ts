@@ -211,6 +211,8 @@ t.test('no provider has a name outside adapters/', async (t) => {
   const camel = new RegExp(`[a-z](?:${names.map((name) => name[0]?.toUpperCase() + name.slice(1)).join('|')})(?![a-z])`);
   // The names of a network's metadata service are addresses to keep away from.
   const addresses = /'[\w.-]+\.internal'/g;
+  // The second port has the name of the protocol that it is for, and people are told which it is.
+  const port = /Ollama's API|--ollama-port|'ollama-port'|BLOCKHOUSE_OLLAMA_PORT|\bollama(?:Port|Url)\b/g;
   const prose = /\bdescription:\s*(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`)|\b(?:secret|count|freeForm)\(\s*'(?:\\.|[^'\\])*'/g;
   // The type that lets editors complete the ids, which a test compares with the adapters; and the examples of the published contract.
   const lists = [
@@ -222,6 +224,7 @@ t.test('no provider has a name outside adapters/', async (t) => {
   for (const { path, code } of SOURCES.filter(({ path }) => !inFolder(path, 'adapters') && !isOfDialect(path) && !lists.includes(path))) {
     const named = code
       .replace(prose, '')
+      .replace(port, '')
       .replace(addresses, '')
       .split('\n')
       .filter((line) => pattern.test(line) || camel.test(line))

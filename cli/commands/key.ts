@@ -15,8 +15,8 @@ export class KeyNewCommand extends ServerCommand {
     category,
     description: 'Make a key for one application',
     details: `
-      The key is accepted on /v1 only, and shown only now: the workspace keeps a hash of it. A cap can be passed by the calls that are under way
-      when it is reached. Days begin at 00:00 UTC.
+      The key is accepted only where models are asked, and shown only now: the workspace keeps a hash of it. A cap can be passed by the calls
+      that are under way when it is reached. Days begin at 00:00 UTC.
     `,
     examples: [
       ['A key without limits', '$0 key new my-app'],

@@ -24,30 +24,34 @@ export class ServeCommand extends BaseCommand {
     examples: [
       ['On the default port', '$0 serve'],
       ['On a free port', '$0 serve --port 0'],
+      ["With Ollama's API on a port of its own", '$0 serve --ollama-port 11435'],
     ],
   });
 
   host = Option.String('--host', { description: 'Address to listen on; default: BLOCKHOUSE_HOST, or 127.0.0.1' });
   port = Option.String('--port', { description: '0 picks a free one; default: BLOCKHOUSE_PORT, or 8420' });
+  ollamaPort = Option.String('--ollama-port', {
+    description: "Port of a second server on 127.0.0.1 with Ollama's API alone; default: BLOCKHOUSE_OLLAMA_PORT, or none",
+  });
   allowRemote = Option.Boolean('--allow-remote', { description: 'Allow an address that other machines can reach' });
 
   protected override async run(): Promise<ExitKind> {
     const { serveUntilSignal } = await import('../compose.ts');
-    const { host, port, workspace, allowRemote } = this;
-    await serveUntilSignal({ host, port, workspace, allowRemote }, (server) => this.#announce(server));
+    const { host, port, ollamaPort, workspace, allowRemote } = this;
+    await serveUntilSignal({ host, port, ollamaPort, workspace, allowRemote }, (server) => this.#announce(server));
     return 'ok';
   }
 
-  async #announce({ url, config, core }: RunningServer): Promise<void> {
+  async #announce({ url, ollamaUrl, config, core }: RunningServer): Promise<void> {
     const { env } = this.context;
-    if (this.json) await writeLines(this.stdout, [toJson({ url, workspace: config.workspace, version: core.version, pid: process.pid })]);
+    if (this.json) await writeLines(this.stdout, [toJson({ url, ollamaUrl, workspace: config.workspace, version: core.version, pid: process.pid })]);
     const style = styleFor(isColored(process.stderr, env));
     // A program that reads stderr gets only the log.
     if (!process.stderr.isTTY) return;
     const { command } = this;
     const tokenCommand = `${command} token${await workspaceFlag(config)}`;
     const adapters = await core.status({ searches: false });
-    await writeLines(this.stderr, banner({ version: core.version, url, workspace: config.workspace, command, tokenCommand, adapters }, style));
+    await writeLines(this.stderr, banner({ version: core.version, url, ollamaUrl, workspace: config.workspace, command, tokenCommand, adapters }, style));
   }
 }
 

@@ -37,6 +37,11 @@ t.test('the banner tells the URL, a call that works, and how to add a key', asyn
   t.match(text, 'Add a key: blockhouse auth set hosted ');
 });
 
+t.test('the banner tells the second address if there is one', async (t) => {
+  t.notMatch(banner(facts, styleFor(false)).join('\n'), 'Ollama');
+  t.match(banner({ ...facts, ollamaUrl: 'http://127.0.0.1:2' }, styleFor(false)).join('\n'), "and with Ollama's API alone on http://127.0.0.1:2");
+});
+
 t.test('an adapter with a credential is the one to try', async (t) => {
   const text = banner({ ...facts, adapters: [{ ...usable, ready: true, hasSecret: true }, local] }, styleFor(false)).join('\n');
   t.match(text, `-d '{"adapter":"hosted","model":"big",`);

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { createConfiguredCore, cutOff, inWorkspace, readConfig, startServer } from '../../cli/compose.ts';
@@ -50,6 +51,34 @@ t.test('a core that fails to close when its time is up is in the log, and nothin
   const error = new Error('no descriptors');
   await cutOff({ core: { close: () => Promise.reject(error) }, log: { error: (...line: unknown[]) => lines.push(line) } });
   t.match(lines, [[{ err: error }, /could not be closed/]]);
+});
+
+t.test('a second server has its own port, and closes with the first', async (t) => {
+  const server = await startServer({ port: '0', ollamaPort: '0', workspace: testFolder(t) });
+  const { ollamaUrl = '' } = server;
+  t.match(ollamaUrl, /^http:\/\/127\.0\.0\.1:\d+$/);
+  t.not(ollamaUrl, server.url);
+  t.equal(await (await fetch(ollamaUrl)).text(), 'Ollama is running');
+  t.equal((await fetch(`${server.url}/`)).status, 401);
+  await server.close();
+  for (const url of [ollamaUrl, server.url]) await t.rejects(fetch(url));
+});
+
+t.test('a second port that is in use is named, and neither server stays', async (t) => {
+  const [taken, workspace] = [createServer(), testFolder(t)];
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => taken.close());
+  const { port } = taken.address() as AddressInfo;
+  const free = createServer();
+  await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve));
+  const { port: first } = free.address() as AddressInfo;
+  await new Promise((resolve) => free.close(resolve));
+  await t.rejects(startServer({ port: String(first), ollamaPort: String(port), workspace }), {
+    kind: 'place',
+    message: `127.0.0.1:${port} is in use; choose another port with --ollama-port or BLOCKHOUSE_OLLAMA_PORT (0 picks a free one).`,
+  });
+  await t.rejects(fetch(`http://127.0.0.1:${first}/v1/health`));
+  await (await startServer({ port: '0', workspace })).close();
 });
 
 t.test('a server starts, serves and closes', async (t) => {

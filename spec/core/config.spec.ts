@@ -25,6 +25,7 @@ t.test('every variable sets its setting', async (t) => {
   const env = {
     BLOCKHOUSE_HOST: '0.0.0.0',
     BLOCKHOUSE_PORT: '0',
+    BLOCKHOUSE_OLLAMA_PORT: '11434',
     BLOCKHOUSE_WORKSPACE: '/srv/blocks',
     BLOCKHOUSE_ALLOW_REMOTE: '1',
     BLOCKHOUSE_ALLOWED_ORIGINS: 'https://a.example, http://10.0.0.5:8000/v1 http://[fd00::1]:1',
@@ -43,6 +44,7 @@ t.test('every variable sets its setting', async (t) => {
   t.same(resolveProcessConfig({}, env), {
     host: '0.0.0.0',
     port: 0,
+    ollamaPort: 11_434,
     workspace: resolve('/srv/blocks'),
     allowRemote: true,
     allowedOrigins: new Set(['https://a.example', 'http://10.0.0.5:8000', 'http://[fd00::1]:1']),

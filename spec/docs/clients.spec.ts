@@ -59,7 +59,7 @@ const streamed = (text: string): string => [...text.matchAll(/"delta":\{(?:"role
 
 t.test('curl', async (t) => {
   const output = await follow(await reader(t), 'curl');
-  t.equal(countOf(output), 3, 'whole, in each protocol');
+  t.equal(countOf(output), 4, 'whole, in each protocol');
   t.equal(streamed(output), ANSWER);
   t.match(output, /"model":"gpt-4o-mini"[\s\S]+data: \[DONE\]/, 'a stream under the name of the alias');
 });
@@ -78,6 +78,10 @@ t.test("Anthropic's SDK for JavaScript", async (t) => {
 
 t.test("Anthropic's SDK for Python", { skip: lacksPython('anthropic') }, async (t) => {
   t.equal(countOf(await follow(await reader(t), "Anthropic's SDK for Python")), 2);
+});
+
+t.test("Ollama's library for JavaScript", async (t) => {
+  t.equal(countOf(await follow(await reader(t), "Ollama's library for JavaScript")), 2);
 });
 
 t.test('coding agents', async (t) => {

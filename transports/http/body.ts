@@ -40,19 +40,20 @@ export async function readJsonBody(exchange: Exchange, limit: number, optional: 
   return bytes.length === 0 && optional ? undefined : parse(bytes, MAX_JSON_VALUES);
 }
 
-/** The body of a compatible endpoint: its bytes as they came, and their value. Rejects as `readJsonBody` does. */
-export async function readCompatibleBody(exchange: Exchange): Promise<{ readonly bytes: Buffer; readonly value: unknown }> {
-  const bytes = await receiveJson(exchange, COMPATIBLE_BODY_BYTES);
+/** The body of a compatible endpoint: its bytes as they came, and their value. `anyType` takes every media type. Rejects as `readJsonBody` does. */
+export async function readCompatibleBody(exchange: Exchange, anyType = false): Promise<{ readonly bytes: Buffer; readonly value: unknown }> {
+  const bytes = await receiveJson(exchange, COMPATIBLE_BODY_BYTES, anyType);
   return { bytes, value: parse(bytes, COMPATIBLE_JSON_VALUES) };
 }
 
-function receiveJson(exchange: Exchange, limit: number): Promise<Buffer> {
+function receiveJson(exchange: Exchange, limit: number, anyType = false): Promise<Buffer> {
   const { req } = exchange;
   assertLength(req, limit);
   if (!hasBody(req)) throw invalidRequest('', 'The body is empty; send a JSON object.');
   // The usual header needs no parsing.
   if (req.headers['content-type'] !== 'application/json' || req.headers['content-encoding'] !== undefined) {
-    assertCharset(assertType(req, 'application/json'));
+    if (anyType) assertNotEncoded(req);
+    else assertCharset(assertType(req, 'application/json'));
   }
   return receive(exchange, limit);
 }
@@ -92,13 +93,15 @@ function assertLength(req: IncomingMessage, limit: number): void {
 
 /** The parameters of the media type, in lower case. */
 function assertType(req: IncomingMessage, wanted: string): readonly string[] {
-  const encoding = req.headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new BlockhouseError('UNSUPPORTED_MEDIA_TYPE', `Send the body without content-encoding (it is ${JSON.stringify(encoding.slice(0, 64))}).`);
-  }
+  assertNotEncoded(req);
   const [type = '', ...parameters] = (req.headers['content-type'] ?? '').split(';').map((part) => part.trim().toLowerCase());
   if (type !== wanted) throw new BlockhouseError('UNSUPPORTED_MEDIA_TYPE', `Send the body with the header content-type: ${wanted}.`);
   return parameters;
+}
+
+function assertNotEncoded({ headers: { 'content-encoding': encoding } }: IncomingMessage): void {
+  if (encoding === undefined || encoding.toLowerCase() === 'identity') return;
+  throw new BlockhouseError('UNSUPPORTED_MEDIA_TYPE', `Send the body without content-encoding (it is ${JSON.stringify(encoding.slice(0, 64))}).`);
 }
 
 function assertCharset(parameters: readonly string[]): void {

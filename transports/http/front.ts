@@ -33,7 +33,6 @@ import { errorReply, type JsonReply, type Reply, STREAMED, writeJson } from './r
 import { recordRequest } from './request-log.ts';
 import type { Route, ServerContext } from './route.ts';
 import { Router } from './router.ts';
-import { ROUTES } from './routes.ts';
 import { DEFAULT_SSE_TIMING, type SseTiming } from './sse.ts';
 import { namedOrigins, preflight, readableBy, webOrigin } from './web-origins.ts';
 
@@ -72,8 +71,8 @@ export class Front {
   readonly #mounts: readonly Mount[];
   readonly #allowRemote: boolean;
   readonly #webOrigins: ReadonlySet<string>;
-  readonly #router = new Router<Route>(ROUTES);
-  readonly #faults = new Faults(ROUTES);
+  readonly #router: Router<Route>;
+  readonly #faults: Faults;
   readonly #context: ServerContext;
   readonly #requestLogLevel: RequestLogLevel;
   readonly #onIdle: (() => void)[] = [];
@@ -82,7 +81,9 @@ export class Front {
   #dropToldAt = Number.NEGATIVE_INFINITY;
   #startedAt = performance.now();
 
-  constructor(core: Core, options: FrontOptions, hasWebSocket: () => boolean) {
+  constructor(core: Core, options: FrontOptions, { routes, hasWebSocket }: Pick<ServerContext, 'routes' | 'hasWebSocket'>) {
+    this.#router = new Router(routes);
+    this.#faults = new Faults(routes);
     this.#core = core;
     this.#log = options.log ?? STDERR_LOG;
     this.#requestLogLevel = options.requestLogLevel ?? 'debug';
@@ -90,7 +91,7 @@ export class Front {
     this.#allowRemote = options.allowRemote ?? false;
     this.#webOrigins = namedOrigins(options.webOrigins);
     this.#context = {
-      routes: ROUTES,
+      routes,
       sse: { ...DEFAULT_SSE_TIMING, ...options.sse },
       bodyStallMs: options.bodyStallMs ?? BODY_STALL_MS,
       imports: new ImportQueue({ ...DEFAULT_IMPORT_LIMITS, ...options.imports }),
@@ -185,10 +186,20 @@ export class Front {
     if (path === '/' && req.method === 'HEAD') return IS_THERE;
     if (path === WS_PATH && this.#context.hasWebSocket()) this.#refuseNotUpgraded(req);
     const isPublic = found !== undefined && 'route' in found && found.route.public === true;
-    const key = isPublic ? undefined : this.#admit(req, path);
-    if (found === undefined) throw new BlockhouseError('NOT_FOUND', `There is no route ${path.slice(0, 200)}; GET /openapi.json lists the routes.`);
+    const key = isPublic ? undefined : this.#admit(req, this.#isGateway(path));
+    if (found === undefined) throw this.#noRoute(path);
     if ('allow' in found) return this.#notAllowed(req, found.allow, requestId);
     return found.route.handler({ core: this.#core, server: this.#context, req, res, params: found.params, requestId, signal, key });
+  }
+
+  /** True for the paths of models: ours, and those of the other protocols. */
+  #isGateway(path: string): boolean {
+    return path.startsWith('/v1/') || this.#faults.of(path) !== undefined;
+  }
+
+  #noRoute(path: string): BlockhouseError {
+    const hint = this.#router.find('GET', '/openapi.json') === undefined ? '' : '; GET /openapi.json lists the routes';
+    return new BlockhouseError('NOT_FOUND', `There is no route ${path.slice(0, 200)}${hint}.`);
   }
 
   #notAllowed(req: IncomingMessage, allow: readonly string[], requestId: string): JsonReply {
@@ -226,8 +237,7 @@ export class Front {
   }
 
   /** The key of an application, which is for the gateway only; undefined for the token of the workspace. Throws UNAUTHORIZED, KEY_FORBIDDEN. */
-  #admit(req: IncomingMessage, path: string): NamedKey | undefined {
-    const isGateway = path.startsWith('/v1/');
+  #admit(req: IncomingMessage, isGateway: boolean): NamedKey | undefined {
     for (const token of isGateway ? gatewayTokens(req) : [bearerToken(req)]) {
       if (token === undefined) continue;
       const key = token.startsWith(KEY_PREFIX) ? this.#core.keys?.find(token) : undefined;
@@ -236,7 +246,10 @@ export class Front {
         continue;
       }
       if (isGateway) return key;
-      throw new BlockhouseError('KEY_FORBIDDEN', `The key ${key.name} is for /v1 only. Use the token of the workspace here; \`blockhouse token\` prints it.`);
+      throw new BlockhouseError(
+        'KEY_FORBIDDEN',
+        `The key ${key.name} is for the gateway only. Use the token of the workspace here; \`blockhouse token\` prints it.`,
+      );
     }
     this.#assertToken(req, isGateway ? gatewayTokens(req).find((token) => token !== undefined) : undefined);
     return undefined;

@@ -3,4 +3,4 @@
 export type { TransportLog } from '../log.ts';
 /** A group of routes of the host program, under one prefix. */
 export type { Mount } from './mounts.ts';
-export { createHttpTransport, type HttpTransport, type HttpTransportOptions } from './server.ts';
+export { createBareTransport, createHttpTransport, type HttpTransport, type HttpTransportOptions } from './server.ts';

@@ -1,5 +1,6 @@
 // Route groups that a host program adds under a prefix. Pure: no I/O.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ROUTES } from './routes.ts';
 
 /** A group of routes of the host program. */
 export interface Mount {
@@ -11,7 +12,8 @@ export interface Mount {
   readonly public?: readonly string[];
 }
 
-const RESERVED = ['/api', '/v1', '/openapi.json', '/asyncapi.json'];
+/** The first part of the path of each route of the server. */
+const RESERVED = [...new Set(ROUTES.map(({ path }) => `/${path.split('/')[1]}`))];
 const PREFIX = /^(\/[A-Za-z0-9._~-]+)+$/;
 
 /** Throws an Error for a prefix that is malformed, used twice, or shadows the server's own routes. */

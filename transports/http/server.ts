@@ -6,6 +6,9 @@ import { inboundRequestId } from '../guard.ts';
 import { MAX_HEADER_BYTES, type OpenAnswers, parserFailure } from './connection.ts';
 import { Front, type FrontOptions } from './front.ts';
 import { checkMounts } from './mounts.ts';
+import type { Route } from './route.ts';
+import { BARE_ROUTES } from './routes/compatible-all.ts';
+import { ROUTES } from './routes.ts';
 
 /** The options of `createHttpTransport`; each has a default. */
 export interface HttpTransportOptions extends FrontOptions {
@@ -33,9 +36,21 @@ const CHECK_MS = 100;
 
 /** Creates the HTTP server of a core; `listen` starts it. Throws when the core has no workspace, because there is no token to check then, and for a bad mount or web origin. */
 export function createHttpTransport(core: Core, options: HttpTransportOptions = {}): HttpTransport {
+  return transportOf(core, options, ROUTES);
+}
+
+/**
+ * Creates a server of nothing but Ollama's API, whose paths have no prefix there: for clients that take a host and a port and no path. Throws when the
+ * core has no workspace.
+ */
+export function createBareTransport(core: Core, options: Omit<HttpTransportOptions, 'mounts'> = {}): HttpTransport {
+  return transportOf(core, options, BARE_ROUTES);
+}
+
+function transportOf(core: Core, options: HttpTransportOptions, routes: readonly Route[]): HttpTransport {
   if (core.token === undefined) throw new Error('A server needs a workspace: createCore({ workspace, … }).');
   checkMounts(options.mounts ?? []);
-  const front = new Front(core, options, () => server.listenerCount('upgrade') > 0);
+  const front = new Front(core, options, { routes, hasWebSocket: () => server.listenerCount('upgrade') > 0 });
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,

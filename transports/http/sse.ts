@@ -1,4 +1,4 @@
-// Writes one streamed answer as server-sent events.
+// Writes one streamed answer as server-sent events, or in the frames of another protocol.
 //
 // late-open: nothing is written before the first content, so that an early failure keeps its HTTP status. After `openAfterMs`
 // of silence a comment opens the stream, and a comment follows after every `keepAliveMs` of silence.

@@ -13,7 +13,7 @@ const mount = (prefix: string, open?: string[]): Mount => ({ prefix, handler, ..
 t.test('a prefix that is malformed or shadows the server is refused', async (t) => {
   const bad = ['', '/', 'app', '/app/', '/a//b', '/a b', '/..', '/a/../v1', '/./v1', '/app/.', '/%61pi', '/é', '/a?b', '/a#b', '/:id'];
   for (const prefix of bad) t.throws(() => checkMounts([mount(prefix)]), /must look like/, JSON.stringify(prefix));
-  for (const prefix of ['/api', '/v1', '/openapi.json', '/asyncapi.json', '/api/x', '/v1/chat', '/v1/x/y'])
+  for (const prefix of ['/api', '/v1', '/openapi.json', '/asyncapi.json', '/api/x', '/v1/chat', '/v1/x/y', '/ollama', '/ollama/x'])
     t.throws(() => checkMounts([mount(prefix)]), /shadow/, prefix);
   t.throws(() => checkMounts([mount('/app'), mount('/app')]), /used twice/);
   t.doesNotThrow(() => checkMounts([mount('/app'), mount('/app/sub'), mount('/v2'), mount('/apis'), mount('/v1-x'), mount('/.well-known/x'), mount('/...')]));

@@ -53,7 +53,7 @@ export function mayAskNext(error: unknown): boolean {
 export const speak =
   <E>(dialect: Dialect<E>) =>
   async (context: RouteContext): Promise<Reply<object>> => {
-    const { bytes, value } = await readCompatibleBody(context);
+    const { bytes, value } = await readCompatibleBody(context, dialect.anyType);
     let request: DialectRequest<E> | undefined;
     const job: Job<E> = {
       dialect,
@@ -66,7 +66,9 @@ export const speak =
       },
     };
     const model = isObject(value) && typeof value['model'] === 'string' && value['model'] !== '' ? value['model'] : job.request().model;
-    return answerOf(job, await targetsOf(context, model));
+    const targets = await targetsOf(context, model);
+    const ready = dialect.ready?.({ ...answerContext(context), request: job.request() });
+    return ready === undefined ? answerOf(job, targets) : ok(ready);
   };
 
 /** The error of a dialect as a reply. */
@@ -111,23 +113,28 @@ async function native<E>({ path, toBody, broken }: NativeLane, { body, bytes, co
 async function whole<E>(job: Job<E>, target: ModelTarget): Promise<Reply<object>> {
   const { dialect, context } = job;
   const request = job.request();
+  const asked = { ...answerContext(context), request };
   const collector = new Collector();
   const done = await ask(request, target, collector, context);
-  const answer = dialect.answer(collector.answer(done), { ...answerContext(context), request });
+  const answer = dialect.answer(collector.answer(done), asked);
   return ok(answer, headersOf(target, warningsOf(request, done.warnings)));
 }
 
 async function streamed<E>(job: Job<E>, target: ModelTarget): Promise<typeof STREAMED> {
   const { dialect, context } = job;
   const request = job.request();
+  const headersFor = (warnings: readonly Warning[]) => ({
+    ...headersOf(target, warnings),
+    ...(dialect.streamType !== undefined && { 'content-type': dialect.streamType }),
+  });
   const frames: StreamFrames = {
     ...framesOf(dialect.stream({ ...answerContext(context), request })),
     start: (_start, warnings) => {
-      writer.useHeaders(headersOf(target, warningsOf(request, warnings?.())));
+      writer.useHeaders(headersFor(warningsOf(request, warnings?.())));
       return '';
     },
   };
-  const writer = new SseWriter(context.res, context.requestId, context.server.sse, { frames, headers: headersOf(target, request.warnings) });
+  const writer = new SseWriter(context.res, context.requestId, context.server.sse, { frames, headers: headersFor(request.warnings) });
   try {
     writer.done(await ask(request, target, writer, context));
     return STREAMED;
@@ -176,7 +183,8 @@ function warningsOf<E>({ warnings, field }: DialectRequest<E>, ofGateway: readon
 
 function answerContext({ requestId }: RouteContext) {
   const now = (): number => Math.floor(Date.now() / 1000);
-  return { requestId, created: now(), now };
+  const startedAt = performance.now();
+  return { requestId, created: now(), now, elapsedMs: () => performance.now() - startedAt };
 }
 
 /** Field names only: a value may be a secret, and a header has no room for prose. */

@@ -22,7 +22,7 @@ export const CLIENT_ROUTES = {
     id: 'createKey',
     tag: 'Clients',
     summary: 'Make a key for one application',
-    description: 'Makes a key for one application. It is accepted on /v1 only, as a bearer token or in x-api-key, and shown only in this answer.',
+    description: 'Makes a key for one application. It is accepted on /v1 and /ollama only, as a bearer token or in x-api-key, and shown only in this answer.',
     body: body('CreateKey'),
     answers: { 200: json('KeyCreated', 'The key.') },
     errors: ['NAME_TAKEN', ...WRITE],

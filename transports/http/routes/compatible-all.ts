@@ -1,8 +1,12 @@
 // The routes of all dialects.
 import { ANTHROPIC_ROUTES } from './compatible-anthropic.ts';
 import { EMBEDDINGS_ROUTES } from './compatible-embeddings.ts';
+import { OLLAMA_BARE_ROUTES, OLLAMA_ROUTES } from './compatible-ollama.ts';
 import { OPENAI_CHAT_ROUTES } from './compatible-openai-chat.ts';
 import { OPENAI_RESPONSES_ROUTES } from './compatible-openai-responses.ts';
 
 /** The routes by `METHOD /path`. */
-export const COMPATIBLE_ROUTES = { ...ANTHROPIC_ROUTES, ...EMBEDDINGS_ROUTES, ...OPENAI_CHAT_ROUTES, ...OPENAI_RESPONSES_ROUTES };
+export const COMPATIBLE_ROUTES = { ...ANTHROPIC_ROUTES, ...EMBEDDINGS_ROUTES, ...OPENAI_CHAT_ROUTES, ...OPENAI_RESPONSES_ROUTES, ...OLLAMA_ROUTES };
+
+/** The routes of a server for clients that take no path. */
+export const BARE_ROUTES = OLLAMA_BARE_ROUTES;

@@ -1,0 +1,110 @@
+// The routes of Ollama's own API, in front of all providers.
+import { OLLAMA_CHAT, OLLAMA_GENERATE } from '../../../dialects/ollama/index.ts';
+import * as ollama from '../handlers/compatible-ollama.ts';
+import { faultOf, speak } from '../handlers/dialect.ts';
+import { type Route, type RouteEntry, type RouteKey, routesOf } from '../route.ts';
+
+const object = { 'application/json': { schema: { type: 'object' } } } as const;
+const common = { tag: 'Compatible', fault: faultOf(OLLAMA_CHAT) } as const;
+const request = { body: { required: true, content: object } } as const;
+const answer = (description: string) => ({ answers: { 200: { description, content: object } } }) as const;
+const lines = {
+  answers: {
+    200: {
+      description:
+        'Lines of JSON, the last with `done: true`; with `stream: false`, one object. The header x-blockhouse-model says which model answered, x-blockhouse-warnings what was ignored.',
+      content: { 'application/x-ndjson': { schema: { type: 'string' } }, ...object },
+    },
+  },
+} as const;
+const refusal = {
+  ...common,
+  params: { operation: 'The rest of the path' },
+  ...answer('Never.'),
+  handler: ollama.refuse,
+} as const;
+
+/** The routes by `METHOD /path`. */
+export const OLLAMA_ROUTES = {
+  'GET /ollama': {
+    ...common,
+    id: 'ollamaHello',
+    summary: "Say that Ollama's API is here",
+    description: 'A text that clients look for at the address of a server.',
+    public: true,
+    answers: { 200: { description: 'The text.', content: { 'text/plain': { schema: { type: 'string' } } } } },
+    handler: ollama.hello,
+  },
+  'POST /ollama/api/chat': {
+    ...common,
+    id: 'ollamaChat',
+    summary: 'Chat, as Ollama does',
+    description: "Takes and answers what Ollama's chat does, streams and errors included. `model` may be an alias, provider/model, or a provider's own name.",
+    ...request,
+    ...lines,
+    handler: speak(OLLAMA_CHAT),
+  },
+  'POST /ollama/api/generate': {
+    ...common,
+    id: 'ollamaGenerate',
+    summary: 'Answer a prompt, as Ollama does',
+    description: 'Takes and answers what Ollama does for one prompt. `raw`, `template` and `context` are ignored, `suffix` is refused.',
+    ...request,
+    ...lines,
+    handler: speak(OLLAMA_GENERATE),
+  },
+  'GET /ollama/api/tags': {
+    ...common,
+    id: 'ollamaTags',
+    summary: "List models in Ollama's form",
+    description: 'Aliases, and provider/model for each model of each adapter that could be called now.',
+    ...answer('The models.'),
+    handler: ollama.tags,
+  },
+  'POST /ollama/api/show': {
+    ...common,
+    id: 'ollamaShow',
+    summary: "Show a model in Ollama's form",
+    description: 'What is known of a model: its provider, what it can do, and its context length.',
+    ...request,
+    ...answer('The model.'),
+    handler: ollama.show,
+  },
+  'GET /ollama/api/version': {
+    ...common,
+    id: 'ollamaVersion',
+    summary: "Version of Ollama's API",
+    description: 'The version of Ollama whose API is served. Clients ask for a least one.',
+    ...answer('The version.'),
+    handler: ollama.version,
+  },
+  'GET /ollama/api/ps': {
+    ...common,
+    id: 'ollamaRunning',
+    summary: 'List loaded models: none',
+    description: 'An empty list, because Blockhouse loads no models.',
+    ...answer('The empty list.'),
+    handler: ollama.running,
+  },
+  'GET /ollama/api/:operation*': {
+    ...refusal,
+    id: 'ollamaRefuseGet',
+    summary: 'Refuse other paths of Ollama',
+    description: 'A 404 with a text in the form of Ollama.',
+  },
+  'POST /ollama/api/:operation*': {
+    ...refusal,
+    id: 'ollamaRefusePost',
+    summary: 'Refuse to change models',
+    description: 'A 404 that says that Blockhouse manages no models: pull, push, create, copy.',
+  },
+  'DELETE /ollama/api/:operation*': {
+    ...refusal,
+    id: 'ollamaRefuseDelete',
+    summary: 'Refuse to delete models',
+    description: 'A 404 that says that Blockhouse manages no models.',
+  },
+} as const satisfies Record<RouteKey, RouteEntry>;
+
+/** The same routes as the original has them: without a prefix. */
+export const OLLAMA_BARE_ROUTES: readonly Route[] = routesOf(OLLAMA_ROUTES).map((route) => ({ ...route, path: route.path.slice('/ollama'.length) || '/' }));
