@@ -1,7 +1,7 @@
 // Requests of Ollama's own API as canonical ones: `/api/chat` and `/api/generate`. Pure: no I/O.
 import { type ChatRequest, invalidRequest, isObject, type Tool, type Warning } from '../../core/index.ts';
-import { mended, ToolNames } from '../conversation.ts';
 import { nearestName } from '../client-fields.ts';
+import { mended, ToolNames } from '../conversation.ts';
 import type { DialectRequest } from '../dialect.ts';
 import { type Fields, flag, list, objectAt, objectBody, optionalObject, requiredText, text } from '../fields.ts';
 import { Sources } from '../sources.ts';

@@ -1,9 +1,8 @@
 // Vectors in the form of OpenAI's Embeddings. Pure: no I/O.
 import type { EmbedResponse } from '../../core/index.ts';
-import type { EmbeddingsRequest } from './request.ts';
 
-/** The body of the answer. */
-export function toEmbeddings({ vectors, usage }: EmbedResponse, { model, isBase64 }: EmbeddingsRequest): object {
+/** The body of the answer. `isBase64` gives each vector as base64 of little-endian 32-bit floats. */
+export function toEmbeddings({ vectors, usage }: EmbedResponse, model: string, isBase64: boolean): object {
   return {
     object: 'list',
     data: vectors.map((vector, index) => ({ object: 'embedding', index, embedding: isBase64 ? base64Of(vector) : vector })),
@@ -12,7 +11,6 @@ export function toEmbeddings({ vectors, usage }: EmbedResponse, { model, isBase6
   };
 }
 
-/** Little-endian 32-bit floats. */
 function base64Of(vector: readonly number[]): string {
   const bytes = Buffer.alloc(vector.length * 4);
   for (const [index, value] of vector.entries()) bytes.writeFloatLE(value, index * 4);

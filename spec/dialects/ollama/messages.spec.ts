@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { Message } from '../../../core/index.ts';
 import { ToolNames } from '../../../dialects/conversation.ts';
-import { Sources } from '../../../dialects/sources.ts';
 import { imagesOf, readMessages } from '../../../dialects/ollama/messages.ts';
+import { Sources } from '../../../dialects/sources.ts';
 
 const read = (...messages: object[]) => readMessages(messages, new ToolNames(), new Sources());
 const call = (name: string, id?: string) => ({ ...(id !== undefined && { id }), function: { name, arguments: {} } });

@@ -1,7 +1,8 @@
 // The route of OpenAI's Embeddings, in front of all providers that make some.
 import { OPENAI_CHAT } from '../../../dialects/openai-chat/index.ts';
+import { readEmbeddings } from '../../../dialects/openai-embeddings/request.ts';
+import { embedWith } from '../handlers/compatible-embeddings.ts';
 import { faultOf } from '../handlers/dialect.ts';
-import { embeddings } from '../handlers/embeddings.ts';
 import type { RouteEntry, RouteKey } from '../route.ts';
 
 const object = { 'application/json': { schema: { type: 'object' } } } as const;
@@ -19,6 +20,6 @@ export const EMBEDDINGS_ROUTES = {
       200: { description: 'One vector for each input, in their order. The header x-blockhouse-model says which model made them.', content: object },
     },
     fault: faultOf(OPENAI_CHAT),
-    handler: embeddings,
+    handler: embedWith(readEmbeddings),
   },
 } as const satisfies Record<RouteKey, RouteEntry>;

@@ -1,5 +1,8 @@
 // The routes of Ollama's own API, in front of all providers.
+
+import { readEmbed, readOldEmbeddings } from '../../../dialects/ollama/embed.ts';
 import { OLLAMA_CHAT, OLLAMA_GENERATE } from '../../../dialects/ollama/index.ts';
+import { embedWith } from '../handlers/compatible-embeddings.ts';
 import * as ollama from '../handlers/compatible-ollama.ts';
 import { faultOf, speak } from '../handlers/dialect.ts';
 import { type Route, type RouteEntry, type RouteKey, routesOf } from '../route.ts';
@@ -52,6 +55,24 @@ export const OLLAMA_ROUTES = {
     ...request,
     ...lines,
     handler: speak(OLLAMA_GENERATE),
+  },
+  'POST /ollama/api/embed': {
+    ...common,
+    id: 'ollamaEmbed',
+    summary: 'Make embeddings, as Ollama does',
+    description: 'Vectors of a text or of a list of texts, from any provider that makes embeddings.',
+    ...request,
+    ...answer('One vector for each text, in their order.'),
+    handler: embedWith(readEmbed, true),
+  },
+  'POST /ollama/api/embeddings': {
+    ...common,
+    id: 'ollamaOldEmbeddings',
+    summary: 'Make one embedding, as Ollama did',
+    description: 'The older form: the vector of one prompt.',
+    ...request,
+    ...answer('The vector.'),
+    handler: embedWith(readOldEmbeddings, true),
   },
   'GET /ollama/api/tags': {
     ...common,

@@ -1,0 +1,26 @@
+// Serves a protocol for embeddings: resolves the model, asks the providers that its name means, and writes the vectors.
+import type { ReadEmbeddings } from '../../../dialects/embeddings.ts';
+import { readCompatibleBody } from '../body.ts';
+import { ok, type Reply } from '../reply.ts';
+import type { RouteContext } from '../route.ts';
+import { targetsOf } from './client-model.ts';
+import { headersOf, inClientsWords, mayAskNext } from './dialect.ts';
+
+/** The handler of a route that reads its request with `read`. `anyType` takes bodies under every media type. */
+export const embedWith =
+  (read: ReadEmbeddings, anyType = false) =>
+  async (context: RouteContext): Promise<Reply<object>> => {
+    const { core, signal, requestId, key } = context;
+    const request = read((await readCompatibleBody(context, anyType)).value);
+    let failure: unknown;
+    for (const target of await targetsOf(context, request.model)) {
+      try {
+        const response = await core.embed({ ...request.embed, ...target }, { signal, requestId, key: key?.name });
+        return ok(request.answer(response), headersOf(target, request.warnings));
+      } catch (error) {
+        failure = inClientsWords(error, request);
+        if (!mayAskNext(failure)) break;
+      }
+    }
+    throw failure;
+  };
