@@ -238,9 +238,16 @@ export class Front {
 
   /** The key of an application, which is for the gateway only; undefined for the token of the workspace. Throws UNAUTHORIZED, KEY_FORBIDDEN. */
   #admit(req: IncomingMessage, isGateway: boolean): NamedKey | undefined {
+    let expired: unknown;
     for (const token of isGateway ? gatewayTokens(req) : [bearerToken(req)]) {
       if (token === undefined) continue;
-      const key = token.startsWith(KEY_PREFIX) ? this.#core.keys?.find(token) : undefined;
+      let key: NamedKey | undefined;
+      try {
+        key = token.startsWith(KEY_PREFIX) ? this.#core.keys?.find(token) : undefined;
+      } catch (error) {
+        expired = error; // the other header may still be right
+        continue;
+      }
       if (key === undefined) {
         if (this.#core.token?.matches(token)) return undefined;
         continue;
@@ -251,6 +258,7 @@ export class Front {
         `The key ${key.name} is for the gateway only. Use the token of the workspace here; \`blockhouse token\` prints it.`,
       );
     }
+    if (expired !== undefined) throw expired;
     this.#assertToken(req, isGateway ? gatewayTokens(req).find((token) => token !== undefined) : undefined);
     return undefined;
   }

@@ -98,6 +98,22 @@ async function tooManyAttempts(t: Test, server: TestServer): Promise<void> {
   t.match(answer.headers['retry-after'], /^\d+$/);
 }
 
+t.test('of two headers, one that is right suffices, whatever is wrong with the other', async (t) => {
+  const { call, core, token } = await startServer(t);
+  const expired = (await core.keys?.create('old', { expiresAt: '2020-01-01T00:00:00Z' })) ?? '';
+  for (const headers of [
+    { authorization: `Bearer ${expired}`, 'x-api-key': token },
+    { authorization: `Bearer ${token}`, 'x-api-key': expired },
+    { authorization: 'Bearer wrong', 'x-api-key': token },
+  ]) {
+    t.match(await call('GET', '/v1/models', { token: false, headers }), { status: 200 });
+  }
+  t.match(await call('GET', '/v1/models', { token: false, headers: { authorization: `Bearer ${expired}`, 'x-api-key': 'wrong' } }), {
+    status: 401,
+    json: { error: { message: /expired/ } },
+  });
+});
+
 t.test('a key that was revoked or has expired is refused in the form of the protocol', async (t) => {
   const server = await startServer(t);
   const make = async (body: object) => (await server.call('POST', '/api/keys', { body })).json['key'] as string;
