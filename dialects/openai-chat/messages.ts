@@ -1,5 +1,5 @@
 // The messages of a Chat Completions request as the gateway's. Pure: no I/O.
-import { type ContentPart, invalidRequest, type Message, type ToolCall } from '../../core/index.ts';
+import { type ContentPart, invalidRequest, isObject, type Message, type ToolCall } from '../../core/index.ts';
 import type { ToolNames } from '../conversation.ts';
 import { type Fields, list, objectAt, requiredText, text } from '../fields.ts';
 import { audioPart, contentOfParts, sourceOf } from '../media.ts';
@@ -44,6 +44,11 @@ function readAssistant(message: Fields, path: string, names: ToolNames, sources:
 }
 
 function readCall(call: Fields, path: string, names: ToolNames): ToolCall {
+  const plain = plainCall(call, path, names);
+  return isObject(call['extra_content']) ? { ...plain, providerMetadata: call['extra_content'] } : plain;
+}
+
+function plainCall(call: Fields, path: string, names: ToolNames): ToolCall {
   const id = callIdOf(requiredText(call, 'id', `${path}.id`));
   if (call['type'] === 'custom') {
     const custom = objectAt(call['custom'], `${path}.custom`);

@@ -36,10 +36,18 @@ export function completionId({ requestId }: AnswerContext): string {
 }
 
 /** A tool call of a whole message. */
-export function toolCallOf({ id, name, arguments: args }: ToolCall, { names, customTools }: ChatEcho): object {
-  const theirs = names.toTheirs(name);
-  if (customTools.has(theirs)) return { id, type: 'custom', custom: { name: theirs, input: customInput({ arguments: args }) } };
-  return { id, type: 'function', function: { name: theirs, arguments: JSON.stringify(args) } };
+export function toolCallOf(call: ToolCall, { names, customTools }: ChatEcho): object {
+  const { id, arguments: args } = call;
+  const name = names.toTheirs(call.name);
+  const shape = customTools.has(name)
+    ? { type: 'custom', custom: { name, input: customInput({ arguments: args }) } }
+    : { type: 'function', function: { name, arguments: JSON.stringify(args) } };
+  return { id, ...shape, ...stateOf(call) };
+}
+
+/** What the provider wants back with the call. Clients that keep the field make its reasoning go on; the others lose only that. */
+export function stateOf({ providerMetadata }: ToolCall): { extra_content?: object } {
+  return providerMetadata === undefined ? {} : { extra_content: providerMetadata };
 }
 
 /** The body of a whole answer. */

@@ -7,7 +7,7 @@ import type { AnswerContext, DialectStream } from '../dialect.ts';
 import { openAiError } from '../openai-errors.ts';
 import { customInput } from '../tool-calls.ts';
 import type { ChatEcho } from './request.ts';
-import { completionId, finishReason, usageOf } from './response.ts';
+import { completionId, finishReason, stateOf, usageOf } from './response.ts';
 
 /** A call that has begun. */
 interface OpenCall {
@@ -72,14 +72,14 @@ export class ChatChunks implements DialectStream {
   }
 
   /** once-named. */
-  #start(key: number, id: string, name: string): string {
+  #start(key: number, id: string, name: string, state: object = {}): string {
     const { names, customTools } = this.#context.request.echo;
     const theirs = names.toTheirs(name);
     const call = { index: this.#calls, isCustom: customTools.has(theirs) };
     this.#calls += 1;
     this.#open.set(key, call);
     const shape = call.isCustom ? { type: 'custom', custom: { name: theirs, input: '' } } : { type: 'function', function: { name: theirs, arguments: '' } };
-    return this.#choice({ tool_calls: [{ index: call.index, id, ...shape }] });
+    return this.#choice({ tool_calls: [{ index: call.index, id, ...shape, ...state }] });
   }
 
   /** The pieces of a custom tool's text are wrapped in JSON until its end, so it comes whole. */
@@ -92,7 +92,7 @@ export class ChatChunks implements DialectStream {
     const open = key === undefined ? undefined : this.#open.get(key);
     if (open !== undefined) return open.isCustom ? this.#choice({ tool_calls: [{ index: open.index, custom: { input: customInput(toolCall) } }] }) : '';
     const own = -1 - this.#calls; // below every index of the gateway
-    const begin = this.#start(own, toolCall.id, toolCall.name);
+    const begin = this.#start(own, toolCall.id, toolCall.name, stateOf(toolCall));
     const call = this.#open.get(own);
     const rest = call?.isCustom === true ? { custom: { input: customInput(toolCall) } } : { function: { arguments: JSON.stringify(toolCall.arguments) } };
     return begin + this.#choice({ tool_calls: [{ index: call?.index, ...rest }] });

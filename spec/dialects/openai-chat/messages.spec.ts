@@ -45,3 +45,25 @@ t.test('a call and its result have the same id, however long it is', async (t) =
   }).chat;
   t.match(messages, [{}, { toolCalls: [{ id: /^call_/, arguments: { value: [1] } }] }, { toolResults: [{ toolCallId: /^call_/, content: 'x' }] }]);
 });
+
+t.test('what a provider wants back with a call goes out and comes back in extra_content', async (t) => {
+  const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
+  const [, message] = read({
+    messages: [
+      { role: 'user', content: 'hi' },
+      {
+        role: 'assistant',
+        tool_calls: [
+          { ...call, extra_content: { one: { signature: 's' } } },
+          { ...call, id: 'b', extra_content: 'odd' },
+        ],
+      },
+    ],
+  }).chat.messages;
+  t.match(message, {
+    toolCalls: [
+      { id: 'a', providerMetadata: { one: { signature: 's' } } },
+      { id: 'b', providerMetadata: undefined },
+    ],
+  });
+});

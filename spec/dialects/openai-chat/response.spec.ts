@@ -1,6 +1,18 @@
 import t from 'tap';
-import { finishReason } from '../../../dialects/openai-chat/response.ts';
+import { ToolNames } from '../../../dialects/conversation.ts';
+import { finishReason, toolCallOf } from '../../../dialects/openai-chat/response.ts';
 
 t.test('the reason for the end is one that clients know', async (t) => {
   t.same((['end_turn', 'max_tokens', 'tool_use', 'refusal', 'unknown'] as const).map(finishReason), ['stop', 'length', 'tool_calls', 'content_filter', 'stop']);
+});
+
+t.test('a call has what the provider wants back beside it', async (t) => {
+  const echo = { includeUsage: false, names: new ToolNames(), customTools: new Set<string>() };
+  t.same(toolCallOf({ id: 'a', name: 'f', arguments: { x: 1 }, providerMetadata: { one: 1 } }, echo), {
+    id: 'a',
+    type: 'function',
+    function: { name: 'f', arguments: '{"x":1}' },
+    extra_content: { one: 1 },
+  });
+  t.notOk('extra_content' in toolCallOf({ id: 'a', name: 'f', arguments: {} }, echo));
 });

@@ -29,3 +29,14 @@ t.test('an answer without any text still has a role and an end', async (t) => {
 t.test('silence is a comment', async (t) => {
   t.match(chunks().keepAlive(), /^: /);
 });
+
+t.test('what the provider wants back comes once, with the beginning of the call', async (t) => {
+  const toolCall = { id: 'a', name: 'f', arguments: {}, providerMetadata: { one: { signature: 's' } } };
+  const frames = chunks()
+    .pieces([{ type: 'toolCall', toolCall }])
+    .trimEnd()
+    .split('\n\n')
+    .map((frame) => JSON.parse(frame.slice('data: '.length)).choices[0].delta.tool_calls?.[0]);
+  t.match(frames[1], { index: 0, id: 'a', extra_content: { one: { signature: 's' } } });
+  t.equal(frames[2].extra_content, undefined);
+});
