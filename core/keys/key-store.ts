@@ -69,6 +69,7 @@ export class KeyStore {
     const key = newKey();
     const createdAt = new Date(this.#clock()).toISOString();
     const entry: NamedKey = { name, hash: hashOfKey(key) ?? '', createdAt, ...checkedLimits(limits) };
+    if (entry.expiresAt !== null && Date.parse(entry.expiresAt) <= Date.parse(createdAt)) throw invalidRequest('expiresAt', 'must be in the future');
     await this.#rewrite((keys) => {
       if (keys.some((one) => one.name === name))
         throw new BlockhouseError('NAME_TAKEN', `There is a key ${name} already. Revoke it first, or choose another name.`);

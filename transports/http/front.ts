@@ -3,6 +3,7 @@
 // guard-first: version, Host and Origin are checked before anything is read, and the token before a handler runs.
 // one-error-body: everything that is thrown becomes the one error body. Only an INTERNAL_ERROR is logged with its cause.
 // no-leftovers: a connection closes after a request whose body was not read to its end, so that no leftover bytes are parsed as a next request.
+// wrong-base-url: a path without a route takes the key of an application, too, so that a client whose base URL is wrong reads that and not a refusal of its key.
 // abort-on-leave: when a client leaves, the work for it is aborted.
 // one-answer: bytes that are not a request get no answer while another answer is open on their connection, because the client would take it for
 //   that answer.
@@ -23,7 +24,7 @@ import {
 import { assertOwnHost, bearerToken, gatewayTokens, inboundRequestId, targetPath } from '../guard.ts';
 import { STDERR_LOG, type TransportLog } from '../log.ts';
 import { answerRaw, COMMON_HEADERS, openAnswer } from '../raw-answer.ts';
-import { wrongTokensOf } from '../wrong-tokens.ts';
+import { TOKEN_HINT, wrongTokensOf } from '../wrong-tokens.ts';
 import { WS_PATH, WS_TOKEN_HINT, wsToken } from '../ws-path.ts';
 import { OpenAnswers } from './connection.ts';
 import { Faults } from './faults.ts';
@@ -186,7 +187,7 @@ export class Front {
     if (path === '/' && req.method === 'HEAD') return IS_THERE;
     if (path === WS_PATH && this.#context.hasWebSocket()) this.#refuseNotUpgraded(req);
     const isPublic = found !== undefined && 'route' in found && found.route.public === true;
-    const key = isPublic ? undefined : this.#admit(req, this.#isGateway(path));
+    const key = isPublic ? undefined : this.#admit(req, found === undefined || this.#isGateway(path)); // wrong-base-url
     if (found === undefined) throw this.#noRoute(path);
     if ('allow' in found) return this.#notAllowed(req, found.allow, requestId);
     return found.route.handler({ core: this.#core, server: this.#context, req, res, params: found.params, requestId, signal, key });
@@ -198,8 +199,17 @@ export class Front {
   }
 
   #noRoute(path: string): BlockhouseError {
-    const hint = this.#router.find('GET', '/openapi.json') === undefined ? '' : '; GET /openapi.json lists the routes';
-    return new BlockhouseError('NOT_FOUND', `There is no route ${path.slice(0, 200)}${hint}.`);
+    return new BlockhouseError('NOT_FOUND', `There is no route ${path.slice(0, 200)}${this.#baseUrlHint(path) ?? this.#listHint()}.`);
+  }
+
+  /** wrong-base-url: for a client whose base URL lacks the /v1, or has one too many. */
+  #baseUrlHint(path: string): string | undefined {
+    const [must, meant] = path.startsWith('/v1/v1/') ? ['must not', path.slice('/v1'.length)] : ['must', `/v1${path}`];
+    return this.#router.find('POST', meant) === undefined ? undefined : `; the base URL ${must} end with /v1, so that the path is ${meant.slice(0, 200)}`;
+  }
+
+  #listHint(): string {
+    return this.#router.find('GET', '/openapi.json') === undefined ? '' : '; GET /openapi.json lists the routes';
   }
 
   #notAllowed(req: IncomingMessage, allow: readonly string[], requestId: string): JsonReply {
@@ -264,7 +274,7 @@ export class Front {
   }
 
   #assertToken(req: IncomingMessage, token = bearerToken(req)): void {
-    wrongTokensOf(this.#core).assertRight(this.#core, req, token, 'Send the header Authorization: Bearer <token>; `blockhouse token` prints it.');
+    wrongTokensOf(this.#core).assertRight(this.#core, req, token, TOKEN_HINT);
   }
 
   /** Most often a proxy in between has dropped the headers of the upgrade. */

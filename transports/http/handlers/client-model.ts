@@ -1,5 +1,5 @@
-// The models that a client's model name means, as far as its key may use them.
-import { type ModelTarget, mayUse } from '../../../core/index.ts';
+// The models that a client's model name means, and the names that it is offered, as far as its key may use them.
+import { type ModelTarget, mayUse, type OfferedModel } from '../../../core/index.ts';
 import type { RouteContext } from '../route.ts';
 
 /**
@@ -9,8 +9,21 @@ import type { RouteContext } from '../route.ts';
 export async function targetsOf({ core, key }: Pick<RouteContext, 'core' | 'key'>, model: string): Promise<readonly ModelTarget[]> {
   const { targets } = await core.router.resolve(model);
   if (key === undefined) return targets;
-  const nameOf = (target: ModelTarget): string => `${target.adapter}/${target.model}`;
   const allowed = mayUse(key, model) ? targets : targets.filter((target) => mayUse(key, nameOf(target)));
   await core.accounts?.admit(key, [model, ...allowed.map(nameOf)]);
   return allowed;
+}
+
+/** The names that are offered, without those that the key may not use. */
+export async function offeredTo({ core, key }: Pick<RouteContext, 'core' | 'key'>): Promise<readonly OfferedModel[]> {
+  const offered = await core.router.offered();
+  if (key === undefined || key.models === null) return offered;
+  const isAllowed = async ({ id }: OfferedModel): Promise<boolean> =>
+    mayUse(key, id) || (await core.router.resolve(id)).targets.some((target) => mayUse(key, nameOf(target)));
+  const allowed = await Promise.all(offered.map(isAllowed));
+  return offered.filter((_, index) => allowed[index]);
+}
+
+function nameOf({ adapter, model }: ModelTarget): string {
+  return `${adapter}/${model}`;
 }

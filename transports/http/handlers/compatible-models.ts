@@ -5,13 +5,15 @@ import { ANTHROPIC } from '../../../dialects/anthropic/index.ts';
 import { OPENAI_CHAT } from '../../../dialects/openai-chat/index.ts';
 import { type JsonReply, ok } from '../reply.ts';
 import { param, type RouteContext } from '../route.ts';
+import { offeredTo } from './client-model.ts';
 
 /** No provider tells when each of its models was made, and clients only show it. */
 const CREATED = Date.parse('2026-01-01T00:00:00Z');
 
 /** The names that are offered: OpenAI's list, or Anthropic's for a client that sends `anthropic-version`. */
-export const list = async ({ core, req }: RouteContext) => {
-  const models = await core.router.offered();
+export const list = async (context: RouteContext) => {
+  const { req } = context;
+  const models = await offeredTo(context);
   if (!isAnthropic(req.headers)) return ok({ object: 'list', data: models.map(openAi) });
   const data = models.map(anthropic);
   return ok({ data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null });

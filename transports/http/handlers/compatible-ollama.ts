@@ -5,6 +5,7 @@ import { objectBody, requiredText, text } from '../../../dialects/fields.ts';
 import { readCompatibleBody } from '../body.ts';
 import { ok, Written } from '../reply.ts';
 import { param, type RouteContext } from '../route.ts';
+import { offeredTo } from './client-model.ts';
 
 /** Clients ask for a least version of Ollama; this is the one whose API is served here. */
 const API_VERSION = '0.12.6';
@@ -19,7 +20,7 @@ export const hello = () => ok(new Written<string>('Ollama is running', 'text/pla
 export const version = () => ok({ version: API_VERSION });
 
 /** The names that are offered, as `GET /v1/models` has them. */
-export const tags = async ({ core }: RouteContext) => ok({ models: (await core.router.offered()).map(toTag) });
+export const tags = async (context: RouteContext) => ok({ models: (await offeredTo(context)).map(toTag) });
 
 /** No model is loaded here. */
 export const running = () => ok({ models: [] });

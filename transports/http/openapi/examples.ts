@@ -1,5 +1,6 @@
 // Examples in the published contract: bodies of requests and answers, each of which fits its schema. Pure: no I/O.
 import type { ErrorCode } from '../../../core/index.ts';
+import { TOKEN_HINT } from '../../wrong-tokens.ts';
 import { BLOCK_EXAMPLES } from './examples-blocks.ts';
 import { CLIENT_EXAMPLES } from './examples-clients.ts';
 import { GATEWAY_EXAMPLES } from './examples-gateway.ts';
@@ -23,7 +24,6 @@ const errorExample = (status: number, code: ErrorCode, error: string, more: obje
 });
 
 const INVALID = [{ path: 'config.temperature', message: 'must be <= 1' }];
-const TOKEN_HINT = 'Send the header Authorization: Bearer <token>; `blockhouse token` prints it.';
 
 /** Each example under its name in the document. */
 export const EXAMPLES: Readonly<Record<string, Example>> = {

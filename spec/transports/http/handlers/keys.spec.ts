@@ -71,9 +71,34 @@ t.test('a key that has reached its cap is refused until the next day, and the li
 });
 
 t.test('a key that has expired is refused and says so', async (t) => {
-  const server = await startServer(t);
+  let now = Date.parse('2019-12-31T23:00:00.000Z');
+  const server = await startServer(t, { clock: () => now });
   const key = await keyOf(server, { name: 'old', expiresAt: '2020-01-01T00:00:00Z' });
+  now += 3_600_000;
   t.match(await ask(server, key), { status: 401, json: { code: 'UNAUTHORIZED', error: /^The key old expired at 2020-01-01/ } });
+});
+
+t.test('a key that would have expired already is not made', async (t) => {
+  const server = await startServer(t);
+  const body = { name: 'old', expiresAt: '2020-01-01T00:00:00Z' };
+  t.match(await server.call('POST', '/api/keys', { body }), { status: 400, json: { code: 'INVALID_REQUEST', error: /expiresAt must be in the future/ } });
+  t.match((await server.call('GET', '/api/keys')).json, { keys: [] });
+});
+
+t.test('a key that is unknown learns how a key is made', async (t) => {
+  const server = await startServer(t);
+  t.match(await ask(server, 'bhk_unknown'), { status: 401, json: { error: /missing, unknown or revoked.*blockhouse key new/ } });
+});
+
+t.test('a key at a path that has no route learns which base URL is meant', async (t) => {
+  const server = await startServer(t);
+  const headers = { authorization: `Bearer ${await keyOf(server, { name: 'web-app' })}` };
+  for (const [path, error] of [
+    ['/chat/completions', /no route \/chat\/completions; the base URL must end with \/v1, so that the path is \/v1\/chat\/completions/],
+    ['/v1/v1/messages', /no route \/v1\/v1\/messages; the base URL must not end with \/v1, so that the path is \/v1\/messages/],
+    ['/nowhere', /no route \/nowhere; GET \/openapi.json/],
+  ] as const)
+    t.match(await server.call('POST', path, { token: false, headers, body: {} }), { status: 404, json: { code: 'NOT_FOUND', error } }, path);
 });
 
 t.test('each call of a client has a line with its key and no text, whether it succeeded or not, and calls with no key count as well', async (t) => {
