@@ -17,7 +17,7 @@ const CONFIGURED = { status: 503, type: API, retries: false } as const;
 
 const KINDS: Partial<Record<ErrorCode, Kind>> = {
   INVALID_REQUEST: { status: 400, type: INVALID },
-  UNAUTHORIZED: { status: 401, type: 'authentication_error' },
+  UNAUTHORIZED: { status: 401, type: 'authentication_error', retries: false }, // some agents try a refused key again for minutes
   TOO_MANY_ATTEMPTS: { status: 429, type: 'rate_limit_error' },
   FORBIDDEN_ORIGIN: { status: 403, type: 'permission_error' },
   KEY_FORBIDDEN: { status: 403, type: 'permission_error' },

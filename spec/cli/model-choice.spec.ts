@@ -35,6 +35,15 @@ t.test('among several, a model belongs to the one that lists it', async (t) => {
   });
 });
 
+t.test('a model may have its adapter before it, as clients of the gateway write it', async (t) => {
+  const core = coreOf({ a: ['x'], b: ['b/y'] }, ['b']);
+  t.same(await chooseModel(core, { model: 'a/x' }, context), { adapter: 'a', model: 'x' });
+  t.same(await chooseModel(core, { model: 'b/y/z' }, context), { adapter: 'b', model: 'y/z' });
+  t.same(await chooseModel(core, { model: 'hf.co/x' }, context), { adapter: 'b', model: 'hf.co/x' });
+  t.same(await chooseModel(core, { adapter: 'b', model: 'b/y' }, context), { adapter: 'b', model: 'b/y' });
+  t.same(await chooseModel(core, { model: 'a/' }, context), { adapter: 'b', model: 'a/' });
+});
+
 t.test('what can not be chosen is an error that says what to add', async (t) => {
   await t.rejects(chooseModel(coreOf({ a: [], b: [] }), {}, context), {
     kind: 'usage',

@@ -8,7 +8,7 @@ t.test('a key is made, shown once on stdout, listed without itself, and revoked'
   t.match(made, {
     code: 0,
     stdout: /^bhk_[A-Za-z0-9_-]{43}\n$/,
-    stderr: /^Give it to my-app only; .* http:\/\/127\.0\.0\.1:\d+\/v1 as base URL\. `.*key rm my-app.*` revokes it\.\n$/,
+    stderr: /^Give it to my-app only; .* http:\/\/127\.0\.0\.1:\d+\/v1 as base URL; some add the \/v1 themselves\. `.*key rm my-app.*` revokes it\.\n$/,
   });
   const { stdout } = await on(['key', 'ls']);
   t.match(stdout, /^KEY +TODAY +CAP +MODELS +EXPIRES\nmy-app +\S+ +\S+ +claude-\* ollama\/\* +in \S+\n$/);

@@ -59,7 +59,10 @@ t.test('a daemon that is down leaves its models out and fails nothing, and is as
 
 t.test('a name that nothing resolves is refused with the three ways to write it', async (t) => {
   const { one } = router();
-  await t.rejects(one.resolve('mine'), { code: 'MODEL_NOT_FOUND', message: /"mine".*openai\/mine.*models\.json.*defaultProvider.*openai, anthropic, ollama/ });
+  await t.rejects(one.resolve('mine'), {
+    code: 'MODEL_NOT_FOUND',
+    message: /"mine"\. Write provider\/model, give.*models\.json.*defaultProvider.*openai, anthropic, ollama/,
+  });
 });
 
 t.test('the models of adapters that could be called are offered', async (t) => {

@@ -32,6 +32,7 @@ t.test('clients hear when to try again, and when not to', async (t) => {
   t.match(fault('UPSTREAM_RATE_LIMITED', { retryAfterMs: 1500 }).headers, { 'retry-after': '2' });
   t.match(fault('UPSTREAM_RATE_LIMITED', { retryable: false }).headers, { 'x-should-retry': 'false' });
   t.match(fault('UPSTREAM_AUTH').headers, { 'x-should-retry': 'false' });
+  t.match(fault('UNAUTHORIZED').headers, { 'x-should-retry': 'false' });
 });
 
 t.test('a prompt that is too long is told in the words that clients look for', async (t) => {
