@@ -86,6 +86,12 @@ export interface ForwardSink {
   onceWritable(resume: () => void): void;
 }
 
+/** Where a transport wants the answer of a forwarded request. */
+export interface ForwardTarget extends ForwardSink {
+  /** The client's side of an answer that goes out while it comes; undefined if the client wants the whole answer. */
+  readonly reader: Pick<StreamSink, 'opened' | 'opensInMs'> | undefined;
+}
+
 /** What an attempt at a forwarded request gets in addition. */
 export interface ForwardCall extends AdapterCall {
   readonly request: ForwardedRequest;
@@ -93,6 +99,13 @@ export interface ForwardCall extends AdapterCall {
     /** Counts as they become known; later ones overwrite earlier ones. */
     usage(reported: ReportedUsage): void;
   };
+}
+
+/** The tokens of a prompt. */
+export interface TokenCount {
+  readonly tokens: number;
+  /** True if the provider did not count, so it is the length of the text and a tenth. */
+  readonly isEstimated: boolean;
 }
 
 /** What a count of tokens gets in addition. */

@@ -3,11 +3,11 @@ import Anthropic from '@anthropic-ai/sdk';
 import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema';
 import type { ContentBlockParam, MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import t, { type Test } from 'tap';
-import type { Wire } from '../../conformance/wire.ts';
-import { anthropic } from '../../conformance/wires/anthropic.ts';
-import { bedrock } from '../../conformance/wires/bedrock.ts';
-import { type Answerer, sendJson } from '../../support/upstream.ts';
-import { PLAIN, startWireServer, WIRES } from '../../support/wire-server.ts';
+import type { Wire } from '../conformance/wire.ts';
+import { anthropic } from '../conformance/wires/anthropic.ts';
+import { bedrock } from '../conformance/wires/bedrock.ts';
+import { type Answerer, sendJson } from '../support/upstream.ts';
+import { PLAIN, startWireServer, WIRES } from '../support/wire-server.ts';
 
 /** The whole answer, whatever is asked. */
 const wholly =
