@@ -23,8 +23,7 @@ export {
   toBlockhouseError,
 } from './errors.ts';
 export { offAbort, onAbort } from './gateway/abort.ts';
-export type { CallOptions } from './gateway/accepted-call.ts';
-export type { ForwardTarget } from './gateway/accepted-forward.ts';
+export type { CallOptions } from './gateway/call-options.ts';
 export { checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress, isLoopbackHost } from './gateway/egress.ts';
 export type { Prompt, PromptOptions, PromptToolResult, Turn } from './gateway/prompt.ts';
 export type { QueueLimits } from './gateway/queue.ts';
@@ -42,7 +41,6 @@ export {
 } from './gateway/settings.ts';
 export { type ShownPiece, ShownPieces, streamOptionsOf } from './gateway/shown-pieces.ts';
 export { ChatStream, type ChatStreamEvent } from './gateway/stream.ts';
-export type { TokenCount } from './gateway/token-count.ts';
 export { holdsMoreThan, isDeeperThan, isObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH, MAX_JSON_VALUES, parseJson, tryParseJson } from './json.ts';
 export { toJsonText } from './json-text.ts';
 export { KeyStore } from './keys/key-store.ts';
@@ -60,8 +58,10 @@ export type {
   EventSink,
   ForwardCall,
   ForwardedRequest,
+  ForwardTarget,
   ReportedUsage,
   StreamSink,
+  TokenCount,
   TokenCountCall,
   UpstreamTimeouts,
 } from './ports.ts';

@@ -3,13 +3,14 @@
 import type { EgressRule } from './gateway/egress.ts';
 import type { Prompt, PromptOptions } from './gateway/prompt.ts';
 import type { ResolvedSettings, SettingsSpec } from './gateway/settings.ts';
-import type { ChatStart, StopReason, ToolCall, Usage, Warning } from './types.ts';
+import type { ChatStart, StopReason, TokenLogprob, ToolCall, Usage, Warning } from './types.ts';
 
 /**
  * One step of an answer. The rules of a sequence of events:
  * - Events come in any number and order. The answer's text is the `text` fragments in their order.
  * - A `toolCall` is complete, and its arguments are parsed. If its pieces came before, it has the `index` of its `toolCallStart`.
  * - `reasoning`, `toolCallStart` and `toolCallDelta` are for readers that ask for them; an adapter may leave them out.
+ * - `logprobs` add up to those of the whole text.
  * - `usage` fields and `providerMetadata` keys overwrite earlier ones; they do not add up.
  * - There is exactly one `stop`. Usage may still follow it.
  * - The sequence ends when the adapter's promise resolves. When the promise rejects, there is no complete answer.
@@ -20,6 +21,7 @@ export type ChatEvent =
   | { readonly type: 'toolCallStart'; readonly index: number; readonly id: string; readonly name: string }
   | { readonly type: 'toolCallDelta'; readonly index: number; readonly text: string }
   | { readonly type: 'toolCall'; readonly toolCall: ToolCall; readonly index?: number }
+  | { readonly type: 'logprobs'; readonly logprobs: readonly TokenLogprob[] }
   | { readonly type: 'usage'; readonly usage: ReportedUsage }
   | { readonly type: 'providerMetadata'; readonly providerMetadata: Record<string, unknown> }
   | { readonly type: 'warning'; readonly warning: Warning }
@@ -86,6 +88,12 @@ export interface ForwardSink {
   onceWritable(resume: () => void): void;
 }
 
+/** Where a transport wants the answer of a forwarded request. */
+export interface ForwardTarget extends ForwardSink {
+  /** The client's side of an answer that goes out while it comes; undefined if the client wants the whole answer. */
+  readonly reader: Pick<StreamSink, 'opened' | 'opensInMs'> | undefined;
+}
+
 /** What an attempt at a forwarded request gets in addition. */
 export interface ForwardCall extends AdapterCall {
   readonly request: ForwardedRequest;
@@ -93,6 +101,13 @@ export interface ForwardCall extends AdapterCall {
     /** Counts as they become known; later ones overwrite earlier ones. */
     usage(reported: ReportedUsage): void;
   };
+}
+
+/** The tokens of a prompt. */
+export interface TokenCount {
+  readonly tokens: number;
+  /** True if the provider did not count, so it is the length of the text and a tenth. */
+  readonly isEstimated: boolean;
 }
 
 /** What a count of tokens gets in addition. */

@@ -5,15 +5,13 @@ export type { StoredSettings } from './auth/credentials.ts';
 export type { AnswerOptions, BlockDetails, Blocks, FollowOptions, ReplyStep, StopFollowing } from './block/api.ts';
 export type { BlockFile, CoreBus, CoreEvents } from './bus.ts';
 export { BlockhouseError, type ErrorBody, type ErrorCode, type ErrorDetail, type ErrorExtras } from './errors.ts';
-export type { CallOptions } from './gateway/accepted-call.ts';
-export type { ForwardTarget } from './gateway/accepted-forward.ts';
+export type { CallOptions } from './gateway/call-options.ts';
 export type { EgressRule } from './gateway/egress.ts';
 export type { Prompt, PromptOptions, PromptToolResult, Turn } from './gateway/prompt.ts';
 export type { QueueLimits } from './gateway/queue.ts';
 export type { Environment, ResolvedSettings, SettingSpec, SettingsSpec } from './gateway/settings.ts';
 export type { ShownPiece } from './gateway/shown-pieces.ts';
 export type { ChatStream, ChatStreamEvent } from './gateway/stream.ts';
-export type { TokenCount } from './gateway/token-count.ts';
 export type {
   Adapter,
   AdapterCall,
@@ -22,8 +20,10 @@ export type {
   EventSink,
   ForwardCall,
   ForwardedRequest,
+  ForwardTarget,
   ReportedUsage,
   StreamSink,
+  TokenCount,
   TokenCountCall,
   UpstreamTimeouts,
 } from './ports.ts';

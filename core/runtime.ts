@@ -5,19 +5,17 @@ import { ApiToken } from './auth/token.ts';
 import type { Blocks } from './block/api.ts';
 import { type CoreBus, createBus } from './bus.ts';
 import { DEFAULT_QUEUE } from './config.ts';
-import type { CallOptions } from './gateway/accepted-call.ts';
-import type { ForwardTarget } from './gateway/accepted-forward.ts';
 import type { StatusOptions } from './gateway/adapter-status.ts';
+import type { CallOptions } from './gateway/call-options.ts';
 import { Gateway } from './gateway/gateway.ts';
 import type { QueueLimits } from './gateway/queue.ts';
 import { RETRY_LIMIT } from './gateway/retry.ts';
 import type { Environment } from './gateway/settings.ts';
 import { streamOptionsOf } from './gateway/shown-pieces.ts';
 import { ChatStream } from './gateway/stream.ts';
-import type { TokenCount } from './gateway/token-count.ts';
 import { KeyStore } from './keys/key-store.ts';
 import type { Accounts } from './keys/named-key.ts';
-import type { Adapter, ForwardedRequest, StreamSink, UpstreamTimeouts } from './ports.ts';
+import type { Adapter, ForwardedRequest, ForwardTarget, StreamSink, TokenCount, UpstreamTimeouts } from './ports.ts';
 import { ModelRouter } from './routing/model-router.ts';
 import { ModelsFile } from './routing/models-file.ts';
 import type {
@@ -35,7 +33,8 @@ import type {
   VerifyResult,
 } from './types.ts';
 import { VERSION } from './version.ts';
-import { type WorkspaceOptions, WorkspaceSession } from './workspace-session.ts';
+import type { WorkspaceOptions } from './workspace-options.ts';
+import { WorkspaceSession } from './workspace-session.ts';
 
 /** The options of `createCore`. */
 export interface CoreOptions extends WorkspaceOptions {

@@ -816,6 +816,10 @@ export interface ChatConfig {
   readonly frequencyPenalty?: number;
   /** False for at most one tool call in an answer (openai, anthropic) */
   readonly parallelToolCalls?: boolean;
+  /** True to get the log probability of each token of the answer (openai, google, ollama) */
+  readonly logprobs?: boolean;
+  /** So many of the likeliest tokens at each place, with logprobs */
+  readonly topLogprobs?: number;
   /** The provider's own name of a processing tier (openai, anthropic, bedrock) */
   readonly serviceTier?: string;
   /** An id of the end user for the provider (openai, anthropic) */
@@ -852,6 +856,8 @@ export interface ChatDone {
   readonly toolCalls?: readonly ToolCall[];
   /** Opaque state of the provider. Send it back unchanged with the message or tool call that it came with. */
   readonly providerMetadata?: Readonly<Record<string, unknown>>;
+  /** The tokens of the text, if config.logprobs asked for them and the provider gives them */
+  readonly logprobs?: readonly TokenLogprob[];
   /** What was not sent, or was changed, because the provider or model does not support it */
   readonly warnings?: readonly Warning[];
 }
@@ -893,6 +899,8 @@ export interface ChatResponse {
   };
   readonly usage: Usage;
   readonly stopReason: StopReason;
+  /** The tokens of the text, if config.logprobs asked for them and the provider gives them */
+  readonly logprobs?: readonly TokenLogprob[];
   /** What was not sent, or was changed, because the provider or model does not support it */
   readonly warnings?: readonly Warning[];
 }
@@ -1020,6 +1028,23 @@ export interface StreamOptions {
   readonly reasoning?: boolean;
   /** True for the events toolCallStart and toolCallDelta: tool calls while they are written */
   readonly toolDeltas?: boolean;
+}
+
+/** The probability of one token of an answer. */
+export interface TokenLogprob {
+  readonly token: string;
+  /** Natural logarithm of its probability */
+  readonly logprob: number;
+  /** UTF-8 of the token, which may be a part of a character */
+  readonly bytes?: readonly number[];
+  /** The likeliest tokens at this place */
+  readonly topLogprobs?: readonly {
+    readonly token: string;
+    /** Natural logarithm of its probability */
+    readonly logprob: number;
+    /** UTF-8 of the token, which may be a part of a character */
+    readonly bytes?: readonly number[];
+  }[];
 }
 
 /** A tool that the model may call. */

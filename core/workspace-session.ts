@@ -19,18 +19,7 @@ import { ensureFolder } from './workspace/atomic-file.ts';
 import type { Ledger } from './workspace/ledger.ts';
 import { type LockHolder, WorkspaceLock } from './workspace/lock.ts';
 import type { FolderWatches } from './workspace/watch.ts';
-
-/** Options for running blocks. */
-export interface WorkspaceOptions {
-  /** The most model calls that monitors make at the same time; the default is 16. */
-  readonly monitorCalls?: number;
-  /** Monotonic milliseconds. */
-  readonly now?: () => number;
-  /** Epoch milliseconds, for times in files. */
-  readonly clock?: () => number;
-  /** From 0 to 1, for jitter. */
-  readonly random?: () => number;
-}
+import type { WorkspaceOptions } from './workspace-options.ts';
 
 /** What a session works with. */
 export interface SessionOptions {

@@ -6,7 +6,7 @@ import { runtimeURL } from './endpoints.ts';
 import { encodeSegment } from './request.ts';
 
 const COHERE_BATCH = 96;
-const isTitan = (model: string): boolean => model.includes('amazon.titan-embed');
+const isTitan = (model: string): boolean => model.includes('amazon.titan-embed-text');
 const isCohere = (model: string): boolean => model.includes('cohere.embed');
 
 export const EMBEDDING: EmbeddingProvider = {

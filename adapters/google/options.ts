@@ -10,6 +10,8 @@ export const SUPPORTED_OPTIONS = [
   'seed',
   'presencePenalty',
   'frequencyPenalty',
+  'logprobs',
+  'topLogprobs',
   'output',
   'reasoning',
   'toolChoice',
@@ -25,7 +27,7 @@ type Thinking = NonNullable<GoogleGenerationConfig['thinkingConfig']>;
 /** Fields of the generation config, and warnings about what Gemini does in another way. */
 export function generationOptions(model: string, options: PromptOptions | undefined): { fields: Partial<GoogleGenerationConfig>; warnings: Warning[] } {
   if (options === undefined) return { fields: {}, warnings: [] };
-  const { topP, topK, stop, seed, presencePenalty, frequencyPenalty, output, reasoning } = options;
+  const { topP, topK, stop, seed, presencePenalty, frequencyPenalty, logprobs, topLogprobs, output, reasoning } = options;
   const fields: Partial<GoogleGenerationConfig> = {};
   if (topP !== undefined) fields.topP = topP;
   if (topK !== undefined) fields.topK = topK;
@@ -33,6 +35,8 @@ export function generationOptions(model: string, options: PromptOptions | undefi
   if (seed !== undefined) fields.seed = seed;
   if (presencePenalty !== undefined) fields.presencePenalty = presencePenalty;
   if (frequencyPenalty !== undefined) fields.frequencyPenalty = frequencyPenalty;
+  if (logprobs === true) fields.responseLogprobs = true;
+  if (logprobs === true && topLogprobs !== undefined && topLogprobs > 0) fields.logprobs = topLogprobs;
   if (output !== undefined) fields.responseMimeType = 'application/json';
   if (output?.schema !== undefined) fields.responseJsonSchema = { ...output.schema };
   if (reasoning === undefined) return { fields, warnings: [] };

@@ -1,5 +1,6 @@
 // A Gemini answer, whole or one record of a stream, as events. Pure: no I/O.
 import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
+import { logprobsIn } from '../logprobs.ts';
 import { type ChatContext, malformed, StreamError } from '../provider.ts';
 import { asArray, asCount, asObject, asString, expectList, expectObject, expectText, sumCounts } from '../read.ts';
 import { recordError } from './errors.ts';
@@ -39,9 +40,18 @@ export function readRecord(json: unknown, model: string): ChatEvent[] {
   const parts = expectList(expectObject(candidate['content'], 'the content')['parts'], '`parts`');
   return [
     ...parts.flatMap((part) => readPart(expectObject(part, 'a part'), bareModel(model))),
+    ...readLogprobs(candidate['logprobsResult']),
     ...readUsage(record['usageMetadata']),
     ...(candidates.length === 0 ? readBlock(asObject(record['promptFeedback'])) : readFinish(candidate)),
   ];
+}
+
+/** The chosen tokens, and beside each the likeliest at its place. */
+function readLogprobs(result: unknown): ChatEvent[] {
+  if (!isObject(result)) return [];
+  const nameOf = (entry: unknown): object => ({ token: asObject(entry)['token'], logprob: asObject(entry)['logProbability'] });
+  const tops = asArray(result['topCandidates']).map((top) => asArray(asObject(top)['candidates']).map(nameOf));
+  return logprobsIn(asArray(result['chosenCandidates']).map((chosen, place) => ({ ...nameOf(chosen), top_logprobs: tops[place] })));
 }
 
 function readPart(part: Record<string, unknown>, model: string): ChatEvent[] {

@@ -57,6 +57,8 @@ export interface GoogleGenerationConfig {
   seed?: number;
   presencePenalty?: number;
   frequencyPenalty?: number;
+  responseLogprobs?: true;
+  logprobs?: number;
   responseMimeType?: 'application/json';
   responseJsonSchema?: Record<string, unknown>;
   thinkingConfig?: { thinkingLevel?: 'minimal' | 'low' | 'medium' | 'high'; thinkingBudget?: number; includeThoughts?: true };

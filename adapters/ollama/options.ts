@@ -10,6 +10,8 @@ export const SUPPORTED_OPTIONS = [
   'seed',
   'presencePenalty',
   'frequencyPenalty',
+  'logprobs',
+  'topLogprobs',
   'output',
   'reasoning',
   'toolChoice',
@@ -22,7 +24,7 @@ const LEVELS = { minimal: 'low', low: 'low', medium: 'medium', high: 'high', xhi
 /** Fields of the request besides its text, and warnings about what Ollama can't do. */
 export interface Translated {
   readonly options: Partial<OllamaOptions>;
-  readonly fields: Pick<OllamaRequest, 'format' | 'think'>;
+  readonly fields: Pick<OllamaRequest, 'format' | 'think' | 'logprobs' | 'top_logprobs'>;
   /** False if the model must not see the tools. */
   readonly offersTools: boolean;
   readonly warnings: readonly Warning[];
@@ -41,7 +43,10 @@ export function translate(model: string, options: PromptOptions | undefined): Tr
   if (seed !== undefined) sampling.seed = seed;
   if (presencePenalty !== undefined) sampling.presence_penalty = presencePenalty;
   if (frequencyPenalty !== undefined) sampling.frequency_penalty = frequencyPenalty;
-  const fields: Pick<OllamaRequest, 'format' | 'think'> = {};
+  const fields: Translated['fields'] = {
+    ...(options.logprobs === true && { logprobs: true }),
+    ...(options.logprobs === true && options.topLogprobs !== undefined && { top_logprobs: options.topLogprobs }),
+  };
   if (output !== undefined) fields.format = output.schema === undefined ? 'json' : { ...output.schema };
   const think = thinkOf(model, reasoning);
   if (think !== undefined) fields.think = think;

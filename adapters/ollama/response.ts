@@ -1,5 +1,6 @@
 // An Ollama answer, whole or one line of a stream, as events. Pure: no I/O.
 import type { ChatEvent, StopReason } from '../../core/index.ts';
+import { logprobsIn } from '../logprobs.ts';
 import { malformed, StreamError } from '../provider.ts';
 import { asCount, asObject, asString, expectList, expectObject, expectText, lookUp, parseArguments } from '../read.ts';
 import { lineError } from './errors.ts';
@@ -25,6 +26,7 @@ export function readLine(json: unknown): ChatEvent[] {
   if (thinking !== '') events.push({ type: 'reasoning', text: thinking });
   const text = expectText(message['content'], 'the content');
   if (text !== '') events.push({ type: 'text', text });
+  if (line['logprobs'] !== undefined) events.push(...logprobsIn(line['logprobs']));
   for (const call of expectList(message['tool_calls'], '`tool_calls`')) events.push(readToolCall(expectObject(call, 'a tool call')));
   if (line['done'] === true) events.push(...readEnd(line));
   return events;

@@ -36,6 +36,8 @@ export interface OllamaRequest {
   options: OllamaOptions;
   /** `json`, or a JSON Schema. */
   format?: 'json' | Record<string, unknown>;
+  logprobs?: true;
+  top_logprobs?: number;
   think?: boolean | 'low' | 'medium' | 'high';
   tools?: { type: 'function'; function: { name: string; description: string; parameters: Record<string, unknown> } }[];
 }

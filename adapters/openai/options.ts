@@ -18,6 +18,8 @@ export const SUPPORTED_OPTIONS = [
   'presencePenalty',
   'frequencyPenalty',
   'parallelToolCalls',
+  'logprobs',
+  'topLogprobs',
   'serviceTier',
   'user',
   'metadata',
@@ -27,7 +29,7 @@ export const SUPPORTED_OPTIONS = [
 ] as const satisfies readonly (keyof PromptOptions)[];
 
 /** Reasoning models do not support sampling. */
-const SAMPLING = ['topP', 'stop', 'seed', 'presencePenalty', 'frequencyPenalty'] as const satisfies readonly (keyof PromptOptions)[];
+const SAMPLING = ['topP', 'stop', 'seed', 'presencePenalty', 'frequencyPenalty', 'logprobs', 'topLogprobs'] as const satisfies readonly (keyof PromptOptions)[];
 const NOT_IN_RESPONSES = ['stop', 'seed', 'presencePenalty', 'frequencyPenalty'] as const satisfies readonly (keyof PromptOptions)[];
 const NONE: Translated<Record<string, never>> = { fields: {}, warnings: [] };
 
@@ -40,6 +42,7 @@ export function responsesOptions(model: string, options: PromptOptions | undefin
   if (toolChoice !== undefined && hasTools) fields.tool_choice = typeof toolChoice === 'string' ? toolChoice : { type: 'function', name: toolChoice.name };
   if (parallelToolCalls !== undefined && hasTools) fields.parallel_tool_calls = parallelToolCalls;
   if (topP !== undefined && !reasons) fields.top_p = topP;
+  if (options.logprobs === true && !reasons) fields.top_logprobs = options.topLogprobs ?? 0;
   if (serviceTier !== undefined) fields.service_tier = serviceTier as ServiceTier;
   if (user !== undefined) fields.safety_identifier = user;
   if (metadata !== undefined) fields.metadata = { ...metadata };
@@ -72,6 +75,8 @@ export function chatOptions(model: string, options: PromptOptions | undefined, h
     if (seed !== undefined) fields.seed = seed;
     if (presencePenalty !== undefined) fields.presence_penalty = presencePenalty;
     if (frequencyPenalty !== undefined) fields.frequency_penalty = frequencyPenalty;
+    if (options.logprobs === true) fields.logprobs = true;
+    if (options.logprobs === true && options.topLogprobs !== undefined) fields.top_logprobs = options.topLogprobs;
   }
   if (serviceTier !== undefined) fields.service_tier = serviceTier as ServiceTier;
   if (user !== undefined) fields[isOwn ? 'safety_identifier' : 'user'] = user;

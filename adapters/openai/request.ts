@@ -33,6 +33,7 @@ function buildResponsesRequest({ model, prompt, settings, stream }: ChatContext)
     ...(prompt.temperature !== undefined && !reasons && { temperature: prompt.temperature }),
     // OpenAI stores nothing, so reasoning can come back only in this form.
     ...(reasons && { include: ['reasoning.encrypted_content'] }),
+    ...(options.fields.top_logprobs !== undefined && { include: ['message.output_text.logprobs'] }),
     store: false,
     ...options.fields,
     ...(stream && { stream: true, stream_options: { include_obfuscation: false } }),

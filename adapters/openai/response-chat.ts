@@ -1,5 +1,6 @@
 // An answer of Chat Completions as events; whole answers and streams share the reading of the choice. Pure: no I/O.
 import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
+import { logprobsIn } from '../logprobs.ts';
 import { malformed, StreamError } from '../provider.ts';
 import { asObject, asString, expectList, expectObject, expectText } from '../read.ts';
 import { streamError } from './errors.ts';
@@ -8,6 +9,8 @@ import { CallSlots } from './tool-calls-chat.ts';
 import { usageOfChat } from './usage.ts';
 
 type Json = Record<string, unknown>;
+
+const NO_EVENTS: ChatEvent[] = [];
 
 const STOP_REASONS = new Map<string, StopReason>([
   ['stop', 'end_turn'],
@@ -59,7 +62,7 @@ export class Choice {
     const delta = expectObject(choice['delta'], 'the delta of a choice');
     const calls = this.#calls.addDeltas(expectList(delta['tool_calls'], '`tool_calls`'));
     this.#takeFinish(choice);
-    const texts = this.#texts(delta);
+    const texts = [...this.#texts(delta), ...logprobsOf(choice)];
     return calls.length === 0 ? texts : [...texts, ...calls];
   }
 
@@ -68,7 +71,7 @@ export class Choice {
     const message = asObject(choice['message']);
     this.#calls.addWhole(expectList(message['tool_calls'], '`tool_calls`'));
     this.#takeFinish(choice);
-    return this.#texts(message);
+    return [...this.#texts(message), ...logprobsOf(choice)];
   }
 
   /** Running totals: the last one counts. */
@@ -123,4 +126,9 @@ function textOf(content: unknown): string {
     .map((part) => expectObject(part, 'a part of the content'))
     .map((part) => (part['type'] === 'text' ? expectText(part['text'], 'the text of a part') : ''))
     .join('');
+}
+
+/** Most choices have none, so a stream must not pay for the reading. */
+function logprobsOf({ logprobs }: Json): ChatEvent[] {
+  return isObject(logprobs) ? logprobsIn(logprobs['content']) : NO_EVENTS;
 }

@@ -1,5 +1,6 @@
 // An answer of the Responses endpoint as events; whole answers and streams share the reading of items. Pure: no I/O.
 import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
+import { logprobsIn } from '../logprobs.ts';
 import { malformed, StreamError } from '../provider.ts';
 import { asArray, asObject, asString, expectList, expectObject, expectText, parseArguments } from '../read.ts';
 import { streamError } from './errors.ts';
@@ -39,7 +40,7 @@ function readMessage(items: OutputItems, item: Json): ChatEvent[] {
 }
 
 function readPart(items: OutputItems, part: Json): ChatEvent[] {
-  if (part['type'] === 'output_text') return items.text(part['text']);
+  if (part['type'] === 'output_text') return [...items.text(part['text']), ...logprobsIn(part['logprobs'])];
   return part['type'] === 'refusal' ? items.refusal(part['refusal']) : [];
 }
 

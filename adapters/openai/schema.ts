@@ -27,6 +27,7 @@ export interface ResponsesOptions {
   tool_choice?: 'auto' | 'none' | 'required' | { type: 'function'; name: string };
   parallel_tool_calls?: boolean;
   top_p?: number;
+  top_logprobs?: number;
   service_tier?: ServiceTier;
   safety_identifier?: string;
   metadata?: Record<string, string>;
@@ -62,7 +63,7 @@ export interface ResponsesRequest extends ResponsesOptions {
   tools?: ResponsesTool[];
   max_output_tokens?: number;
   temperature?: number;
-  include?: ['reasoning.encrypted_content'];
+  include?: ('reasoning.encrypted_content' | 'message.output_text.logprobs')[];
   /** Without it, OpenAI would keep the answer for 30 days. */
   store: false;
   stream?: true;
@@ -92,6 +93,8 @@ export interface ChatOptions {
   seed?: number;
   presence_penalty?: number;
   frequency_penalty?: number;
+  logprobs?: true;
+  top_logprobs?: number;
   service_tier?: ServiceTier;
   safety_identifier?: string;
   user?: string;

@@ -1,5 +1,6 @@
 // The stream of the Responses endpoint: named events; one of them ends the answer. Pure: no I/O.
 import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
+import { logprobsIn } from '../logprobs.ts';
 import { cutShort, malformed, type StreamDecoder, StreamError } from '../provider.ts';
 import { asObject, asString, expectObject } from '../read.ts';
 import { SseReader, type SseRecord } from '../sse-read.ts';
@@ -62,7 +63,7 @@ export class ResponsesDecoder implements StreamDecoder {
   #readEvent(type: string, json: Record<string, unknown>): ChatEvent[] {
     switch (type) {
       case 'response.output_text.delta':
-        return this.#items.text(json['delta']);
+        return [...this.#items.text(json['delta']), ...logprobsIn(json['logprobs'])];
       case 'response.refusal.delta':
         return this.#items.refusal(json['delta']);
       case 'response.output_item.added':

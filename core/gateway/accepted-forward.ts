@@ -2,17 +2,11 @@
 //
 // verdict-first: the breaker hears how the attempt went before anything that might throw.
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
-import type { AdapterCall, ForwardCall, ForwardedRequest, ForwardSink, ReportedUsage } from '../ports.ts';
+import type { AdapterCall, ForwardCall, ForwardedRequest, ForwardTarget, ReportedUsage } from '../ports.ts';
 import type { Usage } from '../types.ts';
 import type { Writable } from '../writable.ts';
 import { AcceptedCall, type AcceptedParts, type Answered, type CallAttempt, type Reader } from './accepted-call.ts';
 import type { Trial } from './breaker.ts';
-
-/** Where the answer goes. */
-export interface ForwardTarget extends ForwardSink {
-  /** Undefined if the client wants the whole answer. */
-  readonly reader: Reader | undefined;
-}
 
 interface AcceptedForwardParts extends AcceptedParts {
   readonly request: ForwardedRequest;

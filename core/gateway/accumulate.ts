@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { BlockhouseError } from '../errors.ts';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../json.ts';
 import type { AnswerPiece, ChatEvent, ReportedUsage } from '../ports.ts';
-import type { ChatDone, StopReason, ToolCall, Usage, Warning } from '../schemas/chat.ts';
+import type { ChatDone, StopReason, TokenLogprob, ToolCall, Usage, Warning } from '../schemas/chat.ts';
 import { TokenEstimate } from '../tokens.ts';
 import type { Writable } from '../writable.ts';
 import type { Prompt } from './prompt.ts';
@@ -28,6 +28,7 @@ export class Accumulator {
   #started: Map<number, string> | undefined;
   readonly #warnings: Warning[] = [];
   readonly #usage: Counts = {};
+  #logprobs: TokenLogprob[] | undefined;
   #providerMetadata: Record<string, unknown> | undefined;
   #stopReason: StopReason | undefined;
   /** bounded-depth: where the answer nests too deep. */
@@ -73,6 +74,10 @@ export class Accumulator {
         return event;
       case 'toolCall':
         return this.#takeCall(event);
+      case 'logprobs':
+        this.#logprobs ??= [];
+        this.#logprobs.push(...event.logprobs);
+        return undefined;
       case 'usage':
         for (const name of COUNTS) this.#usage[name] = event.usage[name] ?? this.#usage[name];
         if (event.usage.outputTokens !== undefined) this.#writtenWhenReported = this.#written.tokens;
@@ -104,6 +109,7 @@ export class Accumulator {
     const done: Writable<ChatDone> = { usage: this.#finishUsage(prompt), stopReason: hasCalls ? 'tool_use' : this.#stopReason }; // tool-use-wins
     if (hasCalls) done.toolCalls = this.#toolCalls;
     if (this.#providerMetadata !== undefined) done.providerMetadata = this.#providerMetadata;
+    if (this.#logprobs !== undefined) done.logprobs = this.#logprobs;
     const warnings = this.warnings(prompt);
     if (warnings.length > 0) done.warnings = warnings;
     return done;

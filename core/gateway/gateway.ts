@@ -7,20 +7,20 @@ import { setMaxListeners } from 'node:events';
 import type { CredentialStore } from '../auth/credentials.ts';
 import type { CoreBus } from '../bus.ts';
 import { type BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
-import type { Adapter, AdapterCall, ForwardedRequest, StreamSink, UpstreamTimeouts } from '../ports.ts';
+import type { Adapter, AdapterCall, ForwardedRequest, ForwardTarget, StreamSink, TokenCount, UpstreamTimeouts } from '../ports.ts';
 import { type AdapterInfo, type AdapterStatus, type ModelList, type ShownSetting, VerifyRequest, type VerifyResult } from '../schemas/adapter.ts';
 import { type ChatConfig, type ChatDone, ChatRequest, type ChatResponse } from '../schemas/chat.ts';
 import { EmbedRequest, type EmbedResponse } from '../schemas/embed.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { Writable } from '../writable.ts';
 import { never } from './abort.ts';
-import type { CallOptions } from './accepted-call.ts';
 import { AcceptedChat } from './accepted-chat.ts';
 import { AcceptedEmbed } from './accepted-embed.ts';
-import { AcceptedForward, type ForwardTarget } from './accepted-forward.ts';
+import { AcceptedForward } from './accepted-forward.ts';
 import { adapterStatus, type StatusOptions } from './adapter-status.ts';
 import type { AnsweredChat } from './attempt.ts';
 import { Attempts, type AttemptsOptions, assertOpen } from './attempts.ts';
+import type { CallOptions } from './call-options.ts';
 import { assertTakesBaseURL, CallSettings } from './call-settings.ts';
 import { Destinations } from './destinations.ts';
 import { parseBaseURL } from './egress.ts';
@@ -29,7 +29,7 @@ import { AdapterRegistry, adapterInfo } from './registry.ts';
 import type { Environment } from './settings.ts';
 import { shownSettings } from './shown-settings.ts';
 import { promptFor } from './support.ts';
-import { countTokens, type TokenCount } from './token-count.ts';
+import { countTokens } from './token-count.ts';
 
 /** What a gateway works with. */
 export interface GatewayOptions {
@@ -283,6 +283,7 @@ function toResponse({ done, content }: AnsweredChat, { adapter, model }: Accepte
   if (done.toolCalls !== undefined) message.toolCalls = done.toolCalls;
   if (done.providerMetadata !== undefined) message.providerMetadata = done.providerMetadata;
   const response: Writable<ChatResponse> = { provider: adapter.id, model, message, usage: done.usage, stopReason: done.stopReason };
+  if (done.logprobs !== undefined) response.logprobs = done.logprobs;
   if (done.warnings !== undefined) response.warnings = done.warnings;
   return response;
 }

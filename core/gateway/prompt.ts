@@ -50,6 +50,8 @@ export type PromptOptions = Pick<
   | 'presencePenalty'
   | 'frequencyPenalty'
   | 'parallelToolCalls'
+  | 'logprobs'
+  | 'topLogprobs'
   | 'serviceTier'
   | 'user'
   | 'metadata'
@@ -68,6 +70,8 @@ export const PROMPT_OPTIONS = [
   'presencePenalty',
   'frequencyPenalty',
   'parallelToolCalls',
+  'logprobs',
+  'topLogprobs',
   'serviceTier',
   'user',
   'metadata',

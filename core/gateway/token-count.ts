@@ -1,15 +1,8 @@
 // Counts the tokens of a prompt before it is sent: the provider's own count where it has one, else an estimate. Pure: no I/O of its own.
 import { toBlockhouseError } from '../errors.ts';
-import type { Adapter, AdapterCall } from '../ports.ts';
+import type { Adapter, AdapterCall, TokenCount } from '../ports.ts';
 import type { Prompt } from './prompt.ts';
 import { promptTokens } from './prompt-tokens.ts';
-
-/** The tokens of a prompt. */
-export interface TokenCount {
-  readonly tokens: number;
-  /** True if the provider did not count, so it is the length of the text and a tenth. */
-  readonly isEstimated: boolean;
-}
 
 /** Rejects with a BlockhouseError unless the provider refuses only to count for this model. */
 export async function countTokens(adapter: Adapter, call: () => AdapterCall, model: string, prompt: Prompt): Promise<TokenCount> {

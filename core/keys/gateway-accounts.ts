@@ -27,6 +27,8 @@ const KEEP_HOST_MS = 1000;
 /** The accounts of a workspace, from its start to its end. */
 export class GatewayAccounts implements Accounts {
   readonly #options: GatewayAccountsOptions;
+  /** Calls that have ended and whose price is being looked up. */
+  readonly #pricing = new Set<Promise<void>>();
   readonly #hosts = new Map<string, { readonly pricesAs: string | undefined; readonly until: number }>();
   readonly #listener: (fact: CoreEvents['chat.finished']) => void;
 
@@ -53,7 +55,8 @@ export class GatewayAccounts implements Accounts {
     });
   }
 
-  costs(by: 'key' | 'model' | 'day'): Promise<CostsReport> {
+  async costs(by: 'key' | 'model' | 'day'): Promise<CostsReport> {
+    await Promise.all(this.#pricing);
     return reportCosts(this.#options.ledger.lines(), by);
   }
 
@@ -64,6 +67,7 @@ export class GatewayAccounts implements Accounts {
   /** Calls that end later are not recorded. Resolves when the ledger is written. */
   async close(): Promise<void> {
     this.#options.bus.off('chat.finished', this.#listener);
+    await Promise.all(this.#pricing);
     await this.#options.ledger.close();
   }
 
@@ -77,10 +81,12 @@ export class GatewayAccounts implements Accounts {
       this.#record(fact, at, null);
       return;
     }
-    this.#options.prices.priceNow({ provider: pricesAs, model, usage }).then(
+    const priced = this.#options.prices.priceNow({ provider: pricesAs, model, usage }).then(
       (costUsd) => this.#record(fact, at, costUsd),
       (error: unknown) => this.#tell(error),
     );
+    this.#pricing.add(priced);
+    void priced.finally(() => this.#pricing.delete(priced));
   }
 
   #record(fact: CoreEvents['chat.finished'], at: string, costUsd: number | null): void {

@@ -8,7 +8,7 @@
 // cut-answer: an answer that does not fit into its AnswerText is cut there. The part that fits is the answer, with the stop reason `max_tokens`.
 import PQueue from 'p-queue';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
-import type { CallOptions } from '../gateway/accepted-call.ts';
+import type { CallOptions } from '../gateway/call-options.ts';
 import type { StreamSink } from '../ports.ts';
 import type { CallPurpose } from '../schemas/block-costs.ts';
 import type { ChatDone, Usage } from '../schemas/chat.ts';

@@ -74,6 +74,8 @@ export const ChatConfig = {
     presencePenalty: { type: 'number', minimum: -2, maximum: 2, description: 'Against the repetition of topics (openai, google, ollama)' },
     frequencyPenalty: { type: 'number', minimum: -2, maximum: 2, description: 'Against the repetition of words (openai, google, ollama)' },
     parallelToolCalls: { type: 'boolean', description: 'False for at most one tool call in an answer (openai, anthropic)' },
+    logprobs: { type: 'boolean', description: 'True to get the log probability of each token of the answer (openai, google, ollama)' },
+    topLogprobs: { type: 'integer', minimum: 0, maximum: 20, description: 'So many of the likeliest tokens at each place, with logprobs' },
     serviceTier: { type: 'string', minLength: 1, maxLength: 64, description: "The provider's own name of a processing tier (openai, anthropic, bedrock)" },
     user: { type: 'string', minLength: 1, maxLength: 512, description: 'An id of the end user for the provider (openai, anthropic)' },
     metadata: {
@@ -243,6 +245,20 @@ export const Warning = object({
 });
 export type Warning = types.Warning;
 
+const logprob = {
+  token: string,
+  logprob: { type: 'number', description: 'Natural logarithm of its probability' },
+  bytes: { ...listOf(count), description: 'UTF-8 of the token, which may be a part of a character' },
+} as const;
+
+/** The probability of one token of an answer. */
+export const TokenLogprob = object({ ...logprob, topLogprobs: { ...listOf(object(logprob, ['bytes'])), description: 'The likeliest tokens at this place' } }, [
+  'bytes',
+  'topLogprobs',
+]);
+export type TokenLogprob = types.TokenLogprob;
+
+const logprobs = { ...listOf(TokenLogprob), description: 'The tokens of the text, if config.logprobs asked for them and the provider gives them' } as const;
 const stopReason = oneOf(STOP_REASONS);
 const warnings = { ...listOf(Warning), description: 'What was not sent, or was changed, because the provider or model does not support it' } as const;
 const toolCalls = listOf(ToolCall);
@@ -255,9 +271,10 @@ export const ChatResponse = object(
     message: object({ role: { type: 'string', const: 'assistant' }, content: string, toolCalls, providerMetadata }, ['toolCalls', 'providerMetadata']),
     usage: Usage,
     stopReason,
+    logprobs,
     warnings,
   },
-  ['warnings'],
+  ['logprobs', 'warnings'],
 );
 export type ChatResponse = types.ChatResponse;
 
@@ -285,5 +302,10 @@ export const ChatToolCallDelta = object({
 });
 
 /** Data of the SSE event `done`. */
-export const ChatDone = object({ usage: Usage, stopReason, toolCalls, providerMetadata, warnings }, ['toolCalls', 'providerMetadata', 'warnings']);
+export const ChatDone = object({ usage: Usage, stopReason, toolCalls, providerMetadata, logprobs, warnings }, [
+  'toolCalls',
+  'providerMetadata',
+  'logprobs',
+  'warnings',
+]);
 export type ChatDone = types.ChatDone;

@@ -39,7 +39,7 @@ export function readMessages(body: Fields, names: ToolNames, notes: Notes): Mess
     const message = objectAt(given, path);
     switch (message['role']) {
       case 'system':
-        return systemOf(message['content'], path, notes);
+        return systemOf(message['content'], `${path}.content`, notes);
       case 'user':
         return readUser(message, path, notes);
       case 'assistant':

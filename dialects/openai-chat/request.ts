@@ -20,7 +20,7 @@ export interface ChatEcho {
 /** Refused, because the answer would be wrong without a word. */
 const REFUSED = ['functions', 'function_call', 'audio'] as const;
 /** Left out with a warning, because a model would have done something with it. */
-const IGNORED = ['logit_bias', 'prediction', 'web_search_options', 'logprobs', 'top_logprobs', 'verbosity'] as const;
+const IGNORED = ['logit_bias', 'prediction', 'web_search_options', 'verbosity'] as const;
 const MAX_TOKENS = 10_000_000;
 /** The client's names of the gateway's settings. */
 const CLIENT_NAMES: Readonly<Record<string, string>> = {
@@ -34,6 +34,8 @@ const CLIENT_NAMES: Readonly<Record<string, string>> = {
   'config.seed': 'seed',
   'config.presencePenalty': 'presence_penalty',
   'config.frequencyPenalty': 'frequency_penalty',
+  'config.logprobs': 'logprobs',
+  'config.topLogprobs': 'top_logprobs',
   'config.parallelToolCalls': 'parallel_tool_calls',
   'config.serviceTier': 'service_tier',
   'config.user': 'user',
@@ -92,6 +94,8 @@ function readConfig(body: Fields, warnings: Warning[]): ChatRequest['config'] {
     seed: integer(body, 'seed', Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
     presencePenalty: number(body, 'presence_penalty', -2, 2),
     frequencyPenalty: number(body, 'frequency_penalty', -2, 2),
+    logprobs: flag(body, 'logprobs') === true ? true : undefined,
+    topLogprobs: integer(body, 'top_logprobs', 0, 20),
     parallelToolCalls: flag(body, 'parallel_tool_calls'),
     serviceTier: serviceTierOf(body),
     user: text(body, 'safety_identifier') ?? text(body, 'user'),

@@ -1,5 +1,5 @@
 // A canonical answer as a chat completion. Pure: no I/O.
-import type { ChatDone, StopReason, ToolCall, Usage } from '../../core/index.ts';
+import type { ChatDone, StopReason, TokenLogprob, ToolCall, Usage } from '../../core/index.ts';
 import type { AnswerContext, WholeAnswer } from '../dialect.ts';
 import { customInput } from '../tool-calls.ts';
 import type { ChatEcho } from './request.ts';
@@ -68,9 +68,16 @@ export function toCompletion({ pieces, done }: WholeAnswer, context: AnswerConte
     object: 'chat.completion',
     created: context.created,
     model: context.request.model,
-    choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason(done.stopReason) }],
+    choices: [{ index: 0, message, logprobs: logprobsOf(done), finish_reason: finishReason(done.stopReason) }],
     usage: usageOf(done.usage),
   };
+}
+
+/** The probabilities of the tokens; null without any. */
+export function logprobsOf({ logprobs }: ChatDone): object | null {
+  if (logprobs === undefined) return null;
+  const entry = ({ token, logprob, bytes }: Omit<TokenLogprob, 'topLogprobs'>) => ({ token, logprob, bytes: bytes ?? null });
+  return { content: logprobs.map((one) => ({ ...entry(one), top_logprobs: (one.topLogprobs ?? []).map(entry) })), refusal: null };
 }
 
 function isRefusal({ stopReason }: ChatDone): boolean {

@@ -7,7 +7,7 @@ import type { AnswerContext, DialectStream } from '../dialect.ts';
 import { openAiError } from '../openai-errors.ts';
 import { customInput } from '../tool-calls.ts';
 import type { ChatEcho } from './request.ts';
-import { completionId, finishReason, stateOf, usageOf } from './response.ts';
+import { completionId, finishReason, logprobsOf, stateOf, usageOf } from './response.ts';
 
 /** A call that has begun. */
 interface OpenCall {
@@ -37,7 +37,7 @@ export class ChatChunks implements DialectStream {
 
   done(done: ChatDone): string {
     const usage = this.#context.request.echo.includeUsage ? data({ ...this.#head, choices: [], usage: usageOf(done.usage) }) : '';
-    return `${this.#begin()}${this.#choice({}, finishReason(done.stopReason))}${usage}data: [DONE]\n\n`;
+    return `${this.#begin()}${this.#choice({}, finishReason(done.stopReason), logprobsOf(done))}${usage}data: [DONE]\n\n`;
   }
 
   error(failure: BlockhouseError): string {
@@ -98,8 +98,9 @@ export class ChatChunks implements DialectStream {
     return begin + this.#choice({ tool_calls: [{ index: call?.index, ...rest }] });
   }
 
-  #choice(delta: object, finish: string | null = null): string {
-    return data({ ...this.#head, choices: [{ index: 0, delta, finish_reason: finish }] });
+  /** The probabilities of all tokens come with the last choice; readers add up those of all choices. */
+  #choice(delta: object, finish: string | null = null, logprobs: object | null = null): string {
+    return data({ ...this.#head, choices: [{ index: 0, delta, ...(logprobs !== null && { logprobs }), finish_reason: finish }] });
   }
 }
 

@@ -103,7 +103,7 @@ const COUNT = {
 
 for (const wire of [anthropic, google, bedrock, openaiResponses, openaiChat, ollama]) {
   const counted = COUNTED[wire.adapter];
-  t.test(`tokens of ${wire.name} are ${counted === undefined ? 'estimated' : 'counted by the provider'}, without an inference`, async (t) => {
+  t.test(`case 35: tokens of ${wire.name} are ${counted === undefined ? 'estimated' : 'counted by the provider'}, without an inference`, async (t) => {
     const { client, model, upstream } = await counting(t, wire, (_request, res) => sendJson(res, counted?.answer ?? {}));
     for (const tools of [[], TOOLS]) {
       const { data, response } = await client.messages.countTokens({ ...COUNT, model, tools }).withResponse();

@@ -48,6 +48,8 @@ const CONFIG_ROWS: Readonly<Record<string, readonly Row[]>> = {
   presencePenalty: [['config.presencePenalty', config({ presencePenalty: 1 })]],
   frequencyPenalty: [['config.frequencyPenalty', config({ frequencyPenalty: 1 })]],
   parallelToolCalls: [['config.parallelToolCalls', [{ config: { parallelToolCalls: false }, tools: TOOLS }], { tools: TOOLS }]],
+  logprobs: [['config.logprobs', config({ logprobs: true })]],
+  topLogprobs: [['config.topLogprobs', config({ logprobs: true, topLogprobs: 2 }), { config: { logprobs: true } }]],
   serviceTier: [['config.serviceTier', config({ serviceTier: 'auto' }, { serviceTier: 'flex' })]],
   user: [['config.user', config({ user: 'u' })]],
   metadata: [['config.metadata', config({ metadata: { a: '1', b: '2' } })]],

@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { CallOptions } from '../../../core/gateway/accepted-call.ts';
 import { AcceptedChat } from '../../../core/gateway/accepted-chat.ts';
+import type { CallOptions } from '../../../core/gateway/call-options.ts';
 import { promptFor } from '../../../core/gateway/support.ts';
 import { steppedAdapter } from '../../support/stepped-adapter.ts';
 

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { BlockhouseError } from '../../../core/errors.ts';
-import type { ForwardTarget } from '../../../core/gateway/accepted-forward.ts';
-import type { ForwardCall } from '../../../core/ports.ts';
+
+import type { ForwardCall, ForwardTarget } from '../../../core/ports.ts';
 import { createCore } from '../../../core/runtime.ts';
 import { steppedAdapter } from '../../support/stepped-adapter.ts';
 

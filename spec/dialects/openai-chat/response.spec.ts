@@ -1,6 +1,6 @@
 import t from 'tap';
 import { ToolNames } from '../../../dialects/conversation.ts';
-import { finishReason, toolCallOf } from '../../../dialects/openai-chat/response.ts';
+import { finishReason, logprobsOf, toolCallOf } from '../../../dialects/openai-chat/response.ts';
 
 t.test('the reason for the end is one that clients know', async (t) => {
   t.same((['end_turn', 'max_tokens', 'tool_use', 'refusal', 'unknown'] as const).map(finishReason), ['stop', 'length', 'tool_calls', 'content_filter', 'stop']);
@@ -15,4 +15,13 @@ t.test('a call has what the provider wants back beside it', async (t) => {
     extra_content: { one: 1 },
   });
   t.notOk('extra_content' in toolCallOf({ id: 'a', name: 'f', arguments: {} }, echo));
+});
+
+t.test('probabilities of tokens have the form that clients know, and null stands for none', async (t) => {
+  const done = { usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 }, stopReason: 'end_turn' as const };
+  t.equal(logprobsOf(done), null);
+  t.same(logprobsOf({ ...done, logprobs: [{ token: 'a', logprob: -1, bytes: [97], topLogprobs: [{ token: 'b', logprob: -2 }] }] }), {
+    content: [{ token: 'a', logprob: -1, bytes: [97], top_logprobs: [{ token: 'b', logprob: -2, bytes: null }] }],
+    refusal: null,
+  });
 });

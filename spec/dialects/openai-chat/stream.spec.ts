@@ -40,3 +40,9 @@ t.test('what the provider wants back comes once, with the beginning of the call'
   t.match(frames[1], { index: 0, id: 'a', extra_content: { one: { signature: 's' } } });
   t.equal(frames[2].extra_content, undefined);
 });
+
+t.test('probabilities of tokens come with the last choice', async (t) => {
+  const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+  const text = chunks().done({ usage, stopReason: 'end_turn', logprobs: [{ token: 'a', logprob: -1 }] });
+  t.match(text, /"logprobs":\{"content":\[\{"token":"a","logprob":-1,"bytes":null,"top_logprobs":\[\]\}\],"refusal":null\},"finish_reason":"stop"/);
+});

@@ -68,7 +68,7 @@ export const OLLAMA_ROUTES = {
   'POST /ollama/api/embeddings': {
     ...common,
     id: 'ollamaOldEmbeddings',
-    summary: 'Make one embedding, as Ollama did',
+    summary: 'Make one embedding, as before',
     description: 'The older form: the vector of one prompt.',
     ...request,
     ...answer('The vector.'),

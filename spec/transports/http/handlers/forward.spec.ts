@@ -37,7 +37,7 @@ async function serve(t: Test, answer: Answerer, options: TestServerOptions = {})
 const ask = (more: object = {}): string => JSON.stringify({ model: 'openai/m', messages: [{ role: 'user', content: 'hi' }], ...more });
 const lines = async (core: Awaited<ReturnType<typeof serve>>['core']) => (await core.accounts?.costs('model'))?.rows;
 
-t.test('the bytes of the request pass but for the model, and those of the answer as they are', async (t) => {
+t.test('case 37: the bytes of the request pass but for the model, and those of the answer as they are', async (t) => {
   const { ask, upstream, token, core } = await serve(t, (_request, res) => {
     res.writeHead(200, {
       'content-type': 'application/json; charset=utf-8',

@@ -1,0 +1,22 @@
+// The options of a call. Pure: types only.
+
+/** Options of a call, besides the request itself. */
+export interface CallOptions {
+  /** Aborts the call. */
+  readonly signal?: AbortSignal | undefined;
+  /** The id of the request in events and logs; generated if absent. */
+  readonly requestId?: string | undefined;
+  /**
+   * Who makes the call, for example the name of a block. Failures of one caller alone never pause a provider for the others. Without it, requests with the
+   * same prompt count as one caller.
+   */
+  readonly caller?: string | undefined;
+  /** The name of the key that the client has presented; undefined for the token of the workspace. Appears in facts and in the ledger of gateway calls. */
+  readonly key?: string | undefined;
+  /** The caller keeps account of the call itself, so the ledger of gateway calls leaves it out. */
+  readonly isBilled?: boolean | undefined;
+  /** True leaves the limit of a request without `maxTokens` to the provider. Without it, the limit is 4096. */
+  readonly leavesTokenLimit?: boolean | undefined;
+  /** Called right before each attempt. If it throws, no attempt is made and the request fails with that error. */
+  onTurn?(): void;
+}

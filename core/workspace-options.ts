@@ -1,0 +1,13 @@
+// The options for running blocks. Pure: types only.
+
+/** Options for running blocks. */
+export interface WorkspaceOptions {
+  /** The most model calls that monitors make at the same time; the default is 16. */
+  readonly monitorCalls?: number;
+  /** Monotonic milliseconds. */
+  readonly now?: () => number;
+  /** Epoch milliseconds, for times in files. */
+  readonly clock?: () => number;
+  /** From 0 to 1, for jitter. */
+  readonly random?: () => number;
+}
