@@ -30,7 +30,7 @@ export const OPENAI_CHAT_ROUTES = {
     tag: 'Compatible',
     summary: 'List models for clients',
     description:
-      "Aliases, and provider/model for each model of each adapter that could be called now, in OpenAI's shape; in Anthropic's with the header anthropic-version.",
+      "Aliases, and provider/model for each model of each adapter that could be called now, in OpenAI's shape; in Anthropic's with the header anthropic-version. A key finds only those that it may use.",
     answers: { 200: { description: 'The models.', content: object } },
     fault: models.fault,
     handler: models.list,
