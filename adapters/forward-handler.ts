@@ -15,6 +15,7 @@ import { BodyCollector, parseAnswer, toError } from './response-handlers.ts';
 /** Some frames repeat the whole request. */
 const FRAME_BYTES = 32 * 1024 * 1024;
 const LF = 10;
+const COMMENT = /^\s*(?::|$)/;
 const BORDERS = ['\n\n', '\r\n\r\n', '\r\r'].map((border) => Buffer.from(border));
 
 /** Passes one answer on. */
@@ -83,6 +84,7 @@ export class ForwardHandler implements UpstreamHandler {
       const rest = this.#pending.join();
       this.#pending.clear();
       const facts = this.#read(rest);
+      if (facts.isCut && !this.#isEnded) throw cutShort('the rest of a frame'); // never-looks-whole
       if (facts.isKept && (this.#isEnded || this.#mayEnd || this.#error !== undefined)) this.#put(rest);
     }
     if (this.#error !== undefined) throw this.#fault(this.#error, this.#hasBegun ? 'sent' : undefined);
@@ -116,15 +118,16 @@ export class ForwardHandler implements UpstreamHandler {
     return this.#call.sink.bytes(bytes);
   }
 
-  #read(frame: Buffer): { readonly isKept: boolean } {
-    const data = dataOf(frame.toString('utf8'));
-    if (data === undefined) return { isKept: true };
-    const { usage, isEnd, mayEnd, error, isUsageOnly } = this.#protocol.readFrame(data);
+  #read(frame: Buffer): { readonly isKept: boolean; readonly isCut: boolean } {
+    const text = frame.toString('utf8');
+    const data = dataOf(text);
+    if (data === undefined) return { isKept: true, isCut: !COMMENT.test(text) };
+    const { usage, isEnd, mayEnd, isCut = false, error, isUsageOnly } = this.#protocol.readFrame(data);
     if (usage !== undefined) this.#call.sink.usage(usage);
     if (isEnd === true) this.#isEnded = true;
     if (mayEnd === true) this.#mayEnd = true;
     if (error !== undefined) this.#error = error;
-    return { isKept: isUsageOnly !== true || !this.#call.request.hidesUsage };
+    return { isKept: isUsageOnly !== true || !this.#call.request.hidesUsage, isCut };
   }
 
   #endWhole(body: BodyCollector): void {

@@ -9,6 +9,8 @@ export interface FrameFacts {
   readonly isEnd?: boolean | undefined;
   /** True for a frame after which the answer may end without an end mark. */
   readonly mayEnd?: boolean | undefined;
+  /** True for a text that is only the beginning of a frame. */
+  readonly isCut?: boolean | undefined;
   /** Set for a frame that ends a broken one. */
   readonly error?: ProviderError | undefined;
   /** True for a frame that has the usage and nothing else. */

@@ -41,7 +41,7 @@ function withSearch(url: URL, search: string): URL {
 function readChunk(data: string): FrameFacts {
   if (data.trim() === '[DONE]') return { isEnd: true };
   const chunk = tryParseJson(data);
-  if (!isObject(chunk)) return {};
+  if (!isObject(chunk)) return { isCut: true };
   if (chunk['error'] !== undefined && chunk['error'] !== null) return { error: streamError(chunk['error']) };
   const usage = usageOfChat(chunk['usage']);
   const choices = asArray(chunk['choices']);

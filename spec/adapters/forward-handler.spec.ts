@@ -16,6 +16,7 @@ const PROTOCOL: Protocol = {
   readFrame: (data) => ({
     isEnd: data === 'end',
     mayEnd: data === 'may end',
+    isCut: data === 'cu',
     usage: data === 'used' ? { outputTokens: 3 } : undefined,
     isUsageOnly: data === 'used',
     error: data === 'broken' ? { kind: 'failed', message: 'It broke.' } : undefined,
@@ -78,6 +79,22 @@ t.test('a stream without its end is an error', async (t) => {
   feed(reader, 'data: a\n\ndata: en');
   t.throws(() => reader.end(), { code: 'UPSTREAM_MALFORMED', mayHaveRun: true });
   t.same(got, ['data: a\n\n']);
+});
+
+t.test('a stream that may end, but stops within a frame, is cut', async (t) => {
+  for (const rest of ['data: cu', 'dat', 'event: end']) {
+    const { reader, got } = handler();
+    reader.head(200, STREAM);
+    feed(reader, `data: may end\n\n${rest}`);
+    t.throws(() => reader.end(), { code: 'UPSTREAM_MALFORMED' }, rest);
+    t.same(got, ['data: may end\n\n'], 'the client gets whole frames only');
+  }
+  for (const rest of ['', '\n', ': a comment']) {
+    const { reader } = handler();
+    reader.head(200, STREAM);
+    feed(reader, `data: may end\n\n${rest}`);
+    t.doesNotThrow(() => reader.end(), rest);
+  }
 });
 
 t.test('a last frame without an empty line is read and goes out', async (t) => {
