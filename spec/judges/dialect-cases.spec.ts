@@ -1,7 +1,7 @@
 // The numbered cases of the compatible endpoints that depend on both the client's protocol and the provider: each protocol before each of the five providers.
 import t from 'tap';
 import type { Meaning } from '../conformance/wire.ts';
-import { type Client, CLIENTS, dataOf, type Fields, startTranslating } from '../support/dialect-clients.ts';
+import { CLIENTS, type Client, dataOf, type Fields, startTranslating } from '../support/dialect-clients.ts';
 import { answerWith, bodyOf, PLAIN, WIRES } from '../support/wire-server.ts';
 
 const CALLS: Meaning = {
