@@ -67,7 +67,7 @@ export interface NativeLane {
 
 /** One protocol. Every function is pure. */
 export interface Dialect<E = unknown> {
-  readonly id: 'openai-chat' | 'openai-responses' | 'anthropic';
+  readonly id: string;
   readonly native?: NativeLane;
   /** Throws INVALID_REQUEST whose path is the client's own field name (`messages.2.content.0`). Unknown fields are ignored. */
   read(body: unknown): DialectRequest<E>;
