@@ -23,6 +23,7 @@ const QUESTIONS: Readonly<Record<string, () => Promise<Result>>> = {
   stream: async () => (await import('./stream.bench.ts')).run(values.quick ? { ...QUICK, framings: ['openai-chat'] } : undefined),
   frames: async () => (await import('./frames.bench.ts')).run(values.quick ? { ...QUICK, framings: ['openai-chat'] } : undefined),
   compatible: async () => (await import('./compatible.bench.ts')).run(values.quick ? QUICK : undefined),
+  translate: async () => (await import('./translate.bench.ts')).run(values.quick ? { rounds: 1, times: 20 } : undefined),
   peers: async () => (await import('./peers.bench.ts')).run(values.quick ? QUICK : undefined),
   memory: async () => (await import('./memory.bench.ts')).run(values.quick ? { many: 2000 } : undefined),
 };

@@ -69,7 +69,7 @@ export interface NativeLane {
 
 /** One protocol. Every function is pure. */
 export interface Dialect<E = unknown> {
-  readonly id: 'openai-chat' | 'openai-responses' | 'anthropic' | 'ollama';
+  readonly id: string;
   readonly native?: NativeLane;
   /** The media type of a stream. Without it, server-sent events. */
   readonly streamType?: string;

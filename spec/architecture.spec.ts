@@ -233,6 +233,34 @@ t.test('no provider has a name outside adapters/', async (t) => {
   }
 });
 
+t.test('a dialect names no provider but the one whose protocol it is, and an adapter names no dialect', async (t) => {
+  const dialects: [path: RegExp, own: readonly string[]][] = [
+    [/^dialects\/anthropic\//, ['anthropic']],
+    [/^dialects\/openai-/, ['openai']],
+    // What both protocols of one provider share.
+    [/^dialects\/[^/]+\.ts$/, ['openai']],
+  ];
+  const ids = [...new Set(dialects.flatMap(([, own]) => own)), ...adapterIds, 'gemini', 'claude'];
+  for (const { path, code } of SOURCES.filter(({ path }) => inFolder(path, 'dialects'))) {
+    const own = dialects.find(([of]) => of.test(path))?.[1] ?? [];
+    const others = [...new Set(ids)].filter((id) => !own.includes(id));
+    // A helper beside the dialects may have the name of the protocol that it came from; a header of a protocol has its own name.
+    const text = code.replace(/^import [^;]*;$/gm, '').replace(/'x-anthropic-billing-header:'/g, '');
+    t.strictSame(
+      others.filter((id) => new RegExp(`(?<![A-Za-z])${id}(?![a-z])`, 'i').test(text)),
+      [],
+      path,
+    );
+  }
+  const dialectIds = readdirSync(join(ROOT, 'dialects'), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+  t.ok(dialectIds.length > 0);
+  for (const { path, code } of SOURCES.filter(({ path }) => inFolder(path, 'adapters'))) {
+    // A provider may have the name of its protocol.
+    const named = dialectIds.filter((id) => !adapterIds.includes(id)).filter((id) => code.includes(id));
+    t.strictSame([...named, ...(/\bdialects?\b/i.test(code) ? ['dialect'] : [])], [], path);
+  }
+});
+
 t.test('each of these belongs to the one file that owns it', async (t) => {
   const owned: [what: string, pattern: RegExp, owners: RegExp][] = [
     ['process.env', /\bprocess\s*(?:\.\s*env\b|\[\s*'env'\s*\])|\benv\b[^}]*\}\s*(?:from 'node:process'|= process\b)/, /^(cli\/compose|core\/runtime)\.ts$/],
