@@ -236,6 +236,7 @@ t.test('no provider has a name outside adapters/', async (t) => {
 t.test('a dialect names no provider but the one whose protocol it is, and an adapter names no dialect', async (t) => {
   const dialects: [path: RegExp, own: readonly string[]][] = [
     [/^dialects\/anthropic\//, ['anthropic']],
+    [/^dialects\/ollama\//, ['ollama']],
     [/^dialects\/openai-/, ['openai']],
     // What both protocols of one provider share.
     [/^dialects\/[^/]+\.ts$/, ['openai']],
