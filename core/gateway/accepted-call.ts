@@ -74,6 +74,11 @@ export abstract class AcceptedCall<T extends Answered> implements Sourced {
     return this.#options.key;
   }
 
+  /** True if a failed attempt may be followed by another. */
+  get repeats(): boolean {
+    return this.#options.repeats ?? true;
+  }
+
   /** True if the caller keeps account of the call itself. */
   get isBilled(): boolean | undefined {
     return this.#options.isBilled;

@@ -115,7 +115,7 @@ export class Attempts<T extends Answered> {
     const { reader } = this.#call;
     const { breaker, budget } = this.#destination;
     const { retries, random } = this.#options;
-    if (reader?.opened || retry >= retries || breaker.isOpenFor(this.#call)) return undefined; // opened-is-final
+    if (reader?.opened || retry >= retries || !this.#call.repeats || breaker.isOpenFor(this.#call)) return undefined; // opened-is-final
     const delayMs = retryDelayMs(failure, retry, random);
     if (delayMs === undefined || delayMs >= (reader?.opensInMs ?? Number.POSITIVE_INFINITY)) return undefined; // no-late-wait
     return budget.withdraw() ? delayMs : undefined;

@@ -15,6 +15,8 @@ export interface CallOptions {
   readonly key?: string | undefined;
   /** The caller keeps account of the call itself, so the ledger of gateway calls leaves it out. */
   readonly isBilled?: boolean | undefined;
+  /** False for one attempt only: the caller asks another model rather than the same once more. */
+  readonly repeats?: boolean | undefined;
   /** True leaves the limit of a request without `maxTokens` to the provider. Without it, the limit is 4096. */
   readonly leavesTokenLimit?: boolean | undefined;
   /** Called right before each attempt. If it throws, no attempt is made and the request fails with that error. */

@@ -13,9 +13,10 @@ export const embedWith =
     const { core, signal, requestId, key } = context;
     const request = read((await readCompatibleBody(context, anyType)).value);
     let failure: unknown;
-    for (const target of await targetsOf(context, request.model)) {
+    const targets = await targetsOf(context, request.model);
+    for (const target of targets) {
       try {
-        const response = await core.embed({ ...request.embed, ...target }, { signal, requestId, key: key?.name });
+        const response = await core.embed({ ...request.embed, ...target }, { signal, requestId, key: key?.name, repeats: target === targets.at(-1) });
         return ok(request.answer(response), headersOf(target, request.warnings));
       } catch (error) {
         failure = inClientsWords(error, request);

@@ -35,6 +35,11 @@ const NEXT: ReadonlySet<string> = new Set([
   'TOO_MANY_CONNECTIONS',
 ]);
 
+/** A model that may answer. The last one is asked again after a failure; of the others, the next is asked. */
+export interface Candidate extends ModelTarget {
+  readonly isLast: boolean;
+}
+
 /** What a client has sent, and its translation once a provider needs it. */
 interface Job<E> {
   readonly dialect: Dialect<E>;
@@ -78,7 +83,8 @@ export const faultOf =
 
 async function answerOf<E>(job: Job<E>, targets: readonly ModelTarget[]): Promise<Reply<object>> {
   let failure: unknown;
-  for (const [index, target] of targets.entries()) {
+  for (const [index, model] of targets.entries()) {
+    const target = { ...model, isLast: index === targets.length - 1 };
     try {
       const lane = laneOf(job, target);
       if (lane !== undefined) return await native(lane, job, target);
@@ -86,7 +92,7 @@ async function answerOf<E>(job: Job<E>, targets: readonly ModelTarget[]): Promis
     } catch (error) {
       failure = error;
       // next-before-first-byte
-      if (index < targets.length - 1 && !job.context.res.headersSent && mayAskNext(error)) continue;
+      if (!target.isLast && !job.context.res.headersSent && mayAskNext(error)) continue;
       const reply = job.context.res.headersSent ? undefined : faultReply(toBlockhouseError(error), headersOf(target, []));
       if (reply !== undefined) return reply;
       break;
@@ -101,7 +107,7 @@ function laneOf<E>({ dialect, context: { core }, body }: Job<E>, { adapter }: Mo
   return lane !== undefined && isObject(body) && !core.router.table().translated.has(adapter) && core.speaks(adapter, lane.path) ? lane : undefined;
 }
 
-async function native<E>({ path, toBody, broken }: NativeLane, { body, bytes, context }: Job<E>, target: ModelTarget): Promise<Reply<object>> {
+async function native<E>({ path, toBody, broken }: NativeLane, { body, bytes, context }: Job<E>, target: Candidate): Promise<Reply<object>> {
   const fields = body as Readonly<Record<string, unknown>>;
   const sent = toBody?.(bytes, fields, target.model) ?? { body: withMembers(bytes, { model: JSON.stringify(target.model) }), hidesUsage: false };
   const { headers, url = '' } = context.req;
@@ -110,7 +116,7 @@ async function native<E>({ path, toBody, broken }: NativeLane, { body, bytes, co
   return forward({ target, request, headers: headersOf(target, []), broken: fields['stream'] === true ? broken : undefined }, context);
 }
 
-async function whole<E>(job: Job<E>, target: ModelTarget): Promise<Reply<object>> {
+async function whole<E>(job: Job<E>, target: Candidate): Promise<Reply<object>> {
   const { dialect, context } = job;
   const request = job.request();
   const asked = { ...answerContext(context), request };
@@ -120,7 +126,7 @@ async function whole<E>(job: Job<E>, target: ModelTarget): Promise<Reply<object>
   return ok(answer, headersOf(target, warningsOf(request, done.warnings)));
 }
 
-async function streamed<E>(job: Job<E>, target: ModelTarget): Promise<typeof STREAMED> {
+async function streamed<E>(job: Job<E>, target: Candidate): Promise<typeof STREAMED> {
   const { dialect, context } = job;
   const request = job.request();
   const headersFor = (warnings: readonly Warning[]) => ({
@@ -157,12 +163,12 @@ function framesOf(stream: ReturnType<Dialect['stream']>): StreamFrames {
 
 async function ask<E>(
   request: DialectRequest<E>,
-  { adapter, model }: ModelTarget,
+  { adapter, model, isLast }: Candidate,
   sink: StreamSink,
   { core, signal, requestId, key }: RouteContext,
 ): Promise<ChatDone> {
   try {
-    return await core.pipe({ ...request.chat, adapter, model }, sink, { signal, requestId, key: key?.name, leavesTokenLimit: true });
+    return await core.pipe({ ...request.chat, adapter, model }, sink, { signal, requestId, key: key?.name, leavesTokenLimit: true, repeats: isLast });
   } catch (error) {
     throw inClientsWords(error, request);
   }

@@ -1,20 +1,14 @@
 // Serves a request whose provider speaks the client's protocol itself: the bytes of the request and of its answer go through.
-import {
-  type BlockhouseError,
-  BlockhouseError as Failure,
-  type ForwardedRequest,
-  type ForwardTarget,
-  type ModelTarget,
-  toBlockhouseError,
-} from '../../../core/index.ts';
+import { type BlockhouseError, BlockhouseError as Failure, type ForwardedRequest, type ForwardTarget, toBlockhouseError } from '../../../core/index.ts';
 import { COMMENT } from '../chat-frames.ts';
 import { type JsonReply, type Reply, STREAMED, Written } from '../reply.ts';
 import type { RouteContext } from '../route.ts';
 import { SseWriter, type StreamFrames } from '../sse.ts';
+import type { Candidate } from './dialect.ts';
 
 /** One request to send on. */
 export interface Forwarding {
-  readonly target: ModelTarget;
+  readonly target: Candidate;
   readonly request: ForwardedRequest;
   /** Headers of every answer. */
   readonly headers: Readonly<Record<string, string>>;
@@ -32,7 +26,7 @@ export async function forward(forwarding: Forwarding, context: RouteContext): Pr
   const writer = broken === undefined ? undefined : new SseWriter(res, requestId, server.sse, { frames: { ...FRAMES, error: broken }, headers });
   const answer = new Answer(writer, headers);
   try {
-    await core.forward(target.adapter, target.model, request, answer, { signal, requestId, key: key?.name });
+    await core.forward(target.adapter, target.model, request, answer, { signal, requestId, key: key?.name, repeats: target.isLast });
     return answer.finish();
   } catch (error) {
     const failure = toBlockhouseError(error);

@@ -15,11 +15,15 @@ const ERROR_HEADERS: Readonly<Record<number, object>> = {
 };
 
 /** The body of an error of a route that speaks another protocol: what is in `error`, that protocol says. */
-const FAULT = { 'application/json': { schema: {
+const FAULT = {
+  'application/json': {
+    schema: {
       type: 'object',
       required: ['error'],
       properties: { error: { type: ['object', 'string'] }, type: { type: 'string' }, request_id: { type: 'string' } },
-    } } };
+    },
+  },
+};
 /** The statuses that such a route may answer besides those of every route. */
 const FAULT_STATUSES = [400, 404, 413, 415, 502, 504];
 
