@@ -37,7 +37,7 @@ function toBlock(part: ContentPart): AnthropicBlock | undefined {
 
 function imageSource({ url, data = '', mediaType = '' }: ContentPart): ImageSource {
   if (url !== undefined) return { type: 'url', url };
-  if (!IMAGES.includes(mediaType)) throw invalidRequest('messages', `have an image of type ${mediaType}; Anthropic takes ${IMAGES.join(', ')}`);
+  if (!IMAGES.includes(mediaType)) throw invalidRequest('messages', `must not have an image of type ${mediaType}; Anthropic takes ${IMAGES.join(', ')}`);
   return { type: 'base64', media_type: mediaType, data };
 }
 
@@ -47,5 +47,5 @@ function documentSource({ url, text, data = '', mediaType = '' }: ContentPart): 
   if (mediaType === 'application/pdf') return { type: 'base64', media_type: mediaType, data };
   // Anthropic takes base64 for PDF only, and text as text.
   if (mediaType.startsWith('text/')) return { type: 'text', media_type: 'text/plain', data: Buffer.from(data, 'base64').toString('utf8') };
-  throw invalidRequest('messages', `have a document of type ${mediaType}; Anthropic takes application/pdf and text`);
+  throw invalidRequest('messages', `must not have a document of type ${mediaType}; Anthropic takes application/pdf and text`);
 }

@@ -52,7 +52,7 @@ export class BlockMaker {
     if (type === 'text') return text.trim() === '' ? undefined : { text };
     if (type === 'reasoning') return undefined;
     if (part.url !== undefined)
-      throw invalidRequest('messages', `have ${type === 'document' ? 'a' : 'an'} ${type} with a URL, which Bedrock does not fetch; send its data`);
+      throw invalidRequest('messages', `must not have ${type === 'document' ? 'a' : 'an'} ${type} with a URL, which Bedrock does not fetch; send its data`);
     if (type === 'image') return { image: { format: formatOf(IMAGES, 'an image', mediaType), source: { bytes: data } } };
     const name = this.#nameOf(part.name);
     if (part.text !== undefined) return { document: { format: 'txt', name, source: { bytes: Buffer.from(part.text).toString('base64') } } };
@@ -75,6 +75,6 @@ export class BlockMaker {
 
 function formatOf(formats: Readonly<Record<string, string>>, what: string, mediaType: string): string {
   const format = Object.hasOwn(formats, mediaType) ? formats[mediaType] : undefined;
-  if (format === undefined) throw invalidRequest('messages', `have ${what} of type ${mediaType}; Bedrock takes ${Object.keys(formats).join(', ')}`);
+  if (format === undefined) throw invalidRequest('messages', `must not have ${what} of type ${mediaType}; Bedrock takes ${Object.keys(formats).join(', ')}`);
   return format;
 }

@@ -12,7 +12,7 @@ export function toGoogleParts(parts: readonly ContentPart[]): GooglePart[] {
     if (type === 'reasoning') return [];
     if (url !== undefined) {
       if (!OWN_FILES.test(url))
-        throw invalidRequest('messages', `have ${type === 'document' ? 'a' : 'an'} ${type} with a URL that Gemini can't fetch; send its data`);
+        throw invalidRequest('messages', `must not have ${type === 'document' ? 'a' : 'an'} ${type} with a URL that Gemini can't fetch; send its data`);
       return [{ fileData: { ...(mediaType !== undefined && { mimeType: mediaType }), fileUri: url } }];
     }
     if (data !== undefined) return [{ inlineData: { mimeType: mediaType ?? '', data } }];

@@ -14,9 +14,9 @@ export function toContent(parts: readonly ContentPart[]): OllamaContent {
   for (const { type, text, data, url } of parts) {
     if (type === 'reasoning') continue;
     if (url !== undefined)
-      throw invalidRequest('messages', `have ${type === 'document' ? 'a' : 'an'} ${type} with a URL, which Ollama does not fetch; send its data`);
+      throw invalidRequest('messages', `must not have ${type === 'document' ? 'a' : 'an'} ${type} with a URL, which Ollama does not fetch; send its data`);
     if (type === 'image') images.push(data ?? '');
-    else if (data !== undefined) throw invalidRequest('messages', `have a ${type} that is not text, which Ollama does not support`);
+    else if (data !== undefined) throw invalidRequest('messages', `must not have a ${type} that is not text, which Ollama does not support`);
     else if (text !== undefined && text !== '') texts.push(text);
   }
   return { content: texts.join('\n'), ...(images.length > 0 && { images }) };

@@ -189,10 +189,10 @@ const STRUCTURES: Readonly<Record<Client['id'], Fields>> = {
 
 /** A copy with some values below it changed. */
 function mutated(value: unknown, random: Random): unknown {
-  if (random.chance(0.04)) return oddValue(random);
-  if (Array.isArray(value)) return random.chance(0.03) ? [] : value.map((one) => mutated(one, random));
+  if (random.chance(0.012)) return oddValue(random);
+  if (Array.isArray(value)) return random.chance(0.01) ? [] : value.map((one) => mutated(one, random));
   if (typeof value !== 'object' || value === null) return value;
-  const kept = Object.entries(value).filter(() => !random.chance(0.03));
+  const kept = Object.entries(value).filter(() => !random.chance(0.01));
   return Object.fromEntries([
     ...kept.map(([name, inner]) => [name, mutated(inner, random)] as const),
     ...(random.chance(0.1) ? [[random.pick(ODD_TEXTS), oddValue(random)] as const] : []),

@@ -149,7 +149,7 @@ for (const wire of WIRES) {
         t.ok(upstream.requests.at(-1)?.body.includes(PDF));
       } else {
         t.equal(answer.status, 400);
-        t.match(answer.text, client.id === 'responses' ? /input/ : /messages/);
+        t.match(answer.text, client.id === 'responses' ? /input must not have a document/ : /messages must not have a document/);
       }
     });
 
