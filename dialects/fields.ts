@@ -1,8 +1,18 @@
 // Reads the fields of a client's body: what is wrong is refused by the client's own name of the field, and what is null counts as absent. Pure: no I/O.
-import { invalidRequest, isDeeperThan, isObject, MAX_JSON_DEPTH } from '../core/index.ts';
+import { invalidRequest, isDeeperThan, isObject, MAX_JSON_DEPTH, type Warning } from '../core/index.ts';
 
 /** A JSON object of a client. */
 export type Fields = Record<string, unknown>;
+
+/** Values that ask for nothing. */
+const NOTHING: ReadonlySet<unknown> = new Set([undefined, null, false, 0, '', 'disabled']);
+
+/** Warnings about the fields of a body that are not among those that are understood, unless their values ask for nothing. */
+export function ignoredFields(body: Fields, understood: ReadonlySet<string>): Warning[] {
+  return Object.keys(body)
+    .filter((name) => !understood.has(name) && !NOTHING.has(body[name]))
+    .map((field) => ({ field, message: 'It was ignored.' }));
+}
 
 /** The value of a field; undefined if it is absent or null. */
 function fieldOf(body: Fields, name: string): unknown {

@@ -3,7 +3,7 @@ import { type ChatRequest, invalidRequest, type Warning } from '../../core/index
 import { nearestName } from '../client-fields.ts';
 import { mended, ToolNames } from '../conversation.ts';
 import type { DialectRequest } from '../dialect.ts';
-import { type Fields, flag, integer, list, number, objectBody, optionalObject, requiredText, text } from '../fields.ts';
+import { type Fields, flag, ignoredFields, integer, list, number, objectBody, optionalObject, requiredText, text } from '../fields.ts';
 import { definedOf, effortOf, schemaOutput } from '../openai-config.ts';
 import { Sources } from '../sources.ts';
 import type { Notes } from './content.ts';
@@ -17,8 +17,25 @@ export interface MessagesEcho {
   readonly showsThinking: boolean;
 }
 
-/** Left out with a warning, because the original would have done something with it. */
-const IGNORED = ['mcp_servers', 'container', 'context_management', 'diagnostics', 'speed', 'inference_geo', 'billing_policy'] as const;
+const UNDERSTOOD: ReadonlySet<string> = new Set([
+  'model',
+  'max_tokens',
+  'messages',
+  'system',
+  'stop_sequences',
+  'temperature',
+  'top_p',
+  'top_k',
+  'tools',
+  'tool_choice',
+  'metadata',
+  'stream',
+  'thinking',
+  'output_config',
+  'output_format',
+  // Names of Anthropic's own tiers, which say nothing to others.
+  'service_tier',
+]);
 const MAX_TOKENS = 10_000_000;
 
 type Config = NonNullable<ChatRequest['config']>;
@@ -36,7 +53,7 @@ export function readCounted(given: unknown): DialectRequest<MessagesEcho> {
   const body = objectBody(given);
   const model = requiredText(body, 'model');
   if (body['thread'] != null) throw invalidRequest('thread', THREAD_REFUSED);
-  const warnings: Warning[] = IGNORED.filter((name) => body[name] != null).map((field) => ({ field, message: 'It was ignored.' }));
+  const warnings = ignoredFields(body, UNDERSTOOD);
   const notes: Notes = { warnings, sources: new Sources() };
   const names = new ToolNames();
   const { tools, left } = readTools(body, names, notes);

@@ -3,7 +3,7 @@ import { type ChatRequest, invalidRequest, isObject, type Tool, type Warning } f
 import { nearestName } from '../client-fields.ts';
 import { clampedTemperature, mended, ToolNames } from '../conversation.ts';
 import type { DialectRequest } from '../dialect.ts';
-import { type Fields, flag, integer, list, number, objectAt, objectBody, optionalObject, requiredText, text } from '../fields.ts';
+import { type Fields, flag, ignoredFields, integer, list, number, objectAt, objectBody, optionalObject, requiredText, text } from '../fields.ts';
 import { definedOf, effortOf, metadataOf, schemaOutput, serviceTierOf } from '../openai-config.ts';
 import { Sources } from '../sources.ts';
 import { customTool } from '../tool-calls.ts';
@@ -19,8 +19,37 @@ export interface ChatEcho {
 
 /** Refused, because the answer would be wrong without a word. */
 const REFUSED = ['functions', 'function_call', 'audio'] as const;
-/** Left out with a warning, because a model would have done something with it. */
-const IGNORED = ['logit_bias', 'prediction', 'web_search_options', 'verbosity'] as const;
+const UNDERSTOOD: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'stream',
+  'stream_options',
+  'temperature',
+  'top_p',
+  'stop',
+  'seed',
+  'n',
+  'max_tokens',
+  'max_completion_tokens',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'response_format',
+  'reasoning_effort',
+  'presence_penalty',
+  'frequency_penalty',
+  'logprobs',
+  'top_logprobs',
+  'user',
+  'safety_identifier',
+  'metadata',
+  'service_tier',
+  'prompt_cache_key',
+  'modalities',
+  // Without an effect on the answer here, so they need no warning.
+  'store',
+  'prompt_cache_retention',
+]);
 const MAX_TOKENS = 10_000_000;
 /** The client's names of the gateway's settings. */
 const CLIENT_NAMES: Readonly<Record<string, string>> = {
@@ -53,7 +82,7 @@ export function readRequest(given: unknown): DialectRequest<ChatEcho> {
   if ((body['n'] ?? 1) !== 1) throw invalidRequest('n', 'must be 1: one answer for each request');
   const modalities = list(body, 'modalities');
   if (modalities?.some((one) => one !== 'text') === true) throw invalidRequest('modalities', 'must be ["text"]');
-  const warnings: Warning[] = IGNORED.filter((name) => body[name] != null && body[name] !== false).map((field) => ({ field, message: 'It was ignored.' }));
+  const warnings = ignoredFields(body, UNDERSTOOD);
   const names = new ToolNames();
   const customTools = new Set<string>();
   const sources = new Sources();

@@ -3,7 +3,7 @@ import { type ChatRequest, invalidRequest, type Message, type Warning } from '..
 import { nearestName } from '../client-fields.ts';
 import { clampedTemperature, mended } from '../conversation.ts';
 import type { DialectRequest } from '../dialect.ts';
-import { type Fields, flag, integer, list, number, objectBody, optionalObject, requiredText, text } from '../fields.ts';
+import { type Fields, flag, ignoredFields, integer, list, number, objectBody, optionalObject, requiredText, text } from '../fields.ts';
 import { definedOf, effortOf, metadataOf, schemaOutput, serviceTierOf } from '../openai-config.ts';
 import { Sources } from '../sources.ts';
 import type { Notes } from './content.ts';
@@ -46,11 +46,13 @@ const UNDERSTOOD: ReadonlySet<string> = new Set([
   ...STORED_STATE,
   'background',
   'prompt',
+  // Without an effect on the answer here, so they need no warning.
+  'store',
+  'client_metadata',
+  'stream_options',
+  'max_tool_calls',
+  'prompt_cache_retention',
 ]);
-/** Without an effect on the answer here, so they need no warning. */
-const HARMLESS: ReadonlySet<string> = new Set(['store', 'client_metadata', 'stream_options', 'max_tool_calls', 'prompt_cache_retention']);
-/** Values that ask for nothing. */
-const NOTHING: ReadonlySet<unknown> = new Set([undefined, null, false, 0, '', 'disabled']);
 const MAX_TOKENS = 10_000_000;
 const STATE = 'reasoning.encrypted_content';
 
@@ -80,7 +82,7 @@ export function readRequest(given: unknown): DialectRequest<ResponsesEcho> {
   const body = objectBody(given);
   const model = requiredText(body, 'model');
   refuseStored(body);
-  const notes: Notes = { warnings: ignoredFields(body), sources: new Sources() };
+  const notes: Notes = { warnings: ignoredFields(body, UNDERSTOOD), sources: new Sources() };
   const { input } = body;
   if (input == null || (Array.isArray(input) && input.length === 0)) throw invalidRequest('input', 'must have at least one item');
   const toolbox = new Toolbox([{ tools: list(body, 'tools') ?? [], path: 'tools' }, ...additionalTools(input)], notes);
@@ -106,12 +108,6 @@ function refuseStored(body: Fields): void {
   }
   if (body['prompt'] != null) throw invalidRequest('prompt', 'names a stored prompt, and this server stores none; send instructions and input');
   if (flag(body, 'background') === true) throw invalidRequest('background', 'must be false: answers are not kept for later');
-}
-
-function ignoredFields(body: Fields): Warning[] {
-  return Object.keys(body)
-    .filter((name) => !UNDERSTOOD.has(name) && !HARMLESS.has(name) && !NOTHING.has(body[name]))
-    .map((field) => ({ field, message: 'It was ignored.' }));
 }
 
 function withInstructions(instructions: string | undefined, messages: readonly Message[], { sources }: Notes): Message[] {

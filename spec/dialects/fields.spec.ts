@@ -1,5 +1,5 @@
 import t from 'tap';
-import { flag, integer, list, number, objectAt, objectBody, optionalObject, requiredText, text } from '../../dialects/fields.ts';
+import { flag, ignoredFields, integer, list, number, objectAt, objectBody, optionalObject, requiredText, text } from '../../dialects/fields.ts';
 
 const BODY = { s: 'x', n: 1.5, i: 2, b: true, l: [1], o: { a: 1 }, none: null };
 
@@ -36,4 +36,12 @@ t.test('a body that could not be written as JSON again is refused', async (t) =>
   const nested = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
   t.ok(objectBody({ metadata: nested(100) }));
   t.throws(() => objectBody({ metadata: nested(5000) }), /^The body nests deeper than \d+ levels/);
+});
+
+t.test('a field that is not understood is told, unless its value asks for nothing', async (t) => {
+  const body = { known: 1, next: 'x', off: false, none: null, empty: '', zero: 0, list: [] };
+  t.same(
+    ignoredFields(body, new Set(['known'])).map(({ field }) => field),
+    ['next', 'list'],
+  );
 });

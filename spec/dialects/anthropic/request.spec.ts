@@ -57,11 +57,11 @@ t.test('the older name of the output format is taken; another format is ignored 
   t.match(readRequest(body({ output_format: { type: 'odd' } })).warnings, [{ field: 'output_format.type' }]);
 });
 
-t.test("fields of next month are nothing, and the provider's own are ignored with a warning", async (t) => {
+t.test('fields of next month and those of the provider alone are ignored with a warning', async (t) => {
   const { warnings } = readRequest(body({ next: { month: true }, service_tier: 'auto', mcp_servers: [], container: 'c', context_management: {}, speed: null }));
   t.same(
     warnings.map(({ field }) => field),
-    ['mcp_servers', 'container', 'context_management'],
+    ['next', 'mcp_servers', 'container', 'context_management'],
   );
 });
 
