@@ -99,8 +99,10 @@ async function tooManyAttempts(t: Test, server: TestServer): Promise<void> {
 }
 
 t.test('of two headers, one that is right suffices, whatever is wrong with the other', async (t) => {
-  const { call, core, token } = await startServer(t);
-  const expired = (await core.keys?.create('old', { expiresAt: '2020-01-01T00:00:00Z' })) ?? '';
+  let now = Date.now();
+  const { call, core, token } = await startServer(t, { clock: () => now });
+  const expired = (await core.keys?.create('old', { expiresAt: new Date(now + 60_000).toISOString() })) ?? '';
+  now += 120_000;
   for (const headers of [
     { authorization: `Bearer ${expired}`, 'x-api-key': token },
     { authorization: `Bearer ${token}`, 'x-api-key': expired },
@@ -115,9 +117,11 @@ t.test('of two headers, one that is right suffices, whatever is wrong with the o
 });
 
 t.test('a key that was revoked or has expired is refused in the form of the protocol', async (t) => {
-  const server = await startServer(t);
+  let now = Date.now();
+  const server = await startServer(t, { clock: () => now });
   const make = async (body: object) => (await server.call('POST', '/api/keys', { body })).json['key'] as string;
-  const expired = await make({ name: 'old', expiresAt: '2020-01-01T00:00:00Z' });
+  const expired = await make({ name: 'old', expiresAt: new Date(now + 60_000).toISOString() });
+  now += 120_000;
   const revoked = await make({ name: 'gone' });
   await server.call('DELETE', '/api/keys/gone');
   for (const [title, key] of [
