@@ -77,9 +77,11 @@ export function toReadable(line: string): string {
 /** Logs the events of a core. */
 export function logFacts(core: Core, log: Logger): void {
   core.events.on('chat.retried', (fact) => log.warn(withBlock(fact), 'chat retried'));
-  core.events.on('chat.finished', (fact) =>
-    fact.code === undefined || fact.code === 'CANCELLED' ? log.debug(withBlock(fact), 'chat finished') : log.info(withBlock(fact), 'chat failed'),
-  );
+  core.events.on('chat.finished', (fact) => {
+    const failed = fact.code !== undefined && fact.code !== 'CANCELLED';
+    if (failed) log.info(withBlock(fact), 'chat failed');
+    else if (log.isLevelEnabled('debug')) log.debug(withBlock(fact), 'chat finished'); // for each call of a busy gateway
+  });
   core.events.on('adapter.paused', (fact) =>
     log.warn(fact, fact.scope === 'all' ? 'provider paused, because its calls fail' : 'provider paused for one caller, whose calls fail'),
   );

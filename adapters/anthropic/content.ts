@@ -1,5 +1,5 @@
 // The parts of messages in Anthropic's words. Pure: no I/O.
-import { type ContentPart, invalidRequest } from '../../core/index.ts';
+import { type ContentPart, RefusedPart } from '../../core/index.ts';
 import type { AnthropicBlock, DocumentSource, ImageSource } from './schema.ts';
 
 /** How long a prefix may be cached. */
@@ -35,17 +35,19 @@ function toBlock(part: ContentPart): AnthropicBlock | undefined {
   }
 }
 
-function imageSource({ url, data = '', mediaType = '' }: ContentPart): ImageSource {
+function imageSource(part: ContentPart): ImageSource {
+  const { url, data = '', mediaType = '' } = part;
   if (url !== undefined) return { type: 'url', url };
-  if (!IMAGES.includes(mediaType)) throw invalidRequest('messages', `must not have an image of type ${mediaType}; Anthropic takes ${IMAGES.join(', ')}`);
+  if (!IMAGES.includes(mediaType)) throw new RefusedPart(part, `is of type ${mediaType}; Anthropic takes images of type ${IMAGES.join(', ')}`);
   return { type: 'base64', media_type: mediaType, data };
 }
 
-function documentSource({ url, text, data = '', mediaType = '' }: ContentPart): DocumentSource {
+function documentSource(part: ContentPart): DocumentSource {
+  const { url, text, data = '', mediaType = '' } = part;
   if (url !== undefined) return { type: 'url', url };
   if (text !== undefined) return { type: 'text', media_type: 'text/plain', data: text };
   if (mediaType === 'application/pdf') return { type: 'base64', media_type: mediaType, data };
   // Anthropic takes base64 for PDF only, and text as text.
   if (mediaType.startsWith('text/')) return { type: 'text', media_type: 'text/plain', data: Buffer.from(data, 'base64').toString('utf8') };
-  throw invalidRequest('messages', `must not have a document of type ${mediaType}; Anthropic takes application/pdf and text`);
+  throw new RefusedPart(part, `is of type ${mediaType}; Anthropic takes documents of type application/pdf, and text`);
 }

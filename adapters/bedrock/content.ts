@@ -1,5 +1,5 @@
 // The parts of messages in Converse's words. Pure: no I/O.
-import { type ContentPart, invalidRequest } from '../../core/index.ts';
+import { type ContentPart, RefusedPart } from '../../core/index.ts';
 import { takesCachePoints } from './models.ts';
 import type { BedrockBlock, CachePoint, MediaBlock } from './schema.ts';
 
@@ -48,15 +48,14 @@ export class BlockMaker {
   }
 
   #toBlock(part: ContentPart): { text: string } | MediaBlock | undefined {
-    const { type, text = '', mediaType = '', data = '' } = part;
+    const { type, text = '', data = '' } = part;
     if (type === 'text') return text.trim() === '' ? undefined : { text };
     if (type === 'reasoning') return undefined;
-    if (part.url !== undefined)
-      throw invalidRequest('messages', `must not have ${type === 'document' ? 'a' : 'an'} ${type} with a URL, which Bedrock does not fetch; send its data`);
-    if (type === 'image') return { image: { format: formatOf(IMAGES, 'an image', mediaType), source: { bytes: data } } };
+    if (part.url !== undefined) throw new RefusedPart(part, 'has a URL, which Bedrock does not fetch; send its data');
+    if (type === 'image') return { image: { format: formatOf(IMAGES, part), source: { bytes: data } } };
     const name = this.#nameOf(part.name);
     if (part.text !== undefined) return { document: { format: 'txt', name, source: { bytes: Buffer.from(part.text).toString('base64') } } };
-    return { document: { format: formatOf(DOCUMENTS, 'a document', mediaType), name, source: { bytes: data } } };
+    return { document: { format: formatOf(DOCUMENTS, part), name, source: { bytes: data } } };
   }
 
   #nameOf(given: string | undefined): string {
@@ -73,8 +72,9 @@ export class BlockMaker {
   }
 }
 
-function formatOf(formats: Readonly<Record<string, string>>, what: string, mediaType: string): string {
+function formatOf(formats: Readonly<Record<string, string>>, part: ContentPart): string {
+  const { type, mediaType = '' } = part;
   const format = Object.hasOwn(formats, mediaType) ? formats[mediaType] : undefined;
-  if (format === undefined) throw invalidRequest('messages', `must not have ${what} of type ${mediaType}; Bedrock takes ${Object.keys(formats).join(', ')}`);
+  if (format === undefined) throw new RefusedPart(part, `is of type ${mediaType}; Bedrock takes ${type}s of type ${Object.keys(formats).join(', ')}`);
   return format;
 }

@@ -1,5 +1,5 @@
 // The parts of messages in Gemini's words. Pure: no I/O.
-import { type ContentPart, invalidRequest } from '../../core/index.ts';
+import { type ContentPart, RefusedPart } from '../../core/index.ts';
 import type { GooglePart } from './schema.ts';
 
 /** Gemini fetches files only from its own store, Google's cloud storage and YouTube. */
@@ -11,8 +11,7 @@ export function toGoogleParts(parts: readonly ContentPart[]): GooglePart[] {
     const { type, text = '', url, data, mediaType } = part;
     if (type === 'reasoning') return [];
     if (url !== undefined) {
-      if (!OWN_FILES.test(url))
-        throw invalidRequest('messages', `must not have ${type === 'document' ? 'a' : 'an'} ${type} with a URL that Gemini can't fetch; send its data`);
+      if (!OWN_FILES.test(url)) throw new RefusedPart(part, "has a URL that Gemini can't fetch; send its data");
       return [{ fileData: { ...(mediaType !== undefined && { mimeType: mediaType }), fileUri: url } }];
     }
     if (data !== undefined) return [{ inlineData: { mimeType: mediaType ?? '', data } }];

@@ -1,5 +1,5 @@
 // The parts of messages in the words of OpenAI's two endpoints. Pure: no I/O.
-import { type ContentPart, invalidRequest, type PromptToolResult } from '../../core/index.ts';
+import { type ContentPart, type PromptToolResult, RefusedPart } from '../../core/index.ts';
 import { outputText } from '../tools.ts';
 import type { ChatPart, InputPart } from './schema.ts';
 
@@ -28,7 +28,7 @@ function toInputPart(part: ContentPart): InputPart {
       if (part.data !== undefined) return { type: 'input_file', filename: name ?? 'document.pdf', file_data: urlOf(part) };
       return part.url === undefined ? { type: 'input_text', text } : { type: 'input_file', file_url: part.url };
     case 'audio':
-      throw invalidRequest('messages', 'must not have an audio part, which OpenAI supports only on its Chat Completions endpoint');
+      throw new RefusedPart(part, 'is an audio, which OpenAI takes only on its Chat Completions endpoint');
     default:
       return { type: 'input_text', text };
   }
@@ -50,13 +50,11 @@ function toChatPart(part: ContentPart): ChatPart {
     case 'image':
       return { type: 'image_url', image_url: { url: urlOf(part), ...(detail !== undefined && { detail }) } };
     case 'document':
-      if (part.url !== undefined)
-        throw invalidRequest('messages', 'must not have a document with a URL, which the Chat Completions endpoint does not support; send its data');
+      if (part.url !== undefined) throw new RefusedPart(part, 'is a document with a URL, which the Chat Completions endpoint does not take; send its data');
       return part.data === undefined ? { type: 'text', text } : { type: 'file', file: { file_data: urlOf(part), filename: name ?? 'document.pdf' } };
     case 'audio': {
       const format = AUDIO_FORMATS.get(mediaType);
-      if (format === undefined)
-        throw invalidRequest('messages', `must not have an audio of type ${mediaType}; the Chat Completions endpoint supports wav and mp3`);
+      if (format === undefined) throw new RefusedPart(part, `is of type ${mediaType}; the Chat Completions endpoint takes audio of type wav and mp3`);
       return { type: 'input_audio', input_audio: { data, format } };
     }
     default:

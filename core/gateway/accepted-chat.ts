@@ -15,12 +15,14 @@ interface AcceptedChatParts extends Omit<AcceptedParts, 'model' | 'config'> {
 
 /** One chat request as it was accepted. */
 export class AcceptedChat extends AcceptedCall<AnsweredChat> {
+  readonly request: ChatRequest;
   readonly prompt: Prompt;
   readonly sink: StreamSink | undefined;
 
   constructor(parts: AcceptedChatParts) {
     const { adapter, request, signal, requestId, options } = parts;
     super({ adapter, model: request.model, config: request.config, signal, requestId, options });
+    this.request = request;
     this.prompt = parts.prompt;
     this.sink = parts.sink;
   }

@@ -7,10 +7,12 @@
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { Adapter, AdapterCall, ChatEvent, EventSink, StreamSink } from '../ports.ts';
 import type { ChatDone, Usage, Warning } from '../schemas/chat.ts';
+import type { ChatRequest } from '../types.ts';
 import type { Answered, CallAttempt } from './accepted-call.ts';
 import { Accumulator } from './accumulate.ts';
 import type { Trial } from './breaker.ts';
 import type { Prompt } from './prompt.ts';
+import { withPlace } from './refused-part.ts';
 
 /** A whole answer, or the end of a streamed one. */
 export interface AnsweredChat extends Answered {
@@ -24,6 +26,8 @@ export interface AnsweredChat extends Answered {
 export interface ChatWork {
   readonly adapter: Adapter;
   readonly model: string;
+  /** As the caller wrote it. */
+  readonly request: Pick<ChatRequest, 'messages'>;
   readonly prompt: Prompt;
   readonly sink: StreamSink | undefined;
 }
@@ -51,8 +55,9 @@ export class Attempt implements CallAttempt<AnsweredChat>, EventSink {
    * adapter throws at once.
    */
   make({ settings, egress, timeouts, signal }: AdapterCall): Promise<AnsweredChat> {
-    const { adapter, prompt, model, sink } = this.#chat;
-    const fail = (error: unknown): never => {
+    const { adapter, prompt, model, sink, request } = this.#chat;
+    const fail = (thrown: unknown): never => {
+      const error = withPlace(thrown, request);
       this.fail(
         signal.aborted
           ? new BlockhouseError('CANCELLED', 'The client closed the connection or aborted the request.', { mayHaveRun: true })

@@ -205,7 +205,7 @@ export class Gateway {
     this.#checkChat(request);
     const adapter = this.#registry.inBody(request.adapter, 'adapter');
     const prompt = promptFor(request, adapter);
-    return countTokens(adapter, () => this.#configuredCall(adapter, request.config, signal), request.model, prompt);
+    return countTokens(adapter, () => this.#configuredCall(adapter, request.config, signal), request, prompt);
   }
 
   /** Probes credentials or reachability without an inference. A failed probe is an answer with `ok: false` and not an error. */

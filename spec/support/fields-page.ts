@@ -9,6 +9,7 @@ import { ContextSizes } from '../../adapters/ollama/context-size.ts';
 import { buildRequest as ollama } from '../../adapters/ollama/request.ts';
 import { buildRequest as openai } from '../../adapters/openai/request.ts';
 import type { ChatContext, WireRequest } from '../../adapters/provider.ts';
+import { withPlace } from '../../core/gateway/refused-part.ts';
 import { promptFor } from '../../core/gateway/support.ts';
 import { BlockhouseError, isObject, resolveSettings } from '../../core/index.ts';
 import type { Adapter } from '../../core/ports.ts';
@@ -223,7 +224,8 @@ function sent({ adapter, stored, build }: Target, model: string, change: Change)
     const settings = resolveSettings(adapter.settings, { stored: { apiKey: 'k', region: 'us-east-1', ...stored }, env: {} });
     const { body, warnings } = build({ model, prompt, settings, stream: true });
     return { body, warnings: [...prompt.warnings, ...warnings], refusal: undefined };
-  } catch (error) {
+  } catch (thrown) {
+    const error = withPlace(thrown, request);
     if (!(error instanceof BlockhouseError) || error.code !== 'INVALID_REQUEST') throw error;
     return { body: undefined, warnings: [], refusal: error.message };
   }

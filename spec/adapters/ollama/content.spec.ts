@@ -15,9 +15,9 @@ t.test('text is joined, and images stand beside it', async (t) => {
 });
 
 t.test('what Ollama would have to fetch or read is refused', async (t) => {
-  t.throws(() => toContent([{ type: 'image', url: 'https://x' }]), { code: 'INVALID_REQUEST', message: /an image with a URL/ });
+  t.throws(() => toContent([{ type: 'image', url: 'https://x' }]), { code: 'INVALID_REQUEST', message: /has a URL/ });
   t.throws(() => toContent([{ type: 'document', mediaType: 'application/pdf', data: 'AAAA' }]), {
     code: 'INVALID_REQUEST',
-    message: /a document that is not text/,
+    message: /is not text/,
   });
 });
