@@ -42,11 +42,23 @@ function importsOf(path: string, code: string): Import[] {
   });
 }
 
-const SOURCES: readonly Source[] = FOLDERS.flatMap(sourcesBelow).map((path) => {
+function sourceOf(path: string): Source {
   const text = readFileSync(join(ROOT, path), 'utf8');
   const code = withoutComments(text);
   return { path, text, code, imports: importsOf(path, code) };
-});
+}
+
+/** The page runs in a browser: rules of its own hold for it. */
+const PAGE = 'transports/dashboard';
+const PAGE_IN_NODE = ['transports/dashboard/build.ts', 'transports/dashboard/url.ts'];
+const SOURCES: readonly Source[] = FOLDERS.flatMap(sourcesBelow)
+  .filter((path) => !path.startsWith(`${PAGE}/`))
+  .map(sourceOf);
+const PAGE_SOURCES: readonly Source[] = readdirSync(join(ROOT, PAGE), { recursive: true, encoding: 'utf8' })
+  .filter((path) => /\.tsx?$/.test(path))
+  .map((path) => join(PAGE, path))
+  .filter((path) => !PAGE_IN_NODE.includes(path))
+  .map(sourceOf);
 
 const adapterIds = readdirSync(join(ROOT, 'adapters'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && sourcesBelow(join('adapters', entry.name)).length > 0)
@@ -160,6 +172,29 @@ for (const { title, from, allows } of RULES) {
     }
   });
 }
+
+t.test('the page imports itself, types of the contract, and the packages that the build puts into its scripts', async (t) => {
+  const packages = ['preact', '@preact/signals', 'uplot', 'marked'];
+  for (const { path, imports, code } of PAGE_SOURCES) {
+    const wrong = imports.filter(({ own, target }) => (own ? !inFolder(target, PAGE) && target !== 'core/types.ts' : !packages.includes(packageName(target))));
+    t.strictSame(wrong, [], path);
+    t.notMatch(code.replace(/^import type [^;]*;$/gm, ''), /core\/types\.ts/, `${path}: types only`);
+    const missing = imports.filter(({ own, target }) => own && !existsSync(join(ROOT, target))).map(({ target }) => target);
+    t.strictSame(missing, [], path);
+  }
+  t.strictSame(
+    SOURCES.filter(({ imports }) => imports.some(({ target }) => inFolder(target, PAGE))).map(({ path }) => path),
+    [],
+    'nothing imports the page',
+  );
+});
+
+t.test('the page makes no HTML, code or style from a text', async (t) => {
+  const forbidden =
+    /\b(?:innerHTML|outerHTML|insertAdjacentHTML|srcdoc|createContextualFragment|dangerouslySetInnerHTML|DOMParser|cssText)\b|document\.write|\beval\(|new Function|setAttribute\('style'/;
+  for (const { path, code } of PAGE_SOURCES) t.notMatch(code, forbidden, path);
+  for (const { path, text } of PAGE_SOURCES) t.match(text, /^\/\/ \S.{9,}/, `${path} opens with what it is`);
+});
 
 t.test('the client of the CLI knows the route table by its types alone', async (t) => {
   for (const { path, code } of SOURCES.filter(({ path }) => CLIENT_OF_ROUTES.includes(path))) {
@@ -319,8 +354,9 @@ t.test('every spec of a source folder stands for a source file', async (t) => {
     for (const path of sourcesBelow(join('spec', folder)).filter((name) => name.endsWith('.spec.ts'))) {
       // `server.hostile.spec.ts` and `server-hostile.spec.ts` are further specs of `server.ts`.
       const name = relative('spec', path).replace(/\.spec\.ts$/, '');
-      const stands = SOURCES.some(
-        (source) => name === source.path.slice(0, -3) || (/^[.-]/.test(name.slice(source.path.length - 3)) && name.startsWith(source.path.slice(0, -3))),
+      const stands = [...SOURCES, ...PAGE_SOURCES].some(
+        (source) =>
+          name === source.path.replace(/\.tsx?$/, '') || (/^[.-]/.test(name.slice(source.path.length - 3)) && name.startsWith(source.path.slice(0, -3))),
       );
       t.ok(stands, path);
     }

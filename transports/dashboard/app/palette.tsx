@@ -1,0 +1,196 @@
+// Find or do: blocks, pages and commands by a few letters. And the list of all keys.
+import { useRef, useState } from 'preact/hooks';
+import { startBlock, stopBlock } from '../data/blocks.ts';
+import { rows } from '../data/fleet.ts';
+import { halt, setHalt } from '../data/halt.ts';
+import { signOut } from '../data/session.ts';
+import { theme } from '../data/settings.ts';
+import { newBlock } from '../pages/fleet/new-block.tsx';
+import { Keys } from '../parts/bits.tsx';
+import { Dialog, showDialog } from '../parts/dialog.tsx';
+import { Icon, type IconName } from '../parts/icon.tsx';
+import { Mark } from '../parts/mark.tsx';
+import { commands } from './keys.ts';
+import { blockPath, navigate, PAGES, pathOf } from './router.ts';
+import { HaltDialog } from './shell.tsx';
+import { PAGE_NAMES, WORDS } from './text.ts';
+import { tellFailure } from './toast.ts';
+
+interface Item {
+  readonly label: string;
+  readonly more?: string | undefined;
+  readonly state?: string;
+  readonly icon?: IconName;
+  run(): unknown;
+}
+
+const MOST_SHOWN = 12;
+let isOpen = false;
+
+/** Shows the palette. */
+export function showPalette(): void {
+  if (isOpen) return;
+  isOpen = true;
+  showDialog((close) => (
+    <Palette
+      close={() => {
+        isOpen = false;
+        close();
+      }}
+    />
+  ));
+}
+
+function Palette({ close }: { readonly close: () => void }) {
+  const [text, setText] = useState('');
+  const [at, setAt] = useState(0);
+  const list = useRef<HTMLDivElement>(null);
+  const items = found(text);
+  const run = async (item: Item | undefined): Promise<void> => {
+    if (item === undefined) return;
+    close();
+    try {
+      await item.run();
+    } catch (error) {
+      tellFailure(error);
+    }
+  };
+  const key = (event: KeyboardEvent): void => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined) {
+      event.preventDefault();
+      const next = (at + step + items.length) % Math.max(1, items.length);
+      setAt(next);
+      list.current?.children[next]?.scrollIntoView({ block: 'nearest' });
+    }
+    if (event.key === 'Enter') {
+      event.preventDefault();
+      void run(items[at]);
+    }
+  };
+  return (
+    <Dialog title={WORDS.findOrDo} close={close} bare>
+      <div class="palette">
+        <input
+          autofocus
+          type="text"
+          role="combobox"
+          aria-expanded="true"
+          aria-controls="found"
+          aria-activedescendant={items.length > 0 ? `found-${at}` : undefined}
+          aria-label={WORDS.findOrDo}
+          placeholder={WORDS.findOrDo}
+          autocomplete="off"
+          spellcheck={false}
+          value={text}
+          onKeyDown={key}
+          onInput={(event) => {
+            setText(event.currentTarget.value);
+            setAt(0);
+          }}
+        />
+        <div ref={list} id="found" role="listbox" aria-label={WORDS.findOrDo}>
+          {items.map((item, index) => (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the field above takes the keys
+            <div
+              key={`${item.label} ${item.more ?? ''}`}
+              id={`found-${index}`}
+              role="option"
+              aria-selected={index === at}
+              onClick={() => void run(item)}
+              onMouseMove={() => setAt(index)}
+            >
+              {item.state !== undefined ? <Mark state={item.state} /> : <Icon name={item.icon ?? 'chevron'} />}
+              <span>{item.label}</span>
+              <span class="t3 clip">{item.more}</span>
+            </div>
+          ))}
+          {items.length === 0 && <p class="empty">Nothing is called so.</p>}
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+/** Blocks first, then pages, then what can be done. A word that begins a name counts more than one inside it. */
+function found(text: string): readonly Item[] {
+  const words = text.toLowerCase().trim().split(/\s+/).filter(Boolean);
+  const scored = [...blockItems(words), ...PAGES.map(pageItem), ...doItems()].flatMap((item, index) => {
+    const label = item.label.toLowerCase();
+    const all = `${label} ${item.more ?? ''}`.toLowerCase();
+    if (!words.every((word) => all.includes(word))) return [];
+    const first = words[0] ?? '';
+    return [{ item, score: (label.startsWith(first) ? 0 : label.includes(first) ? 1000 : 2000) + index / 1e6 }];
+  });
+  return scored
+    .sort((one, other) => one.score - other.score)
+    .slice(0, MOST_SHOWN)
+    .map(({ item }) => item);
+}
+
+function blockItems(words: readonly string[]): Item[] {
+  const acts = words.length > 0 && ['start', 'stop'].some((verb) => verb.startsWith(words[0] ?? ''));
+  return [...rows.peek().values()].flatMap((row): Item[] => {
+    const { name, state, config } = row.peek();
+    const open: Item = { label: name, more: config.description, state, run: () => navigate(blockPath(name)) };
+    if (!acts) return [open];
+    const isAsleep = state === 'stopped' || state === 'failed';
+    return [open, { label: `${isAsleep ? WORDS.start : WORDS.stop} ${name}`, state, run: () => (isAsleep ? startBlock(name) : stopBlock(name)) }];
+  });
+}
+
+function pageItem(page: (typeof PAGES)[number]): Item {
+  return { label: PAGE_NAMES[page], icon: 'link', run: () => navigate(pathOf(page)) };
+}
+
+function doItems(): Item[] {
+  return [
+    {
+      label: WORDS.newBlock,
+      icon: 'plus',
+      run: () => {
+        navigate(pathOf('fleet'));
+        newBlock();
+      },
+    },
+    halt.peek()?.halted === true
+      ? { label: `${WORDS.release} model calls`, icon: 'play', run: () => setHalt(undefined) }
+      : { label: WORDS.halt, icon: 'block', run: () => void showDialog((close) => <HaltDialog close={close} />) },
+    { label: 'First steps', icon: 'link', run: () => navigate(pathOf('start')) },
+    themeItem('Light theme', 'light'),
+    themeItem('Dark theme', 'dark'),
+    themeItem('Theme of the system', 'system'),
+    { label: 'All keys', icon: 'key', run: showKeys },
+    { label: 'Sign out', icon: 'key', run: signOut },
+  ];
+}
+
+function themeItem(label: string, name: typeof theme.value): Item {
+  return {
+    label,
+    icon: 'settings',
+    run: () => {
+      theme.value = name;
+    },
+  };
+}
+
+/** Lists exactly the keys that work now. */
+export function showKeys(): void {
+  const seen = new Set<string>();
+  const list = commands.peek().filter(({ keys }) => !seen.has(keys) && seen.add(keys));
+  showDialog((close) => (
+    <Dialog title="Keys" close={close}>
+      <dl class="key-list">
+        {list.map(({ keys, does }) => (
+          <>
+            <dt>{does}</dt>
+            <dd class="row">
+              <Keys keys={keys} />
+            </dd>
+          </>
+        ))}
+      </dl>
+    </Dialog>
+  ));
+}

@@ -1,0 +1,2 @@
+// Words of config.
+export {};

@@ -1,0 +1,2 @@
+// Words of logs.
+export {};

@@ -1,0 +1,2 @@
+// Words of memory.
+export {};

@@ -1,0 +1,2 @@
+// Words of playground.
+export {};

@@ -1,0 +1,108 @@
+// Builds the page into dist/dashboard: bundled scripts and styles, whose names carry a hash of their content, the fonts, index.html, the licences of what
+// is bundled, and manifest.json, which lists every file that the server may serve. Two builds of the same source are equal byte for byte.
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join, relative, resolve } from 'node:path';
+import { brotliCompressSync, constants } from 'node:zlib';
+import { build, type Metafile } from 'esbuild';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const SOURCE = import.meta.dirname;
+const OUT = join(ROOT, 'dist/dashboard');
+/** Shorter files gain nothing from compression. */
+const LEAST_BROTLI_BYTES = 1024;
+const TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+  txt: 'text/plain; charset=utf-8',
+  woff2: 'font/woff2',
+};
+const COMPRESSED = ['woff2'];
+
+/** One file that the server may serve. */
+interface Asset {
+  /** Below `/ui/`. */
+  readonly path: string;
+  readonly type: string;
+  /** True if the file is there a second time as `.br`. */
+  readonly br: boolean;
+}
+
+rmSync(OUT, { recursive: true, force: true });
+mkdirSync(join(OUT, 'assets'), { recursive: true });
+const { outputFiles, metafile } = await build({
+  entryPoints: { main: join(SOURCE, 'main.tsx'), style: join(SOURCE, 'style/style.css') },
+  absWorkingDir: ROOT,
+  outdir: join(OUT, 'assets'),
+  entryNames: '[name]-[hash]',
+  chunkNames: '[name]-[hash]',
+  assetNames: '[name]-[hash]',
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  target: 'es2022',
+  minify: true,
+  metafile: true,
+  write: false,
+  legalComments: 'none',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  loader: { '.woff2': 'file' },
+  publicPath: '/ui/assets',
+});
+
+const assets: Asset[] = [];
+const names = outputFiles.map(({ path, contents }) => {
+  put(`assets/${basename(path)}`, Buffer.from(contents));
+  return basename(path);
+});
+const icon = readFileSync(join(SOURCE, 'icon.svg'));
+names.push(`icon-${createHash('sha256').update(icon).digest('hex').slice(0, 8).toUpperCase()}.svg`);
+put(`assets/${names.at(-1)}`, icon);
+put('licences.txt', Buffer.from(licencesOf(metafile)));
+put('index.html', Buffer.from(indexPage()));
+const manifest = { index: 'index.html', assets: assets.toSorted((one, other) => (one.path < other.path ? -1 : 1)) };
+writeFileSync(join(OUT, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+
+function put(path: string, bytes: Buffer): void {
+  const extension = path.split('.').at(-1) ?? '';
+  const br = bytes.length >= LEAST_BROTLI_BYTES && !COMPRESSED.includes(extension);
+  writeFileSync(join(OUT, path), bytes);
+  if (br) {
+    const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+    writeFileSync(join(OUT, `${path}.br`), brotliCompressSync(bytes, { params }));
+  }
+  assets.push({ path, type: TYPES[extension] ?? 'application/octet-stream', br });
+}
+
+function named(pattern: RegExp): string {
+  const name = names.find((each) => pattern.test(each));
+  if (name === undefined) throw new Error(`The build has no file ${pattern}.`);
+  return `/ui/assets/${name}`;
+}
+
+/** The fonts are asked for at once, and not when the styles have come. */
+function indexPage(): string {
+  const fonts = names
+    .filter((name) => name.endsWith('.woff2'))
+    .map((name) => `<link rel="preload" as="font" type="font/woff2" href="/ui/assets/${name}" crossorigin>`);
+  const values = { icon: named(/^icon-.*\.svg$/), preloads: fonts.join('\n'), style: named(/^style-.*\.css$/), script: named(/^main-.*\.js$/) };
+  return readFileSync(join(SOURCE, 'index.html'), 'utf8').replace(/\{\{(\w+)\}\}/g, (_whole, name: keyof typeof values) => values[name]);
+}
+
+/** The licence of each package of which something is in the bundle. */
+function licencesOf({ inputs }: Metafile): string {
+  const packages = new Set(Object.keys(inputs).flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []));
+  return [...packages]
+    .sort()
+    .map((name) => {
+      const folder = join(ROOT, 'node_modules', name);
+      const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { readonly version: string };
+      return `${name} ${version}\n\n${readFileSync(join(folder, 'LICENSE'), 'utf8').trim()}\n`;
+    })
+    .join(`\n${'-'.repeat(80)}\n\n`);
+}
+
+process.stdout.write(`${relative(process.cwd(), OUT)}: ${assets.length} files\n`);

@@ -1,0 +1,35 @@
+// The one clock of the page. Relative times are drawn from it, corrected by the clock of the server.
+import { signal } from '@preact/signals';
+
+/** Server time in epoch milliseconds; changes once a second while the page is visible. */
+export const now = signal(Date.now());
+
+let offsetMs = 0;
+let timer: ReturnType<typeof setInterval> | undefined;
+
+/** The server's time at this moment, in epoch milliseconds. */
+export function serverNow(): number {
+  return Date.now() + offsetMs;
+}
+
+/** Takes the `Date` header of an answer. Differences below two seconds are the way of the answer, and no wrong clock. */
+export function noteServerTime(header: string | null): void {
+  const date = Date.parse(header ?? '');
+  if (Number.isNaN(date)) return;
+  const found = date + 500 - Date.now();
+  if (Math.abs(found - offsetMs) > 2000) offsetMs = Math.abs(found) > 2000 ? found : 0;
+}
+
+/** Ticks while the page is visible. */
+export function runClock(): void {
+  const turn = (): void => {
+    clearInterval(timer);
+    if (document.hidden) return;
+    now.value = serverNow();
+    timer = setInterval(() => {
+      now.value = serverNow();
+    }, 1000);
+  };
+  document.addEventListener('visibilitychange', turn);
+  turn();
+}

@@ -1,0 +1,99 @@
+// The list of blocks, kept right by the server's feed of changes.
+//
+// never-emptied: what is shown stays until what replaces it is there; each block keeps its own signal, so that a change draws one row.
+import { computed, type Signal, signal } from '@preact/signals';
+import type { BlockEntry, BlockState } from '../../../core/types.ts';
+import { get } from './http.ts';
+import { type Frame, follow } from './socket.ts';
+
+/** A block as the list has it. */
+export type Entry = BlockEntry & {
+  readonly budget?: { readonly dailyUsd: number | null; readonly spentUsd?: number | null; readonly state: string };
+  readonly why?: string;
+  readonly activity?: readonly number[];
+};
+
+/** A block of the list; its signal changes with it. */
+export type Row = Signal<Entry>;
+
+/** The rows by name. The map is replaced when blocks come or go; a row's own signal tells of its changes. */
+export const rows = signal<ReadonlyMap<string, Row>>(new Map());
+/** False until the list is there for the first time. */
+export const isListed = signal(false);
+/** Grows with every change of any row, at most twice a second. */
+export const changes = signal(0);
+
+/** States in which a block does something. */
+const AT_WORK: ReadonlySet<BlockState> = new Set(['working', 'starting', 'stopping', 'compacting', 'backoff']);
+
+/** The group that a block belongs to in the fleet's filter. */
+export type Group = 'work' | 'needs' | 'idle' | 'asleep';
+
+/** What a block is counted as: one group for each. */
+export function groupOf({ attention, state }: Pick<BlockEntry, 'attention' | 'state'>): Group {
+  if (attention) return 'needs';
+  if (AT_WORK.has(state)) return 'work';
+  return state === 'idle' ? 'idle' : 'asleep';
+}
+
+/** How many blocks each group has. */
+export const counts = computed(() => {
+  changes.value;
+  const sums = { all: rows.value.size, work: 0, needs: 0, idle: 0, asleep: 0 };
+  for (const row of rows.value.values()) sums[groupOf(row.peek())] += 1;
+  return sums;
+});
+
+let seq: number | undefined;
+
+/** Follows the fleet until the page ends. */
+export function runFleet(): void {
+  follow({
+    begin: () => ({ type: 'subscribe', fleet: true, ...(seq !== undefined && { since: seq }) }),
+    end: () => ({ type: 'unsubscribe', fleet: true }),
+    take(frame) {
+      if (frame.type !== 'fleet') return false;
+      takeChanges(frame);
+      return true;
+    },
+  });
+}
+
+/** Reads the whole list. Rejects with an ApiError. */
+export async function readFleet(): Promise<void> {
+  const { blocks } = await get<{ readonly blocks: readonly Entry[] }>('/api/blocks');
+  const known = rows.peek();
+  rows.value = new Map(blocks.map((entry) => [entry.name, placed(known.get(entry.name), entry)]));
+  isListed.value = true;
+  changes.value += 1;
+}
+
+function placed(row: Row | undefined, entry: Entry): Row {
+  if (row === undefined) return signal(entry);
+  row.value = entry;
+  return row;
+}
+
+function takeChanges(frame: Frame): void {
+  const { reset, changed, gone } = frame as unknown as { reset: boolean; changed: readonly Entry[]; gone: readonly string[] };
+  seq = frame['seq'] as number;
+  if (reset || !isListed.peek()) {
+    void readFleet().catch(() => {
+      seq = undefined; // the next connection reads it
+    });
+    return;
+  }
+  if (changed.length + gone.length === 0) return;
+  const known = rows.peek();
+  const isNew = changed.some(({ name }) => !known.has(name));
+  const next = isNew || gone.length > 0 ? new Map(known) : known;
+  for (const entry of changed) {
+    const row = placed(known.get(entry.name), entry);
+    if (next !== known) (next as Map<string, Row>).set(entry.name, row);
+  }
+  if (next !== known) {
+    for (const name of gone) (next as Map<string, Row>).delete(name);
+    rows.value = next;
+  }
+  changes.value += 1;
+}

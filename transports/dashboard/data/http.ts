@@ -1,0 +1,117 @@
+// Requests to the own server. Every failure is an ApiError with the server's own sentence.
+//
+// no-dead-key: after a 401 the session is renewed once and the request repeated; if that fails too, the sign-in form comes and nothing is asked meanwhile.
+import { noteServerTime } from './clock.ts';
+import { renew, sessionKey, signIn } from './session.ts';
+
+/** What the server says about a request that failed; status 0 when there was no answer. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly requestId: string | undefined;
+  readonly details: readonly { readonly path: string; readonly message: string }[];
+  /** Milliseconds after which another try makes sense. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    message: string,
+    facts: {
+      readonly status: number;
+      readonly code: string;
+      readonly requestId?: string | undefined;
+      readonly details?: ApiError['details'] | undefined;
+      readonly retryAfterMs?: number | undefined;
+    },
+  ) {
+    super(message);
+    this.status = facts.status;
+    this.code = facts.code;
+    this.requestId = facts.requestId;
+    this.details = facts.details ?? [];
+    this.retryAfterMs = facts.retryAfterMs;
+  }
+}
+
+/** What a request may have. */
+export interface Options {
+  readonly body?: unknown;
+  /** Sent as it is, for imports. */
+  readonly raw?: Blob;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** An answer; `data` is undefined for a 304. */
+export interface Answer<T> {
+  readonly status: number;
+  readonly data: T;
+  readonly etag: string | undefined;
+}
+
+/** The data of `GET path`. Rejects with an ApiError. */
+export async function get<T>(path: string, options: Options = {}): Promise<T> {
+  return (await call<T>('GET', path, options)).data;
+}
+
+/** The data of `POST path`. Rejects with an ApiError. */
+export async function post<T>(path: string, body?: unknown, options: Options = {}): Promise<T> {
+  return (await call<T>('POST', path, { ...options, body })).data;
+}
+
+/** Any request. Rejects with an ApiError. */
+export async function call<T>(method: string, path: string, options: Options = {}): Promise<Answer<T>> {
+  const response = await send(method, path, options);
+  if (response.status === 304) return { status: 304, data: undefined as T, etag: response.headers.get('etag') ?? undefined };
+  const type = response.headers.get('content-type') ?? '';
+  const data: unknown = type.includes('json') ? await response.json().catch(() => undefined) : undefined;
+  if (!response.ok) throw failureOf(response, data);
+  return { status: response.status, data: data as T, etag: response.headers.get('etag') ?? undefined };
+}
+
+/** The response itself, for files and streams. Rejects with an ApiError unless it is good or a 304. */
+export async function respond(method: string, path: string, options: Options = {}): Promise<Response> {
+  const response = await send(method, path, options);
+  if (response.ok) return response;
+  throw failureOf(response, await response.json().catch(() => undefined));
+}
+
+async function send(method: string, path: string, options: Options, isSecondTry = false): Promise<Response> {
+  const key = sessionKey();
+  if (key === undefined || signIn.value === 'out') throw new ApiError('You are signed out.', { status: 401, code: 'UNAUTHORIZED' });
+  let response: Response;
+  try {
+    response = await fetch(path, {
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(options.body !== undefined && { 'content-type': 'application/json' }),
+        ...options.headers,
+      },
+      ...(options.body !== undefined && { body: JSON.stringify(options.body) }),
+      ...(options.raw !== undefined && { body: options.raw }),
+      ...(options.signal !== undefined && { signal: options.signal }),
+      credentials: 'omit',
+      cache: 'no-store',
+    });
+  } catch (error) {
+    if (options.signal?.aborted === true) throw error;
+    throw new ApiError('The server does not answer.', { status: 0, code: 'NO_ANSWER' });
+  }
+  noteServerTime(response.headers.get('date'));
+  if (response.status !== 401) return response;
+  if (!isSecondTry && (await renew())) return send(method, path, options, true); // no-dead-key
+  signIn.value = 'out';
+  return response;
+}
+
+function failureOf(response: Response, data: unknown): ApiError {
+  const { error, code, requestId, details } = (data ?? {}) as { error?: string; code?: string; requestId?: string; details?: ApiError['details'] };
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+  return new ApiError(error ?? `${response.status} ${response.statusText}`, {
+    status: response.status,
+    code: code ?? String(response.status),
+    requestId: requestId ?? response.headers.get('x-request-id') ?? undefined,
+    details,
+    retryAfterMs: Number.isNaN(seconds) ? undefined : seconds * 1000,
+  });
+}

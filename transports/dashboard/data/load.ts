@@ -1,0 +1,39 @@
+// Something that a page reads: what is there stays while it is read again, and a failure stands beside it.
+import { type Signal, signal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import { connection } from './socket.ts';
+
+/** What was read last, and how the newest try went. */
+export interface Loaded<T> {
+  readonly data: T | undefined;
+  readonly error: unknown;
+  /** Epoch milliseconds of this browser; 0 before the first answer. */
+  readonly at: number;
+}
+
+/** Reads when the component is shown, when `deps` change, when the connection comes back, and when `reload` is called. Answers that come late are dropped. */
+export function useLoad<T>(read: () => Promise<T>, deps: readonly unknown[]): { readonly state: Signal<Loaded<T>>; reload(): Promise<void> } {
+  const state = useMemo(() => signal<Loaded<T>>({ data: undefined, error: undefined, at: 0 }), []);
+  const turn = useMemo(() => ({ last: 0 }), []);
+  const reload = async (): Promise<void> => {
+    turn.last += 1;
+    const mine = turn.last;
+    try {
+      const data = await read();
+      if (mine === turn.last) state.value = { data, error: undefined, at: Date.now() };
+    } catch (error) {
+      if (mine === turn.last) state.value = { ...state.peek(), error };
+    }
+  };
+  const isLive = connection.value.state === 'live';
+  useEffect(() => {
+    if (isLive || state.peek().at === 0) void reload();
+  }, [...deps, isLive]);
+  useEffect(
+    () => () => {
+      turn.last += 1;
+    },
+    [],
+  );
+  return { state, reload };
+}

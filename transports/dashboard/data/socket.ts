@@ -1,0 +1,146 @@
+// The one WebSocket of the page, and what is followed over it.
+//
+// by-itself: a lost socket is opened again after 0.5, 1, 2, 4, 8, then every 15 s; at once when the page becomes visible, the network comes back, or somebody asks.
+// asks-anew: each topic says what it has seen last, so that the server sends only what was missed.
+// found-dead: a ping every 20 s; two without an answer close the socket.
+import { effect, signal } from '@preact/signals';
+import { ApiError, post } from './http.ts';
+import { signIn } from './session.ts';
+
+/** A frame of the server. */
+export interface Frame {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** Something that is followed. */
+export interface Topic {
+  /** The frame that begins it; made anew for each connection. */
+  begin(): object;
+  /** The frame that ends it. */
+  end(): object;
+  /** Takes a frame; false if it is another topic's. */
+  take(frame: Frame): boolean;
+}
+
+/** How the page is connected. */
+export interface Connection {
+  readonly state: 'live' | 'opening' | 'lost';
+  /** Epoch milliseconds of this browser. */
+  readonly since: number;
+  /** When the next try is made; set while it is lost. */
+  readonly nextTryAt?: number;
+}
+
+const DELAYS_MS = [500, 1000, 2000, 4000, 8000, 15_000];
+const PING_MS = 20_000;
+const PONGS_MISSED = 2;
+
+export const connection = signal<Connection>({ state: 'opening', since: Date.now() });
+
+const topics = new Set<Topic>();
+let socket: WebSocket | undefined;
+let tries = 0;
+let retry: ReturnType<typeof setTimeout> | undefined;
+let ping: ReturnType<typeof setInterval> | undefined;
+let missed = 0;
+
+/** Follows a topic until the returned function is called. */
+export function follow(topic: Topic): () => void {
+  topics.add(topic);
+  say(topic.begin());
+  return () => {
+    if (topics.delete(topic)) say(topic.end());
+  };
+}
+
+/** Begins a topic again, from what it has seen last. */
+export function followAnew(topic: Topic): void {
+  if (topics.has(topic)) say(topic.begin());
+}
+
+/** Tries at once. */
+export function tryNow(): void {
+  if (connection.value.state !== 'lost') return;
+  clearTimeout(retry);
+  void open();
+}
+
+/** Connects for as long as somebody is signed in. */
+export function runSocket(): void {
+  effect(() => {
+    if (signIn.value === 'in') {
+      tries = 0;
+      void open();
+    } else close();
+  });
+  addEventListener('online', tryNow);
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden) tryNow();
+  });
+}
+
+function say(frame: object): void {
+  if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(frame));
+}
+
+async function open(): Promise<void> {
+  close();
+  if (connection.peek().state === 'lost') connection.value = { ...connection.peek(), state: 'opening' };
+  let ticket: string;
+  try {
+    ({ ticket } = await post<{ readonly ticket: string }>('/api/session/ticket'));
+  } catch (error) {
+    lost(error instanceof ApiError ? error.retryAfterMs : undefined);
+    return;
+  }
+  const opened = new WebSocket(`${location.origin.replace(/^http/, 'ws')}/api/ws?ticket=${encodeURIComponent(ticket)}`);
+  socket = opened;
+  opened.onopen = () => {
+    tries = 0;
+    missed = 0;
+    connection.value = { state: 'live', since: Date.now() };
+    for (const topic of topics) say(topic.begin()); // asks-anew
+    ping = setInterval(beat, PING_MS);
+  };
+  opened.onmessage = ({ data }) => {
+    const frame = JSON.parse(String(data)) as Frame;
+    missed = 0;
+    for (const topic of topics) if (topic.take(frame)) return;
+  };
+  opened.onclose = () => {
+    if (socket !== opened) return;
+    close();
+    lost();
+  };
+}
+
+/** found-dead. */
+function beat(): void {
+  if (missed >= PONGS_MISSED) {
+    close();
+    lost();
+    return;
+  }
+  missed += 1;
+  say({ type: 'ping' });
+}
+
+function close(): void {
+  clearInterval(ping);
+  clearTimeout(retry);
+  const closing = socket;
+  socket = undefined;
+  closing?.close();
+}
+
+/** by-itself. */
+function lost(leastMs = 0): void {
+  if (signIn.peek() !== 'in') return;
+  const delay = DELAYS_MS[Math.min(tries, DELAYS_MS.length - 1)] ?? 15_000;
+  tries += 1;
+  const waitMs = Math.max(leastMs, delay * (0.9 + Math.random() * 0.2));
+  const { state, since } = connection.peek();
+  connection.value = { state: 'lost', since: state === 'live' ? Date.now() : since, nextTryAt: Date.now() + waitMs };
+  retry = setTimeout(() => void open(), waitMs);
+}

@@ -1,0 +1,33 @@
+// The beginning of the page.
+import { effect } from '@preact/signals';
+import { render } from 'preact';
+import { runKeys } from './app/keys.ts';
+import { runRouter } from './app/router.ts';
+import { App } from './app/shell.tsx';
+import { runClock } from './data/clock.ts';
+import { onEvent, runEvents } from './data/events.ts';
+import { readFleet, runFleet } from './data/fleet.ts';
+import { readHalt } from './data/halt.ts';
+import { begin, signIn } from './data/session.ts';
+import { runTheme } from './data/settings.ts';
+import { connection, runSocket } from './data/socket.ts';
+
+await begin(); // first: it takes the code out of the address
+runTheme();
+runRouter();
+runKeys();
+runClock();
+render(<App />, document.getElementById('app') as HTMLElement);
+runFleet();
+runEvents();
+runSocket();
+onEvent(({ name }) => {
+  if (name === 'workspace.halted') void readHalt();
+});
+effect(() => {
+  // Each time anew: the socket begins where it ended, these two begin with a reading.
+  if (signIn.value === 'in' && connection.value.state === 'live') void readHalt().catch(() => undefined);
+});
+effect(() => {
+  if (signIn.value === 'in') void readFleet().catch(() => undefined); // the list needs no socket
+});

@@ -1,0 +1,10 @@
+// Archive.
+
+/** The page. */
+export default function Archive() {
+  return (
+    <header class="top">
+      <h1>Archive</h1>
+    </header>
+  );
+}

@@ -1,0 +1,85 @@
+// A block: its head, and its six tabs.
+import type { ComponentType } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { useKeys } from '../../app/keys.ts';
+import { blockPath, navigate, pathOf, type Route, route, TABS, type Tab } from '../../app/router.ts';
+import { TAB_NAMES, WORDS } from '../../app/text.ts';
+import { archiveBlock, restartBlock } from '../../data/blocks.ts';
+import { rows } from '../../data/fleet.ts';
+import { pinned } from '../../data/settings.ts';
+import { Button } from '../../parts/bits.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { StatePill } from '../../parts/mark.tsx';
+import { Menu } from '../../parts/menu.tsx';
+import { startOrStop } from '../fleet/table.tsx';
+import { Chat } from './chat/chat.tsx';
+import { Config } from './config/config.tsx';
+import { Costs } from './costs/costs.tsx';
+import { History } from './history/history.tsx';
+import { Logs } from './logs/logs.tsx';
+import { Memory } from './memory/memory.tsx';
+
+/** What each tab gets. */
+export interface TabProps {
+  readonly name: string;
+}
+
+const PAGES: Readonly<Record<Tab, ComponentType<TabProps>>> = { chat: Chat, memory: Memory, config: Config, logs: Logs, costs: Costs, history: History };
+
+/** The page. */
+export default function Block() {
+  const here = route.value as Extract<Route, { readonly page: 'block' }>;
+  const { block: name, tab } = here;
+  const entry = rows.value.get(name)?.value;
+  const toggle = (): unknown => startOrStop(name);
+  useKeys(
+    [
+      ...TABS.map((each, index) => ({ keys: String(index + 1), does: TAB_NAMES[each], run: () => navigate(blockPath(name, each)) })),
+      { keys: 's', does: 'Start or stop', run: () => void toggle() },
+      { keys: 'w', does: WORDS.why, run: () => navigate(blockPath(name, 'history')) },
+      { keys: 'b', does: 'Budget', run: () => navigate(blockPath(name, 'costs')) },
+      { keys: 'p', does: 'Pin', run: () => pin(name) },
+    ],
+    [name],
+  );
+  useEffect(() => {
+    document.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [tab]);
+  const isAsleep = entry === undefined || entry.state === 'stopped' || entry.state === 'failed' || entry.state === 'unconfigured';
+  const Page = PAGES[tab];
+  return (
+    <>
+      <header class="top">
+        <a class="btn quiet square" href={pathOf('fleet')} aria-label="Back to the fleet">
+          <Icon name="back" />
+        </a>
+        <h1 class="clip">{name}</h1>
+        {entry !== undefined && <StatePill state={entry.state} />}
+        <span class="t2 clip grow">{entry?.config.description}</span>
+        {entry !== undefined && <Button label={isAsleep ? WORDS.start : WORDS.stop} icon={isAsleep ? 'play' : 'stop'} run={toggle} />}
+        <Button label={WORDS.restart} icon="restart" iconOnly run={() => restartBlock(name)} />
+        <Menu
+          label="More"
+          choices={[
+            { label: pinned.value.includes(name) ? 'Unpin' : 'Pin', icon: 'pin', keys: 'p', run: () => pin(name) },
+            { label: 'Archive', icon: 'archive', run: () => archiveBlock(name).then(() => navigate(pathOf('archive'))) },
+          ]}
+        />
+      </header>
+      <nav class="tabs" aria-label="Parts of the block">
+        {TABS.map((each) => (
+          <a key={each} href={blockPath(name, each)} aria-current={tab === each ? 'page' : undefined}>
+            {TAB_NAMES[each]}
+          </a>
+        ))}
+      </nav>
+      <Page name={name} />
+    </>
+  );
+}
+
+/** Pins a block in the menu, or takes it away. */
+function pin(name: string): void {
+  const list = pinned.peek();
+  pinned.value = list.includes(name) ? list.filter((each) => each !== name) : [...list, name];
+}

@@ -1,0 +1,7 @@
+// Chat of a block.
+import type { TabProps } from '../block.tsx';
+
+/** The tab. */
+export function Chat({ name }: TabProps) {
+  return <div class="page">{name}</div>;
+}

@@ -1,0 +1,7 @@
+// Config of a block.
+import type { TabProps } from '../block.tsx';
+
+/** The tab. */
+export function Config({ name }: TabProps) {
+  return <div class="page">{name}</div>;
+}

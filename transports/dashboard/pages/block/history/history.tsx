@@ -1,0 +1,7 @@
+// History of a block.
+import type { TabProps } from '../block.tsx';
+
+/** The tab. */
+export function History({ name }: TabProps) {
+  return <div class="page">{name}</div>;
+}

@@ -1,0 +1,10 @@
+// Costs.
+
+/** The page. */
+export default function Costs() {
+  return (
+    <header class="top">
+      <h1>Costs</h1>
+    </header>
+  );
+}

@@ -1,0 +1,10 @@
+// Events.
+
+/** The page. */
+export default function Events() {
+  return (
+    <header class="top">
+      <h1>Events</h1>
+    </header>
+  );
+}

@@ -1,0 +1,59 @@
+// The five figures above the list.
+import { count, usd } from '../../app/format.ts';
+import { capsText, fleetText } from '../../app/text.ts';
+import { changes, counts, rows } from '../../data/fleet.ts';
+import { Spark } from '../../parts/bits.tsx';
+
+/** Sums over all blocks. */
+export function Figures() {
+  changes.value;
+  let spent = 0;
+  let caps = 0;
+  let waiting = 0;
+  let failing = 0;
+  const activity: number[] = Array.from({ length: 24 }, () => 0);
+  for (const row of rows.value.values()) {
+    const { costs, budget, queue, failures, activity: hours } = row.peek();
+    spent += costs.today ?? 0;
+    caps += budget?.dailyUsd ?? 0;
+    waiting += queue;
+    failing += failures.count > 0 ? 1 : 0;
+    for (const [hour, answers] of (hours ?? []).entries()) activity[hour] = (activity[hour] ?? 0) + answers;
+  }
+  const { all, work } = counts.value;
+  return (
+    <dl class="stats">
+      <Figure label={fleetText.spent} note={caps > 0 ? capsText(caps) : ''} value={usd(spent)} />
+      <Figure label={fleetText.answered} value={count(activity.reduce((sum, answers) => sum + answers, 0))}>
+        <Spark values={activity} />
+      </Figure>
+      <Figure label={fleetText.waitingNow} value={count(waiting)} />
+      <Figure label={fleetText.atWork} value={count(work)} more={`of ${count(all)}`} />
+      <Figure label={fleetText.failing} value={count(failing)} />
+    </dl>
+  );
+}
+
+interface FigureProps {
+  readonly label: string;
+  readonly value: string;
+  readonly note?: string;
+  readonly more?: string;
+  readonly children?: preact.ComponentChildren;
+}
+
+function Figure({ label, value, note = '', more = '', children }: FigureProps) {
+  return (
+    <div class="stat">
+      <dt>
+        {label}
+        {note !== '' && <span class="clip">{note}</span>}
+      </dt>
+      <dd>
+        {value}
+        {more !== '' && <small>{more}</small>}
+        {children}
+      </dd>
+    </div>
+  );
+}

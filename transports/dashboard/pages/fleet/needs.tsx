@@ -1,0 +1,66 @@
+// The blocks that need a person: why, and the button of the first cure.
+
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { canCure, cure } from '../../app/cure.ts';
+import { blockPath } from '../../app/router.ts';
+import { fleetText, stateName, WORDS } from '../../app/text.ts';
+import { type Cure, readWhy } from '../../data/cures.ts';
+import { changes, rows } from '../../data/fleet.ts';
+import { Button } from '../../parts/bits.tsx';
+import { Mark } from '../../parts/mark.tsx';
+
+/** More than these are found by the filter. */
+const MOST_SHOWN = 5;
+
+const cures = signal<ReadonlyMap<string, { readonly state: string; readonly why: string; readonly first: Cure | undefined }>>(new Map());
+
+/** Nothing when no block needs anybody. */
+export function Needs() {
+  changes.value;
+  const list = [...rows.value.values()].map((row) => row.peek()).filter(({ attention }) => attention);
+  const shown = list.slice(0, MOST_SHOWN);
+  const wanted = shown.map(({ name, state, why }) => `${name} ${state} ${why ?? ''}`).join('\n');
+  useEffect(() => {
+    for (const { name, state } of shown) void load(name, state);
+  }, [wanted]);
+  if (list.length === 0) return null;
+  return (
+    <section class="need" aria-label={fleetText.needs}>
+      <h2>{fleetText.needs}</h2>
+      <ul>
+        {shown.map(({ name, state, why }) => {
+          const known = cures.value.get(name);
+          const [fact = '', ...rest] = (known?.why ?? why ?? stateName(state)).split(/(?<=[.!?]) /);
+          const first = known?.first;
+          return (
+            <li key={name}>
+              <Mark state={state} />
+              <a class="clip b" href={blockPath(name)}>
+                {name}
+              </a>
+              <span class="why">
+                <b>{fact}</b> {rest.join(' ')}
+              </span>
+              <span class="row">
+                {first !== undefined && canCure(first) && <Button label={first.label} small run={() => cure(first, name)} />}
+                <a class="btn quiet small" href={blockPath(name, 'history')}>
+                  {WORDS.why}
+                </a>
+              </span>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
+
+async function load(name: string, state: string): Promise<void> {
+  try {
+    const { why, actions } = await readWhy(name);
+    cures.value = new Map(cures.peek()).set(name, { state, why, first: actions?.[0] });
+  } catch {
+    // the list's own sentence stays; the block's page tells what is wrong
+  }
+}

@@ -1,0 +1,66 @@
+// One block of the list.
+import { count, usd } from '../../app/format.ts';
+import { blockPath } from '../../app/router.ts';
+import { fleetText } from '../../app/text.ts';
+import type { Row } from '../../data/fleet.ts';
+import { Ago, Bar, Spark } from '../../parts/bits.tsx';
+import { Mark } from '../../parts/mark.tsx';
+
+interface RowProps {
+  readonly row: Row;
+  /** Its place in the grid, counted from 1 with the heading. */
+  readonly index: number;
+  readonly isCurrent: boolean;
+  readonly isSelected: boolean;
+  toggle(name: string, isRange: boolean): void;
+  focus(): void;
+}
+
+/** Redrawn when its own block changes. */
+export function FleetRow({ row, index, isCurrent, isSelected, toggle, focus }: RowProps) {
+  const { name, state, config, queue, lastMessageAt, costs, budget, activity = [], failures } = row.value;
+  const cap = budget?.dailyUsd ?? null;
+  const tone = budget?.state === 'exceeded' ? 'bad' : budget?.state === 'warn' ? 'warn' : '';
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the keys X and Shift with the arrows select, too
+    <div
+      class={`tb tr${isCurrent ? ' cur' : ''}${isSelected ? ' sel' : ''}`}
+      role="row"
+      tabIndex={-1}
+      data-name={name}
+      aria-rowindex={index}
+      aria-selected={isSelected}
+      onClick={(event) => {
+        if (!event.shiftKey && !event.metaKey && !event.ctrlKey) return;
+        event.preventDefault();
+        toggle(name, event.shiftKey);
+      }}
+    >
+      <span role="gridcell" class="c-name clip">
+        <Mark state={state} />
+        <a class="b" href={blockPath(name)} onFocus={focus}>
+          {name}
+        </a>
+        <span class="t2 clip">{config.description}</span>
+      </span>
+      <span role="gridcell" class="c-model clip t2">
+        {config.adapter?.model ?? <span class="t3">{fleetText.noModel}</span>}
+      </span>
+      <span role="gridcell" class="c-act">
+        <Spark values={activity} tone={failures.count > 0 ? 'bad' : ''} />
+        <span class="sr">{count(activity.reduce((sum, answers) => sum + answers, 0))}</span>
+      </span>
+      <span role="gridcell" class="num end">
+        {queue === 0 ? <span class="t3">–</span> : count(queue)}
+      </span>
+      <span role="gridcell" class="num end t2 c-last">
+        <Ago at={lastMessageAt} />
+      </span>
+      <span role="gridcell" class="c-today num">
+        <span class="end">{costs.today === undefined || costs.today === null ? <span class="t3">–</span> : usd(costs.today)}</span>
+        {cap !== null && <Bar part={costs.today ?? 0} whole={cap} tone={tone} />}
+        {cap !== null && <span class="t3">{usd(cap)}</span>}
+      </span>
+    </div>
+  );
+}

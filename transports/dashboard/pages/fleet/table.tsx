@@ -1,0 +1,214 @@
+// The rows of the list. Only those in view are in the document; each is drawn by its own signal.
+//
+// calm: while the pointer rests on the rows, their order stays.
+
+import { signal } from '@preact/signals';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useKeys } from '../../app/keys.ts';
+import { blockPath, navigate, setQuery } from '../../app/router.ts';
+import { batchText, fleetText, selectedText, WORDS } from '../../app/text.ts';
+import { tell, tellFailure } from '../../app/toast.ts';
+import { archiveBlock, startBlock, stopBlock, toEach } from '../../data/blocks.ts';
+import { rows } from '../../data/fleet.ts';
+import { Button } from '../../parts/bits.tsx';
+import { FleetRow } from './row.tsx';
+import type { Sort, View } from './view.ts';
+
+/** Rows above and below the view, so that scrolling shows no gap. */
+const SPARE_ROWS = 8;
+
+const COLUMNS: readonly { readonly id: Sort | undefined; readonly label: string; readonly shape?: string }[] = [
+  { id: 'name', label: fleetText.block },
+  { id: 'model', label: fleetText.model, shape: 'c-model' },
+  { id: undefined, label: fleetText.activity, shape: 'c-act' },
+  { id: 'waiting', label: fleetText.waiting, shape: 'end' },
+  { id: 'last', label: fleetText.last, shape: 'end c-last' },
+  { id: 'today', label: fleetText.today, shape: 'c-today' },
+];
+
+/** Names that are selected. */
+const selected = signal<ReadonlySet<string>>(new Set());
+/** The name of the row that the keys move. */
+const current = signal<string | undefined>(undefined);
+
+/** The list; `names` are its blocks in their order. */
+export function FleetTable({ names: wanted, view }: { readonly names: readonly string[]; readonly view: View }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [area, setArea] = useState({ top: 0, height: 600, row: 36 });
+  const rest = useRef<{ names: readonly string[]; view: View } | undefined>(undefined);
+  const [, settle] = useState(0);
+  const names = rest.current?.view === view ? calmed(rest.current.names, wanted) : wanted;
+  useEffect(() => {
+    const element = box.current;
+    const scroller = element?.closest<HTMLElement>('.page');
+    if (element === null || scroller === null || scroller === undefined) return;
+    const measure = (): void => {
+      const row = element.querySelector('.tr')?.getBoundingClientRect().height ?? 36;
+      setArea({ top: Math.max(0, scroller.scrollTop - element.offsetTop), height: scroller.clientHeight, row: row || 36 });
+    };
+    const watcher = new ResizeObserver(measure);
+    watcher.observe(scroller);
+    scroller.addEventListener('scroll', measure, { passive: true });
+    return () => {
+      watcher.disconnect();
+      scroller.removeEventListener('scroll', measure);
+    };
+  }, []);
+  const first = Math.max(0, Math.floor(area.top / area.row) - SPARE_ROWS);
+  const last = Math.min(names.length, Math.ceil((area.top + area.height) / area.row) + SPARE_ROWS);
+  const move = (to: number): void => {
+    const index = Math.max(0, Math.min(names.length - 1, to));
+    current.value = names[index];
+    const element = box.current;
+    const scroller = element?.closest<HTMLElement>('.page');
+    if (element === null || scroller === null || scroller === undefined) return;
+    const top = element.offsetTop + index * area.row;
+    if (index === 0) scroller.scrollTop = 0;
+    else if (top < scroller.scrollTop) scroller.scrollTop = top;
+    else if (top + area.row * 2 > scroller.scrollTop + scroller.clientHeight) scroller.scrollTop = top + area.row * 2 - scroller.clientHeight;
+    requestAnimationFrame(() => element.querySelector<HTMLElement>(`[data-name="${names[index]}"] a`)?.focus({ preventScroll: true }));
+  };
+  const at = (): number => (current.peek() === undefined ? -1 : names.indexOf(current.peek() ?? ''));
+  const page = Math.max(1, Math.floor(area.height / area.row) - 1);
+  const step = (by: number) => () => move(at() + by);
+  const toggle = (name: string, isRange: boolean): void => {
+    const next = new Set(selected.peek());
+    const [from, to] = [at(), names.indexOf(name)].sort((one, other) => one - other) as [number, number];
+    if (isRange && from >= 0) for (const each of names.slice(from, to + 1)) next.add(each);
+    else if (!next.delete(name)) next.add(name);
+    selected.value = next;
+    current.value = name;
+  };
+  const onCurrent = (act: (name: string) => unknown) => () => {
+    const name = current.peek();
+    if (name !== undefined && rows.peek().has(name)) void Promise.resolve(act(name)).catch(tellFailure);
+  };
+  const extend = (by: number) => () => {
+    move(at() + by);
+    onCurrent((name) => toggle(name, false))();
+  };
+  useKeys(
+    [
+      { keys: 'j', does: 'Next block', run: step(1) },
+      { keys: 'k', does: 'Block before', run: step(-1) },
+      { keys: 'ArrowDown', does: 'Next block', run: step(1) },
+      { keys: 'ArrowUp', does: 'Block before', run: step(-1) },
+      { keys: 'PageDown', does: 'Next page', run: step(page) },
+      { keys: 'PageUp', does: 'Page before', run: step(-page) },
+      { keys: 'Home', does: 'First block', run: () => move(0) },
+      { keys: 'End', does: 'Last block', run: () => move(names.length - 1) },
+      { keys: 'x', does: 'Select', run: onCurrent((name) => toggle(name, false)) },
+      { keys: 'shift+ArrowDown', does: 'Select downwards', run: extend(1) },
+      { keys: 'shift+ArrowUp', does: 'Select upwards', run: extend(-1) },
+      { keys: 's', does: 'Start or stop', run: onCurrent(startOrStop) },
+      { keys: 'm', does: 'Message', run: onCurrent((name) => navigate(blockPath(name, 'chat', { write: '1' }))) },
+      { keys: 'w', does: WORDS.why, run: onCurrent((name) => navigate(blockPath(name, 'history'))) },
+      { keys: 'b', does: 'Budget', run: onCurrent((name) => navigate(blockPath(name, 'costs'))) },
+    ],
+    [names, area],
+  );
+  return (
+    <>
+      {selected.value.size > 0 && <Selection names={names} />}
+      <div ref={box} role="grid" aria-label="Blocks" aria-rowcount={names.length + 1} onPointerEnter={() => hold()} onPointerLeave={() => release()}>
+        <div class="tb th" role="row" aria-rowindex={1}>
+          {COLUMNS.map((column) => (
+            <Heading key={column.label} {...column} view={view} />
+          ))}
+        </div>
+        <div class="window" style={{ height: `${names.length * area.row}px` }}>
+          <div style={{ transform: `translateY(${first * area.row}px)` }}>
+            {names.slice(first, last).map((name, index) => {
+              const row = rows.value.get(name);
+              return row === undefined ? null : (
+                <FleetRow
+                  key={name}
+                  row={row}
+                  index={first + index + 2}
+                  isCurrent={current.value === name}
+                  isSelected={selected.value.has(name)}
+                  toggle={toggle}
+                  focus={() => (current.value = name)}
+                />
+              );
+            })}
+          </div>
+        </div>
+      </div>
+    </>
+  );
+
+  function hold(): void {
+    rest.current = { names, view }; // calm
+  }
+  function release(): void {
+    rest.current = undefined;
+    settle((turn) => turn + 1);
+  }
+}
+
+/** The wanted blocks in the order that they have on the screen; new ones last. */
+function calmed(shown: readonly string[], wanted: readonly string[]): readonly string[] {
+  const left = new Set(wanted);
+  const kept = shown.filter((name) => left.delete(name));
+  return left.size === 0 ? kept : [...kept, ...left];
+}
+
+function Heading({ id, label, shape = '', view }: (typeof COLUMNS)[number] & { readonly view: View }) {
+  if (id === undefined)
+    return (
+      <span role="columnheader" class={shape}>
+        {label}
+      </span>
+    );
+  const isSorted = view.sort === id;
+  const next = isSorted && !view.isDescending ? `-${id}` : id;
+  return (
+    <span role="columnheader" class={shape} aria-sort={isSorted ? (view.isDescending ? 'descending' : 'ascending') : 'none'}>
+      <button type="button" onClick={() => setQuery({ sort: next === 'name' ? undefined : next })}>
+        {label}
+        {isSorted && id !== 'name' ? (view.isDescending ? ' ↓' : ' ↑') : ''}
+      </button>
+    </span>
+  );
+}
+
+function select(names: readonly string[]): void {
+  selected.value = new Set(names);
+}
+
+/** Starts a block that is asleep, stops every other. */
+export async function startOrStop(name: string): Promise<void> {
+  const entry = rows.peek().get(name)?.peek();
+  if (entry === undefined) return;
+  if (entry.state === 'stopped' || entry.state === 'failed' || entry.state === 'unconfigured') await startBlock(name);
+  else await stopBlock(name);
+}
+
+/** What is done to all selected blocks. */
+function Selection({ names }: { readonly names: readonly string[] }) {
+  const [progress, setProgress] = useState<string>();
+  const all = [...selected.value];
+  const each = (done: string, act: (name: string) => Promise<unknown>) => async () => {
+    const failed = await toEach(all, act, (count) => setProgress(`${count} / ${all.length}`));
+    setProgress(undefined);
+    tell(batchText(done, all.length - failed.length, failed));
+    selected.value = new Set(failed.map((text) => text.split(':')[0] ?? ''));
+  };
+  return (
+    <div class="strip selection" role="group" aria-label={selectedText(all.length)}>
+      <span class="b">{selectedText(all.length)}</span>
+      {progress !== undefined && (
+        <span class="num" role="status">
+          {progress}
+        </span>
+      )}
+      <span class="grow" />
+      <Button label={fleetText.startAll} small run={each('Started', startBlock)} />
+      <Button label={fleetText.stopAll} small run={each('Stopped', stopBlock)} />
+      <Button label={fleetText.archiveAll} small run={each('Archived', archiveBlock)} />
+      {all.length < names.length && <Button label={`Select all ${names.length}`} small kind="quiet" run={() => select(names)} />}
+      <Button label={fleetText.clear} small kind="quiet" run={() => select([])} />
+    </div>
+  );
+}

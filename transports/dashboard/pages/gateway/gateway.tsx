@@ -1,0 +1,10 @@
+// Gateway.
+
+/** The page. */
+export default function Gateway() {
+  return (
+    <header class="top">
+      <h1>Gateway</h1>
+    </header>
+  );
+}

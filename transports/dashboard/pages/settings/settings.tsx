@@ -1,0 +1,10 @@
+// Settings.
+
+/** The page. */
+export default function Settings() {
+  return (
+    <header class="top">
+      <h1>Settings</h1>
+    </header>
+  );
+}

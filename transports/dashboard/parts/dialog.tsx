@@ -1,0 +1,136 @@
+// Dialogs: focus goes in, stays in, and goes back to where it was.
+
+import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { WORDS } from '../app/text/common.ts';
+import { Button } from './bits.tsx';
+
+type Drawn = () => ComponentChildren;
+const open = signal<readonly Drawn[]>([]);
+
+/** Shows a dialog above the page; call the returned function to close it. */
+export function showDialog(draw: (close: () => void) => ComponentChildren): () => void {
+  const close = (): void => {
+    open.value = open.peek().filter((each) => each !== drawn);
+  };
+  const drawn: Drawn = () => draw(close);
+  open.value = [...open.peek(), drawn];
+  return close;
+}
+
+/** The dialogs that are open. */
+export function Dialogs() {
+  return (
+    <>
+      {open.value.map((draw, index) => (
+        <Shown key={index} draw={draw} />
+      ))}
+    </>
+  );
+}
+
+function Shown({ draw }: { readonly draw: Drawn }) {
+  return <>{draw()}</>;
+}
+
+const FOCUSABLE = 'a[href], button:not(:disabled), input:not(:disabled), select:not(:disabled), textarea:not(:disabled), [tabindex]:not([tabindex="-1"])';
+
+interface DialogProps {
+  readonly title: string;
+  readonly close: () => void;
+  readonly children: ComponentChildren;
+  readonly footer?: ComponentChildren;
+  /** Draws no title bar; `title` is its name. */
+  readonly bare?: boolean;
+  readonly onSubmit?: () => unknown;
+}
+
+/** A dialog with a title; Escape closes it. */
+export function Dialog({ title, close, children, footer, bare = false, onSubmit }: DialogProps) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const before = document.activeElement as HTMLElement | null;
+    const target =
+      box.current?.querySelector<HTMLElement>('[autofocus]') ?? box.current?.querySelector<HTMLElement>('.body :is(input, select, textarea, button, a[href])');
+    (target ?? box.current)?.focus();
+    return () => {
+      if (before?.isConnected === true) before.focus();
+      else document.querySelector<HTMLElement>('main')?.focus();
+    };
+  }, []);
+  const keep = (event: KeyboardEvent): void => {
+    if (event.key === 'Escape') {
+      event.stopPropagation();
+      event.preventDefault();
+      close();
+    }
+    if (event.key !== 'Tab') return;
+    const list = [...(box.current?.querySelectorAll<HTMLElement>(FOCUSABLE) ?? [])].filter((each) => each.offsetParent !== null);
+    const edge = event.shiftKey ? list[0] : list.at(-1);
+    if (document.activeElement !== edge && document.activeElement !== box.current) return;
+    event.preventDefault();
+    (event.shiftKey ? list.at(-1) : list[0])?.focus();
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: a press beside the dialog closes it, as its button and Escape do
+    <div
+      class="veil"
+      onMouseDown={(event) => {
+        if (event.target === event.currentTarget) close();
+      }}
+    >
+      <div ref={box} class="dialog" role="dialog" aria-modal="true" aria-label={title} tabIndex={-1} onKeyDown={keep}>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            onSubmit?.();
+          }}
+        >
+          {!bare && (
+            <header>
+              <h2 class="grow">{title}</h2>
+              <Button label={WORDS.close} icon="close" iconOnly kind="quiet" run={close} />
+            </header>
+          )}
+          <div class={bare ? '' : 'body'}>{children}</div>
+          {footer !== undefined && <footer>{footer}</footer>}
+        </form>
+      </div>
+    </div>
+  );
+}
+
+interface Question {
+  readonly title: string;
+  readonly text: string;
+  /** The words of the button, with the name of the thing. */
+  readonly does: string;
+  readonly danger?: boolean;
+}
+
+/** Asks before what can't be undone. Resolves with true if it is to be done. */
+export function ask({ title, text, does, danger = false }: Question): Promise<boolean> {
+  return new Promise((resolve) => {
+    showDialog((close) => {
+      const end = (answer: boolean) => () => {
+        close();
+        resolve(answer);
+      };
+      return (
+        <Dialog
+          title={title}
+          close={end(false)}
+          footer={
+            <>
+              <Button label={WORDS.cancel} kind="quiet" run={end(false)} />
+              <Button label={does} {...(danger ? { kind: 'danger' as const } : { kind: 'primary' as const })} run={end(true)} />
+            </>
+          }
+        >
+          <p>{text}</p>
+        </Dialog>
+      );
+    });
+  });
+}

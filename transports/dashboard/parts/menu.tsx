@@ -1,0 +1,100 @@
+// A menu that opens at a button: arrows move, Escape closes, a choice closes.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { tellFailure } from '../app/toast.ts';
+import { Keys } from './bits.tsx';
+import { Icon, type IconName } from './icon.tsx';
+
+/** One choice. */
+export interface Choice {
+  readonly label: string;
+  readonly icon?: IconName;
+  readonly keys?: string;
+  readonly danger?: boolean;
+  run(): unknown;
+}
+
+/** A button with a menu of choices. */
+export function Menu({
+  label,
+  icon = 'more',
+  choices,
+  small = false,
+}: {
+  readonly label: string;
+  readonly icon?: IconName;
+  readonly choices: readonly Choice[];
+  readonly small?: boolean;
+}) {
+  const [at, setAt] = useState<{ readonly top: number; readonly right: number }>();
+  const button = useRef<HTMLButtonElement>(null);
+  const list = useRef<HTMLDivElement>(null);
+  const close = (): void => {
+    setAt(undefined);
+    button.current?.focus();
+  };
+  useEffect(() => {
+    if (at === undefined) return;
+    list.current?.querySelector('button')?.focus();
+    const away = (event: Event): void => {
+      if (!list.current?.contains(event.target as Node)) setAt(undefined);
+    };
+    addEventListener('pointerdown', away, true);
+    addEventListener('scroll', away, true);
+    return () => {
+      removeEventListener('pointerdown', away, true);
+      removeEventListener('scroll', away, true);
+    };
+  }, [at]);
+  const open = (): void => {
+    const { bottom, right } = button.current?.getBoundingClientRect() ?? { bottom: 0, right: 0 };
+    setAt({ top: Math.min(bottom + 4, innerHeight - choices.length * 34 - 16), right: Math.max(8, innerWidth - right) });
+  };
+  const move = (event: KeyboardEvent): void => {
+    if (event.key === 'Escape' || event.key === 'Tab') {
+      event.preventDefault();
+      event.stopPropagation();
+      close();
+      return;
+    }
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const items = [...(list.current?.querySelectorAll('button') ?? [])];
+    items[(items.indexOf(document.activeElement as HTMLButtonElement) + step + items.length) % items.length]?.focus();
+  };
+  const choose = async (choice: Choice): Promise<void> => {
+    close();
+    try {
+      await choice.run();
+    } catch (error) {
+      tellFailure(error);
+    }
+  };
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        class={`btn square ${small ? 'small quiet' : ''}`}
+        aria-label={label}
+        title={label}
+        aria-haspopup="menu"
+        aria-expanded={at !== undefined}
+        onClick={open}
+      >
+        <Icon name={icon} />
+      </button>
+      {at !== undefined && (
+        <div ref={list} class="menu" role="menu" tabIndex={-1} style={{ top: `${at.top}px`, right: `${at.right}px` }} onKeyDown={move}>
+          {choices.map((choice) => (
+            <button key={choice.label} type="button" role="menuitem" class={choice.danger === true ? 'danger' : ''} onClick={() => void choose(choice)}>
+              {choice.icon !== undefined && <Icon name={choice.icon} />}
+              {choice.label}
+              {choice.keys !== undefined && <Keys keys={choice.keys} />}
+            </button>
+          ))}
+        </div>
+      )}
+    </>
+  );
+}
