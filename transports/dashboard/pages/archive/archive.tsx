@@ -1,4 +1,4 @@
-// Archive.
+// Archive: what this page shows.
 
 /** The page. */
 export default function Archive() {

@@ -1,4 +1,4 @@
-// Costs.
+// Costs: what this page shows.
 
 /** The page. */
 export default function Costs() {

@@ -1,4 +1,4 @@
-// Events.
+// Events: what this page shows.
 
 /** The page. */
 export default function Events() {

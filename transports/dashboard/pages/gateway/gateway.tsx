@@ -1,4 +1,4 @@
-// Gateway.
+// Gateway: what this page shows.
 
 /** The page. */
 export default function Gateway() {

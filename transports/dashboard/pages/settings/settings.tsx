@@ -1,4 +1,4 @@
-// Settings.
+// Settings: what this page shows.
 
 /** The page. */
 export default function Settings() {
