@@ -26,6 +26,11 @@ export class Api {
     this.client = client;
   }
 
+  /** A code that signs a browser in once. */
+  sessionCode() {
+    return this.#call('POST /api/session/code', {});
+  }
+
   list() {
     return this.#call('GET /api/blocks', {});
   }

@@ -8,6 +8,8 @@ import { columns, type Style } from './output.ts';
 export interface BannerFacts {
   readonly version: string;
   readonly url: string;
+  /** A link to the page that signs in, if there is a page. */
+  readonly page?: string | undefined;
   /** The address of the second server, if there is one. */
   readonly ollamaUrl?: string | undefined;
   readonly workspace: string;
@@ -26,6 +28,13 @@ export function banner(facts: BannerFacts, style: Style): string[] {
     ...(facts.ollamaUrl === undefined ? [] : [`  and with Ollama's API alone on ${style.bold(facts.ollamaUrl)}`]),
     `  ${style.dim(`workspace ${facts.workspace}`)}`,
     '',
+    ...(facts.page === undefined
+      ? []
+      : [
+          `  ${style.bold('Dashboard')} ${facts.page}`,
+          `  ${style.dim(`The link works once, within 10 minutes; \`${facts.command} open\` makes another one.`)}`,
+          '',
+        ]),
     `  ${style.bold('Try it')} ${style.dim('in another terminal, in this folder')}`,
     '',
     ...curl(facts).map((line) => `    ${line}`),

@@ -8,6 +8,7 @@ export const COMMAND_INDEX: readonly IndexEntry[] = [
   {"module":"service","paths":[["service","uninstall"]],"category":"Server","description":"Stop the service and remove its file"},
   {"module":"service","paths":[["service","status"]],"category":"Server","description":"Say whether the service is installed and runs"},
   {"module":"service","paths":[["service"]],"description":"Run the server as a service"},
+  {"module":"open","paths":[["open"]],"category":"Server","description":"Open the dashboard in the browser"},
   {"module":"token","paths":[["token"]],"category":"Server","description":"Print the token that requests must carry"},
   {"module":"blocks","paths":[["ls"],["list"]],"category":"Blocks","description":"List the blocks"},
   {"module":"blocks","paths":[["new"],["create"]],"category":"Blocks","description":"Make a block"},

@@ -9,6 +9,7 @@ type Load = () => Promise<readonly CommandClass<BaseContext>[]>;
 export const COMMAND_MODULES = {
   serve: () => import('./commands/serve.ts').then((m) => [m.ServeCommand]),
   service: () => import('./commands/service.ts').then((m) => [m.ServiceInstallCommand, m.ServiceUninstallCommand, m.ServiceStatusCommand, m.ServiceCommand]),
+  open: () => import('./commands/open.ts').then((m) => [m.OpenCommand]),
   token: () => import('./commands/token.ts').then((m) => [m.TokenCommand]),
   blocks: () => import('./commands/blocks.ts').then((m) => [m.ListCommand, m.NewCommand, m.ShowCommand, m.WhyCommand]),
   monitor: () => import('./commands/monitor.ts').then((m) => [m.StartCommand, m.StopCommand, m.RestartCommand, m.ResetCommand]),

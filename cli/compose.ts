@@ -1,6 +1,6 @@
 // The one composition root: puts core, adapters and transports together. It loads adapters and transports only when they
 // are used, so that a command that needs neither starts fast.
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
@@ -8,6 +8,8 @@ import { BlockhouseError, type Core, createCore, type Environment, type Flags, t
 import type { HttpTransport } from '../transports/http/index.ts';
 import { CliError, EXIT_CODES, type ExitKind, exitKindOf } from './exit-codes.ts';
 
+/** What the build of the page writes. */
+const DASHBOARD = new URL('../dashboard/', import.meta.url);
 /** The first Node release line that still gets security fixes. */
 const OLDEST_MAINTAINED_NODE = 22;
 
@@ -16,6 +18,8 @@ export interface RunningServer {
   readonly url: string;
   /** The address of the second server, if there is one. */
   readonly ollamaUrl?: string;
+  /** True if it serves the dashboard, which a build may leave out. */
+  readonly hasPage: boolean;
   readonly config: ProcessConfig;
   readonly core: Core;
   readonly log: Logger;
@@ -47,10 +51,19 @@ export async function startServer(flags: Flags): Promise<RunningServer> {
   file.open();
   try {
     await inWorkspace(config, async () => core.token?.ensure(config.workspace));
-    const { allowRemote, webOrigins, requestLogLevel, maxConnections } = config;
-    const transport = createHttpTransport(core, { allowRemote, webOrigins, log, requestLogLevel, maxConnections });
+    const { allowRemote, webOrigins, publicOrigin, requestLogLevel, maxConnections } = config;
+    const hasPage = existsSync(new URL('manifest.json', DASHBOARD));
+    const transport = createHttpTransport(core, {
+      allowRemote,
+      webOrigins,
+      publicOrigin,
+      ...(hasPage && { dashboard: DASHBOARD }),
+      log,
+      requestLogLevel,
+      maxConnections,
+    });
     const bare = createBareTransport(core, { log, requestLogLevel, maxConnections });
-    const sockets = createWsTransport(core, transport.server, { allowRemote, log });
+    const sockets = createWsTransport(core, transport.server, { allowRemote, publicOrigin, log });
     const url = await transport.listen(config.port, config.host).catch((error: unknown) => {
       throw new CliError('place', listenFault(config.host, config.port, '--port or BLOCKHOUSE_PORT', error as NodeJS.ErrnoException), error);
     });
@@ -65,7 +78,7 @@ export async function startServer(flags: Flags): Promise<RunningServer> {
       await core.close();
       await file.close();
     };
-    return { url, ...(ollamaUrl !== undefined && { ollamaUrl }), config, core, log, close };
+    return { url, hasPage, ...(ollamaUrl !== undefined && { ollamaUrl }), config, core, log, close };
   } catch (error) {
     await core.close();
     await file.close();
@@ -202,9 +215,9 @@ function parseFlags(args: string[]): Flags {
     const string = { type: 'string' } as const;
     const { values } = parseArgs({
       args,
-      options: { host: string, port: string, 'ollama-port': string, workspace: string, 'allow-remote': { type: 'boolean' } },
+      options: { host: string, port: string, 'ollama-port': string, 'public-origin': string, workspace: string, 'allow-remote': { type: 'boolean' } },
     });
-    return { ...values, ollamaPort: values['ollama-port'], allowRemote: values['allow-remote'] };
+    return { ...values, ollamaPort: values['ollama-port'], publicOrigin: values['public-origin'], allowRemote: values['allow-remote'] };
   } catch (error) {
     throw new CliError('usage', (error as Error).message, error);
   }

@@ -25,6 +25,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--model': 'model',
   '--models': 'pattern',
   '--ollama-port': 'port',
+  '--public-origin': 'origin',
   '--output': 'file',
   '--port': 'port',
   '--provider': 'id',

@@ -27,6 +27,8 @@ export interface ProcessConfig {
   readonly allowedOrigins: ReadonlySet<string>;
   /** Origins of web pages that may call the gateway from a browser. */
   readonly webOrigins: ReadonlySet<string>;
+  /** The one origin under which a proxy with TLS serves the server. */
+  readonly publicOrigin?: string;
   readonly queue: QueueLimits;
   readonly timeouts: Partial<UpstreamTimeouts>;
   /** The most model calls that all monitors together make at the same time. */
@@ -45,6 +47,7 @@ export interface Flags {
   readonly host?: string | undefined;
   readonly port?: string | undefined;
   readonly ollamaPort?: string | undefined;
+  readonly publicOrigin?: string | undefined;
   readonly workspace?: string | undefined;
   readonly allowRemote?: boolean | undefined;
 }
@@ -69,6 +72,7 @@ export function resolveProcessConfig(flags: Flags, env: Environment): ProcessCon
     );
   }
   const ollamaPort = integer('--ollama-port or BLOCKHOUSE_OLLAMA_PORT', flags.ollamaPort ?? text('BLOCKHOUSE_OLLAMA_PORT'), 0, 65_535);
+  const publicOrigin = parsePublicOrigin(flags.publicOrigin ?? text('BLOCKHOUSE_PUBLIC_ORIGIN'));
   return Object.freeze({
     host,
     port: integer('--port or BLOCKHOUSE_PORT', flags.port ?? text('BLOCKHOUSE_PORT'), 0, 65_535) ?? 8420,
@@ -76,6 +80,7 @@ export function resolveProcessConfig(flags: Flags, env: Environment): ProcessCon
     workspace: workspaceFolder(flags.workspace ?? text('BLOCKHOUSE_WORKSPACE')),
     allowRemote,
     allowedOrigins: parseOrigins(text('BLOCKHOUSE_ALLOWED_ORIGINS')),
+    ...(publicOrigin !== undefined && { publicOrigin }),
     webOrigins: parseWebOrigins(text('BLOCKHOUSE_WEB_ORIGINS')),
     queue: Object.freeze({
       concurrency: integer('BLOCKHOUSE_QUEUE_CONCURRENCY', text('BLOCKHOUSE_QUEUE_CONCURRENCY'), 1, 100_000) ?? DEFAULT_QUEUE.concurrency,
@@ -120,6 +125,16 @@ function integer(name: string, text: string | undefined, low: number, high: numb
   if (!/^\d+$/.test(text) || value < low || value > high)
     throw new Error(`${name} must be a whole number from ${low} to ${high}, not ${JSON.stringify(text)}.`);
   return value;
+}
+
+/** Throws for a text that is not an origin as a browser writes it, because no request could match it. */
+function parsePublicOrigin(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (!URL.canParse(text) || !/^https?:\/\//.test(text) || new URL(text).origin !== text)
+    throw new Error(
+      `--public-origin or BLOCKHOUSE_PUBLIC_ORIGIN must be written as a browser sends it, such as https://blocks.example, not ${JSON.stringify(text)}.`,
+    );
+  return text;
 }
 
 /** `https://a.example, http://10.0.0.5:8000` → origins. Throws for an item that is not an http(s) origin. */

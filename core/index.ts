@@ -3,6 +3,7 @@
 export type { AdapterId, KnownAdapterId } from './adapter-id.ts';
 export type { StoredSettings } from './auth/credentials.ts';
 export { CredentialStore } from './auth/credentials.ts';
+export { CODE_MS, PRINTED_CODE_MS, SESSION_PREFIX, Sessions, type Timed } from './auth/sessions.ts';
 export { ApiToken, tokenPath, writeNewToken } from './auth/token.ts';
 export { unusedSettings } from './auth/unused-settings.ts';
 export type { AnswerOptions, BlockDetails, Blocks, FollowOptions, ReplyStep, StopFollowing } from './block/api.ts';
@@ -85,6 +86,7 @@ export * from './schemas/chat-entry.ts';
 export * from './schemas/embed.ts';
 export { ErrorReport } from './schemas/error.ts';
 export * from './schemas/gateway-api.ts';
+export * from './schemas/session.ts';
 export { compile, type Validator } from './schemas/validate.ts';
 export * from './schemas/workspace-api.ts';
 export * from './schemas/ws.ts';

@@ -1,6 +1,7 @@
 // Assembles the core: `createCore` serves a server, a CLI or another program.
 import { randomFillSync } from 'node:crypto';
 import { CredentialStore } from './auth/credentials.ts';
+import { Sessions } from './auth/sessions.ts';
 import { ApiToken } from './auth/token.ts';
 import type { Blocks } from './block/api.ts';
 import { type CoreBus, createBus } from './bus.ts';
@@ -77,6 +78,8 @@ export interface Core {
   check(): Promise<DoctorReport>;
   /** The bearer token of the workspace; undefined without a workspace. */
   readonly token: ApiToken | undefined;
+  /** Sessions of the page in a browser; undefined without a workspace. */
+  readonly sessions: Sessions | undefined;
   /** The stored credentials; undefined without a workspace. */
   readonly credentials: CredentialStore | undefined;
   /** The ids of all adapters. */
@@ -178,6 +181,7 @@ export function createCore(options: CoreOptions): Core {
     },
     check: () => (session?.isOpen ? session.blocks.check() : checkUnheld(workspace, gateway)),
     token,
+    sessions: token && new Sessions(token, options.clock),
     credentials,
     adapterIds: () => gateway.adapterIds(),
     adapterIdOf,

@@ -1220,6 +1220,36 @@ export interface ShownKey {
   readonly expiresAt: string | null;
 }
 
+/** The answer of POST `/api/session/code`. */
+export interface SessionCode {
+  /** A code that signs in once */
+  readonly code: string;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly expiresAt: string;
+}
+
+/** The answer of POST `/api/session`. */
+export interface SessionKey {
+  /** A session key. It is accepted wherever the token is, for 30 days */
+  readonly key: string;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly expiresAt: string;
+}
+
+/** The answer of POST `/api/session/ticket`. */
+export interface SessionTicket {
+  /** Opens one WebSocket: /api/ws?ticket= */
+  readonly ticket: string;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly expiresAt: string;
+}
+
+/** Body of POST `/api/session` without a bearer. */
+export interface SignIn {
+  /** The one-time code of `blockhouse open` */
+  readonly code: string;
+}
+
 /** Sums of the ledger by block, model or UTC day; of the gateway's ledger by key, model or UTC day. */
 export interface CostsReport {
   readonly by: 'block' | 'key' | 'model' | 'day';

@@ -7,6 +7,10 @@ import { BlockhouseError, invalidRequest, isLoopbackHost } from '../core/index.t
 export interface GuardOptions {
   /** True when the server listens beyond loopback. Clients then use host names that the server can't know, so `Host` is not compared. */
   readonly allowRemote: boolean;
+  /** The one origin under which a proxy serves this server. */
+  readonly publicOrigin?: string | undefined;
+  /** True for an address of the page, which a link on any site may lead to. */
+  readonly isPage?: boolean;
   /** The origin of another site whose page may send this request. */
   readonly webOrigin?: string | undefined;
 }
@@ -26,18 +30,25 @@ export function assertOwnHost(req: IncomingMessage, options: GuardOptions): void
   // Health checks of load balancers speak HTTP/1.0 without a Host.
   const mayLackHost = options.allowRemote && req.httpVersion === '1.0';
   if (hosts > 1 || (host === '' && !mayLackHost)) throw invalidRequest('', 'The request must have exactly one Host header.');
-  if (!options.allowRemote && !isOwnHost(host, req.socket.localPort)) {
+  const isPublicHost = options.publicOrigin !== undefined && host === new URL(options.publicOrigin).host;
+  if (!options.allowRemote && !isPublicHost && !isOwnHost(host, req.socket.localPort)) {
     throw new BlockhouseError(
       'FORBIDDEN_ORIGIN',
       `The Host header ${JSON.stringify(host.slice(0, 128))} is not a name of this server; use http://127.0.0.1:${req.socket.localPort}.`,
     );
   }
   const { origin } = req.headers;
-  if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}` && origin !== options.webOrigin) {
+  if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}` && origin !== options.webOrigin && origin !== options.publicOrigin) {
     throw new BlockhouseError('FORBIDDEN_ORIGIN', FOREIGN_PAGE);
   }
   const site = req.headers['sec-fetch-site'];
-  if (origin === undefined && (site === 'cross-site' || site === 'same-site')) throw new BlockhouseError('FORBIDDEN_ORIGIN', FOREIGN_PAGE);
+  if (origin === undefined && (site === 'cross-site' || site === 'same-site') && !(options.isPage === true && isVisit(req)))
+    throw new BlockhouseError('FORBIDDEN_ORIGIN', FOREIGN_PAGE);
+}
+
+/** True when somebody follows a link to the page: the answer is shown to them, and the other site gets nothing of it. */
+function isVisit({ method, headers }: IncomingMessage): boolean {
+  return (method === 'GET' || method === 'HEAD') && headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
 }
 
 const MAX_URL_CHARACTERS = 8 * 1024;

@@ -20,6 +20,14 @@ interface Attempts {
   readonly since: number;
 }
 
+/** What knows the secrets of a workspace's owner. */
+export type TokenHolder = Pick<Core, 'token'> & Partial<Pick<Core, 'sessions'>>;
+
+/** True for the token of the workspace, and for the key of a session that began with it. */
+export function isOwners({ token, sessions }: TokenHolder, presented: string): boolean {
+  return token?.matches(presented) === true || sessions?.accepts(presented) === true;
+}
+
 const byCore = new WeakMap<object, WrongTokens>();
 
 /** The counts of a core, which the HTTP and the WebSocket transport share. */
@@ -48,16 +56,22 @@ export class WrongTokens {
   }
 
   /** Throws UNAUTHORIZED with the text `cure` unless `token` is right, and TOO_MANY_ATTEMPTS when the address has presented too many wrong ones. */
-  assertRight(core: Pick<Core, 'token'>, req: IncomingMessage, token: string | undefined, cure: string): void {
+  assertRight(core: TokenHolder, req: IncomingMessage, token: string | undefined, cure: string): void {
     if (!this.isRight(core, req, token)) throw new BlockhouseError('UNAUTHORIZED', cure);
   }
 
   /** Whether `token` is right. Counts a wrong one, and throws TOO_MANY_ATTEMPTS from the 21st within a minute. */
-  isRight(core: Pick<Core, 'token'>, req: IncomingMessage, token: string | undefined): boolean {
+  isRight(core: TokenHolder, req: IncomingMessage, token: string | undefined): boolean {
     if (token === undefined) return false; // silence-is-free
-    if (core.token?.matches(token)) return true; // owner-always-in
+    if (isOwners(core, token)) return true; // owner-always-in
     this.#count(req.socket.remoteAddress ?? '');
     return false;
+  }
+
+  /** Counts a wrong secret of another kind. Throws UNAUTHORIZED with the text `cure`, or TOO_MANY_ATTEMPTS. */
+  refuse(req: IncomingMessage, cure: string): never {
+    this.#count(req.socket.remoteAddress ?? '');
+    throw new BlockhouseError('UNAUTHORIZED', cure);
   }
 
   #count(address: string): void {

@@ -6,6 +6,7 @@ import { BaseCommand } from '../command.ts';
 import type { RunningServer } from '../compose.ts';
 import type { ExitKind } from '../exit-codes.ts';
 import { isColored, styleFor, toJson, writeLines } from '../output.ts';
+import { pageLink } from '../page-link.ts';
 
 /** With `--json`, prints `{url, workspace, version, pid}` once the server listens. */
 export class ServeCommand extends BaseCommand {
@@ -33,16 +34,19 @@ export class ServeCommand extends BaseCommand {
   ollamaPort = Option.String('--ollama-port', {
     description: "Port of a second server on 127.0.0.1 with Ollama's API alone; default: BLOCKHOUSE_OLLAMA_PORT, or none",
   });
+  publicOrigin = Option.String('--public-origin', {
+    description: 'The https origin under which a proxy serves it; default: BLOCKHOUSE_PUBLIC_ORIGIN, or none',
+  });
   allowRemote = Option.Boolean('--allow-remote', { description: 'Allow an address that other machines can reach' });
 
   protected override async run(): Promise<ExitKind> {
     const { serveUntilSignal } = await import('../compose.ts');
-    const { host, port, ollamaPort, workspace, allowRemote } = this;
-    await serveUntilSignal({ host, port, ollamaPort, workspace, allowRemote }, (server) => this.#announce(server));
+    const { host, port, ollamaPort, publicOrigin, workspace, allowRemote } = this;
+    await serveUntilSignal({ host, port, ollamaPort, publicOrigin, workspace, allowRemote }, (server) => this.#announce(server));
     return 'ok';
   }
 
-  async #announce({ url, ollamaUrl, config, core }: RunningServer): Promise<void> {
+  async #announce({ url, ollamaUrl, hasPage, config, core }: RunningServer): Promise<void> {
     const { env } = this.context;
     if (this.json) await writeLines(this.stdout, [toJson({ url, ollamaUrl, workspace: config.workspace, version: core.version, pid: process.pid })]);
     const style = styleFor(isColored(process.stderr, env));
@@ -50,8 +54,10 @@ export class ServeCommand extends BaseCommand {
     if (!process.stderr.isTTY) return;
     const { command } = this;
     const tokenCommand = `${command} token${await workspaceFlag(config)}`;
+    const { PRINTED_CODE_MS } = await import('../../core/index.ts');
     const adapters = await core.status({ searches: false });
-    await writeLines(this.stderr, banner({ version: core.version, url, ollamaUrl, workspace: config.workspace, command, tokenCommand, adapters }, style));
+    const page = hasPage ? pageLink(new URL(config.publicOrigin ?? url), core.sessions?.newCode(PRINTED_CODE_MS).text ?? '') : undefined;
+    await writeLines(this.stderr, banner({ version: core.version, url, page, ollamaUrl, workspace: config.workspace, command, tokenCommand, adapters }, style));
   }
 }
 

@@ -3,7 +3,7 @@
 // closed-by-default: while the token can't be read or has the wrong form, every request is refused. An empty token never matches.
 // live-rotation: a new token takes effect within a second, without a restart.
 // constant-time: a comparison takes the same time wherever the first difference is.
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
 import type { CoreBus } from '../bus.ts';
 import { ensureFolder, replaceFile } from '../workspace/atomic-file.ts';
@@ -56,6 +56,12 @@ export class ApiToken {
     const given = Buffer.from(presented, 'utf8');
     // The length is not secret: all tokens have the same length.
     return given.length === token.length && timingSafeEqual(given, token); // constant-time
+  }
+
+  /** The HMAC-SHA-256 of a text under the current token, in base64url; undefined while there is none. */
+  sign(text: string): string | undefined {
+    this.#file.refresh();
+    return this.#token === undefined ? undefined : createHmac('sha256', this.#token).update(text).digest('base64url');
   }
 
   /** The current token, for printing. Throws if there is no usable token. */

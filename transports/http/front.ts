@@ -24,7 +24,7 @@ import {
 import { assertOwnHost, bearerToken, gatewayTokens, inboundRequestId, targetPath } from '../guard.ts';
 import { STDERR_LOG, type TransportLog } from '../log.ts';
 import { answerRaw, COMMON_HEADERS, openAnswer } from '../raw-answer.ts';
-import { TOKEN_HINT, wrongTokensOf } from '../wrong-tokens.ts';
+import { isOwners, TOKEN_HINT, wrongTokensOf } from '../wrong-tokens.ts';
 import { WS_PATH, WS_TOKEN_HINT, wsToken } from '../ws-path.ts';
 import { OpenAnswers } from './connection.ts';
 import { Faults } from './faults.ts';
@@ -35,12 +35,17 @@ import { recordRequest } from './request-log.ts';
 import type { Route, ServerContext } from './route.ts';
 import { Router } from './router.ts';
 import { DEFAULT_SSE_TIMING, type SseTiming } from './sse.ts';
+import { isPagePath, Page } from './static.ts';
 import { namedOrigins, preflight, readableBy, webOrigin } from './web-origins.ts';
 
 /** The options for requests; each has a default. */
 export interface FrontOptions {
   /** Your own routes beside those of the server. */
   readonly mounts?: readonly Mount[];
+  /** The folder of the built page, such as `blockhouse/dashboard` exports. Without it, there is no page. */
+  readonly dashboard?: URL | undefined;
+  /** The one origin under which a proxy with TLS serves this server: `https://blocks.example`. */
+  readonly publicOrigin?: string | undefined;
   /** Set it when the server listens beyond loopback. */
   readonly allowRemote?: boolean;
   /** Origins of web pages that may call `/v1/*` from a browser, as a browser writes them: `https://app.example`. The default is none. */
@@ -71,6 +76,8 @@ export class Front {
   readonly #log: TransportLog;
   readonly #mounts: readonly Mount[];
   readonly #allowRemote: boolean;
+  readonly #publicOrigin: string | undefined;
+  readonly #page: Page | undefined;
   readonly #webOrigins: ReadonlySet<string>;
   readonly #router: Router<Route>;
   readonly #faults: Faults;
@@ -90,6 +97,8 @@ export class Front {
     this.#requestLogLevel = options.requestLogLevel ?? 'debug';
     this.#mounts = options.mounts ?? [];
     this.#allowRemote = options.allowRemote ?? false;
+    this.#publicOrigin = options.publicOrigin;
+    this.#page = options.dashboard && new Page(options.dashboard);
     this.#webOrigins = namedOrigins(options.webOrigins);
     this.#context = {
       routes,
@@ -179,6 +188,8 @@ export class Front {
 
   async #answer(req: IncomingMessage, res: ServerResponse, requestId: string, signal: AbortSignal): Promise<Reply> {
     const path = targetPath(req);
+    const page = this.#page?.answer(req, path);
+    if (page !== undefined) return page;
     const mount = this.#mounts.length === 0 ? undefined : findMount(this.#mounts, path);
     if (mount !== undefined) return this.#mounted(mount, req, res, requestId);
     const found = this.#router.find(req.method ?? '', path);
@@ -232,7 +243,12 @@ export class Front {
   /** Closes the connection of a request that names a wrong host, or none: its next request would have the same fault. */
   #assertOwnHost(req: IncomingMessage, res: ServerResponse, webOrigin: string | undefined): void {
     try {
-      assertOwnHost(req, { allowRemote: this.#allowRemote, webOrigin });
+      assertOwnHost(req, {
+        allowRemote: this.#allowRemote,
+        publicOrigin: this.#publicOrigin,
+        webOrigin,
+        isPage: this.#page !== undefined && isPagePath(req.url?.split('?')[0] ?? ''),
+      });
     } catch (error) {
       res.setHeader('connection', 'close');
       throw error;
@@ -259,7 +275,7 @@ export class Front {
         continue;
       }
       if (key === undefined) {
-        if (this.#core.token?.matches(token)) return undefined;
+        if (isOwners(this.#core, token)) return undefined;
         continue;
       }
       if (isGateway) return key;

@@ -1,6 +1,7 @@
 // Route groups that a host program adds under a prefix. Pure: no I/O.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ROUTES } from './routes.ts';
+import { PAGE_PATH } from './static.ts';
 
 /** A group of routes of the host program. */
 export interface Mount {
@@ -17,11 +18,12 @@ const RESERVED = [...new Set(ROUTES.map(({ path }) => `/${path.split('/')[1]}`))
 const PREFIX = /^(\/[A-Za-z0-9._~-]+)+$/;
 
 /** Throws an Error for a prefix that is malformed, used twice, or shadows the server's own routes. */
-export function checkMounts(mounts: readonly Mount[]): void {
+export function checkMounts(mounts: readonly Mount[], hasPage = false): void {
+  const reserved = hasPage ? [...RESERVED, PAGE_PATH] : RESERVED;
   const seen = new Set<string>();
   for (const { prefix } of mounts) {
     if (!PREFIX.test(prefix) || /\/\.\.?(\/|$)/.test(prefix)) throw new Error(`The mount prefix ${JSON.stringify(prefix)} must look like /name.`);
-    if (RESERVED.some((own) => prefix === own || prefix.startsWith(`${own}/`)))
+    if (reserved.some((own) => prefix === own || prefix.startsWith(`${own}/`)))
       throw new Error(`The mount prefix ${prefix} would shadow the server's own routes; choose another one.`);
     if (seen.has(prefix)) throw new Error(`The mount prefix ${prefix} is used twice; give each mount its own.`);
     seen.add(prefix);

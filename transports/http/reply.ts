@@ -91,9 +91,16 @@ export function asWritten(content: string | Uint8Array): string | Uint8Array {
 
 const FIXED_HEADERS = [...Object.entries(COMMON_HEADERS).flat(), 'cache-control', 'no-store'];
 
+/** The headers of every answer, but for those that this one has itself. */
+function fixedBeside(further: Readonly<Record<string, string>>): string[] {
+  return Object.entries({ ...COMMON_HEADERS, 'cache-control': 'no-store' })
+    .filter(([name]) => further[name] === undefined)
+    .flat();
+}
+
 /** Names and values in turn: the form that Node accepts without copying. */
 function headersOf(body: Written | undefined, further: JsonReply['headers'], requestId: string): string[] {
-  const list = [...FIXED_HEADERS];
+  const list = further?.['content-security-policy'] === undefined && further?.['cache-control'] === undefined ? [...FIXED_HEADERS] : fixedBeside(further);
   if (further?.['x-request-id'] === undefined) list.push('x-request-id', requestId);
   if (body !== undefined) list.push('content-type', body.type, 'content-length', String(Buffer.byteLength(body.content)));
   if (further !== undefined) for (const name in further) list.push(name, further[name] ?? '');

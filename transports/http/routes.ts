@@ -7,9 +7,19 @@ import { CLIENT_ROUTES } from './routes/clients.ts';
 import { COMPATIBLE_ROUTES } from './routes/compatible-all.ts';
 import { GATEWAY_ROUTES } from './routes/gateway.ts';
 import { SERVER_ROUTES } from './routes/server.ts';
+import { SESSION_ROUTES } from './routes/session.ts';
 import { WORKSPACE_ROUTES } from './routes/workspace.ts';
 
-const TABLE = { ...GATEWAY_ROUTES, ...SERVER_ROUTES, ...BLOCK_ROUTES, ...CHAT_ROUTES, ...WORKSPACE_ROUTES, ...CLIENT_ROUTES, ...COMPATIBLE_ROUTES };
+const TABLE = {
+  ...GATEWAY_ROUTES,
+  ...SERVER_ROUTES,
+  ...SESSION_ROUTES,
+  ...BLOCK_ROUTES,
+  ...CHAT_ROUTES,
+  ...WORKSPACE_ROUTES,
+  ...CLIENT_ROUTES,
+  ...COMPATIBLE_ROUTES,
+};
 
 /** Each route by `METHOD /path`, with the types of its handler. */
 export type RouteTable = typeof TABLE;

@@ -43,13 +43,13 @@ export function createHttpTransport(core: Core, options: HttpTransportOptions = 
  * Creates a server of nothing but Ollama's API, whose paths have no prefix there: for clients that take a host and a port and no path. Throws when the
  * core has no workspace.
  */
-export function createBareTransport(core: Core, options: Omit<HttpTransportOptions, 'mounts'> = {}): HttpTransport {
+export function createBareTransport(core: Core, options: Omit<HttpTransportOptions, 'mounts' | 'dashboard'> = {}): HttpTransport {
   return transportOf(core, options, BARE_ROUTES);
 }
 
 function transportOf(core: Core, options: HttpTransportOptions, routes: readonly Route[]): HttpTransport {
   if (core.token === undefined) throw new Error('A server needs a workspace: createCore({ workspace, … }).');
-  checkMounts(options.mounts ?? []);
+  checkMounts(options.mounts ?? [], options.dashboard !== undefined);
   const front = new Front(core, options, { routes, hasWebSocket: () => server.listenerCount('upgrade') > 0 });
   const server = createServer(
     {

@@ -16,6 +16,8 @@ export { DEFAULT_LIMITS, type WsLimits } from './limits.ts';
 export interface WsTransportOptions {
   /** Set it when the server listens beyond loopback. */
   readonly allowRemote?: boolean;
+  /** The one origin under which a proxy with TLS serves this server. */
+  readonly publicOrigin?: string | undefined;
   /** Without a log, failures go to stderr. */
   readonly log?: TransportLog;
   /** Limits other than `DEFAULT_LIMITS`. */
@@ -36,10 +38,19 @@ export interface WsTransport {
 /** Serves WebSockets at `/api/ws` on this server. Throws when the core has no workspace, because there is no token to check then. */
 export function createWsTransport(core: Core, server: Server, options: WsTransportOptions = {}): WsTransport {
   if (core.token === undefined) throw new Error('A server needs a workspace: createCore({ workspace, … }).');
-  const { allowRemote = false, log = STDERR_LOG } = options;
+  const { allowRemote = false, publicOrigin, log = STDERR_LOG } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const hub = new Hub({ core, clock: realClock, limits, log });
-  const door = new Door({ core, server, allowRemote, limits, log, count: () => hub.size, onSocket: (socket, requestId) => hub.add(socket, requestId) });
+  const door = new Door({
+    core,
+    server,
+    allowRemote,
+    publicOrigin,
+    limits,
+    log,
+    count: () => hub.size,
+    onSocket: (socket, requestId) => hub.add(socket, requestId),
+  });
   return {
     connections: () => hub.size,
     async close(code = CLOSE.goingAway) {

@@ -16,7 +16,7 @@ import { assertOwnHost, inboundRequestId, targetPath } from '../guard.ts';
 import type { TransportLog } from '../log.ts';
 import { answerRaw, openAnswer } from '../raw-answer.ts';
 import { isRepeated, wrongTokensOf } from '../wrong-tokens.ts';
-import { HTTP_ONLY_PATHS, WS_PATH, WS_TOKEN_HINT, wsToken } from '../ws-path.ts';
+import { HTTP_ONLY_PATHS, WS_PATH, WS_TICKET_HINT, WS_TOKEN_HINT, wsTicket, wsToken } from '../ws-path.ts';
 import { withoutUpgrade } from './hand-back.ts';
 import { MAX_MESSAGE_BYTES, MAX_MESSAGE_PIECES, type WsLimits } from './limits.ts';
 
@@ -25,9 +25,10 @@ const load = createRequire(import.meta.url);
 
 /** What the handling of upgrades works with. */
 export interface DoorContext {
-  readonly core: Pick<Core, 'token' | 'newRequestId'>;
+  readonly core: Pick<Core, 'token' | 'newRequestId'> & Partial<Pick<Core, 'sessions'>>;
   readonly server: Server;
   readonly allowRemote: boolean;
+  readonly publicOrigin?: string | undefined;
   readonly limits: Pick<WsLimits, 'maxSockets' | 'closeMs'>;
   readonly log: TransportLog;
   /** Sockets that are open now. */
@@ -89,12 +90,14 @@ export class Door {
 
   /** checked-in-order. */
   #assertWelcome(req: IncomingMessage): void {
-    const { core, allowRemote, limits, count } = this.#context;
-    assertOwnHost(req, { allowRemote });
+    const { core, allowRemote, publicOrigin, limits, count } = this.#context;
+    assertOwnHost(req, { allowRemote, publicOrigin });
     const path = targetPath(req);
     if (HTTP_ONLY_PATHS.has(path)) throw new BlockhouseError('HTTP_ONLY', `${path} has no WebSocket; send the request over HTTP.`);
     if (path !== WS_PATH) throw new BlockhouseError('NOT_FOUND', `There is no WebSocket at ${path.slice(0, 200)}; connect to ${WS_PATH}.`);
-    wrongTokensOf(core).assertRight(core, req, wsToken(req), WS_TOKEN_HINT);
+    const ticket = wsTicket(req);
+    if (ticket === undefined) wrongTokensOf(core).assertRight(core, req, wsToken(req), WS_TOKEN_HINT);
+    else if (core.sessions?.redeem(ticket) !== true) wrongTokensOf(core).refuse(req, WS_TICKET_HINT);
     assertHandshake(req);
     if (this.#closing) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
     if (count() >= limits.maxSockets)

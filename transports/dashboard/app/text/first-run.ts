@@ -1,2 +1,23 @@
-// Words of first run.
-export {};
+// Words of the first steps.
+export const firstRunText = {
+  title: 'First steps',
+  nothing: 'Blockhouse runs. Nothing can answer yet.',
+  ready: 'Blockhouse runs.',
+  lead: 'A block needs one provider. A local model needs no key; a hosted one needs a key, which goes into one file on this machine and to that provider, nowhere else.',
+  version: 'Version',
+  address: 'Address',
+  keys: 'Keys',
+  keysIn: 'auth.json, mode 0600',
+  signedIn: 'The server runs, and you are signed in',
+  signedInMore: 'In this browser for 30 days, or until the token is replaced.',
+  provider: 'Give it one provider',
+  providerDone: 'A provider is ready',
+  block: 'Make a first block',
+  blockMore: 'A name, a model, one sentence about what it is for.',
+  blockDone: 'There is a block',
+  message: 'Say something to it',
+  messageMore: 'The answer appears as it is written, and stays on disk.',
+  messageDone: 'A block has answered',
+  open: 'Open it',
+  fleet: 'Go to the fleet',
+} as const;

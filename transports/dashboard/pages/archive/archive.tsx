@@ -1,10 +1,213 @@
-// Archive: what this page shows.
+// Blocks that were put away: restore them, delete them for good, and import the file of an exported one.
+import { useState } from 'preact/hooks';
+import type { ArchiveInfo, ArchiveList } from '../../../../core/types.ts';
+import { bytes, count, NONE, usd } from '../../app/format.ts';
+import { blockPath, navigate } from '../../app/router.ts';
+import { archiveText, importedText, removedText, removeText, removeTitle, restoredText, WORDS } from '../../app/text.ts';
+import { tell } from '../../app/toast.ts';
+import { call, get, post } from '../../data/http.ts';
+import { useLoad } from '../../data/load.ts';
+import { Ago, Button, Empty, Field, Problem } from '../../parts/bits.tsx';
+import { Dialog, showDialog } from '../../parts/dialog.tsx';
+import { Menu } from '../../parts/menu.tsx';
 
 /** The page. */
 export default function Archive() {
+  const { state, reload } = useLoad(() => get<ArchiveList>('/api/archive'), []);
+  const [isOver, setOver] = useState(false);
+  const [failure, setFailure] = useState<unknown>();
+  const { data, error } = state.value;
+  const take = async (file: File | undefined): Promise<void> => {
+    if (file === undefined) return;
+    setFailure(undefined);
+    try {
+      const { data: answer } = await call<{ readonly name: string }>('POST', '/api/import', { raw: file, headers: { 'content-type': 'application/gzip' } });
+      tell(importedText(answer.name), { label: 'Open', run: () => navigate(blockPath(answer.name)) });
+    } catch (fault) {
+      setFailure(fault);
+    }
+  };
   return (
-    <header class="top">
-      <h1>Archive</h1>
-    </header>
+    <>
+      <header class="top">
+        <h1>{archiveText.title}</h1>
+        <span class="grow" />
+        <label class="btn">
+          {archiveText.import}
+          <input
+            class="sr"
+            type="file"
+            accept=".gz,.tgz,application/gzip"
+            onChange={(event) => {
+              void take(event.currentTarget.files?.[0]);
+              event.currentTarget.value = '';
+            }}
+          />
+        </label>
+      </header>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the button above does the same */}
+      <div
+        class={`page${isOver ? ' over' : ''}`}
+        onDragOver={(event) => {
+          event.preventDefault();
+          setOver(true);
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={(event) => {
+          event.preventDefault();
+          setOver(false);
+          void take(event.dataTransfer?.files[0]);
+        }}
+      >
+        {[error, failure].map((each) => each !== undefined && <Problem key={String(each)} error={each} />)}
+        {isOver && <p class="strip">{archiveText.drop}</p>}
+        {data === undefined ? null : data.archives.length === 0 ? <Empty text={archiveText.none} /> : <Rows list={data.archives} reload={reload} />}
+      </div>
+    </>
+  );
+}
+
+function Rows({ list, reload }: { readonly list: readonly ArchiveInfo[]; reload(): Promise<void> }) {
+  return (
+    <table class="rows archive">
+      <thead>
+        <tr>
+          <th scope="col">{archiveText.name}</th>
+          <th scope="col">{archiveText.when}</th>
+          <th scope="col" class="end wide">
+            {archiveText.size}
+          </th>
+          <th scope="col" class="end wide">
+            {archiveText.calls}
+          </th>
+          <th scope="col" class="end wide">
+            {archiveText.cost}
+          </th>
+          <th scope="col">
+            <span class="sr">What can be done</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {list.map((info) => (
+          <tr key={info.archiveName}>
+            <td>
+              <b class="b">{info.originalName}</b> <span class="t2 wide">{info.description}</span>
+            </td>
+            <td class="t2 num">
+              <Ago at={info.archivedAt} />
+            </td>
+            <td class="end num wide">{info.sizeBytes === undefined ? NONE : bytes(info.sizeBytes)}</td>
+            <td class="end num wide">{info.totals?.calls === undefined ? NONE : count(info.totals.calls)}</td>
+            <td class="end num wide">{usd(info.totals?.totalCost)}</td>
+            <td class="end">
+              <span class="row">
+                <span class="grow" />
+                <Button label={archiveText.restore} small run={() => restore(info, undefined, reload)} />
+                <Menu
+                  label={`More about ${info.originalName}`}
+                  small
+                  choices={[
+                    { label: archiveText.restoreAs, icon: 'edit', run: () => showDialog((close) => <RestoreAs info={info} close={close} reload={reload} />) },
+                    {
+                      label: archiveText.remove,
+                      icon: 'trash',
+                      danger: true,
+                      run: () => showDialog((close) => <Remove info={info} close={close} reload={reload} />),
+                    },
+                  ]}
+                />
+              </span>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+async function restore(info: ArchiveInfo, name: string | undefined, reload: () => Promise<void>): Promise<void> {
+  const { name: given } = await post<{ readonly name: string }>(path(info, '/restore'), name === undefined ? {} : { name });
+  tell(restoredText(given), { label: 'Open', run: () => navigate(blockPath(given)) });
+  await reload();
+}
+
+function path({ archiveName }: ArchiveInfo, below = ''): string {
+  return `/api/archive/${encodeURIComponent(archiveName)}${below}`;
+}
+
+interface AboutProps {
+  readonly info: ArchiveInfo;
+  readonly close: () => void;
+  reload(): Promise<void>;
+}
+
+function RestoreAs({ info, close, reload }: AboutProps) {
+  const [name, setName] = useState(info.originalName);
+  const [failure, setFailure] = useState<unknown>();
+  const submit = async (): Promise<void> => {
+    try {
+      await restore(info, name, reload);
+      close();
+    } catch (error) {
+      setFailure(error);
+    }
+  };
+  return (
+    <Dialog
+      title={`${archiveText.restore} ${info.originalName}`}
+      close={close}
+      onSubmit={() => void submit()}
+      footer={
+        <>
+          <Button label={WORDS.cancel} kind="quiet" run={close} />
+          <Button label={`${archiveText.restore} as ${name}`} kind="primary" submit />
+        </>
+      }
+    >
+      {failure !== undefined && <Problem error={failure} />}
+      <Field label={archiveText.newName}>
+        {(props) => (
+          <input {...props} class="input" value={name} autocomplete="off" spellcheck={false} onInput={(event) => setName(event.currentTarget.value)} />
+        )}
+      </Field>
+    </Dialog>
+  );
+}
+
+function Remove({ info, close, reload }: AboutProps) {
+  const [typed, setTyped] = useState('');
+  const [failure, setFailure] = useState<unknown>();
+  const submit = async (): Promise<void> => {
+    if (typed !== info.originalName) return;
+    try {
+      await call('DELETE', path(info));
+      tell(removedText(info.originalName));
+      close();
+      await reload();
+    } catch (error) {
+      setFailure(error);
+    }
+  };
+  return (
+    <Dialog
+      title={removeTitle(info.originalName)}
+      close={close}
+      onSubmit={() => void submit()}
+      footer={
+        <>
+          <Button label={WORDS.cancel} kind="quiet" run={close} />
+          <Button label={`Delete ${info.originalName}`} kind="danger" disabled={typed !== info.originalName} submit />
+        </>
+      }
+    >
+      <p>{removeText(info.originalName)}</p>
+      {failure !== undefined && <Problem error={failure} />}
+      <Field label={archiveText.typeName}>
+        {(props) => (
+          <input {...props} class="input" value={typed} autocomplete="off" spellcheck={false} onInput={(event) => setTyped(event.currentTarget.value)} />
+        )}
+      </Field>
+    </Dialog>
   );
 }

@@ -1,10 +1,113 @@
-// Events: what this page shows.
+// What happens in the workspace, as it happens.
+import { useComputed, useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import { clockSeconds, fullTime } from '../../app/format.ts';
+import { useKeys } from '../../app/keys.ts';
+import { blockPath, route, setQuery } from '../../app/router.ts';
+import { eventsText, missedText, newText } from '../../app/text.ts';
+import { events, type Happened } from '../../data/events.ts';
+import { rows } from '../../data/fleet.ts';
+import { Button, Empty, Keys } from '../../parts/bits.tsx';
+import { detailsOf, matches, subjectOf } from './describe.ts';
+
+/** Rows in the document; older ones are found by the filter. */
+const MOST_SHOWN = 300;
 
 /** The page. */
 export default function Events() {
+  const held = useSignal<readonly Happened[] | undefined>(undefined);
+  const field = useRef<HTMLInputElement>(null);
+  const text = useComputed(() => route.value.query.get('find') ?? '');
+  const shown = useComputed(() => {
+    const list = held.value ?? events.value;
+    return (text.value === '' ? list : list.filter((event) => matches(event, text.value))).slice(0, MOST_SHOWN);
+  });
+  const isNew = useComputed(() => (held.value === undefined ? 0 : events.value.filter(({ seq }) => seq > (held.value?.[0]?.seq ?? -1)).length));
+  useKeys([{ keys: '/', does: eventsText.filter, run: () => field.current?.focus() }]);
+  const isHeld = held.value !== undefined;
   return (
-    <header class="top">
-      <h1>Events</h1>
-    </header>
+    <>
+      <header class="top">
+        <h1>{eventsText.title}</h1>
+        <span class="t3 sm">{eventsText.kept}</span>
+        <span class="grow" />
+        <label class="filter">
+          <span class="sr">{eventsText.filter}</span>
+          <input
+            ref={field}
+            class="input"
+            type="search"
+            value={text.value}
+            placeholder={eventsText.filterHint}
+            onInput={(event) => setQuery({ find: event.currentTarget.value })}
+          />
+          <Keys keys="/" />
+        </label>
+        <Button
+          label={isHeld ? (isNew.value > 0 ? `${eventsText.go} (${newText(isNew.value)})` : eventsText.go) : eventsText.pause}
+          icon={isHeld ? 'play' : 'stop'}
+          run={() => {
+            held.value = isHeld ? undefined : events.value;
+          }}
+        />
+      </header>
+      <div class="page">
+        {shown.value.length === 0 ? (
+          <Empty text={text.value === '' ? eventsText.none : eventsText.noneFound} />
+        ) : (
+          <table class="rows events">
+            <thead>
+              <tr>
+                <th scope="col">{eventsText.at}</th>
+                <th scope="col">{eventsText.name}</th>
+                <th scope="col">{eventsText.about}</th>
+                <th scope="col">{eventsText.details}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {shown.value.map((event) => (
+                <EventRow key={`${event.seq} ${event.name}`} event={event} />
+              ))}
+            </tbody>
+          </table>
+        )}
+      </div>
+    </>
+  );
+}
+
+function EventRow({ event }: { readonly event: Happened }) {
+  const time = (
+    <td class="num t3">
+      <time dateTime={event.at} title={fullTime(event.at)}>
+        {clockSeconds(event.at)}
+      </time>
+    </td>
+  );
+  if (event.missed !== undefined)
+    return (
+      <tr>
+        {time}
+        <td colSpan={3} class="warn">
+          {missedText(event.missed)}
+        </td>
+      </tr>
+    );
+  const { block, other } = subjectOf(event);
+  return (
+    <tr>
+      {time}
+      <td class="num">{event.name}</td>
+      <td class="b">
+        {block !== undefined && rows.value.has(block) ? (
+          <a class="link" href={blockPath(block)}>
+            {block}
+          </a>
+        ) : (
+          (block ?? other)
+        )}
+      </td>
+      <td class="t2 break">{detailsOf(event)}</td>
+    </tr>
   );
 }

@@ -1,10 +1,110 @@
-// First steps.
+// First steps: each is done when the fact is true, not when a button was pressed.
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { ServerHealth } from '../../../../core/types.ts';
+import { blockPath, pathOf } from '../../app/router.ts';
+import { firstRunText, WORDS } from '../../app/text.ts';
+import { readProviders } from '../../data/credentials.ts';
+import { changes, rows } from '../../data/fleet.ts';
+import { get } from '../../data/http.ts';
+import { useLoad } from '../../data/load.ts';
+import { Button, Problem } from '../../parts/bits.tsx';
+import { Icon, Logo } from '../../parts/icon.tsx';
+import { Providers } from '../../parts/providers.tsx';
+import { newBlock } from '../fleet/new-block.tsx';
+
+/** An Ollama that is started meanwhile is noticed after this time. */
+const LOOK_EVERY_MS = 3000;
 
 /** The page. */
 export default function FirstRun() {
+  const providers = useLoad(readProviders, []);
+  const health = useLoad(() => get<ServerHealth>('/api/health'), []);
+  const { data, error } = providers.state.value;
+  const hasProvider = data?.some(({ ready }) => ready) ?? false;
+  useEffect(() => {
+    if (hasProvider) return;
+    const timer = setInterval(() => {
+      if (!document.hidden) void providers.reload();
+    }, LOOK_EVERY_MS);
+    return () => clearInterval(timer);
+  }, [hasProvider]);
+  changes.value;
+  const blocks = [...rows.value.values()].map((row) => row.peek());
+  const answered = blocks.find(({ costs, activity }) => costs.calls > 0 || (activity ?? []).some((answers) => answers > 0));
+  const steps = [true, hasProvider, blocks.length > 0, answered !== undefined];
+  const now = steps.indexOf(false);
   return (
-    <header class="top">
-      <h1>First steps</h1>
-    </header>
+    <div class="page">
+      <div class="first">
+        <section>
+          <Logo size={26} />
+          <h1>{hasProvider ? firstRunText.ready : firstRunText.nothing}</h1>
+          <p class="lead t2">{firstRunText.lead}</p>
+          <dl class="kv">
+            <dt>{firstRunText.version}</dt>
+            <dd class="num">{health.state.value.data?.version}</dd>
+            <dt>{firstRunText.address}</dt>
+            <dd class="num">{location.host}</dd>
+            <dt>{firstRunText.keys}</dt>
+            <dd>{firstRunText.keysIn}</dd>
+          </dl>
+        </section>
+        <ol class="steps">
+          <Step number={1} now={now} isDone title={firstRunText.signedIn}>
+            <p class="t2">{firstRunText.signedInMore}</p>
+          </Step>
+          <Step number={2} now={now} isDone={hasProvider} title={hasProvider ? firstRunText.providerDone : firstRunText.provider}>
+            {error !== undefined && <Problem error={error} />}
+            {data !== undefined && <Providers list={data} reload={providers.reload} />}
+          </Step>
+          <Step number={3} now={now} isDone={blocks.length > 0} title={blocks.length > 0 ? firstRunText.blockDone : firstRunText.block}>
+            <p class="t2">{firstRunText.blockMore}</p>
+            {blocks.length === 0 && (
+              <div>
+                <Button label={WORDS.newBlock} icon="plus" {...(hasProvider && { kind: 'primary' as const })} run={() => newBlock()} />
+              </div>
+            )}
+          </Step>
+          <Step number={4} now={now} isDone={answered !== undefined} title={answered === undefined ? firstRunText.message : firstRunText.messageDone}>
+            <p class="t2">{firstRunText.messageMore}</p>
+            {blocks[0] !== undefined && (
+              <div class="row wrap">
+                <a class="btn" href={blockPath((answered ?? blocks[0]).name)}>
+                  {firstRunText.open}
+                </a>
+                <a class="btn quiet" href={pathOf('fleet')}>
+                  {firstRunText.fleet}
+                </a>
+              </div>
+            )}
+          </Step>
+        </ol>
+      </div>
+    </div>
+  );
+}
+
+interface StepProps {
+  readonly number: number;
+  readonly now: number;
+  readonly isDone: boolean;
+  readonly title: string;
+  readonly children: ComponentChildren;
+}
+
+function Step({ number, now, isDone, title, children }: StepProps) {
+  const shape = isDone ? 'done' : now === number - 1 ? 'now' : 'later';
+  return (
+    <li class={shape} aria-current={shape === 'now' ? 'step' : undefined}>
+      <span class="n">{isDone ? <Icon name="check" small /> : number}</span>
+      <div class="grow stack">
+        <h2 class="b">
+          {title}
+          {isDone && <span class="sr"> (done)</span>}
+        </h2>
+        {children}
+      </div>
+    </li>
   );
 }

@@ -1,10 +1,223 @@
-// Settings: what this page shows.
+// Settings of the server, and of this browser.
+
+import { type Signal, useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import type { DoctorReport, ServerHealth } from '../../../../core/types.ts';
+import { duration } from '../../app/format.ts';
+import { route } from '../../app/router.ts';
+import { HaltDialog } from '../../app/shell.tsx';
+import { examinedText, settingsText, WORDS } from '../../app/text.ts';
+import { readProviders } from '../../data/credentials.ts';
+import { halt, setHalt } from '../../data/halt.ts';
+import { get } from '../../data/http.ts';
+import { useLoad } from '../../data/load.ts';
+import { signOut } from '../../data/session.ts';
+import { readAloud, sendWith, singleKeys, theme } from '../../data/settings.ts';
+import { Ago, Button, Copy, Problem } from '../../parts/bits.tsx';
+import { Dialog, showDialog } from '../../parts/dialog.tsx';
+import { Mark } from '../../parts/mark.tsx';
+import { Providers } from '../../parts/providers.tsx';
+
+const NEW_TOKEN = 'blockhouse token --new-token';
 
 /** The page. */
 export default function Settings() {
+  const providers = useLoad(readProviders, []);
+  const { data, error } = providers.state.value;
   return (
-    <header class="top">
-      <h1>Settings</h1>
-    </header>
+    <>
+      <header class="top">
+        <h1>{settingsText.title}</h1>
+      </header>
+      <div class="page">
+        <div class="settings">
+          <Section title={settingsText.providers} lead={settingsText.providersLead}>
+            {error !== undefined && <Problem error={error} />}
+            {data !== undefined && <Providers list={data} reload={providers.reload} open={route.value.query.get('key') ?? undefined} />}
+          </Section>
+          <Section title={settingsText.halt} lead={settingsText.haltLead}>
+            <Halt />
+          </Section>
+          <Section title={settingsText.doctor} lead={settingsText.doctorLead}>
+            <Doctor />
+          </Section>
+          <Section title={settingsText.browser}>
+            <Browser />
+          </Section>
+          <Section title={settingsText.about}>
+            <About />
+          </Section>
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Section({ title, lead, children }: { readonly title: string; readonly lead?: string; readonly children: ComponentChildren }) {
+  return (
+    <section>
+      <h2>{title}</h2>
+      {lead !== undefined && <p class="t2">{lead}</p>}
+      {children}
+    </section>
+  );
+}
+
+function Halt() {
+  const state = halt.value;
+  if (state?.halted !== true)
+    return (
+      <div>
+        <Button label={WORDS.halt} icon="block" run={() => void showDialog((close) => <HaltDialog close={close} />)} />
+      </div>
+    );
+  return (
+    <div class="row wrap">
+      <span class="bad b">Halted</span> <Ago at={state.since} /> <span class="t2">{state.reason}</span>
+      <Button label={WORDS.release} icon="play" run={() => setHalt(undefined)} />
+    </div>
+  );
+}
+
+function Doctor() {
+  const report = useSignal<DoctorReport | undefined>(undefined);
+  const { value } = report;
+  return (
+    <>
+      <div>
+        <Button
+          label={settingsText.doctorRun}
+          run={async () => {
+            report.value = await get<DoctorReport>('/api/doctor');
+          }}
+        />
+      </div>
+      {value !== undefined && (
+        <div class="stack" role="status">
+          <p class="t2">
+            {examinedText(value.checked.blocks, value.checked.files, value.checked.messages)}{' '}
+            {value.findings.length === 0 && <b class="ok">{settingsText.doctorFine}</b>}
+          </p>
+          <ul class="findings">
+            {value.findings.map(({ severity, place, problem, fix }) => (
+              <li key={`${place} ${problem}`}>
+                <Mark state={severity === 'error' ? 'failed' : 'backoff'} named={false} />
+                <span class="break">
+                  <span class="num">{place}</span> {problem} <span class="t2">{fix}</span>
+                </span>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Browser() {
+  return (
+    <div class="choices">
+      <Choice
+        label={settingsText.theme}
+        value={theme}
+        options={[
+          ['system', settingsText.themeSystem],
+          ['light', settingsText.themeLight],
+          ['dark', settingsText.themeDark],
+        ]}
+      />
+      <Choice
+        label={settingsText.send}
+        value={sendWith}
+        options={[
+          ['enter', settingsText.sendEnter],
+          ['mod', settingsText.sendMod],
+        ]}
+      />
+      <Check label={settingsText.singleKeys} value={singleKeys} />
+      <Check label={settingsText.readAloud} value={readAloud} />
+      <div class="row wrap">
+        <Button label={settingsText.signOut} run={signOut} />
+        <Button label={settingsText.signOutEverywhere} run={() => void showDialog((close) => <Everywhere close={close} />)} />
+      </div>
+    </div>
+  );
+}
+
+function Everywhere({ close }: { readonly close: () => void }) {
+  return (
+    <Dialog title={settingsText.everywhereTitle} close={close}>
+      <p>{settingsText.everywhereText}</p>
+      <div class="cmd mono">
+        {NEW_TOKEN} <Copy text={NEW_TOKEN} iconOnly />
+      </div>
+    </Dialog>
+  );
+}
+
+function Choice<T extends string>({
+  label,
+  value,
+  options,
+}: {
+  readonly label: string;
+  readonly value: Signal<T>;
+  readonly options: readonly (readonly [T, string])[];
+}) {
+  return (
+    <div class="row wrap" role="group" aria-label={label}>
+      <span class="choice-label">{label}</span>
+      <div class="seg">
+        {options.map(([id, words]) => (
+          <button
+            key={id}
+            type="button"
+            aria-pressed={value.value === id}
+            onClick={() => {
+              value.value = id;
+            }}
+          >
+            {words}
+          </button>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function Check({ label, value }: { readonly label: string; readonly value: Signal<boolean> }) {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={value.value}
+        onChange={(event) => {
+          value.value = event.currentTarget.checked;
+        }}
+      />
+      {label}
+    </label>
+  );
+}
+
+function About() {
+  const { state } = useLoad(() => get<ServerHealth>('/api/health'), []);
+  const { data } = state.value;
+  return (
+    <>
+      <dl class="kv about">
+        <dt>{settingsText.version}</dt>
+        <dd class="num">{data?.version}</dd>
+        <dt>{settingsText.serverAddress}</dt>
+        <dd class="num">{location.host}</dd>
+        <dt>{settingsText.uptime}</dt>
+        <dd class="num">{data === undefined ? '' : duration(data.uptimeSeconds * 1000)}</dd>
+      </dl>
+      <p>
+        <a class="link" href="/ui/licences.txt" target="_blank" rel="noreferrer" download="licences.txt">
+          {settingsText.licences}
+        </a>
+      </p>
+    </>
   );
 }

@@ -1,0 +1,115 @@
+// Sessions of the page in a browser: one-time codes, session keys and tickets. Nothing is stored: a session key proves itself, and codes and tickets live
+// in memory for a moment.
+//
+// single-use: a code or a ticket is gone with the first try, also with a late one.
+// ends-with-the-token: a session key is signed with the token of the workspace, so a new token ends every session within a second.
+// exact-text: keys are compared as text, since base64 has several texts for the same bytes.
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type { ApiToken } from './token.ts';
+
+/** What a session key begins with. */
+export const SESSION_PREFIX = 'bhs_';
+
+const MONTH_MS = 30 * 24 * 3600 * 1000;
+/** For a code that is opened at once, and for one that is printed. */
+export const CODE_MS = 60_000;
+export const PRINTED_CODE_MS = 10 * 60_000;
+const TICKET_MS = 30_000;
+/** The oldest is dropped for a further one. */
+const MOST_CODES = 16;
+const MOST_TICKETS = 1000;
+
+/** A secret, and when it ends. */
+export interface Timed {
+  readonly text: string;
+  /** ISO 8601. */
+  readonly expiresAt: string;
+}
+
+/** The sessions of a workspace. */
+export class Sessions {
+  readonly #token: Pick<ApiToken, 'sign'>;
+  readonly #clock: () => number;
+  readonly #codes: ShortLived;
+  readonly #tickets: ShortLived;
+
+  /** `clock` returns epoch milliseconds, since a key outlives the process. */
+  constructor(token: Pick<ApiToken, 'sign'>, clock: () => number = Date.now) {
+    this.#token = token;
+    this.#clock = clock;
+    this.#codes = new ShortLived(MOST_CODES, clock);
+    this.#tickets = new ShortLived(MOST_TICKETS, clock);
+  }
+
+  /** A new one-time code for signing in. */
+  newCode(ms = CODE_MS): Timed {
+    return this.#codes.add(ms);
+  }
+
+  /** A key for this code; undefined for a code that is wrong, used or late. */
+  exchange(code: string): Timed | undefined {
+    return this.#codes.take(code) ? this.newKey() : undefined;
+  }
+
+  /** A new session key. Throws an Error while the token can't be used. */
+  newKey(): Timed {
+    const endsAt = this.#clock() + MONTH_MS;
+    const text = `${SESSION_PREFIX}${endsAt.toString(36)}.${randomBytes(16).toString('base64url')}`;
+    const mac = this.#token.sign(text);
+    if (mac === undefined) throw new Error('There is no usable token of the workspace.');
+    return { text: `${text}.${mac}`, expiresAt: new Date(endsAt).toISOString() };
+  }
+
+  /** True for a session key that is valid now. */
+  accepts(key: string): boolean {
+    if (!key.startsWith(SESSION_PREFIX)) return false;
+    const end = key.lastIndexOf('.');
+    const endsAt = Number.parseInt(key.slice(SESSION_PREFIX.length), 36);
+    const mac = this.#token.sign(key.slice(0, Math.max(0, end)));
+    return mac !== undefined && isSame(`${key.slice(0, end)}.${mac}`, key) && endsAt > this.#clock(); // exact-text
+  }
+
+  /** A ticket that opens one WebSocket: a page can set no headers there, and a key in an address might be kept somewhere. */
+  newTicket(): Timed {
+    return this.#tickets.add(TICKET_MS);
+  }
+
+  /** True for a ticket that was not used and is not late. */
+  redeem(ticket: string): boolean {
+    return this.#tickets.take(ticket);
+  }
+}
+
+/** single-use. */
+class ShortLived {
+  readonly #most: number;
+  readonly #clock: () => number;
+  readonly #ends = new Map<string, number>();
+
+  constructor(most: number, clock: () => number) {
+    this.#most = most;
+    this.#clock = clock;
+  }
+
+  add(ms: number): Timed {
+    const now = this.#clock();
+    for (const [text, endsAt] of this.#ends) {
+      if (endsAt > now && this.#ends.size < this.#most) break;
+      this.#ends.delete(text);
+    }
+    const text = randomBytes(16).toString('base64url');
+    this.#ends.set(text, now + ms);
+    return { text, expiresAt: new Date(now + ms).toISOString() };
+  }
+
+  take(text: string): boolean {
+    const endsAt = this.#ends.get(text);
+    this.#ends.delete(text);
+    return endsAt !== undefined && endsAt > this.#clock();
+  }
+}
+
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,49 @@
+// Handlers of `/api/session`: how a browser signs in to the page.
+import { BlockhouseError, CODE_MS, type Core, compile, PRINTED_CODE_MS, type Sessions, SignIn, type Timed, type Validator } from '../../../core/index.ts';
+import { bearerToken } from '../../guard.ts';
+import { TOKEN_HINT, wrongTokensOf } from '../../wrong-tokens.ts';
+import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
+import { queryValue } from '../query.ts';
+import { ok } from '../reply.ts';
+import type { RouteContext } from '../route.ts';
+
+const checkSignIn: Validator<SignIn> = compile(SignIn);
+const CODE_HINT = 'The code is wrong, was used, or is too old. `blockhouse open` makes a new one.';
+
+/** `{key, expiresAt}` for a one-time code in the body, or for a token or session key as bearer. Fails with UNAUTHORIZED, TOO_MANY_ATTEMPTS. */
+export const begin = async (context: RouteContext) => {
+  const { core, req } = context;
+  const bearer = bearerToken(req);
+  if (bearer !== undefined) {
+    wrongTokensOf(core).assertRight(core, req, bearer, TOKEN_HINT);
+    return keyOf(sessionsOf(core).newKey());
+  }
+  const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
+  checkSignIn(body);
+  const key = sessionsOf(core).exchange(body.code);
+  return keyOf(key ?? wrongTokensOf(core).refuse(req, CODE_HINT));
+};
+
+/** `{code, expiresAt}`, for the token of the workspace alone. Fails with KEY_FORBIDDEN for a session key. */
+export const newCode = async (context: RouteContext) => {
+  const { core, req } = context;
+  if (core.token?.matches(bearerToken(req) ?? '') !== true)
+    throw new BlockhouseError('KEY_FORBIDDEN', 'Only the token of the workspace makes codes for signing in; `blockhouse token` prints it.');
+  const { text, expiresAt } = sessionsOf(core).newCode(queryValue(req, 'printed') === 'true' ? PRINTED_CODE_MS : CODE_MS);
+  return ok({ code: text, expiresAt });
+};
+
+/** `{ticket, expiresAt}`: opens one WebSocket. */
+export const newTicket = ({ core }: RouteContext) => {
+  const { text, expiresAt } = sessionsOf(core).newTicket();
+  return ok({ ticket: text, expiresAt });
+};
+
+function keyOf({ text, expiresAt }: Timed) {
+  return ok({ key: text, expiresAt });
+}
+
+function sessionsOf({ sessions }: Core): Sessions {
+  if (sessions === undefined) throw new Error('This core has no workspace.');
+  return sessions;
+}

@@ -1,0 +1,112 @@
+// Serves the built page below /ui/: files of its manifest and nothing else.
+//
+// looked-up: a path is looked up in the manifest and never joined to a folder, so no path leads out of it.
+// in-memory: the files are read once, at the first request; together they are some hundred KB.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { BlockhouseError, parseJson } from '../../core/index.ts';
+import { type JsonReply, Written } from './reply.ts';
+
+/** Where the page is; reserved while there is one. */
+export const PAGE_PATH = '/ui';
+const ASSETS = `${PAGE_PATH}/assets/`;
+const FOREVER = 'public, max-age=31536000, immutable';
+
+/** The page runs its own scripts and styles, talks to its own server, and loads nothing from elsewhere. Nothing of it may become HTML by a text. */
+const DOCUMENT_HEADERS = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; '),
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=()',
+} as const;
+
+/** What the build writes to `manifest.json` of its folder. */
+interface Manifest {
+  readonly index: string;
+  readonly assets: readonly { readonly path: string; readonly type: string; readonly br: boolean }[];
+}
+
+interface StoredFile {
+  readonly type: string;
+  readonly plain: Buffer;
+  readonly brotli: Buffer | undefined;
+  readonly etag: string;
+}
+
+/** The page of a server. */
+export class Page {
+  readonly #folder: URL;
+  #files: ReadonlyMap<string, StoredFile> | undefined;
+  #index = '';
+
+  /** `folder` is that of the build; it ends with a slash. */
+  constructor(folder: URL) {
+    this.#folder = folder;
+  }
+
+  /** The reply to a request for the page; undefined for every other path. Throws NOT_FOUND, METHOD_NOT_ALLOWED. */
+  answer(req: IncomingMessage, path: string): JsonReply | undefined {
+    if (path === '/' && isForPeople(req)) return { status: 302, body: undefined, headers: { location: `${PAGE_PATH}/` } };
+    if (path !== PAGE_PATH && !path.startsWith(`${PAGE_PATH}/`)) return undefined;
+    if (req.method !== 'GET' && req.method !== 'HEAD') return undefined;
+    if (path === PAGE_PATH) return { status: 302, body: undefined, headers: { location: `${PAGE_PATH}/` } };
+    this.#files ??= this.#read();
+    const name = path.slice(PAGE_PATH.length + 1);
+    const found = this.#files.get(name); // looked-up
+    if (found === undefined && path.startsWith(ASSETS)) throw new BlockhouseError('NOT_FOUND', 'The page has no such file. Load the page anew.');
+    const file = found ?? this.#files.get(this.#index);
+    if (file === undefined) throw new Error(`The folder of the page has no ${this.#index}.`);
+    return replyOf(file, req, path.startsWith(ASSETS));
+  }
+
+  /** in-memory. */
+  #read(): ReadonlyMap<string, StoredFile> {
+    const manifest = parseJson(readFileSync(new URL('manifest.json', this.#folder), 'utf8')) as Manifest;
+    this.#index = manifest.index;
+    return new Map(
+      manifest.assets.map(({ path, type, br }) => {
+        const plain = readFileSync(new URL(path, this.#folder));
+        const brotli = br ? readFileSync(new URL(`${path}.br`, this.#folder)) : undefined;
+        return [path, { type, plain, brotli, etag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"` }];
+      }),
+    );
+  }
+}
+
+/** True for the requests that a person's browser makes for a page. */
+export function isPagePath(path: string): boolean {
+  return path === '/' || path === PAGE_PATH || path.startsWith(`${PAGE_PATH}/`);
+}
+
+function isForPeople({ method, headers: { accept = '' } }: IncomingMessage): boolean {
+  return (method === 'GET' || method === 'HEAD') && accept.includes('text/html');
+}
+
+function replyOf({ type, plain, brotli, etag }: StoredFile, { headers }: IncomingMessage, isAsset: boolean): JsonReply {
+  const takesBrotli = brotli !== undefined && /(?:^|,)\s*br\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))[^,]*)?(?:,|$)/.test(String(headers['accept-encoding'] ?? ''));
+  const common = {
+    'cache-control': isAsset ? FOREVER : 'no-cache',
+    ...(brotli !== undefined && { vary: 'accept-encoding' }),
+    ...(isAsset ? { 'cross-origin-resource-policy': 'same-origin' } : { ...DOCUMENT_HEADERS, etag }),
+  };
+  if (!isAsset && headers['if-none-match']?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag))
+    return { status: 304, body: undefined, headers: common };
+  return {
+    status: 200,
+    body: new Written(takesBrotli ? brotli : plain, type),
+    headers: { ...common, ...(takesBrotli && { 'content-encoding': 'br' }) },
+  };
+}
