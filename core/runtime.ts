@@ -6,6 +6,7 @@ import { ApiToken } from './auth/token.ts';
 import type { Blocks } from './block/api.ts';
 import { type CoreBus, createBus } from './bus.ts';
 import { DEFAULT_QUEUE } from './config.ts';
+import { EventRing } from './event-ring.ts';
 import type { StatusOptions } from './gateway/adapter-status.ts';
 import type { CallOptions } from './gateway/call-options.ts';
 import { Gateway } from './gateway/gateway.ts';
@@ -59,6 +60,8 @@ export interface CoreOptions extends WorkspaceOptions {
 export interface Core {
   /** The version of Blockhouse. */
   readonly version: string;
+  /** The newest events, for those who come late. */
+  readonly recent: EventRing;
   /** Events of the gateway and the blocks; docs/events.md lists them. */
   readonly events: CoreBus;
   /** The folder of the workspace; undefined without one. */
@@ -169,6 +172,7 @@ export function createCore(options: CoreOptions): Core {
   const session = workspace === undefined ? undefined : new WorkspaceSession({ workspace, bus: events, gateway, credentials, options });
   return {
     version: VERSION,
+    recent: new EventRing(events, options.clock),
     events,
     workspace,
     start: () => needWorkspace(session).start(),

@@ -185,6 +185,15 @@ export interface BlockEntry {
   readonly lastMessageAt: string | null;
   /** What is wrong with a file of this block */
   readonly configError?: string;
+  readonly budget: {
+    readonly dailyUsd: number | null;
+    readonly spentUsd: number;
+    readonly state: 'ok' | 'warn' | 'exceeded';
+  };
+  /** Why the block needs a person, in one sentence; only with `attention` */
+  readonly why?: string;
+  /** Answers in each of the last 24 hours, the present hour last */
+  readonly activity: readonly number[];
 }
 
 /** All blocks, sorted by name. */
@@ -213,6 +222,19 @@ export interface CreateBlock {
   readonly config?: BlockConfigPatch;
 }
 
+/** Something that a person can do about the state of a block. */
+export interface Cure {
+  readonly id: 'set-key' | 'choose-model' | 'raise-cap' | 'start' | 'unhalt' | 'edit-config' | 'free-disk' | 'open-file' | 'retry-message';
+  /** The words of a button */
+  readonly label: string;
+  /** The block that it concerns, if it is another one */
+  readonly block?: string;
+  /** The adapter whose key is needed */
+  readonly adapter?: string;
+  /** The field of the configuration, or the id of the message */
+  readonly field?: string;
+}
+
 /** A change without any other result. */
 export interface Done {
   readonly success: true;
@@ -238,6 +260,8 @@ export interface Explanation {
   readonly failed: string | null;
   /** The last 50 transitions */
   readonly lastTransitions: readonly Transition[];
+  /** What can be done, the most helpful first */
+  readonly actions: readonly Cure[];
 }
 
 /** A fact is in memory.json. */
@@ -1300,6 +1324,32 @@ export interface SetHalt {
   readonly reason?: string;
 }
 
+/** From the server: something has happened; docs/events.md lists the events. With `missed`, so many were lost. */
+export interface EventFrame {
+  readonly type: 'event';
+  /** A number that only grows. Subscribe with the last one that you saw to get what came after it */
+  readonly seq?: number;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly at?: string;
+  readonly name?: string;
+  /** The fields of the event */
+  readonly data?: Readonly<Record<string, unknown>>;
+  readonly missed?: number;
+}
+
+/** From the server: what has changed in the list of blocks, at most twice a second and at most 200 entries in a frame. */
+export interface FleetFrame {
+  readonly type: 'fleet';
+  /** A number that only grows. Subscribe with the last one that you saw to get what came after it */
+  readonly seq: number;
+  /** True if changes were missed: read the list */
+  readonly reset: boolean;
+  /** Blocks that are new or other than before */
+  readonly changed: readonly BlockEntry[];
+  /** Names of blocks that were archived or renamed */
+  readonly gone: readonly string[];
+}
+
 /** From the server: the block is gone (archived or renamed); the subscription has ended. */
 export interface GoneFrame {
   readonly type: 'gone';
@@ -1388,6 +1438,21 @@ export interface StreamStartFrame {
   readonly attempt: number;
 }
 
+export interface SubscribeEventsFrame {
+  readonly type: 'subscribe';
+  readonly events: true;
+  /** The last seq that you saw; without it, the answer to `fleet` is a reset, and `events` begins with the next event */
+  readonly since?: number;
+}
+
+/** From the client: follow the list of blocks, or the events of the server. Each counts as one subscription. */
+export interface SubscribeFleetFrame {
+  readonly type: 'subscribe';
+  readonly fleet: true;
+  /** The last seq that you saw; without it, the answer to `fleet` is a reset, and `events` begins with the next event */
+  readonly since?: number;
+}
+
 /** From the client: follow a block. */
 export interface SubscribeFrame {
   readonly type: 'subscribe';
@@ -1397,6 +1462,16 @@ export interface SubscribeFrame {
   readonly stream?: boolean;
   /** With stream: the last seq that you saw of a reply that is still being written */
   readonly sinceSeq?: number;
+}
+
+export interface UnsubscribeEventsFrame {
+  readonly type: 'unsubscribe';
+  readonly events: true;
+}
+
+export interface UnsubscribeFleetFrame {
+  readonly type: 'unsubscribe';
+  readonly fleet: true;
 }
 
 /** From the client: stop following a block. */

@@ -1,6 +1,8 @@
 // The published contract of the WebSocket: AsyncAPI 3.0, built from the schemas that check its frames. HTTP serves it. `npm run generate`
 // writes it to spec/asyncapi.json, and `npm run verify` checks that the file is up to date. Pure: no I/O.
 import {
+  EventFrame,
+  FleetFrame,
   GoneFrame,
   PingFrame,
   PongFrame,
@@ -9,8 +11,12 @@ import {
   StreamDoneFrame,
   StreamErrorFrame,
   StreamStartFrame,
+  SubscribeEventsFrame,
+  SubscribeFleetFrame,
   SubscribeFrame,
   toJsonText,
+  UnsubscribeEventsFrame,
+  UnsubscribeFleetFrame,
   UnsubscribeFrame,
   VERSION,
   WsErrorFrame,
@@ -34,6 +40,18 @@ const RECEIVED: Readonly<Record<string, Message>> = {
     example: { type: 'subscribe', block, stream: true },
   },
   unsubscribe: { schema: UnsubscribeFrame, summary: 'Stop following a block.', example: { type: 'unsubscribe', block } },
+  subscribeFleet: {
+    schema: SubscribeFleetFrame,
+    summary: 'Follow the list of blocks. The answer is what was missed since `since`, or a reset.',
+    example: { type: 'subscribe', fleet: true },
+  },
+  unsubscribeFleet: { schema: UnsubscribeFleetFrame, summary: 'Stop following the list.', example: { type: 'unsubscribe', fleet: true } },
+  subscribeEvents: {
+    schema: SubscribeEventsFrame,
+    summary: 'Follow the events of the server; with `since`, those that were missed come first.',
+    example: { type: 'subscribe', events: true },
+  },
+  unsubscribeEvents: { schema: UnsubscribeEventsFrame, summary: 'Stop following the events.', example: { type: 'unsubscribe', events: true } },
   ping: { schema: PingFrame, summary: 'Check that the connection is alive. The server answers with a pong.', example: { type: 'ping' } },
 };
 
@@ -43,6 +61,16 @@ const SENT: Readonly<Record<string, Message>> = {
     schema: RefreshFrame,
     summary: 'The block has changed: read it again. Sent 100 ms after the last change of a burst, and never later than 500 ms after the first.',
     example: { type: 'refresh', block },
+  },
+  fleet: {
+    schema: FleetFrame,
+    summary: 'What has changed in the list of blocks. Sent at most twice a second, with at most 200 entries.',
+    example: { type: 'fleet', seq: 17, reset: false, changed: [], gone: ['old-block'] },
+  },
+  event: {
+    schema: EventFrame,
+    summary: 'Something has happened in the server.',
+    example: { type: 'event', seq: 18, at: '2026-11-23T08:00:00.000Z', name: 'block.created', data: { block } },
   },
   gone: { schema: GoneFrame, summary: 'The block was archived or renamed, which ends the subscription.', example: { type: 'gone', block } },
   streamStart: {

@@ -1,4 +1,5 @@
 // The operations on blocks: the port between the core and its transports. Pure: types only.
+
 import type {
   AddFact,
   ArchiveInfo,
@@ -27,6 +28,7 @@ import type {
   StreamFrame,
   Warning,
 } from '../types.ts';
+import type { FleetChanges } from './fleet-feed.ts';
 
 /** Stops following. A second call does nothing. */
 export type StopFollowing = () => void;
@@ -172,6 +174,11 @@ export interface Blocks {
   halt(body?: SetHalt): Promise<HaltState>;
   /** Releases the kill switch. */
   unhalt(): Promise<HaltState>;
+  /**
+   * Calls back with what has changed in the list since the number `since` of an earlier call, then at most every half second with further changes, until
+   * the returned function is called. `reset` says that the list must be read again.
+   */
+  followFleet(onChanges: (changes: FleetChanges) => void, since?: number): StopFollowing;
   /** Calls `options` back on changes and replies until the returned function is called. Throws BLOCK_NOT_FOUND. */
   follow(name: string, options: FollowOptions): StopFollowing;
 }

@@ -49,7 +49,7 @@ export class BlockIndex {
   #lookedAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | undefined;
   #renewing: Promise<void> | undefined;
-  #day = '';
+  #hour = '';
 
   constructor(options: BlockIndexOptions) {
     this.#options = options;
@@ -79,10 +79,15 @@ export class BlockIndex {
     }
   }
 
+  /** True if an entry is out of date, as far as it is known. */
+  get isStale(): boolean {
+    return this.#stale.size > 0 || this.#folderStamp === '' || this.#sorted === undefined || this.#hourNow() !== this.#hour;
+  }
+
   /** Sorted by name. The same frozen entries until something changes. */
   async list(): Promise<readonly BlockEntry[]> {
     this.#findNames();
-    this.#startDay();
+    this.#startHour();
     await this.#renew();
     this.#lookAround();
     this.#sorted ??= [...this.#known.values()].flatMap(({ entry }) => (entry === undefined ? [] : [entry])).sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -137,11 +142,18 @@ export class BlockIndex {
     this.#sorted = undefined;
   }
 
-  /** Marks all entries at midnight, because they contain today's spending. */
-  #startDay(): void {
-    const day = new Date(this.#options.now()).toISOString().slice(0, 10);
-    if (this.#day !== '' && this.#day !== day) this.markAllStale();
-    this.#day = day;
+  /** Marks the entries that are others in a new hour: those with answers in the last 24, and at midnight all, since they have today's spending. */
+  #startHour(): void {
+    const hour = this.#hourNow();
+    if (this.#hour !== '' && this.#hour !== hour) {
+      const isNewDay = this.#hour.slice(0, 10) !== hour.slice(0, 10);
+      for (const [name, { entry }] of this.#known) if (isNewDay || entry?.activity.some((answers) => answers > 0) === true) this.#stale.add(name);
+    }
+    this.#hour = hour;
+  }
+
+  #hourNow(): string {
+    return new Date(this.#options.now()).toISOString().slice(0, 13);
   }
 
   /** in-slices. Callers that come at the same time wait for the same round. */
@@ -180,7 +192,7 @@ export class BlockIndex {
 
   async #make(name: string): Promise<BlockEntry | undefined> {
     try {
-      return entryOf(await this.#options.read(name), new Date(this.#options.now()).toISOString().slice(0, 10));
+      return entryOf(await this.#options.read(name), this.#options.now());
     } catch (error) {
       if (!this.has(name)) return undefined;
       return damagedEntry(name, error instanceof BlockhouseError ? error.message : 'One of its files could not be read.');

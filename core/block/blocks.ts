@@ -16,6 +16,7 @@ import { countQueue } from './chat-counts.ts';
 import { examine } from './doctor.ts';
 import { explained } from './explained.ts';
 import { type BlockContents, openFiles, readContents } from './files.ts';
+import { FleetFeed } from './fleet-feed.ts';
 import type { HaltSwitch } from './halt.ts';
 import { type Lifecycle, lifecycleOf } from './lifecycle.ts';
 import { type BlockMachine, createBlockMachine } from './machine.ts';
@@ -62,6 +63,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
       ),
     sweep: (name) => sweep(folders.folderOf(name), onFault),
   });
+  const feed = new FleetFeed({ list: () => index.list(), isStale: () => index.isStale, onFault: (error) => onFault('blocks', error) });
   const gate = new ChangeGate();
   const context: OperationsContext = {
     world,
@@ -104,7 +106,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     stop: monitors.stop,
     restart: monitors.restart,
     ...archiveOperations(context, { machine, onStayed: monitors.goOn, start: monitors.start }),
-    ...lifecycleOf(context, { index, halt, monitors }),
+    ...lifecycleOf(context, { index, feed, halt, monitors }),
     counts: () => ({ blocks: index.size, monitorsRunning: blocks.running }),
     list: () => index.list(),
     async details(name) {
@@ -124,6 +126,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     halt: (body = {}) => gate.pass(() => halt.set(body)),
     unhalt: () => gate.pass(() => halt.release()),
     follow: (name, options) => blocks.findNow(name).follow(options),
+    followFleet: (onChanges, since) => feed.follow(onChanges, since),
   };
 }
 

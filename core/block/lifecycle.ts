@@ -2,6 +2,7 @@
 //
 // nothing-after-close: `close` refuses new changes and starts of monitors, and waits for the changes that have begun. After it nothing is written.
 import type { BlockIndex } from './block-index.ts';
+import type { FleetFeed } from './fleet-feed.ts';
 import type { HaltSwitch } from './halt.ts';
 import type { OperationsContext } from './operations.ts';
 import type { MonitorOperations } from './operations-monitor.ts';
@@ -21,12 +22,13 @@ export interface Lifecycle {
 
 interface Parts {
   readonly index: BlockIndex;
+  readonly feed: Pick<FleetFeed, 'close'>;
   readonly halt: HaltSwitch;
   readonly monitors: MonitorOperations;
 }
 
 /** The start and the end of all blocks of a workspace. */
-export function lifecycleOf({ world, folders, blocks, gate, onFault }: OperationsContext, { index, halt, monitors }: Parts): Lifecycle {
+export function lifecycleOf({ world, folders, blocks, gate, onFault }: OperationsContext, { index, feed, halt, monitors }: Parts): Lifecycle {
   const closing = new AbortController();
   let resuming: Promise<void> = Promise.resolve();
   let watchdog: NodeJS.Timeout | undefined;
@@ -58,6 +60,7 @@ export function lifecycleOf({ world, folders, blocks, gate, onFault }: Operation
     /** nothing-after-close. */
     async close() {
       gate.shut();
+      feed.close();
       closing.abort();
       clearInterval(watchdog);
       world.bus.off('credentials.changed', onCredentials);

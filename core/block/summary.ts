@@ -1,5 +1,6 @@
 // What a block shows when it does nothing: its entry in the list of blocks, and its pulse. Pure: no I/O.
 import type { Gateway } from '../gateway/gateway.ts';
+import { explain } from '../monitor/explain.ts';
 import type { BlockEntry } from '../schemas/block-api.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { BlockCosts } from '../schemas/block-costs.ts';
@@ -27,11 +28,13 @@ export function statusOf(state: BlockState): BlockStatus {
   return STATUS_OF[state];
 }
 
-/** The entry of a block whose files are valid. `today` is a day in UTC, such as 2026-11-20. The entry is frozen. */
-export function entryOf(contents: BlockContents, today: string): BlockEntry {
+/** The entry of a block whose files are valid. `now` is in epoch milliseconds; days and hours are UTC. The entry is frozen. */
+export function entryOf(contents: BlockContents, now: number): BlockEntry {
+  const today = new Date(now).toISOString().slice(0, 10);
   const { config, costs, pulse, chat } = contents;
   const { status, state, lastPulse, nextWakeUp, error } = pulse;
   const { provider, model } = config.adapter ?? {};
+  const failures = failuresIn(chat);
   return deepFreeze({
     name: config.name,
     status,
@@ -46,9 +49,29 @@ export function entryOf(contents: BlockContents, today: string): BlockEntry {
     costs: costsOf(costs, today),
     pulse: { status, state, lastPulse, nextWakeUp, error },
     queue: waitingIn(chat),
-    failures: failuresIn(chat),
+    failures,
     lastMessageAt: chat.at(-1)?.timestamp ?? null,
+    budget: { dailyUsd: config.budget.dailyUsd, spentUsd: costs.byDay[today]?.costUsd ?? 0, state: costs.budget?.state ?? 'ok' },
+    activity: activityIn(chat, now),
+    ...(pulse.attention && { why: explain({ name: config.name, config, pulse, failures, now }).why }),
   });
+}
+
+const HOUR_MS = 3_600_000;
+const HOURS = Array.from({ length: 24 });
+
+/** Answers in each of the last 24 hours, the present one last. */
+function activityIn(chat: Entries, now: number): number[] {
+  const counts = HOURS.map(() => 0);
+  const present = Math.floor(now / HOUR_MS);
+  for (let index = chat.length - 1; index >= 0; index -= 1) {
+    const entry = chat[index];
+    if (entry?.role !== 'assistant') continue;
+    const hour = HOURS.length - 1 - (present - Math.floor(Date.parse(entry.timestamp) / HOUR_MS));
+    if (hour < 0) break;
+    counts[hour] = (counts[hour] ?? 0) + 1;
+  }
+  return counts;
 }
 
 /** The entry of a block with a damaged file. */
@@ -66,6 +89,9 @@ export function damagedEntry(name: string, configError: string): BlockEntry {
     failures: failuresIn([]),
     lastMessageAt: null,
     configError,
+    why: configError,
+    budget: { dailyUsd: null, spentUsd: 0, state: 'ok' },
+    activity: HOURS.map(() => 0),
   });
 }
 

@@ -3,6 +3,7 @@
 import type { Explanation, Failures } from '../schemas/block-api.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { BlockPulse, BlockState } from '../schemas/block-pulse.ts';
+import { curesOf } from './cures.ts';
 
 /** What an explanation is made from. */
 export interface ToExplain {
@@ -34,6 +35,7 @@ export function explain(input: ToExplain): Explanation {
     failures,
     failed: failedText(name, failures),
     lastTransitions: transitions.slice(-SHOWN_TRANSITIONS),
+    actions: curesOf(input),
   };
 }
 

@@ -43,8 +43,11 @@ export const BlockEntry = object(
     failures: Failures,
     lastMessageAt: orNull(string),
     configError: { type: 'string', description: 'What is wrong with a file of this block' },
+    budget: object({ dailyUsd: money, spentUsd: { type: 'number', minimum: 0 }, state: oneOf(['ok', 'warn', 'exceeded']) }),
+    why: { type: 'string', description: 'Why the block needs a person, in one sentence; only with `attention`' },
+    activity: { ...listOf(count), description: 'Answers in each of the last 24 hours, the present hour last' },
   },
-  ['configError'],
+  ['configError', 'why'],
 );
 export type BlockEntry = types.BlockEntry;
 /** All blocks, sorted by name. */
@@ -65,6 +68,19 @@ export const WasReset = object({ success: yes, message: string, cleared: listOf(
 /** A change without any other result. */
 export const Done = object({ success: yes, message: string });
 
+/** Something that a person can do about the state of a block. */
+export const Cure = object(
+  {
+    id: oneOf(['set-key', 'choose-model', 'raise-cap', 'start', 'unhalt', 'edit-config', 'free-disk', 'open-file', 'retry-message']),
+    label: { type: 'string', description: 'The words of a button' },
+    block: { type: 'string', description: 'The block that it concerns, if it is another one' },
+    adapter: { type: 'string', description: 'The adapter whose key is needed' },
+    field: { type: 'string', description: 'The field of the configuration, or the id of the message' },
+  },
+  ['block', 'adapter', 'field'],
+);
+export type Cure = types.Cure;
+
 /** Why a block is in its state, what it will do next without help, and what you can do. */
 export const Explanation = object(
   {
@@ -81,6 +97,7 @@ export const Explanation = object(
     failures: Failures,
     failed: { ...orNull(string), description: 'Which message failed last, why, and what to do; null if none failed' },
     lastTransitions: PulseFile.properties.transitions,
+    actions: { ...listOf(Cure), description: 'What can be done, the most helpful first' },
   },
   ['reason'],
 );

@@ -3,7 +3,8 @@
 
 import { ERROR_TABLE, type ErrorCode } from '../errors.ts';
 import type * as types from '../types.ts';
-import { closedObject, object, oneOf, string } from './fields.ts';
+import { BlockEntry } from './block-api.ts';
+import { closedObject, listOf, object, oneOf, string } from './fields.ts';
 
 /** A longer text can't be the name of a block, and is not repeated in an answer. */
 const block = { type: 'string', maxLength: 256, description: 'Name of the block' } as const;
@@ -26,6 +27,22 @@ export const SubscribeFrame = closedObject(
 );
 export type SubscribeFrame = types.SubscribeFrame;
 
+const since = {
+  ...seq,
+  description: 'The last seq that you saw; without it, the answer to `fleet` is a reset, and `events` begins with the next event',
+} as const;
+const yes = { type: 'boolean', const: true } as const;
+
+/** From the client: follow the list of blocks, or the events of the server. Each counts as one subscription. */
+export const SubscribeFleetFrame = closedObject({ type: name('subscribe'), fleet: yes, since }, ['since']);
+export type SubscribeFleetFrame = types.SubscribeFleetFrame;
+export const SubscribeEventsFrame = closedObject({ type: name('subscribe'), events: yes, since }, ['since']);
+export type SubscribeEventsFrame = types.SubscribeEventsFrame;
+export const UnsubscribeFleetFrame = closedObject({ type: name('unsubscribe'), fleet: yes });
+export type UnsubscribeFleetFrame = types.UnsubscribeFleetFrame;
+export const UnsubscribeEventsFrame = closedObject({ type: name('unsubscribe'), events: yes });
+export type UnsubscribeEventsFrame = types.UnsubscribeEventsFrame;
+
 /** From the client: stop following a block. */
 export const UnsubscribeFrame = closedObject({ type: name('unsubscribe'), block });
 export type UnsubscribeFrame = types.UnsubscribeFrame;
@@ -41,6 +58,30 @@ export type RefreshFrame = types.RefreshFrame;
 /** From the server: the block is gone (archived or renamed); the subscription has ended. */
 export const GoneFrame = object({ type: name('gone'), block });
 export type GoneFrame = types.GoneFrame;
+
+/** From the server: what has changed in the list of blocks, at most twice a second and at most 200 entries in a frame. */
+export const FleetFrame = object({
+  type: name('fleet'),
+  seq,
+  reset: { type: 'boolean', description: 'True if changes were missed: read the list' },
+  changed: { ...listOf(BlockEntry), description: 'Blocks that are new or other than before' },
+  gone: { ...listOf(string), description: 'Names of blocks that were archived or renamed' },
+});
+export type FleetFrame = types.FleetFrame;
+
+/** From the server: something has happened; docs/events.md lists the events. With `missed`, so many were lost. */
+export const EventFrame = object(
+  {
+    type: name('event'),
+    seq,
+    at: { type: 'string', description: 'ISO 8601, UTC, with milliseconds' },
+    name: string,
+    data: { type: 'object', description: 'The fields of the event' },
+    missed: { type: 'integer', minimum: 1 },
+  },
+  ['seq', 'at', 'name', 'data', 'missed'],
+);
+export type EventFrame = types.EventFrame;
 
 /** From the server: the answer to `ping`. */
 export const PongFrame = object({ type: name('pong') });

@@ -22,6 +22,8 @@ function entry(name: string, state: BlockState, more: Partial<BlockEntry> = {}):
     queue: 3,
     failures: { count: 0, since: null, last: null },
     lastMessageAt: '2026-11-20T13:57:00.000Z',
+    budget: { dailyUsd: null, spentUsd: 0, state: 'ok' },
+    activity: [],
     ...more,
   };
 }

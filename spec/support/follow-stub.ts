@@ -31,6 +31,10 @@ export class FollowStub {
     return () => void this.active.delete(following);
   }
 
+  followFleet(): StopFollowing {
+    throw new Error('Nothing follows the list here.');
+  }
+
   change(name: string): void {
     for (const { options } of this.#of(name)) options.onChange?.();
   }

@@ -2,6 +2,8 @@
 import {
   BlockhouseError,
   compile,
+  type EventFrame,
+  type FleetFrame,
   type GoneFrame,
   invalidRequest,
   isObject,
@@ -10,24 +12,47 @@ import {
   parseJson,
   type RefreshFrame,
   type ReplyStep,
+  SubscribeEventsFrame,
+  SubscribeFleetFrame,
   SubscribeFrame,
+  UnsubscribeEventsFrame,
+  UnsubscribeFleetFrame,
   UnsubscribeFrame,
   type WsErrorFrame,
 } from '../../core/index.ts';
 
 /** A message of a client. */
-export type ClientFrame = SubscribeFrame | UnsubscribeFrame | PingFrame;
+export type ClientFrame = SubscribeFrame | UnsubscribeFrame | WorkspaceFrame | PingFrame;
+/** A message about the whole workspace. */
+export type WorkspaceFrame = SubscribeFleetFrame | SubscribeEventsFrame | UnsubscribeFleetFrame | UnsubscribeEventsFrame;
 /** A message of the server. */
-export type ServerFrame = RefreshFrame | GoneFrame | PongFrame | WsErrorFrame | ({ readonly type: 'stream'; readonly block: string } & ReplyStep);
+export type ServerFrame =
+  | RefreshFrame
+  | GoneFrame
+  | FleetFrame
+  | EventFrame
+  | PongFrame
+  | WsErrorFrame
+  | ({ readonly type: 'stream'; readonly block: string } & ReplyStep);
 
 const assertSubscribe: (value: unknown) => asserts value is SubscribeFrame = compile(SubscribeFrame);
 const assertUnsubscribe: (value: unknown) => asserts value is UnsubscribeFrame = compile(UnsubscribeFrame);
+const WORKSPACE = {
+  subscribe: { fleet: compile(SubscribeFleetFrame), events: compile(SubscribeEventsFrame) },
+  unsubscribe: { fleet: compile(UnsubscribeFleetFrame), events: compile(UnsubscribeEventsFrame) },
+} as const;
 const assertPing: (value: unknown) => asserts value is PingFrame = compile(PingFrame);
 
 /** The checked message of a client. Throws INVALID_REQUEST, which names the wrong field. */
 export function readFrame(text: string): ClientFrame {
   const value = parse(text);
   if (!isObject(value)) throw invalidRequest('', 'A message must be a JSON object, such as {"type":"subscribe","block":"my-block"}.');
+  const topic = topicOf(value);
+  if (topic !== undefined && (value['type'] === 'subscribe' || value['type'] === 'unsubscribe')) {
+    const assertFrame: (frame: unknown) => asserts frame is WorkspaceFrame = WORKSPACE[value['type']][topic];
+    assertFrame(value);
+    return value;
+  }
   switch (value['type']) {
     case 'subscribe':
       assertSubscribe(value);
@@ -42,6 +67,11 @@ export function readFrame(text: string): ClientFrame {
     default:
       throw invalidRequest('type', 'must be one of subscribe, unsubscribe, ping.');
   }
+}
+
+/** What of the workspace a message is about; undefined for a block. */
+export function topicOf(frame: object): 'fleet' | 'events' | undefined {
+  return 'fleet' in frame ? 'fleet' : 'events' in frame ? 'events' : undefined;
 }
 
 function parse(text: string): unknown {

@@ -12,7 +12,7 @@ import { CLOSE, Peer } from './peer.ts';
 
 /** What the hub works with. */
 export interface HubContext {
-  readonly core: Pick<Core, 'blocks' | 'events' | 'token'>;
+  readonly core: Pick<Core, 'blocks' | 'events' | 'recent' | 'token'>;
   readonly clock: Clock;
   readonly limits: WsLimits;
   readonly log: TransportLog;

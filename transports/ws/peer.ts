@@ -9,6 +9,8 @@ import type { WebSocket } from 'ws';
 import {
   BlockhouseError,
   type Blocks,
+  type Core,
+  type EventFrame,
   errorBody,
   isObject,
   type ReplyStep,
@@ -21,7 +23,7 @@ import type { TransportLog } from '../log.ts';
 import { Allowance } from './allowance.ts';
 import { Batch } from './batch.ts';
 import type { Clock } from './clock.ts';
-import { readFrame } from './frames.ts';
+import { readFrame, topicOf, type WorkspaceFrame } from './frames.ts';
 import type { WsLimits } from './limits.ts';
 import { Outbox } from './outbox.ts';
 
@@ -31,7 +33,7 @@ export const CLOSE = { goingAway: 1001, unsupportedData: 1003, policyViolation: 
 /** What a client's connection works with. */
 export interface PeerContext {
   /** Read at each use: `core.blocks` throws when the core was not started. */
-  readonly core: { readonly blocks: Pick<Blocks, 'follow'> };
+  readonly core: { readonly blocks: Pick<Blocks, 'follow' | 'followFleet'> } & Pick<Core, 'recent'>;
   readonly clock: Clock;
   readonly limits: WsLimits;
   readonly log: TransportLog;
@@ -51,6 +53,8 @@ export class Peer {
   readonly #messages: Allowance;
   readonly #refusals: Allowance;
   readonly #subscriptions = new Map<string, Subscription>();
+  /** What of the whole workspace is followed, and how it ends. */
+  readonly #following = new Map<string, () => void>();
   #answered = true;
   #ending = false;
 
@@ -131,7 +135,8 @@ export class Peer {
 
   #handle(text: string): void {
     const frame = readFrame(text);
-    if (frame.type === 'subscribe') this.#subscribe(frame);
+    if (frame.type !== 'ping' && !('block' in frame)) this.#workspace(frame);
+    else if (frame.type === 'subscribe') this.#subscribe(frame);
     else if (frame.type === 'unsubscribe') this.#unsubscribe(frame.block);
     else this.#outbox.send({ type: 'pong' });
   }
@@ -146,9 +151,7 @@ export class Peer {
   }
 
   #subscribe({ block, stream, sinceSeq }: SubscribeFrame): void {
-    const { maxSubscriptions } = this.#context.limits;
-    if (!this.#subscriptions.has(block) && this.#subscriptions.size >= maxSubscriptions)
-      throw new BlockhouseError('INVALID_REQUEST', `This socket already follows ${maxSubscriptions} blocks, the limit; unsubscribe from one of them first.`);
+    if (!this.#subscriptions.has(block)) this.#assertRoom();
     this.#unsubscribe(block); // one-subscription
     const { clock, limits, core } = this.#context;
     const batch = new Batch(limits, clock, () => this.#outbox.refresh(block));
@@ -170,6 +173,28 @@ export class Peer {
     for (const step of steps) this.#outbox.step(block, step);
   }
 
+  /** Follows the list or the events, or stops. */
+  #workspace(frame: WorkspaceFrame): void {
+    const topic = topicOf(frame) ?? 'fleet';
+    this.#following.get(topic)?.();
+    this.#following.delete(topic);
+    if (frame.type === 'unsubscribe') return;
+    this.#assertRoom();
+    const { core } = this.#context;
+    const { since } = frame as { readonly since?: number };
+    const stop =
+      topic === 'fleet'
+        ? core.blocks.followFleet((changes) => this.#outbox.send({ type: 'fleet', ...changes }), since)
+        : core.recent.follow((event) => this.#outbox.send({ type: 'event', ...event } as EventFrame), since);
+    this.#following.set(topic, stop);
+  }
+
+  #assertRoom(): void {
+    const { maxSubscriptions } = this.#context.limits;
+    if (this.#subscriptions.size + this.#following.size >= maxSubscriptions)
+      throw new BlockhouseError('INVALID_REQUEST', `This socket already has ${maxSubscriptions} subscriptions, the limit; unsubscribe from one of them first.`);
+  }
+
   #unsubscribe(block: string): void {
     const subscription = this.#subscriptions.get(block);
     if (subscription === undefined) return;
@@ -189,6 +214,7 @@ export class Peer {
     if (this.#ending) return;
     this.#ending = true;
     this.#outbox.close();
+    for (const stop of this.#following.values()) stop();
     for (const block of [...this.#subscriptions.keys()]) this.#unsubscribe(block);
   }
 }

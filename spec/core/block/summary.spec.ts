@@ -43,12 +43,20 @@ t.test('an entry sums up the files without private text, and is deeply frozen', 
       pulse: pulseOf({ state: 'idle', status: 'ACTIVE' }),
       chat: [...pair('1'), userEntry('2', { status: 'queued', processed: false })],
     },
-    '2026-11-20',
+    Date.parse('2026-11-20T15:00:00.000Z'),
   );
   check(entry);
   t.match(entry, { name: 'a', status: 'ACTIVE', state: 'idle', queue: 1, lastMessageAt: AT });
   t.same(entry.config, { description: 'd', adapter: { provider: 'p', model: 'm' }, tags: ['t'], enabled: false });
   t.same(entry.costs, { totalInput: 5, totalOutput: 0, totalCost: null, calls: 1, today: 0.5 });
+  t.same(entry.budget, { dailyUsd: null, spentUsd: 0.5, state: 'ok' });
+  t.equal(entry.activity.length, 24);
+  t.equal(
+    entry.activity.reduce((sum, answers) => sum + answers, 0),
+    1,
+    'one answer in the last 24 hours',
+  );
+  t.notOk('why' in entry, 'nobody is needed');
   t.throws(() => (entry.config as { tags: string[] }).tags.push('x'));
   t.throws(() => Object.assign(entry.pulse, { state: 'x' }));
   t.end();
@@ -58,7 +66,10 @@ t.test('an entry says how many messages failed, since when, and why the last one
   const error = { code: 'UPSTREAM_REJECTED', message: 'too long', retryable: false };
   const failed = (id: string, finishedAt: string) => userEntry(id, { status: 'failed', finishedAt, error });
   const chat = [failed('2', '2026-11-20T14:05:00.000Z'), ...pair('1'), failed('3', '2026-11-20T14:04:00.000Z'), userEntry('4', { status: 'expired' })];
-  const entry = entryOf({ config: configOf(), memory: memoryOf(), costs: noCosts(), pulse: pulseOf({ state: 'idle', status: 'ACTIVE' }), chat }, '2026-11-20');
+  const entry = entryOf(
+    { config: configOf(), memory: memoryOf(), costs: noCosts(), pulse: pulseOf({ state: 'idle', status: 'ACTIVE' }), chat },
+    Date.parse('2026-11-20T15:00:00.000Z'),
+  );
   check(entry);
   t.match(entry, { status: 'ACTIVE', state: 'idle', attention: false }, 'the state stays true to the machine');
   const last = { id: '2', at: '2026-11-20T14:05:00.000Z', code: 'UPSTREAM_REJECTED', message: 'too long' };
@@ -68,7 +79,7 @@ t.test('an entry says how many messages failed, since when, and why the last one
 
 t.test("spending of another day does not count as today's", (t) => {
   const contents = { config: configOf(), memory: memoryOf(), costs: { ...noCosts(), byDay: { '2026-11-20': BUCKET } }, pulse: pulseOf(), chat: [] };
-  t.match(entryOf(contents, '2026-11-21'), { costs: { today: null }, config: { adapter: null }, lastMessageAt: null, queue: 0 });
+  t.match(entryOf(contents, Date.parse('2026-11-21T00:00:00.000Z')), { costs: { today: null }, config: { adapter: null }, lastMessageAt: null, queue: 0 });
   t.end();
 });
 

@@ -15,6 +15,8 @@ function entry(name: string, written: string[] = []): BlockEntry {
     queue: 0,
     failures: { count: 0, since: null, last: null },
     lastMessageAt: null,
+    budget: { dailyUsd: null, spentUsd: 0, state: 'ok' },
+    activity: [],
   };
   const toJSON = (): object => {
     written.push(name);

@@ -1,5 +1,6 @@
 import t from 'tap';
-import type { ReplyStep } from '../../../core/index.ts';
+import { EventRing } from '../../../core/event-ring.ts';
+import { createBus, type ReplyStep } from '../../../core/index.ts';
 import { DEFAULT_LIMITS, type WsLimits } from '../../../transports/ws/limits.ts';
 import { Peer } from '../../../transports/ws/peer.ts';
 import { FollowStub, SocketDouble } from '../../support/follow-stub.ts';
@@ -12,7 +13,7 @@ function create(blocks: FollowStub, limits: Partial<WsLimits> = {}) {
   const log: LogLine[] = [];
   const at = (level: LogLine['level']) => (fields: object, message: string) => void log.push({ level, fields: fields as Record<string, unknown>, message });
   const peer = new Peer(socket.asWebSocket(), {
-    core: { blocks },
+    core: { blocks, recent: new EventRing(createBus()) },
     clock,
     limits: { ...DEFAULT_LIMITS, ...limits },
     log: { debug: at('debug'), info: at('info'), error: at('error') },
@@ -172,7 +173,7 @@ t.test('there is a most of subscriptions; those there are can be renewed and exc
   for (const block of names.slice(0, 100)) socket.hear({ type: 'subscribe', block });
   t.equal(blocks.active.size, 100);
   socket.hear({ type: 'subscribe', block: 'b100' });
-  t.match(socket.frames.at(-1), { type: 'error', code: 'INVALID_REQUEST', error: /100 blocks/, block: 'b100' });
+  t.match(socket.frames.at(-1), { type: 'error', code: 'INVALID_REQUEST', error: /100 subscriptions/, block: 'b100' });
   socket.hear({ type: 'subscribe', block: 'b0' });
   t.strictSame(socket.frames.at(-1), refresh('b0'));
   socket.hear({ type: 'unsubscribe', block: 'b0' });

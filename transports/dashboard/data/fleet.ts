@@ -7,11 +7,7 @@ import { get } from './http.ts';
 import { type Frame, follow } from './socket.ts';
 
 /** A block as the list has it. */
-export type Entry = BlockEntry & {
-  readonly budget?: { readonly dailyUsd: number | null; readonly spentUsd?: number | null; readonly state: string };
-  readonly why?: string;
-  readonly activity?: readonly number[];
-};
+export type Entry = BlockEntry;
 
 /** A block of the list; its signal changes with it. */
 export type Row = Signal<Entry>;

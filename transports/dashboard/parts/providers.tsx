@@ -68,6 +68,9 @@ function Actions({ provider: { id, displayName, credential, authRequired, ready 
   );
 }
 
+const SECRET = { type: 'password' } as const;
+const PLAIN = { type: 'text' } as const;
+
 /** write-only. */
 function KeyForm({ provider: { id, displayName, authRequired, credential }, done }: { readonly provider: Provider; done(): Promise<void> }) {
   const field = useRef<HTMLInputElement>(null);
@@ -101,7 +104,7 @@ function KeyForm({ provider: { id, displayName, authRequired, credential }, done
             {...props}
             ref={field}
             class="input"
-            type={authRequired ? 'password' : 'text'}
+            {...(authRequired ? SECRET : PLAIN)}
             autocomplete="off"
             spellcheck={false}
             defaultValue={authRequired ? '' : (credential?.baseURL ?? '')}

@@ -1,0 +1,145 @@
+// What changes in the list of blocks, for those who follow it.
+//
+// idle-is-free: nothing is compared while nobody follows, or while no block has changed.
+// same-entry: the list returns the same frozen object until a block changes, so a change is a comparison of two references.
+// bounded: of blocks that are gone the newest are kept. Who has missed more is told to read the list again.
+import type { BlockEntry } from '../schemas/block-api.ts';
+
+/** What has changed since a number that only grows. */
+export interface FleetChanges {
+  readonly seq: number;
+  /** True when it is not known what was missed: read the list. */
+  readonly reset: boolean;
+  readonly changed: readonly BlockEntry[];
+  readonly gone: readonly string[];
+}
+
+/** What the feed looks at. */
+export interface FleetFeedOptions {
+  list(): Promise<readonly BlockEntry[]>;
+  /** True if an entry may have changed. */
+  isStale(): boolean;
+  onFault(error: unknown): void;
+  /** Milliseconds between two looks. */
+  readonly everyMs?: number;
+}
+
+type Follower = (changes: FleetChanges) => void;
+
+interface Known {
+  readonly entry: BlockEntry;
+  readonly seq: number;
+}
+
+const EVERY_MS = 500;
+/** Blocks that no program holds open are compared by their files now and then. */
+const LOOK_EVERY = 20;
+const MOST_GONE = 1000;
+/** Of a follower that has not got its first answer. */
+const NOT_ANSWERED = -1;
+/** A frame has at most so many entries. */
+export const MOST_ENTRIES = 200;
+
+/** The changes of a workspace's blocks. */
+export class FleetFeed {
+  readonly #options: FleetFeedOptions;
+  readonly #followers = new Map<Follower, { seq: number }>();
+  /** Begins with the time, so that a number of an earlier process is never taken for one of this. */
+  readonly #first = Date.now();
+  #seq = this.#first;
+  #known = new Map<string, Known>();
+  #gone: { readonly name: string; readonly seq: number }[] = [];
+  /** What happened before is forgotten. */
+  #oldest = this.#first;
+  #last: readonly BlockEntry[] | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #looks = 0;
+  #isLooking = false;
+
+  constructor(options: FleetFeedOptions) {
+    this.#options = options;
+  }
+
+  /** Calls back with what was missed since `since`, then with each change, until the returned function is called. */
+  follow(follower: Follower, since?: number): () => void {
+    const state = { seq: NOT_ANSWERED };
+    this.#followers.set(follower, state);
+    void this.#look(true).then(() => {
+      if (!this.#followers.has(follower)) return;
+      const isKnown = since !== undefined && since >= this.#oldest && since <= this.#seq;
+      state.seq = isKnown ? since : this.#seq;
+      if (isKnown) this.#tell(follower, state, true);
+      else {
+        follower({ seq: this.#seq, reset: true, changed: [], gone: [] });
+      }
+    });
+    this.#timer ??= setInterval(() => void this.#look(false), this.#options.everyMs ?? EVERY_MS).unref(); // idle-is-free
+    return () => {
+      this.#followers.delete(follower);
+      if (this.#followers.size === 0) this.close();
+    };
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#followers.clear();
+  }
+
+  async #look(isForced: boolean): Promise<void> {
+    this.#looks += 1;
+    if (this.#isLooking || (!isForced && !this.#options.isStale() && this.#looks % LOOK_EVERY !== 0)) return;
+    this.#isLooking = true;
+    try {
+      const list = await this.#options.list();
+      if (list !== this.#last && this.#take(list))
+        for (const [follower, state] of [...this.#followers]) if (state.seq !== NOT_ANSWERED) this.#tell(follower, state, false);
+      this.#last = list;
+    } catch (error) {
+      this.#options.onFault(error);
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  /** same-entry. True if anything has changed. */
+  #take(list: readonly BlockEntry[]): boolean {
+    const isFirst = this.#last === undefined;
+    const before = this.#seq;
+    const next = new Map<string, Known>();
+    for (const entry of list) {
+      const known = this.#known.get(entry.name);
+      if (known?.entry === entry) next.set(entry.name, known);
+      else {
+        if (!isFirst) this.#seq += 1;
+        next.set(entry.name, { entry, seq: this.#seq });
+      }
+    }
+    for (const name of this.#known.keys()) {
+      if (next.has(name)) continue;
+      this.#seq += 1;
+      this.#gone.push({ name, seq: this.#seq });
+    }
+    this.#known = next;
+    while (this.#gone.length > MOST_GONE) this.#oldest = this.#gone.shift()?.seq ?? this.#oldest; // bounded
+    return this.#seq !== before;
+  }
+
+  /** In frames of at most 200 entries; `isAnswer` sends one also when there is nothing. */
+  #tell(follower: Follower, state: { seq: number }, isAnswer: boolean): void {
+    const changed = [...this.#known.values()].filter(({ seq }) => seq > state.seq).sort((one, other) => one.seq - other.seq);
+    const gone = this.#gone.filter(({ name, seq }) => seq > state.seq && !this.#known.has(name)).map(({ name }) => name);
+    if (changed.length + gone.length === 0 && !isAnswer) return;
+    for (let from = 0; from === 0 || from < changed.length; from += MOST_ENTRIES) {
+      const part = changed.slice(from, from + MOST_ENTRIES);
+      const isLast = from + MOST_ENTRIES >= changed.length;
+      follower({
+        seq: isLast ? this.#seq : (part.at(-1)?.seq ?? this.#seq),
+        reset: false,
+        changed: part.map(({ entry }) => entry),
+        gone: isLast ? gone : [],
+      });
+    }
+    state.seq = this.#seq;
+  }
+}

@@ -1,0 +1,69 @@
+// The newest events of the bus, for those who come late or were away for a moment.
+//
+// references-only: an event is kept as the bus has it, because a busy gateway has thousands a second. Nothing is kept before somebody asks.
+import type { CoreBus, CoreEvents } from './bus.ts';
+
+/** One event, or a hole of so many. */
+export type Happened =
+  | { readonly seq: number; readonly at: string; readonly name: keyof CoreEvents; readonly data: CoreEvents[keyof CoreEvents] }
+  | { readonly missed: number };
+
+interface Kept {
+  readonly at: number;
+  readonly name: keyof CoreEvents;
+  readonly data: CoreEvents[keyof CoreEvents];
+}
+
+type Follower = (event: Happened) => void;
+
+const MOST_KEPT = 1000;
+
+/** The newest events of a core. */
+export class EventRing {
+  readonly #bus: CoreBus;
+  readonly #now: () => number;
+  readonly #kept: Kept[] = [];
+  readonly #followers = new Set<Follower>();
+  /** Begins with the time, so that a number of an earlier process is older than all of this one. */
+  readonly #first: number;
+  #seq: number;
+  #isListening = false;
+
+  /** `now` returns epoch milliseconds. */
+  constructor(bus: CoreBus, now: () => number = Date.now) {
+    this.#bus = bus;
+    this.#now = now;
+    this.#first = now();
+    this.#seq = this.#first;
+  }
+
+  /** Calls back with the events after `since`, a hole first if some are lost, then with each as it happens, until the returned function is called. */
+  follow(follower: Follower, since?: number): () => void {
+    if (!this.#isListening) this.#listen();
+    if (since !== undefined && since < this.#seq) this.#catchUp(follower, since);
+    this.#followers.add(follower);
+    return () => this.#followers.delete(follower);
+  }
+
+  #catchUp(follower: Follower, since: number): void {
+    const missed = since < this.#first ? 0 : Math.max(0, this.#seq - since - this.#kept.length);
+    if (missed > 0) follower({ missed });
+    const from = this.#seq - this.#kept.length;
+    for (const [index, event] of this.#kept.entries()) if (from + index + 1 > since) follower(this.#shown(event, from + index + 1));
+  }
+
+  #listen(): void {
+    this.#isListening = true;
+    this.#bus.on('*', (name, data) => {
+      this.#seq += 1;
+      const event: Kept = { at: this.#now(), name, data };
+      this.#kept.push(event); // references-only
+      if (this.#kept.length > MOST_KEPT * 2) this.#kept.splice(0, MOST_KEPT);
+      if (this.#followers.size > 0) for (const follower of [...this.#followers]) follower(this.#shown(event, this.#seq));
+    });
+  }
+
+  #shown({ at, name, data }: Kept, seq: number): Happened {
+    return { seq, at: new Date(at).toISOString(), name, data };
+  }
+}

@@ -1,0 +1,69 @@
+import { createHmac } from 'node:crypto';
+import t from 'tap';
+import { CODE_MS, PRINTED_CODE_MS, Sessions } from '../../../core/auth/sessions.ts';
+
+function create(begin = 1_800_000_000_000) {
+  const world = { token: 'one' as string | undefined, now: begin };
+  const sign = (text: string): string | undefined =>
+    world.token === undefined ? undefined : createHmac('sha256', world.token).update(text).digest('base64url');
+  return { world, sessions: new Sessions({ sign }, () => world.now), again: () => new Sessions({ sign }, () => world.now) };
+}
+
+t.test('case 1: a code works once, and not after its minute; one that is printed, for ten', async (t) => {
+  const { world, sessions } = create();
+  const { text, expiresAt } = sessions.newCode();
+  t.equal(expiresAt, new Date(world.now + CODE_MS).toISOString());
+  t.ok(sessions.exchange(text));
+  t.notOk(sessions.exchange(text), 'the second use');
+  const late = sessions.newCode().text;
+  world.now += CODE_MS;
+  t.notOk(sessions.exchange(late), 'the 61st second');
+  const printed = sessions.newCode(PRINTED_CODE_MS).text;
+  world.now += PRINTED_CODE_MS - 1;
+  t.ok(sessions.exchange(printed));
+  t.notOk(sessions.exchange('guess'));
+  t.notOk(sessions.exchange(''));
+});
+
+t.test('sixteen codes are kept, and a further one drops the oldest', async (t) => {
+  const { sessions } = create();
+  const codes = Array.from({ length: 17 }, () => sessions.newCode().text);
+  t.notOk(sessions.exchange(codes[0] ?? ''));
+  for (const code of codes.slice(1)) t.ok(sessions.exchange(code));
+});
+
+t.test('case 3: a session key outlives the process, and ends with its month, with the token, or with one bit changed', async (t) => {
+  const { world, sessions, again } = create();
+  const { text } = sessions.newKey();
+  t.ok(sessions.accepts(text));
+  t.ok(again().accepts(text), 'after a restart');
+  for (let index = 0; index < text.length; index += 1) {
+    for (const bit of [1, 2, 4, 8, 16, 32]) {
+      const changed = text.slice(0, index) + String.fromCharCode(text.charCodeAt(index) ^ bit) + text.slice(index + 1);
+      if (sessions.accepts(changed)) t.fail(`accepted ${changed}`);
+    }
+  }
+  for (const wrong of ['', 'bhs_', 'bhs_.', text.slice(0, -1), `${text}=`, `${text}.`, text.replace('bhs_', 'bh_')]) t.notOk(sessions.accepts(wrong), wrong);
+  world.now += 30 * 24 * 3600 * 1000 - 1;
+  t.ok(sessions.accepts(text));
+  world.now += 1;
+  t.notOk(sessions.accepts(text), 'after 30 days');
+  const next = sessions.newKey().text;
+  world.token = 'two';
+  t.notOk(sessions.accepts(next), 'the token was replaced');
+  world.token = undefined;
+  t.notOk(sessions.accepts(next), 'there is no token');
+  t.throws(() => sessions.newKey());
+});
+
+t.test('case 6: a ticket opens one thing, within 30 s', async (t) => {
+  const { world, sessions } = create();
+  const { text } = sessions.newTicket();
+  t.ok(sessions.redeem(text));
+  t.notOk(sessions.redeem(text));
+  const late = sessions.newTicket().text;
+  world.now += 30_000;
+  t.notOk(sessions.redeem(late));
+  t.notOk(sessions.accepts(late), 'a ticket is no key');
+  t.notOk(sessions.exchange(late), 'and no code');
+});

@@ -1,0 +1,114 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Test } from 'tap';
+import t from 'tap';
+import { type FleetChanges, FleetFeed, MOST_ENTRIES } from '../../../core/block/fleet-feed.ts';
+import type { BlockEntry } from '../../../core/types.ts';
+import { until } from '../../support/until.ts';
+
+const entry = (name: string, queue = 0) => Object.freeze({ name, queue }) as unknown as BlockEntry;
+
+function create(t: Test, names: readonly string[]) {
+  const world = { list: names.map((name) => entry(name)) as readonly BlockEntry[], isStale: false, reads: 0, faults: [] as unknown[] };
+  const feed = new FleetFeed({
+    list: async () => {
+      world.reads += 1;
+      world.isStale = false;
+      return world.list;
+    },
+    isStale: () => world.isStale,
+    onFault: (error) => world.faults.push(error),
+    everyMs: 5,
+  });
+  t.teardown(() => feed.close());
+  const change = (list: readonly BlockEntry[]): void => {
+    world.list = list;
+    world.isStale = true;
+  };
+  return { world, feed, change };
+}
+
+t.test('who begins without a number is told to read the list; then come changes and what is gone', async (t) => {
+  const { world, feed, change } = create(t, ['a', 'b', 'c']);
+  const told: FleetChanges[] = [];
+  feed.follow((changes) => told.push(changes));
+  await until('the feed tells it', () => told.length === 1);
+  t.match(told[0], { reset: true, changed: [], gone: [] });
+  const [a, , c] = world.list as [BlockEntry, BlockEntry, BlockEntry];
+  change([a, entry('b', 5), c]);
+  await until('the feed tells it', () => told.length === 2);
+  t.match(told[1], { reset: false, changed: [{ name: 'b', queue: 5 }], gone: [] });
+  change([world.list[1] as BlockEntry, c, entry('d')]);
+  await until('the feed tells it', () => told.length === 3);
+  t.match(told[2], { changed: [{ name: 'd' }], gone: ['a'] });
+  t.ok((told[2]?.seq ?? 0) > (told[1]?.seq ?? 0));
+});
+
+t.test('who comes back with a number gets what was missed, in frames of at most 200 entries', async (t) => {
+  const { world, feed, change } = create(
+    t,
+    Array.from({ length: 450 }, (_, index) => `b${index}`),
+  );
+  const told: FleetChanges[] = [];
+  const stop = feed.follow((changes) => told.push(changes));
+  await until('the feed tells it', () => told.length === 1);
+  const seq = told[0]?.seq ?? 0;
+  stop();
+  change(world.list.map(({ name }) => entry(name, 1)));
+  const missed: FleetChanges[] = [];
+  feed.follow((changes) => missed.push(changes), seq);
+  await until('the feed tells it', () => missed.length === 3);
+  t.same(
+    missed.map(({ changed }) => changed.length),
+    [MOST_ENTRIES, MOST_ENTRIES, 50],
+  );
+  const none: FleetChanges[] = [];
+  feed.follow((changes) => none.push(changes), missed.at(-1)?.seq);
+  await until('the feed tells it', () => none.length === 1);
+  t.match(none[0], { reset: false, changed: [], gone: [] }, 'nothing was missed');
+});
+
+t.test('a number of an earlier process, or of the future, is a reset', async (t) => {
+  const { feed } = create(t, ['a']);
+  for (const since of [0, 12, Date.now() + 1e12]) {
+    const told: FleetChanges[] = [];
+    feed.follow((changes) => told.push(changes), since);
+    await until('the feed tells it', () => told.length === 1);
+    t.equal(told[0]?.reset, true, String(since));
+  }
+});
+
+t.test('nothing is read while nobody follows, or while nothing is out of date', async (t) => {
+  const { world, feed } = create(t, ['a']);
+  await delay(30);
+  t.equal(world.reads, 0);
+  const told: FleetChanges[] = [];
+  const stop = feed.follow((changes) => told.push(changes));
+  await until('the feed tells it', () => told.length === 1);
+  stop();
+  const { reads } = world;
+  world.isStale = true;
+  await delay(30);
+  t.equal(world.reads, reads);
+  t.equal(told.length, 1);
+});
+
+t.test('a list that can not be read is told, and tried again', async (t) => {
+  const faults: unknown[] = [];
+  let isBroken = true;
+  const feed = new FleetFeed({
+    list: async () => {
+      if (isBroken) throw new Error('EIO');
+      return [entry('a')];
+    },
+    isStale: () => true,
+    onFault: (error) => faults.push(error),
+    everyMs: 5,
+  });
+  t.teardown(() => feed.close());
+  const told: FleetChanges[] = [];
+  feed.follow((changes) => told.push(changes));
+  await until('the feed tells it', () => faults.length > 0);
+  isBroken = false;
+  await until('the feed tells it', () => told.length > 0);
+  t.ok(told[0]?.reset);
+});

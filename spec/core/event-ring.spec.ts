@@ -1,0 +1,45 @@
+import t from 'tap';
+import { createBus } from '../../core/bus.ts';
+import { EventRing, type Happened } from '../../core/event-ring.ts';
+
+t.test('an event is told as it happens, with a number that grows', async (t) => {
+  const bus = createBus();
+  const ring = new EventRing(bus, () => 1_800_000_000_000);
+  bus.emit('block.created', { block: 'early' });
+  const told: Happened[] = [];
+  const stop = ring.follow((event) => told.push(event));
+  bus.emit('block.created', { block: 'a' });
+  bus.emit('block.archived', { block: 'a', archiveName: 'a-1' });
+  stop();
+  bus.emit('block.created', { block: 'late' });
+  t.match(told, [
+    { name: 'block.created', data: { block: 'a' }, at: '2027-01-15T08:00:00.000Z' },
+    { name: 'block.archived', data: { block: 'a' } },
+  ]);
+  t.equal(told.length, 2, 'nothing before it began, and nothing after its end');
+  const [one, other] = told as [{ seq: number }, { seq: number }];
+  t.equal(other.seq, one.seq + 1);
+});
+
+t.test('who comes back gets what was missed, and a hole where that is no longer kept', async (t) => {
+  const bus = createBus();
+  const ring = new EventRing(bus);
+  const first: Happened[] = [];
+  const stop = ring.follow((event) => first.push(event));
+  bus.emit('block.created', { block: 'b0' });
+  stop();
+  const { seq } = first[0] as { seq: number };
+  for (let index = 1; index <= 5; index += 1) bus.emit('block.created', { block: `b${index}` });
+  const missed: Happened[] = [];
+  ring.follow((event) => missed.push(event), seq)();
+  t.same(
+    missed.map((event) => ('data' in event ? (event.data as { block: string }).block : event)),
+    ['b1', 'b2', 'b3', 'b4', 'b5'],
+  );
+  for (let index = 0; index < 5000; index += 1) bus.emit('block.created', { block: 'many' });
+  const late: Happened[] = [];
+  ring.follow((event) => late.push(event), seq)();
+  const [hole, ...rest] = late as [{ missed: number }, ...Happened[]];
+  t.equal(hole.missed + rest.length, 5005);
+  t.ok(rest.length >= 1000 && rest.length <= 2000, String(rest.length));
+});
