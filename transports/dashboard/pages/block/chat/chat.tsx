@@ -1,7 +1,78 @@
-// Chat of a block.
+// Chat of a block: what was said, what is being said, and beside it what the block does and sees.
+import { useComputed } from '@preact/signals';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { announce } from '../../../app/announce.ts';
+import { useKeys } from '../../../app/keys.ts';
+import { pathOf } from '../../../app/router.ts';
+import { chatText, completeText, failedText, isWritingText } from '../../../app/text/block.ts';
+import { tellFailure } from '../../../app/toast.ts';
+import { OpenBlock } from '../../../data/block.ts';
+import { readAloud } from '../../../data/settings.ts';
+import { Empty } from '../../../parts/bits.tsx';
 import type { TabProps } from '../block.tsx';
+import { Composer } from './composer.tsx';
+import { cancelMessage } from './live.tsx';
+import { Log } from './log.tsx';
+import { Rail, Strip } from './rail.tsx';
 
 /** The tab. */
 export function Chat({ name }: TabProps) {
-  return <div class="page">{name}</div>;
+  const open = useMemo(() => new OpenBlock(name), [name]);
+  const [taken, setTaken] = useState({ text: '' });
+  const [isRailOpen, setRailOpen] = useState(false);
+  const [sent, setSent] = useState(0);
+  useEffect(() => open.open(), [open]);
+  if (open.isGone.value) {
+    return (
+      <Empty text={chatText.gone}>
+        <a class="btn" href={pathOf('archive')}>
+          {chatText.toArchive}
+        </a>
+      </Empty>
+    );
+  }
+  return (
+    <div class="chat-cols">
+      <section class="chat" aria-label={chatText.chat}>
+        <Log open={open} edit={(text) => setTaken({ text })} sent={sent} />
+        <Strip open={open} isOpen={isRailOpen} toggle={() => setRailOpen(!isRailOpen)} />
+        <Composer open={open} taken={taken} onSent={() => setSent((count) => count + 1)} />
+      </section>
+      <Rail open={open} isOpen={isRailOpen} />
+      <Stopper open={open} />
+      <Teller open={open} />
+    </div>
+  );
+}
+
+/** Escape ends the reply, while there is one. */
+function Stopper({ open }: { readonly open: OpenBlock }) {
+  const id = useComputed(() => (open.reply.value?.phase === 'writing' ? open.reply.value.id : undefined)).value;
+  return id === undefined ? null : <StopKey block={open.name} id={id} />;
+}
+
+function StopKey({ block, id }: { readonly block: string; readonly id: string }) {
+  useKeys([{ keys: 'Escape', does: chatText.endReply, inFields: true, run: () => void cancelMessage(block, id).catch(tellFailure) }], [block, id]);
+  return null;
+}
+
+/** Tells a screen reader twice for each reply: that it begins, and how it ended. */
+function Teller({ open }: { readonly open: OpenBlock }) {
+  const to = useComputed(() => open.reply.value?.id).value;
+  const before = useRef<string | undefined>(undefined);
+  useEffect(() => {
+    if (to !== undefined) announce(isWritingText(open.name));
+    else if (before.current !== undefined) announce(outcomeOf(open, before.current));
+    before.current = to;
+  }, [to]);
+  return null;
+}
+
+function outcomeOf(open: OpenBlock, to: string): string {
+  const entries = [...open.entries.peek().values()];
+  const failed = entries.find(({ id }) => id === to)?.error;
+  if (failed !== null && failed !== undefined) return failedText(failed.message);
+  const answer = entries.findLast(({ replyTo }) => replyTo === to);
+  const sentence = completeText(answer?.usage?.outputTokens);
+  return readAloud.peek() && answer !== undefined ? `${sentence}. ${answer.content}` : sentence;
 }

@@ -1,0 +1,228 @@
+// A block whose page is open: its files, its chat, why it is as it is, and the reply that it writes.
+//
+// never-emptied: what is shown stays until what replaces it is there.
+// not-a-storm: however often the server says that something has changed, the block is read at most three times a second, and never twice at a time.
+// once-a-frame: pieces of a reply are gathered and told once a frame; a hidden page gathers on.
+import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import type { BlockConfig, BlockCosts, BlockMemory, BlockPulse, ChatEntry } from '../../../core/types.ts';
+import { blockURL } from './blocks.ts';
+import { readWhy, type Why } from './cures.ts';
+import { type Entries, isUnfinished, type Line, linesOf, withNewest, withOlder } from './entries.ts';
+import { ApiError, call, get } from './http.ts';
+import { drop, outbox } from './outbox.ts';
+import { afterStep, type Reply, type Step } from './reply.ts';
+import { connection, follow } from './socket.ts';
+
+/** Shown at first, and read at once when somebody scrolls up. */
+export const PAGE_ENTRIES = 40;
+const LARGEST_PAGE = 500;
+const LEAST_MS = 300;
+/** A page below this size has fewer entries than asked for only if there are no more. */
+const WHOLE_CHARACTERS = 2_000_000;
+
+/** The files of a block, with every field: the server fills in what a file leaves out. */
+export interface Details {
+  readonly name: string;
+  readonly config: BlockConfig;
+  readonly memory: BlockMemory;
+  readonly costs: BlockCosts;
+  readonly pulse: BlockPulse;
+}
+
+/** A block that is followed. */
+export class OpenBlock {
+  readonly name: string;
+  readonly details: Signal<Details | undefined> = signal(undefined);
+  readonly why: Signal<Why | undefined> = signal(undefined);
+  readonly entries: Signal<Entries> = signal(new Map());
+  readonly reply: Signal<Reply | undefined> = signal(undefined);
+  /** What went wrong when the block was last read. */
+  readonly error: Signal<unknown> = signal(undefined);
+  readonly isRead: Signal<boolean> = signal(false);
+  readonly hasOlder: Signal<boolean> = signal(false);
+  /** The block was archived or renamed. */
+  readonly isGone: Signal<boolean> = signal(false);
+  readonly lines: ReadonlySignal<readonly Line[]>;
+  readonly #replyLine: Signal<{ readonly id: string; readonly key: string } | undefined> = signal(undefined);
+  readonly #keys = new Map<string, string>();
+  readonly #etags = new Map<string, string>();
+  readonly #ends: (() => void)[] = [];
+  #next: Reply | undefined;
+  #seq: number | undefined;
+  #frame: number | undefined;
+  #replies = 0;
+  #isReading = false;
+  #isWanted = false;
+  #lastAt = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(name: string) {
+    this.name = name;
+    this.lines = computed(() => linesOf(this.entries.value, this.#replyLine.value, (entry) => this.#keyOf(entry)));
+  }
+
+  /** Follows the block until the returned function is called. */
+  open(): () => void {
+    const onVisible = (): void => {
+      if (!document.hidden && this.#isWanted) this.want();
+    };
+    document.addEventListener('visibilitychange', onVisible);
+    this.#ends.push(
+      follow({
+        begin: () => ({ type: 'subscribe', block: this.name, stream: true, ...(this.#seq !== undefined && { sinceSeq: this.#seq }) }),
+        end: () => ({ type: 'unsubscribe', block: this.name }),
+        take: (frame) => frame['block'] === this.name && this.#take(frame as unknown as { readonly type: string }),
+      }),
+      effect(() => {
+        if (connection.value.state === 'live') this.want();
+      }),
+      () => document.removeEventListener('visibilitychange', onVisible),
+    );
+    this.want();
+    return () => {
+      for (const end of this.#ends.splice(0)) end();
+      clearTimeout(this.#timer);
+      if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
+      this.#frame = undefined;
+    };
+  }
+
+  /** Reads the block again, soon. */
+  want(): void {
+    this.#isWanted = true;
+    if (this.#isReading || document.hidden) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#read(), Math.max(0, this.#lastAt + LEAST_MS - Date.now())); // not-a-storm
+  }
+
+  /** Reads older entries. Rejects with an ApiError. */
+  async readOlder(limit = PAGE_ENTRIES): Promise<void> {
+    const before = this.entries.peek().keys().next().value;
+    if (before === undefined || !this.hasOlder.peek()) return;
+    const page = await this.#page(`?limit=${limit}&before=${encodeURIComponent(before)}`);
+    batch(() => {
+      this.entries.value = withOlder(this.entries.peek(), page);
+      this.hasOlder.value = !isBeginning(page, limit);
+    });
+  }
+
+  #take(frame: { readonly type: string }): boolean {
+    if (frame.type === 'refresh') this.want();
+    else if (frame.type === 'gone') this.isGone.value = true;
+    else if (frame.type === 'stream') this.#step(frame as unknown as Step);
+    else return false;
+    return true;
+  }
+
+  /** once-a-frame. */
+  #step(step: Step): void {
+    if (this.#seq !== undefined && step.seq <= this.#seq) return;
+    this.#seq = step.seq;
+    this.#next = afterStep(this.#next, step, Date.now());
+    if (this.#next?.phase === 'done' && this.#next.answerId !== undefined) this.#keys.set(this.#next.answerId, this.#replyKey(this.#next));
+    this.#frame ??= requestAnimationFrame(() => this.#show());
+  }
+
+  #show(): void {
+    this.#frame = undefined;
+    const reply = this.#next;
+    batch(() => {
+      if (reply === undefined) this.#replyLine.value = undefined;
+      else if (this.#replyLine.peek()?.id !== reply.id) this.#replyLine.value = { id: reply.id, key: this.#replyKey(reply) };
+      this.reply.value = reply;
+    });
+  }
+
+  #replyKey({ id }: Reply): string {
+    const known = this.#replyLine.peek();
+    if (known?.id === id) return known.key;
+    const key = this.#keys.get(`reply ${id}`) ?? `reply ${id} ${this.#replies}`;
+    this.#keys.set(`reply ${id}`, key);
+    return key;
+  }
+
+  /** An entry keeps the place of the bubble or the reply that it was. */
+  #keyOf(entry: ChatEntry): string {
+    return this.#keys.get(entry.id) ?? (entry.role === 'user' ? (entry.clientId ?? entry.id) : entry.id);
+  }
+
+  async #read(): Promise<void> {
+    this.#isReading = true;
+    this.#isWanted = false;
+    this.#lastAt = Date.now();
+    try {
+      const [details, why] = await Promise.all([this.#fresh<Details>(blockURL(this.name)), readWhy(this.name), this.#readNewest()]);
+      batch(() => {
+        if (details !== undefined) this.details.value = details;
+        this.why.value = why;
+        this.error.value = undefined;
+        this.isRead.value = true;
+      });
+    } catch (error) {
+      this.error.value = error;
+      if (error instanceof ApiError && error.status === 404) this.isGone.value = true;
+    } finally {
+      this.#isReading = false;
+      if (this.#isWanted) this.want();
+    }
+  }
+
+  /** The newest page, large enough for every message that is not finished. */
+  async #readNewest(): Promise<void> {
+    const began = Date.now();
+    const known = [...this.entries.peek().values()];
+    const unfinished = known.findIndex(isUnfinished);
+    const needed = unfinished === -1 ? PAGE_ENTRIES : Math.min(LARGEST_PAGE, Math.max(PAGE_ENTRIES, known.length - unfinished + 1));
+    let limit = needed;
+    let page = await this.#page(`?limit=${limit}`);
+    const newest = known.at(-1)?.id;
+    if (newest !== undefined && page[0] !== undefined && page[0].id > newest && limit < LARGEST_PAGE && !isBeginning(page, limit)) {
+      limit = LARGEST_PAGE; // more came than a page has
+      page = await this.#page(`?limit=${limit}`);
+    }
+    const isGap = newest !== undefined && page[0] !== undefined && page[0].id > newest;
+    batch(() => {
+      const isAll = isBeginning(page, limit);
+      const before = this.entries.peek();
+      this.entries.value = withNewest(before, page, isAll || isGap);
+      if (before.size === 0 || isAll || isGap) this.hasOlder.value = !isAll;
+      this.#settle(began);
+    });
+  }
+
+  /** Bubbles and the reply become the entries that the server has. */
+  #settle(began: number): void {
+    const entries = this.entries.peek();
+    const ids = new Set([...entries.values()].map(({ clientId }) => clientId));
+    for (const { block, clientId } of outbox.peek()) if (block === this.name && ids.has(clientId)) drop(block, clientId);
+    const reply = this.#next;
+    if (reply === undefined || reply.at > began) return;
+    const isOver = entries.get(reply.id)?.status !== 'processing';
+    if (!isOver && !(reply.answerId !== undefined && entries.has(reply.answerId))) return;
+    const answer = [...entries.values()].findLast(({ replyTo }) => replyTo === reply.id);
+    if (answer !== undefined && reply.phase !== 'failed' && !this.#keys.has(answer.id)) this.#keys.set(answer.id, this.#replyKey(reply));
+    if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
+    this.#next = undefined;
+    this.#replies += 1;
+    this.#keys.delete(`reply ${reply.id}`);
+    this.#frame = undefined;
+    this.reply.value = undefined;
+    this.#replyLine.value = undefined;
+  }
+
+  async #page(query: string): Promise<readonly ChatEntry[]> {
+    return (await get<{ readonly messages: readonly ChatEntry[] }>(blockURL(this.name, `/chat${query}`))).messages;
+  }
+
+  /** Undefined if it has not changed. */
+  async #fresh<T>(path: string): Promise<T | undefined> {
+    const known = this.#etags.get(path);
+    const { status, data, etag } = await call<T>('GET', path, known === undefined ? {} : { headers: { 'if-none-match': known } });
+    if (etag !== undefined) this.#etags.set(path, etag);
+    return status === 304 ? undefined : data;
+  }
+}
+
+function isBeginning(page: readonly ChatEntry[], limit: number): boolean {
+  return page.length < limit && page.reduce((sum, { content }) => sum + content.length, 0) < WHOLE_CHARACTERS;
+}

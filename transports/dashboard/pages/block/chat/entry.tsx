@@ -1,0 +1,129 @@
+// One entry of the chat: a message or an answer.
+import { Component } from 'preact';
+import { useState } from 'preact/hooks';
+import type { ChatEntry } from '../../../../../core/types.ts';
+import { clock, duration, fullTime, usd } from '../../../app/format.ts';
+import { blockPath } from '../../../app/router.ts';
+import { chatText, inText, outcomeText, outText, restText, stopText, timesText } from '../../../app/text/block.ts';
+import { blockURL } from '../../../data/blocks.ts';
+import { post } from '../../../data/http.ts';
+import { Button, Copy } from '../../../parts/bits.tsx';
+import { beginningOf } from '../../../parts/markdown/cut.ts';
+import { Markdown } from '../../../parts/markdown/markdown.tsx';
+import { Menu } from '../../../parts/menu.tsx';
+
+interface EntryProps {
+  readonly block: string;
+  readonly entry: ChatEntry;
+  readonly isLinked: boolean;
+}
+
+/** An entry; drawn again only when it has changed. */
+export class EntryView extends Component<EntryProps> {
+  override shouldComponentUpdate(next: EntryProps): boolean {
+    return next.entry !== this.props.entry || next.isLinked !== this.props.isLinked;
+  }
+  override render() {
+    const { block, entry, isLinked } = this.props;
+    const { id, role, status, error } = entry;
+    const isUser = role === 'user';
+    const isFailed = isUser && (status === 'failed' || status === 'cancelled' || status === 'expired');
+    return (
+      <article
+        class={`m ${isUser ? 'u' : ''} ${isLinked ? 'linked' : ''}`}
+        id={`entry-${id}`}
+        data-line
+        data-entry={id}
+        data-failed={isFailed ? '' : undefined}
+        tabIndex={-1}
+      >
+        <Who block={block} entry={entry} />
+        {isUser ? <Plain text={entry.content} /> : <Markdown source={entry.content} />}
+        {status !== 'done' && status !== 'processing' && (
+          <div class={`row wrap outcome ${status === 'failed' ? 'bad' : 't2'}`}>
+            <span class="grow break">{error?.message ?? outcomeText(status)}</span>
+            {error !== null && error !== undefined && <span class="num t3">{error.code}</span>}
+            {isFailed && <Button label={chatText.retry} icon="restart" small run={() => retry(block, id)} />}
+          </div>
+        )}
+        {!isUser && <Facts entry={entry} />}
+      </article>
+    );
+  }
+}
+
+/** Queues a message again. Rejects with an ApiError. */
+export async function retry(block: string, id: string): Promise<void> {
+  await post(blockURL(block, `/chat/${encodeURIComponent(id)}/retry`));
+}
+
+function Who({ block, entry }: { readonly block: string; readonly entry: ChatEntry }) {
+  const { id, role, channel, timestamp, content } = entry;
+  const copy = (text: string) => (): Promise<void> => navigator.clipboard.writeText(text);
+  return (
+    <div class="who">
+      <b class="clip">{role === 'user' ? chatText.you : block}</b>
+      <time dateTime={timestamp} title={fullTime(timestamp)}>
+        {clock(timestamp)}
+      </time>
+      {channel !== 'web' && <span class="chip">{channel}</span>}
+      <span class="row tools">
+        <Copy text={content} label={chatText.copyMarkdown} iconOnly />
+        <Menu
+          label={chatText.more}
+          small
+          choices={[
+            { label: chatText.copyText, icon: 'copy', run: () => copy(plainText(id, content))() },
+            { label: chatText.copyMarkdown, icon: 'copy', run: copy(content) },
+            { label: chatText.copyLink, icon: 'link', run: copy(`${location.origin}${blockPath(block, 'chat', { entry: id })}`) },
+          ]}
+        />
+      </span>
+    </div>
+  );
+}
+
+/** The text as it is shown, without its marks. */
+function plainText(id: string, markdown: string): string {
+  return document.getElementById(`entry-${id}`)?.querySelector<HTMLElement>('.prose')?.innerText ?? markdown;
+}
+
+/** A message as it was typed; a long one is cut. */
+export function Plain({ text }: { readonly text: string }) {
+  const [isWhole, setWhole] = useState(false);
+  const shown = isWhole ? text : beginningOf(text);
+  return (
+    <div class="prose typed">
+      {shown}
+      {shown.length < text.length && (
+        <p class="row rest">
+          <span class="t3 sm">{restText(text.length - shown.length)}</span>
+          <Button label={chatText.showAll} small run={() => setWhole(true)} />
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Facts({ entry }: { readonly entry: ChatEntry }) {
+  const { provider, model, usage, costUsd, ttftMs, latencyMs, stopReason } = entry;
+  const first = ttftMs === null || ttftMs === undefined ? undefined : duration(ttftMs);
+  const whole = latencyMs === null || latencyMs === undefined ? undefined : duration(latencyMs);
+  const facts = [
+    model === undefined ? undefined : model,
+    provider,
+    usage === null || usage === undefined ? undefined : inText(usage.inputTokens),
+    usage === null || usage === undefined ? undefined : outText(usage.outputTokens),
+    costUsd === null || costUsd === undefined ? undefined : usd(costUsd),
+    timesText(first, whole) || undefined,
+    stopText(stopReason),
+  ].filter((fact) => fact !== undefined);
+  if (facts.length === 0) return null;
+  return (
+    <div class="meta num">
+      {facts.map((fact) => (
+        <span key={fact}>{fact}</span>
+      ))}
+    </div>
+  );
+}

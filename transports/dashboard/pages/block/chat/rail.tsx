@@ -1,0 +1,233 @@
+// Beside the chat: what the block does now, what its model sees, what it has spent, and its last call.
+import type { ComponentChildren } from 'preact';
+import { canCure, cure } from '../../../app/cure.ts';
+import { clockSeconds, count, duration, fullTime, short, usd } from '../../../app/format.ts';
+import { blockPath } from '../../../app/router.ts';
+import { factsText, instructionsText, newestText, ofText, ofTokensText, paceText, railText } from '../../../app/text/block.ts';
+import type { Details, OpenBlock } from '../../../data/block.ts';
+import { serverNow } from '../../../data/clock.ts';
+import { Bar, Button } from '../../../parts/bits.tsx';
+import { capReachedAt, sinceMidnight } from './pace.ts';
+import { standsStill } from './why-card.tsx';
+import { type Part, partsOf } from './window.ts';
+
+/** The rail; on a phone it is opened from the strip above the composer. */
+export function Rail({ open, isOpen }: { readonly open: OpenBlock; readonly isOpen: boolean }) {
+  const details = open.details.value;
+  return (
+    <aside class={`rail ${isOpen ? 'open' : ''}`} id="rail" aria-label={open.name}>
+      <Now open={open} />
+      {details !== undefined && (
+        <>
+          <Sees details={details} />
+          <Budget details={details} />
+          <LastCall details={details} />
+          <Fallbacks details={details} />
+        </>
+      )}
+    </aside>
+  );
+}
+
+function Section({
+  title,
+  to,
+  link,
+  children,
+}: {
+  readonly title: string;
+  readonly to?: string;
+  readonly link?: string;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <section>
+      <h2>
+        {title}
+        {to !== undefined && (
+          <a class="link" href={to}>
+            {link}
+          </a>
+        )}
+      </h2>
+      {children}
+    </section>
+  );
+}
+
+function Now({ open }: { readonly open: OpenBlock }) {
+  const why = open.why.value;
+  if (why === undefined) return null;
+  const actions = standsStill(why) ? [] : (why.actions ?? []).filter(canCure); // the card beside it has them
+  return (
+    <Section title={railText.now}>
+      <p class="b break">{why.why}</p>
+      <p class="sm t2 break">{why.next}</p>
+      {actions.length > 0 && (
+        <p class="row wrap cures">
+          {actions.map((action) => (
+            <Button key={action.id} label={action.label} small run={() => cure(action, open.name)} />
+          ))}
+        </p>
+      )}
+    </Section>
+  );
+}
+
+const COLOURS: Readonly<Record<Part['id'], string>> = { instructions: 'of-instructions', facts: 'of-facts', summary: 'of-summary', messages: 'of-messages' };
+
+function Sees({ details }: { readonly details: Details }) {
+  const { config, memory } = details;
+  const { tokens, maxTokens, messages } = memory.window;
+  const threshold = config.memory.thresholdPercent;
+  const names: Readonly<Record<Part['id'], string>> = {
+    instructions: instructionsText(config.goals.length),
+    facts: factsText(memory.facts.filter(({ pinned }) => pinned).length),
+    summary: railText.summary,
+    messages: newestText(messages),
+  };
+  const parts = partsOf(details);
+  return (
+    <Section title={railText.sees} to={blockPath(details.name, 'memory')} link={railText.memory}>
+      <div class="win" aria-hidden="true">
+        {parts.map((part) => (
+          <i key={part.id} class={COLOURS[part.id]} style={{ width: `${Math.min(100, (part.tokens / Math.max(1, maxTokens)) * 100)}%` }} />
+        ))}
+      </div>
+      <div class="tick" aria-hidden="true">
+        <span style={{ insetInlineStart: `${threshold}%` }}>{threshold} %</span>
+      </div>
+      <p class="num">
+        {count(tokens)} <span class="t3">{ofTokensText(maxTokens)}</span>
+      </p>
+      <dl class="parts">
+        {parts.map((part) => (
+          <div key={part.id}>
+            <dt>
+              <i class={COLOURS[part.id]} />
+              {names[part.id]}
+            </dt>
+            <dd class="num t3">{count(part.tokens)}</dd>
+          </div>
+        ))}
+      </dl>
+    </Section>
+  );
+}
+
+function Budget({ details }: { readonly details: Details }) {
+  const { config, costs } = details;
+  const { dailyUsd, monthlyUsd, dailyTokens, warnAt, timezone } = config.budget;
+  const { day, month, state } = costs.budget;
+  const at = serverNow();
+  const reached = capReachedAt(day.usd, dailyUsd, sinceMidnight(at, timezone), at);
+  const hasCap = dailyUsd !== null || monthlyUsd !== null || dailyTokens !== null;
+  return (
+    <Section title={railText.budget} to={blockPath(details.name, 'costs')} link={railText.costs}>
+      <Spent label={railText.today} spent={usd(day.usd)} part={day.usd} cap={dailyUsd} capText={usd(dailyUsd)} warnAt={warnAt} />
+      {monthlyUsd !== null && (
+        <Spent label={railText.month} spent={usd(month.usd)} part={month.usd} cap={monthlyUsd} capText={usd(monthlyUsd)} warnAt={warnAt} />
+      )}
+      {dailyTokens !== null && (
+        <Spent label={railText.tokensToday} spent={short(day.tokens)} part={day.tokens} cap={dailyTokens} capText={short(dailyTokens)} warnAt={warnAt} />
+      )}
+      {!hasCap && <p class="sm t3">{railText.noCap}</p>}
+      {reached !== undefined && <p class={`sm ${state === 'ok' ? 't2' : 'warn'}`}>{paceText(reached)}</p>}
+    </Section>
+  );
+}
+
+function Spent({
+  label,
+  spent,
+  part,
+  cap,
+  capText,
+  warnAt,
+}: {
+  readonly label: string;
+  readonly spent: string;
+  readonly part: number;
+  readonly cap: number | null;
+  readonly capText: string;
+  readonly warnAt: number;
+}) {
+  return (
+    <div class="spent">
+      <p class="row sm">
+        <span class="grow">{label}</span>
+        <span class="num">
+          {spent} {cap !== null && <span class="t3">{ofText(capText)}</span>}
+        </span>
+      </p>
+      {cap !== null && <Bar part={part} whole={cap} tone={part >= cap ? 'bad' : part >= cap * warnAt ? 'warn' : ''} />}
+    </div>
+  );
+}
+
+function LastCall({ details }: { readonly details: Details }) {
+  const call = details.costs.lastCall;
+  if (call === null || call === undefined) {
+    return (
+      <Section title={railText.last}>
+        <p class="sm t3">{railText.noCall}</p>
+      </Section>
+    );
+  }
+  const rows: readonly (readonly [string, string])[] = [
+    [railText.firstText, duration(call.ttftMs)],
+    [railText.whole, duration(call.latencyMs)],
+    [railText.tokens, call.usage === null || call.usage === undefined ? '–' : `${count(call.usage.inputTokens)} → ${count(call.usage.outputTokens)}`],
+    [railText.cost, call.costUsd === null || call.costUsd === undefined ? railText.unpriced : usd(call.costUsd)],
+  ];
+  return (
+    <Section title={railText.last}>
+      <dl class="kv">
+        <dt>{railText.model}</dt>
+        <dd class="break">{call.model}</dd>
+        {rows.map(([name, value]) => [
+          <dt key={name}>{name}</dt>,
+          <dd key={`${name} value`} class="num">
+            {value}
+          </dd>,
+        ])}
+        <dt>{railText.at}</dt>
+        <dd class="num" title={fullTime(call.at)}>
+          {clockSeconds(call.at)}
+        </dd>
+      </dl>
+    </Section>
+  );
+}
+
+function Fallbacks({ details }: { readonly details: Details }) {
+  const { adapter, fallbacks } = details.config;
+  const models = [adapter, ...fallbacks].flatMap((each) => (each === null ? [] : [each.model]));
+  return (
+    <Section title={railText.fails}>
+      <p class="sm t2 break">{models.length < 2 ? railText.noFallback : models.join(', then ')}</p>
+    </Section>
+  );
+}
+
+/** On a phone: the two figures that matter, and the way to the rest. */
+export function Strip({ open, isOpen, toggle }: { readonly open: OpenBlock; readonly isOpen: boolean; readonly toggle: () => void }) {
+  const details = open.details.value;
+  if (details === undefined) return null;
+  const { window } = details.memory;
+  const { dailyUsd, warnAt } = details.config.budget;
+  const { day } = details.costs.budget;
+  const tone = dailyUsd === null ? '' : day.usd >= dailyUsd ? 'bad' : day.usd >= dailyUsd * warnAt ? 'warn' : '';
+  return (
+    <button type="button" class="rail-strip num" aria-expanded={isOpen} aria-controls="rail" onClick={toggle}>
+      <span>
+        {short(window.tokens)} {ofText(short(window.maxTokens))}
+      </span>
+      <Bar part={window.tokens} whole={window.maxTokens} />
+      <span class={`${tone} end-part`}>
+        {usd(day.usd)} {dailyUsd === null ? railText.today : ofText(usd(dailyUsd))}
+      </span>
+      {dailyUsd !== null && <Bar part={day.usd} whole={dailyUsd} tone={tone} />}
+    </button>
+  );
+}
