@@ -106,6 +106,7 @@ export class Front {
       bodyStallMs: options.bodyStallMs ?? BODY_STALL_MS,
       imports: new ImportQueue({ ...DEFAULT_IMPORT_LIMITS, ...options.imports }),
       hasWebSocket,
+      endRequest: (requestId) => this.answers.abort(requestId),
       draining: this.#draining.signal,
       uptimeMs: () => performance.now() - this.#startedAt,
     };
@@ -139,7 +140,7 @@ export class Front {
     if (req.socket.destroyed) return;
     const startedAt = performance.now();
     const requestId = inboundRequestId(req) ?? this.#core.newRequestId();
-    const signal = this.answers.add(req.socket, res); // abort-on-leave
+    const signal = this.answers.add(req.socket, res, requestId); // abort-on-leave
     res.on('error', (error) => this.#log.debug({ requestId, error: error.message }, 'connection broke while an answer was being sent'));
     let failure: BlockhouseError | undefined;
     let isUnderWay = false;

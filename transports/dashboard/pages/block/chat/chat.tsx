@@ -11,6 +11,7 @@ import { chatText, heard } from '../../../app/text.ts';
 import { tellFailure } from '../../../app/toast.ts';
 import { OpenBlock, type Sending } from '../../../data/block.ts';
 import { now } from '../../../data/clock.ts';
+import { inConversation, isWaiting } from '../../../data/conversation.ts';
 import { readAloud } from '../../../data/settings.ts';
 import { Button, Empty, Problem } from '../../../parts/bits.tsx';
 import { Icon } from '../../../parts/icon.tsx';
@@ -97,8 +98,12 @@ function Log({ block, following }: { readonly block: OpenBlock; readonly followi
       isReading.current = false;
     }
   };
-  const entries = block.entries.value;
-  const waiting = entries.filter(({ role, status }) => role === 'user' && status === 'queued').map(({ id }) => id);
+  const entries = inConversation(block.entries.value);
+  const waiting = entries.filter(isWaiting).map(({ id }) => id);
+  const writingAfter =
+    block.writing.value === undefined
+      ? undefined
+      : (entries.findLast(({ id }) => id === block.writing.value?.id)?.id ?? entries.findLast((entry) => !isWaiting(entry))?.id);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
     <div ref={scroller} class="log" role="log" aria-live="off" aria-label="Conversation" tabIndex={0} onScroll={() => void older()}>
@@ -111,12 +116,10 @@ function Log({ block, following }: { readonly block: OpenBlock; readonly followi
               {dayName(entry.timestamp, now.peek())}
             </p>
           ),
-          entry.role === 'user' && entry.status === 'queued' && block.writing.value !== undefined && waiting[0] === entry.id && (
-            <WritingReply key="writing" block={block} />
-          ),
           <Entry key={entry.id} block={block} entry={entry} before={Math.max(0, waiting.indexOf(entry.id))} />,
+          entry.id === writingAfter && <WritingReply key="writing" block={block} />,
         ])}
-        {waiting.length === 0 && <WritingReply key="writing" block={block} />}
+        {writingAfter === undefined && <WritingReply key="writing" block={block} />}
         {block.sending.value.map((message) => (
           <OnItsWay key={message.clientId} block={block} message={message} />
         ))}
