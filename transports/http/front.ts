@@ -190,7 +190,7 @@ export class Front {
   async #answer(req: IncomingMessage, res: ServerResponse, requestId: string, signal: AbortSignal): Promise<Reply> {
     const path = targetPath(req);
     const page = this.#page?.answer(req, path);
-    if (page !== undefined) return page;
+    if (page !== undefined) return 'allow' in page ? this.#notAllowed(req, page.allow, requestId) : page;
     const mount = this.#mounts.length === 0 ? undefined : findMount(this.#mounts, path);
     if (mount !== undefined) return this.#mounted(mount, req, res, requestId);
     const found = this.#router.find(req.method ?? '', path);
