@@ -1,12 +1,8 @@
 // The values of `auth set`: which fields an adapter has, how the values are asked for or read, and which values are valid.
 // A message names the field and never repeats the value.
-import { type Adapter, isObject, maskSecret, SECRET_PATTERN, type SettingSpec, tryParseJson } from '../core/index.ts';
+import { ADDRESS_FIELD, type Adapter, isObject, maskSecret, type SettingSpec, settingFault, tryParseJson } from '../core/index.ts';
 import { CliError } from './exit-codes.ts';
 import { createPrompter, type PromptStreams } from './prompt.ts';
-
-const SECRET = new RegExp(SECRET_PATTERN);
-const PRINTABLE = /^[\x20-\x7e]{1,2048}$/;
-const ADDRESS_FIELD = 'baseURL';
 
 /**
  * The named field, or the fields that `auth set` asks for: those that a request may contain, too. An address has a default and is asked for
@@ -35,7 +31,7 @@ export async function askValues(
       const spec = adapter.settings[field] ?? {};
       for (;;) {
         const value = await prompter.ask(question(adapter, field, spec, stored[field]), { hidden: spec.secret === true });
-        const fault = value === '' ? undefined : faultOf(field, value, spec);
+        const fault = value === '' ? undefined : settingFault(field, value, spec);
         if (fault !== undefined) streams.output.write(`  ${fault}\n`);
         else if (value !== '') values[field] = value;
         if (fault === undefined) break;
@@ -81,18 +77,8 @@ function parseObject(adapter: Adapter, text: string): Record<string, string> {
 /** Returns the values unchanged. Throws a CliError for an invalid one. */
 export function checkValues(adapter: Adapter, values: Record<string, string>): Record<string, string> {
   for (const [name, value] of Object.entries(values)) {
-    const fault = faultOf(name, value, adapter.settings[name] ?? {});
+    const fault = settingFault(name, value, adapter.settings[name] ?? {});
     if (fault !== undefined) throw new CliError('usage', fault);
   }
   return values;
-}
-
-function faultOf(field: string, value: string, spec: SettingSpec): string | undefined {
-  if (spec.secret)
-    return SECRET.test(value) ? undefined : `${field} contains characters that are not allowed in a key (spaces, line breaks or non-ASCII characters).`;
-  if (!PRINTABLE.test(value)) return `${field} must be one line of printable ASCII.`;
-  if (spec.oneOf !== undefined && !spec.oneOf.includes(value)) return `${field} must be one of ${spec.oneOf.join(', ')}.`;
-  if (field !== ADDRESS_FIELD) return undefined;
-  const address = spec.normalize?.(value) ?? value;
-  return URL.canParse(address) && /^https?:$/.test(new URL(address).protocol) ? undefined : `${field} must be an address such as https://host:port.`;
 }

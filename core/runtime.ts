@@ -8,8 +8,10 @@ import { type CoreBus, createBus } from './bus.ts';
 import { DEFAULT_QUEUE } from './config.ts';
 import { EventRing } from './event-ring.ts';
 import type { StatusOptions } from './gateway/adapter-status.ts';
+import type { CallState } from './gateway/attempts.ts';
 import type { CallOptions } from './gateway/call-options.ts';
-import { Gateway } from './gateway/gateway.ts';
+import { Gateway, type GatewayLoad } from './gateway/gateway.ts';
+import { Meter } from './gateway/meter.ts';
 import type { QueueLimits } from './gateway/queue.ts';
 import { RETRY_LIMIT } from './gateway/retry.ts';
 import type { Environment } from './gateway/settings.ts';
@@ -60,6 +62,12 @@ export interface CoreOptions extends WorkspaceOptions {
 export interface Core {
   /** The version of Blockhouse. */
   readonly version: string;
+  /** Figures of the gateway: counts and times, no text. */
+  readonly meter: Meter;
+  /** The calls under way, the newest first. */
+  liveCalls(): readonly CallState[];
+  /** How busy a provider is now. Throws ADAPTER_NOT_FOUND. */
+  load(id: string): GatewayLoad;
   /** The newest events, for those who come late. */
   readonly recent: EventRing;
   /** Events of the gateway and the blocks; docs/events.md lists them. */
@@ -172,6 +180,9 @@ export function createCore(options: CoreOptions): Core {
   const session = workspace === undefined ? undefined : new WorkspaceSession({ workspace, bus: events, gateway, credentials, options });
   return {
     version: VERSION,
+    meter: new Meter(events, options.clock),
+    liveCalls: () => gateway.live(),
+    load: (id) => gateway.load(id),
     recent: new EventRing(events, options.clock),
     events,
     workspace,

@@ -1129,6 +1129,29 @@ export interface Warning {
   readonly message: string;
 }
 
+/** Where a provider's key comes from. */
+export interface Credential {
+  readonly adapter: string;
+  /** True if everything that a call needs is set */
+  readonly configured: boolean;
+  /** Where the key is; `chain` for a chain of the provider; null for none */
+  readonly source: 'auth.json' | 'env' | 'chain' | null;
+  /** The environment variable that has the key */
+  readonly variable?: string;
+  /** The last four characters of a key of 20 or more */
+  readonly hint: string | null;
+  /** The address, if it is not the default */
+  readonly baseURL: string | null;
+}
+
+/** GET `/api/credentials`. */
+export interface CredentialList {
+  readonly credentials: readonly Credential[];
+}
+
+/** The body of PUT `/api/credentials/:adapter`: fields of the adapter, such as apiKey or baseURL. */
+export type SetCredential = Readonly<Record<string, string>>;
+
 /** What is to be embedded, and by whom. */
 export interface EmbedRequest {
   /** Adapter id */
@@ -1242,6 +1265,76 @@ export interface ShownKey {
   readonly models: readonly string[] | null;
   /** From then on the key is refused */
   readonly expiresAt: string | null;
+}
+
+/** GET `/api/gateway`. */
+export interface GatewayFigures {
+  readonly window: '15m' | '90m' | '24h';
+  readonly adapters: readonly {
+    readonly id: string;
+    readonly displayName: string;
+    readonly defaultModel: string;
+    readonly ready: boolean;
+    readonly detail?: string;
+    /** open while it is not called, because its calls failed */
+    readonly breaker: 'closed' | 'open' | 'trying';
+    /** When the next call is tried */
+    readonly openUntil: string | null;
+    /** Requests at the provider now */
+    readonly atWork: number;
+    /** Requests that wait for a place */
+    readonly waiting: number;
+    readonly limits: {
+      readonly concurrency: number;
+      readonly waiting: number;
+    };
+    /** Oldest first; empty if it was not called */
+    readonly series: readonly GatewayPoint[];
+  }[];
+}
+
+/** Counts and sums of one step of time; percentiles in milliseconds. */
+export interface GatewayPoint {
+  /** ISO 8601, UTC, with milliseconds */
+  readonly at: string;
+  readonly requests: number;
+  readonly errors: number;
+  readonly input: number;
+  readonly output: number;
+  readonly cached: number;
+  readonly firstTextP50: number | null;
+  readonly firstTextP95: number | null;
+  readonly durationP50: number | null;
+  readonly durationP95: number | null;
+}
+
+/** A request to a model, under way or ended. */
+export interface GatewayRequest {
+  readonly requestId: string;
+  readonly adapter: string;
+  readonly model: string;
+  /** The block that makes it */
+  readonly block?: string;
+  /** The key of the application that makes it */
+  readonly key?: string;
+  /** Waits for a place; waits for the first text; its text comes; it has ended */
+  readonly phase: 'waiting' | 'sent' | 'streaming' | 'ended';
+  /** ISO 8601, UTC, with milliseconds */
+  readonly startedAt: string;
+  readonly queuedMs: number | null;
+  readonly firstTextMs: number | null;
+  readonly durationMs: number;
+  readonly usage: Usage | null;
+  /** Why it failed */
+  readonly code?: string;
+}
+
+/** GET `/api/gateway/requests`. */
+export interface GatewayRequests {
+  /** Under way, newest first */
+  readonly live: readonly GatewayRequest[];
+  /** The last 500, newest first */
+  readonly ended: readonly GatewayRequest[];
 }
 
 /** The answer of POST `/api/session/code`. */

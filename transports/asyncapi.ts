@@ -102,7 +102,7 @@ const MESSAGES = { ...RECEIVED, ...SENT };
 const mapOf = <T>(build: (name: string, message: Message) => T): Record<string, T> =>
   Object.fromEntries(Object.entries(MESSAGES).map(([name, message]) => [name, build(name, message)]));
 const inChannel = (name: string) => ({ $ref: `#/channels/changes/messages/${name}` });
-const fields = (name: string) => ({ type: 'object', properties: { [name]: { type: 'string' } } });
+const fields = (...names: string[]) => ({ type: 'object', properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])) });
 const schemaName = (name: string) => `${name[0]?.toUpperCase()}${name.slice(1)}`;
 
 /** The AsyncAPI document; a new object at each call. */
@@ -123,7 +123,11 @@ export function asyncApiDocument(): Record<string, unknown> {
         host: '127.0.0.1:8420',
         protocol: 'ws',
         description: 'The default address',
-        security: [{ $ref: '#/components/securitySchemes/bearer' }, { $ref: '#/components/securitySchemes/token' }],
+        security: [
+          { $ref: '#/components/securitySchemes/bearer' },
+          { $ref: '#/components/securitySchemes/token' },
+          { $ref: '#/components/securitySchemes/ticket' },
+        ],
       },
     },
     channels: {
@@ -133,7 +137,7 @@ export function asyncApiDocument(): Record<string, unknown> {
         description:
           'Each text frame is one JSON object. A refused handshake has a status and an error body as in the REST interface. Close codes: 1001 the server is shutting down, 1003 binary frame, 1007 text that is not UTF-8, 1008 too many messages or the token was replaced, 1009 message over 16 KiB.',
         messages: mapOf((name) => ({ $ref: `#/components/messages/${name}` })),
-        bindings: { ws: { method: 'GET', headers: fields('authorization'), query: fields('token'), bindingVersion: '0.1.0' } },
+        bindings: { ws: { method: 'GET', headers: fields('authorization'), query: fields('token', 'ticket'), bindingVersion: '0.1.0' } },
       },
     },
     operations: {
@@ -163,6 +167,7 @@ export function asyncApiDocument(): Record<string, unknown> {
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'The token of the workspace; `blockhouse token` prints it.' },
         token: { type: 'httpApiKey', name: 'token', in: 'query', description: 'The same token, for pages; a `bearer` is used instead if a request has both.' },
+        ticket: { type: 'httpApiKey', name: 'ticket', in: 'query', description: 'From `POST /api/session/ticket`; opens one WebSocket within 30 s.' },
       },
     },
   };

@@ -38,9 +38,9 @@ export function assertOwnHost(req: IncomingMessage, options: GuardOptions): void
     );
   }
   const { origin } = req.headers;
-  if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}` && origin !== options.webOrigin && origin !== options.publicOrigin) {
-    throw new BlockhouseError('FORBIDDEN_ORIGIN', FOREIGN_PAGE);
-  }
+  // Over plain HTTP, a page of the public name may have been changed on its way.
+  const isOwn = origin === options.publicOrigin || (!isPublicHost && (origin === `http://${host}` || origin === `https://${host}`));
+  if (origin !== undefined && !isOwn && origin !== options.webOrigin) throw new BlockhouseError('FORBIDDEN_ORIGIN', FOREIGN_PAGE);
   const site = req.headers['sec-fetch-site'];
   if (origin === undefined && (site === 'cross-site' || site === 'same-site') && !(options.isPage === true && isVisit(req)))
     throw new BlockhouseError('FORBIDDEN_ORIGIN', FOREIGN_PAGE);

@@ -2,7 +2,8 @@
 // in memory for a moment.
 //
 // single-use: a code or a ticket is gone with the first try, also with a late one.
-// ends-with-the-token: a session key is signed with the token of the workspace, so a new token ends every session within a second.
+// ends-with-the-token: a session key is signed with the token of the workspace, so a new token ends every session within a second. Codes and tickets are
+//   kept with their signature and end with it, too: otherwise, a thief of the old token could still sign in.
 // exact-text: keys are compared as text, since base64 has several texts for the same bytes.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { ApiToken } from './token.ts';
@@ -37,8 +38,8 @@ export class Sessions {
   constructor(token: Pick<ApiToken, 'sign'>, clock: () => number = Date.now) {
     this.#token = token;
     this.#clock = clock;
-    this.#codes = new ShortLived(MOST_CODES, clock);
-    this.#tickets = new ShortLived(MOST_TICKETS, clock);
+    this.#codes = new ShortLived(MOST_CODES, token, clock);
+    this.#tickets = new ShortLived(MOST_TICKETS, token, clock);
   }
 
   /** A new one-time code for signing in. */
@@ -83,29 +84,29 @@ export class Sessions {
 /** single-use. */
 class ShortLived {
   readonly #most: number;
+  readonly #token: Pick<ApiToken, 'sign'>;
   readonly #clock: () => number;
-  readonly #ends = new Map<string, number>();
+  readonly #kept = new Map<string, { readonly endsAt: number; readonly mac: string | undefined }>();
 
-  constructor(most: number, clock: () => number) {
+  constructor(most: number, token: Pick<ApiToken, 'sign'>, clock: () => number) {
     this.#most = most;
+    this.#token = token;
     this.#clock = clock;
   }
 
   add(ms: number): Timed {
     const now = this.#clock();
-    for (const [text, endsAt] of this.#ends) {
-      if (endsAt > now && this.#ends.size < this.#most) break;
-      this.#ends.delete(text);
-    }
+    for (const [text, { endsAt }] of this.#kept) if (endsAt <= now) this.#kept.delete(text);
+    for (const text of this.#kept.keys()) if (this.#kept.size >= this.#most) this.#kept.delete(text);
     const text = randomBytes(16).toString('base64url');
-    this.#ends.set(text, now + ms);
+    this.#kept.set(text, { endsAt: now + ms, mac: this.#token.sign(text) });
     return { text, expiresAt: new Date(now + ms).toISOString() };
   }
 
   take(text: string): boolean {
-    const endsAt = this.#ends.get(text);
-    this.#ends.delete(text);
-    return endsAt !== undefined && endsAt > this.#clock();
+    const kept = this.#kept.get(text);
+    this.#kept.delete(text);
+    return kept?.mac !== undefined && kept.endsAt > this.#clock() && kept.mac === this.#token.sign(text); // ends-with-the-token
   }
 }
 

@@ -25,10 +25,31 @@ export interface AttemptsOptions {
   /** Milliseconds, monotonic. */
   readonly now: () => number;
   readonly random: () => number;
+  /** The calls under way. */
+  readonly live: Set<LiveCall>;
+}
+
+/** A call under way, as it is at this moment. */
+export interface LiveCall {
+  state(): CallState;
+}
+
+/** How far a call has come. Milliseconds since its acceptance. */
+export interface CallState {
+  readonly requestId: string;
+  readonly adapter: string;
+  readonly model: string;
+  readonly caller: string | undefined;
+  readonly key: string | undefined;
+  readonly phase: 'waiting' | 'sent' | 'streaming';
+  readonly queuedMs: number | undefined;
+  readonly firstTextMs: number | undefined;
+  readonly durationMs: number;
+  readonly usage: Usage | undefined;
 }
 
 /** One call from its acceptance to its end. */
-export class Attempts<T extends Answered> {
+export class Attempts<T extends Answered> implements LiveCall {
   readonly #call: AcceptedCall<T>;
   readonly #destination: Destination;
   readonly #options: AttemptsOptions;
@@ -36,6 +57,8 @@ export class Attempts<T extends Answered> {
   /** Attempts made so far. */
   #count = 0;
   #firstTextAt: number | undefined;
+  /** When it first got its place. */
+  #placedAt: number | undefined;
   /** What the failed attempts have used, as far as it is known. */
   #lostUsage: Usage | undefined;
   /** The attempt that is being made. */
@@ -52,6 +75,7 @@ export class Attempts<T extends Answered> {
   run<R>(resultOf: (answered: T) => R): Promise<R> {
     const { requestId, adapter, model, reader, caller, key } = this.#call;
     this.#options.bus.emit('chat.started', { requestId, adapter: adapter.id, model, caller, key, stream: reader !== undefined });
+    this.#options.live.add(this);
     return this.#next(0).then(
       (answered) => {
         this.#end(sumUsage(this.#lostUsage, answered.usage), undefined);
@@ -63,6 +87,24 @@ export class Attempts<T extends Answered> {
         throw failure;
       },
     );
+  }
+
+  state(): CallState {
+    const { requestId, adapter, model, caller, key } = this.#call;
+    const firstTextAt = this.#firstTextAt ?? this.#attempt?.firstTextAt;
+    const since = (at: number | undefined): number | undefined => (at === undefined ? undefined : at - this.#startedAt);
+    return {
+      requestId,
+      adapter: adapter.id,
+      model,
+      caller,
+      key,
+      phase: this.#attempt === undefined ? 'waiting' : firstTextAt === undefined ? 'sent' : 'streaming',
+      queuedMs: since(this.#placedAt),
+      firstTextMs: since(firstTextAt),
+      durationMs: this.#options.now() - this.#startedAt,
+      usage: this.#attempt?.usageSoFar(),
+    };
   }
 
   /** Calls itself and does not loop: a function that waits costs a stream more memory than a promise does. */
@@ -88,7 +130,10 @@ export class Attempts<T extends Answered> {
     const { adapter, config, signal } = this.#call;
     const { settings, closing, now } = this.#options;
     this.#call.tellTurn();
-    if (this.#count === 0) this.#destination.budget.deposit();
+    if (this.#count === 0) {
+      this.#destination.budget.deposit();
+      this.#placedAt = now();
+    }
     assertOpen(closing);
     const prepared = settings.configured(adapter, config, signal); // fresh-settings
     const attempt = this.#call.newAttempt(this.#destination.breaker.admit(this.#call), now);
@@ -136,6 +181,7 @@ export class Attempts<T extends Answered> {
 
   #end(usage: Usage | undefined, code: BlockhouseError['code'] | undefined): void {
     this.#destination.leave();
+    this.#options.live.delete(this);
     const { requestId, adapter, model, caller, key, isBilled } = this.#call;
     const firstTextAt = this.#firstTextAt ?? this.#attempt?.firstTextAt;
     this.#options.bus.emit('chat.finished', {

@@ -67,6 +67,12 @@ export class Breaker {
     this.#facts = facts;
   }
 
+  /** Its phase for all callers, and how many milliseconds until the next call is tried. */
+  get state(): { readonly phase: Phase; readonly opensInMs: number } {
+    const isForAll = this.#phase !== 'closed' && this.#refused === undefined;
+    return isForAll ? { phase: this.#phase, opensInMs: Math.max(0, this.#openUntil - this.#now()) } : { phase: 'closed', opensInMs: 0 };
+  }
+
   /** True when this call is among those that the breaker is open for. */
   isOpenFor(call: Sourced): boolean {
     return this.#phase !== 'closed' && (this.#refused === undefined || this.#refused === call.source);

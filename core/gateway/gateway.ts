@@ -19,7 +19,7 @@ import { AcceptedEmbed } from './accepted-embed.ts';
 import { AcceptedForward } from './accepted-forward.ts';
 import { adapterStatus, type StatusOptions } from './adapter-status.ts';
 import type { AnsweredChat } from './attempt.ts';
-import { Attempts, type AttemptsOptions, assertOpen } from './attempts.ts';
+import { Attempts, type AttemptsOptions, assertOpen, type CallState, type LiveCall } from './attempts.ts';
 import type { CallOptions } from './call-options.ts';
 import { assertTakesBaseURL, CallSettings } from './call-settings.ts';
 import { Destinations } from './destinations.ts';
@@ -59,6 +59,14 @@ export interface AdapterReadiness {
   readonly isOwnHost: boolean;
 }
 
+/** How busy a provider is. */
+export interface GatewayLoad {
+  readonly atWork: number;
+  readonly waiting: number;
+  readonly limits: QueueLimits;
+  readonly breaker: { readonly phase: 'closed' | 'open' | 'trying'; readonly opensInMs: number };
+}
+
 /** One gateway to all adapters. */
 export class Gateway {
   readonly #options: GatewayOptions;
@@ -68,6 +76,7 @@ export class Gateway {
   readonly #checkChat: Validator<ChatRequest> = compile(ChatRequest);
   readonly #checkEmbed: Validator<EmbedRequest> = compile(EmbedRequest);
   readonly #checkVerify: Validator<VerifyRequest> = compile(VerifyRequest);
+  readonly #live = new Set<LiveCall>();
   readonly #closing = new AbortController();
   readonly #attemptsOptions: AttemptsOptions;
   #closed: Promise<unknown> | undefined;
@@ -79,7 +88,7 @@ export class Gateway {
     this.#registry = new AdapterRegistry(adapters);
     this.#destinations = new Destinations(adapters, options);
     setMaxListeners(0, this.#closing.signal); // one for each request that waits for its next attempt
-    this.#attemptsOptions = { settings: this.#settings, bus, retries, closing: this.#closing.signal, now, random };
+    this.#attemptsOptions = { settings: this.#settings, bus, retries, closing: this.#closing.signal, now, random, live: this.#live };
   }
 
   /** The ids of all adapters, in the order of their registration. */
@@ -106,6 +115,17 @@ export class Gateway {
   status({ signal = never(), only, searches = true }: StatusOptions = {}): Promise<AdapterStatus[]> {
     const adapters = only === undefined ? this.#registry.list() : [this.#registry.inUrl(only)];
     return Promise.all(adapters.map((adapter) => adapterStatus(adapter, () => this.#settings.checked(adapter, undefined, signal), searches)));
+  }
+
+  /** The calls under way, the newest first. */
+  live(): CallState[] {
+    return [...this.#live].reverse().map((call) => call.state());
+  }
+
+  /** How busy a provider is, where it is configured, and whether it is called at all. Throws ADAPTER_NOT_FOUND. */
+  load(name: string): GatewayLoad {
+    const { queue, breaker } = this.#destinations.enter(this.#registry.inUrl(name), undefined);
+    return { ...queue.load, limits: queue.limits, breaker: breaker.state };
   }
 
   /** What auth.json and the environment set, secrets masked. */

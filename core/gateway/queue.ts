@@ -27,6 +27,15 @@ export class AttemptQueue {
     this.#queue = new PQueue({ concurrency: limits.concurrency });
   }
 
+  /** Attempts that run, and that wait. */
+  get load(): { readonly atWork: number; readonly waiting: number } {
+    return { atWork: this.#queue.pending, waiting: this.#queue.size };
+  }
+
+  get limits(): QueueLimits {
+    return this.#limits;
+  }
+
   /**
    * Runs `task` when a place is free and settles as it does. Rejects with QUEUE_FULL when the waiting room has no space, and with CANCELLED when
    * `signal` fires first.

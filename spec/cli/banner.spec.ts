@@ -62,3 +62,9 @@ t.test('the command is shown as this person can type it', async (t) => {
   t.equal(ownCommand('/src/dist/cli/main.js', '/home/me'), 'node /src/dist/cli/main.js');
   t.equal(shellWord("/it's here"), `'/it'\\''s here'`);
 });
+
+t.test('the banner shows the link to the page if there is one', async (t) => {
+  const page = 'http://127.0.0.1:1/ui/#code=abc';
+  t.match(banner({ ...facts, page }, styleFor(false)).join('\n'), page);
+  t.notMatch(banner(facts, styleFor(false)).join('\n'), '#code=');
+});

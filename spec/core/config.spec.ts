@@ -137,3 +137,14 @@ t.test('origins of pages are compared as a browser writes them', async (t) => {
   t.same([...parseWebOrigins('HTTPS://App.Example:443, http://b\u00fccher.example:80')], ['https://app.example', 'http://xn--bcher-kva.example']);
   t.throws(() => parseWebOrigins('https://ok.example, https://user@app.example'), { message: /"https:\/\/user@app\.example"/ });
 });
+
+t.test('a public origin is one origin, as a browser writes it; the flag wins', async (t) => {
+  t.equal(resolveProcessConfig({}, { BLOCKHOUSE_PUBLIC_ORIGIN: 'https://blocks.example' }).publicOrigin, 'https://blocks.example');
+  t.equal(
+    resolveProcessConfig({ publicOrigin: 'https://a.example:8443' }, { BLOCKHOUSE_PUBLIC_ORIGIN: 'https://b.example' }).publicOrigin,
+    'https://a.example:8443',
+  );
+  const wrong = ['blocks.example', 'https://blocks.example/', 'https://blocks.example/ui', 'https://Blocks.example', 'https://a.example,https://b.example'];
+  for (const text of [...wrong, 'https://blocks.example:443', 'https://user@blocks.example', 'ftp://blocks.example', 'null', '*'])
+    t.throws(() => resolveProcessConfig({ publicOrigin: text }, {}), /--public-origin or BLOCKHOUSE_PUBLIC_ORIGIN must be written as a browser sends it/, text);
+});

@@ -17,7 +17,7 @@ t.test('an event is told as it happens, with a number that grows', async (t) => 
     { name: 'block.archived', data: { block: 'a' } },
   ]);
   t.equal(told.length, 2, 'nothing before it began, and nothing after its end');
-  const [one, other] = told as [{ seq: number }, { seq: number }];
+  const [one, other] = told as unknown as [{ seq: number }, { seq: number }];
   t.equal(other.seq, one.seq + 1);
 });
 
@@ -28,7 +28,7 @@ t.test('who comes back gets what was missed, and a hole where that is no longer 
   const stop = ring.follow((event) => first.push(event));
   bus.emit('block.created', { block: 'b0' });
   stop();
-  const { seq } = first[0] as { seq: number };
+  const { seq } = first[0] as unknown as { seq: number };
   for (let index = 1; index <= 5; index += 1) bus.emit('block.created', { block: `b${index}` });
   const missed: Happened[] = [];
   ring.follow((event) => missed.push(event), seq)();
@@ -39,7 +39,7 @@ t.test('who comes back gets what was missed, and a hole where that is no longer 
   for (let index = 0; index < 5000; index += 1) bus.emit('block.created', { block: 'many' });
   const late: Happened[] = [];
   ring.follow((event) => late.push(event), seq)();
-  const [hole, ...rest] = late as [{ missed: number }, ...Happened[]];
+  const [hole, ...rest] = late as unknown as [{ missed: number }, ...Happened[]];
   t.equal(hole.missed + rest.length, 5005);
   t.ok(rest.length >= 1000 && rest.length <= 2000, String(rest.length));
 });

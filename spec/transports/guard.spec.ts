@@ -13,10 +13,17 @@ function request(rawHeaders: readonly [string, string][], httpVersion = '1.1'): 
 
 function verdict(
   rawHeaders: readonly [string, string][],
-  { allowRemote = false, httpVersion = '1.1', webOrigin = undefined as string | undefined } = {},
+  {
+    allowRemote = false,
+    httpVersion = '1.1',
+    method = 'GET',
+    isPage = false,
+    webOrigin = undefined as string | undefined,
+    publicOrigin = undefined as string | undefined,
+  } = {},
 ): string {
   try {
-    assertOwnHost(request(rawHeaders, httpVersion), { allowRemote, webOrigin });
+    assertOwnHost(Object.assign(request(rawHeaders, httpVersion), { method }), { allowRemote, webOrigin, publicOrigin, isPage });
     return 'ok';
   } catch (error) {
     return (error as { code: string }).code;
@@ -211,4 +218,54 @@ t.test('the path of a target is taken as it is written, and only a path is one',
   t.throws(() => targetPath(target(`/${'a'.repeat(8192)}`)), { code: 'URI_TOO_LONG' });
   t.throws(() => targetPath(target('*')), { code: 'INVALID_REQUEST' });
   for (const url of ['http://localhost:8420/a', 'a', '']) t.throws(() => targetPath(target(url)), { code: 'FORBIDDEN_ORIGIN' }, JSON.stringify(url));
+});
+
+t.test('case 7: a link on another site opens the page, and nothing else of it passes', async (t) => {
+  const visit = (site: string, mode: string, dest: string): [string, string][] => [
+    ['Host', '127.0.0.1:8420'],
+    ['Sec-Fetch-Site', site],
+    ['Sec-Fetch-Mode', mode],
+    ['Sec-Fetch-Dest', dest],
+  ];
+  for (const site of ['cross-site', 'same-site'])
+    for (const method of ['GET', 'HEAD']) t.equal(verdict(visit(site, 'navigate', 'document'), { method, isPage: true }), 'ok', `${method} ${site}`);
+  t.equal(verdict(visit('cross-site', 'navigate', 'document')), 'FORBIDDEN_ORIGIN', 'another path');
+  t.equal(verdict(visit('cross-site', 'navigate', 'document'), { method: 'POST', isPage: true }), 'FORBIDDEN_ORIGIN', 'a form');
+  for (const [mode, dest] of [
+    ['navigate', 'iframe'],
+    ['navigate', 'object'],
+    ['no-cors', 'script'],
+    ['no-cors', 'image'],
+    ['cors', 'empty'],
+    ['', ''],
+  ] as const)
+    t.equal(verdict(visit('cross-site', mode, dest), { isPage: true }), 'FORBIDDEN_ORIGIN', `${mode} ${dest}`);
+  const link = visit('cross-site', 'navigate', 'document');
+  t.equal(verdict([...link, ['Origin', 'https://evil.example']], { isPage: true }), 'FORBIDDEN_ORIGIN', 'with an origin');
+  t.equal(verdict([['Host', 'evil.example'], ...link.slice(1)], { isPage: true }), 'FORBIDDEN_ORIGIN', 'under a rebound name');
+});
+
+t.test('the public origin is a name of the server, with its own scheme alone', async (t) => {
+  const publicOrigin = 'https://blocks.example';
+  const host: [string, string] = ['Host', 'blocks.example'];
+  t.equal(verdict([host]), 'FORBIDDEN_ORIGIN', 'without the option');
+  t.equal(verdict([host], { publicOrigin }), 'ok');
+  t.equal(verdict([['Host', '127.0.0.1:8420']], { publicOrigin }), 'ok', 'loopback stays');
+  t.equal(verdict([host, ['Origin', publicOrigin]], { publicOrigin }), 'ok');
+  t.equal(
+    verdict(
+      [
+        ['Host', '127.0.0.1:8420'],
+        ['Origin', publicOrigin],
+      ],
+      { publicOrigin },
+    ),
+    'ok',
+    'a proxy may set the name',
+  );
+  for (const origin of ['http://blocks.example', 'https://blocks.example:8443', 'https://sub.blocks.example', 'https://blocks.example.evil.example', 'null'])
+    t.equal(verdict([host, ['Origin', origin]], { publicOrigin }), 'FORBIDDEN_ORIGIN', origin);
+  for (const name of ['blocks.example.', 'sub.blocks.example', 'blocks.example:8420'])
+    t.equal(verdict([['Host', name]], { publicOrigin }), 'FORBIDDEN_ORIGIN', name);
+  t.equal(verdict([host, ['Sec-Fetch-Site', 'same-site']], { publicOrigin }), 'FORBIDDEN_ORIGIN', 'a sister site');
 });

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import t from 'tap';
-import { WS_PATH, wsToken } from '../../transports/ws-path.ts';
+import { WS_PATH, wsTicket, wsToken } from '../../transports/ws-path.ts';
 
 /** The token of a request with this query and these Authorization headers. */
 function tokenOf(query: string, ...authorizations: string[]): string | undefined {
@@ -33,4 +33,12 @@ t.test('a Bearer header is used instead of the query, even a malformed one; head
     [['Bearers a'], '?token=b', 'b'],
   ];
   for (const [authorizations, query, token] of cases) t.equal(tokenOf(query, ...authorizations), token, `${authorizations.join(', ')} ${query}`);
+});
+
+t.test('a ticket is the one ticket in the query, and a token beside it wins', async (t) => {
+  const ticketOf = (query: string, headers: Record<string, string> = {}): string | undefined =>
+    wsTicket({ url: `${WS_PATH}${query}`, rawHeaders: Object.entries(headers).flat(), headers } as unknown as IncomingMessage);
+  t.equal(ticketOf('?ticket=a'), 'a');
+  for (const query of ['', '?Ticket=a', '?ticket=a&ticket=a', '?ticket=a&token=b']) t.equal(ticketOf(query), undefined, query);
+  t.equal(ticketOf('?ticket=a', { authorization: 'Bearer b' }), undefined);
 });

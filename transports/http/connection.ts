@@ -12,6 +12,8 @@ export const MAX_HEADER_BYTES = 32 * 1024;
 /** Counts the open answers of a server and aborts those of a connection when its client leaves. */
 export class OpenAnswers {
   readonly #leaving = new WeakMap<Duplex, AbortController>();
+  /** Of the open answers. */
+  readonly #byRequest = new Map<string, AbortController>();
   #count = 0;
 
   /** Answers of all connections that are not completely written. */
@@ -23,14 +25,23 @@ export class OpenAnswers {
    * Counts an answer and returns a signal that fires when the client leaves. All answers of a connection share one signal, because a signal of
    * its own would be the most expensive object of a request. A listener must remove itself when its work ends.
    */
-  add(socket: Duplex, res: ServerResponse): AbortSignal {
+  add(socket: Duplex, res: ServerResponse, requestId: string): AbortSignal {
     this.#count += 1;
+    const leaving = this.#of(socket);
+    this.#byRequest.set(requestId, leaving);
     res.on('close', () => {
       this.#count -= 1;
+      this.#byRequest.delete(requestId);
     });
-    const leaving = this.#of(socket);
     if (socket.destroyed) leaving.abort();
     return leaving.signal;
+  }
+
+  /** Aborts the work for a request, as if its client had left; false if no such answer is open. */
+  abort(requestId: string): boolean {
+    const leaving = this.#byRequest.get(requestId);
+    leaving?.abort(); // the connection's other answers end, too: it can't be told which of them is which
+    return leaving !== undefined;
   }
 
   #of(socket: Duplex): AbortController {

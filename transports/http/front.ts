@@ -106,6 +106,7 @@ export class Front {
       bodyStallMs: options.bodyStallMs ?? BODY_STALL_MS,
       imports: new ImportQueue({ ...DEFAULT_IMPORT_LIMITS, ...options.imports }),
       hasWebSocket,
+      endRequest: (requestId) => this.answers.abort(requestId),
       draining: this.#draining.signal,
       uptimeMs: () => performance.now() - this.#startedAt,
     };
@@ -139,7 +140,7 @@ export class Front {
     if (req.socket.destroyed) return;
     const startedAt = performance.now();
     const requestId = inboundRequestId(req) ?? this.#core.newRequestId();
-    const signal = this.answers.add(req.socket, res); // abort-on-leave
+    const signal = this.answers.add(req.socket, res, requestId); // abort-on-leave
     res.on('error', (error) => this.#log.debug({ requestId, error: error.message }, 'connection broke while an answer was being sent'));
     let failure: BlockhouseError | undefined;
     let isUnderWay = false;
@@ -189,7 +190,7 @@ export class Front {
   async #answer(req: IncomingMessage, res: ServerResponse, requestId: string, signal: AbortSignal): Promise<Reply> {
     const path = targetPath(req);
     const page = this.#page?.answer(req, path);
-    if (page !== undefined) return page;
+    if (page !== undefined) return 'allow' in page ? this.#notAllowed(req, page.allow, requestId) : page;
     const mount = this.#mounts.length === 0 ? undefined : findMount(this.#mounts, path);
     if (mount !== undefined) return this.#mounted(mount, req, res, requestId);
     const found = this.#router.find(req.method ?? '', path);

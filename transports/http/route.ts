@@ -15,6 +15,8 @@ export interface ServerContext {
   readonly imports: ImportQueue;
   /** Whether the server takes upgrades at this moment. */
   hasWebSocket(): boolean;
+  /** Ends the work for an open request; false if there is none with this id. */
+  endRequest(requestId: string): boolean;
   /** Fires when the server begins to drain. */
   readonly draining: AbortSignal;
   /** Milliseconds since the server began to listen. */

@@ -5,7 +5,9 @@ import { BLOCK_ROUTES } from './routes/blocks.ts';
 import { CHAT_ROUTES } from './routes/chat.ts';
 import { CLIENT_ROUTES } from './routes/clients.ts';
 import { COMPATIBLE_ROUTES } from './routes/compatible-all.ts';
+import { CREDENTIAL_ROUTES } from './routes/credentials.ts';
 import { GATEWAY_ROUTES } from './routes/gateway.ts';
+import { GATEWAY_LIVE_ROUTES } from './routes/gateway-live.ts';
 import { SERVER_ROUTES } from './routes/server.ts';
 import { SESSION_ROUTES } from './routes/session.ts';
 import { WORKSPACE_ROUTES } from './routes/workspace.ts';
@@ -14,6 +16,8 @@ const TABLE = {
   ...GATEWAY_ROUTES,
   ...SERVER_ROUTES,
   ...SESSION_ROUTES,
+  ...CREDENTIAL_ROUTES,
+  ...GATEWAY_LIVE_ROUTES,
   ...BLOCK_ROUTES,
   ...CHAT_ROUTES,
   ...WORKSPACE_ROUTES,

@@ -57,11 +57,11 @@ export class Page {
     this.#folder = folder;
   }
 
-  /** The reply to a request for the page; undefined for every other path. Throws NOT_FOUND, METHOD_NOT_ALLOWED. */
-  answer(req: IncomingMessage, path: string): JsonReply | undefined {
+  /** The reply to a request for the page, or the methods that it must have; undefined for every other path. Throws NOT_FOUND. */
+  answer(req: IncomingMessage, path: string): JsonReply | { readonly allow: readonly string[] } | undefined {
     if (path === '/' && isForPeople(req)) return { status: 302, body: undefined, headers: { location: `${PAGE_PATH}/` } };
     if (path !== PAGE_PATH && !path.startsWith(`${PAGE_PATH}/`)) return undefined;
-    if (req.method !== 'GET' && req.method !== 'HEAD') return undefined;
+    if (req.method !== 'GET' && req.method !== 'HEAD') return { allow: ['GET', 'HEAD'] };
     if (path === PAGE_PATH) return { status: 302, body: undefined, headers: { location: `${PAGE_PATH}/` } };
     this.#files ??= this.#read();
     const name = path.slice(PAGE_PATH.length + 1);

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
@@ -8,7 +8,8 @@ import type { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
 import { processStart } from '../../../core/workspace/lock-holder.ts';
 import { testFolder } from '../../support/test-folder.ts';
-import { CLI, run, serve, start } from '../run.ts';
+import { CLI, ROOT, run, serve, start } from '../run.ts';
+import { noTerminal, openTerminal } from '../terminal.ts';
 
 t.test('--json prints where it listens, the log is JSON lines on stderr, and SIGTERM ends it with 0', async (t) => {
   const workspace = testFolder(t);
@@ -134,4 +135,16 @@ t.test('nor does it keep one that has lost its workspace', async (t) => {
   const other = { pid: process.pid, startedAt: new Date().toISOString(), processStart: await processStart(process.pid), url: null, version: '1' };
   writeFileSync(join(workspace, '.lock'), JSON.stringify(other));
   t.same(await once(child, 'exit'), [5, null]);
+});
+
+t.test('a terminal shows a link that signs in if there is a page; with --json none, and never the log', { skip: noTerminal }, async (t) => {
+  const hasPage = existsSync(`${ROOT}dist/dashboard/manifest.json`);
+  for (const json of [false, true]) {
+    const args = ['serve', ...(json ? ['--json'] : []), '--port', '0', '--workspace', testFolder(t)];
+    const terminal = openTerminal(t, args);
+    const screen = await terminal.shows(/blockhouse is listening/);
+    t.equal(screen.split('/ui/#code=').length - 1, hasPage && !json ? 1 : 0, args.join(' '));
+    terminal.press('C-c');
+    await terminal.shows(/ended with 0/);
+  }
 });

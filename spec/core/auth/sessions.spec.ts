@@ -67,3 +67,23 @@ t.test('case 6: a ticket opens one thing, within 30 s', async (t) => {
   t.notOk(sessions.accepts(late), 'a ticket is no key');
   t.notOk(sessions.exchange(late), 'and no code');
 });
+
+t.test('a new token ends the codes and tickets of the old one', async (t) => {
+  const { world, sessions } = create();
+  const [code, ticket] = [sessions.newCode(PRINTED_CODE_MS).text, sessions.newTicket().text];
+  world.token = 'two';
+  t.notOk(sessions.exchange(code));
+  t.notOk(sessions.redeem(ticket));
+  world.token = undefined;
+  const unsigned = sessions.newTicket().text;
+  t.notOk(sessions.redeem(unsigned), 'nothing opens without a token');
+});
+
+t.test('codes that have ended make room before one that is still valid', async (t) => {
+  const { world, sessions } = create();
+  const printed = sessions.newCode(PRINTED_CODE_MS).text;
+  for (let count = 0; count < 15; count += 1) sessions.newCode();
+  world.now += CODE_MS;
+  sessions.newCode();
+  t.ok(sessions.exchange(printed));
+});

@@ -11,7 +11,7 @@ import { type Entries, isUnfinished, type Line, linesOf, withNewest, withOlder }
 import { ApiError, call, get } from './http.ts';
 import { drop, outbox } from './outbox.ts';
 import { afterStep, type Reply, type Step } from './reply.ts';
-import { connection, follow } from './socket.ts';
+import { connection, type Frame, follow } from './socket.ts';
 
 /** Shown at first, and read at once when somebody scrolls up. */
 export const PAGE_ENTRIES = 40;
@@ -71,7 +71,7 @@ export class OpenBlock {
       follow({
         begin: () => ({ type: 'subscribe', block: this.name, stream: true, ...(this.#seq !== undefined && { sinceSeq: this.#seq }) }),
         end: () => ({ type: 'unsubscribe', block: this.name }),
-        take: (frame) => frame['block'] === this.name && this.#take(frame as unknown as { readonly type: string }),
+        take: (frame) => frame['block'] === this.name && this.#take(frame),
       }),
       effect(() => {
         if (connection.value.state === 'live') this.want();
@@ -106,9 +106,9 @@ export class OpenBlock {
     });
   }
 
-  #take(frame: { readonly type: string }): boolean {
+  #take(frame: Frame): boolean {
     if (frame.type === 'refresh') this.want();
-    else if (frame.type === 'gone') this.isGone.value = true;
+    else if (frame.type === 'gone' || (frame.type === 'error' && frame['code'] === 'BLOCK_NOT_FOUND')) this.isGone.value = true;
     else if (frame.type === 'stream') this.#step(frame as unknown as Step);
     else return false;
     return true;

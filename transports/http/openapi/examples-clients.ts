@@ -8,6 +8,21 @@ const TARGETS = ['google/gemini-3.8-flash', 'ollama/gemma4'];
 /** Each example under its name in the document. */
 export const CLIENT_EXAMPLES = {
   KeyList: { of: 'KeyList', summary: 'One key', value: { keys: [{ ...KEY, spentToday: { usd: 0.42, tokens: 18_230 } }] } },
+  SignIn: { of: 'SignIn', summary: 'A code of `blockhouse open`', value: { code: 'x'.repeat(22) } },
+  SessionKey: { of: 'SessionKey', summary: 'A key for 30 days', value: { key: `bhs_${'x'.repeat(70)}`, expiresAt: '2026-12-23T08:00:00.000Z' } },
+  SessionCode: { of: 'SessionCode', summary: 'A code', value: { code: 'x'.repeat(22), expiresAt: '2026-11-23T08:01:00.000Z' } },
+  SessionTicket: { of: 'SessionTicket', summary: 'A ticket', value: { ticket: 'x'.repeat(22), expiresAt: '2026-11-23T08:00:30.000Z' } },
+  SetCredential: { of: 'SetCredential', summary: 'A key', value: { apiKey: 'sk-example' } },
+  CredentialList: {
+    of: 'CredentialList',
+    summary: 'A stored key and none',
+    value: {
+      credentials: [
+        { adapter: 'openai', configured: true, source: 'auth.json', hint: '7f3a', baseURL: null },
+        { adapter: 'ollama', configured: true, source: null, hint: null, baseURL: null },
+      ],
+    },
+  },
   CreateKey: { of: 'CreateKey', summary: 'A key with a cap and its own models', value: { name: 'web-app', usdPerDay: 5, models: LIMITS.models } },
   KeyCreated: { of: 'KeyCreated', summary: 'The only time that the key is shown', value: { success: true, name: 'web-app', key: `bhk_${'x'.repeat(43)}` } },
   ModelNames: {

@@ -153,8 +153,9 @@ export function restLinesText(lines: number): string {
   return `${plural(lines, 'more line', 'more lines')}`;
 }
 
-/** `Message stored. The block is paused: it answers when the cap lets it.` */
+/** What becomes of a message that is not answered at once, by the state of the block. */
 export const composerHint: Readonly<Record<string, string>> = {
+  halted: 'Model calls are halted: the message is stored, and answered after the release.',
   paused: 'The message is stored, and answered when the cap lets it.',
   stopped: 'The block is stopped: the message is stored, and answered after a start.',
   failed: 'The block stands still: the message is stored, and answered when it works again.',

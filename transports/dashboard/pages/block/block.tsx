@@ -55,12 +55,12 @@ export default function Block() {
         </a>
         <h1 class="clip">{name}</h1>
         {entry !== undefined && <StatePill state={entry.state} />}
-        <span class="t2 clip grow">{entry?.config.description}</span>
+        <span class="t2 clip grow about">{entry?.config.description}</span>
         {entry !== undefined && <Button label={isAsleep ? WORDS.start : WORDS.stop} icon={isAsleep ? 'play' : 'stop'} run={toggle} />}
-        <Button label={WORDS.restart} icon="restart" iconOnly run={() => restartBlock(name)} />
         <Menu
           label="More"
           choices={[
+            { label: WORDS.restart, icon: 'restart', run: () => restartBlock(name) },
             { label: pinned.value.includes(name) ? 'Unpin' : 'Pin', icon: 'pin', keys: 'p', run: () => pin(name) },
             { label: 'Archive', icon: 'archive', run: () => archiveBlock(name).then(() => navigate(pathOf('archive'))) },
           ]}

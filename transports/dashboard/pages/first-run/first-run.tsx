@@ -36,7 +36,7 @@ export default function FirstRun() {
   const now = steps.indexOf(false);
   return (
     <div class="page">
-      <div class="first">
+      <div class="first-run">
         <section>
           <Logo size={26} />
           <h1>{hasProvider ? firstRunText.ready : firstRunText.nothing}</h1>

@@ -1,10 +1,222 @@
-// Gateway: what this page shows.
+// What the gateway does: its providers, its figures, its requests.
+import { useSignal } from '@preact/signals';
+import type { GatewayFigures } from '../../../../core/types.ts';
+import { clockSeconds, count, NONE } from '../../app/format.ts';
+import { pathOf, route, setQuery } from '../../app/router.ts';
+import { gatewayLead, gatewayText, pausedText, WINDOW_NAMES } from '../../app/text.ts';
+import { readProviders } from '../../data/credentials.ts';
+import { joined, overall, readFigures, readRequests, totalsOf, WINDOWS, type Window } from '../../data/gateway.ts';
+import { useLoad } from '../../data/load.ts';
+import { usePoll } from '../../data/poll.ts';
+import { Bar, Empty, Problem, Spark } from '../../parts/bits.tsx';
+import { Mark } from '../../parts/mark.tsx';
+import { Plot } from '../../parts/plot.tsx';
+import { Requests } from './requests.tsx';
+
+const FIGURES_EVERY_MS = 5000;
+const REQUESTS_EVERY_MS = 1000;
+/** The colours of the providers, in their fixed order. */
+const TONES = ['c1', 'c2', 'c3', 'c4', 'c5'];
 
 /** The page. */
 export default function Gateway() {
+  const window = WINDOWS.find((each) => each === route.value.query.get('window')) ?? '15m';
+  const figures = useLoad(() => readFigures(window), [window]);
+  const providers = useLoad(readProviders, []);
+  const requests = useLoad(readRequests, []);
+  const shown = useSignal<'live' | 'ended' | 'failed'>('live');
+  usePoll(figures.reload, FIGURES_EVERY_MS, [window]);
+  usePoll(requests.reload, REQUESTS_EVERY_MS, []);
+  const { data, error } = figures.state.value;
+  const atWork = data?.adapters.reduce((sum, adapter) => sum + adapter.atWork, 0) ?? 0;
   return (
-    <header class="top">
-      <h1>Gateway</h1>
-    </header>
+    <>
+      <header class="top">
+        <h1>{gatewayText.title}</h1>
+        {data !== undefined && <span class="t2 clip about">{gatewayLead(data.adapters.filter(({ ready }) => ready).length, atWork)}</span>}
+        <span class="grow" />
+        <div class="seg" role="group" aria-label="Window">
+          {WINDOWS.map((each) => (
+            <button key={each} type="button" aria-pressed={each === window} onClick={() => setQuery({ window: each === '15m' ? undefined : each })}>
+              {WINDOW_NAMES[each]}
+            </button>
+          ))}
+        </div>
+        <a class="btn about" href={pathOf('playground')}>
+          Playground
+        </a>
+      </header>
+      <div class="page">
+        {[error, requests.state.value.error].map((each) => each !== undefined && <Problem key={String(each)} error={each} />)}
+        {data !== undefined && <Providers data={data} window={window} keys={providers.state.value.data} />}
+        {data !== undefined && <Plots data={data} />}
+        {requests.state.value.data !== undefined && <Requests requests={requests.state.value.data} shown={shown} reload={requests.reload} />}
+      </div>
+    </>
   );
+}
+
+interface ProvidersProps {
+  readonly data: GatewayFigures;
+  readonly window: Window;
+  readonly keys: Awaited<ReturnType<typeof readProviders>> | undefined;
+}
+
+function Providers({ data, keys }: ProvidersProps) {
+  return (
+    <div class="scroll">
+      <table class="rows providers-table">
+        <thead>
+          <tr>
+            <th scope="col">{gatewayText.provider}</th>
+            <th scope="col">{gatewayText.state}</th>
+            <th scope="col">{gatewayText.keyFrom}</th>
+            <th scope="col">{gatewayText.model}</th>
+            <th scope="col">{gatewayText.atWork}</th>
+            <th scope="col" class="end">
+              {gatewayText.waiting}
+            </th>
+            <th scope="col">{gatewayText.activity}</th>
+            <th scope="col" class="end">
+              {gatewayText.firstText}
+            </th>
+            <th scope="col" class="end">
+              {gatewayText.whole}
+            </th>
+            <th scope="col" class="end">
+              {gatewayText.errors}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {data.adapters.map((adapter) => (
+            <ProviderRow key={adapter.id} adapter={adapter} credential={keys?.find(({ id }) => id === adapter.id)?.credential} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function ProviderRow({
+  adapter,
+  credential,
+}: {
+  readonly adapter: GatewayFigures['adapters'][number];
+  readonly credential: Awaited<ReturnType<typeof readProviders>>[number]['credential'];
+}) {
+  const { id, displayName, defaultModel, ready, detail, breaker, openUntil, atWork, waiting, limits, series } = adapter;
+  const totals = totalsOf(series);
+  const share = totals.requests === 0 ? 0 : (totals.errors / totals.requests) * 100;
+  const hint = credential?.hint === null || credential?.hint === undefined ? '' : ` …${credential.hint}`;
+  const from = credential?.source === 'env' ? credential.variable : credential?.source;
+  return (
+    <tr>
+      <td>
+        <span class="row">
+          <Mark state={breaker === 'open' ? 'backoff' : ready ? 'idle' : 'stopped'} named={false} />
+          <b class="b">{displayName}</b>
+        </span>
+      </td>
+      <td class={breaker === 'open' ? 'warn' : ready ? '' : 't3'} title={detail}>
+        {breaker === 'open' ? (
+          pausedText(openUntil === null ? '' : clockSeconds(openUntil))
+        ) : ready ? (
+          gatewayText.ready
+        ) : (
+          <a class="link" href={pathOf('settings', { key: id })}>
+            {gatewayText.notReady}
+          </a>
+        )}
+      </td>
+      <td class="t2 num">{from === null || from === undefined ? NONE : `${from}${hint}`}</td>
+      <td class="t2">{defaultModel}</td>
+      <td>
+        <span class="load num">
+          {count(atWork)} <Bar part={atWork} whole={limits.concurrency} tone="live" /> <span class="t3">{count(limits.concurrency)}</span>
+        </span>
+      </td>
+      <td class="num end">{waiting === 0 ? NONE : count(waiting)}</td>
+      <td>
+        <Spark values={thinned(series.map(({ requests }) => requests))} tone={share > 5 ? 'bad' : ''} />
+      </td>
+      <td class="num end">{inSeconds(totals.firstTextP50)}</td>
+      <td class="num end">{inSeconds(totals.durationP50)}</td>
+      <td class={`num end${share > 5 ? ' bad' : ''}`}>{totals.requests === 0 ? NONE : `${share < 10 ? share.toFixed(1) : Math.round(share)} %`}</td>
+    </tr>
+  );
+}
+
+function Plots({ data }: { readonly data: GatewayFigures }) {
+  const { times, called } = joined(data.adapters);
+  if (called.length === 0) return <Empty text={gatewayText.noFigures} />;
+  const minutes = times.length < 2 ? 1 : ((times[1] ?? 0) - (times[0] ?? 0)) / 60_000;
+  const all = overall(called);
+  const sum = totalsOf(called.flatMap(({ series }) => series));
+  const spanMinutes = Math.max(1, minutes * times.length);
+  const toneOf = (id: string): string => TONES[data.adapters.findIndex((adapter) => adapter.id === id) % TONES.length] ?? 'c5';
+  return (
+    <div class="plots">
+      <section>
+        <h2>
+          {gatewayText.rate} <b class="num">{(sum.requests / spanMinutes).toFixed(1)}</b>
+        </h2>
+        <Plot
+          times={times}
+          lines={called.map(({ id, displayName, series }) => ({
+            label: displayName,
+            tone: toneOf(id),
+            values: series.map(({ requests }) => requests / minutes),
+          }))}
+          stacked
+          sentence={`${count(sum.requests)} requests, ${count(sum.errors)} failed.`}
+          show={(value) => (value < 10 ? value.toFixed(1) : count(Math.round(value)))}
+          sync="gateway"
+        />
+      </section>
+      <section>
+        <h2>
+          {gatewayText.seconds} <b class="num">{inSeconds(sum.firstTextP50)}</b>
+        </h2>
+        <Plot
+          times={times}
+          lines={[
+            { label: gatewayText.median, tone: 'c1', values: all.map(({ firstTextP50 }) => (firstTextP50 === null ? null : firstTextP50 / 1000)) },
+            { label: gatewayText.p95, tone: 'c4', values: all.map(({ firstTextP95 }) => (firstTextP95 === null ? null : firstTextP95 / 1000)) },
+          ]}
+          sentence={`Median ${inSeconds(sum.firstTextP50)} seconds to the first text.`}
+          show={(value) => value.toFixed(value < 10 ? 1 : 0)}
+          sync="gateway"
+        />
+      </section>
+      <section>
+        <h2>
+          {gatewayText.tokens} <b class="num">{((sum.input + sum.output) / spanMinutes / 1000).toFixed(1)}</b>
+        </h2>
+        <Plot
+          times={times}
+          lines={[
+            { label: gatewayText.input, tone: 'c2', values: all.map(({ input }) => input / minutes / 1000) },
+            { label: gatewayText.output, tone: 'c3', values: all.map(({ output }) => output / minutes / 1000) },
+          ]}
+          stacked
+          sentence={`${count(sum.input)} tokens in, ${count(sum.output)} out, ${count(sum.cached)} from the cache.`}
+          show={(value) => value.toFixed(value < 10 ? 1 : 0)}
+          sync="gateway"
+        />
+      </section>
+    </div>
+  );
+}
+
+/** 24 bars of a longer series. */
+function thinned(values: readonly number[]): number[] {
+  const step = Math.max(1, Math.ceil(values.length / 24));
+  return Array.from({ length: Math.ceil(values.length / step) }, (_, index) =>
+    values.slice(index * step, (index + 1) * step).reduce((sum, value) => sum + value, 0),
+  );
+}
+
+function inSeconds(ms: number | null): string {
+  return ms === null ? NONE : (ms / 1000).toFixed(2);
 }

@@ -6,6 +6,7 @@ import { chatText, composerHint, placeholderText } from '../../../app/text/block
 import { tell, tellFailure } from '../../../app/toast.ts';
 import type { OpenBlock } from '../../../data/block.ts';
 import { MOST_DRAFT_CHARACTERS } from '../../../data/drafts.ts';
+import { halt } from '../../../data/halt.ts';
 import { drafts, drop, outbox, resume, send } from '../../../data/outbox.ts';
 import { sendWith } from '../../../data/settings.ts';
 import { Button, Keys } from '../../../parts/bits.tsx';
@@ -94,7 +95,7 @@ export function Composer({ open, taken, onSent }: { readonly open: OpenBlock; re
       }, tellFailure);
     }
   };
-  const state = open.why.value?.state ?? '';
+  const state = halt.value?.halted === true ? 'halted' : (open.why.value?.state ?? '');
   const hint = Object.hasOwn(composerHint, state) ? composerHint[state] : undefined;
   return (
     <div class="composer">

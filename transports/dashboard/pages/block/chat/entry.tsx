@@ -75,7 +75,7 @@ function Who({ block, entry }: { readonly block: string; readonly entry: ChatEnt
           choices={[
             { label: chatText.copyText, icon: 'copy', run: () => copy(plainText(id, content))() },
             { label: chatText.copyMarkdown, icon: 'copy', run: copy(content) },
-            { label: chatText.copyLink, icon: 'link', run: copy(`${location.origin}${blockPath(block, 'chat', { entry: id })}`) },
+            { label: chatText.copyLink, icon: 'link', run: copy(`${location.origin}${blockPath(block, 'chat', { at: id })}`) },
           ]}
         />
       </span>

@@ -42,7 +42,7 @@ export function Log({
     const known = new Set([...open.entries.value.values()].map(({ clientId }) => clientId));
     return outbox.value.filter(({ block, clientId }) => block === open.name && !known.has(clientId));
   });
-  const linked = route.value.query.get('entry') ?? undefined;
+  const linked = route.value.query.get('at') ?? undefined;
   const { lines, from, to } = shown.range;
   const firstWaiting = lines.findIndex(({ kind }) => kind === 'waiting');
   const cardAt = firstWaiting === -1 ? lines.length : firstWaiting;

@@ -6,10 +6,9 @@ import { blockPath } from '../../../app/router.ts';
 import { factsText, instructionsText, newestText, ofText, ofTokensText, paceText, railText } from '../../../app/text/block.ts';
 import type { Details, OpenBlock } from '../../../data/block.ts';
 import { serverNow } from '../../../data/clock.ts';
+import { capReachedAt, sinceMidnight, windowOf } from '../../../data/window.ts';
 import { Bar, Button } from '../../../parts/bits.tsx';
-import { capReachedAt, sinceMidnight } from './pace.ts';
 import { standsStill } from './why-card.tsx';
-import { type Part, partsOf } from './window.ts';
 
 /** The rail; on a phone it is opened from the strip above the composer. */
 export function Rail({ open, isOpen }: { readonly open: OpenBlock; readonly isOpen: boolean }) {
@@ -74,44 +73,49 @@ function Now({ open }: { readonly open: OpenBlock }) {
   );
 }
 
-const COLOURS: Readonly<Record<Part['id'], string>> = { instructions: 'of-instructions', facts: 'of-facts', summary: 'of-summary', messages: 'of-messages' };
-
 function Sees({ details }: { readonly details: Details }) {
-  const { config, memory } = details;
-  const { tokens, maxTokens, messages } = memory.window;
-  const threshold = config.memory.thresholdPercent;
-  const names: Readonly<Record<Part['id'], string>> = {
-    instructions: instructionsText(config.goals.length),
-    facts: factsText(memory.facts.filter(({ pinned }) => pinned).length),
-    summary: railText.summary,
-    messages: newestText(messages),
-  };
-  const parts = partsOf(details);
   return (
     <Section title={railText.sees} to={blockPath(details.name, 'memory')} link={railText.memory}>
+      <WindowBar details={details} />
+    </Section>
+  );
+}
+
+/** What the model sees, as a bar and in figures. */
+export function WindowBar({ details }: { readonly details: Pick<Details, 'config' | 'memory'> }) {
+  const { config, memory } = details;
+  const { total, most, threshold, ...tokens } = windowOf(details);
+  const parts = [
+    { id: 'instructions', label: instructionsText(config.goals.length), tokens: tokens.instructions },
+    { id: 'facts', label: factsText(memory.facts.filter(({ pinned }) => pinned).length), tokens: tokens.facts },
+    { id: 'summary', label: railText.summary, tokens: tokens.summary },
+    { id: 'messages', label: newestText(memory.window.messages), tokens: tokens.messages },
+  ].filter((part) => part.tokens > 0);
+  return (
+    <>
       <div class="win" aria-hidden="true">
         {parts.map((part) => (
-          <i key={part.id} class={COLOURS[part.id]} style={{ width: `${Math.min(100, (part.tokens / Math.max(1, maxTokens)) * 100)}%` }} />
+          <i key={part.id} class={`of-${part.id}`} style={{ width: `${Math.min(100, (part.tokens / Math.max(1, most)) * 100)}%` }} />
         ))}
       </div>
       <div class="tick" aria-hidden="true">
         <span style={{ insetInlineStart: `${threshold}%` }}>{threshold} %</span>
       </div>
       <p class="num">
-        {count(tokens)} <span class="t3">{ofTokensText(maxTokens)}</span>
+        {count(total)} <span class="t3">{ofTokensText(most)}</span>
       </p>
       <dl class="parts">
         {parts.map((part) => (
           <div key={part.id}>
             <dt>
-              <i class={COLOURS[part.id]} />
-              {names[part.id]}
+              <i class={`of-${part.id}`} />
+              {part.label}
             </dt>
             <dd class="num t3">{count(part.tokens)}</dd>
           </div>
         ))}
       </dl>
-    </Section>
+    </>
   );
 }
 

@@ -1,0 +1,72 @@
+// Answers of `/api/gateway`: figures of the gateway, and its requests. Nothing of any message.
+import type * as types from '../types.ts';
+import { Usage } from './chat.ts';
+import { boolean, count, listOf, object, oneOf, orNull, string, time } from './fields.ts';
+
+const ms = orNull({ type: 'number', minimum: 0 });
+
+/** Counts and sums of one step of time; percentiles in milliseconds. */
+export const GatewayPoint = object({
+  at: time,
+  requests: count,
+  errors: count,
+  input: count,
+  output: count,
+  cached: count,
+  firstTextP50: ms,
+  firstTextP95: ms,
+  durationP50: ms,
+  durationP95: ms,
+});
+export type GatewayPoint = types.GatewayPoint;
+
+/** GET `/api/gateway`. */
+export const GatewayFigures = object({
+  window: oneOf(['15m', '90m', '24h']),
+  adapters: listOf(
+    object(
+      {
+        id: string,
+        displayName: string,
+        defaultModel: string,
+        ready: boolean,
+        detail: string,
+        breaker: { ...oneOf(['closed', 'open', 'trying']), description: 'open while it is not called, because its calls failed' },
+        openUntil: { ...orNull(time), description: 'When the next call is tried' },
+        atWork: { ...count, description: 'Requests at the provider now' },
+        waiting: { ...count, description: 'Requests that wait for a place' },
+        limits: object({ concurrency: count, waiting: count }),
+        series: { ...listOf(GatewayPoint), description: 'Oldest first; empty if it was not called' },
+      },
+      ['detail'],
+    ),
+  ),
+});
+export type GatewayFigures = types.GatewayFigures;
+
+/** A request to a model, under way or ended. */
+export const GatewayRequest = object(
+  {
+    requestId: string,
+    adapter: string,
+    model: string,
+    block: { type: 'string', description: 'The block that makes it' },
+    key: { type: 'string', description: 'The key of the application that makes it' },
+    phase: { ...oneOf(['waiting', 'sent', 'streaming', 'ended']), description: 'Waits for a place; waits for the first text; its text comes; it has ended' },
+    startedAt: time,
+    queuedMs: ms,
+    firstTextMs: ms,
+    durationMs: { type: 'number', minimum: 0 },
+    usage: orNull(Usage),
+    code: { type: 'string', description: 'Why it failed' },
+  },
+  ['block', 'key', 'code'],
+);
+export type GatewayRequest = types.GatewayRequest;
+
+/** GET `/api/gateway/requests`. */
+export const GatewayRequests = object({
+  live: { ...listOf(GatewayRequest), description: 'Under way, newest first' },
+  ended: { ...listOf(GatewayRequest), description: 'The last 500, newest first' },
+});
+export type GatewayRequests = types.GatewayRequests;

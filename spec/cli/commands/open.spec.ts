@@ -1,0 +1,57 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { testFolder } from '../../support/test-folder.ts';
+import { openDeskOfProcess, runHere } from '../run.ts';
+
+const LINK = /^(http:\/\/127\.0\.0\.1:\d+)\/ui\/#code=([A-Za-z0-9_-]{22})\n$/;
+
+t.test('a printed link has a code that signs in once, and the code is in no log', async (t) => {
+  const { begin, server } = await openDeskOfProcess(t);
+  const printed = await begin(['open', '--print']).ended;
+  const [, origin, code = ''] = LINK.exec(printed.stdout) ?? [];
+  t.equal(origin, server.url);
+  t.strictSame([printed.code, printed.stderr], [0, '']);
+  const signIn = async (): Promise<number> =>
+    (await fetch(`${server.url}/api/session`, { method: 'POST', body: JSON.stringify({ code }), headers: { 'content-type': 'application/json' } })).status;
+  t.equal(await signIn(), 200);
+  t.equal(await signIn(), 401);
+  const json = JSON.parse((await begin(['open', '--json']).ended).stdout) as Record<string, unknown>;
+  t.match(json, { url: /\/ui\/#code=/, expiresAt: /^\d{4}-/ });
+  server.child.kill('SIGTERM');
+  const { stdout, stderr } = await server.ended;
+  t.notMatch(stdout + stderr, '#code=');
+  t.notMatch(stdout + stderr, code);
+});
+
+t.test('the browser gets the link, and the terminal only the address of the page', { skip: process.platform !== 'linux' }, async (t) => {
+  const { begin } = await openDeskOfProcess(t);
+  const folder = testFolder(t);
+  const [program, seen] = [join(folder, 'bin/xdg-open'), join(folder, 'seen')];
+  mkdirSync(join(folder, 'bin'));
+  writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "$1" > '${seen}'\n`);
+  chmodSync(program, 0o755);
+  const opened = await begin(['open'], { env: { PATH: `${join(folder, 'bin')}:${process.env['PATH']}` } }).ended;
+  t.match(readFileSync(seen, 'utf8'), LINK);
+  t.equal(opened.stdout, '');
+  t.match(opened.stderr, /is open in the browser: http:\/\/127\.0\.0\.1:\d+\/ui\/\n$/);
+});
+
+t.test('a browser that can not be opened leaves the link', { skip: process.platform !== 'linux' }, async (t) => {
+  const { begin } = await openDeskOfProcess(t);
+  const folder = testFolder(t);
+  const none = await begin(['open'], { env: { PATH: folder } }).ended;
+  t.match(none.stdout, LINK);
+  t.match(none.stderr, 'No browser could be opened.');
+  const program = join(folder, 'xdg-open');
+  writeFileSync(program, '#!/bin/sh\nexit 3\n');
+  chmodSync(program, 0o755);
+  t.match((await begin(['open'], { env: { PATH: folder } }).ended).stdout, LINK, 'a program that fails');
+});
+
+t.test('without a server, it says how to start one', async (t) => {
+  const { code, stdout, stderr } = await runHere(t, ['open', '--print', '--workspace', t.testdir()]);
+  t.not(code, 0);
+  t.equal(stdout, '');
+  t.match(stderr, /No server is running .*start one with .* serve/);
+});

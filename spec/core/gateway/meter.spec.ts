@@ -1,0 +1,65 @@
+import t from 'tap';
+import { createBus } from '../../../core/bus.ts';
+import { Meter } from '../../../core/gateway/meter.ts';
+
+const BEGIN = Date.parse('2026-11-23T08:00:00.000Z');
+
+function create() {
+  const bus = createBus();
+  const world = { now: BEGIN };
+  const meter = new Meter(bus, () => world.now);
+  const call = (more: object = {}): void =>
+    bus.emit('chat.finished', { requestId: 'r', adapter: 'a', model: 'm', attempts: 1, durationMs: 1000, firstTextMs: 200, ...more });
+  return { world, meter, call };
+}
+
+t.test('counts, tokens and times of a window add up to the calls', async (t) => {
+  const { world, meter, call } = create();
+  for (let index = 0; index < 100; index += 1) {
+    call({ usage: { inputTokens: 10, outputTokens: 3, totalTokens: 13, cacheReadTokens: 4 }, durationMs: 100 + index, firstTextMs: 50 + index });
+    world.now += 1000;
+  }
+  call({ code: 'UPSTREAM_FAILED', firstTextMs: undefined });
+  call({ code: 'CANCELLED', firstTextMs: undefined });
+  for (const window of ['15m', '90m', '24h'] as const) {
+    const points = meter.series('a', window);
+    const sum = (name: 'requests' | 'errors' | 'input' | 'output' | 'cached') => points.reduce((all, point) => all + point[name], 0);
+    t.same([sum('requests'), sum('errors'), sum('input'), sum('output'), sum('cached')], [102, 1, 1000, 300, 400], window);
+    t.ok(points.length <= 180, `${points.length} points`);
+    t.ok(points.every(({ at }, index) => index === 0 || at > (points[index - 1]?.at ?? 0)));
+  }
+  const all = meter.series('a', '24h').filter(({ requests }) => requests > 0);
+  for (const { firstTextP50, durationP95 } of all) {
+    t.ok((firstTextP50 ?? 0) >= 50 && (firstTextP50 ?? 0) <= 160, String(firstTextP50));
+    t.ok((durationP95 ?? 0) >= 100 && (durationP95 ?? 0) <= 260, String(durationP95));
+  }
+});
+
+t.test('what is older than its window is gone, and an adapter without calls has no series', async (t) => {
+  const { world, meter, call } = create();
+  call();
+  world.now += 16 * 60_000;
+  const requests = (window: '15m' | '90m' | '24h') => meter.series('a', window).reduce((sum, point) => sum + point.requests, 0);
+  t.equal(requests('15m'), 0);
+  t.equal(requests('90m'), 1);
+  world.now += 24 * 3_600_000;
+  t.equal(requests('24h'), 0);
+  call();
+  t.equal(requests('24h'), 1, 'a step that comes round again begins anew');
+  t.same(meter.series('b', '15m'), []);
+});
+
+t.test('the last 500 calls are kept, the newest first', async (t) => {
+  const { meter, call } = create();
+  for (let index = 0; index < 1300; index += 1) call({ requestId: `r${index}` });
+  t.equal(meter.ended().length, 500);
+  t.equal(meter.ended()[0]?.fact.requestId, 'r1299');
+});
+
+t.test('times without bounds end in the last class', async (t) => {
+  const { meter, call } = create();
+  call({ durationMs: 1e9, firstTextMs: 0 });
+  const [point] = meter.series('a', '24h').filter(({ requests }) => requests > 0);
+  t.ok((point?.durationP50 ?? 0) > 300_000);
+  t.ok((point?.firstTextP50 ?? 0) <= 10);
+});

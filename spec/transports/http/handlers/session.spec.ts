@@ -1,0 +1,106 @@
+import t from 'tap';
+import { writeNewToken } from '../../../../core/index.ts';
+import { WS_PATH } from '../../../../transports/ws-path.ts';
+import { RawClient } from '../../../support/raw.ts';
+import { CHAT, startServer, type TestServer } from '../../../support/server.ts';
+import { until } from '../../../support/until.ts';
+import { handshake, startWsServer, type WsServer } from '../../../support/ws.ts';
+
+const bearer = (key: string) => ({ token: false as const, headers: { authorization: `Bearer ${key}` } });
+const signIn = (server: TestServer, code: unknown) => server.call('POST', '/api/session', { token: false, body: { code } });
+const secretOf = async (server: TestServer, path: string, field: string): Promise<string> => String((await server.call('POST', path)).json[field]);
+const newCode = (server: TestServer) => secretOf(server, '/api/session/code', 'code');
+const newKey = (server: TestServer) => secretOf(server, '/api/session', 'key');
+const newTicket = (server: TestServer) => secretOf(server, '/api/session/ticket', 'ticket');
+
+/** The status line of a handshake without any Authorization. */
+async function knock(t: Test, server: WsServer, query: string): Promise<{ client: RawClient; status: number }> {
+  const client = await RawClient.connect(t, server.port);
+  client.send(handshake(server, { path: `${WS_PATH}?${query}` }));
+  await until('an answer', () => client.received.includes('\r\n\r\n'));
+  return { client, status: Number(client.received.split(' ')[1]) };
+}
+type Test = Parameters<typeof startServer>[0];
+
+t.test('case 1: a code works once; the second use and a guess are 401, and 60 guesses are 429', async (t) => {
+  const server = await startServer(t);
+  const code = await newCode(server);
+  t.match(code, /^[A-Za-z0-9_-]{22}$/, '128 bits');
+  const signed = await signIn(server, code);
+  t.match(signed, { status: 200, json: { key: /^bhs_/ }, headers: { 'cache-control': 'no-store' } });
+  t.equal(signed.headers['set-cookie'], undefined);
+  t.strictSame(Object.keys(signed.json).sort(), ['expiresAt', 'key']);
+  t.match(await signIn(server, code), { status: 401, json: { code: 'UNAUTHORIZED', error: /blockhouse open/ } });
+  const waiting = await newCode(server);
+  const statuses: number[] = [];
+  for (let count = 0; count < 60; count += 1) statuses.push((await signIn(server, `guess-${count}`)).status);
+  t.strictSame([statuses[0], statuses.at(-1)], [401, 429]);
+  t.match(await server.call('GET', '/api/blocks', bearer('bh_wrong')), { status: 429 }, 'codes and tokens are counted together');
+  t.equal((await signIn(server, waiting)).status, 200, 'the right code is still accepted');
+  t.notMatch(JSON.stringify(server.log), new RegExp(`${code}|${waiting}`), 'no code is in the log');
+});
+
+t.test('a body that is no code is refused by its field, and without the token there is no code', async (t) => {
+  const server = await startServer(t);
+  for (const code of [1, null, {}, undefined]) t.equal((await signIn(server, code)).status, 400, String(code));
+  t.equal((await server.call('POST', '/api/session', { token: false })).status, 400);
+  for (const path of ['/api/session/code', '/api/session/ticket']) t.equal((await server.call('POST', path, { token: false })).status, 401, path);
+  t.match(await server.call('GET', '/api/session'), { status: 405, headers: { allow: 'POST' } });
+});
+
+t.test('a printed code lasts ten minutes, another one a minute', async (t) => {
+  const server = await startServer(t);
+  const lasts = async (path: string): Promise<number> => Date.parse(String((await server.call('POST', path)).json['expiresAt'])) - Date.now();
+  const [short, long] = [await lasts('/api/session/code'), await lasts('/api/session/code?printed=true')];
+  t.ok(short <= 60_000 && long > 60_000 && long <= 600_000, `${short} ${long}`);
+});
+
+t.test('case 3: a session key is accepted wherever the token is, but for a code', async (t) => {
+  const server = await startWsServer(t);
+  const key = await newKey(server);
+  for (const path of ['/api/blocks', '/api/keys', '/v1/adapters']) t.equal((await server.call('GET', path, bearer(key))).status, 200, path);
+  t.equal((await server.call('POST', '/v1/chat', { ...bearer(key), body: CHAT })).status, 200);
+  t.equal((await server.call('POST', '/v1/chat', { token: false, headers: { 'x-api-key': key }, body: CHAT })).status, 200, 'x-api-key');
+  t.match(await server.call('GET', '/api/auth/status', bearer(key)), { json: { authenticated: true } });
+  t.equal((await knock(t, server, `token=${key}`)).status, 101);
+  t.match(await server.call('POST', '/api/session/code', bearer(key)), { status: 403, json: { code: 'KEY_FORBIDDEN' } });
+  t.match(await server.call('POST', '/api/session', bearer(key)), { status: 200, json: { key: /^bhs_/ } }, 'it can be renewed');
+  t.equal((await server.call('GET', '/api/blocks', bearer(`${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`))).status, 401, 'one letter changed');
+});
+
+t.test('case 3: a rotation ends session keys within a second, their sockets with 1008, and codes and tickets', async (t) => {
+  const server = await startWsServer(t);
+  const [key, code, ticket] = [await newKey(server), await newCode(server), await newTicket(server)];
+  const sockets = [await knock(t, server, `token=${key}`), await knock(t, server, `ticket=${await newTicket(server)}`)];
+  await writeNewToken(server.workspace);
+  const answers = async () => (await server.call('GET', '/api/blocks', bearer(key))).status;
+  let status = 200;
+  void (async () => {
+    while (status === 200) status = await answers();
+  })();
+  await until('the key has ended', () => status !== 200);
+  t.equal(status, 401);
+  for (const { client } of sockets) {
+    await until('the socket is closed with 1008', () => client.received.includes('\u0003\u00f0'));
+    t.match(client.received, 'The token was replaced.');
+  }
+  t.equal((await signIn(server, code)).status, 401, 'a code of the old token');
+  t.equal((await knock(t, server, `ticket=${ticket}`)).status, 401, 'a ticket of the old token');
+});
+
+t.test('case 6: a ticket opens one socket, no second one, and no HTTP route', async (t) => {
+  const server = await startWsServer(t);
+  const ticket = await newTicket(server);
+  for (const path of ['/api/blocks', '/v1/adapters']) {
+    t.equal((await server.call('GET', `${path}?ticket=${ticket}`, { token: false })).status, 401, path);
+    t.equal((await server.call('GET', path, bearer(ticket))).status, 401, path);
+  }
+  t.equal((await signIn(server, ticket)).status, 401, 'it is no code');
+  t.equal((await server.call('GET', `${WS_PATH}?ticket=${ticket}`, { token: false })).status, 401, 'without an upgrade');
+  t.equal((await knock(t, server, `ticket=${ticket}`)).status, 101);
+  t.equal((await knock(t, server, `ticket=${ticket}`)).status, 401);
+  const twice = await newTicket(server);
+  t.equal((await knock(t, server, `ticket=${twice}&ticket=${twice}`)).status, 401, 'given twice');
+  t.equal((await knock(t, server, `ticket=${await newCode(server)}`)).status, 401, 'a code is no ticket');
+  t.notMatch(JSON.stringify([server.log, server.wsLog]), ticket, 'no ticket is in a log');
+});

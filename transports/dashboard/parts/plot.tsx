@@ -1,0 +1,178 @@
+// A plot over time: drawn by uPlot, whose code is loaded with the first plot. Crosshair and zoom are shared by the plots of a page.
+//
+// also-as-text: each plot has a sentence, and its values as a table.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type uPlot from 'uplot';
+import { clock } from '../app/format.ts';
+import { useKeys } from '../app/keys.ts';
+import { theme } from '../data/settings.ts';
+
+/** One line, or one layer of a stack. */
+export interface Line {
+  readonly label: string;
+  /** A token of the colours: `c1`. */
+  readonly tone: string;
+  readonly values: readonly (number | null)[];
+}
+
+interface PlotProps {
+  /** Epoch milliseconds, growing. */
+  readonly times: readonly number[];
+  readonly lines: readonly Line[];
+  readonly stacked?: boolean;
+  /** What a screen reader is told. */
+  readonly sentence: string;
+  /** A value as a person reads it. */
+  readonly show: (value: number) => string;
+  /** Plots of one name share their crosshair. */
+  readonly sync: string;
+}
+
+const HEIGHT = 150;
+/** Rows of the table, evenly chosen. */
+const TABLE_ROWS = 24;
+
+/** The plot, or its table. */
+export function Plot(props: PlotProps) {
+  const [isTable, setTable] = useState(false);
+  useKeys([{ keys: 't', does: 'Plots as tables', run: () => setTable((is) => !is) }]);
+  return (
+    <figure class="plot">
+      <figcaption class="sr">{props.sentence}</figcaption>
+      {isTable ? <Values {...props} /> : <Canvas {...props} />}
+      <div class="row wrap">
+        {props.lines.map(({ label, tone }) => (
+          <span key={label} class="legend">
+            <i class={tone} />
+            {label}
+          </span>
+        ))}
+      </div>
+    </figure>
+  );
+}
+
+function Canvas({ times, lines, stacked = false, sync, show }: PlotProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | undefined>(undefined);
+  const data = dataOf(times, lines, stacked);
+  const shape = `${lines.map(({ label, tone }) => label + tone).join()} ${stacked} ${theme.value} ${isDark()}`;
+  useEffect(() => {
+    const element = box.current;
+    let isGone = false;
+    let watcher: ResizeObserver | undefined;
+    void import('uplot').then(({ default: Plotter }) => {
+      if (isGone || element === null) return;
+      plot.current = new Plotter(optionsOf(Plotter, element, lines, stacked, sync, show), data, element);
+      watcher = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }));
+      watcher.observe(element);
+    });
+    return () => {
+      isGone = true;
+      watcher?.disconnect();
+      plot.current?.destroy();
+      plot.current = undefined;
+    };
+  }, [shape]);
+  useEffect(() => {
+    plot.current?.setData(data);
+  }, [times, lines]);
+  return <div ref={box} class="canvas" aria-hidden="true" />;
+}
+
+function Values({ times, lines, show }: PlotProps) {
+  const step = Math.max(1, Math.floor(times.length / TABLE_ROWS));
+  const rows = times.map((_time, index) => index).filter((index) => index % step === 0);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
+    <div class="plot-table" tabIndex={0} role="group" aria-label="Values">
+      <table class="rows">
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            {lines.map(({ label }) => (
+              <th key={label} scope="col" class="end">
+                {label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((index) => (
+            <tr key={index}>
+              <td class="num">{clock(times[index] ?? 0)}</td>
+              {lines.map(({ label, values }) => (
+                <td key={label} class="num end">
+                  {values[index] === null || values[index] === undefined ? '–' : show(values[index])}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Layers of a stack are drawn from the highest sum down. */
+function dataOf(times: readonly number[], lines: readonly Line[], stacked: boolean): uPlot.AlignedData {
+  const seconds = times.map((ms) => ms / 1000);
+  if (!stacked) return [seconds, ...lines.map(({ values }) => [...values])] as uPlot.AlignedData;
+  const sums = times.map(() => 0);
+  const layers = lines.map(({ values }) =>
+    values.map((value, index) => {
+      sums[index] = (sums[index] ?? 0) + (value ?? 0);
+      return sums[index] ?? 0;
+    }),
+  );
+  return [seconds, ...layers.reverse()] as uPlot.AlignedData;
+}
+
+function optionsOf(
+  Plotter: typeof uPlot,
+  element: HTMLElement,
+  lines: readonly Line[],
+  stacked: boolean,
+  sync: string,
+  show: (value: number) => string,
+): uPlot.Options {
+  const color = (token: string, alpha = 1): string => colorOf(element, token, alpha);
+  const drawn = stacked ? [...lines].reverse() : lines;
+  const axis = { stroke: color('text-3'), grid: { stroke: color('line-1'), width: 1 }, ticks: { show: false }, font: '11px "Geist Mono Variable", monospace' };
+  return {
+    width: element.clientWidth,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { sync: { key: sync }, points: { show: false }, drag: { x: true, y: false } },
+    padding: [8, 8, 0, 0],
+    scales: { y: { range: (_plot, _low, high) => [0, Math.max(high ?? 0, 0.001) * 1.1] } },
+    axes: [
+      { ...axis, grid: { show: false }, size: 24, values: (_plot, ticks) => ticks.map((tick) => clock(tick * 1000)) },
+      { ...axis, size: 44, values: (_plot, ticks) => ticks.map((tick) => show(tick)) },
+    ],
+    series: [
+      {},
+      ...drawn.map(({ label, tone }) => ({
+        label,
+        stroke: color(tone),
+        width: 1.4,
+        ...(stacked && { fill: color(tone, 0.22) }),
+        points: { show: false },
+        ...(Plotter.paths.linear === undefined ? {} : { paths: Plotter.paths.linear() }),
+      })),
+    ],
+  };
+}
+
+/** A token as a colour that a canvas takes: light or dark is decided by the element. */
+function colorOf(element: HTMLElement, token: string, alpha: number): string {
+  const before = element.style.color;
+  element.style.color = `var(--${token})`;
+  const [red = '0', green = '0', blue = '0'] = getComputedStyle(element).color.match(/[\d.]+/g) ?? [];
+  element.style.color = before;
+  return `rgb(${red} ${green} ${blue} / ${alpha})`;
+}
+
+function isDark(): boolean {
+  return matchMedia('(prefers-color-scheme: dark)').matches;
+}

@@ -1,0 +1,105 @@
+// Handlers of `/api/credentials`: whether each provider has a key and where it is, never the key itself.
+//
+// write-only: what is stored here is in no answer, no log and no error.
+import {
+  BlockhouseError,
+  type Core,
+  type Credential,
+  type CredentialStore,
+  compile,
+  invalidRequest,
+  SetCredential,
+  type ShownSetting,
+  settingFault,
+  type Validator,
+} from '../../../core/index.ts';
+import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
+import { queryChoice } from '../query.ts';
+import { ok } from '../reply.ts';
+import { param, type RouteContext } from '../route.ts';
+
+const checkFields: Validator<Record<string, string>> = compile(SetCredential);
+/** Of a shorter key, four characters would tell too much. */
+const LEAST_HINTED = 20;
+
+/** `{credentials}`, one for each adapter. */
+export const list = async ({ core }: RouteContext) => {
+  const shown = core.settings();
+  const status = await core.status({ searches: false });
+  return ok({ credentials: status.map(({ id, ready, hasSecret }) => credentialOf(core, id, ready || hasSecret, shown)) });
+};
+
+/** `{success, message}`; a key is checked with its provider first, unless `?unchecked=true`. Fails with INVALID_REQUEST, WRONG_STATE. */
+export const set = async (context: RouteContext) => {
+  const { core, signal, requestId } = context;
+  const { id, displayName, settings } = core.adapter(param(context, 'adapter'));
+  const fields = await readJsonBody(context, OTHER_BODY_BYTES, false);
+  checkFields(fields);
+  for (const [name, value] of Object.entries(fields)) {
+    const spec = settings[name];
+    if (spec === undefined) throw invalidRequest(name, `is no setting of ${displayName}; its settings are ${Object.keys(settings).join(', ')}`);
+    const fault = settingFault(name, value, spec);
+    if (fault !== undefined) throw invalidRequest(name, fault.replace(`${name} `, ''));
+    assertNotInEnvironment(core, id, name);
+  }
+  if (queryChoice(context.req, 'unchecked', ['false', 'true']) !== 'true' && fields['apiKey'] !== undefined) {
+    const { ok: isRight, detail } = await core.verify(id, { config: { apiKey: fields['apiKey'] } }, { signal, requestId });
+    if (!isRight)
+      throw new BlockhouseError('INVALID_REQUEST', withoutSecrets(detail, Object.values(fields)), {
+        details: [{ path: 'apiKey', message: 'was not accepted' }],
+      });
+  }
+  await storeOf(core).update(id, fields);
+  return ok({ success: true as const, message: `Stored ${Object.keys(fields).join(', ')} of ${displayName} in auth.json.` });
+};
+
+/** `{success, message}`. Fails with WRONG_STATE for a key that is in the environment. */
+export const remove = async (context: RouteContext) => {
+  const { core } = context;
+  const { id, displayName } = core.adapter(param(context, 'adapter'));
+  const wasStored = await storeOf(core).remove(id);
+  if (!wasStored) for (const { field } of core.settings().filter(({ adapter }) => adapter === id)) assertNotInEnvironment(core, id, field);
+  return ok({ success: true as const, message: wasStored ? `Removed ${displayName} from auth.json.` : `auth.json has no entry for ${displayName}.` });
+};
+
+function credentialOf(core: Core, id: string, configured: boolean, shown: readonly ShownSetting[]): Credential {
+  const { settings } = core.adapter(id);
+  const own = shown.filter(({ adapter, source }) => adapter === id && !source.includes(', not used'));
+  const secret = own.find(({ field }) => settings[field]?.secret === true);
+  const address = own.find(({ field }) => field === 'baseURL');
+  const isStored = secret?.source === 'auth.json';
+  return {
+    adapter: id,
+    configured,
+    source: secret === undefined ? (configured && hasSecrets(settings) ? 'chain' : null) : isStored ? 'auth.json' : 'env',
+    ...(secret !== undefined && !isStored && { variable: secret.source }),
+    hint: isStored && (core.credentials?.read(id)?.[secret.field]?.length ?? 0) < LEAST_HINTED ? null : hintIn(secret),
+    baseURL: address?.value ?? null,
+  };
+}
+
+function hasSecrets(settings: ReturnType<Core['adapter']>['settings']): boolean {
+  return Object.values(settings).some(({ secret }) => secret === true);
+}
+
+/** The end of a masked secret; null for one that is masked whole. */
+function hintIn(secret: ShownSetting | undefined): string | null {
+  const end = secret?.value.replace(/^•+/, '') ?? '';
+  return end === '' ? null : end;
+}
+
+function assertNotInEnvironment(core: Core, id: string, field: string): void {
+  const found = core.settings().find((setting) => setting.adapter === id && setting.field === field);
+  if (found === undefined || found.source.startsWith('auth.json')) return;
+  throw new BlockhouseError('WRONG_STATE', `${field} comes from the environment variable ${found.source}. Change it there and restart the server.`);
+}
+
+/** write-only: a provider may repeat the key that it refuses. */
+function withoutSecrets(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((clean, secret) => clean.replaceAll(secret, '••••'), text);
+}
+
+function storeOf({ credentials }: Core): CredentialStore {
+  if (credentials === undefined) throw new Error('This core has no workspace.');
+  return credentials;
+}

@@ -1,0 +1,91 @@
+// Handlers of `/api/gateway`: how the gateway does, and its requests. Nothing of any message.
+import { BlockhouseError, type CallState, type EndedCall, type GatewayRequest, type Window } from '../../../core/index.ts';
+import { queryChoice } from '../query.ts';
+import { ok } from '../reply.ts';
+import { param, type RouteContext } from '../route.ts';
+
+const WINDOW_NAMES = ['15m', '90m', '24h'] as const satisfies readonly Window[];
+
+/** `{window, adapters}`: state, load and series of each adapter. */
+export const figures = async ({ core, req }: RouteContext) => {
+  const window = queryChoice(req, 'window', WINDOW_NAMES) ?? '15m';
+  const status = await core.status({ searches: false });
+  return ok({
+    window,
+    adapters: status.map(({ id, displayName, defaultModel, ready, detail }) => {
+      const { breaker, ...load } = core.load(id);
+      const openUntil = breaker.phase === 'open' ? new Date(Date.now() + breaker.opensInMs).toISOString() : null;
+      return {
+        id,
+        displayName,
+        defaultModel,
+        ready,
+        ...(detail !== undefined && { detail }),
+        breaker: breaker.phase,
+        openUntil,
+        ...load,
+        series: core.meter.series(id, window).map((point) => ({ ...point, at: new Date(point.at).toISOString() })),
+      };
+    }),
+  });
+};
+
+/** `{live, ended}`, the newest first. */
+export const requests = ({ core }: RouteContext) => {
+  const now = Date.now();
+  return ok({ live: core.liveCalls().map((call) => underWay(call, now)), ended: core.meter.ended().map(over) });
+};
+
+/** `{success, message}`; its client gets CANCELLED, and a block keeps what it has. Fails with NOT_FOUND. */
+export const end = async (context: RouteContext) => {
+  const { core, server } = context;
+  const requestId = param(context, 'id');
+  const call = core.liveCalls().find((each) => each.requestId === requestId);
+  if (call === undefined) throw new BlockhouseError('NOT_FOUND', 'There is no request with this id under way.');
+  if (call.caller !== undefined) {
+    const { pulse } = await core.blocks.details(call.caller);
+    const id = pulse.currentTask?.messageId;
+    if (id === undefined || id === null)
+      throw new BlockhouseError('WRONG_STATE', `The block ${call.caller} is not answering a message; stop it to end this call.`);
+    await core.blocks.cancel(call.caller, id);
+  } else if (!server.endRequest(requestId)) throw new BlockhouseError('WRONG_STATE', 'The request was not made by a client of this server.');
+  return ok({ success: true as const, message: `The request ${requestId} is ended.` });
+};
+
+function underWay({ requestId, adapter, model, caller, key, phase, queuedMs, firstTextMs, durationMs, usage }: CallState, now: number): GatewayRequest {
+  return {
+    requestId,
+    adapter,
+    model,
+    ...(caller !== undefined && { block: caller }),
+    ...(key !== undefined && { key }),
+    phase,
+    startedAt: new Date(now - durationMs).toISOString(),
+    queuedMs: rounded(queuedMs),
+    firstTextMs: rounded(firstTextMs),
+    durationMs: Math.round(durationMs),
+    usage: usage ?? null,
+  };
+}
+
+function over({ at, fact }: EndedCall): GatewayRequest {
+  const { requestId, adapter, model, caller, key, firstTextMs, durationMs, usage, code } = fact;
+  return {
+    requestId,
+    adapter,
+    model,
+    ...(caller !== undefined && { block: caller }),
+    ...(key !== undefined && { key }),
+    phase: 'ended',
+    startedAt: new Date(at - durationMs).toISOString(),
+    queuedMs: null,
+    firstTextMs: rounded(firstTextMs),
+    durationMs: Math.round(durationMs),
+    usage: usage ?? null,
+    ...(code !== undefined && { code }),
+  };
+}
+
+function rounded(ms: number | undefined): number | null {
+  return ms === undefined ? null : Math.round(ms);
+}
