@@ -120,6 +120,7 @@ export class OpenBlock {
     this.#seq = step.seq;
     this.#next = afterStep(this.#next, step, Date.now());
     if (this.#next?.phase === 'done' && this.#next.answerId !== undefined) this.#keys.set(this.#next.answerId, this.#replyKey(this.#next));
+    if (step.event === 'done' || step.event === 'error') this.want();
     this.#frame ??= requestAnimationFrame(() => this.#show());
   }
 

@@ -55,7 +55,8 @@ export function linesOf(
   const answers = answersOf(entries);
   const lines: Line[] = [];
   const waiting: ChatEntry[] = [];
-  let isPlaced = reply === undefined;
+  // The entry of a complete reply has its key, and stands in its place.
+  let isPlaced = reply === undefined || [...entries.values()].some((entry) => keyOf(entry) === reply.key);
   const atWork = [...entries.values()].filter(({ role, status }) => role === 'user' && status === 'processing').length;
   for (const entry of entries.values()) {
     if (entry.role === 'assistant' && entry.replyTo !== undefined && answers.has(entry.replyTo)) continue; // by-turn
@@ -63,7 +64,7 @@ export function linesOf(
     if (entry.status === 'queued' && !isAnswered) waiting.push(entry);
     else lines.push({ kind: 'entry', key: keyOf(entry), entry });
     for (const answer of answers.get(entry.id) ?? []) lines.push({ kind: 'entry', key: keyOf(answer), entry: answer });
-    if (isAnswered && reply !== undefined) {
+    if (isAnswered && !isPlaced && reply !== undefined) {
       lines.push({ kind: 'reply', key: reply.key, to: reply.id });
       isPlaced = true;
     }

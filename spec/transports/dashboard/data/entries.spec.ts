@@ -52,3 +52,10 @@ t.test('an answer stands below its message, and what waits stands last with the 
 t.test('a reply to a message that is not loaded stands last', async (t) => {
   t.strictSame(shown(known(entry('1')), { id: '0', key: 'reply' }), ['1', 'reply']);
 });
+
+t.test('the entry of a complete reply takes its place, also while the reply is still known', async (t) => {
+  const entries = known(entry('1'), answer('2', '1'));
+  const lines = linesOf(entries, { id: '1', key: 'reply' }, ({ id }) => (id === '2' ? 'reply' : id));
+  t.match(lines, [{ key: '1' }, { kind: 'entry', key: 'reply' }]);
+  t.equal(lines.length, 2);
+});

@@ -11,9 +11,9 @@ import { readAloud } from '../../../data/settings.ts';
 import { Empty } from '../../../parts/bits.tsx';
 import type { TabProps } from '../block.tsx';
 import { Composer } from './composer.tsx';
-import { cancelMessage } from './live.tsx';
 import { Log } from './log.tsx';
 import { Rail, Strip } from './rail.tsx';
+import { cancelMessage } from './writing.tsx';
 
 /** The tab. */
 export function Chat({ name }: TabProps) {

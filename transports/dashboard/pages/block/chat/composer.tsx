@@ -10,7 +10,7 @@ import { halt } from '../../../data/halt.ts';
 import { drafts, drop, outbox, resume, send } from '../../../data/outbox.ts';
 import { sendWith } from '../../../data/settings.ts';
 import { Button, Keys } from '../../../parts/bits.tsx';
-import { cancelMessage } from './live.tsx';
+import { cancelMessage } from './writing.tsx';
 
 const KEEP_MS = 300;
 const TALLEST_PX = 240;

@@ -1,20 +1,23 @@
 // One entry of the chat: a message or an answer.
-import { Component } from 'preact';
+import { Component, type ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ChatEntry } from '../../../../../core/types.ts';
 import { clock, duration, fullTime, usd } from '../../../app/format.ts';
 import { blockPath } from '../../../app/router.ts';
 import { chatText, inText, outcomeText, outText, restText, stopText, timesText } from '../../../app/text/block.ts';
+import type { OpenBlock } from '../../../data/block.ts';
 import { blockURL } from '../../../data/blocks.ts';
 import { post } from '../../../data/http.ts';
 import { Button, Copy } from '../../../parts/bits.tsx';
 import { beginningOf } from '../../../parts/markdown/cut.ts';
 import { Markdown } from '../../../parts/markdown/markdown.tsx';
 import { Menu } from '../../../parts/menu.tsx';
+import { WritingFacts, WritingWho } from './writing.tsx';
 
 interface EntryProps {
-  readonly block: string;
-  readonly entry: ChatEntry;
+  readonly open: OpenBlock;
+  /** Undefined for the reply that is being written, which becomes its entry in the same place. */
+  readonly entry: ChatEntry | undefined;
   readonly isLinked: boolean;
 }
 
@@ -24,32 +27,55 @@ export class EntryView extends Component<EntryProps> {
     return next.entry !== this.props.entry || next.isLinked !== this.props.isLinked;
   }
   override render() {
-    const { block, entry, isLinked } = this.props;
-    const { id, role, status, error } = entry;
-    const isUser = role === 'user';
-    const isFailed = isUser && (status === 'failed' || status === 'cancelled' || status === 'expired');
-    return (
-      <article
-        class={`m ${isUser ? 'u' : ''} ${isLinked ? 'linked' : ''}`}
-        id={`entry-${id}`}
-        data-line
-        data-entry={id}
-        data-failed={isFailed ? '' : undefined}
-        tabIndex={-1}
-      >
-        <Who block={block} entry={entry} />
-        {isUser ? <Plain text={entry.content} /> : <Markdown source={entry.content} />}
-        {status !== 'done' && status !== 'processing' && (
-          <div class={`row wrap outcome ${status === 'failed' ? 'bad' : 't2'}`}>
-            <span class="grow break">{error?.message ?? outcomeText(status)}</span>
-            {error !== null && error !== undefined && <span class="num t3">{error.code}</span>}
-            {isFailed && <Button label={chatText.retry} icon="restart" small run={() => retry(block, id)} />}
-          </div>
-        )}
-        {!isUser && <Facts entry={entry} />}
-      </article>
-    );
+    const { open, entry, isLinked } = this.props;
+    return entry?.role === 'user' ? <Message open={open} entry={entry} isLinked={isLinked} /> : <Answer open={open} entry={entry} isLinked={isLinked} />;
   }
+}
+
+function Message({ open, entry, isLinked }: EntryProps & { readonly entry: ChatEntry }) {
+  const { id, status, content } = entry;
+  const isFailed = status === 'failed' || status === 'cancelled' || status === 'expired';
+  return (
+    <article class={`m u ${isLinked ? 'linked' : ''}`} id={`entry-${id}`} data-line data-entry={id} data-failed={isFailed ? '' : undefined} tabIndex={-1}>
+      <Who block={open.name} entry={entry} />
+      <Plain text={content} />
+      <Outcome entry={entry}>{isFailed && <Button label={chatText.retry} icon="restart" small run={() => retry(open.name, id)} />}</Outcome>
+    </article>
+  );
+}
+
+/** An answer, also while it is written: then it alone is drawn again with each piece. */
+function Answer({ open, entry, isLinked }: EntryProps) {
+  const reply = entry === undefined ? open.reply.value : undefined;
+  const isWriting = reply?.phase === 'writing';
+  const id = entry?.id;
+  return (
+    <article
+      class={`m ${isLinked ? 'linked' : ''}`}
+      id={id === undefined ? undefined : `entry-${id}`}
+      data-line
+      data-entry={id}
+      data-live={isWriting ? '' : undefined}
+      aria-busy={isWriting}
+      tabIndex={-1}
+    >
+      {entry === undefined ? <WritingWho block={open.name} reply={reply} /> : <Who block={open.name} entry={entry} />}
+      <Markdown source={entry?.content ?? reply?.text ?? ''} />
+      {entry === undefined ? <WritingFacts block={open.name} reply={reply} /> : <Outcome entry={entry} />}
+      {entry !== undefined && <Facts entry={entry} />}
+    </article>
+  );
+}
+
+function Outcome({ entry: { status, error }, children }: { readonly entry: ChatEntry; readonly children?: ComponentChildren }) {
+  if (status === 'done' || status === 'processing') return null;
+  return (
+    <div class={`row wrap outcome ${status === 'failed' ? 'bad' : 't2'}`}>
+      <span class="grow break">{error?.message ?? outcomeText(status)}</span>
+      {error !== null && error !== undefined && <span class="num t3">{error.code}</span>}
+      {children}
+    </div>
+  );
 }
 
 /** Queues a message again. Rejects with an ApiError. */

@@ -1,76 +1,19 @@
-// What is under way: the reply that is being written, messages that wait, and messages on their way to the server.
+// What is not answered yet: messages that wait, and messages on their way to the server.
 
 import type { ChatEntry } from '../../../../../core/types.ts';
-import { againText, attemptText, charactersText, chatText, fullText, speedText, waitsText } from '../../../app/text/block.ts';
-import type { OpenBlock } from '../../../data/block.ts';
-import { blockURL } from '../../../data/blocks.ts';
+import { againText, chatText, fullText, waitsText } from '../../../app/text/block.ts';
 import { now } from '../../../data/clock.ts';
-import { post } from '../../../data/http.ts';
 import { drop, type Outgoing, sendAgain } from '../../../data/outbox.ts';
 import { Button, Problem } from '../../../parts/bits.tsx';
 import { Mark } from '../../../parts/mark.tsx';
-import { Markdown } from '../../../parts/markdown/markdown.tsx';
 import { Plain } from './entry.tsx';
-
-/** Ends a reply, or takes back a message that waits. Rejects with an ApiError. */
-export async function cancelMessage(block: string, id: string): Promise<void> {
-  await post(blockURL(block, `/chat/${encodeURIComponent(id)}/cancel`));
-}
-
-/** The reply; it alone is drawn again when a piece comes. */
-export function LiveReply({ open }: { readonly open: OpenBlock }) {
-  const reply = open.reply.value;
-  if (reply === undefined) return null;
-  const { text, phase, id } = reply;
-  const isWriting = phase === 'writing';
-  return (
-    <article class="m" data-line data-live={isWriting ? '' : undefined} aria-busy={isWriting}>
-      <div class="who">
-        <b class="clip">{open.name}</b>
-        {isWriting && (
-          <span class="row acc">
-            <Mark state="working" named={false} />
-            {text === '' ? chatText.starting : chatText.writing}
-          </span>
-        )}
-      </div>
-      <Markdown source={text} />
-      {isWriting && <span class="caret" aria-hidden="true" />}
-      {reply.error !== undefined && (phase === 'failed' || phase === 'waits') && (
-        <div class="row wrap outcome bad">
-          <span class="grow break">{reply.error}</span>
-          <span class="num t3">{reply.code}</span>
-        </div>
-      )}
-      {isWriting && (
-        <div class="live-facts num">
-          <Button label={chatText.stop} icon="stop" small keys="Escape" run={() => cancelMessage(open.name, id)} />
-          <Pace open={open} />
-          {reply.attempt > 1 && <span>{attemptText(reply.attempt)}</span>}
-          {reply.model !== '' && <span class="clip">{reply.model}</span>}
-        </div>
-      )}
-    </article>
-  );
-}
-
-function Pace({ open }: { readonly open: OpenBlock }) {
-  const reply = open.reply.value;
-  if (reply?.firstTextAt === undefined) return null;
-  const seconds = (reply.at - reply.firstTextAt) / 1000;
-  return (
-    <>
-      <span>{charactersText(reply.text.length)}</span>
-      {seconds > 1 && <span>{speedText(Math.round(reply.text.length / seconds))}</span>}
-    </>
-  );
-}
+import { cancelMessage } from './writing.tsx';
 
 /** A message that waits for its turn. */
 export function Waiting({ block, entry, before }: { readonly block: string; readonly entry: ChatEntry; readonly before: number }) {
   const { id, content, error, nextAttemptAt } = entry;
   return (
-    <article class="m wait" data-line data-entry={id} tabIndex={-1}>
+    <article class="m waits" data-line data-entry={id} tabIndex={-1}>
       <Mark state="stopped" named={false} />
       <span class="grow clip" title={content.slice(0, 500)}>
         {content.slice(0, 500)}

@@ -15,7 +15,7 @@ import { outbox } from '../../../data/outbox.ts';
 import { Button, Empty, Problem } from '../../../parts/bits.tsx';
 import { Icon } from '../../../parts/icon.tsx';
 import { EntryView, retry } from './entry.tsx';
-import { LiveReply, Sending, Waiting } from './live.tsx';
+import { Sending, Waiting } from './live.tsx';
 import { Scroll } from './scroll.ts';
 import { WhyCard } from './why-card.tsx';
 
@@ -99,9 +99,8 @@ function Newest({ scroll, isCut, run }: { readonly scroll: Scroll; readonly isCu
 }
 
 function LineView({ line, open, isLinked }: { readonly line: Line; readonly open: OpenBlock; readonly isLinked: boolean }) {
-  if (line.kind === 'entry') return <EntryView block={open.name} entry={line.entry} isLinked={isLinked} />;
-  if (line.kind === 'reply') return <LiveReply open={open} />;
-  return <Waiting block={open.name} entry={line.entry} before={line.before} />;
+  if (line.kind === 'waiting') return <Waiting block={open.name} entry={line.entry} before={line.before} />;
+  return <EntryView open={open} entry={line.kind === 'entry' ? line.entry : undefined} isLinked={isLinked} />;
 }
 
 function Day({ name }: { readonly name: string }) {

@@ -18,6 +18,8 @@ export class Scroll {
   #top = 0;
   #height = 0;
   #isPassing = false;
+  /** True while an answer is stopped at its beginning. */
+  #isHeld = false;
   #anchor: { readonly element: Element; readonly top: number } | undefined;
 
   /** Scrolls `box`, whose first child has the entries, until the returned function is called. */
@@ -43,6 +45,7 @@ export class Scroll {
   settle(): void {
     const box = this.#box;
     if (box === undefined) return;
+    if (this.isFollowing && this.#isHeld && box.querySelector('[data-live]') === null) this.isFollowing = false; // the end of an answer moves nothing
     if (this.isFollowing) this.#to(this.#wanted(box));
     else if (this.#anchor?.element.isConnected === true) {
       const moved = this.#anchor.element.getBoundingClientRect().top - box.getBoundingClientRect().top - this.#anchor.top;
@@ -75,9 +78,12 @@ export class Scroll {
   #wanted(box: HTMLElement): number {
     const end = box.scrollHeight - box.clientHeight;
     const live = this.#isPassing ? null : box.querySelector('[data-live]');
+    this.#isHeld = false;
     if (live === null) return end;
     const start = box.scrollTop + live.getBoundingClientRect().top - box.getBoundingClientRect().top - MARGIN_PX;
-    return Math.min(end, Math.max(start, this.#top > end ? 0 : this.#top)); // stops-at-the-beginning
+    const top = Math.min(end, Math.max(start, this.#top > end ? 0 : this.#top)); // stops-at-the-beginning
+    this.#isHeld = top < end - AT_END_PX;
+    return top;
   }
 
   #to(top: number): void {

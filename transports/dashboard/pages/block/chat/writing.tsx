@@ -1,0 +1,65 @@
+// What stands around the text of a reply while it is written.
+import { attemptText, charactersText, chatText, speedText } from '../../../app/text/block.ts';
+import { blockURL } from '../../../data/blocks.ts';
+import { post } from '../../../data/http.ts';
+import type { Reply } from '../../../data/reply.ts';
+import { Button } from '../../../parts/bits.tsx';
+import { Mark } from '../../../parts/mark.tsx';
+
+/** Ends a reply, or takes back a message that waits. Rejects with an ApiError. */
+export async function cancelMessage(block: string, id: string): Promise<void> {
+  await post(blockURL(block, `/chat/${encodeURIComponent(id)}/cancel`));
+}
+
+interface WritingProps {
+  readonly block: string;
+  readonly reply: Reply | undefined;
+}
+
+/** Who writes. */
+export function WritingWho({ block, reply }: WritingProps) {
+  return (
+    <div class="who">
+      <b class="clip">{block}</b>
+      {reply?.phase === 'writing' && (
+        <span class="row acc">
+          <Mark state="working" named={false} />
+          {reply.text === '' ? chatText.starting : chatText.writing}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** How fast it grows, how to end it, and what went wrong with an attempt. */
+export function WritingFacts({ block, reply }: WritingProps) {
+  if (reply === undefined) return null;
+  const { phase, error, code, id, attempt, model } = reply;
+  if (phase !== 'writing') {
+    return error === undefined ? null : (
+      <div class="row wrap outcome bad">
+        <span class="grow break">{error}</span>
+        <span class="num t3">{code}</span>
+      </div>
+    );
+  }
+  return (
+    <div class="live-facts num">
+      <Button label={chatText.stop} icon="stop" small keys="Escape" run={() => cancelMessage(block, id)} />
+      <Pace reply={reply} />
+      {attempt > 1 && <span>{attemptText(attempt)}</span>}
+      {model !== '' && <span class="clip">{model}</span>}
+    </div>
+  );
+}
+
+function Pace({ reply: { firstTextAt, text, at } }: { readonly reply: Reply }) {
+  if (firstTextAt === undefined) return null;
+  const seconds = (at - firstTextAt) / 1000;
+  return (
+    <>
+      <span>{charactersText(text.length)}</span>
+      {seconds > 1 && <span>{speedText(Math.round(text.length / seconds))}</span>}
+    </>
+  );
+}
