@@ -19,7 +19,7 @@ export interface Outgoing extends Sending {
 }
 
 const FULL_MS = 5000;
-const AGAIN_MS = 3000;
+const AGAIN_MS = 5000;
 
 export const outbox: Signal<readonly Outgoing[]> = signal([]);
 export const drafts = new Drafts(localStorage, tabId(), Date.now);
@@ -90,13 +90,13 @@ async function sendOne({ block, clientId, text }: Outgoing): Promise<boolean> {
 /** by-itself. */
 function later(block: string, clientId: string, state: 'full' | 'offline', error: ApiError, ms: number): false {
   change(clientId, { state, error, nextAt: Date.now() + ms });
-  if (state === 'full' || (error.status !== 0 && error.status !== 401)) setTimeout(() => again(block, clientId), ms);
+  setTimeout(() => again(block, clientId), ms);
   return false;
 }
 
 function again(block: string, clientId: string): void {
   const message = outbox.peek().find((each) => each.clientId === clientId);
-  if (message === undefined || message.state === 'sent') return;
+  if (message?.state !== 'offline' && message?.state !== 'full') return;
   change(clientId, { state: 'sending' });
   void work(block);
 }
