@@ -1,17 +1,23 @@
 // Draws markdown. A text that grows keeps every node that is settled.
 import { Component, type ComponentChildren, h } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { chatText, restLinesText, restText } from '../../app/text/block.ts';
 import { Button, Copy } from '../bits.tsx';
-import { beginningOf, linesOf, steadyPieces } from './cut.ts';
+import { beginningOf, linesOf, MOST_CHARACTERS, steadyPieces } from './cut.ts';
 import type { MdElement, MdNode } from './nodes.ts';
 import { type Piece, Tail } from './tail.ts';
 
-/** A text of a model. `children` stand at its end, such as a caret. */
+/** A text of a model. A long one is cut; all of it comes in parts, so that the page answers keys meanwhile. */
 export function Markdown({ source }: { readonly source: string }) {
   const [isWhole, setWhole] = useState(false);
-  const shown = isWhole ? source : beginningOf(source);
+  const [most, setMost] = useState(MOST_CHARACTERS);
+  const shown = beginningOf(source, most);
   const pieces = useTail(shown);
+  useEffect(() => {
+    if (!isWhole || shown.length === source.length) return;
+    const timer = setTimeout(() => setMost(most + MOST_CHARACTERS), 0);
+    return () => clearTimeout(timer);
+  }, [isWhole, most, source]);
   return (
     <div class="prose">
       {pieces.map((piece, index) => (
