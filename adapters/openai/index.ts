@@ -71,12 +71,12 @@ function authorize({ values, sources }: ResolvedSettings): Record<string, string
   };
 }
 
-function readAnswer(json: unknown, { settings }: ChatContext): ChatEvent[] {
-  return apiOf(settings) === 'chat' ? readChatAnswer(json) : readResponse(json);
+function readAnswer(json: unknown, { model, settings }: ChatContext): ChatEvent[] {
+  return apiOf(settings) === 'chat' ? readChatAnswer(json) : readResponse(json, model);
 }
 
-function createDecoder({ settings }: ChatContext): StreamDecoder {
-  return apiOf(settings) === 'chat' ? new ChatDecoder() : new ResponsesDecoder();
+function createDecoder({ model, settings }: ChatContext): StreamDecoder {
+  return apiOf(settings) === 'chat' ? new ChatDecoder() : new ResponsesDecoder(model);
 }
 
 /** Compatible servers often list their models without a key, so only OpenAI's own answer proves the key. */
