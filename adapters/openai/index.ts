@@ -57,7 +57,7 @@ function missingCredential(settings: ResolvedSettings): string | undefined {
   }
   // A server on this machine usually needs no key.
   if (settings.values['apiKey'] !== undefined || isLoopback(settings)) return undefined;
-  return `OpenAI needs a key: set OPENAI_API_KEY, or openai.apiKey in auth.json (\`blockhouse auth set openai\`). A request can send its own key in config.apiKey.`;
+  return `OpenAI needs a key: set OPENAI_API_KEY, or openai.apiKey in auth.json (\`blockhouse auth set openai\`).`;
 }
 
 /** Organization and project belong to the stored key: with another key OpenAI would refuse them, and other servers must not see them. */
