@@ -48,10 +48,14 @@ export class ModelRouter {
     return this.#lastGood()?.translated.has(adapter) === true;
   }
 
+  /** What an alias or provider/model means; undefined for other names. */
+  named(name: string): ResolvedModel | undefined {
+    return resolveNamed(name, this.#lastGood() ?? EMPTY_TABLE, this.#options.adapterIdOf);
+  }
+
   /** What a name means. Asks a local daemon for its models if the name needs it. Rejects with MODEL_NOT_FOUND, WORKSPACE_DAMAGED. */
   async resolve(name: string): Promise<ResolvedModel> {
-    const { adapterIdOf } = this.#options;
-    const named = resolveNamed(name, this.#lastGood() ?? EMPTY_TABLE, adapterIdOf);
+    const named = this.named(name);
     if (named !== undefined) return named;
     const table = this.table();
     const resolved = (await this.#inLists(name)) ?? resolveByPrefix(name, this.#options.adapters);
