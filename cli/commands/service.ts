@@ -79,8 +79,8 @@ export class ServiceInstallCommand extends ManagedCommand {
       if (config.ollamaPort === 0) throw new CliError('usage', 'A service needs a fixed port; choose one with --ollama-port, such as 11435.');
       const manager = await this.manager();
       const before = await this.#refuseSecondServer(config, manager);
-      const ollama = config.ollamaPort === undefined ? [] : ['--ollama-port', String(config.ollamaPort)];
-      const command: ServerCommandLine = [process.execPath, SCRIPT, 'serve', '--workspace', config.workspace, '--port', String(config.port), ...ollama];
+      const secondPort = config.ollamaPort === undefined ? [] : ['--ollama-port', String(config.ollamaPort)];
+      const command: ServerCommandLine = [process.execPath, SCRIPT, 'serve', '--workspace', config.workspace, '--port', String(config.port), ...secondPort];
       await manager.install(command);
       const [node, script, ...args] = command.map(shellWord);
       await this.say(`Wrote ${manager.kind} that runs\n  ${node} ${script} \\\n    ${args.join(' ')}`);
