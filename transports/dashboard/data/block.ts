@@ -1,230 +1,228 @@
-// One open block: its files, its conversation, and the reply that is being written.
+// A block whose page is open: its files, its chat, why it is as it is, and the reply that it writes.
 //
 // never-emptied: what is shown stays until what replaces it is there.
-// ten-a-second: however often the server says that something has changed, it is read at most ten times a second.
-// once: a message is sent again after a lost answer with the same clientId, so it is queued once.
-import { signal } from '@preact/signals';
-import type { BlockDetails, ChatEntry } from '../../../core/types.ts';
-import { Tail } from '../parts/markdown/tail.ts';
+// not-a-storm: however often the server says that something has changed, the block is read at most three times a second, and never twice at a time.
+// once-a-frame: pieces of a reply are gathered and told once a frame; a hidden page gathers on.
+import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import type { BlockConfig, BlockCosts, BlockMemory, BlockPulse, ChatEntry } from '../../../core/types.ts';
 import { blockURL } from './blocks.ts';
 import { readWhy, type Why } from './cures.ts';
-import { clearDraft } from './drafts.ts';
-import { ApiError, get, post } from './http.ts';
-import { mergeOlder, mergePage } from './merge-entries.ts';
-import { type Frame, follow } from './socket.ts';
+import { type Entries, isUnfinished, type Line, linesOf, withNewest, withOlder } from './entries.ts';
+import { ApiError, call, get } from './http.ts';
+import { drop, outbox } from './outbox.ts';
+import { afterStep, type Reply, type Step } from './reply.ts';
+import { connection, type Frame, follow } from './socket.ts';
 
-/** A message that is on its way to the server. */
-export interface Sending {
-  readonly clientId: string;
-  readonly text: string;
-  readonly at: number;
-  /** Why it is not there yet, if a try has failed. */
-  readonly problem?: string;
+/** Shown at first, and read at once when somebody scrolls up. */
+export const PAGE_ENTRIES = 40;
+const LARGEST_PAGE = 500;
+const LEAST_MS = 300;
+/** A page below this size has fewer entries than asked for only if there are no more. */
+const WHOLE_CHARACTERS = 2_000_000;
+
+/** The files of a block, with every field: the server fills in what a file leaves out. */
+export interface Details {
+  readonly name: string;
+  readonly config: BlockConfig;
+  readonly memory: BlockMemory;
+  readonly costs: BlockCosts;
+  readonly pulse: BlockPulse;
 }
 
-/** The reply that is being written. */
-export interface Writing {
-  /** Of the message that it answers. */
-  readonly id: string;
-  readonly attempt: number;
-  readonly model: string;
-  /** Epoch milliseconds of this browser. */
-  readonly since: number;
-  /** True once it is complete; its entry follows. */
-  readonly isDone: boolean;
-  readonly pieces: number;
-}
-
-const PAGE = 40;
-const READ_EVERY_MS = 100;
-const SEND_AGAIN_MS = 2000;
-
-/** An open block. `open` begins; the function that it returns ends it. */
+/** A block that is followed. */
 export class OpenBlock {
   readonly name: string;
-  readonly details = signal<BlockDetails | undefined>(undefined);
-  readonly why = signal<Why | undefined>(undefined);
-  readonly entries = signal<readonly ChatEntry[]>([]);
-  readonly sending = signal<readonly Sending[]>([]);
-  readonly writing = signal<Writing | undefined>(undefined);
-  /** Grows with each piece of the reply, once a frame. */
-  readonly grown = signal(0);
-  readonly tail = new Tail();
-  readonly isRead = signal(false);
-  readonly hasOlder = signal(true);
-  readonly isGone = signal(false);
-  readonly failure = signal<unknown>(undefined);
+  readonly details: Signal<Details | undefined> = signal(undefined);
+  readonly why: Signal<Why | undefined> = signal(undefined);
+  readonly entries: Signal<Entries> = signal(new Map());
+  readonly reply: Signal<Reply | undefined> = signal(undefined);
+  /** What went wrong when the block was last read. */
+  readonly error: Signal<unknown> = signal(undefined);
+  readonly isRead: Signal<boolean> = signal(false);
+  readonly hasOlder: Signal<boolean> = signal(false);
+  /** The block was archived or renamed. */
+  readonly isGone: Signal<boolean> = signal(false);
+  readonly lines: ReadonlySignal<readonly Line[]>;
+  readonly #replyLine: Signal<{ readonly id: string; readonly key: string } | undefined> = signal(undefined);
+  readonly #keys = new Map<string, string>();
+  readonly #etags = new Map<string, string>();
+  readonly #ends: (() => void)[] = [];
+  #next: Reply | undefined;
   #seq: number | undefined;
-  #pieces: string[] = [];
-  #isDrawing = false;
-  #readAt = 0;
-  #reading: ReturnType<typeof setTimeout> | undefined;
-  #isOpen = false;
+  #frame: number | undefined;
+  #replies = 0;
+  #isReading = false;
+  #isWanted = false;
+  #lastAt = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(name: string) {
     this.name = name;
+    this.lines = computed(() => linesOf(this.entries.value, this.#replyLine.value, (entry) => this.#keyOf(entry)));
   }
 
+  /** Follows the block until the returned function is called. */
   open(): () => void {
-    this.#isOpen = true;
-    this.#readSoon();
-    const stop = follow({
-      begin: () => ({ type: 'subscribe', block: this.name, stream: true, ...(this.#seq !== undefined && { sinceSeq: this.#seq }) }),
-      end: () => ({ type: 'unsubscribe', block: this.name }),
-      take: (frame) => this.#take(frame),
-    });
+    const onVisible = (): void => {
+      if (!document.hidden && this.#isWanted) this.want();
+    };
+    document.addEventListener('visibilitychange', onVisible);
+    this.#ends.push(
+      follow({
+        begin: () => ({ type: 'subscribe', block: this.name, stream: true, ...(this.#seq !== undefined && { sinceSeq: this.#seq }) }),
+        end: () => ({ type: 'unsubscribe', block: this.name }),
+        take: (frame) => frame['block'] === this.name && this.#take(frame),
+      }),
+      effect(() => {
+        if (connection.value.state === 'live') this.want();
+      }),
+      () => document.removeEventListener('visibilitychange', onVisible),
+    );
+    this.want();
     return () => {
-      this.#isOpen = false;
-      clearTimeout(this.#reading);
-      stop();
+      for (const end of this.#ends.splice(0)) end();
+      clearTimeout(this.#timer);
+      if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
+      this.#frame = undefined;
     };
   }
 
-  /** Rejects with an ApiError. */
-  async readOlder(): Promise<void> {
-    const first = this.entries.peek()[0];
-    if (first === undefined || !this.hasOlder.peek()) return;
-    const older = await this.#page({ before: first.id });
-    this.hasOlder.value = older.length === PAGE;
-    this.entries.value = mergeOlder(this.entries.peek(), older);
+  /** Reads the block again, soon. */
+  want(): void {
+    this.#isWanted = true;
+    if (this.#isReading || document.hidden) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#read(), Math.max(0, this.#lastAt + LEAST_MS - Date.now())); // not-a-storm
   }
 
-  /** The message is shown at once and sent until the server has it. */
-  async send(text: string): Promise<void> {
-    const message: Sending = { clientId: crypto.randomUUID(), text, at: Date.now() };
-    this.sending.value = [...this.sending.peek(), message];
-    await this.#post(message);
-  }
-
-  /** Takes a message back that was not sent yet. */
-  forget(clientId: string): void {
-    this.sending.value = this.sending.peek().filter((message) => message.clientId !== clientId);
-  }
-
-  /** Ends a reply, or takes a waiting message away. Rejects with an ApiError. */
-  async cancel(id: string): Promise<void> {
-    await post(blockURL(this.name, `/chat/${encodeURIComponent(id)}/cancel`));
-  }
-
-  /** Rejects with an ApiError. */
-  async retry(id: string): Promise<void> {
-    await post(blockURL(this.name, `/chat/${encodeURIComponent(id)}/retry`));
-  }
-
-  async #post(message: Sending): Promise<void> {
-    while (this.#isOpen && this.sending.peek().some(({ clientId }) => clientId === message.clientId)) {
-      try {
-        await post(blockURL(this.name, '/chat'), { message: message.text, clientId: message.clientId }); // once
-        clearDraft(this.name, message.text);
-        await this.#read();
-        this.forget(message.clientId);
-        return;
-      } catch (error) {
-        const { status, code, message: problem, retryAfterMs } = error as ApiError;
-        this.sending.value = this.sending.peek().map((each) => (each.clientId === message.clientId ? { ...each, problem } : each));
-        const isPassing = status === 0 || status === 401 || status === 503 || code === 'QUEUE_FULL';
-        if (!isPassing) return;
-        await new Promise((resolve) => setTimeout(resolve, retryAfterMs ?? SEND_AGAIN_MS));
-      }
-    }
+  /** Reads older entries. Rejects with an ApiError. */
+  async readOlder(limit = PAGE_ENTRIES): Promise<void> {
+    const before = this.entries.peek().keys().next().value;
+    if (before === undefined || !this.hasOlder.peek()) return;
+    const page = await this.#page(`?limit=${limit}&before=${encodeURIComponent(before)}`);
+    batch(() => {
+      this.entries.value = withOlder(this.entries.peek(), page);
+      this.hasOlder.value = !isBeginning(page, limit);
+    });
   }
 
   #take(frame: Frame): boolean {
-    if (frame['block'] !== this.name) return false;
-    if (frame.type === 'refresh') this.#readSoon();
+    if (frame.type === 'refresh') this.want();
     else if (frame.type === 'gone' || (frame.type === 'error' && frame['code'] === 'BLOCK_NOT_FOUND')) this.isGone.value = true;
-    else if (frame.type === 'stream') this.#step(frame);
+    else if (frame.type === 'stream') this.#step(frame as unknown as Step);
     else return false;
     return true;
   }
 
-  #step(frame: Frame): void {
-    const { id, seq, event } = frame as unknown as { id: string; seq: number; event: string };
-    this.#seq = seq;
-    if (event === 'start') {
-      this.tail.clear();
-      this.#pieces = [];
-      const { model, attempt } = frame as unknown as { model: string; attempt: number };
-      this.writing.value = { id, attempt, model, since: Date.now(), isDone: false, pieces: 0 };
-      this.grown.value += 1;
-    } else if (event === 'content') {
-      if (this.writing.peek()?.id !== id) this.writing.value = { id, attempt: 1, model: '', since: Date.now(), isDone: false, pieces: 0 };
-      this.#pieces.push(String(frame['text']));
-      this.#drawSoon();
-    } else if (event === 'done') {
-      const writing = this.writing.peek();
-      this.#draw();
-      if (writing !== undefined) this.writing.value = { ...writing, isDone: true };
-      this.#readSoon();
-    } else if (event === 'error') {
-      this.#pieces = [];
-      if (frame['willRetry'] !== true) this.writing.value = undefined;
-      this.#readSoon();
-    }
+  /** once-a-frame. */
+  #step(step: Step): void {
+    if (this.#seq !== undefined && step.seq <= this.#seq) return;
+    this.#seq = step.seq;
+    this.#next = afterStep(this.#next, step, Date.now());
+    if (this.#next?.phase === 'done' && this.#next.answerId !== undefined) this.#keys.set(this.#next.answerId, this.#replyKey(this.#next));
+    this.#frame ??= requestAnimationFrame(() => this.#show());
   }
 
-  /** Pieces are gathered and drawn once a frame; a hidden page draws nothing. */
-  #drawSoon(): void {
-    if (this.#isDrawing) return;
-    this.#isDrawing = true;
-    if (document.hidden) setTimeout(() => this.#draw(), 1000);
-    else requestAnimationFrame(() => this.#draw());
+  #show(): void {
+    this.#frame = undefined;
+    const reply = this.#next;
+    batch(() => {
+      if (reply === undefined) this.#replyLine.value = undefined;
+      else if (this.#replyLine.peek()?.id !== reply.id) this.#replyLine.value = { id: reply.id, key: this.#replyKey(reply) };
+      this.reply.value = reply;
+    });
   }
 
-  #draw(): void {
-    this.#isDrawing = false;
-    if (this.#pieces.length === 0) return;
-    this.tail.add(this.#pieces.join(''));
-    const writing = this.writing.peek();
-    if (writing !== undefined) this.writing.value = { ...writing, pieces: writing.pieces + this.#pieces.length };
-    this.#pieces = [];
-    this.grown.value += 1;
+  #replyKey({ id }: Reply): string {
+    const known = this.#replyLine.peek();
+    if (known?.id === id) return known.key;
+    const key = this.#keys.get(`reply ${id}`) ?? `reply ${id} ${this.#replies}`;
+    this.#keys.set(`reply ${id}`, key);
+    return key;
   }
 
-  /** ten-a-second. */
-  #readSoon(): void {
-    if (this.#reading !== undefined) return;
-    const waitMs = Math.max(0, this.#readAt + READ_EVERY_MS - Date.now());
-    this.#reading = setTimeout(() => {
-      this.#reading = undefined;
-      void this.#read();
-    }, waitMs);
+  /** An entry keeps the place of the bubble or the reply that it was. */
+  #keyOf(entry: ChatEntry): string {
+    return this.#keys.get(entry.id) ?? (entry.role === 'user' ? (entry.clientId ?? entry.id) : entry.id);
   }
 
   async #read(): Promise<void> {
-    this.#readAt = Date.now();
+    this.#isReading = true;
+    this.#isWanted = false;
+    this.#lastAt = Date.now();
     try {
-      const [page, details, why] = await Promise.all([this.#page({}), get<BlockDetails>(blockURL(this.name)), readWhy(this.name)]);
-      if (!this.#isOpen) return;
-      if (!this.isRead.peek()) this.hasOlder.value = page.length === PAGE;
-      this.entries.value = mergePage(this.entries.peek(), page);
-      this.details.value = details;
-      this.why.value = why;
-      this.isRead.value = true;
-      this.failure.value = undefined;
-      this.#settle(page);
+      const [details, why] = await Promise.all([this.#fresh<Details>(blockURL(this.name)), readWhy(this.name), this.#readNewest()]);
+      batch(() => {
+        if (details !== undefined) this.details.value = details;
+        this.why.value = why;
+        this.error.value = undefined;
+        this.isRead.value = true;
+      });
     } catch (error) {
-      this.failure.value = error;
-      if (error instanceof ApiError && error.code === 'BLOCK_NOT_FOUND') this.isGone.value = true;
-      if (error instanceof ApiError && error.code === 'BLOCK_DAMAGED') this.why.value = await readWhy(this.name).catch(() => undefined);
+      this.error.value = error;
+      if (error instanceof ApiError && error.status === 404) this.isGone.value = true;
+    } finally {
+      this.#isReading = false;
+      if (this.#isWanted) this.want();
     }
   }
 
-  /** A complete reply is shown as its entry as soon as that is there. */
-  #settle(page: readonly ChatEntry[]): void {
-    const writing = this.writing.peek();
-    if (writing === undefined) return;
-    const isAnswered = page.some(({ replyTo }) => replyTo === writing.id);
-    const message = page.find(({ id }) => id === writing.id);
-    if (isAnswered || (message !== undefined && message.status !== 'processing' && message.status !== 'queued')) {
-      this.writing.value = undefined;
-      this.tail.clear();
+  /** The newest page, large enough for every message that is not finished. */
+  async #readNewest(): Promise<void> {
+    const began = Date.now();
+    const known = [...this.entries.peek().values()];
+    const unfinished = known.findIndex(isUnfinished);
+    const needed = unfinished === -1 ? PAGE_ENTRIES : Math.min(LARGEST_PAGE, Math.max(PAGE_ENTRIES, known.length - unfinished + 1));
+    let limit = needed;
+    let page = await this.#page(`?limit=${limit}`);
+    const newest = known.at(-1)?.id;
+    if (newest !== undefined && page[0] !== undefined && page[0].id > newest && limit < LARGEST_PAGE && !isBeginning(page, limit)) {
+      limit = LARGEST_PAGE; // more came than a page has
+      page = await this.#page(`?limit=${limit}`);
     }
+    const isGap = newest !== undefined && page[0] !== undefined && page[0].id > newest;
+    batch(() => {
+      const isAll = isBeginning(page, limit);
+      const before = this.entries.peek();
+      this.entries.value = withNewest(before, page, isAll || isGap);
+      if (before.size === 0 || isAll || isGap) this.hasOlder.value = !isAll;
+      this.#settle(began);
+    });
   }
 
-  async #page(query: Readonly<Record<string, string>>): Promise<readonly ChatEntry[]> {
-    const text = new URLSearchParams({ limit: String(PAGE), ...query }).toString();
-    const { messages } = await get<{ readonly messages: readonly ChatEntry[] }>(blockURL(this.name, `/chat?${text}`));
-    return messages;
+  /** Bubbles and the reply become the entries that the server has. */
+  #settle(began: number): void {
+    const entries = this.entries.peek();
+    const ids = new Set([...entries.values()].map(({ clientId }) => clientId));
+    for (const { block, clientId } of outbox.peek()) if (block === this.name && ids.has(clientId)) drop(block, clientId);
+    const reply = this.#next;
+    if (reply === undefined || reply.at > began) return;
+    const isOver = entries.get(reply.id)?.status !== 'processing';
+    if (!isOver && !(reply.answerId !== undefined && entries.has(reply.answerId))) return;
+    const answer = [...entries.values()].findLast(({ replyTo }) => replyTo === reply.id);
+    if (answer !== undefined && reply.phase !== 'failed' && !this.#keys.has(answer.id)) this.#keys.set(answer.id, this.#replyKey(reply));
+    if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
+    this.#next = undefined;
+    this.#replies += 1;
+    this.#keys.delete(`reply ${reply.id}`);
+    this.#frame = undefined;
+    this.reply.value = undefined;
+    this.#replyLine.value = undefined;
   }
+
+  async #page(query: string): Promise<readonly ChatEntry[]> {
+    return (await get<{ readonly messages: readonly ChatEntry[] }>(blockURL(this.name, `/chat${query}`))).messages;
+  }
+
+  /** Undefined if it has not changed. */
+  async #fresh<T>(path: string): Promise<T | undefined> {
+    const known = this.#etags.get(path);
+    const { status, data, etag } = await call<T>('GET', path, known === undefined ? {} : { headers: { 'if-none-match': known } });
+    if (etag !== undefined) this.#etags.set(path, etag);
+    return status === 304 ? undefined : data;
+  }
+}
+
+function isBeginning(page: readonly ChatEntry[], limit: number): boolean {
+  return page.length < limit && page.reduce((sum, { content }) => sum + content.length, 0) < WHOLE_CHARACTERS;
 }

@@ -1,53 +1,113 @@
-// Texts that were typed and not yet sent: per block, kept in this browser over reloads, crashes and failed sends.
+// What somebody has begun to write, and what was sent but not yet received: kept in localStorage until the server has it. Pure, given a storage.
 //
-// own-tab-first: each tab keeps its own text, and a shared copy for the next tab that opens the block.
-// cleared-by-receipt: a text goes only when the server has that very text.
+// by-block: the key is the name of the block, and the tab, so that two tabs keep theirs apart; a shared copy is there for a new tab.
+// by-receipt: a text that is sent goes into `sending` with the id it is sent under, and leaves it with the receipt of that very text.
+// bounded: 256 KiB a text, and the 50 newest blocks.
 
-const SHARED = 'blockhouse.drafts';
-const MOST_KEPT = 50;
-const MOST_CHARACTERS = 256 * 1024;
-
-type Drafts = Readonly<Record<string, { readonly text: string; readonly at: number }>>;
-
-/** The text of a block; '' if there is none. */
-export function draftOf(block: string): string {
-  return sessionStorage.getItem(`${SHARED}.${block}`) ?? read()[block]?.text ?? '';
+/** A message on its way to the server. */
+export interface Sending {
+  readonly clientId: string;
+  readonly text: string;
 }
 
-/** Keeps a text. */
-export function keepDraft(block: string, text: string): void {
-  const kept = text.slice(0, MOST_CHARACTERS);
-  sessionStorage.setItem(`${SHARED}.${block}`, kept); // own-tab-first
-  write(withDraft(read(), block, kept, Date.now()));
+/** What is kept for a block. */
+export interface Draft {
+  readonly text: string;
+  readonly sending: readonly Sending[];
 }
 
-/** cleared-by-receipt. */
-export function clearDraft(block: string, sent: string): void {
-  if (sessionStorage.getItem(`${SHARED}.${block}`)?.trim() === sent.trim()) sessionStorage.removeItem(`${SHARED}.${block}`);
-  const drafts = read();
-  if (drafts[block]?.text.trim() === sent.trim()) write(withDraft(drafts, block, '', Date.now()));
+/** The part of `Storage` that is used. */
+export interface Shelf {
+  readonly length: number;
+  key(index: number): string | null;
+  getItem(key: string): string | null;
+  setItem(key: string, value: string): void;
+  removeItem(key: string): void;
 }
 
-/** The drafts with one changed; the newest 50. An empty one is left out. */
-export function withDraft(drafts: Drafts, block: string, text: string, at: number): Drafts {
-  const rest = Object.entries(drafts).filter(([name]) => name !== block);
-  if (text !== '') rest.push([block, { text, at }]);
-  return Object.fromEntries(rest.sort(([, one], [, other]) => other.at - one.at).slice(0, MOST_KEPT));
-}
+const PREFIX = 'blockhouse.draft';
+export const MOST_DRAFT_CHARACTERS = 262_144;
+const MOST_BLOCKS = 50;
+const EMPTY: Draft = { text: '', sending: [] };
 
-function read(): Drafts {
-  try {
-    const value: unknown = JSON.parse(localStorage.getItem(SHARED) ?? '{}');
-    return typeof value === 'object' && value !== null ? (value as Drafts) : {};
-  } catch {
-    return {};
+/** The drafts of one tab. */
+export class Drafts {
+  readonly #shelf: Shelf;
+  readonly #tab: string;
+  readonly #now: () => number;
+
+  constructor(shelf: Shelf, tab: string, now: () => number) {
+    this.#shelf = shelf;
+    this.#tab = tab;
+    this.#now = now;
+  }
+
+  /** The draft of this tab, or the text of the shared copy. */
+  read(block: string): Draft {
+    const own = this.#get(this.#key(block, this.#tab));
+    if (own !== undefined) return own;
+    return { text: this.#get(this.#key(block, 'shared'))?.text ?? '', sending: [] };
+  }
+
+  /** Keeps what is written. False if the storage is full or closed: then it is kept in this page only. */
+  write(block: string, text: string): boolean {
+    const { sending } = this.#get(this.#key(block, this.#tab)) ?? EMPTY;
+    return this.#put(block, { text: text.slice(0, MOST_DRAFT_CHARACTERS), sending });
+  }
+
+  /** Keeps a message that is on its way; the written text becomes empty. */
+  send(block: string, message: Sending): boolean {
+    return this.#put(block, { text: '', sending: [...this.read(block).sending, message] });
+  }
+
+  /** by-receipt. */
+  received(block: string, clientId: string): void {
+    const { text, sending } = this.read(block);
+    this.#put(block, { text, sending: sending.filter((message) => message.clientId !== clientId) });
+  }
+
+  #put(block: string, draft: Draft): boolean {
+    const isEmpty = draft.text === '' && draft.sending.length === 0;
+    try {
+      this.#set(this.#key(block, this.#tab), isEmpty ? undefined : draft);
+      this.#set(this.#key(block, 'shared'), draft.text === '' ? undefined : { text: draft.text, sending: [] });
+      this.#drop();
+      return true;
+    } catch {
+      return false; // QuotaExceededError, or storage that the browser does not allow
+    }
+  }
+
+  #set(key: string, draft: Draft | undefined): void {
+    if (draft === undefined) this.#shelf.removeItem(key);
+    else this.#shelf.setItem(key, JSON.stringify({ ...draft, at: this.#now() }));
+  }
+
+  #get(key: string): Draft | undefined {
+    const text = this.#shelf.getItem(key);
+    if (text === null) return undefined;
+    const { text: written, sending } = (parsed(text) ?? {}) as Partial<Draft>;
+    return typeof written === 'string' && Array.isArray(sending) ? { text: written, sending } : undefined;
+  }
+
+  #key(block: string, tab: string): string {
+    return `${PREFIX}.${tab}.${block}`;
+  }
+
+  /** bounded. What is on its way stays. */
+  #drop(): void {
+    const keys = Array.from({ length: this.#shelf.length }, (_, index) => this.#shelf.key(index) ?? '').filter((key) => key.startsWith(`${PREFIX}.`));
+    if (keys.length <= MOST_BLOCKS * 2) return;
+    const found = keys.map((key) => ({ key, ...((parsed(this.#shelf.getItem(key) ?? '') ?? {}) as { at?: number; sending?: readonly Sending[] }) }));
+    const old = found.filter(({ sending = [] }) => sending.length === 0).sort((one, other) => (other.at ?? 0) - (one.at ?? 0));
+    for (const { key } of old.slice(MOST_BLOCKS * 2)) this.#shelf.removeItem(key);
   }
 }
 
-function write(drafts: Drafts): void {
+function parsed(text: string): unknown {
   try {
-    localStorage.setItem(SHARED, JSON.stringify(drafts));
+    return JSON.parse(text);
   } catch {
-    localStorage.removeItem(SHARED); // the storage is full: the text of this tab is kept
+    return undefined;
   }
 }

@@ -1,5 +1,5 @@
-// What a block sends to its model, as far as its files say. Pure.
-import type { BlockDetails } from '../../../core/types.ts';
+// What a block sends to its model, and how it spends, as far as its files say. Pure.
+import type { BlockConfig, BlockMemory } from '../../../core/types.ts';
 
 /** Tokens by what they are for. */
 export interface WindowParts {
@@ -15,12 +15,15 @@ export interface WindowParts {
 
 /** Roughly the characters of a token, as the server estimates. */
 const CHARACTERS = 4;
+/** A shorter part of a day says nothing about its pace. */
+const LEAST_MS = 30 * 60_000;
+const DAY_MS = 86_400_000;
 
 /** The window of a block. The sum is the server's; what the parts don't explain are the newest messages. */
-export function windowOf({ config, memory }: BlockDetails): WindowParts {
+export function windowOf({ config, memory }: { readonly config: BlockConfig; readonly memory: BlockMemory }): WindowParts {
   const { maxTokens, tokens } = memory.window;
-  const instructions = tokensIn([config.systemPrompt ?? '', ...(config.goals ?? [])]);
-  const facts = tokensIn(memory.facts.map(({ text }) => text));
+  const instructions = tokensIn([config.systemPrompt, ...config.goals]);
+  const facts = tokensIn(memory.facts.filter(({ pinned }) => pinned).map(({ text }) => text));
   const summary = tokensIn([memory.summary]);
   const total = Math.max(tokens, instructions + facts + summary);
   return {
@@ -30,7 +33,7 @@ export function windowOf({ config, memory }: BlockDetails): WindowParts {
     messages: total - instructions - facts - summary,
     total,
     most: maxTokens,
-    threshold: config.memory?.thresholdPercent ?? 80,
+    threshold: config.memory.thresholdPercent,
   };
 }
 
@@ -38,9 +41,20 @@ function tokensIn(texts: readonly string[]): number {
   return Math.ceil(texts.reduce((sum, text) => sum + text.length, 0) / CHARACTERS);
 }
 
-/** When the cap of a day is reached at the pace of this day, in epoch milliseconds; undefined if it is not reached today. */
-export function capReachedAt(spent: number, cap: number | null | undefined, now: number, dayBegan: number): number | undefined {
-  if (cap === null || cap === undefined || spent <= 0 || spent >= cap || now <= dayBegan) return undefined;
-  const at = now + ((cap - spent) / spent) * (now - dayBegan);
-  return at < dayBegan + 86_400_000 ? at : undefined;
+/** When the cap of a day is reached if the day goes on as it began, in epoch milliseconds; undefined if it is not reached today, or is already. */
+export function capReachedAt(spent: number, cap: number | null | undefined, sinceMidnightMs: number, nowMs: number): number | undefined {
+  if (cap === null || cap === undefined || spent <= 0 || spent >= cap || sinceMidnightMs < LEAST_MS) return undefined;
+  const left = ((cap - spent) / spent) * sinceMidnightMs;
+  return sinceMidnightMs + left < DAY_MS ? nowMs + left : undefined;
+}
+
+/** Milliseconds since the day began in a time zone; in UTC if this browser does not know the zone. */
+export function sinceMidnight(nowMs: number, timeZone: string): number {
+  try {
+    const format = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
+    const [hours = 0, minutes = 0, seconds = 0] = format.format(nowMs).split(':').map(Number);
+    return ((hours * 60 + minutes) * 60 + seconds) * 1000;
+  } catch {
+    return nowMs % DAY_MS;
+  }
 }

@@ -1,116 +1,203 @@
-// Words of a block and its chat.
-import { clock, count, duration, plural, usd } from '../format.ts';
+// Words of a block's chat.
+import { clock, count, plural, usd } from '../format.ts';
 
 export const chatText = {
   you: 'You',
+  chat: 'Chat',
+  reading: 'Reading the chat…',
+  none: 'Nothing has been said yet. Write the first message below.',
+  gone: 'This block is not here any more: it was archived, renamed or deleted.',
+  toArchive: 'Go to the archive',
+  lookAgain: 'Look again',
   writing: 'writing',
-  reading: 'Reading the conversation…',
-  empty: 'Nothing was said yet. What you write waits on disk until it is answered.',
-  gone: 'This block is not here any more. It was archived or renamed.',
-  toArchive: 'Look in the archive',
-  stopReply: 'Stop',
-  cancel: 'Cancel',
-  retry: 'Try again',
-  takeBack: 'Take back',
+  starting: 'waits for the model',
+  older: 'Reading older entries…',
   newest: 'Newest',
-  older: 'Older messages',
-  link: 'Copy a link to this',
-  copyMarkdown: 'Copy',
-  showAll: 'Show all',
   sending: 'sending',
+  sent: 'received',
+  offline: 'sent when the server answers',
+  refused: 'not sent',
+  tryAgain: 'Try again',
+  edit: 'Edit',
+  retry: 'Retry',
+  cancel: 'Cancel',
+  stop: 'Stop',
+  copyText: 'Copy as text',
+  copyMarkdown: 'Copy as markdown',
+  copyLink: 'Copy a link to this entry',
+  copyCode: 'Copy the code',
+  more: 'More about this entry',
+  showAll: 'Show all',
+  noEntry: 'That entry is not in this chat any more.',
   send: 'Send',
   newLine: 'new line',
-  draftKept: 'Draft kept in this browser',
-  heldByBudget: 'Your message is stored, and answered when the cap lets it.',
-  heldByHalt: 'Model calls are halted. Your message is stored and waits.',
-  heldByStop: 'The block is stopped. Your message is stored and waits for its start.',
+  sendKey: 'send',
+  kept: 'Draft kept in this browser',
+  notKept: 'The browser keeps no draft: its storage is full or closed.',
+  tooLong: 'A message has at most 262,144 characters.',
+  takenBack: 'Taken back. It was not answered.',
+  nextEntry: 'Next entry',
+  entryBefore: 'Entry before',
+  endReply: 'End the reply; its text so far is kept',
+  takeBack: 'Take back the last waiting message',
+  message: 'Message',
+  about: 'About the block',
+  retryHere: 'Retry the failed message',
+} as const;
+
+export const railText = {
   now: 'Now',
   sees: 'What the model sees',
+  memory: 'Memory',
   budget: 'Budget',
+  costs: 'Costs',
   today: 'Today',
   month: 'This month',
-  noCap: 'no cap',
-  lastCall: 'Last call',
+  tokensToday: 'Tokens today',
+  noCap: 'No cap is set.',
+  last: 'Last call',
   model: 'Model',
   firstText: 'First text',
   whole: 'Whole answer',
   tokens: 'Tokens',
   cost: 'Cost',
-  ifItFails: 'If it fails',
-  instructions: 'Instructions and goals',
-  facts: 'Facts',
+  at: 'At',
+  unpriced: 'no known price',
+  noCall: 'No call yet.',
+  fails: 'If it fails',
+  noFallback: 'There is no other model to fall back to.',
+  since: 'Since',
+  next: 'What happens next',
+  todo: 'What you can do',
+  instructions: 'Instructions',
   summary: 'Summary',
   messages: 'Newest messages',
-  about: 'About this block',
 } as const;
 
+/** What became of a message or an answer, where it is not simply done. */
 const OUTCOMES: Readonly<Record<string, string>> = {
-  failed: 'was not answered',
-  cancelled: 'was cancelled',
-  expired: 'expired before it was answered',
-  interrupted: 'was ended early; the text so far was kept',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  expired: 'expired: it waited too long to be answered',
+  interrupted: 'interrupted: the text until then was kept',
 };
 
-/** What happened to a message, in words; an unknown status by its own name. */
+/** An outcome in words; one that this page has never heard of by its own name. */
 export function outcomeText(status: string): string {
-  return OUTCOMES[status] ?? status;
+  return Object.hasOwn(OUTCOMES, status) ? (OUTCOMES[status] ?? status) : status;
+}
+
+/** Why an answer is shorter than it might be; undefined where it ended by itself. */
+export function stopText(stopReason: string | undefined): string | undefined {
+  if (stopReason === undefined || stopReason === 'end_turn' || stopReason === 'stop_sequence') return undefined;
+  return stopReason === 'max_tokens' ? 'ended at its longest allowed length' : stopReason;
+}
+
+/** `Message support…`. */
+export function placeholderText(name: string): string {
+  return `Message ${name}…`;
 }
 
 /** `waits, 2 before it`. */
 export function waitsText(before: number): string {
-  return before === 0 ? 'waits' : `waits, ${count(before)} before it`;
+  return before === 0 ? 'waits, next' : `waits, ${count(before)} before it`;
 }
 
-/** `Message support…`. */
-export function writeTo(block: string): string {
-  return `Message ${block}…`;
+/** `tried again at 14:31`. */
+export function againText(at: string): string {
+  return `tried again at ${clock(at)}`;
 }
 
-/** `3,418 in`, `152 out`, `$0.0125`, `0.7 s to first text, 3.8 s`. */
-export function answerFacts({
-  model,
-  usage,
-  costUsd,
-  ttftMs,
-  latencyMs,
-}: {
-  readonly model?: string | undefined;
-  readonly usage?: { readonly inputTokens: number; readonly outputTokens: number } | null | undefined;
-  readonly costUsd?: number | null | undefined;
-  readonly ttftMs?: number | null | undefined;
-  readonly latencyMs?: number | null | undefined;
-}): readonly string[] {
-  const times = [
-    ttftMs === null || ttftMs === undefined ? '' : `${duration(ttftMs)} to first text`,
-    latencyMs === null || latencyMs === undefined ? '' : duration(latencyMs),
-  ].filter((part) => part !== '');
-  return [
-    model ?? '',
-    usage === null || usage === undefined ? '' : `${count(usage.inputTokens)} in`,
-    usage === null || usage === undefined ? '' : `${count(usage.outputTokens)} out`,
-    costUsd === null || costUsd === undefined ? '' : usd(costUsd),
-    times.join(', '),
-  ].filter((part) => part !== '');
+/** The queue has no room. */
+export function fullText(seconds: number): string {
+  return seconds > 0 ? `the queue is full; sent again in ${seconds} s` : 'the queue is full; sent again now';
 }
 
-/** `attempt 2`, `212 pieces`. */
-export function writingFacts(attempt: number, pieces: number): readonly string[] {
-  return [plural(pieces, 'piece', 'pieces'), ...(attempt > 1 ? [`attempt ${attempt}`] : [])];
+/** `1,204 in`. */
+export function inText(tokens: number): string {
+  return `${count(tokens)} in`;
+}
+
+/** `186 out`. */
+export function outText(tokens: number): string {
+  return `${count(tokens)} out`;
+}
+
+/** `0.6 s to first text, 3.1 s`. */
+export function timesText(first: string | undefined, whole: string | undefined): string {
+  return [first === undefined ? undefined : `${first} to first text`, whole].filter((part) => part !== undefined).join(', ');
+}
+
+/** `attempt 2`. */
+export function attemptText(attempt: number): string {
+  return `attempt ${attempt}`;
+}
+
+/** `118 characters`, and how fast. */
+export function charactersText(characters: number): string {
+  return plural(characters, 'character', 'characters');
+}
+
+/** `64 a second`. */
+export function speedText(perSecond: number): string {
+  return `${count(perSecond)} a second`;
+}
+
+/** The rest of a long text. */
+export function restText(characters: number): string {
+  return `${count(characters)} more characters`;
+}
+
+/** The rest of long code. */
+export function restLinesText(lines: number): string {
+  return `${plural(lines, 'more line', 'more lines')}`;
+}
+
+/** What becomes of a message that is not answered at once, by the state of the block. */
+export const composerHint: Readonly<Record<string, string>> = {
+  halted: 'Model calls are halted: the message is stored, and answered after the release.',
+  paused: 'The message is stored, and answered when the cap lets it.',
+  stopped: 'The block is stopped: the message is stored, and answered after a start.',
+  failed: 'The block stands still: the message is stored, and answered when it works again.',
+  unconfigured: 'The block has no model yet: the message is stored, and answered when it has one.',
+};
+
+/** Told to a screen reader. */
+export function isWritingText(name: string): string {
+  return `${name} is writing`;
+}
+export function completeText(tokens: number | undefined): string {
+  return tokens === undefined ? 'Answer complete' : `Answer complete, ${plural(tokens, 'token', 'tokens')}`;
+}
+export function failedText(sentence: string): string {
+  return `Failed: ${sentence}`;
 }
 
 /** `61,204 of 100,000 tokens`. */
-export function windowText(tokens: number, most: number): { readonly tokens: string; readonly of: string } {
-  return { tokens: count(tokens), of: `of ${count(most)} tokens` };
+export function ofTokensText(whole: number): string {
+  return `of ${count(whole)} tokens`;
+}
+
+/** `Instructions, 2 goals`. */
+export function instructionsText(goals: number): string {
+  return goals === 0 ? railText.instructions : `${railText.instructions}, ${plural(goals, 'goal', 'goals')}`;
+}
+export function factsText(facts: number): string {
+  return plural(facts, 'pinned fact', 'pinned facts');
+}
+export function newestText(messages: number): string {
+  return messages === 1 ? 'Newest message' : `Newest ${count(messages)} messages`;
+}
+
+/** `of $5.00`. */
+export function ofText(cap: string): string {
+  return `of ${cap}`;
+}
+export function spentText(spent: number, cap: number): string {
+  return `${usd(spent)} of ${usd(cap)} today`;
 }
 
 /** `At this pace the daily cap is reached at 16:50.` */
 export function paceText(at: number): string {
   return `At this pace the daily cap is reached at ${clock(at)}.`;
 }
-
-/** What a screen reader hears. */
-export const heard = {
-  writes: (block: string) => `${block} is writing.`,
-  complete: (tokens: number | undefined) => (tokens === undefined ? 'Answer complete.' : `Answer complete, ${plural(tokens, 'token', 'tokens')}.`),
-  failed: (message: string) => `Failed: ${message}`,
-} as const;

@@ -1,62 +1,93 @@
-// A text that grows: its settled beginning, which is never looked at again, and its open end. Pure.
+// Markdown that grows: what is settled is never read again, only the open end is. Pure.
 //
-// settled: a block of Markdown is settled when at least two more stand behind it, because what comes later can still change the last ones: a list or a
-//   quote goes on, a line becomes a heading.
-import { Lexer } from 'marked';
+// settled: a block is settled when a blank line ends it and two more blocks stand behind it.
+// no-references: `[text][1]` with its address elsewhere is shown as it was written, because a later line would change what is settled.
+// never-throws: a text that the lexer can't take is one paragraph of plain text.
+import { Lexer, type Token, Tokenizer } from 'marked';
+import { type MdNode, nodesOf } from './nodes.ts';
 
-/** Blocks behind a settled one. */
-const OPEN_BLOCKS = 2;
-/** The open end is looked at only when it has grown by so much, so that the cost of a piece does not grow with the answer. */
-const MOST_OPEN = 200_000;
+/** A block of the text: a paragraph, a list, a table. Settled ones stay the same objects. */
+export interface Piece {
+  readonly nodes: readonly MdNode[];
+}
 
-/** Splits a growing text into settled blocks and an open end. */
+/** Lines that nest deeper would exhaust the lexer. */
+const TANGLED = /^[ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]*){64}/m;
+const BLOCKS_BEHIND = 2;
+
+const tokenizer = new Tokenizer();
+tokenizer.def = () => undefined; // no-references
+tokenizer.reflink = () => undefined;
+
+/** The pieces of a text that grows at its end. */
 export class Tail {
-  readonly #settled: string[] = [];
+  #settled: Piece[] = [];
   #open = '';
+  #openPieces: readonly Piece[] = [];
+  /** A carriage return at the end may be the first half of a line end. */
+  #held = '';
 
-  /** Sources of the settled blocks, in their order; the same array while it grows. */
-  get settled(): readonly string[] {
-    return this.#settled;
+  /** How many pieces of `pieces` stay as they are. */
+  get settled(): number {
+    return this.#settled.length;
   }
 
-  get open(): string {
-    return this.#open;
+  get pieces(): readonly Piece[] {
+    return [...this.#settled, ...this.#openPieces];
   }
 
-  get text(): string {
-    return this.#settled.join('') + this.#open;
-  }
-
-  add(piece: string): void {
-    this.#open += piece;
-    if (!/\n\s*\n/.test(this.#open) || this.#open.length > MOST_OPEN) return;
-    const blocks = blocksOf(this.#open);
-    const ready = blocks.length - OPEN_BLOCKS;
-    if (ready <= 0) return;
-    const done = blocks.slice(0, ready);
-    this.#settled.push(...done); // settled
-    this.#open = this.#open.slice(done.join('').length);
-  }
-
-  clear(): void {
-    this.#settled.length = 0;
-    this.#open = '';
+  /** Adds text at the end. */
+  push(text: string): void {
+    const whole = this.#held + text;
+    this.#held = whole.endsWith('\r') ? '\r' : '';
+    this.#open += withNewlines(this.#held === '' ? whole : whole.slice(0, -1));
+    const tokens = lexed(this.#open);
+    const count = settledCount(tokens, this.#open);
+    const pieces = tokens.map(pieceOf);
+    this.#settled.push(...pieces.slice(0, count).filter(hasNodes));
+    this.#open = this.#open.slice(lengthOf(tokens.slice(0, count)));
+    this.#openPieces = pieces.slice(count).filter(hasNodes);
   }
 }
 
-/** The sources of the blocks of a text, blank lines with the block before them; one block if the text can't be read. */
-export function blocksOf(text: string): string[] {
+/** The pieces of a whole text. */
+export function piecesOf(text: string): readonly Piece[] {
+  return lexed(withNewlines(text)).map(pieceOf).filter(hasNodes);
+}
+
+function lexed(text: string): readonly Token[] {
+  const plain = { type: 'paragraph', raw: text, text, tokens: [{ type: 'escape', raw: text, text }] };
+  if (TANGLED.test(text)) return [plain]; // never-throws
   try {
-    const blocks: string[] = [];
-    let length = 0;
-    for (const { type, raw } of new Lexer().lex(text)) {
-      length += raw.length;
-      if (type === 'space' && blocks.length > 0) blocks[blocks.length - 1] += raw;
-      else blocks.push(raw);
-    }
-    // Where the lexer has changed characters (CR, tabs), its pieces are not those of the source.
-    return length === text.length && blocks.join('') === text ? blocks : [text];
+    return new Lexer({ gfm: true, tokenizer }).lex(text);
   } catch {
-    return [text]; // nested too deep
+    return [plain];
   }
+}
+
+/** settled. Returns how many tokens at the beginning are. */
+function settledCount(tokens: readonly Token[], text: string): number {
+  if (lengthOf(tokens) !== text.length) return 0;
+  const blocks = tokens.flatMap(({ type }, index) => (type === 'space' ? [] : [index]));
+  for (let at = blocks.length - BLOCKS_BEHIND; at > 0; at -= 1) {
+    const index = blocks[at] ?? 0;
+    if (/\n[ \t]*\n$/.test(text.slice(0, lengthOf(tokens.slice(0, index))))) return index;
+  }
+  return 0;
+}
+
+function lengthOf(tokens: readonly Token[]): number {
+  return tokens.reduce((sum, { raw }) => sum + raw.length, 0);
+}
+
+function withNewlines(text: string): string {
+  return text.replace(/\r\n?/g, '\n');
+}
+
+function pieceOf(token: Token): Piece {
+  return { nodes: nodesOf(token) };
+}
+
+function hasNodes({ nodes }: Piece): boolean {
+  return nodes.length > 0;
 }

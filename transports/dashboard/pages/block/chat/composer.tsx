@@ -1,118 +1,156 @@
-// Where a message is written. Its text is kept in this browser until the server has it.
-import { useEffect, useRef, useState } from 'preact/hooks';
+// Where messages are written. What is written is kept until the server has it.
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useKeys } from '../../../app/keys.ts';
-import { route } from '../../../app/router.ts';
-import { chatText, writeTo } from '../../../app/text.ts';
-import { tellFailure } from '../../../app/toast.ts';
+import { route, setQuery } from '../../../app/router.ts';
+import { chatText, composerHint, placeholderText } from '../../../app/text/block.ts';
+import { tell, tellFailure } from '../../../app/toast.ts';
 import type { OpenBlock } from '../../../data/block.ts';
-import { draftOf, keepDraft } from '../../../data/drafts.ts';
+import { MOST_DRAFT_CHARACTERS } from '../../../data/drafts.ts';
 import { halt } from '../../../data/halt.ts';
+import { drafts, drop, outbox, resume, send } from '../../../data/outbox.ts';
 import { sendWith } from '../../../data/settings.ts';
 import { Button, Keys } from '../../../parts/bits.tsx';
+import { cancelMessage } from './live.tsx';
 
-const KEEP_AFTER_MS = 300;
+const KEEP_MS = 300;
+const TALLEST_PX = 240;
 
-/** The field and its button; `sent` shows the end of the conversation. */
-export function Composer({ block, sent }: { readonly block: OpenBlock; sent(): void }) {
+/** The field of a block; `taken` is a text to write on with. */
+export function Composer({ open, taken, onSent }: { readonly open: OpenBlock; readonly taken: { readonly text: string }; readonly onSent: () => void }) {
+  const { name } = open;
   const field = useRef<HTMLTextAreaElement>(null);
-  const [isKept, setKept] = useState(false);
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const [isKept, setKept] = useState(true);
+  const [isEmpty, setEmpty] = useState(true);
+  const keeping = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const keep = (): void => {
-    clearTimeout(timer.current);
-    keepDraft(block.name, field.current?.value ?? '');
-    setKept((field.current?.value ?? '') !== '');
+    clearTimeout(keeping.current);
+    keeping.current = undefined;
+    if (field.current !== null) setKept(drafts.write(name, field.current.value));
   };
-  useEffect(() => {
+  const changed = (): void => {
     const element = field.current;
     if (element === null) return;
-    element.value = draftOf(block.name);
     fit(element);
-    if (route.peek().query.get('write') !== null) element.focus();
-    addEventListener('pagehide', keep);
-    return () => {
-      removeEventListener('pagehide', keep);
-      keep();
+    setEmpty(element.value === '');
+    keeping.current ??= setTimeout(keep, KEEP_MS);
+  };
+  const write = (text: string): void => {
+    const element = field.current;
+    if (element === null) return;
+    element.value = element.value.trim() === '' ? text : `${text}\n\n${element.value}`;
+    changed();
+    element.focus();
+  };
+  useLayoutEffect(() => {
+    if (field.current === null) return;
+    field.current.value = drafts.read(name).text;
+    fit(field.current);
+    setEmpty(field.current.value === '');
+    resume(name);
+    const leaving = (): void => {
+      if (keeping.current !== undefined) keep();
     };
-  }, [block]);
-  useKeys([{ keys: 'm', does: 'Write a message', run: () => field.current?.focus() }]);
-  const send = (): void => {
-    const text = field.current?.value.trim() ?? '';
-    if (text === '' || field.current === null) return;
-    keep();
-    field.current.value = '';
-    fit(field.current);
-    setKept(false);
-    void block.send(text);
-    sent();
+    addEventListener('pagehide', leaving);
+    return () => {
+      removeEventListener('pagehide', leaving);
+      leaving();
+    };
+  }, [name]);
+  useEffect(() => {
+    if (taken.text !== '') write(taken.text);
+  }, [taken]);
+  const wantsFocus = route.value.query.get('write') !== null;
+  useEffect(() => {
+    if (!wantsFocus) return;
+    field.current?.focus();
+    setQuery({ write: undefined });
+  }, [wantsFocus]);
+  useKeys([{ keys: 'm', does: chatText.message, run: () => field.current?.focus() }], []);
+  const submit = (): void => {
+    const element = field.current;
+    if (element === null || element.value.trim() === '') return;
+    if (element.value.length > MOST_DRAFT_CHARACTERS) {
+      tell(chatText.tooLong);
+      return;
+    }
+    clearTimeout(keeping.current);
+    keeping.current = undefined;
+    const text = element.value;
+    element.value = '';
+    fit(element);
+    setEmpty(true);
+    send(name, text);
+    onSent();
+    element.focus();
   };
-  /** The last waiting message comes back to be written anew. */
-  const takeBack = async (): Promise<void> => {
-    const last = block.entries.peek().findLast(({ role, status }) => role === 'user' && status === 'queued');
-    if (last === undefined || field.current === null) return;
-    await block.cancel(last.id);
-    field.current.value = last.content;
-    fit(field.current);
-    keep();
-  };
-  const key = (event: KeyboardEvent): void => {
+  const pressed = (event: KeyboardEvent): void => {
     if (event.isComposing) return;
-    const isMod = event.metaKey || event.ctrlKey;
-    if (event.key === 'Enter' && (sendWith.value === 'enter' ? !event.shiftKey || isMod : isMod)) {
+    if (event.key === 'Enter' && sends(event)) {
       event.preventDefault();
-      send();
+      submit();
     } else if (event.key === 'ArrowUp' && field.current?.value === '') {
       event.preventDefault();
-      void takeBack().catch(tellFailure);
-    } else if (event.key === 'Escape') {
-      event.preventDefault();
-      const writing = block.writing.peek();
-      if (writing !== undefined && !writing.isDone) void block.cancel(writing.id).catch(tellFailure);
-      else field.current?.blur();
+      void takeBack(open).then((text) => {
+        if (text !== undefined) write(text);
+      }, tellFailure);
     }
   };
-  const note = noteFor(block);
+  const state = halt.value?.halted === true ? 'halted' : (open.why.value?.state ?? '');
+  const hint = Object.hasOwn(composerHint, state) ? composerHint[state] : undefined;
   return (
     <div class="composer">
-      {note !== undefined && <p class="t2 sm">{note}</p>}
-      <div class="box">
+      <form
+        class="box"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
         <textarea
           ref={field}
-          rows={2}
-          aria-label={writeTo(block.name)}
-          placeholder={writeTo(block.name)}
-          onKeyDown={key}
-          onInput={(event) => {
-            fit(event.currentTarget);
-            clearTimeout(timer.current);
-            timer.current = setTimeout(keep, KEEP_AFTER_MS);
-          }}
+          rows={1}
+          aria-label={placeholderText(name)}
+          placeholder={placeholderText(name)}
+          enterkeyhint="send"
+          onInput={changed}
+          onKeyDown={pressed}
         />
         <footer>
-          <span class="row wide">
-            <Keys keys={sendWith.value === 'enter' ? 'Enter' : 'mod+Enter'} /> {chatText.send.toLowerCase()}
+          <span class="row keys">
+            <Keys keys={sendWith.value === 'enter' ? 'Enter' : 'mod+Enter'} />
+            {chatText.sendKey}
+            <Keys keys={sendWith.value === 'enter' ? 'shift+Enter' : 'Enter'} />
+            {chatText.newLine}
           </span>
-          <span class="row wide">
-            <Keys keys={sendWith.value === 'enter' ? 'shift+Enter' : 'Enter'} /> {chatText.newLine}
-          </span>
-          <span class="grow" />
-          {isKept && <span class="wide">{chatText.draftKept}</span>}
-          <Button label={chatText.send} kind="primary" small run={send} />
+          <span class={`grow clip end-part ${isKept ? '' : 'warn'}`}>{isKept ? (hint ?? (isEmpty ? '' : chatText.kept)) : chatText.notKept}</span>
+          <Button label={chatText.send} kind="primary" small submit disabled={isEmpty} />
         </footer>
-      </div>
+      </form>
     </div>
   );
 }
 
-/** What becomes of a message, where it is not answered at once. */
-function noteFor(block: OpenBlock): string | undefined {
-  if (halt.value?.halted === true) return chatText.heldByHalt;
-  const pulse = block.details.value?.pulse;
-  if (pulse?.reason?.code === 'BUDGET_REACHED') return chatText.heldByBudget;
-  return pulse?.state === 'stopped' && block.details.value?.config.autoStart !== true ? chatText.heldByStop : undefined;
+function sends({ shiftKey, metaKey, ctrlKey }: KeyboardEvent): boolean {
+  if (metaKey || ctrlKey) return true;
+  return sendWith.peek() === 'enter' && !shiftKey;
 }
 
-/** As high as its text, up to a third of the page. */
+/** As tall as its text, up to a bound. */
 function fit(element: HTMLTextAreaElement): void {
   element.style.height = 'auto';
-  element.style.height = `${Math.min(element.scrollHeight, innerHeight / 3)}px`;
+  element.style.height = `${Math.min(TALLEST_PX, element.scrollHeight)}px`;
+}
+
+/** The text of the last message that waits, which then waits no more; undefined if none does. Rejects with an ApiError. */
+async function takeBack(open: OpenBlock): Promise<string | undefined> {
+  const own = outbox.peek().findLast(({ block, state }) => block === open.name && (state === 'offline' || state === 'full' || state === 'refused'));
+  if (own !== undefined) {
+    drop(own.block, own.clientId);
+    return own.text;
+  }
+  const last = [...open.entries.peek().values()].findLast(({ role, status }) => role === 'user' && status === 'queued');
+  if (last === undefined) return undefined;
+  await cancelMessage(open.name, last.id);
+  tell(chatText.takenBack);
+  return last.content;
 }

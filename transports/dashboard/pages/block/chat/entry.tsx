@@ -1,97 +1,129 @@
-// One entry of the conversation: a message, or an answer.
+// One entry of the chat: a message or an answer.
 import { Component } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ChatEntry } from '../../../../../core/types.ts';
-import { clock, fullTime } from '../../../app/format.ts';
+import { clock, duration, fullTime, usd } from '../../../app/format.ts';
 import { blockPath } from '../../../app/router.ts';
-import { answerFacts, chatText, outcomeText, waitsText } from '../../../app/text.ts';
-import type { OpenBlock } from '../../../data/block.ts';
-import { Button, Copy, Problem } from '../../../parts/bits.tsx';
-import { Mark } from '../../../parts/mark.tsx';
-import { Markdown } from '../../../parts/markdown/nodes.tsx';
-
-/** Longer texts are shown in part, and whole on demand. */
-const MOST_CHARACTERS = 64 * 1024;
+import { chatText, inText, outcomeText, outText, restText, stopText, timesText } from '../../../app/text/block.ts';
+import { blockURL } from '../../../data/blocks.ts';
+import { post } from '../../../data/http.ts';
+import { Button, Copy } from '../../../parts/bits.tsx';
+import { beginningOf } from '../../../parts/markdown/cut.ts';
+import { Markdown } from '../../../parts/markdown/markdown.tsx';
+import { Menu } from '../../../parts/menu.tsx';
 
 interface EntryProps {
-  readonly block: OpenBlock;
+  readonly block: string;
   readonly entry: ChatEntry;
-  /** Waiting messages before this one. */
-  readonly before: number;
+  readonly isLinked: boolean;
 }
 
-/** Drawn anew only when its entry is another. */
-export class Entry extends Component<EntryProps> {
-  override shouldComponentUpdate({ entry, before }: EntryProps): boolean {
-    return entry !== this.props.entry || before !== this.props.before;
+/** An entry; drawn again only when it has changed. */
+export class EntryView extends Component<EntryProps> {
+  override shouldComponentUpdate(next: EntryProps): boolean {
+    return next.entry !== this.props.entry || next.isLinked !== this.props.isLinked;
   }
   override render() {
-    const { block, entry, before } = this.props;
-    if (entry.role === 'user' && entry.status === 'queued') return <Waiting block={block} entry={entry} before={before} />;
-    return <Told block={block} entry={entry} />;
+    const { block, entry, isLinked } = this.props;
+    const { id, role, status, error } = entry;
+    const isUser = role === 'user';
+    const isFailed = isUser && (status === 'failed' || status === 'cancelled' || status === 'expired');
+    return (
+      <article
+        class={`m ${isUser ? 'u' : ''} ${isLinked ? 'linked' : ''}`}
+        id={`entry-${id}`}
+        data-line
+        data-entry={id}
+        data-failed={isFailed ? '' : undefined}
+        tabIndex={-1}
+      >
+        <Who block={block} entry={entry} />
+        {isUser ? <Plain text={entry.content} /> : <Markdown source={entry.content} />}
+        {status !== 'done' && status !== 'processing' && (
+          <div class={`row wrap outcome ${status === 'failed' ? 'bad' : 't2'}`}>
+            <span class="grow break">{error?.message ?? outcomeText(status)}</span>
+            {error !== null && error !== undefined && <span class="num t3">{error.code}</span>}
+            {isFailed && <Button label={chatText.retry} icon="restart" small run={() => retry(block, id)} />}
+          </div>
+        )}
+        {!isUser && <Facts entry={entry} />}
+      </article>
+    );
   }
 }
 
-function Told({ block, entry }: { readonly block: OpenBlock; readonly entry: ChatEntry }) {
-  const isUser = entry.role === 'user';
-  const isWell = entry.status === 'done' || entry.status === 'processing';
-  const facts = isUser ? [] : answerFacts(entry);
+/** Queues a message again. Rejects with an ApiError. */
+export async function retry(block: string, id: string): Promise<void> {
+  await post(blockURL(block, `/chat/${encodeURIComponent(id)}/retry`));
+}
+
+function Who({ block, entry }: { readonly block: string; readonly entry: ChatEntry }) {
+  const { id, role, channel, timestamp, content } = entry;
+  const copy = (text: string) => (): Promise<void> => navigator.clipboard.writeText(text);
   return (
-    <article class={`entry${isUser ? ' user' : ''}`} id={`e-${entry.id}`}>
-      <div class="who">
-        <b>{isUser ? chatText.you : block.name}</b>
-        <time dateTime={entry.timestamp} title={fullTime(entry.timestamp)}>
-          {clock(entry.timestamp)}
-        </time>
-        {isUser && entry.channel !== 'web' && <span class="chip">{entry.channel}</span>}
-        {!isWell && <span class="chip warn">{outcomeText(entry.status)}</span>}
-        <span class="tools">
-          <Copy text={entry.content} label={chatText.copyMarkdown} iconOnly />
-          <Copy text={() => `${location.origin}${blockPath(block.name)}?at=${entry.id}`} label={chatText.link} iconOnly />
-        </span>
-      </div>
-      <Text text={entry.content} isPlain={isUser} />
-      {entry.error !== undefined && entry.error !== null && (
-        <Problem error={new Error(`${entry.error.message} (${entry.error.code})`)}>
-          {isUser && <Button label={chatText.retry} small run={() => block.retry(entry.id)} />}
-        </Problem>
-      )}
-      {facts.length > 0 && (
-        <div class="facts num">
-          {facts.map((fact) => (
-            <span key={fact}>{fact}</span>
-          ))}
-        </div>
-      )}
-    </article>
+    <div class="who">
+      <b class="clip">{role === 'user' ? chatText.you : block}</b>
+      <time dateTime={timestamp} title={fullTime(timestamp)}>
+        {clock(timestamp)}
+      </time>
+      {channel !== 'web' && <span class="chip">{channel}</span>}
+      <span class="row tools">
+        <Copy text={content} label={chatText.copyMarkdown} iconOnly />
+        <Menu
+          label={chatText.more}
+          small
+          choices={[
+            { label: chatText.copyText, icon: 'copy', run: () => copy(plainText(id, content))() },
+            { label: chatText.copyMarkdown, icon: 'copy', run: copy(content) },
+            { label: chatText.copyLink, icon: 'link', run: copy(`${location.origin}${blockPath(block, 'chat', { at: id })}`) },
+          ]}
+        />
+      </span>
+    </div>
   );
 }
 
-function Waiting({ block, entry, before }: EntryProps) {
-  return (
-    <article class="entry waiting" id={`e-${entry.id}`}>
-      <Mark state="stopped" named={false} />
-      <span class="grow clip">{entry.content}</span>
-      {entry.error !== undefined && entry.error !== null && <span class="warn clip">{entry.error.message}</span>}
-      <span class="chip">{waitsText(before)}</span>
-      <Button label={chatText.cancel} small kind="quiet" run={() => block.cancel(entry.id)} />
-    </article>
-  );
+/** The text as it is shown, without its marks. */
+function plainText(id: string, markdown: string): string {
+  return document.getElementById(`entry-${id}`)?.querySelector<HTMLElement>('.prose')?.innerText ?? markdown;
 }
 
-/** A text that may be very long. */
-export function Text({ text, isPlain }: { readonly text: string; readonly isPlain: boolean }) {
+/** A message as it was typed; a long one is cut. */
+export function Plain({ text }: { readonly text: string }) {
   const [isWhole, setWhole] = useState(false);
-  const isCut = !isWhole && text.length > MOST_CHARACTERS;
-  const shown = isCut ? text.slice(0, MOST_CHARACTERS) : text;
+  const shown = isWhole ? text : beginningOf(text);
   return (
-    <div class="prose">
-      {isPlain ? <p class="plain">{shown}</p> : <Markdown text={shown} />}
-      {isCut && (
-        <button type="button" class="btn small" onClick={() => setWhole(true)}>
-          {chatText.showAll}
-        </button>
+    <div class="prose typed">
+      {shown}
+      {shown.length < text.length && (
+        <p class="row rest">
+          <span class="t3 sm">{restText(text.length - shown.length)}</span>
+          <Button label={chatText.showAll} small run={() => setWhole(true)} />
+        </p>
       )}
+    </div>
+  );
+}
+
+function Facts({ entry }: { readonly entry: ChatEntry }) {
+  const { provider, model, usage, costUsd, ttftMs, latencyMs, stopReason } = entry;
+  const first = ttftMs === null || ttftMs === undefined ? undefined : duration(ttftMs);
+  const whole = latencyMs === null || latencyMs === undefined ? undefined : duration(latencyMs);
+  const facts = [
+    model === undefined ? undefined : model,
+    provider,
+    usage === null || usage === undefined ? undefined : inText(usage.inputTokens),
+    usage === null || usage === undefined ? undefined : outText(usage.outputTokens),
+    costUsd === null || costUsd === undefined ? undefined : usd(costUsd),
+    timesText(first, whole) || undefined,
+    stopText(stopReason),
+  ].filter((fact) => fact !== undefined);
+  if (facts.length === 0) return null;
+  return (
+    <div class="meta num">
+      {facts.map((fact) => (
+        <span key={fact}>{fact}</span>
+      ))}
     </div>
   );
 }

@@ -1,60 +1,51 @@
-// Beside the chat: what the block does now, what its model sees, what it has spent, its last call, and what follows when it fails.
+// Beside the chat: what the block does now, what its model sees, what it has spent, and its last call.
 import type { ComponentChildren } from 'preact';
-import type { BlockDetails } from '../../../../../core/types.ts';
 import { canCure, cure } from '../../../app/cure.ts';
-import { count, duration, NONE, usd } from '../../../app/format.ts';
+import { clockSeconds, count, duration, fullTime, short, usd } from '../../../app/format.ts';
 import { blockPath } from '../../../app/router.ts';
-import { chatText, paceText, windowText } from '../../../app/text.ts';
-import type { OpenBlock } from '../../../data/block.ts';
-import { now } from '../../../data/clock.ts';
-import type { Why } from '../../../data/cures.ts';
-import { capReachedAt, windowOf } from '../../../data/window.ts';
+import { factsText, instructionsText, newestText, ofText, ofTokensText, paceText, railText } from '../../../app/text/block.ts';
+import type { Details, OpenBlock } from '../../../data/block.ts';
+import { serverNow } from '../../../data/clock.ts';
+import { capReachedAt, sinceMidnight, windowOf } from '../../../data/window.ts';
 import { Bar, Button } from '../../../parts/bits.tsx';
+import { standsStill } from './why-card.tsx';
 
-/** The rail of a wide page; on a phone a strip that opens. */
-export function Rail({ block }: { readonly block: OpenBlock }) {
-  const details = block.details.value;
-  const why = block.why.value;
-  if (details === undefined) return <aside class="rail" aria-label={chatText.about} />;
-  const content = (
-    <>
-      {why !== undefined && <Now block={block.name} why={why} />}
-      <Sees name={block.name} details={details} />
-      <Budget name={block.name} details={details} />
-      <LastCall details={details} />
-      <Fallbacks details={details} />
-    </>
-  );
+/** The rail; on a phone it is opened from the strip above the composer. */
+export function Rail({ open, isOpen }: { readonly open: OpenBlock; readonly isOpen: boolean }) {
+  const details = open.details.value;
   return (
-    <aside class="rail" aria-label={chatText.about}>
-      <details class="narrow">
-        <summary>
-          <span class="clip grow">{why?.why}</span>
-          <span class="num">{usd(details.costs.budget?.day.usd ?? 0)}</span>
-        </summary>
-        {content}
-      </details>
-      <div class="wide">{content}</div>
+    <aside class={`rail ${isOpen ? 'open' : ''}`} id="rail" aria-label={open.name}>
+      <Now open={open} />
+      {details !== undefined && (
+        <>
+          <Sees details={details} />
+          <Budget details={details} />
+          <LastCall details={details} />
+          <Fallbacks details={details} />
+        </>
+      )}
     </aside>
   );
 }
 
-function Part({
+function Section({
   title,
+  to,
   link,
   children,
 }: {
   readonly title: string;
-  readonly link?: { readonly href: string; readonly label: string };
+  readonly to?: string;
+  readonly link?: string;
   readonly children: ComponentChildren;
 }) {
   return (
     <section>
       <h2>
         {title}
-        {link !== undefined && (
-          <a class="link" href={link.href}>
-            {link.label}
+        {to !== undefined && (
+          <a class="link" href={to}>
+            {link}
           </a>
         )}
       </h2>
@@ -63,57 +54,64 @@ function Part({
   );
 }
 
-function Now({ block, why: { why, next, actions = [] } }: { readonly block: string; readonly why: Why }) {
+function Now({ open }: { readonly open: OpenBlock }) {
+  const why = open.why.value;
+  if (why === undefined) return null;
+  const actions = standsStill(why) ? [] : (why.actions ?? []).filter(canCure); // the card beside it has them
   return (
-    <Part title={chatText.now}>
-      <p class="b">{why}</p>
-      <p class="sm t2">{next}</p>
-      <div class="row wrap">
-        {actions.map((action) =>
-          canCure(action) ? (
-            <Button key={action.id} label={action.label} small run={() => cure(action, block)} />
-          ) : (
-            <span key={action.id} class="sm t2">
-              {action.label}.
-            </span>
-          ),
-        )}
-      </div>
-    </Part>
+    <Section title={railText.now}>
+      <p class="b break">{why.why}</p>
+      <p class="sm t2 break">{why.next}</p>
+      {actions.length > 0 && (
+        <p class="row wrap cures">
+          {actions.map((action) => (
+            <Button key={action.id} label={action.label} small run={() => cure(action, open.name)} />
+          ))}
+        </p>
+      )}
+    </Section>
   );
 }
 
-/** Parts of the window with their colours, in the order of the bar. */
-const PARTS = [
-  { id: 'instructions', label: chatText.instructions, tone: 'w5' },
-  { id: 'facts', label: chatText.facts, tone: 'w3' },
-  { id: 'summary', label: chatText.summary, tone: 'w2' },
-  { id: 'messages', label: chatText.messages, tone: 'w1' },
-] as const;
+function Sees({ details }: { readonly details: Details }) {
+  return (
+    <Section title={railText.sees} to={blockPath(details.name, 'memory')} link={railText.memory}>
+      <WindowBar details={details} />
+    </Section>
+  );
+}
 
-/** The window as a bar; also at the top of the memory. */
-export function WindowBar({ details }: { readonly details: BlockDetails }) {
-  const parts = windowOf(details);
-  const text = windowText(parts.total, parts.most);
+/** What the model sees, as a bar and in figures. */
+export function WindowBar({ details }: { readonly details: Pick<Details, 'config' | 'memory'> }) {
+  const { config, memory } = details;
+  const { total, most, threshold, ...tokens } = windowOf(details);
+  const parts = [
+    { id: 'instructions', label: instructionsText(config.goals.length), tokens: tokens.instructions },
+    { id: 'facts', label: factsText(memory.facts.filter(({ pinned }) => pinned).length), tokens: tokens.facts },
+    { id: 'summary', label: railText.summary, tokens: tokens.summary },
+    { id: 'messages', label: newestText(memory.window.messages), tokens: tokens.messages },
+  ].filter((part) => part.tokens > 0);
   return (
     <>
       <div class="win" aria-hidden="true">
-        {PARTS.map(({ id, tone }) => (
-          <i key={id} class={tone} style={{ width: `${(parts[id] / Math.max(1, parts.most)) * 100}%` }} />
+        {parts.map((part) => (
+          <i key={part.id} class={`of-${part.id}`} style={{ width: `${Math.min(100, (part.tokens / Math.max(1, most)) * 100)}%` }} />
         ))}
-        <b style={{ insetInlineStart: `${parts.threshold}%` }} />
+      </div>
+      <div class="tick" aria-hidden="true">
+        <span style={{ insetInlineStart: `${threshold}%` }}>{threshold} %</span>
       </div>
       <p class="num">
-        {text.tokens} <span class="t3">{text.of}</span> <span class="t3">({parts.threshold} %)</span>
+        {count(total)} <span class="t3">{ofTokensText(most)}</span>
       </p>
       <dl class="parts">
-        {PARTS.map(({ id, label, tone }) => (
-          <div key={id}>
+        {parts.map((part) => (
+          <div key={part.id}>
             <dt>
-              <i class={tone} />
-              {label}
+              <i class={`of-${part.id}`} />
+              {part.label}
             </dt>
-            <dd class="num">{count(parts[id])}</dd>
+            <dd class="num t3">{count(part.tokens)}</dd>
           </div>
         ))}
       </dl>
@@ -121,81 +119,119 @@ export function WindowBar({ details }: { readonly details: BlockDetails }) {
   );
 }
 
-function Sees({ name, details }: { readonly name: string; readonly details: BlockDetails }) {
+function Budget({ details }: { readonly details: Details }) {
+  const { config, costs } = details;
+  const { dailyUsd, monthlyUsd, dailyTokens, warnAt, timezone } = config.budget;
+  const { day, month, state } = costs.budget;
+  const at = serverNow();
+  const reached = capReachedAt(day.usd, dailyUsd, sinceMidnight(at, timezone), at);
+  const hasCap = dailyUsd !== null || monthlyUsd !== null || dailyTokens !== null;
   return (
-    <Part title={chatText.sees} link={{ href: blockPath(name, 'memory'), label: 'Memory' }}>
-      <WindowBar details={details} />
-    </Part>
-  );
-}
-
-function Budget({ name, details: { config, costs } }: { readonly name: string; readonly details: BlockDetails }) {
-  const { dailyUsd, monthlyUsd } = config.budget ?? {};
-  const day = costs.budget?.day.usd ?? 0;
-  const month = costs.budget?.month.usd ?? 0;
-  const tone = costs.budget?.state === 'exceeded' ? 'bad' : costs.budget?.state === 'warn' ? 'warn' : '';
-  const at = capReachedAt(day, dailyUsd, now.value, new Date(now.value).setUTCHours(0, 0, 0, 0));
-  return (
-    <Part title={chatText.budget} link={{ href: blockPath(name, 'costs'), label: 'Costs' }}>
-      <Spent label={chatText.today} spent={day} cap={dailyUsd} tone={tone} />
-      <Spent label={chatText.month} spent={month} cap={monthlyUsd} tone="" />
-      {at !== undefined && <p class="sm warn">{paceText(at)}</p>}
-    </Part>
+    <Section title={railText.budget} to={blockPath(details.name, 'costs')} link={railText.costs}>
+      <Spent label={railText.today} spent={usd(day.usd)} part={day.usd} cap={dailyUsd} capText={usd(dailyUsd)} warnAt={warnAt} />
+      {monthlyUsd !== null && (
+        <Spent label={railText.month} spent={usd(month.usd)} part={month.usd} cap={monthlyUsd} capText={usd(monthlyUsd)} warnAt={warnAt} />
+      )}
+      {dailyTokens !== null && (
+        <Spent label={railText.tokensToday} spent={short(day.tokens)} part={day.tokens} cap={dailyTokens} capText={short(dailyTokens)} warnAt={warnAt} />
+      )}
+      {!hasCap && <p class="sm t3">{railText.noCap}</p>}
+      {reached !== undefined && <p class={`sm ${state === 'ok' ? 't2' : 'warn'}`}>{paceText(reached)}</p>}
+    </Section>
   );
 }
 
 function Spent({
   label,
   spent,
+  part,
   cap,
-  tone,
+  capText,
+  warnAt,
 }: {
   readonly label: string;
-  readonly spent: number;
-  readonly cap: number | null | undefined;
-  readonly tone: '' | 'warn' | 'bad';
+  readonly spent: string;
+  readonly part: number;
+  readonly cap: number | null;
+  readonly capText: string;
+  readonly warnAt: number;
 }) {
   return (
     <div class="spent">
       <p class="row sm">
         <span class="grow">{label}</span>
         <span class="num">
-          {usd(spent)} <span class="t3">{cap === null || cap === undefined ? chatText.noCap : `of ${usd(cap)}`}</span>
+          {spent} {cap !== null && <span class="t3">{ofText(capText)}</span>}
         </span>
       </p>
-      {cap !== null && cap !== undefined && <Bar part={spent} whole={cap} tone={tone} />}
+      {cap !== null && <Bar part={part} whole={cap} tone={part >= cap ? 'bad' : part >= cap * warnAt ? 'warn' : ''} />}
     </div>
   );
 }
 
-function LastCall({ details: { costs } }: { readonly details: BlockDetails }) {
-  const { lastCall } = costs;
-  if (lastCall === null || lastCall === undefined) return null;
-  const { model, ttftMs, latencyMs, usage, costUsd } = lastCall;
+function LastCall({ details }: { readonly details: Details }) {
+  const call = details.costs.lastCall;
+  if (call === null || call === undefined) {
+    return (
+      <Section title={railText.last}>
+        <p class="sm t3">{railText.noCall}</p>
+      </Section>
+    );
+  }
+  const rows: readonly (readonly [string, string])[] = [
+    [railText.firstText, duration(call.ttftMs)],
+    [railText.whole, duration(call.latencyMs)],
+    [railText.tokens, call.usage === null || call.usage === undefined ? '–' : `${count(call.usage.inputTokens)} → ${count(call.usage.outputTokens)}`],
+    [railText.cost, call.costUsd === null || call.costUsd === undefined ? railText.unpriced : usd(call.costUsd)],
+  ];
   return (
-    <Part title={chatText.lastCall}>
+    <Section title={railText.last}>
       <dl class="kv">
-        <dt>{chatText.model}</dt>
-        <dd class="break">{model}</dd>
-        <dt>{chatText.firstText}</dt>
-        <dd class="num">{duration(ttftMs)}</dd>
-        <dt>{chatText.whole}</dt>
-        <dd class="num">{duration(latencyMs)}</dd>
-        <dt>{chatText.tokens}</dt>
-        <dd class="num">{usage === null || usage === undefined ? NONE : `${count(usage.inputTokens)} → ${count(usage.outputTokens)}`}</dd>
-        <dt>{chatText.cost}</dt>
-        <dd class="num">{usd(costUsd)}</dd>
+        <dt>{railText.model}</dt>
+        <dd class="break">{call.model}</dd>
+        {rows.map(([name, value]) => [
+          <dt key={name}>{name}</dt>,
+          <dd key={`${name} value`} class="num">
+            {value}
+          </dd>,
+        ])}
+        <dt>{railText.at}</dt>
+        <dd class="num" title={fullTime(call.at)}>
+          {clockSeconds(call.at)}
+        </dd>
       </dl>
-    </Part>
+    </Section>
   );
 }
 
-function Fallbacks({ details: { config } }: { readonly details: BlockDetails }) {
-  const models = [config.adapter, ...(config.fallbacks ?? [])].flatMap((each) => (each === null || each === undefined ? [] : [each.model]));
-  if (models.length < 2) return null;
+function Fallbacks({ details }: { readonly details: Details }) {
+  const { adapter, fallbacks } = details.config;
+  const models = [adapter, ...fallbacks].flatMap((each) => (each === null ? [] : [each.model]));
   return (
-    <Part title={chatText.ifItFails}>
-      <p class="sm t2">{models.join(', then ')}</p>
-    </Part>
+    <Section title={railText.fails}>
+      <p class="sm t2 break">{models.length < 2 ? railText.noFallback : models.join(', then ')}</p>
+    </Section>
+  );
+}
+
+/** On a phone: the two figures that matter, and the way to the rest. */
+export function Strip({ open, isOpen, toggle }: { readonly open: OpenBlock; readonly isOpen: boolean; readonly toggle: () => void }) {
+  const details = open.details.value;
+  if (details === undefined) return null;
+  const { window } = details.memory;
+  const { dailyUsd, warnAt } = details.config.budget;
+  const { day } = details.costs.budget;
+  const tone = dailyUsd === null ? '' : day.usd >= dailyUsd ? 'bad' : day.usd >= dailyUsd * warnAt ? 'warn' : '';
+  return (
+    <button type="button" class="rail-strip num" aria-expanded={isOpen} aria-controls="rail" onClick={toggle}>
+      <span>
+        {short(window.tokens)} {ofText(short(window.maxTokens))}
+      </span>
+      <Bar part={window.tokens} whole={window.maxTokens} />
+      <span class={`${tone} end-part`}>
+        {usd(day.usd)} {dailyUsd === null ? railText.today : ofText(usd(dailyUsd))}
+      </span>
+      {dailyUsd !== null && <Bar part={day.usd} whole={dailyUsd} tone={tone} />}
+    </button>
   );
 }

@@ -1,0 +1,54 @@
+import t from 'tap';
+import type { ChatEntry } from '../../../../core/types.ts';
+import { type Entries, linesOf, withNewest, withOlder } from '../../../../transports/dashboard/data/entries.ts';
+
+const entry = (id: string, more: Partial<ChatEntry> = {}): ChatEntry => ({
+  id,
+  role: 'user',
+  content: id,
+  timestamp: '2026-11-23T06:00:00.000Z',
+  processed: true,
+  status: 'done',
+  channel: 'web',
+  ...more,
+});
+const answer = (id: string, replyTo: string, more: Partial<ChatEntry> = {}): ChatEntry => entry(id, { role: 'assistant', replyTo, ...more });
+const known = (...list: readonly ChatEntry[]): Entries => withNewest(new Map(), list, true);
+const shown = (entries: Entries, reply?: { id: string; key: string }): readonly string[] => linesOf(entries, reply, ({ id }) => id).map(({ key }) => key);
+
+t.test('an entry that has not changed stays the same object, and a page without a change is the same chat', async (t) => {
+  const before = known(entry('1'), entry('2'));
+  t.equal(withNewest(before, [entry('1'), entry('2')], true), before);
+  const after = withNewest(before, [entry('1'), entry('2', { status: 'failed' }), entry('3')], true);
+  t.equal(after.get('1'), before.get('1'));
+  t.equal(after.get('2')?.status, 'failed');
+});
+
+t.test('a newest page takes away what it should have and has not, and keeps what is older', async (t) => {
+  const before = known(entry('1'), entry('2'), entry('3'), entry('4'));
+  t.strictSame([...withNewest(before, [entry('3'), entry('5')], false).keys()], ['1', '2', '3', '5']);
+  t.strictSame([...withNewest(before, [entry('5')], true).keys()], ['5'], 'a page that begins the chat is all of it');
+  t.strictSame([...withNewest(before, [], true).keys()], [], 'a chat that was cleared');
+});
+
+t.test('older entries come before, once', async (t) => {
+  t.strictSame([...withOlder(known(entry('3'), entry('4')), [entry('1'), entry('2'), entry('3')]).keys()], ['1', '2', '3', '4']);
+});
+
+t.test('an answer stands below its message, and what waits stands last with the number before it', async (t) => {
+  const entries = known(
+    entry('1'),
+    entry('2', { status: 'processing' }),
+    entry('3', { status: 'queued' }),
+    answer('4', '1'),
+    entry('5', { status: 'queued' }),
+    answer('6', 'not-loaded'),
+  );
+  t.strictSame(shown(entries, { id: '2', key: 'reply' }), ['1', '4', '2', 'reply', '6', '3', '5']);
+  const waiting = linesOf(entries, { id: '2', key: 'reply' }, ({ id }) => id).flatMap((line) => (line.kind === 'waiting' ? [line.before] : []));
+  t.strictSame(waiting, [1, 2]);
+});
+
+t.test('a reply to a message that is not loaded stands last', async (t) => {
+  t.strictSame(shown(known(entry('1')), { id: '0', key: 'reply' }), ['1', 'reply']);
+});

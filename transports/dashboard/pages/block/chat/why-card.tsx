@@ -1,0 +1,63 @@
+// Why a block stands still, what follows, and what helps: in the place where its answer would stand.
+import { canCure, cure } from '../../../app/cure.ts';
+import { fullTime } from '../../../app/format.ts';
+import { railText } from '../../../app/text/block.ts';
+import type { OpenBlock } from '../../../data/block.ts';
+import type { Why } from '../../../data/cures.ts';
+import { Ago, Button, Copy } from '../../../parts/bits.tsx';
+
+const STILL: ReadonlySet<string> = new Set(['failed', 'unconfigured', 'paused']);
+
+/** True if the block needs a person, or stands still. */
+export function standsStill(why: Why): boolean {
+  return why.attention || STILL.has(why.state);
+}
+
+/** Nothing while the block works by itself. */
+export function WhyCard({ open }: { readonly open: OpenBlock }) {
+  const why = open.why.value;
+  if (why === undefined || !standsStill(why)) return null;
+  const { since, next, fix } = why;
+  const actions = (why.actions ?? []).filter(canCure);
+  return (
+    <section class="why-card" aria-labelledby="why-title" data-line>
+      <div>
+        <h2 id="why-title">{why.why}</h2>
+        <dl>
+          {since !== null && (
+            <>
+              <dt>{railText.since}</dt>
+              <dd title={fullTime(since)}>
+                <Ago at={since} />
+              </dd>
+            </>
+          )}
+          <dt>{railText.next}</dt>
+          <dd>{next}</dd>
+          {fix !== null && (
+            <>
+              <dt>{railText.todo}</dt>
+              <dd>{fix.startsWith('blockhouse ') ? <Command text={fix} /> : fix}</dd>
+            </>
+          )}
+        </dl>
+      </div>
+      {actions.length > 0 && (
+        <footer>
+          {actions.map((action, index) => (
+            <Button key={action.id} label={action.label} {...(index === 0 && { kind: 'primary' as const })} run={() => cure(action, open.name)} />
+          ))}
+        </footer>
+      )}
+    </section>
+  );
+}
+
+function Command({ text }: { readonly text: string }) {
+  return (
+    <span class="cmd mono">
+      <span class="break">{text}</span>
+      <Copy text={text} iconOnly />
+    </span>
+  );
+}

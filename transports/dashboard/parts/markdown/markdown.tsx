@@ -1,0 +1,92 @@
+// Draws markdown. A text that grows keeps every node that is settled.
+import { Component, type ComponentChildren, h } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { chatText, restLinesText, restText } from '../../app/text/block.ts';
+import { Button, Copy } from '../bits.tsx';
+import { beginningOf, linesOf, steadyPieces } from './cut.ts';
+import type { MdElement, MdNode } from './nodes.ts';
+import { type Piece, Tail } from './tail.ts';
+
+/** A text of a model. `children` stand at its end, such as a caret. */
+export function Markdown({ source }: { readonly source: string }) {
+  const [isWhole, setWhole] = useState(false);
+  const shown = isWhole ? source : beginningOf(source);
+  const pieces = useTail(shown);
+  return (
+    <div class="prose">
+      {pieces.map((piece, index) => (
+        <Block key={index} piece={piece} />
+      ))}
+      {shown.length < source.length && (
+        <p class="row rest">
+          <span class="t3 sm">{restText(source.length - shown.length)}</span>
+          <Button label={chatText.showAll} small run={() => setWhole(true)} />
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The pieces of a text; a text that has only grown is not read again. */
+function useTail(source: string): readonly Piece[] {
+  const last = useRef<{ source: string; tail: Tail; pieces: readonly Piece[] } | undefined>(undefined);
+  const before = last.current;
+  if (before?.source === source) return before.pieces;
+  const isGrown = before !== undefined && source.startsWith(before.source);
+  const tail = isGrown ? before.tail : new Tail();
+  tail.push(isGrown ? source.slice(before.source.length) : source);
+  last.current = { source, tail, pieces: tail.pieces };
+  return last.current.pieces;
+}
+
+/** One block of the text; a settled one is never drawn again. */
+class Block extends Component<{ readonly piece: Piece }> {
+  override shouldComponentUpdate(next: { readonly piece: Piece }): boolean {
+    return next.piece !== this.props.piece;
+  }
+  override render() {
+    return <>{this.props.piece.nodes.map(draw)}</>;
+  }
+}
+
+function draw(node: MdNode): ComponentChildren {
+  if (typeof node === 'string') return <>{steadyPieces(node)}</>;
+  if (node.tag === 'pre') return <Code code={String(node.children[0] ?? '')} language={node.language} />;
+  if (node.tag === 'table') return <div class="scroll table">{h('table', null, ...drawn(node))}</div>;
+  if (node.tag === 'a')
+    return (
+      <a class="link" href={node.href ?? ''} target="_blank" rel="noopener noreferrer nofollow">
+        {drawn(node)}
+      </a>
+    );
+  const props = { ...(node.start !== undefined && { start: node.start }), ...(node.align !== undefined && { class: `to-${node.align}` }) };
+  return h(node.tag, props, ...drawn(node));
+}
+
+function drawn({ children }: MdElement): readonly ComponentChildren[] {
+  return children.map(draw);
+}
+
+/** A block of code with its language and a button that copies it. */
+function Code({ code, language }: { readonly code: string; readonly language: string | undefined }) {
+  const [isWhole, setWhole] = useState(false);
+  const shown = isWhole ? code : linesOf(code);
+  return (
+    <div class="code">
+      <div class="code-head">
+        <span class="xs t3">{language}</span>
+        <Copy text={code} label={chatText.copyCode} iconOnly />
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: code that is wider than the page is scrolled by keys */}
+      <pre tabIndex={0}>
+        <code>{steadyPieces(shown)}</code>
+      </pre>
+      {shown.length < code.length && (
+        <p class="row rest">
+          <span class="t3 sm">{restLinesText(code.slice(shown.length + 1).split('\n').length)}</span>
+          <Button label={chatText.showAll} small run={() => setWhole(true)} />
+        </p>
+      )}
+    </div>
+  );
+}
