@@ -1,8 +1,9 @@
 // What a block has spent: against its caps, by day, by model and by purpose.
-import type { BlockDetails, CostBucket } from '../../../../../core/types.ts';
+import type { CostBucket } from '../../../../../core/types.ts';
 import { count, usd } from '../../../app/format.ts';
 import { blockPath } from '../../../app/router.ts';
 import { costsText, purposeName, unpricedText } from '../../../app/text.ts';
+import type { Details } from '../../../data/block.ts';
 import { useDetails } from '../../../data/details.ts';
 import { Bar, Empty, Problem } from '../../../parts/bits.tsx';
 import { Days } from '../../../parts/days.tsx';
@@ -20,7 +21,7 @@ export function Costs({ name }: TabProps) {
   );
 }
 
-function Spending({ name, details: { config, costs } }: { readonly name: string; readonly details: BlockDetails }) {
+function Spending({ name, details: { config, costs } }: { readonly name: string; readonly details: Details }) {
   const { dailyUsd, monthlyUsd, dailyTokens } = config.budget ?? {};
   const { day, month, state } = costs.budget ?? {};
   const tone = state === 'exceeded' ? 'bad' : state === 'warn' ? 'warn' : '';

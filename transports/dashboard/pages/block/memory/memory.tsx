@@ -1,9 +1,10 @@
 // What a block remembers: its window, its summary, its facts, and the summaries that were made.
 import { useState } from 'preact/hooks';
-import type { BlockDetails, Compaction } from '../../../../../core/types.ts';
+import type { Compaction } from '../../../../../core/types.ts';
 import { usd } from '../../../app/format.ts';
 import { beforeAfter, compactionText, inWindow, memoryText, WORDS } from '../../../app/text.ts';
 import { tell } from '../../../app/toast.ts';
+import type { Details } from '../../../data/block.ts';
 import { blockURL } from '../../../data/blocks.ts';
 import { useDetails } from '../../../data/details.ts';
 import { call, post } from '../../../data/http.ts';
@@ -33,7 +34,7 @@ export function Memory({ name }: TabProps) {
 
 interface PartProps {
   readonly name: string;
-  readonly details: BlockDetails;
+  readonly details: Details;
   reload(): Promise<void>;
 }
 
@@ -116,7 +117,7 @@ function Facts({ name, details: { memory }, reload }: PartProps) {
   );
 }
 
-function Summary({ details: { memory } }: { readonly details: BlockDetails }) {
+function Summary({ details: { memory } }: { readonly details: Details }) {
   const last = memory.compactions.findLast(({ outcome, undone }) => outcome !== 'failed' && undone !== true);
   const lines = compareLines(last?.previousSummary ?? '', memory.summary);
   return (
@@ -140,7 +141,7 @@ function Summary({ details: { memory } }: { readonly details: BlockDetails }) {
   );
 }
 
-function Compactions({ details: { memory } }: { readonly details: BlockDetails }) {
+function Compactions({ details: { memory } }: { readonly details: Details }) {
   const list = [...memory.compactions].reverse();
   return (
     <section>
