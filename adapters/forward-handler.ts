@@ -16,6 +16,8 @@ import { BodyCollector, parseAnswer, toError } from './response-handlers.ts';
 const FRAME_BYTES = 32 * 1024 * 1024;
 const LF = 10;
 const COMMENT = /^\s*(?::|$)/;
+/** Allowed before the first frame, and no part of its first field. */
+const BOM = /^\ufeff/;
 const BORDERS = ['\n\n', '\r\n\r\n', '\r\r'].map((border) => Buffer.from(border));
 
 /** Passes one answer on. */
@@ -119,7 +121,7 @@ export class ForwardHandler implements UpstreamHandler {
   }
 
   #read(frame: Buffer): { readonly isKept: boolean; readonly isCut: boolean } {
-    const text = frame.toString('utf8');
+    const text = frame.toString('utf8').replace(BOM, '');
     const data = dataOf(text);
     if (data === undefined) return { isKept: true, isCut: !COMMENT.test(text) };
     const { usage, isEnd, mayEnd, isCut = false, error, isUsageOnly } = this.#protocol.readFrame(data);

@@ -17,7 +17,7 @@ export interface ChoiceContext {
 }
 
 /**
- * Completes a choice. A model may have its adapter before it, as `adapter/model`. Alone, it belongs to the ready adapter that lists it; nothing at all means the only ready adapter, because another choice
+ * Completes a choice. A model may be an alias of models.json, whose first model is meant, or have its adapter before it, as `adapter/model`. Otherwise, it belongs to the ready adapter that lists it; nothing at all means the only ready adapter, because another choice
  * could cost money that the person did not mean to spend. Rejects with a CliError that says what to add.
  */
 export async function chooseModel(
@@ -26,10 +26,9 @@ export async function chooseModel(
   { signal, command }: ChoiceContext,
 ): Promise<ModelChoice> {
   if (adapter !== undefined) return { adapter, model: model ?? core.adapter(adapter).defaultModel };
-  const all = await core.status({ signal });
-  const whole = wholeName(model, all);
-  if (whole !== undefined) return whole;
-  const ready = all.filter((status) => status.ready);
+  const [named] = model === undefined ? [] : (core.router.named(model)?.targets ?? []);
+  if (named !== undefined) return named;
+  const ready = (await core.status({ signal })).filter((status) => status.ready);
   const [only, ...others] = ready;
   if (only === undefined) throw new CliError('credentials', `No adapter is ready yet; \`${command} adapters\` shows what each one needs.`);
   if (others.length === 0) return { adapter: only.id, model: model ?? (await usualModel(core, only, signal)) };
@@ -37,13 +36,6 @@ export async function chooseModel(
   if (model === undefined) throw new CliError('usage', `Several adapters are ready (${ids}); choose one, for instance with \`-a ${only.id}\`.`);
   for (const { id } of ready) if ((await core.models(id, { signal })).models.includes(model)) return { adapter: id, model };
   throw new CliError('usage', `No ready adapter (${ids}) lists the model ${oneLine(model)}; name its adapter with --adapter.`);
-}
-
-/** The two parts of `adapter/model`; undefined for a name that begins with no adapter. */
-function wholeName(name: string | undefined, adapters: readonly AdapterStatus[]): ModelChoice | undefined {
-  const [adapter = '', ...rest] = name?.split('/') ?? [];
-  const model = rest.join('/');
-  return model !== '' && adapters.some(({ id }) => id === adapter) ? { adapter, model } : undefined;
 }
 
 /** The default model; for an adapter that does not have it, such as a local daemon with other models, the first that it has. */

@@ -83,7 +83,7 @@ function wording(reason: string, usage: string, argv: readonly string[]): string
     return `There is one argument too many.${/\bmessage\b/.test(usageLine(usage)) ? ' Put a message of several words in quotes.' : ''}`;
   if (reason.startsWith('Not enough positional')) return `${pathOf(usage).join(' ')} needs ${missing(usage, argv)}.`;
   if (reason.startsWith('Not enough arguments to option'))
-    return option === undefined ? 'An option lacks its value.' : `${option} needs ${valueWord(option, usage)}.`;
+    return option === undefined ? 'An option lacks its value.' : `${option} needs ${valueWord(option, usage)}${negativeAfter(option, argv)}.`;
   return option === undefined ? 'There is no such option.' : `There is no option ${option}.`;
 }
 
@@ -108,6 +108,12 @@ function argumentsIn(words: readonly string[], withValue: ReadonlySet<string>): 
 /** The names of each option that takes a value. */
 function optionsWithValue(usage: string): string[][] {
   return [...usage.matchAll(/[[<](-[^\]>\s]+) #0/g)].map(([, names = '']) => names.split(','));
+}
+
+/** A number below 0 looks like an option. */
+function negativeAfter(option: string, argv: readonly string[]): string {
+  const word = argv[argv.indexOf(option) + 1] ?? '';
+  return /^-[\d.]{1,20}$/.test(word) ? `, and ${word} is read as an option; write ${option}=${word}` : '';
 }
 
 function valueWord(option: string, usage: string): string {

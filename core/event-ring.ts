@@ -1,5 +1,6 @@
 // The newest events of the bus, for those who come late or were away for a moment.
 //
+// few-at-once: a follower gets at most some events in a half second; how many were left out is told, so that a busy gateway floods no reader.
 // references-only: an event is kept as the bus has it, because a busy gateway has thousands a second. Nothing is kept before somebody asks.
 import type { CoreBus, CoreEvents } from './bus.ts';
 
@@ -17,13 +18,23 @@ interface Kept {
 type Follower = (event: Happened) => void;
 
 const MOST_KEPT = 1000;
+const WINDOW_MS = 500;
+const MOST_IN_WINDOW = 100;
+
+/** few-at-once. */
+interface Pace {
+  since: number;
+  count: number;
+  missed: number;
+  timer: NodeJS.Timeout | undefined;
+}
 
 /** The newest events of a core. */
 export class EventRing {
   readonly #bus: CoreBus;
   readonly #now: () => number;
   readonly #kept: Kept[] = [];
-  readonly #followers = new Set<Follower>();
+  readonly #followers = new Map<Follower, Pace>();
   /** Begins with the time, so that a number of an earlier process is older than all of this one. */
   readonly #first: number;
   #seq: number;
@@ -41,8 +52,12 @@ export class EventRing {
   follow(follower: Follower, since?: number): () => void {
     if (!this.#isListening) this.#listen();
     if (since !== undefined && since < this.#seq) this.#catchUp(follower, since);
-    this.#followers.add(follower);
-    return () => this.#followers.delete(follower);
+    const pace: Pace = { since: 0, count: 0, missed: 0, timer: undefined };
+    this.#followers.set(follower, pace);
+    return () => {
+      clearTimeout(pace.timer);
+      this.#followers.delete(follower);
+    };
   }
 
   #catchUp(follower: Follower, since: number): void {
@@ -59,8 +74,27 @@ export class EventRing {
       const event: Kept = { at: this.#now(), name, data };
       this.#kept.push(event); // references-only
       if (this.#kept.length > MOST_KEPT * 2) this.#kept.splice(0, MOST_KEPT);
-      if (this.#followers.size > 0) for (const follower of [...this.#followers]) follower(this.#shown(event, this.#seq));
+      if (this.#followers.size > 0) for (const [follower, pace] of [...this.#followers]) this.#tell(follower, pace, event);
     });
+  }
+
+  /** few-at-once. */
+  #tell(follower: Follower, pace: Pace, event: Kept): void {
+    if (event.at - pace.since >= WINDOW_MS) {
+      pace.since = event.at;
+      pace.count = 0;
+    }
+    pace.count += 1;
+    if (pace.count <= MOST_IN_WINDOW && pace.missed === 0) {
+      follower(this.#shown(event, this.#seq));
+      return;
+    }
+    pace.missed += 1;
+    pace.timer ??= setTimeout(() => {
+      follower({ missed: pace.missed });
+      pace.missed = 0;
+      pace.timer = undefined;
+    }, WINDOW_MS).unref();
   }
 
   #shown({ at, name, data }: Kept, seq: number): Happened {

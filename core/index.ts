@@ -8,6 +8,7 @@ export { ADDRESS_FIELD, settingFault } from './auth/setting-fault.ts';
 export { ApiToken, tokenPath, writeNewToken } from './auth/token.ts';
 export { unusedSettings } from './auth/unused-settings.ts';
 export type { AnswerOptions, BlockDetails, Blocks, FollowOptions, ReplyStep, StopFollowing } from './block/api.ts';
+export { unknownFields } from './block/config-warnings.ts';
 export { type BlockFile, type CoreBus, type CoreEvents, createBus } from './bus.ts';
 export { Chunks } from './chunks.ts';
 export { DEFAULT_MAX_CONNECTIONS, type Flags, type LogLevel, type ProcessConfig, type RequestLogLevel, resolveProcessConfig } from './config.ts';

@@ -25,7 +25,7 @@ export type ChatEvent =
   | { readonly type: 'usage'; readonly usage: ReportedUsage }
   | { readonly type: 'providerMetadata'; readonly providerMetadata: Record<string, unknown> }
   | { readonly type: 'warning'; readonly warning: Warning }
-  | { readonly type: 'stop'; readonly stopReason: StopReason };
+  | { readonly type: 'stop'; readonly stopReason: StopReason; readonly stopSequence?: string };
 
 /** Counts as the provider reported them, with cached tokens included in the input. An unknown count is absent. */
 export type ReportedUsage = { readonly [K in keyof Omit<Usage, 'totalTokens' | 'estimated'>]?: number | undefined };

@@ -877,6 +877,8 @@ export interface ChatContent {
 export interface ChatDone {
   readonly usage: Usage;
   readonly stopReason: StopReason;
+  /** The text of config.stop that ended the answer, if the provider says which (anthropic) */
+  readonly stopSequence?: string;
   readonly toolCalls?: readonly ToolCall[];
   /** Opaque state of the provider. Send it back unchanged with the message or tool call that it came with. */
   readonly providerMetadata?: Readonly<Record<string, unknown>>;
@@ -923,6 +925,8 @@ export interface ChatResponse {
   };
   readonly usage: Usage;
   readonly stopReason: StopReason;
+  /** The text of config.stop that ended the answer, if the provider says which (anthropic) */
+  readonly stopSequence?: string;
   /** The tokens of the text, if config.logprobs asked for them and the provider gives them */
   readonly logprobs?: readonly TokenLogprob[];
   /** What was not sent, or was changed, because the provider or model does not support it */

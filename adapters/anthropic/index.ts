@@ -65,7 +65,7 @@ export function createAnthropic(): Adapter {
 
 function missingCredential({ values }: ResolvedSettings): string | undefined {
   if (values['apiKey'] !== undefined || values['authToken'] !== undefined) return undefined;
-  return 'Anthropic needs a key: set ANTHROPIC_API_KEY, or anthropic.apiKey in auth.json (`blockhouse auth set anthropic`). A request can send its own key in config.apiKey.';
+  return 'Anthropic needs a key: set ANTHROPIC_API_KEY, or anthropic.apiKey in auth.json (`blockhouse auth set anthropic`).';
 }
 
 function keyHeader({ values }: ResolvedSettings): Record<string, string> {

@@ -24,7 +24,7 @@ export function readAnswer(json: unknown, context: ChatContext): ChatEvent[] {
   if (answer['type'] !== 'message' || !Array.isArray(answer['content'])) throw malformed('it is not a message');
   const blocks = answer['content'].map((block) => expectObject(block, 'a content block'));
   const texts = blocks.flatMap(readBlock);
-  return [...texts, ...readEnd(blocks, answer['stop_reason'], answer['usage'], context)];
+  return [...texts, ...readEnd(blocks, answer, answer['usage'], context)];
 }
 
 function readBlock(block: RawBlock): ChatEvent[] {
@@ -36,16 +36,17 @@ function readBlock(block: RawBlock): ChatEvent[] {
 /**
  * The events that only the end of an answer allows: tool calls, thinking, usage, stop. A call whose `input` is not an object was
  * never finished. When the token limit ends the answer, its last call is cut off too, even if the arguments look complete. `started` has the
- * calls whose pieces have been emitted, with their index.
+ * calls whose pieces have been emitted, with their index; `stop` has the fields `stop_reason` and `stop_sequence`.
  */
 export function readEnd(
   blocks: readonly RawBlock[],
-  stop: unknown,
+  stop: Record<string, unknown>,
   usage: unknown,
   context: ChatContext,
   started?: ReadonlyMap<RawBlock, number>,
 ): ChatEvent[] {
-  const stopReason = readStopReason(stop);
+  const stopReason = readStopReason(stop['stop_reason']);
+  const stopSequence = asString(stop['stop_sequence']);
   const events: ChatEvent[] = [];
   let whole = true;
   for (const [index, block] of blocks.entries()) {
@@ -63,7 +64,7 @@ export function readEnd(
   }
   // A turn that lacks a block is no longer what the model wrote, so its thinking must not be sent back.
   if (whole) events.push(...thinkingState(blocks, context));
-  return [...events, { type: 'usage', usage: readUsage(usage) }, { type: 'stop', stopReason }];
+  return [...events, { type: 'usage', usage: readUsage(usage) }, { type: 'stop', stopReason, ...(stopSequence !== undefined && { stopSequence }) }];
 }
 
 function readStopReason(value: unknown): StopReason {

@@ -25,7 +25,8 @@ export class AnthropicDecoder implements StreamDecoder {
   #calls: Map<RawBlock, number> | undefined;
   #started = 0;
   #usage: Record<string, unknown> = {};
-  #stopReason: unknown;
+  /** `stop_reason` and `stop_sequence`, once they have come. */
+  #stop: Record<string, unknown> = {};
   #hasBegun = false;
   #stopped = false;
 
@@ -75,7 +76,7 @@ export class AnthropicDecoder implements StreamDecoder {
         break;
       case 'message_delta':
         this.#addUsage(event['usage']);
-        this.#stopReason = asObject(event['delta'])['stop_reason'] ?? this.#stopReason;
+        this.#stop = withKnown(this.#stop, event['delta']);
         break;
       case 'message_stop':
         this.#finish(events);
@@ -152,17 +153,21 @@ export class AnthropicDecoder implements StreamDecoder {
     if (open.json === '') events.push({ type: 'toolCallDelta', index: open.call, text: JSON.stringify(block['input'] ?? {}) });
   }
 
-  /** Later reports overwrite earlier ones; absent or null parts don't. */
   #addUsage(value: unknown): void {
-    const fresh = Object.entries(asObject(value)).filter(([, count]) => count !== undefined && count !== null);
-    this.#usage = { ...this.#usage, ...Object.fromEntries(fresh) };
+    this.#usage = withKnown(this.#usage, value);
   }
 
   #finish(events: ChatEvent[]): void {
     this.#stopped = true;
     for (const index of this.#open.keys()) this.#close(index, events);
-    events.push(...readEnd(this.#blocks, this.#stopReason, this.#usage, this.#context, this.#calls));
+    events.push(...readEnd(this.#blocks, this.#stop, this.#usage, this.#context, this.#calls));
   }
+}
+
+/** Later reports overwrite earlier ones; absent or null parts don't. */
+function withKnown(earlier: Record<string, unknown>, value: unknown): Record<string, unknown> {
+  const fresh = Object.entries(asObject(value)).filter(([, part]) => part !== undefined && part !== null);
+  return { ...earlier, ...Object.fromEntries(fresh) };
 }
 
 /** The block in the form that a whole answer has. `input: null` marks a call whose arguments are not a JSON object. */

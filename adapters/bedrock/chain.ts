@@ -15,8 +15,7 @@ const PACKAGE = '@aws-sdk/credential-provider-node';
 const STORE = 'store keys with `blockhouse auth set bedrock` (bedrock.accessKeyId and bedrock.secretAccessKey in auth.json)';
 const ENVIRONMENT = 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY';
 const BEARER = 'or set AWS_BEARER_TOKEN_BEDROCK';
-const REQUEST = 'A request can send its own keys in config.accessKeyId and config.secretAccessKey';
-const WAYS = `${STORE}, ${ENVIRONMENT}, set AWS_PROFILE to a profile in ~/.aws, ${BEARER}. ${REQUEST}`;
+const WAYS = `${STORE}, ${ENVIRONMENT}, set AWS_PROFILE to a profile in ~/.aws, ${BEARER}`;
 
 /** AWS's chain for one profile: finds keys and caches them until they expire. */
 export type KeyProvider = () => Promise<AwsKeys>;
@@ -115,7 +114,7 @@ function withoutPackage(profile: string | undefined, cause: unknown): Blockhouse
   return new BlockhouseError(
     'ADAPTER_NOT_CONFIGURED',
     `${wanted} needs the package ${PACKAGE}, which is not installed. Run \`npm install ${PACKAGE}\` where Blockhouse is installed (with -g if it is ` +
-      `installed globally), and restart Blockhouse. To do without it, ${STORE}, ${ENVIRONMENT}, ${BEARER}. ${REQUEST}.`,
+      `installed globally), and restart Blockhouse. To do without it, ${STORE}, ${ENVIRONMENT}, ${BEARER}.`,
     { cause, retryable: false },
   );
 }

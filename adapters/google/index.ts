@@ -60,7 +60,7 @@ export function createGoogle(): Adapter {
 
 function missingCredential(settings: ResolvedSettings): string | undefined {
   if (settings.values['apiKey'] !== undefined) return undefined;
-  return 'Gemini needs a key: set GEMINI_API_KEY, GOOGLE_API_KEY, or google.apiKey in auth.json (`blockhouse auth set google`). A request can send its own key in config.apiKey.';
+  return 'Gemini needs a key: set GEMINI_API_KEY, GOOGLE_API_KEY, or google.apiKey in auth.json (`blockhouse auth set google`).';
 }
 
 /** Google takes the key in the URL too, but URLs end up in logs. */

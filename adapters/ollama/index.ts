@@ -67,7 +67,7 @@ function missingCredential(settings: ResolvedSettings): string | undefined {
     return `contextTokens from ${settings.sources['contextTokens']} must be a whole number of ${LEAST_CONTEXT} or more, not ${JSON.stringify(contextTokens)}.`;
   }
   if (!isCloud(new URL(settings.values['baseURL'] ?? '')) || settings.values['apiKey'] !== undefined) return undefined;
-  return `Ollama's cloud needs a key: set OLLAMA_API_KEY, or ollama.apiKey in auth.json (\`blockhouse auth set ollama\`). A request can send its own key in config.apiKey.`;
+  return `Ollama's cloud needs a key: set OLLAMA_API_KEY, or ollama.apiKey in auth.json (\`blockhouse auth set ollama\`).`;
 }
 
 /**

@@ -57,7 +57,7 @@ function missingCredential(settings: ResolvedSettings): string | undefined {
   }
   // A server on this machine usually needs no key.
   if (settings.values['apiKey'] !== undefined || isLoopback(settings)) return undefined;
-  return `OpenAI needs a key: set OPENAI_API_KEY, or openai.apiKey in auth.json (\`blockhouse auth set openai\`). A request can send its own key in config.apiKey.`;
+  return `OpenAI needs a key: set OPENAI_API_KEY, or openai.apiKey in auth.json (\`blockhouse auth set openai\`).`;
 }
 
 /** Organization and project belong to the stored key: with another key OpenAI would refuse them, and other servers must not see them. */
@@ -71,12 +71,12 @@ function authorize({ values, sources }: ResolvedSettings): Record<string, string
   };
 }
 
-function readAnswer(json: unknown, { settings }: ChatContext): ChatEvent[] {
-  return apiOf(settings) === 'chat' ? readChatAnswer(json) : readResponse(json);
+function readAnswer(json: unknown, { model, settings }: ChatContext): ChatEvent[] {
+  return apiOf(settings) === 'chat' ? readChatAnswer(json) : readResponse(json, model);
 }
 
-function createDecoder({ settings }: ChatContext): StreamDecoder {
-  return apiOf(settings) === 'chat' ? new ChatDecoder() : new ResponsesDecoder();
+function createDecoder({ model, settings }: ChatContext): StreamDecoder {
+  return apiOf(settings) === 'chat' ? new ChatDecoder() : new ResponsesDecoder(model);
 }
 
 /** Compatible servers often list their models without a key, so only OpenAI's own answer proves the key. */

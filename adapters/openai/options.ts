@@ -1,6 +1,6 @@
 // The options of a prompt in the words of OpenAI's two endpoints. Pure: no I/O.
 import type { PromptOptions, Warning } from '../../core/index.ts';
-import { isReasoningModel } from './models.ts';
+import { effortFor, isReasoningModel } from './models.ts';
 import type { ChatOptions, ResponsesOptions, ServiceTier } from './schema.ts';
 
 /** Options as one endpoint takes them, and warnings about those that it does not take. */
@@ -52,7 +52,10 @@ export function responsesOptions(model: string, options: PromptOptions | undefin
     fields.text = { format: { type: 'json_schema', name: output.name ?? 'answer', schema: { ...output.schema }, strict: output.strict ?? false } };
   }
   if (reasons && (reasoning?.effort !== undefined || reasoning?.summary === true)) {
-    fields.reasoning = { ...(reasoning.effort !== undefined && { effort: reasoning.effort }), ...(reasoning.summary === true && { summary: 'auto' }) };
+    fields.reasoning = {
+      ...(reasoning.effort !== undefined && { effort: effortFor(model, reasoning.effort) }),
+      ...(reasoning.summary === true && { summary: 'auto' }),
+    };
   }
   const unsent = reasons ? [...new Set([...SAMPLING, ...NOT_IN_RESPONSES])] : NOT_IN_RESPONSES;
   return { fields, warnings: [...warningsAbout(options, unsent, model), ...reasoningWarnings(options, reasons, model)] };
@@ -87,7 +90,7 @@ export function chatOptions(model: string, options: PromptOptions | undefined, h
     const schema = { name: output.name ?? 'answer', schema: { ...output.schema }, ...(output.strict !== undefined && { strict: output.strict }) };
     fields.response_format = { type: 'json_schema', json_schema: schema };
   }
-  if (reasoning?.effort !== undefined && (reasons || !isOwn)) fields.reasoning_effort = reasoning.effort;
+  if (reasoning?.effort !== undefined && (reasons || !isOwn)) fields.reasoning_effort = effortFor(model, reasoning.effort);
   return { fields, warnings: [...warningsAbout(options, reasons ? SAMPLING : [], model), ...reasoningWarnings(options, reasons || !isOwn, model)] };
 }
 
@@ -100,7 +103,11 @@ function warningsAbout(options: PromptOptions, names: readonly (keyof PromptOpti
 function reasoningWarnings({ reasoning }: PromptOptions, reasons: boolean, model: string): Warning[] {
   if (reasoning === undefined) return [];
   if (!reasons) return [{ field: 'config.reasoning', message: `${model} is not a reasoning model, so it was not sent.` }];
-  return reasoning.budgetTokens === undefined
-    ? []
-    : [{ field: 'config.reasoning.budgetTokens', message: 'OpenAI takes an effort and no budget, so it was not sent.' }];
+  const warnings: Warning[] = [];
+  const { effort, budgetTokens } = reasoning;
+  const sent = effort === undefined ? undefined : effortFor(model, effort);
+  if (sent !== effort) warnings.push({ field: 'config.reasoning.effort', message: `${model} does not take ${effort}, so ${sent} was sent.` });
+  if (budgetTokens !== undefined)
+    warnings.push({ field: 'config.reasoning.budgetTokens', message: 'OpenAI takes an effort and no budget, so it was not sent.' });
+  return warnings;
 }

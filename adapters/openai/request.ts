@@ -15,6 +15,11 @@ import type { InputItem, ReasoningItem, ResponsesRequest, ResponsesTool } from '
 /** Below it the endpoint answers 400 `integer_below_min_value`. */
 const MIN_OUTPUT_TOKENS = 16;
 
+const REASONING_LEFT_OUT: Warning = {
+  field: 'messages',
+  message: 'Earlier reasoning was not sent. It is only valid with the same model, and another one, or an unknown one, wrote it.',
+};
+
 /** A POST to `/responses` for OpenAI's own hosts, to `/chat/completions` for others. */
 export function buildRequest(context: ChatContext): WireRequest {
   return apiOf(context.settings) === 'chat' ? buildChatRequest(context) : buildResponsesRequest(context);
@@ -27,7 +32,7 @@ function buildResponsesRequest({ model, prompt, settings, stream }: ChatContext)
   const body: ResponsesRequest = {
     model,
     ...(prompt.system !== undefined && { instructions: prompt.system }),
-    input: toInput(prompt.turns, reasons),
+    input: toInput(prompt.turns, reasons ? model : undefined),
     ...(prompt.tools.length > 0 && { tools: prompt.tools.map(toTool) }),
     ...(limit !== undefined && { max_output_tokens: Math.max(limit, MIN_OUTPUT_TOKENS) }),
     ...(prompt.temperature !== undefined && !reasons && { temperature: prompt.temperature }),
@@ -38,7 +43,9 @@ function buildResponsesRequest({ model, prompt, settings, stream }: ChatContext)
     ...options.fields,
     ...(stream && { stream: true, stream_options: { include_obfuscation: false } }),
   };
-  return { url: endpointURL(settings, '/responses'), body, stream, warnings: [...warningsFor(model, prompt), ...floorWarnings(prompt), ...options.warnings] };
+  const foreign = hasForeignReasoning(prompt.turns, model) ? [REASONING_LEFT_OUT] : [];
+  const warnings = [...warningsFor(model, prompt), ...foreign, ...floorWarnings(prompt), ...options.warnings];
+  return { url: endpointURL(settings, '/responses'), body, stream, warnings };
 }
 
 function floorWarnings({ maxTokens }: Prompt): Warning[] {
@@ -50,14 +57,15 @@ function toTool({ name, description, parameters }: Tool): ResponsesTool {
   return { type: 'function', name, ...(description !== undefined && { description }), parameters: objectSchema(parameters), strict: false };
 }
 
-function toInput(turns: readonly Turn[], reasons: boolean): InputItem[] {
+/** `reasoner` is the model, if it reasons: only then does reasoning go back to it. */
+function toInput(turns: readonly Turn[], reasoner: string | undefined): InputItem[] {
   const idOf = idMapper(CALL_ID);
   return turns.flatMap((turn): InputItem[] => {
     if (turn.role === 'user') return [{ role: 'user', content: turn.parts === undefined ? turn.text : toInputParts(turn.parts) }];
     if (turn.role === 'tool')
       return turn.results.map((result) => ({ type: 'function_call_output', call_id: idOf(result.toolCallId), output: toOutput(result) }));
     const text: InputItem[] = turn.text === '' ? [] : [{ role: 'assistant', content: turn.text }];
-    return [...text, ...turn.toolCalls.flatMap((call) => [...(reasons ? reasoningBefore(call, turn) : []), toFunctionCall(call, idOf)])];
+    return [...text, ...turn.toolCalls.flatMap((call) => [...reasoningBefore(call, turn, reasoner), toFunctionCall(call, idOf)])];
   });
 }
 
@@ -66,10 +74,20 @@ function toFunctionCall(call: ToolCall, idOf: (id: string) => string): InputItem
 }
 
 /** The reasoning that led to a call. The endpoint refuses reasoning without a call right after it. */
-function reasoningBefore(call: ToolCall, turn: AssistantTurn): ReasoningItem[] {
-  return asArray(metadataOf(turn, 'openai')?.['reasoning']).flatMap((entry) => {
+function reasoningBefore(call: ToolCall, turn: AssistantTurn, reasoner: string | undefined): ReasoningItem[] {
+  const state = metadataOf(turn, 'openai');
+  if (reasoner === undefined || state?.['model'] !== reasoner) return [];
+  return asArray(state['reasoning']).flatMap((entry) => {
     const { before, item } = asObject(entry);
     return before === call.id && isReasoningItem(item) ? [item] : [];
+  });
+}
+
+/** True if a turn has reasoning that `model` did not write. */
+function hasForeignReasoning(turns: readonly Turn[], model: string): boolean {
+  return turns.some((turn) => {
+    const state = turn.role === 'assistant' ? metadataOf(turn, 'openai') : undefined;
+    return state !== undefined && asArray(state['reasoning']).length > 0 && state['model'] !== model;
   });
 }
 

@@ -13,13 +13,13 @@ const INCOMPLETE_REASONS = new Map<string, StopReason>([
   ['content_filter', 'content_filter'],
 ]);
 
-/** Events of a whole answer. Throws a StreamError for an error in a 200, UPSTREAM_MALFORMED for a body without output. */
-export function readResponse(json: unknown): ChatEvent[] {
+/** Events of a whole answer of `model`. Throws a StreamError for an error in a 200, UPSTREAM_MALFORMED for a body without output. */
+export function readResponse(json: unknown, model: string): ChatEvent[] {
   const response = asObject(json);
   const output = response['output'];
   if (response['error'] !== undefined && response['error'] !== null) throw new StreamError(streamError(response['error']));
   if (!Array.isArray(output)) throw malformed('it has no output');
-  const items = new OutputItems();
+  const items = new OutputItems(model);
   const events = output.flatMap((value) => {
     const item = expectObject(value, 'an output item');
     return [...readReasoning(item), ...readMessage(items, item), ...items.take(item)];
@@ -46,6 +46,8 @@ function readPart(items: OutputItems, part: Json): ChatEvent[] {
 
 /** Gathers the output items of one answer and turns them into events. */
 export class OutputItems {
+  /** The model of the request: its reasoning is of use to no other. */
+  readonly #model: string;
   /** Reasoning whose call has not come yet. */
   #pending: Json[] = [];
   readonly #reasoning: { before: string; item: Json }[] = [];
@@ -54,6 +56,10 @@ export class OutputItems {
   #hasText = false;
   #hasCalls = false;
   #refused = false;
+
+  constructor(model: string) {
+    this.#model = model;
+  }
 
   text(fragment: unknown): ChatEvent[] {
     const text = expectText(fragment, 'a piece of text');
@@ -90,7 +96,9 @@ export class OutputItems {
     const reason = status === 'incomplete' ? (asString(asObject(response['incomplete_details'])['reason']) ?? 'unknown') : undefined;
     return [
       ...this.#warnings(reason),
-      ...(this.#reasoning.length > 0 ? [{ type: 'providerMetadata' as const, providerMetadata: { openai: { reasoning: this.#reasoning } } }] : []),
+      ...(this.#reasoning.length > 0
+        ? [{ type: 'providerMetadata' as const, providerMetadata: { openai: { model: this.#model, reasoning: this.#reasoning } } }]
+        : []),
       ...(usage === undefined ? [] : [{ type: 'usage' as const, usage }]),
       { type: 'stop', stopReason: this.#stopReason(reason) },
     ];

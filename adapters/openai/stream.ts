@@ -27,11 +27,16 @@ interface OpenCall {
 /** Decodes one streamed answer. It throws a StreamError for a failed response and UPSTREAM_MALFORMED for a stream without an end. */
 export class ResponsesDecoder implements StreamDecoder {
   readonly #records = new SseReader(MAX_RECORD_BYTES);
-  readonly #items = new OutputItems();
+  readonly #items: OutputItems;
   /** Calls that have begun and not ended, by their place in the output. */
   readonly #open = new Map<unknown, OpenCall>();
   #calls = 0;
   #done = false;
+
+  /** `model` is the one of the request. */
+  constructor(model: string) {
+    this.#items = new OutputItems(model);
+  }
 
   get complete(): boolean {
     return this.#done;

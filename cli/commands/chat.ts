@@ -51,7 +51,7 @@ export class ChatCommand extends TalkCommand {
   });
 
   adapter = Option.String('-a,--adapter', { description: 'Adapter id, see `blockhouse adapters`' });
-  model = Option.String('-m,--model', { description: "Model id, or adapter/model; default: the adapter's own" });
+  model = Option.String('-m,--model', { description: "Model id, adapter/model or an alias; default: the adapter's own" });
   system = Option.String('-s,--system', { description: 'Instructions for the model' });
   maxTokens = Option.String('--max-tokens', { validator: t.isNumber(), description: 'Longest answer, in tokens; default: 4096' });
   temperature = Option.String('--temperature', { validator: t.isNumber(), description: 'From 0 to 1' });

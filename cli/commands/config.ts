@@ -68,7 +68,9 @@ export class ConfigSetCommand extends ServerCommand {
     return this.withServer(async (api) => {
       const { config, warnings } = await repeatedOnce(async () => {
         const before = await api.config(this.name);
-        return api.updateConfig(this.name, patchOf({ ...before }, assignments), isNested ? before.rev : undefined);
+        const patch = patchOf({ ...before }, assignments);
+        await assertKnown(patch, before);
+        return api.updateConfig(this.name, patch, isNested ? before.rev : undefined);
       });
       await this.print({ success: true, config, warnings }, []);
       await this.say(`Changed; the configuration of ${this.name} is now at revision ${config.rev}.`);
@@ -76,6 +78,15 @@ export class ConfigSetCommand extends ServerCommand {
       return 'ok';
     });
   }
+}
+
+/** A misspelt field would be saved and have no effect. Those that are in the file already may be changed. Rejects with a CliError. */
+async function assertKnown(patch: unknown, before: object): Promise<void> {
+  const { unknownFields } = await import('../../core/index.ts');
+  const kept = new Set(unknownFields(before).map(({ field }) => field));
+  const [fault] = unknownFields(patch).filter(({ field }) => !kept.has(field));
+  if (fault === undefined) return;
+  throw new CliError('usage', `There is no field ${fault.field}.${fault.meant === undefined ? '' : ` Did you mean ${fault.meant}?`}`);
 }
 
 /** Repeats a change once when the configuration changed between reading and writing. */

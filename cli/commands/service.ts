@@ -20,7 +20,7 @@ const POLL_MS = 50;
 /** How often its manager is asked whether it still runs. */
 const LOOK_MS = 1000;
 /** What the unit has as options. */
-const PASSED_ON = ['BLOCKHOUSE_WORKSPACE', 'BLOCKHOUSE_PORT'];
+const PASSED_ON = ['BLOCKHOUSE_WORKSPACE', 'BLOCKHOUSE_PORT', 'BLOCKHOUSE_OLLAMA_PORT'];
 
 abstract class ManagedCommand extends ServerCommand {
   protected async manager(): Promise<ServiceManager> {
@@ -67,14 +67,20 @@ export class ServiceInstallCommand extends ManagedCommand {
 
   port = Option.String('--port', { description: 'Port to listen on; default: BLOCKHOUSE_PORT, or 8420' });
 
+  ollamaPort = Option.String('--ollama-port', {
+    description: "Port of a second server on 127.0.0.1 with Ollama's API alone; default: BLOCKHOUSE_OLLAMA_PORT, or none",
+  });
+
   protected override run(): Promise<ExitKind> {
     return this.interruptible(async (signal) => {
       const { readConfig } = await import('../compose.ts');
-      const config = readConfig({ workspace: this.workspace, port: this.port }, this.context.env);
+      const config = readConfig({ workspace: this.workspace, port: this.port, ollamaPort: this.ollamaPort }, this.context.env);
       if (config.port === 0) throw new CliError('usage', 'A service needs a fixed port; choose one with --port, such as 8420.');
+      if (config.ollamaPort === 0) throw new CliError('usage', 'A service needs a fixed port; choose one with --ollama-port, such as 11435.');
       const manager = await this.manager();
       const before = await this.#refuseSecondServer(config, manager);
-      const command: ServerCommandLine = [process.execPath, SCRIPT, 'serve', '--workspace', config.workspace, '--port', String(config.port)];
+      const secondPort = config.ollamaPort === undefined ? [] : ['--ollama-port', String(config.ollamaPort)];
+      const command: ServerCommandLine = [process.execPath, SCRIPT, 'serve', '--workspace', config.workspace, '--port', String(config.port), ...secondPort];
       await manager.install(command);
       const [node, script, ...args] = command.map(shellWord);
       await this.say(`Wrote ${manager.kind} that runs\n  ${node} ${script} \\\n    ${args.join(' ')}`);

@@ -26,6 +26,11 @@ interface UnknownField {
   readonly known: ReadonlyMap<string, string>;
 }
 
+/** The fields of a change that nobody knows, and for each the one that was probably meant. */
+export function unknownFields(patch: unknown): readonly { readonly field: string; readonly meant: string | undefined }[] {
+  return unknownIn(BlockConfigFile, patch, '').map((field) => ({ field: field.path, meant: nearMiss(field) }));
+}
+
 /** One warning for each unknown field of a change, 20 at most; `place` is put before each path. */
 export function configWarnings(patch: unknown, place: '' | 'config.' = ''): readonly Warning[] {
   return unknownIn(BlockConfigFile, patch, '')

@@ -2,7 +2,9 @@
 //
 // idle-is-free: nothing is compared while nobody follows, or while no block has changed.
 // same-entry: the list returns the same frozen object until a block changes, so a change is a comparison of two references.
+// small-frames: a follower gets one frame of at most 200 entries at each look, so that one that reads at all is never flooded.
 // bounded: of blocks that are gone the newest are kept. Who has missed more is told to read the list again.
+import { callApart } from '../bus.ts';
 import type { BlockEntry } from '../schemas/block-api.ts';
 
 /** What has changed since a number that only grows. */
@@ -72,7 +74,7 @@ export class FleetFeed {
       else {
         follower({ seq: this.#seq, reset: true, changed: [], gone: [] });
       }
-    });
+    }, this.#options.onFault);
     this.#timer ??= setInterval(() => void this.#look(false), this.#options.everyMs ?? EVERY_MS).unref(); // idle-is-free
     return () => {
       this.#followers.delete(follower);
@@ -88,13 +90,17 @@ export class FleetFeed {
 
   async #look(isForced: boolean): Promise<void> {
     this.#looks += 1;
-    if (this.#isLooking || (!isForced && !this.#options.isStale() && this.#looks % LOOK_EVERY !== 0)) return;
+    if (this.#isLooking) return;
+    if (!isForced && !this.#options.isStale() && this.#looks % LOOK_EVERY !== 0) {
+      this.#tellThoseBehind();
+      return;
+    }
     this.#isLooking = true;
     try {
       const list = await this.#options.list();
-      if (list !== this.#last && this.#take(list))
-        for (const [follower, state] of [...this.#followers]) if (state.seq !== NOT_ANSWERED) this.#tell(follower, state, false);
+      if (list !== this.#last) this.#take(list);
       this.#last = list;
+      this.#tellThoseBehind();
     } catch (error) {
       this.#options.onFault(error);
     } finally {
@@ -102,10 +108,9 @@ export class FleetFeed {
     }
   }
 
-  /** same-entry. True if anything has changed. */
-  #take(list: readonly BlockEntry[]): boolean {
+  /** same-entry. */
+  #take(list: readonly BlockEntry[]): void {
     const isFirst = this.#last === undefined;
-    const before = this.#seq;
     const next = new Map<string, Known>();
     for (const entry of list) {
       const known = this.#known.get(entry.name);
@@ -122,24 +127,23 @@ export class FleetFeed {
     }
     this.#known = next;
     while (this.#gone.length > MOST_GONE) this.#oldest = this.#gone.shift()?.seq ?? this.#oldest; // bounded
-    return this.#seq !== before;
   }
 
-  /** In frames of at most 200 entries; `isAnswer` sends one also when there is nothing. */
-  #tell(follower: Follower, state: { seq: number }, isAnswer: boolean): void {
-    const changed = [...this.#known.values()].filter(({ seq }) => seq > state.seq).sort((one, other) => one.seq - other.seq);
-    const gone = this.#gone.filter(({ name, seq }) => seq > state.seq && !this.#known.has(name)).map(({ name }) => name);
-    if (changed.length + gone.length === 0 && !isAnswer) return;
-    for (let from = 0; from === 0 || from < changed.length; from += MOST_ENTRIES) {
-      const part = changed.slice(from, from + MOST_ENTRIES);
-      const isLast = from + MOST_ENTRIES >= changed.length;
-      follower({
-        seq: isLast ? this.#seq : (part.at(-1)?.seq ?? this.#seq),
-        reset: false,
-        changed: part.map(({ entry }) => entry),
-        gone: isLast ? gone : [],
-      });
+  #tellThoseBehind(): void {
+    for (const [follower, state] of [...this.#followers]) {
+      if (state.seq === NOT_ANSWERED || state.seq === this.#seq) continue;
+      callApart(() => this.#tell(follower, state, false));
     }
-    state.seq = this.#seq;
+  }
+
+  /** One frame (small-frames); `isAnswer` sends one also when there is nothing. */
+  #tell(follower: Follower, state: { seq: number }, isAnswer: boolean): void {
+    const waiting = [...this.#known.values()].filter(({ seq }) => seq > state.seq).sort((one, other) => one.seq - other.seq);
+    const part = waiting.slice(0, MOST_ENTRIES);
+    const isLast = part.length === waiting.length;
+    const gone = isLast ? this.#gone.filter(({ name, seq }) => seq > state.seq && !this.#known.has(name)).map(({ name }) => name) : [];
+    state.seq = isLast ? this.#seq : (part.at(-1)?.seq ?? this.#seq);
+    if (part.length + gone.length === 0 && !isAnswer) return;
+    follower({ seq: state.seq, reset: false, changed: part.map(({ entry }) => entry), gone });
   }
 }

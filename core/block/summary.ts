@@ -1,5 +1,6 @@
 // What a block shows when it does nothing: its entry in the list of blocks, and its pulse. Pure: no I/O.
 import type { Gateway } from '../gateway/gateway.ts';
+import { dateKey } from '../monitor/calendar.ts';
 import { explain } from '../monitor/explain.ts';
 import type { BlockEntry } from '../schemas/block-api.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
@@ -51,10 +52,16 @@ export function entryOf(contents: BlockContents, now: number): BlockEntry {
     queue: waitingIn(chat),
     failures,
     lastMessageAt: chat.at(-1)?.timestamp ?? null,
-    budget: { dailyUsd: config.budget.dailyUsd, spentUsd: costs.byDay[today]?.costUsd ?? 0, state: costs.budget?.state ?? 'ok' },
+    budget: budgetOf(config, costs, now),
     activity: activityIn(chat, now),
     ...(pulse.attention && { why: explain({ name: config.name, config, pulse, failures, now }).why }),
   });
+}
+
+/** As of the day in the budget's own time zone; what was spent on another day is nothing today. */
+function budgetOf({ budget }: BlockConfig, { budget: stand }: BlockCosts, now: number): BlockEntry['budget'] {
+  const isToday = stand.day.key === dateKey(now, budget.timezone);
+  return { dailyUsd: budget.dailyUsd, spentUsd: isToday ? stand.day.usd : 0, state: isToday ? stand.state : 'ok' };
 }
 
 const HOUR_MS = 3_600_000;
@@ -69,6 +76,7 @@ function activityIn(chat: Entries, now: number): number[] {
     if (entry?.role !== 'assistant') continue;
     const hour = HOURS.length - 1 - (present - Math.floor(Date.parse(entry.timestamp) / HOUR_MS));
     if (hour < 0) break;
+    if (hour >= HOURS.length) continue; // by a clock that was ahead
     counts[hour] = (counts[hour] ?? 0) + 1;
   }
   return counts;

@@ -31,6 +31,7 @@ export class Accumulator {
   #logprobs: TokenLogprob[] | undefined;
   #providerMetadata: Record<string, unknown> | undefined;
   #stopReason: StopReason | undefined;
+  #stopSequence: string | undefined;
   /** bounded-depth: where the answer nests too deep. */
   #tooDeep: string | undefined;
   /** Of the text, the reasoning and the calls, finished or not. */
@@ -90,6 +91,7 @@ export class Accumulator {
         return undefined;
       case 'stop':
         this.#stopReason = event.stopReason;
+        this.#stopSequence = event.stopSequence;
         return undefined;
     }
   }
@@ -107,6 +109,7 @@ export class Accumulator {
     if (this.#stopReason === undefined) throw new BlockhouseError('INTERNAL_ERROR', 'The adapter ended an answer without a stop reason.');
     const hasCalls = this.#toolCalls.length > 0;
     const done: Writable<ChatDone> = { usage: this.#finishUsage(prompt), stopReason: hasCalls ? 'tool_use' : this.#stopReason }; // tool-use-wins
+    if (done.stopReason === 'stop_sequence' && this.#stopSequence !== undefined) done.stopSequence = this.#stopSequence;
     if (hasCalls) done.toolCalls = this.#toolCalls;
     if (this.#providerMetadata !== undefined) done.providerMetadata = this.#providerMetadata;
     if (this.#logprobs !== undefined) done.logprobs = this.#logprobs;

@@ -303,6 +303,7 @@ function toResponse({ done, content }: AnsweredChat, { adapter, model }: Accepte
   if (done.toolCalls !== undefined) message.toolCalls = done.toolCalls;
   if (done.providerMetadata !== undefined) message.providerMetadata = done.providerMetadata;
   const response: Writable<ChatResponse> = { provider: adapter.id, model, message, usage: done.usage, stopReason: done.stopReason };
+  if (done.stopSequence !== undefined) response.stopSequence = done.stopSequence;
   if (done.logprobs !== undefined) response.logprobs = done.logprobs;
   if (done.warnings !== undefined) response.warnings = done.warnings;
   return response;

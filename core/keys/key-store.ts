@@ -17,6 +17,8 @@ import { assertKeyName, checkedLimits, hashOfKey, type KeyLimits, type NamedKey,
 /** The name of the file in a workspace. */
 export const KEYS_FILE = 'keys.json';
 const MAX_KEYS = 1000;
+/** Anybody may see it, so it says nothing of the content. */
+const REFUSED_UNSEEN = `${KEYS_FILE} of the workspace is damaged, so no key is accepted. Its owner sees with \`blockhouse key ls\` what is wrong.`;
 
 /** What a store works with. */
 export interface KeyStoreOptions {
@@ -45,11 +47,12 @@ export class KeyStore {
     this.#file = new FreshFile(join(workspace, KEYS_FILE), (state) => this.#take(state), now);
   }
 
-  /** The key that was presented; undefined if there is none. Throws UNAUTHORIZED if it has expired. */
+  /** The key that was presented; undefined if there is none. Throws UNAUTHORIZED if it has expired, WORKSPACE_DAMAGED while nobody can tell. */
   find(presented: string): NamedKey | undefined {
     const hash = hashOfKey(presented);
     if (hash === undefined) return undefined;
     this.#file.refresh();
+    if (this.#fault !== undefined) throw new BlockhouseError('WORKSPACE_DAMAGED', REFUSED_UNSEEN);
     const key = this.#byHash.get(hash);
     if (key?.expiresAt != null && Date.parse(key.expiresAt) <= this.#clock())
       throw new BlockhouseError('UNAUTHORIZED', `The key ${key.name} expired at ${key.expiresAt}.`);

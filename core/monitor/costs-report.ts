@@ -5,7 +5,11 @@ import type { LedgerLine } from '../workspace/ledger.ts';
 import { addBucket, bucketOf, emptyBucket } from './costs.ts';
 
 /** What a report needs of a line of a ledger. */
-export type CostLine = Pick<LedgerLine, 'at' | 'provider' | 'model' | 'usage' | 'costUsd'> & { readonly block?: string; readonly key?: string | null };
+export type CostLine = Pick<LedgerLine, 'at' | 'provider' | 'model' | 'usage' | 'costUsd'> & {
+  readonly block?: string;
+  readonly key?: string | null;
+  readonly error?: string | null;
+};
 
 /** The row of calls without a key of their own: those with the token of the workspace. */
 const NO_KEY = '(workspace token)';
@@ -23,7 +27,7 @@ export async function reportCosts(lines: AsyncIterable<CostLine>, by: CostsRepor
   let total = emptyBucket();
   for await (const line of lines) {
     if (block !== undefined && line.block !== block) continue;
-    const one = bucketOf(line.usage, line.costUsd);
+    const one = line.usage === null && line.error != null ? { ...emptyBucket(), calls: 1 } : bucketOf(line.usage, line.costUsd);
     const key = KEY_OF[by](line);
     buckets.set(key, addBucket(buckets.get(key) ?? emptyBucket(), one));
     total = addBucket(total, one);

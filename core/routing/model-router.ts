@@ -43,11 +43,22 @@ export class ModelRouter {
     return this.#options.file?.table() ?? EMPTY_TABLE;
   }
 
+  /** True if requests to the adapter are translated although it speaks their protocol. */
+  isTranslated(adapter: string): boolean {
+    return this.#lastGood()?.translated.has(adapter) === true;
+  }
+
+  /** What an alias or provider/model means; undefined for other names. */
+  named(name: string): ResolvedModel | undefined {
+    return resolveNamed(name, this.#lastGood() ?? EMPTY_TABLE, this.#options.adapterIdOf);
+  }
+
   /** What a name means. Asks a local daemon for its models if the name needs it. Rejects with MODEL_NOT_FOUND, WORKSPACE_DAMAGED. */
   async resolve(name: string): Promise<ResolvedModel> {
-    const { adapterIdOf } = this.#options;
+    const named = this.named(name);
+    if (named !== undefined) return named;
     const table = this.table();
-    const resolved = resolveNamed(name, table, adapterIdOf) ?? (await this.#inLists(name)) ?? resolveByPrefix(name, this.#options.adapters);
+    const resolved = (await this.#inLists(name)) ?? resolveByPrefix(name, this.#options.adapters);
     if (resolved !== undefined) return resolved;
     if (table.defaultProvider !== undefined) return { by: 'default', targets: [{ adapter: table.defaultProvider, model: name }] };
     throw notFound(name, this.#options.adapters);
@@ -61,6 +72,11 @@ export class ModelRouter {
     );
     const lists = await Promise.all(adapters.filter(({ id }) => isConfigured(id)).map(async (adapter) => ({ adapter, models: await this.#modelsOf(adapter) })));
     return [...aliases, ...lists.flatMap(({ adapter, models }) => models.map((model) => ({ id: `${adapter.id}/${model}`, adapter: adapter.id })))];
+  }
+
+  #lastGood(): ModelTable | undefined {
+    const { file } = this.#options;
+    return file === undefined ? EMPTY_TABLE : file.lastGood();
   }
 
   async #inLists(name: string): Promise<ResolvedModel | undefined> {

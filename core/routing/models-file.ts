@@ -1,7 +1,7 @@
 // models.json of the workspace: read again when it changes, and changed by one writer.
 //
 // last-good: a damaged file never counts as an empty one. The last good content stays in use, and the bus reports the damage. If there never was good
-//   content, every name that the file could resolve is refused with an error that names the file.
+//   content, only provider/model has a meaning: every other name is refused with an error that names the file, but not its path, which applications must not see.
 // one-change-at-a-time: changes are made one after the other, so that none overwrites another.
 import { join } from 'node:path';
 import PQueue from 'p-queue';
@@ -46,6 +46,12 @@ export class ModelsFile {
   /** The present content. The same object until it changes. Throws WORKSPACE_DAMAGED if the file was never good (last-good). */
   table(): ModelTable {
     return this.#current().table;
+  }
+
+  /** The present content; undefined if the file was never good (last-good). */
+  lastGood(): ModelTable | undefined {
+    this.#file.refresh();
+    return this.#good?.table;
   }
 
   /** The document as it is written. Throws as `table` does. */
@@ -97,7 +103,7 @@ export class ModelsFile {
   }
 
   #damage(): BlockhouseError {
-    return new BlockhouseError('WORKSPACE_DAMAGED', `${this.#file.path} can't be used: ${this.#fault}. Repair it or remove it.`);
+    return new BlockhouseError('WORKSPACE_DAMAGED', `${MODELS_FILE} of the workspace can't be used: ${this.#fault}. Repair it or remove it.`);
   }
 
   #take(state: FileState): void {

@@ -260,6 +260,7 @@ export type TokenLogprob = types.TokenLogprob;
 
 const logprobs = { ...listOf(TokenLogprob), description: 'The tokens of the text, if config.logprobs asked for them and the provider gives them' } as const;
 const stopReason = oneOf(STOP_REASONS);
+const stopSequence = { type: 'string', description: 'The text of config.stop that ended the answer, if the provider says which (anthropic)' } as const;
 const warnings = { ...listOf(Warning), description: 'What was not sent, or was changed, because the provider or model does not support it' } as const;
 const toolCalls = listOf(ToolCall);
 
@@ -271,10 +272,11 @@ export const ChatResponse = object(
     message: object({ role: { type: 'string', const: 'assistant' }, content: string, toolCalls, providerMetadata }, ['toolCalls', 'providerMetadata']),
     usage: Usage,
     stopReason,
+    stopSequence,
     logprobs,
     warnings,
   },
-  ['logprobs', 'warnings'],
+  ['stopSequence', 'logprobs', 'warnings'],
 );
 export type ChatResponse = types.ChatResponse;
 
@@ -302,7 +304,8 @@ export const ChatToolCallDelta = object({
 });
 
 /** Data of the SSE event `done`. */
-export const ChatDone = object({ usage: Usage, stopReason, toolCalls, providerMetadata, logprobs, warnings }, [
+export const ChatDone = object({ usage: Usage, stopReason, stopSequence, toolCalls, providerMetadata, logprobs, warnings }, [
+  'stopSequence',
   'toolCalls',
   'providerMetadata',
   'logprobs',

@@ -15,9 +15,11 @@ const STOPS: Readonly<Record<StopReason, string>> = {
   refusal: 'refusal',
 };
 
-/** Why an answer ended. */
-export function stopOf({ stopReason }: ChatDone): object {
-  return { stop_reason: STOPS[stopReason], stop_sequence: null };
+/** Why an answer ended. A provider that does not say which stop sequence it was can only mean the one that the request has. */
+export function stopOf({ stopReason, stopSequence }: ChatDone, { request }: AnswerContext<MessagesEcho>): object {
+  const { stop = [] } = request.chat.config ?? {};
+  const only = stop.length === 1 ? stop[0] : undefined;
+  return { stop_reason: STOPS[stopReason], stop_sequence: stopReason === 'stop_sequence' ? (stopSequence ?? only ?? null) : null };
 }
 
 /** `input_tokens` is without those of a cache. */
@@ -53,5 +55,5 @@ export function toMessage({ pieces, done }: WholeAnswer, context: AnswerContext<
   });
   if (state !== undefined && lastThought < 0) content.push({ type: 'thinking', thinking: '', signature: state });
   if (content.length === 0) content.push({ type: 'text', text: '' });
-  return { ...messageHead(context), content, ...stopOf(done), usage: usageOf(done.usage) };
+  return { ...messageHead(context), content, ...stopOf(done, context), usage: usageOf(done.usage) };
 }

@@ -62,6 +62,15 @@ t.test('only whole frames go out, with any line ends, and a reader that is full 
   t.equal(got.join(''), 'data: a\n\ndata: b\r\n\r\ndata: c\r\rdata: d\n\ndata: end\n\n');
 });
 
+t.test('a byte order mark before the first frame hides nothing of it', async (t) => {
+  const { reader, got, usage } = handler();
+  reader.head(200, STREAM);
+  feed(reader, '\ufeffdata: used\n\n', 'data: end\n\n');
+  reader.end();
+  t.equal(got.join(''), '\ufeffdata: used\n\ndata: end\n\n');
+  t.same(usage, [{ outputTokens: 3 }]);
+});
+
 t.test('a frame of usage alone is counted, and kept from a client that has not asked for it', async (t) => {
   for (const hidesUsage of [true, false]) {
     const { reader, got, usage } = handler({ hidesUsage });

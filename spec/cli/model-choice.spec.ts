@@ -1,15 +1,25 @@
 import t from 'tap';
 import { chooseModel } from '../../cli/model-choice.ts';
-import type { AdapterStatus, Core } from '../../core/index.ts';
+import { createBus } from '../../core/bus.ts';
+import { type AdapterStatus, type Core, ModelRouter } from '../../core/index.ts';
+import { ModelsFile } from '../../core/routing/models-file.ts';
 
 const context = { signal: new AbortController().signal, command: 'blockhouse' };
 
 /** A core whose adapters are ready as far as they are named, each with its models; the first is its default. */
-function coreOf(models: Readonly<Record<string, readonly string[]>>, ready: readonly string[] = Object.keys(models)): Core {
+function coreOf(models: Readonly<Record<string, readonly string[]>>, ready: readonly string[] = Object.keys(models), file?: ModelsFile): Core {
   const defaultModel = (id: string): string => `default-of-${id}`;
   return {
     adapter: (id: string) => ({ id, defaultModel: defaultModel(id) }),
     status: async () => Object.keys(models).map((id) => ({ id, ready: ready.includes(id), defaultModel: defaultModel(id) }) as AdapterStatus),
+    router: new ModelRouter({
+      adapters: [],
+      adapterIdOf: (name) => Object.keys(models).find((id) => id === name),
+      file,
+      fetchModels: async () => [],
+      isConfigured: () => true,
+      now: () => 0,
+    }),
     models: async (id: string) => ({ provider: id, models: models[id] ?? [], count: models[id]?.length ?? 0 }),
   } as unknown as Core;
 }
@@ -42,6 +52,15 @@ t.test('a model may have its adapter before it, as clients of the gateway write 
   t.same(await chooseModel(core, { model: 'hf.co/x' }, context), { adapter: 'b', model: 'hf.co/x' });
   t.same(await chooseModel(core, { adapter: 'b', model: 'b/y' }, context), { adapter: 'b', model: 'b/y' });
   t.same(await chooseModel(core, { model: 'a/' }, context), { adapter: 'b', model: 'a/' });
+});
+
+t.test('an alias of models.json means its first model, as in the gateway', async (t) => {
+  const workspace = t.testdir({ 'models.json': JSON.stringify({ aliases: { fast: ['b/y', 'a/x'], 'a/x': 'b/z' } }) });
+  const adapterIds = ['a', 'b'];
+  const file = new ModelsFile({ workspace, bus: createBus(), adapterIds, adapterIdOf: (name) => adapterIds.find((id) => id === name) });
+  const core = coreOf({ a: ['x'], b: ['y'] }, ['a', 'b'], file);
+  t.match(await chooseModel(core, { model: 'fast' }, context), { adapter: 'b', model: 'y' });
+  t.match(await chooseModel(core, { model: 'a/x' }, context), { adapter: 'b', model: 'z' });
 });
 
 t.test('what can not be chosen is an error that says what to add', async (t) => {

@@ -95,7 +95,7 @@ const CASES: readonly Case[] = [
   {
     name: 'OpenAI responses, whole',
     good: { status: 'completed', output: [MESSAGE_ITEM, CALL_ITEM] },
-    read: readResponse,
+    read: (json) => readResponse(json, 'm'),
     texts: [
       ['output', 0, 'content', 0, 'text'],
       ['output', 0, 'content', 1, 'refusal'],
@@ -113,7 +113,7 @@ const CASES: readonly Case[] = [
       { type: 'response.output_item.done', output_index: 1, item: CALL_ITEM },
       { type: 'response.completed', response: { status: 'completed' } },
     ],
-    read: (json) => decodeAll(new ResponsesDecoder(), [sse(json as Json[])]),
+    read: (json) => decodeAll(new ResponsesDecoder('m'), [sse(json as Json[])]),
     texts: [
       [0, 'delta'],
       [1, 'delta'],
@@ -312,7 +312,7 @@ t.test('a part that is left out, or null, is none', async (t) => {
     { type: 'usage' },
     { type: 'stop' },
   ]);
-  t.match(readResponse({ status: 'completed', output: [{ type: 'message', content: null }] }), [{ type: 'stop' }]);
+  t.match(readResponse({ status: 'completed', output: [{ type: 'message', content: null }] }, 'm'), [{ type: 'stop' }]);
   t.match(readOllama({ message: { content: null, tool_calls: null }, done: true }), [{ type: 'stop' }]);
   t.match(readGoogle({ candidates: [{ content: null, finishReason: 'STOP' }] }, { model: 'm' }), [{ type: 'stop' }]);
   t.match(readAnthropic({ type: 'message', content: [{ type: 'text', text: null }], stop_reason: 'end_turn' }, anthropic).at(-1), { type: 'stop' });

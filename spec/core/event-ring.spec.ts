@@ -1,6 +1,7 @@
 import t from 'tap';
 import { createBus } from '../../core/bus.ts';
 import { EventRing, type Happened } from '../../core/event-ring.ts';
+import { until } from '../support/until.ts';
 
 t.test('an event is told as it happens, with a number that grows', async (t) => {
   const bus = createBus();
@@ -42,4 +43,16 @@ t.test('who comes back gets what was missed, and a hole where that is no longer 
   const [hole, ...rest] = late as unknown as [{ missed: number }, ...Happened[]];
   t.equal(hole.missed + rest.length, 5005);
   t.ok(rest.length >= 1000 && rest.length <= 2000, String(rest.length));
+});
+
+t.test('a flood of events is told as how many were left out, not one by one', async (t) => {
+  const bus = createBus();
+  const ring = new EventRing(bus);
+  const told: Happened[] = [];
+  t.teardown(ring.follow((event) => told.push(event)));
+  for (let index = 0; index < 5000; index += 1) bus.emit('block.created', { block: 'many' });
+  t.ok(told.length <= 200, `${told.length} at once`);
+  await until('the hole is told', () => told.some((event) => 'missed' in event));
+  const missed = told.reduce((sum, event) => sum + ('missed' in event ? event.missed : 1), 0);
+  t.equal(missed, 5000, 'together they are all');
 });

@@ -263,16 +263,16 @@ export class Front {
     throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
   }
 
-  /** The key of an application, which is for the gateway only; undefined for the token of the workspace. Throws UNAUTHORIZED, KEY_FORBIDDEN. */
+  /** The key of an application, which is for the gateway only; undefined for the token of the workspace. Throws UNAUTHORIZED, KEY_FORBIDDEN, WORKSPACE_DAMAGED. */
   #admit(req: IncomingMessage, isGateway: boolean): NamedKey | undefined {
-    let expired: unknown;
+    let refused: unknown;
     for (const token of isGateway ? gatewayTokens(req) : [bearerToken(req)]) {
       if (token === undefined) continue;
       let key: NamedKey | undefined;
       try {
         key = token.startsWith(KEY_PREFIX) ? this.#core.keys?.find(token) : undefined;
       } catch (error) {
-        expired = error; // the other header may still be right
+        refused = error; // the other header may still be right
         continue;
       }
       if (key === undefined) {
@@ -285,7 +285,7 @@ export class Front {
         `The key ${key.name} is for the gateway only. Use the token of the workspace here; \`blockhouse token\` prints it.`,
       );
     }
-    if (expired !== undefined) throw expired;
+    if (refused !== undefined) throw refused;
     this.#assertToken(req, isGateway ? gatewayTokens(req).find((token) => token !== undefined) : undefined);
     return undefined;
   }

@@ -36,6 +36,10 @@ t.test('stop reasons', async (t) => {
   t.same(read({ stop_reason: null }).at(-1), { type: 'stop', stopReason: 'unknown' });
 });
 
+t.test('the stop sequence that ended the answer is reported', async (t) => {
+  t.same(read({ stop_reason: 'stop_sequence', stop_sequence: 'END' }).at(-1), { type: 'stop', stopReason: 'stop_sequence', stopSequence: 'END' });
+});
+
 t.test('gotcha 6: input_tokens excludes cached tokens, ours include them', async (t) => {
   const usage = {
     input_tokens: 10,

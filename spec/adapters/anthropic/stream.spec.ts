@@ -26,6 +26,12 @@ const ending = (stop_reason: unknown, usage: unknown = { output_tokens: 42 }): E
   { type: 'message_stop' },
 ];
 
+t.test('the stop sequence that ended a stream is reported', async (t) => {
+  const delta = { stop_reason: 'stop_sequence', stop_sequence: 'END' };
+  const events = decode([begin(), { type: 'message_delta', delta, usage: { output_tokens: 1 } }, { type: 'message_stop' }]);
+  t.same(events.at(-1), { type: 'stop', stopReason: 'stop_sequence', stopSequence: 'END' });
+});
+
 const THINKING = { type: 'thinking', thinking: 'Höm, 🎈', signature: 'c2ln' };
 const RICH: Event[] = [
   begin({ input_tokens: 10, cache_read_input_tokens: 500, cache_creation_input_tokens: 0, output_tokens: 1 }),

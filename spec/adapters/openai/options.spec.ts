@@ -84,3 +84,19 @@ t.test('without tools there is nothing to choose, and any JSON object has no sch
   });
   t.same(chatOptions(PLAIN, { toolChoice: 'none', output: { type: 'json' } }, false, true).fields, { response_format: { type: 'json_object' } });
 });
+
+t.test('an o-series model gets the nearest effort that it takes, with a warning', async (t) => {
+  for (const [asked, sent] of [
+    ['none', 'low'],
+    ['minimal', 'low'],
+    ['medium', 'medium'],
+    ['xhigh', 'high'],
+    ['max', 'high'],
+  ] as const) {
+    const options = { reasoning: { effort: asked } } as const;
+    const warnings = asked === sent ? [] : [{ field: 'config.reasoning.effort', message: `o3 does not take ${asked}, so ${sent} was sent.` }];
+    t.match(responsesOptions('o3', options, false).fields, { reasoning: { effort: sent } }, asked);
+    t.same(responsesOptions('o3', options, false).warnings, warnings, asked);
+  }
+  t.match(responsesOptions(REASONS, { reasoning: { effort: 'none' } }, false), { fields: { reasoning: { effort: 'none' } }, warnings: [] });
+});

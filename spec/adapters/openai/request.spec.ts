@@ -120,7 +120,7 @@ t.test('a foreign call id is rewritten the same way in call and result', async (
 });
 
 t.test('reasoning that comes back stands untouched right before its call', async (t) => {
-  const turns = weather({ openai: { reasoning: [{ before: 'call_2', item: REASONING }] } });
+  const turns = weather({ openai: { model: 'gpt-6.1-terra', reasoning: [{ before: 'call_2', item: REASONING }] } });
   const input = bodyOf({ turns })['input'] as unknown[];
   t.match(input[2], { call_id: 'call_1' });
   t.same(input[3], REASONING);
@@ -134,7 +134,7 @@ t.test('reasoning finds its call by the id that the caller has, also where that 
       role: 'assistant',
       text: '',
       toolCalls: [{ id: 'a:1', name: 'f', arguments: {} }],
-      providerMetadata: { openai: { reasoning: [{ before: 'a:1', item: REASONING }] } },
+      providerMetadata: { openai: { model: 'gpt-6.1-terra', reasoning: [{ before: 'a:1', item: REASONING }] } },
     },
     { role: 'tool', results: [{ toolCallId: 'a:1', toolName: 'f', content: '', isError: false }] },
   ];
@@ -144,15 +144,28 @@ t.test('reasoning finds its call by the id that the caller has, also where that 
 t.test('gotcha: reasoning without its content or without its call stays out, since it would be refused', async (t) => {
   const { encrypted_content: _, ...reference } = REASONING;
   for (const openai of [
-    { reasoning: [{ before: 'call_1', item: reference }] },
-    { reasoning: [{ before: 'call_9', item: REASONING }] },
-    { reasoning: [{ before: 'call_1', item: { ...REASONING, type: 'message' } }] },
-    { reasoning: 'nonsense' },
-    { reasoning: [null, 3] },
+    { model: 'gpt-6.1-terra', reasoning: [{ before: 'call_1', item: reference }] },
+    { model: 'gpt-6.1-terra', reasoning: [{ before: 'call_9', item: REASONING }] },
+    { model: 'gpt-6.1-terra', reasoning: [{ before: 'call_1', item: { ...REASONING, type: 'message' } }] },
+    { model: 'gpt-6.1-terra', reasoning: 'nonsense' },
+    { model: 'gpt-6.1-terra', reasoning: [null, 3] },
     'nonsense',
   ]) {
     const input = bodyOf({ turns: weather({ openai }) })['input'] as unknown[];
     t.equal(input.length, 6, JSON.stringify(openai));
+  }
+});
+
+t.test('reasoning of another model stays out, with a warning', async (t) => {
+  const turns = (model: unknown) => weather({ openai: { model, reasoning: [{ before: 'call_1', item: REASONING }] } });
+  const built = (model: unknown) => buildRequest(contextOf({ turns: turns(model) }, { model: 'gpt-5.5' }));
+  const own = built('gpt-5.5');
+  t.equal((own.body as { input: unknown[] }).input.length, 7);
+  t.same(own.warnings, []);
+  for (const model of ['gpt-5.4', undefined]) {
+    const { body, warnings } = built(model);
+    t.equal((body as { input: unknown[] }).input.length, 6);
+    t.match(warnings, [{ field: 'messages', message: /^Earlier reasoning was not sent\./ }]);
   }
 });
 

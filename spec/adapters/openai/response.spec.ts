@@ -1,8 +1,9 @@
 import t from 'tap';
-import { cutCallWarning, OutputItems, readArguments, readResponse } from '../../../adapters/openai/response.ts';
+import { cutCallWarning, OutputItems, readArguments, readResponse as readWhole } from '../../../adapters/openai/response.ts';
 import { StreamError } from '../../../adapters/provider.ts';
-import { ANSWER, END_EVENTS, plain, thrownBy } from './support.ts';
+import { ANSWER, END_EVENTS, MODEL, plain, thrownBy } from './support.ts';
 
+const readResponse = (json: unknown) => readWhole(json, MODEL);
 const message = (...content: unknown[]) => ({ type: 'message', content });
 const call = (args: unknown, more: object = {}) => ({ type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'f', arguments: args, ...more });
 const answer = (output: unknown[], more: object = {}) => ({ status: 'completed', error: null, output, ...more });
@@ -87,7 +88,7 @@ t.test('reasoning without encrypted content, or before text alone, is not kept',
 t.test('of parallel calls only the first has the reasoning before it', async (t) => {
   const item = { type: 'reasoning', id: 'rs_1', encrypted_content: 'x' };
   const events = readResponse(answer([item, call('{}'), call('{}', { call_id: 'call_2' })]));
-  t.same(events[2], { type: 'providerMetadata', providerMetadata: { openai: { reasoning: [{ before: 'call_1', item }] } } });
+  t.same(events[2], { type: 'providerMetadata', providerMetadata: { openai: { model: MODEL, reasoning: [{ before: 'call_1', item }] } } });
 });
 
 t.test('a call without an id is left to the gateway, without reasoning that could find it', async (t) => {
@@ -136,7 +137,7 @@ t.test('an answer without a status counts as completed', async (t) => {
 });
 
 t.test('a call that began and never ended is broken', async (t) => {
-  const items = new OutputItems();
+  const items = new OutputItems(MODEL);
   items.abandon('f');
   t.match(
     thrownBy(() => items.end({}, 'completed')),

@@ -3,10 +3,10 @@ import { readResponse } from '../../../adapters/openai/response.ts';
 import { ResponsesDecoder } from '../../../adapters/openai/stream.ts';
 import { StreamError } from '../../../adapters/provider.ts';
 import type { ChatEvent } from '../../../core/index.ts';
-import { ANSWER, decode as decodeAll, END_EVENTS, namedEvents, plain, STREAM, thrownBy, withoutPieces } from './support.ts';
+import { ANSWER, decode as decodeAll, END_EVENTS, MODEL, namedEvents, plain, STREAM, thrownBy, withoutPieces } from './support.ts';
 
 const decode = (...given: Parameters<typeof decodeAll>) => withoutPieces(decodeAll(...given));
-const run = (...events: Parameters<typeof namedEvents>[0]) => decode(new ResponsesDecoder(), namedEvents(events));
+const run = (...events: Parameters<typeof namedEvents>[0]) => decode(new ResponsesDecoder(MODEL), namedEvents(events));
 const added = (item: object, output_index = 0) => ({ type: 'response.output_item.added', output_index, item });
 const done = (item: object, output_index = 0) => ({ type: 'response.output_item.done', output_index, item });
 const completed = (response: object = {}) => ({ type: 'response.completed', response: { status: 'completed', ...response } });
@@ -14,23 +14,23 @@ const incomplete = (reason: string) => ({ type: 'response.incomplete', response:
 const call = (more: object = {}) => ({ type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'f', arguments: '{}', ...more });
 
 t.test('a stream gives the events of the whole answer', async (t) => {
-  const events = decode(new ResponsesDecoder(), STREAM);
+  const events = decode(new ResponsesDecoder(MODEL), STREAM);
   t.same(plain(events), [{ type: 'text', text: 'Grüße 🌧' }, { type: 'text', text: ' from Oslo' }, ...END_EVENTS]);
-  t.same(plain(events).slice(2), plain(readResponse(ANSWER)).slice(1));
+  t.same(plain(events).slice(2), plain(readResponse(ANSWER, MODEL)).slice(1));
 });
 
 t.test('the events are the same wherever the bytes are cut', async (t) => {
   const bytes = Buffer.from(STREAM);
-  const expected = JSON.stringify(decode(new ResponsesDecoder(), bytes));
+  const expected = JSON.stringify(decode(new ResponsesDecoder(MODEL), bytes));
   const odd = [];
   for (let at = 0; at <= bytes.length; at += 1) {
-    const events = decode(new ResponsesDecoder(), bytes.subarray(0, at), bytes.subarray(at));
+    const events = decode(new ResponsesDecoder(MODEL), bytes.subarray(0, at), bytes.subarray(at));
     if (JSON.stringify(events) !== expected) odd.push(at);
   }
   t.same(odd, []);
-  const single = decode(new ResponsesDecoder(), ...[...bytes].map((byte) => Buffer.from([byte])));
+  const single = decode(new ResponsesDecoder(MODEL), ...[...bytes].map((byte) => Buffer.from([byte])));
   t.equal(JSON.stringify(single), expected, 'byte by byte');
-  t.equal(JSON.stringify(decode(new ResponsesDecoder(), STREAM.replaceAll('\n', '\r\n'))), expected, 'with CRLF');
+  t.equal(JSON.stringify(decode(new ResponsesDecoder(MODEL), STREAM.replaceAll('\n', '\r\n'))), expected, 'with CRLF');
 });
 
 t.test('unknown events, comments and fields are skipped', async (t) => {
@@ -41,7 +41,7 @@ t.test('unknown events, comments and fields are skipped', async (t) => {
     { type: 'response.output_text.delta', delta: 'hi', logprobs: [] },
     completed(),
   ])}`;
-  t.same(decode(new ResponsesDecoder(), text), [
+  t.same(decode(new ResponsesDecoder(MODEL), text), [
     { type: 'text', text: 'hi' },
     { type: 'stop', stopReason: 'end_turn' },
   ]);
@@ -49,13 +49,13 @@ t.test('unknown events, comments and fields are skipped', async (t) => {
 
 t.test('an event without a type in its data has the one of its event line', async (t) => {
   const text = 'event: response.output_text.delta\ndata: {"delta":"hi"}\n\nevent: response.completed\ndata: {"response":{}}\n\n';
-  t.match(decode(new ResponsesDecoder(), text), [{ text: 'hi' }, { stopReason: 'end_turn' }]);
+  t.match(decode(new ResponsesDecoder(MODEL), text), [{ text: 'hi' }, { stopReason: 'end_turn' }]);
 });
 
 t.test('gotcha: [DONE] is accepted and ends nothing', async (t) => {
-  t.match(decode(new ResponsesDecoder(), `${namedEvents([completed()])}data: [DONE]\n\n`), [{ type: 'stop' }]);
+  t.match(decode(new ResponsesDecoder(MODEL), `${namedEvents([completed()])}data: [DONE]\n\n`), [{ type: 'stop' }]);
   t.match(
-    thrownBy(() => decode(new ResponsesDecoder(), 'data: [DONE]\n\n')),
+    thrownBy(() => decode(new ResponsesDecoder(MODEL), 'data: [DONE]\n\n')),
     { code: 'UPSTREAM_MALFORMED', message: /cut short/ },
   );
 });
@@ -112,12 +112,12 @@ t.test('gotcha: errors inside the stream are read in all their shapes', async (t
     `${JSON.stringify({ error })}\n`,
   ];
   for (const shape of shapes) {
-    const fault = thrownBy(() => decode(new ResponsesDecoder(), shape));
+    const fault = thrownBy(() => decode(new ResponsesDecoder(MODEL), shape));
     t.ok(fault instanceof StreamError, shape);
     t.match(fault, { providerError: { kind: 'rejected', message: 'too long' } }, shape);
   }
   t.match(
-    thrownBy(() => decode(new ResponsesDecoder(), 'event: error\ndata: upstream gone\n\n')),
+    thrownBy(() => decode(new ResponsesDecoder(MODEL), 'event: error\ndata: upstream gone\n\n')),
     { providerError: { kind: 'failed', message: 'upstream gone' } },
   );
 });
@@ -140,13 +140,13 @@ t.test('a stream that ends without its last event was cut short', async (t) => {
   const short = namedEvents([{ type: 'response.output_text.delta', delta: 'hal' }]);
   for (const text of ['', short, STREAM.slice(0, STREAM.lastIndexOf('event:'))])
     t.match(
-      thrownBy(() => decode(new ResponsesDecoder(), text)),
+      thrownBy(() => decode(new ResponsesDecoder(MODEL), text)),
       { code: 'UPSTREAM_MALFORMED', message: /cut short/, mayHaveRun: true },
     );
 });
 
 t.test('the last event counts also without its blank line', async (t) => {
-  t.match(decode(new ResponsesDecoder(), namedEvents([completed()]).trimEnd()), [{ type: 'stop' }]);
+  t.match(decode(new ResponsesDecoder(MODEL), namedEvents([completed()]).trimEnd()), [{ type: 'stop' }]);
 });
 
 t.test('nothing is read after the last event', async (t) => {
@@ -156,7 +156,7 @@ t.test('nothing is read after the last event', async (t) => {
 t.test('an event that is no JSON object is unreadable', async (t) => {
   for (const data of ['{"type":', '[]', 'null'])
     t.match(
-      thrownBy(() => decode(new ResponsesDecoder(), `data: ${data}\n\n`)),
+      thrownBy(() => decode(new ResponsesDecoder(MODEL), `data: ${data}\n\n`)),
       { code: 'UPSTREAM_MALFORMED', message: /not a JSON object/ },
       data,
     );
@@ -173,7 +173,7 @@ t.test('what came before a provider error in the same bytes is there all the sam
     { type: 'error', message: 'm' },
   ]);
   for (const read of ['push', 'end'] as const) {
-    const decoder = new ResponsesDecoder();
+    const decoder = new ResponsesDecoder(MODEL);
     const events: ChatEvent[] = [];
     if (read === 'end') decoder.push(Buffer.from(text.slice(0, text.lastIndexOf('data:'))), events);
     const rest = Buffer.from(read === 'end' ? text.slice(text.lastIndexOf('data:')).trimEnd() : text);
@@ -203,7 +203,7 @@ t.test('a reader may see the summary of the reasoning, and a call while it is wr
     argument('1}', 3),
     done(call({ arguments: '{"a":1}' }), 3),
   ];
-  t.match(decodeAll(new ResponsesDecoder(), namedEvents([...given, completed()])), [
+  t.match(decodeAll(new ResponsesDecoder(MODEL), namedEvents([...given, completed()])), [
     { type: 'reasoning', text: 'One.' },
     { type: 'reasoning', text: '\n\n' },
     { type: 'reasoning', text: 'Two.' },

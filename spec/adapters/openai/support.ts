@@ -23,9 +23,12 @@ export function promptOf(part: Partial<Prompt> = {}): Prompt {
   };
 }
 
+/** The model of requests that name no other. */
+export const MODEL = 'gpt-6.1-terra';
+
 export function contextOf(part: Partial<Prompt> = {}, options: { model?: string; stream?: boolean; settings?: Record<string, string> } = {}): ChatContext {
   return {
-    model: options.model ?? 'gpt-6.1-terra',
+    model: options.model ?? MODEL,
     prompt: promptOf(part),
     settings: settingsOf({ baseURL: OFFICIAL, ...options.settings }),
     stream: options.stream ?? false,
@@ -119,7 +122,7 @@ export const STREAM = namedEvents([
 /** The events of both, but for the pieces that the text comes in. */
 export const END_EVENTS = [
   { type: 'toolCall', toolCall: { id: 'call_1', name: 'get_weather', arguments: { city: 'Tromsø' } } },
-  { type: 'providerMetadata', providerMetadata: { openai: { reasoning: [{ before: 'call_1', item: REASONING }] } } },
+  { type: 'providerMetadata', providerMetadata: { openai: { model: MODEL, reasoning: [{ before: 'call_1', item: REASONING }] } } },
   { type: 'usage', usage: { inputTokens: 120, outputTokens: 50, cacheReadTokens: 100, cacheWriteTokens: 7, reasoningTokens: 30 } },
   { type: 'stop', stopReason: 'tool_use' },
 ];

@@ -30,5 +30,9 @@ t.test('a limit that is wrong is refused by its option', async (t) => {
     ['--expires', 'soon'],
   ] as const)
     t.match(await on(['key', 'new', 'a', `${option}=${value}`]), { code: 2, stderr: new RegExp(`${option} must be`) }, option);
+  t.match(await on(['key', 'new', 'a', '--usd-per-day', '-3']), {
+    code: 2,
+    stderr: /^blockhouse: --usd-per-day needs <amount>, and -3 is read as an option; write --usd-per-day=-3\.\n/,
+  });
   t.match(await on(['key', 'new', 'A B']), { code: 2, stderr: /name must have/ });
 });

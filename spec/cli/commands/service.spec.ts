@@ -45,9 +45,13 @@ t.test('install writes a unit with absolute paths, starts it, and says what it d
   const status = await run(t, ['service', 'status', '--json'], options);
   t.equal(status.code, 0);
   t.match(JSON.parse(status.stdout), { manager: 'systemd', file, installed: true, active: true, enabled: true });
-  const again = await run(t, ['service', 'install', '--port', port, '--json'], options);
+  const ollamaPort = await freePort();
+  const again = await run(t, ['service', 'install', '--port', port, '--ollama-port', ollamaPort, '--json'], options);
   t.match(JSON.parse(again.stdout), { url: `http://127.0.0.1:${port}`, file, command: [process.execPath, CLI, 'serve'] }, 'a second install restarts it');
   t.not(pid(), first);
+  t.match(readFileSync(file, 'utf8'), `"--port" "${port}" "--ollama-port" "${ollamaPort}"\n`);
+  t.equal((await fetch(`http://127.0.0.1:${ollamaPort}/`)).status, 200);
+  t.match(await run(t, ['service', 'install', '--port', port, '--ollama-port', '0'], options), { code: 2, stderr: /--ollama-port, such as/ });
 
   const removed = await run(t, ['service', 'uninstall'], options);
   t.match(removed, { code: 0, stdout: '', stderr: `Stopped the service and removed its file:\n  ${file}\nThe workspace was kept.\n` });

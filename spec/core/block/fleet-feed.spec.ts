@@ -61,6 +61,7 @@ t.test('who comes back with a number gets what was missed, in frames of at most 
     missed.map(({ changed }) => changed.length),
     [MOST_ENTRIES, MOST_ENTRIES, 50],
   );
+  t.equal(new Set(missed.flatMap(({ changed }) => changed.map(({ name }) => name))).size, 450);
   const none: FleetChanges[] = [];
   feed.follow((changes) => none.push(changes), missed.at(-1)?.seq);
   await until('the feed tells it', () => none.length === 1);

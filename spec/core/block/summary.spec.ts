@@ -49,7 +49,7 @@ t.test('an entry sums up the files without private text, and is deeply frozen', 
   t.match(entry, { name: 'a', status: 'ACTIVE', state: 'idle', queue: 1, lastMessageAt: AT });
   t.same(entry.config, { description: 'd', adapter: { provider: 'p', model: 'm' }, tags: ['t'], enabled: false });
   t.same(entry.costs, { totalInput: 5, totalOutput: 0, totalCost: null, calls: 1, today: 0.5 });
-  t.same(entry.budget, { dailyUsd: null, spentUsd: 0.5, state: 'ok' });
+  t.same(entry.budget, { dailyUsd: null, spentUsd: 0, state: 'ok' }, 'no stand of this day');
   t.equal(entry.activity.length, 24);
   t.equal(
     entry.activity.reduce((sum, answers) => sum + answers, 0),
@@ -109,5 +109,17 @@ t.test('without a monitor, the state that another process left in pulse.json is 
   t.match(at, { desired: 'running', restarts: 3, lastRun: AT, queue: { queued: 1 } }, 'the rest stays');
   t.equal(restingPulse(left, config, [], gateway(false)).state, 'unconfigured');
   t.match(restingPulse(left, undefined, [], gateway(true)), { state: 'unconfigured', desired: left.desired }, 'config.json is damaged');
+  t.end();
+});
+
+t.test('an answer by a clock that was ahead is in no hour, and the stand of another day counts as nothing', (t) => {
+  const now = Date.parse('2026-11-20T15:00:00.000Z');
+  const ahead = [{ ...pair('1')[0], id: 'x', role: 'assistant', timestamp: '2026-11-20T18:00:00.000Z' }] as never;
+  const stand = (key: string) => ({ day: { usd: 3, tokens: 1, key }, month: { usd: 3, tokens: 1, key: '2026-11' }, state: 'exceeded' as const });
+  const entry = (key: string) =>
+    entryOf({ config: configOf(), memory: memoryOf(), costs: { ...noCosts(), budget: stand(key) }, pulse: pulseOf(), chat: ahead }, now);
+  t.equal(entry('2026-11-20').activity.length, 24);
+  t.match(entry('2026-11-20').budget, { spentUsd: 3, state: 'exceeded' });
+  t.match(entry('2026-11-19').budget, { spentUsd: 0, state: 'ok' });
   t.end();
 });

@@ -28,6 +28,12 @@ t.test('a complete tool call ends in tool_use, whatever the provider said', asyn
   }
 });
 
+t.test('the stop sequence is in the answer that it ended, and in no other', async (t) => {
+  const stop: ChatEvent = { type: 'stop', stopReason: 'stop_sequence', stopSequence: 'END' };
+  t.equal(fold([stop]).done.stopSequence, 'END');
+  t.notOk('stopSequence' in fold([call('1'), stop]).done);
+});
+
 t.test('every tool call has an id of its own', async (t) => {
   const ids = fold([call(''), call('x'), call('x'), call(''), call('y'), STOP]).done.toolCalls?.map(({ id }) => id) ?? [];
   t.match(ids, [/^call_[0-9a-f]{24}$/, 'x', /^call_[0-9a-f]{24}$/, /^call_/, 'y']);

@@ -64,7 +64,8 @@ t.test('a damaged file refuses every key of it, is told, and is not overwritten'
   for (const bad of ['', '{', '[]', '{"keys":5}', JSON.stringify({ keys: [...keys, ...keys] }), JSON.stringify({ keys: [{ ...keys[0], hash: 'x' }] })]) {
     writeFileSync(path, bad);
     later();
-    t.equal(store.find(key), undefined, bad);
+    t.throws(() => store.find(key), { code: 'WORKSPACE_DAMAGED', message: /^keys\.json of the workspace is damaged, so no key is accepted\. [^/{]*$/ }, bad);
+    t.equal(store.find('not-a-key'), undefined);
     t.throws(() => store.list(), { code: 'WORKSPACE_DAMAGED' });
     await t.rejects(store.create('other'), { code: 'WORKSPACE_DAMAGED' });
     await t.rejects(store.revoke('app'), { code: 'WORKSPACE_DAMAGED' });

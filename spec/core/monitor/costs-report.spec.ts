@@ -60,3 +60,12 @@ t.test('the total is the sum of the rows, for all blocks and for one', async (t)
 t.test('an empty ledger has no rows', async (t) => {
   t.same(await reportCosts(lines(), 'block'), { by: 'block', rows: [], total: emptyBucket() });
 });
+
+t.test('a call that failed before it used anything has no price to be known', async (t) => {
+  async function* failed(): AsyncGenerator<CostLine> {
+    const line = { at: '2026-11-19T10:00:00.000Z', key: 'app', provider: 'p', model: 'x', usage: null, costUsd: null };
+    yield { ...line, error: 'UPSTREAM_UNREACHABLE' };
+    yield { ...line, error: null };
+  }
+  t.match(await reportCosts(failed(), 'key'), { total: { calls: 2, unpricedCalls: 1 } });
+});

@@ -1,6 +1,8 @@
 import t from 'tap';
+import { createBus } from '../../../core/bus.ts';
 import type { Adapter } from '../../../core/ports.ts';
 import { ModelRouter } from '../../../core/routing/model-router.ts';
+import { ModelsFile } from '../../../core/routing/models-file.ts';
 
 const adapters = [
   { id: 'openai', curatedModels: ['gpt-5'], modelNames: /^gpt-/ },
@@ -8,13 +10,13 @@ const adapters = [
   { id: 'ollama' },
 ] as unknown as Adapter[];
 
-function router({ pulled = [] as string[], configured = ['openai', 'ollama'] } = {}) {
+function router({ pulled = [] as string[], configured = ['openai', 'ollama'], file = undefined as ModelsFile | undefined } = {}) {
   const clock = { ms: 0 };
   const daemon = { models: pulled, calls: 0, isDown: false };
   const one = new ModelRouter({
     adapters,
     adapterIdOf: (name) => adapters.find(({ id }) => id === name)?.id,
-    file: undefined,
+    file,
     fetchModels: async () => {
       daemon.calls += 1;
       if (daemon.isDown) throw new Error('down');
@@ -55,6 +57,15 @@ t.test('a daemon that is down leaves its models out and fails nothing, and is as
   daemon.isDown = false;
   clock.ms += 6000;
   t.match(await one.resolve('mine'), { by: 'list' });
+});
+
+t.test('while models.json has never been good, provider/model still has its meaning, and every other name is refused', async (t) => {
+  const workspace = t.testdir({ 'models.json': '{' });
+  const file = new ModelsFile({ workspace, bus: createBus(), adapterIds: ['openai'], adapterIdOf: (name) => (name === 'openai' ? name : undefined) });
+  const { one } = router({ file });
+  t.match(await one.resolve('openai/gpt-5'), { by: 'provider', targets: [{ adapter: 'openai', model: 'gpt-5' }] });
+  t.equal(one.isTranslated('openai'), false);
+  for (const name of ['gpt-5', 'gpt-6', 'mine']) await t.rejects(one.resolve(name), { code: 'WORKSPACE_DAMAGED' }, name);
 });
 
 t.test('a name that nothing resolves is refused with the three ways to write it', async (t) => {

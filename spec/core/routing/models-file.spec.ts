@@ -44,11 +44,12 @@ t.test('an edit takes effect, and a bad one leaves the last good content in use'
   t.equal(file.fault(), undefined);
 });
 
-t.test('a file that never was good fails every use and names itself', async (t) => {
+t.test('a file that never was good fails every use, and names itself without its path', async (t) => {
   const { file, path } = fileIn(t, '{"defaultProvider":"acme"}');
+  t.equal(file.lastGood(), undefined);
   t.throws(() => file.table(), {
     code: 'WORKSPACE_DAMAGED',
-    message: `${path} can't be used: defaultProvider must be one of openai, ollama. Repair it or remove it.`,
+    message: "models.json of the workspace can't be used: defaultProvider must be one of openai, ollama. Repair it or remove it.",
   });
   await t.rejects(file.setAlias('a', ['ollama/x']), { code: 'WORKSPACE_DAMAGED' });
   t.equal(readFileSync(path, 'utf8'), '{"defaultProvider":"acme"}', 'it is not overwritten');

@@ -20,6 +20,21 @@ t.test('a path has the form of the nearest route above it, and most have ours', 
   for (const path of ['/v1', '/v1/ab', '/v1/c', '/v1/c/a', '', '/V1/a']) t.equal(faults.of(path), undefined, path);
 });
 
+t.test('a path of nobody below /v1 has the form of the models, which clients of every protocol ask for, and one below a route of ours has ours', async (t) => {
+  const [models, other] = [() => ({ status: 1, body: {} }), () => ({ status: 2, body: {} })];
+  const faults = new Faults([{ path: '/v1/models', fault: models }, { path: '/v1/a', fault: other }, { path: '/v1/chat' }, { path: '/v1/tokens/:id' }]);
+  for (const path of ['/v1/files', '/v1/chatter', '/v1/v1/chat']) t.equal(faults.of(path), models, path);
+  for (const path of ['/v1/chat', '/v1/chat/completion', '/v1/tokens/x', '/v1', '/v1/', '/v1/%2e', '/v1/../v1/files', '/api/x', '/v2/files'])
+    t.equal(faults.of(path), undefined, path);
+});
+
+t.test('a path that does not exist is answered in the form of the client', async (t) => {
+  const { call } = await startServer(t);
+  isOpenAi(t, await call('POST', '/v1/files', { body: {} }), 404, 'invalid_request_error', 'of OpenAI');
+  isAnthropic(t, await call('POST', '/v1/files', { body: {}, headers: { 'anthropic-version': '2023-06-01' } }), 404, 'not_found_error', 'of Anthropic');
+  t.match(await call('POST', '/v1/chat/completion', { body: {} }), { status: 404, json: { code: 'NOT_FOUND' } });
+});
+
 /** An error as Anthropic writes it, with the id of its request in the three places where clients look. */
 function isAnthropic(t: Test, answer: Answer, status: number, type: string, title: string): void {
   const id = answer.headers['x-request-id'];
@@ -136,7 +151,7 @@ t.test('a key that was revoked or has expired is refused in the form of the prot
 
 t.test('errors of every other path keep our form', async (t) => {
   const server = await startServer(t);
-  for (const path of ['/v1/chat', '/v1/nowhere', '/v1/chatter', '/api/blocks']) {
+  for (const path of ['/v1/chat', '/v1/chat/nowhere', '/api/blocks']) {
     t.match(await server.call('PUT', path, { token: false }), { status: 401, json: { code: 'UNAUTHORIZED', requestId: /./ } }, path);
   }
   t.match(await server.call('DELETE', '/v1/chat'), { status: 405, json: { code: 'METHOD_NOT_ALLOWED' }, headers: { allow: 'POST, OPTIONS' } });

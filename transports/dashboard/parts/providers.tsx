@@ -18,7 +18,9 @@ export function Providers({ list, reload, open }: { readonly list: readonly Prov
           <div class="provider">
             <Mark state={provider.ready ? 'idle' : provider.problem === 'unchecked' ? 'unconfigured' : 'stopped'} named={false} />
             <b class="b">{provider.displayName}</b>
-            <span class="t2 break">{providerText(provider)}</span>
+            <span class="t2 break" title={provider.detail}>
+              {providerText(provider)}
+            </span>
             <Actions provider={provider} isOpen={shown === provider.id} show={show} reload={reload} />
           </div>
           {shown === provider.id && (

@@ -1,8 +1,9 @@
 // `GET /v1/models` and `/v1/models/{id}` in the two shapes that clients read.
-import type { IncomingHttpHeaders } from 'node:http';
-import { BlockhouseError, type Core, type OfferedModel } from '../../../core/index.ts';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { BlockhouseError, type Core, invalidRequest, type OfferedModel } from '../../../core/index.ts';
 import { ANTHROPIC } from '../../../dialects/anthropic/index.ts';
 import { OPENAI_CHAT } from '../../../dialects/openai-chat/index.ts';
+import { queryNumber, queryValue } from '../query.ts';
 import { type JsonReply, ok } from '../reply.ts';
 import { param, type RouteContext } from '../route.ts';
 import { offeredTo } from './client-model.ts';
@@ -10,13 +11,16 @@ import { offeredTo } from './client-model.ts';
 /** No provider tells when each of its models was made, and clients only show it. */
 const CREATED = Date.parse('2026-01-01T00:00:00Z');
 
+const MAX_PAGE = 1000;
+
 /** The names that are offered: OpenAI's list, or Anthropic's for a client that sends `anthropic-version`. */
 export const list = async (context: RouteContext) => {
   const { req } = context;
   const models = await offeredTo(context);
   if (!isAnthropic(req.headers)) return ok({ object: 'list', data: models.map(openAi) });
-  const data = models.map(anthropic);
-  return ok({ data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null });
+  const { page, hasMore } = pageOf(models, req);
+  const data = page.map(anthropic);
+  return ok({ data, has_more: hasMore, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null });
 };
 
 /** One name, offered or not, as long as it resolves. Fails with MODEL_NOT_FOUND. */
@@ -39,6 +43,26 @@ async function found(core: Core, id: string): Promise<OfferedModel> {
   const [first] = targets;
   if (first === undefined) throw new BlockhouseError('MODEL_NOT_FOUND', `There is no model ${JSON.stringify(id.slice(0, 64))}.`);
   return { id, adapter: first.adapter };
+}
+
+/** A page of Anthropic's list: all that follows or precedes a model, `limit` at most. Throws INVALID_REQUEST. */
+function pageOf(models: readonly OfferedModel[], req: IncomingMessage): { readonly page: readonly OfferedModel[]; readonly hasMore: boolean } {
+  const [after, before] = [queryValue(req, 'after_id'), queryValue(req, 'before_id')];
+  const limit = queryNumber(req, 'limit') ?? models.length;
+  if (queryValue(req, 'limit') !== undefined && (limit < 1 || limit > MAX_PAGE)) throw invalidRequest('limit', `must be from 1 to ${MAX_PAGE}`);
+  if (after !== undefined && before !== undefined) throw invalidRequest('before_id', "can't be given together with after_id");
+  if (before !== undefined) {
+    const rest = models.slice(0, placeOf(models, 'before_id', before));
+    return { page: rest.slice(Math.max(0, rest.length - limit)), hasMore: rest.length > limit };
+  }
+  const rest = after === undefined ? models : models.slice(placeOf(models, 'after_id', after) + 1);
+  return { page: rest.slice(0, limit), hasMore: rest.length > limit };
+}
+
+function placeOf(models: readonly OfferedModel[], field: string, id: string): number {
+  const place = models.findIndex((model) => model.id === id);
+  if (place < 0) throw invalidRequest(field, 'is no model of the list');
+  return place;
 }
 
 function openAi({ id, adapter }: OfferedModel) {

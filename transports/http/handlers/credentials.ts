@@ -63,7 +63,7 @@ export const remove = async (context: RouteContext) => {
 };
 
 function credentialOf(core: Core, id: string, configured: boolean, shown: readonly ShownSetting[]): Credential {
-  const { settings } = core.adapter(id);
+  const { settings, authRequired } = core.adapter(id);
   const own = shown.filter(({ adapter, source }) => adapter === id && !source.includes(', not used'));
   const secret = own.find(({ field }) => settings[field]?.secret === true);
   const address = own.find(({ field }) => field === 'baseURL');
@@ -71,15 +71,11 @@ function credentialOf(core: Core, id: string, configured: boolean, shown: readon
   return {
     adapter: id,
     configured,
-    source: secret === undefined ? (configured && hasSecrets(settings) ? 'chain' : null) : isStored ? 'auth.json' : 'env',
+    source: secret === undefined ? (configured && authRequired ? 'chain' : null) : isStored ? 'auth.json' : 'env',
     ...(secret !== undefined && !isStored && { variable: secret.source }),
     hint: isStored && (core.credentials?.read(id)?.[secret.field]?.length ?? 0) < LEAST_HINTED ? null : hintIn(secret),
     baseURL: address?.value ?? null,
   };
-}
-
-function hasSecrets(settings: ReturnType<Core['adapter']>['settings']): boolean {
-  return Object.values(settings).some(({ secret }) => secret === true);
 }
 
 /** The end of a masked secret; null for one that is masked whole. */

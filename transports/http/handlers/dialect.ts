@@ -104,7 +104,7 @@ async function answerOf<E>(job: Job<E>, targets: readonly ModelTarget[]): Promis
 /** Set if the provider speaks the client's protocol itself, and models.json does not say otherwise. */
 function laneOf<E>({ dialect, context: { core }, body }: Job<E>, { adapter }: ModelTarget): NativeLane | undefined {
   const lane = dialect.native;
-  return lane !== undefined && isObject(body) && !core.router.table().translated.has(adapter) && core.speaks(adapter, lane.path) ? lane : undefined;
+  return lane !== undefined && isObject(body) && !core.router.isTranslated(adapter) && core.speaks(adapter, lane.path) ? lane : undefined;
 }
 
 async function native<E>({ path, toBody, broken }: NativeLane, { body, bytes, context }: Job<E>, target: Candidate): Promise<Reply<object>> {

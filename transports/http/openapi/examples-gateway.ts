@@ -22,8 +22,7 @@ const OLLAMA = {
   supportsStreaming: true,
   envVars: ['OLLAMA_BASE_URL'],
 };
-const ASK_FOR_KEY =
-  'OpenAI needs a key: set OPENAI_API_KEY, or openai.apiKey in auth.json (`blockhouse auth set openai`). A request can send its own key in config.apiKey.';
+const ASK_FOR_KEY = 'OpenAI needs a key: set OPENAI_API_KEY, or openai.apiKey in auth.json (`blockhouse auth set openai`).';
 
 /** The examples by name. */
 export const GATEWAY_EXAMPLES = {

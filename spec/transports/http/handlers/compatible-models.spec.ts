@@ -15,6 +15,33 @@ t.test('the names that are offered are listed, and each that resolves is found',
   });
 });
 
+t.test("Anthropic's list comes in pages, forwards and backwards", async (t) => {
+  const server = await startServer(t);
+  for (const name of ['a', 'b', 'c']) await server.core.modelsFile?.setAlias(name, ['ollama/m:1b']);
+  const headers = { 'anthropic-version': '2023-06-01' };
+  const names = ['a', 'b', 'c', 'ollama/m:1b', 'ollama/n:7b'];
+  for (const [query, ids, has_more] of [
+    ['', names, false],
+    ['?limit=2', ['a', 'b'], true],
+    ['?limit=2&after_id=b', ['c', 'ollama/m:1b'], true],
+    ['?limit=2&after_id=ollama/m:1b', ['ollama/n:7b'], false],
+    ['?limit=2&before_id=ollama/m:1b', ['b', 'c'], true],
+    ['?limit=5&before_id=b', ['a'], false],
+    ['?after_id=ollama/n:7b', [], false],
+  ] as const) {
+    const { json } = await server.call('GET', `/v1/models${query}`, { headers });
+    t.match(json, { has_more, first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null }, query);
+    t.same(
+      (json['data'] as { id: string }[]).map(({ id }) => id),
+      ids,
+      query,
+    );
+  }
+  for (const query of ['limit=0', 'limit=1001', 'limit=x', 'after_id=nobody', 'after_id=a&before_id=b'])
+    t.match(await server.call('GET', `/v1/models?${query}`, { headers }), { status: 400, json: { type: 'error' } }, query);
+  t.match((await server.call('GET', '/v1/models?limit=2')).json['data'], { length: 5 }, "OpenAI's list has no pages");
+});
+
 t.test('a key finds only the models in the list that it may use, by their names or what they stand for', async (t) => {
   const server = await startServer(t);
   await server.core.modelsFile?.setAlias('best', ['ollama/m:1b']);

@@ -1,2 +1,75 @@
-// Words of config.
-export {};
+// Words of a block's configuration. Labels of fields are plain English; a field that this page has never heard of has its own name.
+import { plural } from '../format.ts';
+
+export const configText = {
+  save: 'Save',
+  undo: 'Undo my changes',
+  saved: 'Saved.',
+  asJson: 'As JSON',
+  other: 'Other fields',
+  otherLead: 'This page does not know them. They are kept.',
+  conflict: 'Somebody else has changed the configuration meanwhile.',
+  yours: 'Yours',
+  theirs: 'Theirs',
+  before: 'Before',
+  keepMine: 'Keep mine',
+  takeTheirs: 'Take theirs',
+  changedOutside: 'The configuration was changed elsewhere. Your changes are still here.',
+  leave: 'The configuration has changes that are not saved. Leave them?',
+  field: 'Field',
+  notSet: 'not set',
+  revision: 'Revision',
+} as const;
+
+/** The sections of the form: the first fields of each path. What belongs to none comes last. */
+export const SECTIONS: readonly { readonly title: string; readonly starts: readonly string[] }[] = [
+  { title: 'What it is for', starts: ['description', 'systemPrompt', 'goals', 'tags'] },
+  { title: 'Model', starts: ['adapter', 'fallbacks'] },
+  { title: 'Budget', starts: ['budget'] },
+  { title: 'Memory', starts: ['memory'] },
+  { title: 'Starting and retrying', starts: ['autoStart', 'enabled', 'retry', 'queue', 'pulse'] },
+  { title: 'Logs', starts: ['logs'] },
+];
+
+const LABELS: Readonly<Record<string, string>> = {
+  description: 'What it is for',
+  systemPrompt: 'Instructions',
+  goals: 'Goals, one a line',
+  tags: 'Tags, one a line',
+  'adapter.provider': 'Provider',
+  'adapter.model': 'Model',
+  'adapter.baseURL': 'Address, if not the default',
+  'adapter.region': 'Region',
+  'adapter.maxTokens': 'Longest answer, in tokens',
+  'adapter.temperature': 'Temperature',
+  'adapter.cacheControl': 'Prompt caching',
+  fallbacks: 'Models to try when it fails',
+  'budget.dailyUsd': 'Cap a day, in USD',
+  'budget.monthlyUsd': 'Cap a month, in USD',
+  'budget.dailyTokens': 'Cap a day, in tokens',
+  'budget.warnAt': 'Warn at this share of a cap',
+  'budget.timezone': 'Time zone of the day',
+  'memory.maxContextTokens': 'Largest prompt, in tokens',
+  'memory.thresholdPercent': 'Summarise when so full, in percent',
+  'memory.keepMessages': 'Newest messages that stay whole',
+  'pulse.intervalSeconds': 'Heartbeat every so many seconds',
+  'retry.maxAttempts': 'Attempts at a message',
+  'retry.baseMs': 'First wait, in milliseconds',
+  'retry.maxDelayMs': 'Longest wait, in milliseconds',
+  'retry.staleAfterMs': 'A message expires after, in milliseconds',
+  'queue.cap': 'Most waiting messages',
+  'logs.maxFileBytes': 'Size of a log file, in bytes',
+  'logs.maxFiles': 'Log files that are kept',
+  autoStart: 'A message starts it',
+  enabled: 'Starts with the server',
+};
+
+/** The label of a field. */
+export function fieldLabel(path: string): string {
+  return LABELS[path] ?? path;
+}
+
+/** `3 changes`. */
+export function changesText(changes: number): string {
+  return plural(changes, 'change', 'changes');
+}

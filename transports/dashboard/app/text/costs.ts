@@ -1,2 +1,49 @@
-// Words of costs.
-export {};
+// Words of spending, of one block and of all.
+import { count, plural, usd } from '../format.ts';
+
+export const costsText = {
+  title: 'Costs',
+  today: 'Today',
+  month: 'This month',
+  all: 'Altogether',
+  cap: 'Cap',
+  noCap: 'no cap',
+  days: 'By day',
+  byModel: 'By model',
+  byPurpose: 'By purpose',
+  by: { block: 'Block', key: 'Key', model: 'Model', day: 'Day' },
+  calls: 'Calls',
+  input: 'In',
+  output: 'Out',
+  cached: 'From cache',
+  cost: 'Cost',
+  blocks: 'Blocks',
+  gateway: 'Clients of the gateway',
+  of: 'Spending of',
+  group: 'Group by',
+  none: 'Nothing was spent yet.',
+  caps: 'Blocks with a cap, today',
+  workspaceToken: 'the workspace’s token',
+} as const;
+
+/** Calls whose price is not known are told, and not counted as free. */
+export function unpricedText(calls: number): string {
+  return `${plural(calls, 'call has', 'calls have')} no known price and ${calls === 1 ? 'is' : 'are'} not in the sum.`;
+}
+
+/** `$4.11 on 23 Nov, 120 calls`. */
+export function dayText(day: string, cost: number | null, calls: number): string {
+  return `${day}: ${usd(cost)}, ${plural(calls, 'call', 'calls')}`;
+}
+
+const PURPOSES: Readonly<Record<string, string>> = { chat: 'Answers', summary: 'Summaries of the memory' };
+
+/** What a call was for; an unknown purpose by its own name. */
+export function purposeName(purpose: string): string {
+  return PURPOSES[purpose] ?? purpose;
+}
+
+/** `3,418 → 152`. */
+export function tokensText(input: number, output: number): string {
+  return `${count(input)} → ${count(output)}`;
+}

@@ -1,2 +1,47 @@
-// Words of memory.
-export {};
+// Words of a block's memory.
+import { count, plural } from '../format.ts';
+
+export const memoryText = {
+  window: 'What the model sees',
+  compactNow: 'Summarise now',
+  undo: 'Undo the last summary',
+  summary: 'Summary',
+  noSummary: 'Nothing was summarised yet. The model sees all messages.',
+  facts: 'Facts',
+  factsLead: 'A fact is in every prompt.',
+  addFact: 'Add a fact',
+  add: 'Add',
+  remove: 'Remove',
+  noFacts: 'The block remembers no facts.',
+  compactions: 'Summaries so far',
+  noCompactions: 'None yet. Older messages are summarised when the window is full.',
+  changed: 'What the last one changed',
+  same: 'The summary is as it was.',
+  when: 'When',
+  why: 'Why',
+  messages: 'Messages',
+  tokens: 'Tokens',
+  model: 'Model',
+  cost: 'Cost',
+  compacted: 'Older messages are summarised.',
+  undone: 'The last summary is undone.',
+  factRemoved: 'The fact is removed.',
+} as const;
+
+const TRIGGERS: Readonly<Record<string, string>> = { threshold: 'the window was full', overflow: 'a prompt was too long', manual: 'asked for' };
+const OUTCOMES: Readonly<Record<string, string>> = { summarized: '', evicted: 'dropped without a summary', failed: 'failed' };
+
+/** Why a summary was made, and how it ended; unknown words by their own names. */
+export function compactionText(trigger: string, outcome: string, isUndone: boolean): string {
+  return [TRIGGERS[trigger] ?? trigger, OUTCOMES[outcome] ?? outcome, isUndone ? 'undone' : ''].filter((part) => part !== '').join(', ');
+}
+
+/** `61,204 → 13,020`. */
+export function beforeAfter(before: number | undefined, after: number | undefined): string {
+  return before === undefined || after === undefined ? '–' : `${count(before)} → ${count(after)}`;
+}
+
+/** `214 messages in the window`. */
+export function inWindow(messages: number): string {
+  return `${plural(messages, 'message', 'messages')} in the window`;
+}

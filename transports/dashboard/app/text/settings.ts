@@ -44,7 +44,8 @@ export const settingsText = {
 } as const;
 
 /** What a provider's row says: ready and from where, or what is missing. */
-export function providerText({ ready, detail, credential }: Provider): string {
+export function providerText({ ready, detail, problem, envVars, credential }: Provider): string {
+  if (!ready && problem === 'credential' && envVars.length > 0) return `No key in auth.json or ${envVars[0]}.`;
   if (!ready) return detail ?? 'Not ready.';
   const hint = credential?.hint === undefined || credential.hint === null ? '' : ` …${credential.hint}`;
   if (credential?.source === 'env') return `Ready, with the key in ${credential.variable ?? 'the environment'}${hint}.`;

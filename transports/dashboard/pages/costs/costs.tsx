@@ -1,10 +1,149 @@
-// Costs: what this page shows.
+// What is spent: by blocks and by the clients of the gateway, against the caps.
+import type { CostsReport } from '../../../../core/types.ts';
+import { count, NONE, usd } from '../../app/format.ts';
+import { blockPath, route, setQuery } from '../../app/router.ts';
+import { costsText, unpricedText } from '../../app/text.ts';
+import { changes, rows } from '../../data/fleet.ts';
+import { get } from '../../data/http.ts';
+import { useLoad } from '../../data/load.ts';
+import { usePoll } from '../../data/poll.ts';
+import { Bar, Empty, Problem } from '../../parts/bits.tsx';
+import { Days } from '../../parts/days.tsx';
+
+const READ_EVERY_MS = 10_000;
+const SOURCES = ['blocks', 'gateway'] as const;
+const GROUPS = { blocks: ['block', 'model', 'day'], gateway: ['key', 'model', 'day'] } as const;
 
 /** The page. */
 export default function Costs() {
+  const { query } = route.value;
+  const source = SOURCES.find((each) => each === query.get('of')) ?? 'blocks';
+  const groups: readonly (keyof typeof costsText.by)[] = GROUPS[source];
+  const by = groups.find((each) => each === query.get('by')) ?? groups[0] ?? 'block';
+  const path = (group: string): string => `/api/costs?by=${group}${source === 'gateway' ? '&source=gateway' : ''}`;
+  const report = useLoad(() => get<CostsReport>(path(by)), [source, by]);
+  const days = useLoad(() => get<CostsReport>(path('day')), [source]);
+  usePoll(() => Promise.all([report.reload(), days.reload()]), READ_EVERY_MS, [source, by]);
+  const { data, error } = report.state.value;
   return (
-    <header class="top">
-      <h1>Costs</h1>
-    </header>
+    <>
+      <header class="top">
+        <h1>{costsText.title}</h1>
+        <div class="seg" role="group" aria-label={costsText.of}>
+          {SOURCES.map((each) => (
+            <button
+              key={each}
+              type="button"
+              aria-pressed={each === source}
+              onClick={() => setQuery({ of: each === 'blocks' ? undefined : each, by: undefined })}
+            >
+              {costsText[each]}
+            </button>
+          ))}
+        </div>
+        <span class="grow" />
+        <div class="seg" role="group" aria-label={costsText.group}>
+          {groups.map((each) => (
+            <button key={each} type="button" aria-pressed={each === by} onClick={() => setQuery({ by: each })}>
+              {costsText.by[each]}
+            </button>
+          ))}
+        </div>
+      </header>
+      <div class="page">
+        <div class="costs-page">
+          {error !== undefined && <Problem error={error} />}
+          {source === 'blocks' && <Caps />}
+          <h2>{costsText.days}</h2>
+          {days.state.value.data !== undefined &&
+            (days.state.value.data.rows.length === 0 ? (
+              <Empty text={costsText.none} />
+            ) : (
+              <Days days={days.state.value.data.rows.map(({ key, costUsd, calls }) => ({ day: key, cost: costUsd, calls }))} />
+            ))}
+          {data !== undefined && data.by === by && <Report report={data} by={by} />}
+        </div>
+      </div>
+    </>
+  );
+}
+
+/** The blocks with a cap, the fullest first. */
+function Caps() {
+  changes.value;
+  const list = [...rows.value.values()]
+    .map((row) => row.peek())
+    .flatMap(({ name, budget }) => (budget.dailyUsd === null ? [] : [{ name, spent: budget.spentUsd, cap: budget.dailyUsd, state: budget.state }]))
+    .sort((one, other) => other.spent / other.cap - one.spent / one.cap)
+    .slice(0, 12);
+  if (list.length === 0) return null;
+  return (
+    <>
+      <h2>{costsText.caps}</h2>
+      <ul class="caps">
+        {list.map(({ name, spent, cap, state }) => (
+          <li key={name}>
+            <a class="clip" href={blockPath(name, 'costs')}>
+              {name}
+            </a>
+            <Bar part={spent} whole={cap} tone={state === 'exceeded' ? 'bad' : state === 'warn' ? 'warn' : ''} />
+            <span class="num">
+              {usd(spent)} <span class="t3">of {usd(cap)}</span>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Report({ report: { rows: list, total }, by }: { readonly report: CostsReport; readonly by: keyof typeof costsText.by }) {
+  const unpriced = list.reduce((sum, { unpricedCalls }) => sum + unpricedCalls, 0);
+  if (list.length === 0) return null;
+  return (
+    <>
+      {unpriced > 0 && <p class="warn">{unpricedText(unpriced)}</p>}
+      <div class="scroll">
+        <table class="rows plain-rows">
+          <thead>
+            <tr>
+              <th scope="col">{costsText.by[by]}</th>
+              {[costsText.calls, costsText.input, costsText.output, costsText.cached, costsText.cost].map((label) => (
+                <th key={label} scope="col" class="end">
+                  {label}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {list.map(({ key, calls, input, output, cacheRead, costUsd, unpricedCalls }) => (
+              <tr key={key}>
+                <td class="break">
+                  {by === 'block' && rows.value.has(key) ? <a href={blockPath(key, 'costs')}>{key}</a> : key === '' ? costsText.workspaceToken : key}
+                </td>
+                <td class="num end">{count(calls)}</td>
+                <td class="num end">{count(input)}</td>
+                <td class="num end">{count(output)}</td>
+                <td class="num end">{cacheRead === 0 ? NONE : count(cacheRead)}</td>
+                <td class="num end">
+                  {usd(costUsd)}
+                  {unpricedCalls > 0 && <span class="warn">{costUsd === null ? '' : ' +'}?</span>}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+          <tfoot>
+            <tr>
+              <td class="b">{costsText.all}</td>
+              <td class="num end">{count(total.calls)}</td>
+              <td class="num end">{count(total.input)}</td>
+              <td class="num end">{count(total.output)}</td>
+              <td class="num end" />
+              <td class="num end b">{usd(total.costUsd)}</td>
+            </tr>
+          </tfoot>
+        </table>
+      </div>
+    </>
   );
 }

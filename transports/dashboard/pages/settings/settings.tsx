@@ -205,7 +205,7 @@ function About() {
   const { data } = state.value;
   return (
     <>
-      <dl class="kv about">
+      <dl class="kv about-server">
         <dt>{settingsText.version}</dt>
         <dd class="num">{data?.version}</dd>
         <dt>{settingsText.serverAddress}</dt>

@@ -1,7 +1,215 @@
-// Config of a block.
+// The configuration of a block: a form made from the contract's schema, and the same as JSON.
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import { useKeys } from '../../../app/keys.ts';
+import { guardLeaving, route } from '../../../app/router.ts';
+import { changesText, configText, SECTIONS } from '../../../app/text.ts';
+import { tell } from '../../../app/toast.ts';
+import { blockURL } from '../../../data/blocks.ts';
+import {
+  type ConfigField,
+  changedPaths,
+  fieldsOf,
+  isObject,
+  isSame,
+  parsedJson,
+  patchOf,
+  type Schema,
+  settable,
+  unknownFields,
+  type Values,
+  withValue,
+} from '../../../data/config.ts';
+import { useDetails } from '../../../data/details.ts';
+import { ApiError, call, get } from '../../../data/http.ts';
+import { useLoad } from '../../../data/load.ts';
+import { Button, Problem } from '../../../parts/bits.tsx';
 import type { TabProps } from '../block.tsx';
+import { Conflict } from './conflict.tsx';
+import { ConfigInput } from './input.tsx';
+
+interface Read {
+  readonly config: Values;
+  readonly etag: string | undefined;
+}
 
 /** The tab. */
 export function Config({ name }: TabProps) {
-  return <div class="page">{name}</div>;
+  const schema = useLoad(readSchema, []);
+  const details = useDetails(name);
+  const rev = details.state.value.data?.config.rev;
+  const stored = useLoad(async (): Promise<Read> => {
+    const { data, etag } = await call<{ readonly config: Values }>('GET', blockURL(name, '/config'));
+    return { config: data.config, etag };
+  }, [name, rev]);
+  const { data, error } = stored.state.value;
+  const shape = schema.state.value.data;
+  if (data === undefined || shape === undefined)
+    return <div class="page">{[error, schema.state.value.error].map((each) => each !== undefined && <Problem key={String(each)} error={each} />)}</div>;
+  return <Form key={name} name={name} schema={shape} read={data} reload={stored.reload} />;
+}
+
+interface FormProps {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly read: Read;
+  reload(): Promise<void>;
+}
+
+function Form({ name, schema, read, reload }: FormProps) {
+  const fields = useMemo(() => fieldsOf(schema), [schema]);
+  /** What the form began with, and its revision. */
+  const base = useSignal<Read>(read);
+  const draft = useSignal<Values>(settable(read.config, schema));
+  const wrong = useSignal<Readonly<Record<string, string>>>({});
+  const json = useSignal<string | undefined>(undefined);
+  const failure = useSignal<unknown>(undefined);
+  const before = settable(base.value.config, schema);
+  const now = settable(read.config, schema);
+  const changed = changedPaths(fields, before, draft.value);
+  const isChanged = !isSame(before, draft.value);
+  const isOutdated = base.value.etag !== read.etag;
+  useEffect(() => {
+    if (isOutdated && !isChanged) {
+      base.value = read;
+      draft.value = now;
+    }
+  }, [read.etag]);
+  useEffect(() => (isChanged ? guardLeaving(() => !confirm(configText.leave)) : undefined), [isChanged]);
+  useEffect(() => focusNamed(), []);
+  const save = async (): Promise<void> => {
+    if (Object.keys(wrong.value).length > 0 || !isChanged) return;
+    failure.value = undefined;
+    try {
+      const headers = base.value.etag === undefined ? {} : { 'if-match': base.value.etag };
+      const { data, etag } = await call<{ readonly config: Values }>('PUT', blockURL(name, '/config'), { body: patchOf(before, draft.value), headers });
+      base.value = { config: data.config, etag };
+      draft.value = settable(data.config, schema);
+      json.value = undefined;
+      tell(configText.saved);
+      await reload();
+    } catch (error) {
+      failure.value = error;
+      if (error instanceof ApiError && error.code === 'REVISION_MISMATCH') await reload();
+    }
+  };
+  useKeys([{ keys: 'mod+s', does: configText.save, inFields: true, run: () => void save() }], [isChanged, read.etag]);
+  const set = (field: ConfigField, value: unknown, fault: string | undefined): void => {
+    const { [field.path]: _old, ...others } = wrong.peek();
+    wrong.value = fault === undefined ? others : { ...others, [field.path]: fault };
+    if (fault === undefined) draft.value = withValue(draft.peek(), field.path, value);
+    json.value = undefined;
+  };
+  const isConflict = failure.value instanceof ApiError && failure.value.code === 'REVISION_MISMATCH';
+  const faultOf = (path: string): string | undefined =>
+    wrong.value[path] ?? (failure.value instanceof ApiError ? failure.value.details.find((each) => each.path === path)?.message : undefined);
+  const others = unknownFields(read.config, schema);
+  return (
+    <>
+      <div class="page config-page">
+        <div class="config-form">
+          {isConflict || (isOutdated && isChanged) ? (
+            <Conflict
+              base={before}
+              mine={draft.value}
+              theirs={now}
+              settle={(values) => {
+                base.value = read;
+                draft.value = values;
+                failure.value = undefined;
+              }}
+            />
+          ) : (
+            failure.value !== undefined && <Problem error={failure.value} />
+          )}
+          {sectionsOf(fields).map(({ title, list }) => (
+            <fieldset key={title}>
+              <legend>{title}</legend>
+              {list.map((field) => (
+                <ConfigInput
+                  key={field.path}
+                  field={field}
+                  values={draft.value}
+                  isChanged={changed.includes(field.path)}
+                  wrong={faultOf(field.path)}
+                  set={set}
+                />
+              ))}
+            </fieldset>
+          ))}
+          {Object.keys(others).length > 0 && (
+            <fieldset>
+              <legend>{configText.other}</legend>
+              <p class="t2 sm">{configText.otherLead}</p>
+              <pre class="mono sm">{JSON.stringify(others, null, 2)}</pre>
+            </fieldset>
+          )}
+        </div>
+        <section class="config-json" aria-label={configText.asJson}>
+          <h2>{configText.asJson}</h2>
+          <textarea
+            class="input mono"
+            spellcheck={false}
+            aria-label={configText.asJson}
+            aria-invalid={wrong.value['json'] !== undefined}
+            value={json.value ?? JSON.stringify(draft.value, null, 2)}
+            onInput={(event) => {
+              json.value = event.currentTarget.value;
+              const result = parsedJson(json.value);
+              const fault = typeof result === 'string' ? result : isObject(result.value) ? undefined : 'This must be an object.';
+              const { json: _old, ...rest } = wrong.peek();
+              wrong.value = fault === undefined ? rest : { ...rest, json: fault };
+              if (typeof result !== 'string' && isObject(result.value)) draft.value = result.value;
+            }}
+          />
+          {wrong.value['json'] !== undefined && <p class="bad sm">{wrong.value['json']}</p>}
+        </section>
+      </div>
+      <footer class="strip save-strip">
+        <span class="t2">
+          {configText.revision} {String(read.config['rev'] ?? '')}
+        </span>
+        <span class="grow" />
+        {isChanged && <span>{changesText(Math.max(1, changed.length))}</span>}
+        {isChanged && (
+          <Button
+            label={configText.undo}
+            kind="quiet"
+            run={() => {
+              base.value = read;
+              draft.value = now;
+              wrong.value = {};
+              json.value = undefined;
+              failure.value = undefined;
+            }}
+          />
+        )}
+        <Button label={configText.save} kind="primary" keys="mod+s" disabled={!isChanged || Object.keys(wrong.value).length > 0} run={save} />
+      </footer>
+    </>
+  );
+}
+
+/** The fields in their sections; those that belong to none come last. */
+function sectionsOf(fields: readonly ConfigField[]): readonly { readonly title: string; readonly list: readonly ConfigField[] }[] {
+  const startOf = ({ path }: ConfigField): string => path.split('.')[0] ?? '';
+  const known = SECTIONS.map(({ title, starts }) => ({ title, list: starts.flatMap((start) => fields.filter((field) => startOf(field) === start)) }));
+  const left = fields.filter((field) => !SECTIONS.some(({ starts }) => starts.includes(startOf(field))));
+  return [...known, ...(left.length > 0 ? [{ title: configText.other, list: left }] : [])].filter(({ list }) => list.length > 0);
+}
+
+async function readSchema(): Promise<Schema> {
+  const document = await get<{ readonly components: { readonly schemas: Readonly<Record<string, Schema>> } }>('/openapi.json');
+  const patch = document.components.schemas['BlockConfigPatch'];
+  if (patch === undefined) throw new Error('The contract of this server has no BlockConfigPatch.');
+  return patch;
+}
+
+/** A cure leads to the field that it is about. */
+function focusNamed(): void {
+  const path = route.peek().query.get('field');
+  if (path === null) return;
+  const element = document.querySelector<HTMLElement>(`[data-path="${CSS.escape(path)}"], [data-path^="${CSS.escape(path)}."]`);
+  element?.scrollIntoView({ block: 'center' });
+  element?.querySelector<HTMLElement>('input, select, textarea')?.focus();
 }

@@ -1,7 +1,134 @@
-// Costs of a block.
+// What a block has spent: against its caps, by day, by model and by purpose.
+import type { CostBucket } from '../../../../../core/types.ts';
+import { count, usd } from '../../../app/format.ts';
+import { blockPath } from '../../../app/router.ts';
+import { costsText, purposeName, unpricedText } from '../../../app/text.ts';
+import type { Details } from '../../../data/block.ts';
+import { useDetails } from '../../../data/details.ts';
+import { Bar, Empty, Problem } from '../../../parts/bits.tsx';
+import { Days } from '../../../parts/days.tsx';
 import type { TabProps } from '../block.tsx';
 
 /** The tab. */
 export function Costs({ name }: TabProps) {
-  return <div class="page">{name}</div>;
+  const { state } = useDetails(name);
+  const { data, error } = state.value;
+  return (
+    <div class="page">
+      {error !== undefined && <Problem error={error} />}
+      {data !== undefined && <Spending name={name} details={data} />}
+    </div>
+  );
+}
+
+function Spending({ name, details: { config, costs } }: { readonly name: string; readonly details: Details }) {
+  const { dailyUsd, monthlyUsd, dailyTokens } = config.budget ?? {};
+  const { day, month, state } = costs.budget ?? {};
+  const tone = state === 'exceeded' ? 'bad' : state === 'warn' ? 'warn' : '';
+  const days = Object.entries(costs.byDay ?? {}).map(([key, { costUsd, calls }]) => ({ day: key, cost: costUsd, calls }));
+  return (
+    <div class="block-costs">
+      <dl class="stats">
+        <Figure label={costsText.today} spent={day?.usd ?? 0} cap={dailyUsd} tone={tone} />
+        <Figure label={costsText.month} spent={month?.usd ?? 0} cap={monthlyUsd} tone="" />
+        <div class="stat">
+          <dt>{costsText.all}</dt>
+          <dd>
+            {usd(costs.totalCost)}
+            <small>
+              {count(costs.calls)} {costsText.calls.toLowerCase()}
+            </small>
+          </dd>
+        </div>
+      </dl>
+      <div class="inner">
+        {(costs.unpricedCalls ?? 0) > 0 && <p class="warn">{unpricedText(costs.unpricedCalls ?? 0)}</p>}
+        {dailyTokens !== null && dailyTokens !== undefined && (
+          <p class="t2">
+            {costsText.cap}: {count(dailyTokens)} tokens a day, {count(day?.tokens ?? 0)} today.
+          </p>
+        )}
+        <p>
+          <a class="link" href={blockPath(name, 'config', { field: 'budget' })}>
+            Change the caps
+          </a>
+        </p>
+        <h2>{costsText.days}</h2>
+        {days.length === 0 ? <Empty text={costsText.none} /> : <Days days={days} cap={dailyUsd} />}
+        <Buckets title={costsText.byModel} buckets={costs.byModel} nameOf={(key) => key} />
+        <Buckets title={costsText.byPurpose} buckets={costs.byPurpose} nameOf={purposeName} />
+      </div>
+    </div>
+  );
+}
+
+interface FigureProps {
+  readonly label: string;
+  readonly spent: number;
+  readonly cap: number | null | undefined;
+  readonly tone: '' | 'warn' | 'bad';
+}
+
+function Figure({ label, spent, cap, tone }: FigureProps) {
+  const hasCap = cap !== null && cap !== undefined;
+  return (
+    <div class="stat">
+      <dt>{label}</dt>
+      <dd>
+        {usd(spent)}
+        <small>{hasCap ? `of ${usd(cap)}` : costsText.noCap}</small>
+      </dd>
+      {hasCap && <Bar part={spent} whole={cap} tone={tone} />}
+    </div>
+  );
+}
+
+function Buckets({
+  title,
+  buckets,
+  nameOf,
+}: {
+  readonly title: string;
+  readonly buckets: Readonly<Record<string, CostBucket>> | undefined;
+  nameOf(key: string): string;
+}) {
+  const rows = Object.entries(buckets ?? {});
+  if (rows.length === 0) return null;
+  return (
+    <>
+      <h2>{title}</h2>
+      <div class="scroll">
+        <table class="rows plain-rows">
+          <thead>
+            <tr>
+              <th scope="col">{title.replace('By ', '')}</th>
+              <th scope="col" class="end">
+                {costsText.calls}
+              </th>
+              <th scope="col" class="end">
+                {costsText.input}
+              </th>
+              <th scope="col" class="end">
+                {costsText.output}
+              </th>
+              <th scope="col" class="end">
+                {costsText.cost}
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(([key, { calls, input, output, costUsd }]) => (
+              <tr key={key}>
+                <td class="break">{nameOf(key)}</td>
+                <td class="num end">{count(calls)}</td>
+                <td class="num end">{count(input)}</td>
+                <td class="num end">{count(output)}</td>
+                <td class="num end">{usd(costUsd)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
 }

@@ -1,7 +1,97 @@
-// History of a block.
+// Why a block is as it is, what helps, and how it came there.
+import { canCure, cure } from '../../../app/cure.ts';
+import { fullTime } from '../../../app/format.ts';
+import { actorName, historyText, stateName } from '../../../app/text.ts';
+import { type Cure, readWhy, type Why } from '../../../data/cures.ts';
+import { useDetails } from '../../../data/details.ts';
+import { useLoad } from '../../../data/load.ts';
+import { Ago, Button, Copy, Problem } from '../../../parts/bits.tsx';
+import { Mark } from '../../../parts/mark.tsx';
 import type { TabProps } from '../block.tsx';
 
 /** The tab. */
 export function History({ name }: TabProps) {
-  return <div class="page">{name}</div>;
+  const details = useDetails(name);
+  const transitions = details.state.value.data?.pulse.transitions ?? [];
+  const { state } = useLoad(() => readWhy(name), [name, transitions.at(-1)?.at, details.state.value.error]);
+  const { data, error } = state.value;
+  return (
+    <div class="page">
+      <div class="history">
+        {error !== undefined && <Problem error={error} />}
+        {data !== undefined && <WhyCard name={name} why={data} />}
+        <section class="transitions">
+          <h3>{historyText.transitions}</h3>
+          {details.state.value.data !== undefined && transitions.length === 0 && <p class="t2">{historyText.noTransitions}</p>}
+          <ol>
+            {[...transitions].reverse().map(({ at, from, to, cause, actor }) => (
+              <li key={`${at} ${from} ${to}`}>
+                <span class="num t3">
+                  <Ago at={at} />
+                </span>
+                <span class="to" title={`${stateName(from)} → ${stateName(to)}, ${fullTime(at)}`}>
+                  <Mark state={to} named={false} />
+                  {stateName(to)}
+                </span>
+                <span class="t2 break">{cause}</span>
+                <span class="t3">{actorName(actor)}</span>
+              </li>
+            ))}
+          </ol>
+        </section>
+      </div>
+    </div>
+  );
+}
+
+function WhyCard({ name, why: { state, why, next, fix, since, failed, actions = [] } }: { readonly name: string; readonly why: Why }) {
+  return (
+    <section class="why-card">
+      <div>
+        <h2 class="row">
+          <Mark state={state} />
+          {why}
+        </h2>
+        <dl>
+          <dt>{historyText.next}</dt>
+          <dd>{next}</dd>
+          {since !== null && (
+            <>
+              <dt>{historyText.since}</dt>
+              <dd>
+                <Ago at={since} />
+              </dd>
+            </>
+          )}
+          {failed !== null && (
+            <>
+              <dt>{historyText.failed}</dt>
+              <dd class="break">{failed}</dd>
+            </>
+          )}
+          {fix !== null && (
+            <>
+              <dt>{historyText.command}</dt>
+              <dd>
+                <span class="cmd mono">
+                  <span class="break">{fix}</span> <Copy text={fix} iconOnly />
+                </span>
+              </dd>
+            </>
+          )}
+        </dl>
+      </div>
+      {actions.length > 0 && (
+        <footer class="row wrap">
+          {actions.map((action) => (
+            <CureButton key={action.id} action={action} name={name} />
+          ))}
+        </footer>
+      )}
+    </section>
+  );
+}
+
+function CureButton({ action, name }: { readonly action: Cure; readonly name: string }) {
+  return canCure(action) ? <Button label={action.label} run={() => cure(action, name)} /> : <span class="t2">{action.label}.</span>;
 }

@@ -1,7 +1,199 @@
-// Memory of a block.
+// What a block remembers: its window, its summary, its facts, and the summaries that were made.
+import { useState } from 'preact/hooks';
+import type { Compaction } from '../../../../../core/types.ts';
+import { usd } from '../../../app/format.ts';
+import { beforeAfter, compactionText, inWindow, memoryText, WORDS } from '../../../app/text.ts';
+import { tell } from '../../../app/toast.ts';
+import type { Details } from '../../../data/block.ts';
+import { blockURL } from '../../../data/blocks.ts';
+import { useDetails } from '../../../data/details.ts';
+import { call, post } from '../../../data/http.ts';
+import { compareLines } from '../../../data/lines.ts';
+import { Ago, Button, Field, Problem } from '../../../parts/bits.tsx';
 import type { TabProps } from '../block.tsx';
+import { WindowBar } from '../chat/rail.tsx';
 
 /** The tab. */
 export function Memory({ name }: TabProps) {
-  return <div class="page">{name}</div>;
+  const { state, reload } = useDetails(name);
+  const { data, error } = state.value;
+  return (
+    <div class="page">
+      {error !== undefined && <Problem error={error} />}
+      {data !== undefined && (
+        <div class="memory">
+          <Seen name={name} details={data} reload={reload} />
+          <Facts name={name} details={data} reload={reload} />
+          <Summary details={data} />
+          <Compactions details={data} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+interface PartProps {
+  readonly name: string;
+  readonly details: Details;
+  reload(): Promise<void>;
+}
+
+function Seen({ name, details, reload }: PartProps) {
+  const last = details.memory.compactions.findLast(({ outcome }) => outcome !== 'failed');
+  const canUndo = last !== undefined && last.undone !== true;
+  return (
+    <section>
+      <h2>{memoryText.window}</h2>
+      <WindowBar details={details} />
+      <p class="sm t2">{inWindow(details.memory.window.messages)}</p>
+      <div class="row wrap">
+        <Button
+          label={memoryText.compactNow}
+          run={async () => {
+            await post(blockURL(name, '/memory/compact'));
+            tell(memoryText.compacted);
+            await reload();
+          }}
+        />
+        {canUndo && (
+          <Button
+            label={memoryText.undo}
+            kind="quiet"
+            run={async () => {
+              await post(blockURL(name, '/memory/undo'));
+              tell(memoryText.undone);
+              await reload();
+            }}
+          />
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Facts({ name, details: { memory }, reload }: PartProps) {
+  const [text, setText] = useState('');
+  const add = async (fact: string): Promise<void> => {
+    await post(blockURL(name, '/memory/facts'), { text: fact });
+    await reload();
+  };
+  const remove = async (id: string, fact: string): Promise<void> => {
+    await call('DELETE', blockURL(name, `/memory/facts/${encodeURIComponent(id)}`));
+    await reload();
+    tell(memoryText.factRemoved, { label: WORDS.undo, run: () => void add(fact) });
+  };
+  return (
+    <section>
+      <h2>{memoryText.facts}</h2>
+      <p class="sm t2">{memory.facts.length === 0 ? memoryText.noFacts : memoryText.factsLead}</p>
+      <ul class="facts-list">
+        {memory.facts.map(({ id, text: fact, createdAt }) => (
+          <li key={id}>
+            <span class="grow break">{fact}</span>
+            <span class="t3 num">
+              <Ago at={createdAt} />
+            </span>
+            <Button label={memoryText.remove} icon="trash" iconOnly small kind="quiet" run={() => remove(id, fact)} />
+          </li>
+        ))}
+      </ul>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const fact = text.trim();
+          if (fact === '') return;
+          void add(fact).then(() => setText(''));
+        }}
+      >
+        <Field label={memoryText.addFact}>
+          {(props) => <textarea {...props} class="input" rows={2} maxLength={10_000} value={text} onInput={(event) => setText(event.currentTarget.value)} />}
+        </Field>
+        <div>
+          <Button label={memoryText.add} submit disabled={text.trim() === ''} />
+        </div>
+      </form>
+    </section>
+  );
+}
+
+function Summary({ details: { memory } }: { readonly details: Details }) {
+  const last = memory.compactions.findLast(({ outcome, undone }) => outcome !== 'failed' && undone !== true);
+  const lines = compareLines(last?.previousSummary ?? '', memory.summary);
+  return (
+    <section>
+      <h2>{memoryText.summary}</h2>
+      {memory.summary === '' ? <p class="t2">{memoryText.noSummary}</p> : <p class="prose plain">{memory.summary}</p>}
+      {last !== undefined && (
+        <details>
+          <summary>{memoryText.changed}</summary>
+          <div class="compared mono">
+            {lines.map(({ kind, text }, index) => (
+              <p key={index} class={kind}>
+                {kind === 'added' ? '+ ' : kind === 'removed' ? '− ' : '  '}
+                {text}
+              </p>
+            ))}
+          </div>
+        </details>
+      )}
+    </section>
+  );
+}
+
+function Compactions({ details: { memory } }: { readonly details: Details }) {
+  const list = [...memory.compactions].reverse();
+  return (
+    <section>
+      <h2>{memoryText.compactions}</h2>
+      {list.length === 0 ? (
+        <p class="t2">{memoryText.noCompactions}</p>
+      ) : (
+        <div class="scroll">
+          <table class="rows plain-rows">
+            <thead>
+              <tr>
+                <th scope="col">{memoryText.when}</th>
+                <th scope="col">{memoryText.why}</th>
+                <th scope="col" class="end">
+                  {memoryText.messages}
+                </th>
+                <th scope="col" class="end">
+                  {memoryText.tokens}
+                </th>
+                <th scope="col">{memoryText.model}</th>
+                <th scope="col" class="end">
+                  {memoryText.cost}
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {list.map((compaction) => (
+                <CompactionRow key={compaction.id} compaction={compaction} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function CompactionRow({
+  compaction: { at, trigger, outcome, messages, tokensBefore, tokensAfter, model, costUsd, undone },
+}: {
+  readonly compaction: Compaction;
+}) {
+  return (
+    <tr>
+      <td class="num t2">
+        <Ago at={at} />
+      </td>
+      <td class={outcome === 'failed' ? 'bad' : ''}>{compactionText(trigger, outcome, undone === true)}</td>
+      <td class="num end">{messages}</td>
+      <td class="num end">{beforeAfter(tokensBefore, tokensAfter)}</td>
+      <td class="t2">{model}</td>
+      <td class="num end">{usd(costUsd)}</td>
+    </tr>
+  );
 }

@@ -1,0 +1,64 @@
+// One model's answer, with its reasoning, its tools and what was left out.
+import { useState } from 'preact/hooks';
+import { answerLine, playText } from '../../app/text.ts';
+import type { Answer } from '../../data/playground.ts';
+import { Button, Copy, Field, Problem } from '../../parts/bits.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Mark } from '../../parts/mark.tsx';
+
+/** A column; `goOn` sends the results of the tools. */
+export function AnswerColumn({ answer, goOn }: { readonly answer: Answer; goOn(results: Readonly<Record<string, string>>): void }) {
+  const { model, text, reasoning, toolCalls, warnings, error, isRunning, usage } = answer;
+  const [results, setResults] = useState<Readonly<Record<string, string>>>({});
+  return (
+    <article class="answer" aria-busy={isRunning}>
+      <header class="row">
+        {isRunning && <Mark state="working" named={false} />}
+        <h2 class="clip grow">{model}</h2>
+        <Copy text={text} iconOnly />
+      </header>
+      <div class="answer-body">
+        {reasoning !== '' && (
+          <details>
+            <summary>{playText.thought}</summary>
+            <p class="plain t2">{reasoning}</p>
+          </details>
+        )}
+        <p class="plain">{text}</p>
+        {toolCalls.map(({ id, name, arguments: given }) => (
+          <section key={id} class="tool">
+            <p>
+              <b class="mono">{name}</b> <span class="t3">{playText.toolWants}</span>
+            </p>
+            <pre class="mono">{JSON.stringify(given, null, 2)}</pre>
+            <Field label={playText.result}>
+              {(props) => (
+                <textarea
+                  {...props}
+                  class="input mono"
+                  rows={2}
+                  value={results[id] ?? ''}
+                  onInput={(event) => setResults({ ...results, [id]: event.currentTarget.value })}
+                />
+              )}
+            </Field>
+          </section>
+        ))}
+        {toolCalls.length > 0 && !isRunning && <Button label={playText.goOn} run={() => goOn(results)} />}
+        {warnings.map(({ field, message }) => (
+          <p key={field + message} class="warn sm row">
+            <Icon name="warning" small />
+            <span>
+              {field}: {message}
+            </span>
+          </p>
+        ))}
+        {error !== undefined && <Problem error={error} />}
+      </div>
+      <footer class="num t3">
+        {answerLine(answer)}
+        {usage?.estimated === true ? ' · estimated' : ''}
+      </footer>
+    </article>
+  );
+}
