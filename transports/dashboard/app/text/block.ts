@@ -47,6 +47,7 @@ export const chatText = {
 
 export const railText = {
   now: 'Now',
+  making: 'A reply is being made.',
   sees: 'What the model sees',
   memory: 'Memory',
   budget: 'Budget',

@@ -1,4 +1,5 @@
 // Beside the chat: what the block does now, what its model sees, what it has spent, and its last call.
+import { useComputed } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { canCure, cure } from '../../../app/cure.ts';
 import { clockSeconds, count, duration, fullTime, short, usd } from '../../../app/format.ts';
@@ -56,11 +57,13 @@ function Section({
 
 function Now({ open }: { readonly open: OpenBlock }) {
   const why = open.why.value;
+  const isWriting = useComputed(() => open.reply.value?.phase === 'writing').value;
   if (why === undefined) return null;
   const actions = standsStill(why) ? [] : (why.actions ?? []).filter(canCure); // the card beside it has them
   return (
     <Section title={railText.now}>
-      <p class="b break">{why.why}</p>
+      {/* the server's sentence counts characters, and is not told anew while they come */}
+      <p class="b break">{isWriting ? railText.making : why.why}</p>
       <p class="sm t2 break">{why.next}</p>
       {actions.length > 0 && (
         <p class="row wrap cures">
