@@ -13,6 +13,8 @@ interface Session {
 }
 
 const STORED_AT = 'blockhouse.session';
+/** Why the link did not sign in, for the form. */
+const NOTICE_AT = 'blockhouse.notice';
 /** A key that ends sooner is renewed. */
 const RENEW_BELOW_MS = 15 * 24 * 3600 * 1000;
 
@@ -20,6 +22,13 @@ const RENEW_BELOW_MS = 15 * 24 * 3600 * 1000;
 export const signIn = signal<SignIn>('unsure');
 
 let session = stored();
+
+/** Why the last link did not sign in; told once. */
+export function notice(): string | undefined {
+  const text = sessionStorage.getItem(NOTICE_AT) ?? undefined;
+  sessionStorage.removeItem(NOTICE_AT);
+  return text;
+}
 
 /** The key of the session; undefined when there is none. */
 export function sessionKey(): string | undefined {
@@ -35,7 +44,12 @@ export async function begin(): Promise<void> {
     session = stored();
     signIn.value = session === undefined ? 'out' : 'in'; // one-tab-tells-all
   });
-  if (code !== null) await exchange({ code });
+  if (code !== null) {
+    const problem = await exchange({ code });
+    if (problem !== undefined) sessionStorage.setItem(NOTICE_AT, problem);
+    location.reload(); // the browser keeps the address that it came with until the page is loaded anew
+    await new Promise(() => undefined);
+  }
   if (session === undefined) {
     signIn.value = 'out';
     return;

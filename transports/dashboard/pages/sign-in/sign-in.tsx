@@ -1,7 +1,7 @@
 // Signing in with the token; what a link with a code does by itself.
 import { useState } from 'preact/hooks';
 import { signInText } from '../../app/text.ts';
-import { signInWith } from '../../data/session.ts';
+import { notice, signInWith } from '../../data/session.ts';
 import { Button, Copy, Field } from '../../parts/bits.tsx';
 import { Logo } from '../../parts/icon.tsx';
 
@@ -10,7 +10,7 @@ const COMMAND = 'blockhouse open';
 /** The form; `again` over a page whose session has ended. */
 export function SignInForm({ again = false }: { readonly again?: boolean }) {
   const [token, setToken] = useState('');
-  const [wrong, setWrong] = useState<string>();
+  const [wrong, setWrong] = useState<string | undefined>(notice);
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     const given = token.trim();

@@ -1,0 +1,223 @@
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { axeFindings, closeBrowser, openWorld, type World } from '../support/browser.ts';
+
+t.teardown(closeBrowser);
+
+const BLOCK_TABS = ['', '/memory', '/config', '/logs', '/costs', '/history'].map((tab) => `/ui/blocks/ada${tab}`);
+const PATHS = ['/ui/', ...BLOCK_TABS, '/ui/gateway', '/ui/playground', '/ui/costs', '/ui/events', '/ui/archive', '/ui/settings', '/ui/start', '/ui/nothing'];
+/** All of them in `test:browser`; some in every test run. */
+const isWhole = process.env['BLOCKHOUSE_NEEDS_BROWSER'] === '1';
+
+async function furnish(world: World): Promise<void> {
+  world.standIn.onMessage(/./, { content: 'Some *words*, `code`, and\n\n```js\nconst a = 1;\n```\n\n| a | b |\n| --- | --- |\n| 1 | 2 |' });
+  await world.block('ada', { description: 'Answers', budget: { dailyUsd: 2 } });
+  await world.api('POST', '/api/blocks/ada/chat?wait=30', { message: 'Hello' });
+  await world.api('POST', '/api/blocks/ada/memory/facts', { text: 'The team is small.' });
+  await world.api('POST', '/api/blocks', { name: 'zoe', config: { description: 'Has no model' } });
+  await world.api('POST', '/api/blocks', { name: 'old' });
+  await world.api('DELETE', '/api/blocks/old');
+}
+
+async function show(page: Page, world: World, path: string): Promise<void> {
+  await page.goto(world.url + path);
+  await page.locator('main h1').first().waitFor({ state: 'attached' });
+  await page.waitForLoadState('networkidle');
+}
+
+t.test('case 48: axe finds nothing on any page, in either theme, wide and narrow', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await furnish(world);
+  for (const theme of ['light', 'dark'] as const) {
+    for (const [width, height] of [
+      [1440, 900],
+      [390, 844],
+    ] as const) {
+      if (!isWhole && (theme === 'dark') === (width === 1440)) continue;
+      const page = await world.page('/ui/', { theme, width, height });
+      for (const path of PATHS) {
+        await show(page, world, path);
+        for (const finding of await axeFindings(page)) t.fail(`${path} ${theme} ${width}: ${finding}`);
+      }
+      await page.context().close();
+    }
+  }
+  t.pass('each page was examined');
+});
+
+t.test('case 49: at 390 px no page scrolls sideways, and what is touched is large enough', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await furnish(world);
+  const page = await world.page('/ui/', { width: 390, height: 844 });
+  for (const path of PATHS) {
+    await show(page, world, path);
+    t.notOk(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), `${path} scrolls sideways`);
+    const small = await page.evaluate(() =>
+      [...document.querySelectorAll<HTMLElement>('main button, .phone-tabs a, .tabs a, .phone-tabs button')]
+        .filter((element) => element.offsetParent !== null)
+        .map((element) => ({ text: element.textContent.slice(0, 30), height: element.getBoundingClientRect().height }))
+        .filter(({ height }) => height < 24),
+    );
+    t.same(small, [], path);
+  }
+});
+
+t.test('case 47: every page is reached by keys, and `?` lists the keys that work', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await furnish(world);
+  const page = await world.page();
+  await page.getByRole('heading', { name: 'Fleet' }).waitFor();
+  for (const [key, title] of [
+    ['g', 'Gateway'],
+    ['p', 'Playground'],
+    ['c', 'Costs'],
+    ['e', 'Events'],
+    ['a', 'Archive'],
+    ['s', 'Settings'],
+    ['f', 'Fleet'],
+  ] as const) {
+    await page.keyboard.press('g');
+    await page.keyboard.press(key);
+    await page.getByRole('heading', { name: title, level: 1 }).waitFor();
+  }
+  await page.keyboard.press('j');
+  await page.waitForFunction(() => document.activeElement?.textContent === 'ada');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'ada', level: 1 }).waitFor();
+  for (const [key, tab] of [
+    ['2', 'Memory'],
+    ['3', 'Config'],
+    ['4', 'Logs'],
+    ['5', 'Costs'],
+    ['6', 'History'],
+    ['1', 'Chat'],
+  ] as const) {
+    await page.keyboard.press(key);
+    await page.locator('.tabs [aria-current="page"]', { hasText: tab }).waitFor();
+  }
+  await page.keyboard.press('?');
+  const dialog = page.getByRole('dialog', { name: 'Keys' });
+  await dialog.waitFor();
+  t.match(await dialog.textContent(), /Find or do…/);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  t.not(await page.evaluate(() => document.activeElement?.tagName), undefined);
+});
+
+t.test('case 21: what one page does is in another within a moment', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await world.block('ada');
+  const one = await world.page();
+  const other = await world.page();
+  await other.getByRole('link', { name: 'ada' }).waitFor();
+  await one.getByRole('button', { name: 'New block' }).first().click();
+  await one.getByRole('dialog').getByLabel('Name').fill('new-one');
+  await one.getByRole('dialog').getByLabel('What it is for').fill('made in a page');
+  await one.getByRole('button', { name: 'Create the block' }).click();
+  await one.getByRole('heading', { name: 'new-one', level: 1 }).waitFor();
+  await other.getByRole('link', { name: 'new-one' }).waitFor();
+  await world.api('DELETE', '/api/blocks/ada');
+  await other.getByRole('link', { name: 'ada', exact: true }).waitFor({ state: 'detached' });
+});
+
+t.test('case 39: a first run goes from nothing to an answer, and a provider that is started meanwhile ticks its step', async (t) => {
+  const world = await openWorld(t, { isAlone: true });
+  if (world === undefined) return;
+  world.standIn.onMessage(/./, { content: 'Hello, I am here.' });
+  const page = await world.page('/ui/start');
+  await page.getByText('Nothing can answer yet.').waitFor();
+  t.equal(await page.locator('.steps .done').count(), 1);
+  await world.standIn.start();
+  await page.getByText('A provider is ready').waitFor({ timeout: 30_000 });
+  await page.getByRole('button', { name: 'New block' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill('ada');
+  await page.getByRole('dialog').getByLabel('Model').fill('ollama/stand-in');
+  await page.getByRole('button', { name: 'Create the block' }).click();
+  await page.getByRole('textbox', { name: 'Message ada…' }).fill('Hi');
+  await page.keyboard.press('Enter');
+  await page.getByText('Hello, I am here.').waitFor();
+});
+
+t.test('case 13: a refused key is told in the words of the provider, and is nowhere afterwards', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  const key = 'sk-test-0123456789-secret-key';
+  const page = await world.page('/ui/settings?key=openai', { expected: [/400/] });
+  await page.getByLabel('OpenAI: Key').fill(key);
+  await page.getByRole('button', { name: 'Check and store' }).click();
+  await page.getByRole('alert').waitFor();
+  await page.getByRole('button', { name: 'Store it unchecked' }).click();
+  await page.getByText('with the key in auth.json').waitFor();
+  const places = await page.evaluate(() => document.documentElement.outerHTML + JSON.stringify(localStorage) + JSON.stringify(sessionStorage));
+  t.notOk(places.includes(key));
+  t.notOk(JSON.stringify(await world.api('GET', '/api/credentials')).includes(key));
+  t.notOk(JSON.stringify(await world.api('GET', '/api/settings')).includes(key));
+});
+
+t.test('case 22: a change by hand is told while one edits, and nothing is lost', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await world.block('ada', { description: 'before' });
+  const page = await world.page('/ui/blocks/ada/config');
+  const instructions = page.getByLabel('Instructions');
+  await instructions.fill('Be brief.');
+  await world.api('PUT', '/api/blocks/ada/config', { description: 'changed elsewhere' });
+  await page.getByText('Somebody else has changed the configuration meanwhile.').waitFor();
+  await page.getByRole('button', { name: 'Keep mine' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved.').first().waitFor();
+  const { config } = await world.api<{ readonly config: Record<string, unknown> }>('GET', '/api/blocks/ada/config');
+  t.match(config, { description: 'changed elsewhere', systemPrompt: 'Be brief.' });
+});
+
+t.test('case 45: a block is archived, restored under another name, and deleted for good after its name was typed', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await world.block('ada');
+  const page = await world.page('/ui/blocks/ada');
+  await page.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('menuitem', { name: 'Archive' }).click();
+  await page.getByRole('heading', { name: 'Archive', level: 1 }).waitFor();
+  await page.getByRole('button', { name: 'More about ada' }).click();
+  await page.getByRole('menuitem', { name: 'Restore as…' }).click();
+  await page.getByLabel('Name of the restored block').fill('eve');
+  await page.getByRole('button', { name: 'Restore as eve' }).click();
+  await page.getByText('eve is restored.').first().waitFor();
+  await world.api('DELETE', '/api/blocks/eve');
+  await page.reload();
+  await page.getByRole('button', { name: /More about/ }).click();
+  await page.getByRole('menuitem', { name: 'Delete for good…' }).click();
+  const dialog = page.getByRole('dialog');
+  const remove = dialog.getByRole('button', { name: /^Delete / });
+  t.ok(await remove.isDisabled());
+  await dialog.getByLabel('Type the name to confirm').fill((await remove.textContent())?.replace('Delete ', '') ?? '');
+  await remove.click();
+  await page.getByText('Nothing is archived.').waitFor();
+});
+
+t.test('case 34: of a thousand blocks few are in the document, and a change draws its own row', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await world.killServer();
+  const { mkdirSync, writeFileSync } = await import('node:fs');
+  for (let index = 0; index < 1000; index += 1) {
+    const folder = `${world.workspace}/blocks/b${String(index).padStart(4, '0')}`;
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(`${folder}/config.json`, JSON.stringify({ name: `b${String(index).padStart(4, '0')}`, description: `Block ${index}` }));
+  }
+  await world.startServer();
+  const page = await world.page();
+  await page.getByText('1,000 blocks').waitFor();
+  const nodes = await page.evaluate(() => document.querySelectorAll('*').length);
+  t.ok(nodes <= 900, `${nodes} nodes`);
+  await page.keyboard.press('End');
+  await page.getByRole('link', { name: 'b0999' }).waitFor();
+  t.ok((await page.evaluate(() => document.querySelectorAll('*').length)) <= 900);
+  await page.getByRole('searchbox').fill('b0500');
+  await page.getByText('1 of 1,000 blocks').waitFor();
+  t.equal(await page.locator('.tr').count(), 1);
+});

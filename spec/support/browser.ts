@@ -1,0 +1,236 @@
+// A real browser before a real server, for the specs of the page.
+//
+// any-fault-fails: a console error, an error of the page, a violation of its policy or a request to another origin fails the test.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { LLMock } from '@copilotkit/aimock';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Test } from 'tap';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const CLI = join(ROOT, 'dist/cli/main.js');
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
+const HOW = 'Install Chromium (apt-get install chromium), or name it in BLOCKHOUSE_CHROMIUM; then run npm run test:browser.';
+
+/** What a test may ask of its page. */
+export interface PageOptions {
+  readonly width?: number;
+  readonly height?: number;
+  readonly theme?: 'light' | 'dark';
+  readonly reducedMotion?: boolean;
+  /** Leaves out the sign-in. */
+  readonly signedOut?: boolean;
+  /** Faults that the test makes on purpose: their texts. */
+  readonly expected?: readonly RegExp[];
+}
+
+/** How a world begins. */
+export interface WorldOptions {
+  /** Leaves the stand-in provider unstarted. */
+  readonly isAlone?: boolean;
+  /** Writes files into the workspace before the server starts. */
+  files?(workspace: string): void;
+}
+
+/** A port that nobody listens on. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** A Chromium of this machine, or the one that comes as a package; undefined without any. */
+async function findChromium(): Promise<string | undefined> {
+  const named = process.env['BLOCKHOUSE_CHROMIUM'];
+  if (named !== undefined && named !== '') return named;
+  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
+    for (const name of NAMES) {
+      const path = join(folder, name);
+      try {
+        accessSync(path, constants.X_OK);
+        return path;
+      } catch {
+        // not here
+      }
+    }
+  }
+  if (process.platform !== 'linux' || process.arch !== 'x64') return undefined;
+  const { default: packed } = await import('@sparticuz/chromium');
+  return packed.executablePath();
+}
+
+let browser: Promise<Browser | undefined> | undefined;
+
+/** One browser for all tests of a process. */
+function launched(): Promise<Browser | undefined> {
+  browser ??= findChromium().then((executablePath) =>
+    executablePath === undefined
+      ? undefined
+      : chromium.launch({ executablePath, args: ['--disable-gpu', '--disable-dev-shm-usage', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])] }),
+  );
+  return browser;
+}
+
+/** Closes the browser; for the last test of a process. */
+export async function closeBrowser(): Promise<void> {
+  await (await browser)?.close();
+  browser = undefined;
+}
+
+/** A server with a stand-in provider, and pages before it. Skips the test where there is no browser; `test:browser` fails there. */
+export async function openWorld(t: Test, { isAlone = false, files = () => undefined }: WorldOptions = {}): Promise<World | undefined> {
+  const found = await launched();
+  if (found === undefined) {
+    if (process.env['BLOCKHOUSE_NEEDS_BROWSER'] === '1') throw new Error(`There is no browser. ${HOW}`);
+    t.pass(`skipped, because there is no browser. ${HOW}`);
+    return undefined;
+  }
+  const world = new World(found, t);
+  await world.begin(isAlone, files);
+  return world;
+}
+
+/** One server, its stand-in, its pages. */
+export class World {
+  readonly workspace = mkdtempSync(join(tmpdir(), 'blockhouse-page-'));
+  url = '';
+  #standIn: LLMock | undefined;
+  #standInPort = 0;
+  readonly #browser: Browser;
+  readonly #t: Test;
+  readonly #contexts: BrowserContext[] = [];
+  #port = 0;
+  #stop: () => Promise<unknown> = async () => undefined;
+
+  constructor(found: Browser, t: Test) {
+    this.#browser = found;
+    this.#t = t;
+    t.teardown(() => this.#end());
+  }
+
+  /** Plays Ollama; say what it answers with `onMessage`. */
+  get standIn(): LLMock {
+    this.#standIn ??= new LLMock({ port: this.#standInPort, latency: 15, chunkSize: 12, logLevel: 'silent' });
+    return this.#standIn;
+  }
+
+  get token(): string {
+    return readFileSync(join(this.workspace, '.api-token'), 'utf8').trim();
+  }
+
+  async begin(isAlone: boolean, files: (workspace: string) => void): Promise<void> {
+    this.#standInPort = await freePort();
+    if (!isAlone) await this.standIn.start();
+    files(this.workspace);
+    await this.startServer();
+  }
+
+  /** Starts the server, on its former port if it had one. */
+  async startServer(env: Readonly<Record<string, string>> = {}): Promise<void> {
+    const args = ['serve', '--json', '--host', '127.0.0.1', '--port', String(this.#port), '--workspace', this.workspace];
+    const own = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/_API_KEY$|^AWS_|^BLOCKHOUSE_/.test(name)));
+    const server = spawn(process.execPath, [CLI, ...args], {
+      env: { ...own, OLLAMA_BASE_URL: `http://127.0.0.1:${this.#standInPort}`, BLOCKHOUSE_LOG_LEVEL: 'error', AWS_EC2_METADATA_DISABLED: 'true', ...env },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const closed = once(server, 'close');
+    const { value } = await createInterface({ input: server.stdout })[Symbol.asyncIterator]().next();
+    this.url = (JSON.parse(String(value)) as { readonly url: string }).url;
+    this.#port = Number(new URL(this.url).port);
+    this.#stop = async () => {
+      server.kill('SIGKILL');
+      await closed;
+    };
+  }
+
+  /** As a power cut would. */
+  async killServer(): Promise<void> {
+    await this.#stop();
+  }
+
+  /** A request with the token of the workspace. */
+  async api<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T> {
+    const response = await fetch(this.url + path, {
+      method,
+      headers: { authorization: `Bearer ${this.token}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return (text === '' ? {} : JSON.parse(text)) as T;
+  }
+
+  /** A block with the stand-in's model, started. */
+  async block(name: string, config: object = {}): Promise<void> {
+    await this.api('POST', '/api/blocks', { name, config: { adapter: { provider: 'ollama', model: 'stand-in' }, ...config } });
+    await this.api('POST', `/api/blocks/${name}/start`);
+  }
+
+  /** A page in a context of its own, signed in by a code as `blockhouse open` does it. */
+  async page(path = '/ui/', options: PageOptions = {}): Promise<Page> {
+    const { width = 1440, height = 900, theme = 'light', reducedMotion = true, signedOut = false } = options;
+    const context = await this.#browser.newContext({
+      viewport: { width, height },
+      colorScheme: theme,
+      reducedMotion: reducedMotion ? 'reduce' : 'no-preference',
+      hasTouch: width < 500,
+    });
+    this.#contexts.push(context);
+    const page = await context.newPage();
+    this.#watch(page, options);
+    const { code } = signedOut ? { code: '' } : await this.api<{ readonly code: string }>('POST', '/api/session/code');
+    await page.goto(`${this.url}${path}${signedOut ? '' : `#code=${code}`}`);
+    // Signing in loads the page anew, so that the browser forgets the code.
+    if (!signedOut) await page.locator('.app').waitFor();
+    return page;
+  }
+
+  /** any-fault-fails. */
+  #watch(page: Page, { expected = [] }: PageOptions): void {
+    const t = this.#t;
+    const fault = (text: string): void => {
+      if (!expected.some((pattern) => pattern.test(text))) t.fail(text.slice(0, 500));
+    };
+    page.on('console', (message) => {
+      if (message.type() === 'error') fault(`console: ${message.text()}`);
+    });
+    page.on('pageerror', (error) => fault(`page: ${error.stack ?? error.message}`));
+    page.on('request', (request) => {
+      const { origin, protocol } = new URL(request.url());
+      if (protocol !== 'data:' && protocol !== 'blob:' && origin !== new URL(this.url).origin) fault(`request to ${origin}`);
+    });
+  }
+
+  async #end(): Promise<void> {
+    for (const context of this.#contexts) await context.close();
+    await this.#stop();
+    await this.#standIn?.stop().catch(() => undefined); // a test may have left it unstarted
+    rmSync(this.workspace, { recursive: true, force: true });
+  }
+}
+
+/** axe on the page as it is; the texts of what it finds. */
+export async function axeFindings(page: Page): Promise<readonly string[]> {
+  const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  // Through the debugger, since the page's policy allows no foreign script.
+  await page.evaluate(source);
+  const { violations } = await page.evaluate(() =>
+    (
+      globalThis as unknown as { axe: { run(options: object): Promise<{ violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] }> } }
+    ).axe.run({
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+    }),
+  );
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary = '' }) => `${id}: ${html.slice(0, 160)} ${failureSummary.replace(/\s+/g, ' ').slice(0, 240)}`),
+  );
+}
