@@ -3,7 +3,7 @@
 // letters-outside-fields: single letters work outside of fields only, and can be turned off.
 
 import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { singleKeys } from '../data/settings.ts';
 
 /** A key, or two in a row (`g f`), and what it does. `mod` is ⌘ on a Mac, Ctrl elsewhere. */
@@ -27,7 +27,8 @@ let first: { readonly key: string; readonly until: number } | undefined;
 
 /** Keys that work while a component is shown. */
 export function useKeys(list: readonly Command[], deps: readonly unknown[] = []): void {
-  useEffect(() => {
+  // With the component itself, and not after the next paint: a fast hand would be too early.
+  useLayoutEffect(() => {
     commands.value = [...commands.peek(), ...list];
     return () => {
       commands.value = commands.peek().filter((command) => !list.includes(command));
