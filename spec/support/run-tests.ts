@@ -11,7 +11,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const GROUPS = join(ROOT, '.tap/groups');
 const GROUP_SIZE = 24;
 /** The specs of these folders watch servers and themselves for as long as a whole group takes; each has a process of its own. */
-const ALONE = ['faults', 'cases'];
+const ALONE = ['dashboard', 'faults', 'cases'];
 /** One more than the cores that the suite is made for: most specs wait now and then. */
 const JOBS = 3;
 /** A limit that only a hang reaches, also on a busy machine with a slow disk. */

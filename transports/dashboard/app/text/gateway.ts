@@ -5,7 +5,7 @@ export const gatewayText = {
   title: 'Gateway',
   provider: 'Provider',
   state: 'State',
-  keyFrom: 'Key from',
+  keyFrom: 'Key source',
   model: 'Default model',
   atWork: 'At work',
   waiting: 'Waiting',
