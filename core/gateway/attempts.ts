@@ -103,7 +103,7 @@ export class Attempts<T extends Answered> implements LiveCall {
       queuedMs: since(this.#placedAt),
       firstTextMs: since(firstTextAt),
       durationMs: this.#options.now() - this.#startedAt,
-      usage: this.#attempt?.usageSoFar(),
+      usage: sumUsage(this.#lostUsage, this.#attempt?.usageSoFar()),
     };
   }
 

@@ -65,6 +65,8 @@ export interface GatewayLoad {
   readonly waiting: number;
   readonly limits: QueueLimits;
   readonly breaker: { readonly phase: 'closed' | 'open' | 'trying'; readonly opensInMs: number };
+  /** What is missing for a call, as far as the settings say; nobody is asked. */
+  readonly missing: string | undefined;
 }
 
 /** One gateway to all adapters. */
@@ -124,8 +126,9 @@ export class Gateway {
 
   /** How busy a provider is, where it is configured, and whether it is called at all. Throws ADAPTER_NOT_FOUND. */
   load(name: string): GatewayLoad {
-    const { queue, breaker } = this.#destinations.enter(this.#registry.inUrl(name), undefined);
-    return { ...queue.load, limits: queue.limits, breaker: breaker.state };
+    const adapter = this.#registry.inUrl(name);
+    const { queue, breaker } = this.#destinations.enter(adapter, undefined);
+    return { ...queue.load, limits: queue.limits, breaker: breaker.state, missing: this.readiness(adapter.id, undefined, 'adapter').missing?.message };
   }
 
   /** What auth.json and the environment set, secrets masked. */

@@ -83,8 +83,8 @@ class Ring {
   /** Which step each place holds, so that old ones are recognised. */
   readonly #turns: Float64Array;
   readonly #sums: Float64Array;
-  readonly #firstText: Uint16Array;
-  readonly #duration: Uint16Array;
+  readonly #firstText: Uint32Array;
+  readonly #duration: Uint32Array;
 
   constructor(window: Window) {
     const { stepMs, steps } = WINDOWS[window];
@@ -92,8 +92,8 @@ class Ring {
     this.#steps = steps;
     this.#turns = new Float64Array(steps);
     this.#sums = new Float64Array(steps * SUMS);
-    this.#firstText = new Uint16Array(steps * EDGES.length);
-    this.#duration = new Uint16Array(steps * EDGES.length);
+    this.#firstText = new Uint32Array(steps * EDGES.length);
+    this.#duration = new Uint32Array(steps * EDGES.length);
   }
 
   add(at: number, { usage, code, firstTextMs, durationMs }: CoreEvents['chat.finished']): void {
@@ -160,7 +160,7 @@ class Ring {
 const SUMS = 5;
 const STEP = Math.log(1.25);
 
-function count(classes: Uint16Array, place: number, ms: number): void {
+function count(classes: Uint32Array, place: number, ms: number): void {
   const index = ms <= 10 ? 0 : Math.min(EDGES.length - 1, Math.ceil(Math.log(ms / 10) / STEP));
   const at = place * EDGES.length + index;
   classes[at] = (classes[at] ?? 0) + 1;

@@ -118,9 +118,9 @@ export function describeSettings(spec: SettingsSpec, settings: ResolvedSettings)
   return shown;
 }
 
-/** The last four characters of a secret. A short one is hidden whole: four characters of eight would be half of it. */
+/** The last four characters of a secret of 20 or more. A short one is hidden whole: four characters of eight would be half of it. */
 export function maskSecret(secret: string): string {
-  return secret.length < 16 ? '••••' : `••••${secret.slice(-4)}`;
+  return secret.length < 20 ? '••••' : `••••${secret.slice(-4)}`;
 }
 
 /** Every secret in use, so that it can be removed from texts. */

@@ -9,11 +9,18 @@ import { BlockhouseError } from '../../core/index.ts';
 /** The most that the headers of one request may take, in bytes: Node's own limit is half of it, and clients send long lists of features. */
 export const MAX_HEADER_BYTES = 32 * 1024;
 
+interface OpenAnswer {
+  readonly leaving: AbortController;
+  readonly res: ServerResponse;
+  /** An older one with the same id. */
+  before: OpenAnswer | undefined;
+}
+
 /** Counts the open answers of a server and aborts those of a connection when its client leaves. */
 export class OpenAnswers {
   readonly #leaving = new WeakMap<Duplex, AbortController>();
-  /** Of the open answers. */
-  readonly #byRequest = new Map<string, AbortController>();
+  /** The open answers by the ids of their requests, which a client chooses: two may have the same. */
+  readonly #byRequest = new Map<string, OpenAnswer>();
   #count = 0;
 
   /** Answers of all connections that are not completely written. */
@@ -28,10 +35,12 @@ export class OpenAnswers {
   add(socket: Duplex, res: ServerResponse, requestId: string): AbortSignal {
     this.#count += 1;
     const leaving = this.#of(socket);
-    this.#byRequest.set(requestId, leaving);
+    const before = this.#byRequest.get(requestId);
+    const answer: OpenAnswer = { leaving, res, before };
+    this.#byRequest.set(requestId, answer);
     res.on('close', () => {
       this.#count -= 1;
-      this.#byRequest.delete(requestId);
+      this.#forget(requestId, answer);
     });
     if (socket.destroyed) leaving.abort();
     return leaving.signal;
@@ -39,9 +48,22 @@ export class OpenAnswers {
 
   /** Aborts the work for a request, as if its client had left; false if no such answer is open. */
   abort(requestId: string): boolean {
-    const leaving = this.#byRequest.get(requestId);
-    leaving?.abort(); // the connection's other answers end, too: it can't be told which of them is which
-    return leaving !== undefined;
+    const answer = this.#byRequest.get(requestId);
+    if (answer === undefined) return false;
+    const { leaving, res } = answer;
+    // The signal is that of the connection, so a later request on it would be aborted, too.
+    if (!res.headersSent) res.setHeader('connection', 'close');
+    res.once('close', () => res.req.socket.destroy());
+    leaving.abort();
+    return true;
+  }
+
+  #forget(requestId: string, answer: OpenAnswer): void {
+    const newest = this.#byRequest.get(requestId);
+    if (newest !== answer) {
+      for (let each = newest; each !== undefined; each = each.before) if (each.before === answer) each.before = answer.before;
+    } else if (answer.before === undefined) this.#byRequest.delete(requestId);
+    else this.#byRequest.set(requestId, answer.before);
   }
 
   #of(socket: Duplex): AbortController {

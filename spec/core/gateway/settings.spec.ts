@@ -103,7 +103,7 @@ t.test('the result can not be changed', async (t) => {
 });
 
 t.test('people see where each value came from, and of a secret its last four characters at most', async (t) => {
-  const settings = resolveSettings(SPEC, { stored: { apiKey: 'sk-0123456789abcdef' }, env: { BASE_URL: 'https://env.example' } });
+  const settings = resolveSettings(SPEC, { stored: { apiKey: 'sk-0123456789-abcdef' }, env: { BASE_URL: 'https://env.example' } });
   t.same(describeSettings(SPEC, settings), {
     apiKey: { value: '••••cdef', source: 'auth.json' },
     baseURL: { value: 'https://env.example', source: 'env:BASE_URL' },
@@ -112,8 +112,8 @@ t.test('people see where each value came from, and of a secret its last four cha
   for (const [secret, shown] of [
     ['', '••••'],
     ['short', '••••'],
-    ['a'.repeat(15), '••••'],
-    [`${'a'.repeat(12)}tail`, '••••tail'],
+    ['a'.repeat(19), '••••'],
+    [`${'a'.repeat(16)}tail`, '••••tail'],
   ] as const)
     t.equal(maskSecret(secret), shown);
 });

@@ -10,6 +10,7 @@ import {
   invalidRequest,
   SetCredential,
   type ShownSetting,
+  type StoredSettings,
   settingFault,
   type Validator,
 } from '../../../core/index.ts';
@@ -19,39 +20,55 @@ import { ok } from '../reply.ts';
 import { param, type RouteContext } from '../route.ts';
 
 const checkFields: Validator<Record<string, string>> = compile(SetCredential);
-/** Of a shorter key, four characters would tell too much. */
-const LEAST_HINTED = 20;
 
 /** `{credentials}`, one for each adapter. */
 export const list = async ({ core }: RouteContext) => {
   const shown = core.settings();
-  const status = await core.status({ searches: false });
+  const status = await core.status();
   return ok({ credentials: status.map(({ id, ready, hasSecret }) => credentialOf(core, id, ready || hasSecret, shown)) });
 };
 
-/** `{success, message}`; a key is checked with its provider first, unless `?unchecked=true`. Fails with INVALID_REQUEST, WRONG_STATE. */
+/** `{success, message}`; they are checked with the provider and put back if it refuses them, unless `?unchecked=true`. Fails with INVALID_REQUEST, WRONG_STATE. */
 export const set = async (context: RouteContext) => {
-  const { core, signal, requestId } = context;
+  const { core } = context;
   const { id, displayName, settings } = core.adapter(param(context, 'adapter'));
   const fields = await readJsonBody(context, OTHER_BODY_BYTES, false);
   checkFields(fields);
   for (const [name, value] of Object.entries(fields)) {
     const spec = settings[name];
-    if (spec === undefined) throw invalidRequest(name, `is no setting of ${displayName}; its settings are ${Object.keys(settings).join(', ')}`);
+    // What was meant as a value may stand in the place of a name.
+    if (spec === undefined)
+      throw invalidRequest('', `The body has a field that is no setting of ${displayName}; its settings are ${Object.keys(settings).join(', ')}.`);
     const fault = settingFault(name, value, spec);
     if (fault !== undefined) throw invalidRequest(name, fault.replace(`${name} `, ''));
     assertNotInEnvironment(core, id, name);
   }
-  if (queryChoice(context.req, 'unchecked', ['false', 'true']) !== 'true' && fields['apiKey'] !== undefined) {
-    const { ok: isRight, detail } = await core.verify(id, { config: { apiKey: fields['apiKey'] } }, { signal, requestId });
-    if (!isRight)
-      throw new BlockhouseError('INVALID_REQUEST', withoutSecrets(detail, Object.values(fields)), {
-        details: [{ path: 'apiKey', message: 'was not accepted' }],
-      });
-  }
+  const before = storeOf(core).read(id);
   await storeOf(core).update(id, fields);
+  if (queryChoice(context.req, 'unchecked', ['false', 'true']) !== 'true') await keepIfRight(context, id, fields, before);
   return ok({ success: true as const, message: `Stored ${Object.keys(fields).join(', ')} of ${displayName} in auth.json.` });
 };
+
+/** Checks what is stored now, since a key belongs to the address beside it. What was stored before comes back if the provider refuses it. */
+async function keepIfRight(
+  { core, signal, requestId }: RouteContext,
+  id: string,
+  fields: Readonly<Record<string, string>>,
+  before: StoredSettings | undefined,
+): Promise<void> {
+  const { ok: isRight, detail } = await core.verify(id, {}, { signal, requestId }).catch(async (error: unknown) => {
+    await putBack(core, id, before);
+    throw error;
+  });
+  if (isRight) return;
+  await putBack(core, id, before);
+  throw new BlockhouseError('INVALID_REQUEST', withoutSecrets(detail, Object.values(fields)), { details: [{ path: 'apiKey', message: 'was not accepted' }] });
+}
+
+async function putBack(core: Core, id: string, before: StoredSettings | undefined): Promise<void> {
+  await storeOf(core).remove(id);
+  if (before !== undefined) await storeOf(core).update(id, before);
+}
 
 /** `{success, message}`. Fails with WRONG_STATE for a key that is in the environment. */
 export const remove = async (context: RouteContext) => {
@@ -73,7 +90,7 @@ function credentialOf(core: Core, id: string, configured: boolean, shown: readon
     configured,
     source: secret === undefined ? (configured && authRequired ? 'chain' : null) : isStored ? 'auth.json' : 'env',
     ...(secret !== undefined && !isStored && { variable: secret.source }),
-    hint: isStored && (core.credentials?.read(id)?.[secret.field]?.length ?? 0) < LEAST_HINTED ? null : hintIn(secret),
+    hint: hintIn(secret),
     baseURL: address?.value ?? null,
   };
 }

@@ -7,20 +7,19 @@ import { param, type RouteContext } from '../route.ts';
 const WINDOW_NAMES = ['15m', '90m', '24h'] as const satisfies readonly Window[];
 
 /** `{window, adapters}`: state, load and series of each adapter. */
-export const figures = async ({ core, req }: RouteContext) => {
+export const figures = ({ core, req }: RouteContext) => {
   const window = queryChoice(req, 'window', WINDOW_NAMES) ?? '15m';
-  const status = await core.status({ searches: false });
   return ok({
     window,
-    adapters: status.map(({ id, displayName, defaultModel, ready, detail }) => {
-      const { breaker, ...load } = core.load(id);
+    adapters: core.adapters().map(({ id, displayName, defaultModel }) => {
+      const { breaker, missing, ...load } = core.load(id);
       const openUntil = breaker.phase === 'open' ? new Date(Date.now() + breaker.opensInMs).toISOString() : null;
       return {
         id,
         displayName,
         defaultModel,
-        ready,
-        ...(detail !== undefined && { detail }),
+        ready: missing === undefined,
+        ...(missing !== undefined && { detail: missing }),
         breaker: breaker.phase,
         openUntil,
         ...load,

@@ -54,7 +54,7 @@ t.test('a short key has no hint, and an unknown field or a wrong value is refuse
   const server = await start(t);
   await server.call('PUT', '/api/credentials/anthropic?unchecked=true', { body: { apiKey: 'short-key-of-17ch' } });
   t.match((await server.call('GET', '/api/credentials')).json, { credentials: [{ adapter: 'anthropic', hint: null }] });
-  t.match(await server.call('PUT', '/api/credentials/anthropic', { body: { token: 'x' } }), { status: 400, text: /token is no setting/ });
+  t.match(await server.call('PUT', '/api/credentials/anthropic', { body: { token: 'x' } }), { status: 400, text: /a field that is no setting/ });
   t.match(await server.call('PUT', '/api/credentials/anthropic', { body: { apiKey: 'with space' } }), { status: 400, text: /apiKey contains characters/ });
   t.match(await server.call('PUT', '/api/credentials/nobody', { body: { apiKey: 'x' } }), { status: 404 });
 });
@@ -63,4 +63,24 @@ t.test('what comes from the environment is not replaced here, and the variable i
   const server = await start(t, { variables: { ANTHROPIC_API_KEY: KEY } });
   t.match((await server.call('GET', '/api/credentials')).json, { credentials: [{ adapter: 'anthropic', source: 'env', variable: 'ANTHROPIC_API_KEY' }] });
   t.match(await server.call('PUT', '/api/credentials/anthropic', { body: { apiKey: 'other-key' } }), { status: 409, text: /ANTHROPIC_API_KEY/ });
+});
+
+t.test('a key and its address are checked together, at that address, and what was stored comes back when they are refused', async (t) => {
+  const server = await start(t);
+  await server.call('PUT', '/api/credentials/anthropic', { body: { apiKey: KEY } });
+  const { startUpstream } = await import('../../../support/upstream.ts');
+  const other = await startUpstream(t, (_request, res) => sendJson(res, { error: { type: 'authentication_error', message: 'no' } }, 401));
+  const before = server.upstream.requests.length;
+  const refused = await server.call('PUT', '/api/credentials/anthropic', { body: { apiKey: 'another-key-of-the-owner', baseURL: other.url } });
+  t.equal(refused.status, 400, refused.text);
+  t.equal(server.upstream.requests.length, before, 'the new key went nowhere else');
+  t.ok(other.requests.length > 0);
+  t.match(JSON.parse(readFileSync(join(server.workspace, 'auth.json'), 'utf8')), { anthropic: { apiKey: KEY, baseURL: server.upstream.url } });
+});
+
+t.test('a key in the place of a name is not repeated', async (t) => {
+  const server = await start(t);
+  const refused = await server.call('PUT', '/api/credentials/anthropic', { body: { [KEY]: 'apiKey' } });
+  t.equal(refused.status, 400);
+  t.notOk(refused.text.includes(KEY));
 });

@@ -1,6 +1,8 @@
+import { Agent, request as httpRequest } from 'node:http';
 import t from 'tap';
 import { CHAT, startServer } from '../../../support/server.ts';
 import { until } from '../../../support/until.ts';
+import { sendJson } from '../../../support/upstream.ts';
 
 interface Requests {
   readonly live: readonly { readonly requestId: string; readonly phase: string; readonly adapter: string; readonly durationMs: number }[];
@@ -53,4 +55,33 @@ t.test('a request under way is listed and can be ended; its client is told', asy
   t.match((await asked).json, { code: 'CANCELLED' });
   await until('the request to the provider is closed', () => !isHanging);
   t.match((await server.call('GET', '/api/gateway/requests')).json, { live: [], ended: [{ requestId: 'mine', code: 'CANCELLED' }] });
+});
+
+t.test('the connection of a request that was ended is not used again, and the next request is served', async (t) => {
+  let count = 0;
+  const server = await startServer(t, {
+    answer: (_request, res) => {
+      count += 1;
+      if (count > 1) sendJson(res, { model: 'm', message: { role: 'assistant', content: 'hi' }, done: true, done_reason: 'stop' });
+    },
+  });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.teardown(() => agent.destroy());
+  const ask = (): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const request = httpRequest(`${server.url}/v1/chat`, {
+        agent,
+        method: 'POST',
+        headers: { authorization: `Bearer ${server.token}`, 'content-type': 'application/json', 'x-request-id': 'twin' },
+      });
+      request.on('error', reject).on('response', (response) => {
+        response.resume().on('end', () => resolve(response.statusCode ?? 0));
+      });
+      request.end(JSON.stringify(CHAT));
+    });
+  const first = ask();
+  await until('the provider is asked', () => count === 1);
+  t.match(await server.call('DELETE', '/api/gateway/requests/twin'), { status: 200 });
+  t.equal(await first, 499);
+  t.equal(await ask(), 200);
 });
