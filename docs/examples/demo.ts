@@ -155,6 +155,23 @@ async function answerTo(api: Api, id: string): Promise<string> {
   }
 }
 
+/** Blocks at work, so that the dashboard has something to show: one answers, one waits for its start, one needs a model. */
+async function furnish(api: Api): Promise<void> {
+  const adapter = { provider: 'ollama', model: 'stand-in' };
+  await api('POST', '/api/blocks', { name: 'release-notes', config: { description: 'Turns merged changes into notes', adapter, budget: { dailyUsd: 2 } } });
+  await api('POST', '/api/blocks/release-notes/start');
+  await api('POST', '/api/blocks/release-notes/chat', { message: 'What is new this week?' });
+  await api('POST', '/api/blocks', { name: 'night-digest', config: { description: 'Sums up the day', adapter } });
+  await api('POST', '/api/blocks', { name: 'support', config: { description: 'Has no model yet' } });
+}
+
+/** A link that signs a browser in. The fragment reaches no server. */
+async function showPage(gateway: Gateway, api: Api): Promise<void> {
+  const { code } = await api<{ code: string }>('POST', '/api/session/code?printed=true');
+  say(`  ${bold('4. The dashboard')} ${dim('(open it in a browser; the link works once, within 10 minutes)')}\n`);
+  say(`    ${bold(`${gateway.url}/ui/#code=${code}`)}\n`);
+}
+
 function showWhatNext({ url, workspace }: Gateway): void {
   const body = JSON.stringify({ adapter: 'ollama', model: 'stand-in', messages: [{ role: 'user', content: 'Hello?' }] });
   say(`  ${bold('Your turn')} ${dim('(in another terminal)')}\n`);
@@ -165,7 +182,8 @@ function showWhatNext({ url, workspace }: Gateway): void {
   const cli = `node dist/cli/main.js`;
   const here = `--workspace ${workspace}`;
   say(`    ${cli} send ${BLOCK} --wait "Hello?" ${here}`);
-  say(`    ${cli} ls ${here}\n`);
+  say(`    ${cli} ls ${here}`);
+  say(`    ${cli} open ${here}   ${dim('# the dashboard again')}\n`);
   say(`  ${bold('With a real model')} ${dim(`(in ${ROOT.replace(/\/$/, '')})`)}\n`);
   const row = (command: string, note: string): boolean => say(`    ${command.padEnd(56)}${dim(`# ${note}`)}`);
   row('node dist/cli/main.js auth set anthropic', 'asks for your key and stores it');
@@ -182,6 +200,9 @@ async function tour(gateway: Gateway): Promise<void> {
   await showWhole(gateway.url, token);
   await showStreamed(gateway.url, token);
   await showBlock(gateway, token);
+  const api = apiOf(gateway.url, token);
+  await furnish(api);
+  await showPage(gateway, api);
 }
 
 async function demo(stopped: Promise<unknown>): Promise<void> {

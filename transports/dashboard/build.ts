@@ -8,7 +8,7 @@ import { build, type Metafile } from 'esbuild';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const SOURCE = import.meta.dirname;
-const OUT = join(ROOT, 'dist/dashboard');
+const OUT = resolve(process.argv[2] ?? join(ROOT, 'dist/dashboard'));
 /** Shorter files gain nothing from compression. */
 const LEAST_BROTLI_BYTES = 1024;
 const TYPES: Readonly<Record<string, string>> = {

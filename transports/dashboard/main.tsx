@@ -1,4 +1,5 @@
 // The beginning of the page.
+import './app/shared.ts';
 import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { runKeys } from './app/keys.ts';

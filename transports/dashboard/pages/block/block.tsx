@@ -1,4 +1,5 @@
 // A block: its head, and its six tabs.
+import '../../app/shared.ts';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useKeys } from '../../app/keys.ts';

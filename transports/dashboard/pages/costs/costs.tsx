@@ -1,4 +1,5 @@
 // What is spent: by blocks and by the clients of the gateway, against the caps.
+import '../../app/shared.ts';
 import type { CostsReport } from '../../../../core/types.ts';
 import { count, NONE, usd } from '../../app/format.ts';
 import { blockPath, route, setQuery } from '../../app/router.ts';

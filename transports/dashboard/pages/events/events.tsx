@@ -1,4 +1,5 @@
 // What happens in the workspace, as it happens.
+import '../../app/shared.ts';
 import { useComputed, useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { clockSeconds, fullTime } from '../../app/format.ts';

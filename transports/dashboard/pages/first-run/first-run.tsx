@@ -1,4 +1,5 @@
 // First steps: each is done when the fact is true, not when a button was pressed.
+import '../../app/shared.ts';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { ServerHealth } from '../../../../core/types.ts';

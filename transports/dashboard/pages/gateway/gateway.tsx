@@ -1,4 +1,5 @@
 // What the gateway does: its providers, its figures, its requests.
+import '../../app/shared.ts';
 import { useSignal } from '@preact/signals';
 import type { GatewayFigures } from '../../../../core/types.ts';
 import { clockSeconds, count, NONE } from '../../app/format.ts';

@@ -1,4 +1,5 @@
 // One question to several models, side by side.
+import '../../app/shared.ts';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useKeys } from '../../app/keys.ts';

@@ -1,0 +1,52 @@
+// `npm run screenshots`: the pictures of docs/dashboard.md, made of a real server with a stand-in provider.
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import t from 'tap';
+import { closeBrowser, openWorld } from './browser.ts';
+
+const IMAGES = resolve(import.meta.dirname, '../../docs/images');
+const ANSWER = [
+  'Four do. All of them import a CSV written by Excel on Windows, and all fail on the first row:',
+  '- `#4811` and `#4816`: the header begins with a byte order mark, so the column is named `\\ufeffemail`.\n- `#4822`: the same, and **semicolons** instead of commas.\n- `#4830`: no detail given, but the attached file starts with `EF BB BF`.',
+  'Stripping the mark before the header is read would settle three of the four:',
+  "```js\nconst text = decode(bytes).replace(/^\\uFEFF/, '');\nconst separator = guessSeparator(text, [',', ';', '\\t']);\n```",
+].join('\n\n');
+const BLOCKS = [
+  ['support', 'Answers mail of the small team', { budget: { dailyUsd: 5 } }],
+  ['release-notes', 'Turns merged changes into notes', { budget: { dailyUsd: 2 } }],
+  ['triage', 'Labels and routes new issues', {}],
+  ['sql-tutor', 'Explains queries to interns', {}],
+  ['standup', 'Asks three questions each morning', {}],
+  ['translate-de', 'English to German', {}],
+] as const;
+
+t.teardown(closeBrowser);
+
+t.test('pictures', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  mkdirSync(IMAGES, { recursive: true });
+  world.standIn.onMessage(/./, { content: ANSWER });
+  for (const [name, description, config] of BLOCKS) await world.block(name, { description, ...config });
+  for (const [name, description] of [
+    ['crm-sync', 'Keeps the customer list in step'],
+    ['night-digest', 'Sums up the day at 22:00'],
+  ])
+    await world.api('POST', '/api/blocks', { name, config: { description } });
+  for (const [name] of BLOCKS.slice(0, 5))
+    await world.api('POST', `/api/blocks/${name}/chat?wait=30`, { message: 'Which of this week’s tickets mention the import failing?' });
+  for (const theme of ['light', 'dark'] as const) {
+    const page = await world.page('/ui/', { theme, width: 1280, height: 800 });
+    await page.getByText('8 blocks').waitFor();
+    await page.screenshot({ path: join(IMAGES, `fleet-${theme}.png`) });
+    await world.api('POST', '/api/blocks/support/chat', { message: 'Write the two-line fix for the importer.' });
+    await page.goto(`${world.url}/ui/blocks/support`);
+    await page.locator('[aria-busy="true"]').waitFor();
+    await page.waitForTimeout(600);
+    await page.screenshot({ path: join(IMAGES, `chat-${theme}.png`) });
+    await world.api('GET', '/api/gateway');
+    await page.goto(`${world.url}/ui/gateway`);
+    await page.waitForTimeout(1500);
+    await page.screenshot({ path: join(IMAGES, `gateway-${theme}.png`) });
+  }
+});

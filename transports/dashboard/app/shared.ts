@@ -1,0 +1,36 @@
+// What the first page and the pages that are loaded later have in common. Each of them imports it, so that the build makes one file of it and not one for
+// each set of pages that shares something: a first visit needs two scripts.
+import './announce.ts';
+import './cure.ts';
+import './format.ts';
+import './keys.ts';
+import './router.ts';
+import './text.ts';
+import './toast.ts';
+import '../data/blocks.ts';
+import '../data/clock.ts';
+import '../data/credentials.ts';
+import '../data/cures.ts';
+import '../data/details.ts';
+import '../data/drafts.ts';
+import '../data/events.ts';
+import '../data/fleet.ts';
+import '../data/gateway.ts';
+import '../data/halt.ts';
+import '../data/http.ts';
+import '../data/load.ts';
+import '../data/poll.ts';
+import '../data/session.ts';
+import '../data/settings.ts';
+import '../data/socket.ts';
+import '../pages/fleet/new-block.tsx';
+import '../pages/fleet/table.tsx';
+import '../parts/bits.tsx';
+import '../parts/days.tsx';
+import '../parts/dialog.tsx';
+import '../parts/icon.tsx';
+import '../parts/mark.tsx';
+import '../parts/menu.tsx';
+import '../parts/providers.tsx';
+import './palette.tsx';
+import './shell.tsx';
