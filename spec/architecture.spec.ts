@@ -354,7 +354,7 @@ t.test('every spec of a source folder stands for a source file', async (t) => {
     for (const path of sourcesBelow(join('spec', folder)).filter((name) => name.endsWith('.spec.ts'))) {
       // `server.hostile.spec.ts` and `server-hostile.spec.ts` are further specs of `server.ts`.
       const name = relative('spec', path).replace(/\.spec\.ts$/, '');
-      const stands = [...SOURCES, ...PAGE_SOURCES].some(
+      const stands = [...SOURCES, ...PAGE_SOURCES, ...PAGE_IN_NODE.map((source) => ({ path: source }))].some(
         (source) =>
           name === source.path.replace(/\.tsx?$/, '') || (/^[.-]/.test(name.slice(source.path.length - 3)) && name.startsWith(source.path.slice(0, -3))),
       );

@@ -79,7 +79,14 @@ export function setQuery(changes: Readonly<Record<string, string | undefined>>):
 /** Follows the browser's own back and forward, and links within the page. */
 export function runRouter(): void {
   addEventListener('popstate', () => {
+    if (location.pathname !== address.peek().split('?')[0] && [...guards].some((guard) => guard())) {
+      history.pushState(null, '', address.peek());
+      return;
+    }
     address.value = location.pathname + location.search;
+  });
+  addEventListener('beforeunload', (event) => {
+    if (guards.size > 0) event.preventDefault();
   });
   document.addEventListener('click', (event) => {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

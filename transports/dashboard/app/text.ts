@@ -8,6 +8,7 @@ export * from './text/events.ts';
 export * from './text/first-run.ts';
 export * from './text/fleet.ts';
 export * from './text/gateway.ts';
+export * from './text/head.ts';
 export * from './text/logs.ts';
 export * from './text/memory.ts';
 export * from './text/playground.ts';

@@ -95,6 +95,15 @@ export function unknownFields(config: Values, schema: Schema): Values {
   return Object.fromEntries(Object.entries(config).filter(([name]) => !Object.hasOwn(schema.properties ?? {}, name) && !counted.has(name)));
 }
 
+/** The paths of all values that are no objects, in any of these. */
+export function leavesOf(all: readonly Values[], prefix = ''): readonly string[] {
+  const names = new Set(all.flatMap((values) => Object.keys(values)));
+  return [...names].flatMap((name) => {
+    const inner = all.map((values) => values[name]).filter(isObject);
+    return inner.length > 0 ? leavesOf(inner, `${prefix}${name}.`) : [`${prefix}${name}`];
+  });
+}
+
 /** What was typed as a value of its field; an empty field is null where that is allowed, else it is left out. Returns a text for one that is wrong. */
 export function parsed(field: ConfigField, text: string): { readonly value: unknown } | string {
   if (text.trim() === '')

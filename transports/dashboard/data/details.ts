@@ -1,6 +1,6 @@
 // The files of a block for its tabs: read when the tab is shown, and again when the server says that the block has changed.
 import { type Signal, signal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Details } from './block.ts';
 import { blockURL } from './blocks.ts';
 import { get } from './http.ts';
@@ -14,9 +14,27 @@ export interface Loaded {
 
 const READ_EVERY_MS = 200;
 
+/** Calls `changed` whenever the server says that a block has changed, while the component is shown. */
+export function useChanges(name: string, changed: () => unknown): void {
+  useEffect(
+    () =>
+      follow({
+        begin: () => ({ type: 'subscribe', block: name }),
+        end: () => ({ type: 'unsubscribe', block: name }),
+        take(frame) {
+          if (frame['block'] !== name || (frame.type !== 'refresh' && frame.type !== 'gone')) return false;
+          changed();
+          return true;
+        },
+      }),
+    [name],
+  );
+}
+
 /** The files of a block, kept right while the component is shown. */
 export function useDetails(name: string): { readonly state: Signal<Loaded>; reload(): Promise<void> } {
   const state = useMemo(() => signal<Loaded>({ data: undefined, error: undefined }), [name]);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const reload = async (): Promise<void> => {
     try {
       state.value = { data: await get<Details>(blockURL(name)), error: undefined };
@@ -25,24 +43,14 @@ export function useDetails(name: string): { readonly state: Signal<Loaded>; relo
     }
   };
   useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
     void reload();
-    const stop = follow({
-      begin: () => ({ type: 'subscribe', block: name }),
-      end: () => ({ type: 'unsubscribe', block: name }),
-      take(frame) {
-        if (frame['block'] !== name || (frame.type !== 'refresh' && frame.type !== 'gone')) return false;
-        timer ??= setTimeout(() => {
-          timer = undefined;
-          void reload();
-        }, READ_EVERY_MS);
-        return true;
-      },
-    });
-    return () => {
-      clearTimeout(timer);
-      stop();
-    };
+    return () => clearTimeout(timer.current);
   }, [name]);
+  useChanges(name, () => {
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined;
+      void reload();
+    }, READ_EVERY_MS);
+  });
   return { state, reload };
 }

@@ -17,12 +17,16 @@ const LINE = /^(\d{4}-\d\d-\d\dT[\d:.]+Z)\s+(\w+)\s+(\S+)\s?(.*)$/;
 
 /** The lines of a text; one that has another form is shown as it is. */
 export function readLines(text: string, file: string): readonly LogLine[] {
+  const equal = new Map<string, number>();
   return text
     .split('\n')
     .filter((line) => line !== '')
-    .map((line, index) => {
+    .map((line) => {
+      // Counted among equal lines, so that a key stays when the beginning of the text is cut off.
+      const count = (equal.get(line) ?? 0) + 1;
+      equal.set(line, count);
       const [, at, level = 'info', event = '', rest = line] = LINE.exec(line) ?? [];
-      return { key: `${file} ${index} ${line.slice(0, 40)}`, at, level: level.toLowerCase(), event, rest, id: /(?:^|\s)id=(\S+)/.exec(rest)?.[1], text: line };
+      return { key: `${file} ${line} ${count}`, at, level: level.toLowerCase(), event, rest, id: /(?:^|\s)id=(\S+)/.exec(rest)?.[1], text: line };
     });
 }
 

@@ -18,6 +18,7 @@ export const configText = {
   leave: 'The configuration has changes that are not saved. Leave them?',
   field: 'Field',
   notSet: 'not set',
+  mustBeObject: 'This must be an object.',
   revision: 'Revision',
 } as const;
 

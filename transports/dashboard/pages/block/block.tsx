@@ -4,15 +4,17 @@ import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useKeys } from '../../app/keys.ts';
 import { blockPath, navigate, pathOf, type Route, route, TABS, type Tab } from '../../app/router.ts';
-import { TAB_NAMES, WORDS } from '../../app/text.ts';
-import { archiveBlock, restartBlock } from '../../data/blocks.ts';
-import { rows } from '../../data/fleet.ts';
+import { headText, TAB_NAMES, WORDS } from '../../app/text.ts';
+import { exportBlock, restartBlock } from '../../data/blocks.ts';
+import { isListed, rows } from '../../data/fleet.ts';
 import { pinned } from '../../data/settings.ts';
 import { Button } from '../../parts/bits.tsx';
+import { showDialog } from '../../parts/dialog.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { StatePill } from '../../parts/mark.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { startOrStop } from '../fleet/table.tsx';
+import { archive, Gone, Rename, reset } from './actions.tsx';
 import { Chat } from './chat/chat.tsx';
 import { Config } from './config/config.tsx';
 import { Costs } from './costs/costs.tsx';
@@ -62,8 +64,13 @@ export default function Block() {
           label="More"
           choices={[
             { label: WORDS.restart, icon: 'restart', run: () => restartBlock(name) },
-            { label: pinned.value.includes(name) ? 'Unpin' : 'Pin', icon: 'pin', keys: 'p', run: () => pin(name) },
-            { label: 'Archive', icon: 'archive', run: () => archiveBlock(name).then(() => navigate(pathOf('archive'))) },
+            { label: pinned.value.includes(name) ? headText.unpin : headText.pin, icon: 'pin', keys: 'p', run: () => pin(name) },
+            { label: headText.write, icon: 'message', keys: 'm', run: () => navigate(blockPath(name, 'chat', { write: '1' })) },
+            { label: headText.export, icon: 'download', run: () => exportBlock(name) },
+            { label: headText.rename, icon: 'edit', run: () => showDialog((close) => <Rename name={name} close={close} />) },
+            { label: headText.reset, icon: 'restart', run: () => reset(name, false) },
+            { label: headText.hardReset, icon: 'trash', danger: true, run: () => reset(name, true) },
+            { label: headText.archive, icon: 'archive', run: () => archive(name) },
           ]}
         />
       </header>
@@ -74,7 +81,7 @@ export default function Block() {
           </a>
         ))}
       </nav>
-      <Page name={name} />
+      {entry === undefined && isListed.value ? <Gone name={name} /> : <Page name={name} />}
     </>
   );
 }

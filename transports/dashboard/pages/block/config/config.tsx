@@ -117,6 +117,8 @@ function Form({ name, schema, read, reload }: FormProps) {
                 base.value = read;
                 draft.value = values;
                 failure.value = undefined;
+                wrong.value = {};
+                json.value = undefined;
               }}
             />
           ) : (
@@ -156,7 +158,7 @@ function Form({ name, schema, read, reload }: FormProps) {
             onInput={(event) => {
               json.value = event.currentTarget.value;
               const result = parsedJson(json.value);
-              const fault = typeof result === 'string' ? result : isObject(result.value) ? undefined : 'This must be an object.';
+              const fault = typeof result === 'string' ? result : isObject(result.value) ? undefined : configText.mustBeObject;
               const { json: _old, ...rest } = wrong.peek();
               wrong.value = fault === undefined ? rest : { ...rest, json: fault };
               if (typeof result !== 'string' && isObject(result.value)) draft.value = result.value;

@@ -1,6 +1,6 @@
 // Two changes of one configuration, field by field.
-import { configText } from '../../../app/text.ts';
-import { isSame, type Values } from '../../../data/config.ts';
+import { configText, fieldLabel } from '../../../app/text.ts';
+import { isSame, leavesOf, type Values, valueAt, withValue } from '../../../data/config.ts';
 import { Button } from '../../../parts/bits.tsx';
 
 interface ConflictProps {
@@ -13,13 +13,13 @@ interface ConflictProps {
 
 /** Shows what both have changed. Fields that only one has changed need no choice. */
 export function Conflict({ base, mine, theirs, settle }: ConflictProps) {
-  const names = [...new Set([...Object.keys(mine), ...Object.keys(theirs)])].filter((name) => !isSame(mine[name], theirs[name]));
-  const merged = (wins: Values): Values => ({
-    ...theirs,
-    ...Object.fromEntries(
-      names.filter((name) => !isSame(mine[name], base[name])).map((name) => [name, isSame(theirs[name], base[name]) ? mine[name] : wins[name]]),
-    ),
-  });
+  const isTheirs = (path: string): boolean => !isSame(valueAt(theirs, path), valueAt(base, path));
+  const isMine = (path: string): boolean => !isSame(valueAt(mine, path), valueAt(base, path));
+  const paths = leavesOf([base, mine, theirs]);
+  const both = paths.filter((path) => isMine(path) && isTheirs(path) && !isSame(valueAt(mine, path), valueAt(theirs, path)));
+  /** Theirs, with what only I have changed; of what both have changed, the winner's. */
+  const merged = (wins: Values): Values =>
+    paths.filter(isMine).reduce((values, path) => withValue(values, path, valueAt(both.includes(path) ? wins : mine, path)), theirs);
   return (
     <section class="conflict" role="alert">
       <p class="b">{configText.conflict}</p>
@@ -32,18 +32,18 @@ export function Conflict({ base, mine, theirs, settle }: ConflictProps) {
           </tr>
         </thead>
         <tbody>
-          {names.map((name) => (
-            <tr key={name}>
-              <td class="b">{name}</td>
-              <td class="num break">{shown(mine[name])}</td>
-              <td class="num break">{shown(theirs[name])}</td>
+          {(both.length > 0 ? both : paths.filter(isTheirs)).map((path) => (
+            <tr key={path}>
+              <td class="b">{fieldLabel(path)}</td>
+              <td class="num break">{shown(valueAt(mine, path))}</td>
+              <td class="num break">{shown(valueAt(theirs, path))}</td>
             </tr>
           ))}
         </tbody>
       </table>
       <div class="row wrap">
         <Button label={configText.keepMine} run={() => settle(merged(mine))} />
-        <Button label={configText.takeTheirs} run={() => settle(merged(theirs))} />
+        {both.length > 0 && <Button label={configText.takeTheirs} run={() => settle(merged(theirs))} />}
       </div>
     </section>
   );

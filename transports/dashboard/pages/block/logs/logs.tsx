@@ -7,14 +7,15 @@ import { useKeys } from '../../../app/keys.ts';
 import { blockPath, route, setQuery } from '../../../app/router.ts';
 import { LEVELS, logsText, newLines } from '../../../app/text.ts';
 import { blockURL } from '../../../data/blocks.ts';
+import { useChanges } from '../../../data/details.ts';
 import { get } from '../../../data/http.ts';
 import { useLoad } from '../../../data/load.ts';
 import { type LogLine, lineFits, readLines } from '../../../data/log-lines.ts';
-import { usePoll } from '../../../data/poll.ts';
 import { Button, Empty, Keys, Problem } from '../../../parts/bits.tsx';
 import type { TabProps } from '../block.tsx';
 
-const READ_EVERY_MS = 1500;
+/** Lines are written when the block does something. */
+const READ_AFTER_MS = 500;
 const MOST_SHOWN = 2000;
 /** Nearer than this is the end. */
 const END_PX = 8;
@@ -22,12 +23,19 @@ const END_PX = 8;
 /** The tab. */
 export function Logs({ name }: TabProps) {
   const { state, reload } = useLoad(() => get<LogList>(blockURL(name, '/logs')), [name]);
-  usePoll(reload, READ_EVERY_MS, [name]);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useChanges(name, () => {
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined;
+      void reload();
+    }, READ_AFTER_MS);
+  });
   const chosen = useSignal<string | undefined>(undefined);
   const field = useRef<HTMLInputElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
   const follows = useSignal(true);
-  const seen = useSignal(0);
+  /** The newest line that the reader has seen. */
+  const seen = useSignal('');
   useKeys([{ keys: '/', does: logsText.filter, run: () => field.current?.focus() }]);
   const level = useComputed(() =>
     Math.max(
@@ -43,15 +51,15 @@ export function Logs({ name }: TabProps) {
   useEffect(() => {
     if (follows.value && scroller.current !== null) {
       scroller.current.scrollTop = scroller.current.scrollHeight;
-      seen.value = lines.length;
+      seen.value = lines.at(-1)?.key ?? '';
     }
   }, [file?.size, shown.length, file?.file]);
   const onScroll = (): void => {
     const { scrollTop = 0, scrollHeight = 0, clientHeight = 0 } = scroller.current ?? {};
     follows.value = scrollHeight - scrollTop - clientHeight < END_PX;
-    if (follows.value) seen.value = lines.length;
+    if (follows.value) seen.value = lines.at(-1)?.key ?? '';
   };
-  const fresh = Math.max(0, lines.length - seen.value);
+  const fresh = lines.length - 1 - lines.findIndex(({ key }) => key === seen.value);
   return (
     <>
       <div class="strip tools-strip">

@@ -1,9 +1,9 @@
 // What a block remembers: its window, its summary, its facts, and the summaries that were made.
 import { useState } from 'preact/hooks';
-import type { Compaction } from '../../../../../core/types.ts';
+import type { Compaction, Fact } from '../../../../../core/types.ts';
 import { usd } from '../../../app/format.ts';
 import { beforeAfter, compactionText, inWindow, memoryText, WORDS } from '../../../app/text.ts';
-import { tell } from '../../../app/toast.ts';
+import { tell, tellFailure } from '../../../app/toast.ts';
 import type { Details } from '../../../data/block.ts';
 import { blockURL } from '../../../data/blocks.ts';
 import { useDetails } from '../../../data/details.ts';
@@ -73,27 +73,28 @@ function Seen({ name, details, reload }: PartProps) {
 
 function Facts({ name, details: { memory }, reload }: PartProps) {
   const [text, setText] = useState('');
-  const add = async (fact: string): Promise<void> => {
-    await post(blockURL(name, '/memory/facts'), { text: fact });
+  const add = async (fact: string, pinned: boolean): Promise<void> => {
+    await post(blockURL(name, '/memory/facts'), { text: fact, pinned });
     await reload();
   };
-  const remove = async (id: string, fact: string): Promise<void> => {
+  const remove = async ({ id, text: fact, pinned }: Fact): Promise<void> => {
     await call('DELETE', blockURL(name, `/memory/facts/${encodeURIComponent(id)}`));
     await reload();
-    tell(memoryText.factRemoved, { label: WORDS.undo, run: () => void add(fact) });
+    tell(memoryText.factRemoved, { label: WORDS.undo, run: () => void add(fact, pinned).catch(tellFailure) });
   };
   return (
     <section>
       <h2>{memoryText.facts}</h2>
       <p class="sm t2">{memory.facts.length === 0 ? memoryText.noFacts : memoryText.factsLead}</p>
       <ul class="facts-list">
-        {memory.facts.map(({ id, text: fact, createdAt }) => (
-          <li key={id}>
-            <span class="grow break">{fact}</span>
+        {memory.facts.map((fact) => (
+          <li key={fact.id}>
+            <span class="grow break">{fact.text}</span>
+            {!fact.pinned && <span class="chip">{memoryText.loose}</span>}
             <span class="t3 num">
-              <Ago at={createdAt} />
+              <Ago at={fact.createdAt} />
             </span>
-            <Button label={memoryText.remove} icon="trash" iconOnly small kind="quiet" run={() => remove(id, fact)} />
+            <Button label={memoryText.remove} icon="trash" iconOnly small kind="quiet" run={() => remove(fact)} />
           </li>
         ))}
       </ul>
@@ -103,7 +104,7 @@ function Facts({ name, details: { memory }, reload }: PartProps) {
           event.preventDefault();
           const fact = text.trim();
           if (fact === '') return;
-          void add(fact).then(() => setText(''));
+          void add(fact, true).then(() => setText(''), tellFailure);
         }}
       >
         <Field label={memoryText.addFact}>

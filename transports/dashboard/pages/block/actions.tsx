@@ -1,0 +1,82 @@
+// What the menu of a block does, and what is shown when the block is gone.
+import { useState } from 'preact/hooks';
+import { blockPath, navigate, pathOf } from '../../app/router.ts';
+import { archivedText, fleetText, headText, renamedText, resetDoneText, resetText, resetTitle, WORDS } from '../../app/text.ts';
+import { tell, tellFailure } from '../../app/toast.ts';
+import { archiveBlock, renameBlock, resetBlock } from '../../data/blocks.ts';
+import { post } from '../../data/http.ts';
+import { Button, Empty, Field, Problem } from '../../parts/bits.tsx';
+import { ask, Dialog } from '../../parts/dialog.tsx';
+
+/** Archives a block; the note that tells so can undo it. */
+export async function archive(name: string): Promise<void> {
+  const archived = await archiveBlock(name);
+  navigate(pathOf('archive'));
+  const restore = (): void => {
+    void post<{ readonly name: string }>(`/api/archive/${encodeURIComponent(archived ?? name)}/restore`, {}).then(
+      (restored) => navigate(blockPath(restored.name)),
+      tellFailure,
+    );
+  };
+  tell(archivedText(name), { label: WORDS.undo, run: restore });
+}
+
+/** Asks first: what is cleared does not come back. */
+export async function reset(name: string, isHard: boolean): Promise<void> {
+  const label = isHard ? headText.hardReset : headText.reset;
+  const isWanted = await ask({ title: resetTitle(name), text: resetText(isHard), does: `${label.replace('…', '')}: ${name}`, danger: true });
+  if (!isWanted) return;
+  await resetBlock(name, isHard);
+  tell(resetDoneText(name));
+}
+
+/** The dialog of a new name. */
+export function Rename({ name, close }: { readonly name: string; readonly close: () => void }) {
+  const [to, setTo] = useState(name);
+  const [failure, setFailure] = useState<unknown>();
+  const submit = async (): Promise<void> => {
+    try {
+      const given = await renameBlock(name, to);
+      close();
+      navigate(blockPath(given), { replace: true });
+      tell(renamedText(given));
+    } catch (error) {
+      setFailure(error);
+    }
+  };
+  return (
+    <Dialog
+      title={`${headText.rename.replace('…', '')} ${name}`}
+      close={close}
+      onSubmit={() => void submit()}
+      footer={
+        <>
+          <Button label={WORDS.cancel} kind="quiet" run={close} />
+          <Button label={`${headText.rename.replace('…', '')} to ${to}`} kind="primary" submit />
+        </>
+      }
+    >
+      {failure !== undefined && <Problem error={failure} />}
+      <Field label={headText.newName} help={`${headText.newNameHelp} ${fleetText.newNameHelp}`}>
+        {(props) => <input {...props} class="input" value={to} autocomplete="off" spellcheck={false} onInput={(event) => setTo(event.currentTarget.value)} />}
+      </Field>
+    </Dialog>
+  );
+}
+
+/** A block that was archived, renamed or deleted while its page is open. */
+export function Gone({ name }: { readonly name: string }) {
+  return (
+    <Empty text={headText.gone}>
+      <span class="num">{name}</span>
+      <div class="row">
+        <a class="btn" href={pathOf('archive')}>
+          {headText.toArchive}
+        </a>
+        <a class="btn quiet" href={pathOf('fleet')}>
+          {WORDS.toFleet}
+        </a>
+      </div>
+    </Empty>
+  );
+}
