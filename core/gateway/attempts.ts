@@ -12,6 +12,7 @@ import type { AcceptedCall, Answered, CallAttempt } from './accepted-call.ts';
 import { sumUsage } from './accumulate.ts';
 import type { CallSettings } from './call-settings.ts';
 import type { Destination } from './destinations.ts';
+import type { CallState, LiveCall } from './live.ts';
 import { retryDelayMs } from './retry.ts';
 
 /** What all requests of a gateway share. */
@@ -27,25 +28,6 @@ export interface AttemptsOptions {
   readonly random: () => number;
   /** The calls under way. */
   readonly live: Set<LiveCall>;
-}
-
-/** A call under way, as it is at this moment. */
-export interface LiveCall {
-  state(): CallState;
-}
-
-/** How far a call has come. Milliseconds since its acceptance. */
-export interface CallState {
-  readonly requestId: string;
-  readonly adapter: string;
-  readonly model: string;
-  readonly caller: string | undefined;
-  readonly key: string | undefined;
-  readonly phase: 'waiting' | 'sent' | 'streaming';
-  readonly queuedMs: number | undefined;
-  readonly firstTextMs: number | undefined;
-  readonly durationMs: number;
-  readonly usage: Usage | undefined;
 }
 
 /** One call from its acceptance to its end. */

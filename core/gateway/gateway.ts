@@ -19,11 +19,12 @@ import { AcceptedEmbed } from './accepted-embed.ts';
 import { AcceptedForward } from './accepted-forward.ts';
 import { adapterStatus, type StatusOptions } from './adapter-status.ts';
 import type { AnsweredChat } from './attempt.ts';
-import { Attempts, type AttemptsOptions, assertOpen, type CallState, type LiveCall } from './attempts.ts';
+import { Attempts, type AttemptsOptions, assertOpen } from './attempts.ts';
 import type { CallOptions } from './call-options.ts';
 import { assertTakesBaseURL, CallSettings } from './call-settings.ts';
 import { Destinations } from './destinations.ts';
 import { parseBaseURL } from './egress.ts';
+import type { CallState, GatewayLoad, LiveCall } from './live.ts';
 import type { QueueLimits } from './queue.ts';
 import { AdapterRegistry, adapterInfo } from './registry.ts';
 import type { Environment } from './settings.ts';
@@ -57,16 +58,6 @@ export interface AdapterReadiness {
   readonly missing: BlockhouseError | undefined;
   /** True when calls go to the provider itself and not to another address. */
   readonly isOwnHost: boolean;
-}
-
-/** How busy a provider is. */
-export interface GatewayLoad {
-  readonly atWork: number;
-  readonly waiting: number;
-  readonly limits: QueueLimits;
-  readonly breaker: { readonly phase: 'closed' | 'open' | 'trying'; readonly opensInMs: number };
-  /** What is missing for a call, as far as the settings say; nobody is asked. */
-  readonly missing: string | undefined;
 }
 
 /** One gateway to all adapters. */

@@ -12,7 +12,7 @@ function settingsOf(t: Test, auth: object, env: Environment): ShownSetting[] {
 t.test('auth.json wins over the environment, and only what somebody has set is shown', async (t) => {
   const settings = settingsOf(
     t,
-    { ollama: { apiKey: 'stored-0123456789-abcd', typo: 'mistyped-0123456789' } },
+    { ollama: { apiKey: 'stored-0123456789-abcd', typo: 'mistyped-0123456789-6789' } },
     { OLLAMA_API_KEY: 'environment-0123456789', OLLAMA_HOST: ':77' },
   );
   t.same(settings, [

@@ -79,6 +79,8 @@ export const BLOCK_EXAMPLES = {
           queue: 0,
           failures: FAILURES,
           lastMessageAt: ANSWERED_AT,
+          budget: { dailyUsd: 2, spentUsd: 0.38, state: 'ok' },
+          activity: [...Array.from({ length: 23 }, () => 0), 1],
         },
       ],
     },
@@ -101,6 +103,7 @@ export const BLOCK_EXAMPLES = {
       failures: FAILURES,
       failed: null,
       lastTransitions: [{ at: ANSWERED_AT, from: 'working', to: 'idle', cause: 'answered', actor: 'monitor' }],
+      actions: [],
     },
   },
   Started: {

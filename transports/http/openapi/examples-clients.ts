@@ -8,6 +8,74 @@ const TARGETS = ['google/gemini-3.8-flash', 'ollama/gemma4'];
 /** Each example under its name in the document. */
 export const CLIENT_EXAMPLES = {
   KeyList: { of: 'KeyList', summary: 'One key', value: { keys: [{ ...KEY, spentToday: { usd: 0.42, tokens: 18_230 } }] } },
+  CredentialStored: {
+    of: 'Done',
+    operations: ['setCredential'],
+    summary: 'It is stored',
+    value: { success: true, message: 'Stored apiKey of OpenAI in auth.json.' },
+  },
+  CredentialRemoved: {
+    of: 'Done',
+    operations: ['removeCredential'],
+    summary: 'It is gone',
+    value: { success: true, message: 'Removed OpenAI from auth.json.' },
+  },
+  RequestEnded: { of: 'Done', operations: ['endGatewayRequest'], summary: 'It is ended', value: { success: true, message: 'The request req_1 is ended.' } },
+  GatewayFigures: {
+    of: 'GatewayFigures',
+    summary: 'One provider that was called once',
+    value: {
+      window: '15m',
+      adapters: [
+        {
+          id: 'ollama',
+          displayName: 'Ollama',
+          defaultModel: 'gemma4',
+          ready: true,
+          breaker: 'closed',
+          openUntil: null,
+          atWork: 0,
+          waiting: 0,
+          limits: { concurrency: 64, waiting: 256 },
+          series: [
+            {
+              at: '2026-11-23T08:00:00.000Z',
+              requests: 1,
+              errors: 0,
+              input: 20,
+              output: 12,
+              cached: 0,
+              firstTextP50: 220,
+              firstTextP95: 220,
+              durationP50: 900,
+              durationP95: 900,
+            },
+          ],
+        },
+      ],
+    },
+  },
+  GatewayRequests: {
+    of: 'GatewayRequests',
+    summary: 'One under way',
+    value: {
+      live: [
+        {
+          requestId: 'req_1',
+          adapter: 'ollama',
+          model: 'gemma4',
+          block: 'ada',
+          phase: 'streaming',
+          startedAt: '2026-11-23T08:00:00.000Z',
+          queuedMs: 0,
+          firstTextMs: 220,
+          durationMs: 500,
+          usage: null,
+        },
+      ],
+      ended: [],
+    },
+  },
   SignIn: { of: 'SignIn', summary: 'A code of `blockhouse open`', value: { code: 'x'.repeat(22) } },
   SessionKey: { of: 'SessionKey', summary: 'A key for 30 days', value: { key: `bhs_${'x'.repeat(70)}`, expiresAt: '2026-12-23T08:00:00.000Z' } },
   SessionCode: { of: 'SessionCode', summary: 'A code', value: { code: 'x'.repeat(22), expiresAt: '2026-11-23T08:01:00.000Z' } },

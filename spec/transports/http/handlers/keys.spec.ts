@@ -95,10 +95,14 @@ t.test('a key at a path that has no route learns which base URL is meant', async
   const headers = { authorization: `Bearer ${await keyOf(server, { name: 'web-app' })}` };
   for (const [path, error] of [
     ['/chat/completions', /no route \/chat\/completions; the base URL must end with \/v1, so that the path is \/v1\/chat\/completions/],
-    ['/v1/v1/messages', /no route \/v1\/v1\/messages; the base URL must not end with \/v1, so that the path is \/v1\/messages/],
     ['/nowhere', /no route \/nowhere; GET \/openapi.json/],
   ] as const)
     t.match(await server.call('POST', path, { token: false, headers, body: {} }), { status: 404, json: { code: 'NOT_FOUND', error } }, path);
+  // Below /v1, in the form of the client's own protocol.
+  t.match(await server.call('POST', '/v1/v1/messages', { token: false, headers, body: {} }), {
+    status: 404,
+    json: { error: { message: /the base URL must not end with \/v1, so that the path is \/v1\/messages/ } },
+  });
 });
 
 t.test('each call of a client has a line with its key and no text, whether it succeeded or not, and calls with no key count as well', async (t) => {

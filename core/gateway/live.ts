@@ -1,0 +1,32 @@
+// What can be seen of the gateway at one moment: its calls under way, and how busy each provider is. Types alone.
+import type { Usage } from '../types.ts';
+import type { QueueLimits } from './queue.ts';
+
+/** A call under way, as it is at this moment. */
+export interface LiveCall {
+  state(): CallState;
+}
+
+/** How far a call has come. Milliseconds since its acceptance. */
+export interface CallState {
+  readonly requestId: string;
+  readonly adapter: string;
+  readonly model: string;
+  readonly caller: string | undefined;
+  readonly key: string | undefined;
+  readonly phase: 'waiting' | 'sent' | 'streaming';
+  readonly queuedMs: number | undefined;
+  readonly firstTextMs: number | undefined;
+  readonly durationMs: number;
+  readonly usage: Usage | undefined;
+}
+
+/** How busy a provider is. */
+export interface GatewayLoad {
+  readonly atWork: number;
+  readonly waiting: number;
+  readonly limits: QueueLimits;
+  readonly breaker: { readonly phase: 'closed' | 'open' | 'trying'; readonly opensInMs: number };
+  /** What is missing for a call, as far as the settings say; nobody is asked. */
+  readonly missing: string | undefined;
+}
