@@ -1,0 +1,99 @@
+import t from 'tap';
+import { closeBrowser, openWorld } from '../support/browser.ts';
+
+t.teardown(closeBrowser);
+
+t.test('case 42: memory is summarised, compared and undone, and its bar says what the server says', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  world.standIn.onMessage(/./, { content: 'A summary of what was said.' });
+  await world.block('ada', { memory: { keepMessages: 1 } });
+  for (const message of ['one', 'two', 'three']) await world.api('POST', '/api/blocks/ada/chat?wait=30', { message });
+  const page = await world.page('/ui/blocks/ada/memory');
+  await page.getByRole('button', { name: 'Summarise now' }).click();
+  await page.getByText('A summary of what was said.').first().waitFor();
+  await page.getByText('asked for').waitFor();
+  const { memory } = await world.api<{ readonly memory: { readonly window: { readonly tokens: number } } }>('GET', '/api/blocks/ada');
+  await page.getByText(memory.window.tokens.toLocaleString('en-US'), { exact: false }).first().waitFor();
+  await page.getByRole('button', { name: 'Undo the last summary' }).click();
+  await page.getByText('Nothing was summarised yet.').waitFor();
+  await page.getByLabel('Add a fact').fill('The team is small.');
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await page.getByText('The team is small.').waitFor();
+  await page.getByRole('button', { name: 'Remove' }).click();
+  await page.getByRole('button', { name: 'Undo', exact: true }).click();
+  await page.getByText('The team is small.').waitFor();
+});
+
+t.test('case 43: a field can be set, made wrong and told beside itself; form and JSON agree', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await world.block('ada');
+  const page = await world.page('/ui/blocks/ada/config');
+  const cap = page.getByLabel('Cap a day, in USD');
+  await cap.fill('many');
+  await page.getByText('This must be a number.').waitFor();
+  t.ok(await page.getByRole('button', { name: 'Save' }).isDisabled());
+  await cap.fill('2.5');
+  const json = page.getByRole('textbox', { name: 'As JSON' });
+  t.match(JSON.parse(await json.inputValue()), { budget: { dailyUsd: 2.5 } });
+  const values = JSON.parse(await json.inputValue()) as Record<string, unknown>;
+  await json.fill(JSON.stringify({ ...values, description: 'from the JSON' }));
+  await page.waitForFunction(() => [...document.querySelectorAll('input')].some(({ value }) => value === 'from the JSON'));
+  await page.keyboard.press('Control+s');
+  await page.getByText('Saved.').first().waitFor();
+  const { config } = await world.api<{ readonly config: Record<string, unknown> }>('GET', '/api/blocks/ada/config');
+  t.match(config, { description: 'from the JSON', budget: { dailyUsd: 2.5 } });
+});
+
+t.test('case 40: what stops a block is said in the words of the command, and its button leads to the cure', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await world.api('POST', '/api/blocks', { name: 'ada', config: { adapter: { provider: 'openai', model: 'gpt-6' } } });
+  const page = await world.page('/ui/blocks/ada/history');
+  const { why } = await world.api<{ readonly why: string }>('GET', '/api/blocks/ada/why');
+  await page.getByText(why).first().waitFor();
+  await page.getByRole('button', { name: 'Set the openai key…' }).click();
+  await page.getByLabel('OpenAI: Key').waitFor();
+  await world.api('POST', '/api/blocks', { name: 'bob', config: { adapter: { provider: 'ollama', model: 'stand-in' } } });
+  await page.goto(`${world.url}/ui/blocks/bob/history`);
+  await page.getByRole('button', { name: 'Start' }).last().click();
+  await page.locator('.pill', { hasText: 'Idle' }).waitFor();
+});
+
+t.test('case 23: a block that goes while its page is open is told, with what is possible', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await world.block('ada');
+  const page = await world.page('/ui/blocks/ada/memory', { expected: [/404/] });
+  await page.getByRole('button', { name: 'Summarise now' }).waitFor();
+  await world.api('DELETE', '/api/blocks/ada');
+  await page.getByText('There is no block of this name any more.').waitFor();
+  await page.getByRole('link', { name: 'Look in the archive' }).click();
+  await page.getByRole('button', { name: 'Restore' }).first().click();
+  await page.getByRole('button', { name: 'Open', exact: true }).click();
+  await page.getByRole('heading', { name: 'ada', level: 1 }).waitFor();
+});
+
+t.test('case 44: the playground asks, shows usage, and its end closes the request', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  world.standIn.onMessage(/long/, { content: 'word '.repeat(4000) });
+  world.standIn.onMessage(/./, { content: 'Played.' });
+  const page = await world.page('/ui/playground');
+  await page.getByLabel('provider/model 1').fill('ollama/stand-in');
+  await page.getByLabel('Message').fill('Play');
+  await page.getByRole('button', { name: 'Ask' }).click();
+  await page.getByText('Played.').waitFor();
+  await page.getByText('end_turn').waitFor();
+  await page.getByLabel('Message').fill('long');
+  await page.getByRole('button', { name: 'Ask' }).click();
+  await page.getByText('word word').waitFor();
+  const live = async (): Promise<number> => (await world.api<{ readonly live: readonly unknown[] }>('GET', '/api/gateway/requests')).live.length;
+  t.equal(await live(), 1);
+  await page.getByRole('button', { name: 'Stop' }).click();
+  for (let tries = 0; tries < 100 && (await live()) > 0; tries += 1) await page.waitForTimeout(50);
+  t.equal(await live(), 0);
+  await page.reload();
+  t.equal(await page.getByLabel('provider/model 1').inputValue(), 'ollama/stand-in', 'the last request stays in the tab');
+});
