@@ -47,7 +47,7 @@ t.test('case 48: axe finds nothing on any page, in either theme, wide and narrow
   t.pass('each page was examined');
 });
 
-t.test('case 49: at 390 px no page scrolls sideways, and what is touched is large enough', async (t) => {
+t.test('case 49: no page scrolls sideways at 390 or 1024 px, and what is touched is large enough', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await furnish(world);
@@ -62,6 +62,11 @@ t.test('case 49: at 390 px no page scrolls sideways, and what is touched is larg
         .filter(({ height }) => height < 24),
     );
     t.same(small, [], path);
+  }
+  await page.setViewportSize({ width: 1024, height: 768 });
+  for (const path of PATHS.slice(0, 2)) {
+    await show(page, world, path);
+    t.notOk(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), `${path} scrolls sideways at 1024 px`);
   }
 });
 

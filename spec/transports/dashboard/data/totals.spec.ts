@@ -1,0 +1,39 @@
+import t from 'tap';
+import type { GatewayFigures, GatewayPoint } from '../../../../core/types.ts';
+import { joined, overall, totalsOf } from '../../../../transports/dashboard/data/totals.ts';
+
+const point = (at: string, requests: number, firstTextP50: number | null): GatewayPoint => ({
+  at,
+  requests,
+  errors: requests > 1 ? 1 : 0,
+  input: requests * 10,
+  output: requests,
+  cached: 0,
+  firstTextP50,
+  firstTextP95: null,
+  durationP50: null,
+  durationP95: null,
+});
+
+const adapters = [
+  { id: 'a', series: [point('2026-11-23T08:00:00.000Z', 1, 100), point('2026-11-23T08:01:00.000Z', 3, 300)] },
+  { id: 'b', series: [] },
+  { id: 'c', series: [point('2026-11-23T08:00:00.000Z', 2, 400), point('2026-11-23T08:01:00.000Z', 0, null)] },
+] as unknown as GatewayFigures['adapters'];
+
+t.test('sums are sums, and percentiles count by their requests', async (t) => {
+  t.match(totalsOf(adapters[0]?.series ?? []), { requests: 4, errors: 1, input: 40, output: 4, firstTextP50: 250, firstTextP95: null });
+});
+
+t.test('the series of all providers lie on one axis', async (t) => {
+  const { times, called } = joined(adapters);
+  t.same(times, [Date.parse('2026-11-23T08:00:00.000Z'), Date.parse('2026-11-23T08:01:00.000Z')]);
+  t.same(
+    called.map(({ id }) => id),
+    ['a', 'c'],
+  );
+  t.match(overall(called), [
+    { requests: 3, firstTextP50: 300 },
+    { requests: 3, firstTextP50: 300 },
+  ]);
+});

@@ -1,0 +1,54 @@
+// What the series of the gateway add up to. Pure.
+import type { GatewayFigures, GatewayPoint } from '../../../core/types.ts';
+
+/** What a series adds up to. */
+export interface Totals {
+  readonly requests: number;
+  readonly errors: number;
+  readonly input: number;
+  readonly output: number;
+  readonly cached: number;
+  readonly firstTextP50: number | null;
+  readonly firstTextP95: number | null;
+  readonly durationP50: number | null;
+}
+
+/** Sums; the percentiles are those of the points, weighted by their requests. */
+export function totalsOf(points: readonly GatewayPoint[]): Totals {
+  const sum = (name: 'requests' | 'errors' | 'input' | 'output' | 'cached'): number => points.reduce((all, point) => all + point[name], 0);
+  return {
+    requests: sum('requests'),
+    errors: sum('errors'),
+    input: sum('input'),
+    output: sum('output'),
+    cached: sum('cached'),
+    firstTextP50: weighted(points, 'firstTextP50'),
+    firstTextP95: weighted(points, 'firstTextP95'),
+    durationP50: weighted(points, 'durationP50'),
+  };
+}
+
+function weighted(points: readonly GatewayPoint[], name: 'firstTextP50' | 'firstTextP95' | 'durationP50'): number | null {
+  let weight = 0;
+  let sum = 0;
+  for (const point of points) {
+    const value = point[name];
+    if (value === null) continue;
+    weight += point.requests;
+    sum += value * point.requests;
+  }
+  return weight === 0 ? null : sum / weight;
+}
+
+/** The series of all adapters on one axis of time: those with points, and their longest axis. */
+export function joined(adapters: GatewayFigures['adapters']): { readonly times: readonly number[]; readonly called: GatewayFigures['adapters'] } {
+  const called = adapters.filter(({ series }) => series.length > 0);
+  const [first] = called;
+  return { times: (first?.series ?? []).map(({ at }) => Date.parse(at)), called };
+}
+
+/** The point of each time over all adapters: sums, and the percentiles weighted. */
+export function overall(called: GatewayFigures['adapters']): readonly Totals[] {
+  const [first] = called;
+  return (first?.series ?? []).map((_point, index) => totalsOf(called.flatMap(({ series }) => series[index] ?? [])));
+}
