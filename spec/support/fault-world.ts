@@ -45,8 +45,9 @@ export interface FaultWorldOptions {
 const SECRET_MODE = 0o600;
 /** The 20 MB that a fault may cost, and what V8 keeps once it was used. */
 const RSS_LIMIT_MIB = 20 + 24;
-/** V8 gives memory back some seconds after the work has ended. */
-const GIVE_BACK_MS = 15_000;
+/** V8 gives memory back some seconds after a collection, and what a closing connection held at the first one waits for the next. */
+const GIVE_BACK_MS = 3000;
+const MAX_COLLECTIONS = 10;
 const FD_SLACK = 5;
 const LONGEST_SECRET = 200;
 
@@ -104,9 +105,13 @@ export async function startFaultWorld(t: Test, options: FaultWorldOptions = {}):
       until('the descriptors are given back', () => openFiles(pid) <= baseline.fds + FD_SLACK),
       `${name}: I4 descriptors`,
     );
-    const stallMs = await stalledMs(); // which collects garbage, too
     const grownMiB = (): number => rssMiB(pid) - baseline.rssMiB;
-    await until('the memory is given back', () => grownMiB() < memoryLimitMiB, GIVE_BACK_MS).catch(() => undefined); // the next line tells how much is not
+    const isGivenBack = (): boolean => grownMiB() < memoryLimitMiB;
+    let stallMs = await stalledMs(); // which collects garbage, too
+    for (let collections = 1; !isGivenBack() && collections < MAX_COLLECTIONS; collections += 1) {
+      await until('the memory is given back', isGivenBack, GIVE_BACK_MS).catch(() => undefined); // the line below tells how much is not
+      stallMs = Math.max(stallMs, await stalledMs());
+    }
     t.ok(grownMiB() < memoryLimitMiB, `${name}: I4 memory, grown by ${grownMiB().toFixed(1)} MiB`);
     t.strictSame(readdirSync(home), ['workspace'], `${name}: I5 nothing outside the workspace was written`);
     t.ok(stallMs < stallLimitMs, `${name}: I6 the event loop was held up for ${stallMs.toFixed(0)} ms`);
