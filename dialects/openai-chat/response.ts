@@ -20,12 +20,12 @@ export function finishReason(stopReason: StopReason): string {
 }
 
 /** The usage in Chat Completions' words. */
-export function usageOf({ inputTokens, outputTokens, totalTokens, cacheReadTokens = 0, reasoningTokens = 0 }: Usage): object {
+export function usageOf({ inputTokens, outputTokens, totalTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 }: Usage): object {
   return {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,
     total_tokens: totalTokens,
-    prompt_tokens_details: { cached_tokens: cacheReadTokens },
+    prompt_tokens_details: { cached_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens },
     completion_tokens_details: { reasoning_tokens: reasoningTokens },
   };
 }

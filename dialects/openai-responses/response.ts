@@ -81,10 +81,10 @@ export function toResponse({ pieces, done }: WholeAnswer, context: AnswerContext
   return responseObject(context, { ...end, output, usage: done.usage });
 }
 
-function usageOf({ inputTokens, outputTokens, totalTokens, cacheReadTokens = 0, reasoningTokens = 0 }: Usage): object {
+function usageOf({ inputTokens, outputTokens, totalTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 }: Usage): object {
   return {
     input_tokens: inputTokens,
-    input_tokens_details: { cached_tokens: cacheReadTokens },
+    input_tokens_details: { cached_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens },
     output_tokens: outputTokens,
     output_tokens_details: { reasoning_tokens: reasoningTokens },
     total_tokens: totalTokens,

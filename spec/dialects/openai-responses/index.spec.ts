@@ -126,7 +126,7 @@ t.test('a whole answer has the asked name, the text, the usage and every field',
     tools: [{ type: 'function', name: 'get_weather', description: null, strict: true }],
     usage: {
       input_tokens: 11,
-      input_tokens_details: { cached_tokens: 3 },
+      input_tokens_details: { cached_tokens: 3, cache_write_tokens: 0 },
       output_tokens: 7,
       output_tokens_details: { reasoning_tokens: 2 },
       total_tokens: 18,
