@@ -51,13 +51,13 @@ function frames(meaning: Meaning): Buffer[] {
     all.push(event('response.output_item.added', { output_index: index, item: { ...item, content: [], arguments: '', status: 'in_progress' } }));
     if (item['type'] === 'message') {
       const kind = meaning.stop === 'refusal' ? 'refusal' : 'output_text';
-      for (const delta of meaning.text)
-        all.push(event(`response.${kind}.delta`, { item_id: 'msg_1', output_index: index, content_index: 0, delta, obfuscation: 'x1' }));
+      const place = { item_id: 'msg_1', output_index: index, content_index: 0 };
+      const part = kind === 'refusal' ? { type: kind, refusal: '' } : { type: kind, text: '', annotations: [], logprobs: [] };
+      all.push(event('response.content_part.added', { ...place, part }));
+      for (const delta of meaning.text) all.push(event(`response.${kind}.delta`, { ...place, delta, obfuscation: 'x1' }));
       all.push(
         event(`response.${kind}.done`, {
-          item_id: 'msg_1',
-          output_index: index,
-          content_index: 0,
+          ...place,
           [kind === 'refusal' ? 'refusal' : 'text']: meaning.text.join(''),
         }),
       );
