@@ -3,6 +3,7 @@
 // bounded: three rings of fixed size for each adapter, made with its first call.
 // few-instructions: a call adds to some numbers and keeps one reference, because a busy gateway has thousands a second.
 import type { CoreBus, CoreEvents } from '../bus.ts';
+import type { GatewayPoint } from '../types.ts';
 
 /** The windows, each with steps of its own. */
 export const WINDOWS = {
@@ -18,19 +19,9 @@ const MOST_KEPT = 500;
 /** The upper edges of the classes of durations, in milliseconds, each a quarter above the one before: from 10 ms to some ten minutes. */
 const EDGES = Array.from({ length: 50 }, (_, index) => 10 * 1.25 ** index);
 
-/** One point of a series: counts and sums of its time, percentiles in milliseconds. */
-export interface MeterPoint {
-  /** Epoch milliseconds of its beginning. */
+/** One point of a series, whose time is in epoch milliseconds. */
+export interface MeterPoint extends Omit<GatewayPoint, 'at'> {
   readonly at: number;
-  readonly requests: number;
-  readonly errors: number;
-  readonly input: number;
-  readonly output: number;
-  readonly cached: number;
-  readonly firstTextP50: number | null;
-  readonly firstTextP95: number | null;
-  readonly durationP50: number | null;
-  readonly durationP95: number | null;
 }
 
 /** A call that has ended, and when: epoch milliseconds. */
