@@ -40,7 +40,7 @@ export class ForwardHandler implements UpstreamHandler {
     this.#provider = provider;
     this.#protocol = protocol;
     this.#call = call;
-    this.#marks = protocol.marks.map((mark) => Buffer.from(mark));
+    this.#marks = marksOf(protocol);
   }
 
   head(status: number, headers: IncomingHttpHeaders): void {
@@ -155,6 +155,17 @@ export class ForwardHandler implements UpstreamHandler {
   }
 }
 
+const knownMarks = new WeakMap<Protocol, readonly Buffer[]>();
+
+/** As bytes, made once for each protocol. */
+function marksOf(protocol: Protocol): readonly Buffer[] {
+  const known = knownMarks.get(protocol);
+  if (known !== undefined) return known;
+  const marks = protocol.marks.map((mark) => Buffer.from(mark));
+  knownMarks.set(protocol, marks);
+  return marks;
+}
+
 function withFault(failure: BlockhouseError, providerFault: ProviderFault | undefined): BlockhouseError {
   if (providerFault === undefined) return failure;
   const { code, message, retryAfterMs, upstreamStatus, retryable, mayHaveRun } = failure;
@@ -169,7 +180,10 @@ function withFault(failure: BlockhouseError, providerFault: ProviderFault | unde
 
 function pick(headers: IncomingHttpHeaders, wanted: RegExp): Record<string, string> {
   const picked: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) if (typeof value === 'string' && wanted.test(name)) picked[name] = value;
+  for (const name in headers) {
+    const value = headers[name];
+    if (typeof value === 'string' && wanted.test(name)) picked[name] = value;
+  }
   return picked;
 }
 

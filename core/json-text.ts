@@ -27,7 +27,10 @@ export function toJsonText(value: unknown): string {
 function hasLongText(value: unknown, depth: number): boolean {
   if (typeof value === 'string') return value.length >= LONG_TEXT;
   if (typeof value !== 'object' || value === null || depth === 0) return false;
-  if (Array.isArray(value)) return value.some((item) => hasLongText(item, depth - 1));
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) if (hasLongText(value[index], depth - 1)) return true;
+    return false;
+  }
   for (const key in value) if (hasLongText((value as Record<string, unknown>)[key], depth - 1)) return true;
   return false;
 }

@@ -1,6 +1,7 @@
 // What every dialect does to a client's conversation so that the gateway takes it: clients can't be changed, so odd but harmless histories are mended and
 // warned of. Pure: no I/O.
 import type { ChatRequest, ContentPart, Message, ToolCall, ToolResult, Warning } from '../core/index.ts';
+import type { DialectRequest } from './dialect.ts';
 
 type Messages = ChatRequest['messages'];
 type Content = string | readonly ContentPart[];
@@ -12,6 +13,7 @@ const NO_RESULT = '(no result)';
  * `field`, the client's own name of the list.
  */
 export function mended(messages: Messages, field: string): { readonly messages: Messages; readonly warnings: readonly Warning[] } {
+  if (messages.every(hasNothingOpen)) return { messages, warnings: [] };
   const warnings: Warning[] = [];
   const out: Message[] = [];
   let open = new Map<string, ToolCall>();
@@ -53,20 +55,50 @@ export function mended(messages: Messages, field: string): { readonly messages: 
   return { messages: out, warnings };
 }
 
+/** Most conversations have no calls, and nothing to mend. */
+function hasNothingOpen(message: Message): boolean {
+  if (message.role === 'assistant') return (message.toolCalls?.length ?? 0) === 0 && !isEmpty(message.content);
+  return message.role !== 'tool';
+}
+
 function isEmpty(content: Content | undefined): boolean {
   if (content === undefined || typeof content === 'string') return (content ?? '').trim() === '';
   return content.every(({ type, text }) => type === 'text' && (text ?? '').trim() === '');
+}
+
+/** What is asked of the gateway. A choice among no tools is none. Field by field, because every request passes here and a spread costs several times as much. */
+export function chatOf(
+  messages: Messages,
+  tools: NonNullable<ChatRequest['tools']>,
+  toolChoice: ChatRequest['toolChoice'] | undefined,
+  config: ChatRequest['config'],
+): DialectRequest['chat'] {
+  const chat: { -readonly [K in keyof DialectRequest['chat']]: DialectRequest['chat'][K] } = { messages };
+  if (tools.length > 0) {
+    chat.tools = tools;
+    if (toolChoice !== undefined) chat.toolChoice = toolChoice;
+  }
+  if (config !== undefined) chat.config = config;
+  return chat;
+}
+
+/** Both lists; most requests have no warnings. */
+export function joinedWarnings(warnings: readonly Warning[], further: readonly Warning[]): readonly Warning[] {
+  return further.length === 0 ? warnings : [...warnings, ...further];
 }
 
 const NAME = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
 
 /** Names of tools that the gateway takes, for those that a client uses, and back. */
 export class ToolNames {
-  readonly #ours = new Map<string, string>();
-  readonly #theirs = new Map<string, string>();
+  /** Undefined until there is a name. */
+  #ours: Map<string, string> | undefined;
+  #theirs: Map<string, string> | undefined;
 
   /** The name for the gateway; the same for the same name. */
   toOurs(name: string): string {
+    this.#ours ??= new Map();
+    this.#theirs ??= new Map();
     const known = this.#ours.get(name);
     if (known !== undefined) return known;
     const plain = NAME.test(name) ? name : `t_${name.replace(/[^a-zA-Z0-9_-]/g, '_')}`.slice(0, 56);
@@ -79,7 +111,7 @@ export class ToolNames {
 
   /** The client's name of a tool that the model has called. */
   toTheirs(name: string): string {
-    return this.#theirs.get(name) ?? name;
+    return this.#theirs?.get(name) ?? name;
   }
 }
 

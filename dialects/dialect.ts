@@ -20,7 +20,7 @@ export interface AnswerContext<E = unknown> {
   /** Epoch seconds. */
   readonly created: number;
   /** Milliseconds since the request was understood, for a protocol whose answers say how long they took. */
-  readonly elapsedMs?: () => number;
+  elapsedMs?(): number;
   /** Epoch seconds at this moment; without it, the end of an answer has the time of its beginning. */
   now?(): number;
   readonly request: DialectRequest<E>;

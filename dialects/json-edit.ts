@@ -5,59 +5,53 @@ import { parseJson } from '../core/index.ts';
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
-const OPEN = new Set([0x7b, 0x5b]);
-const CLOSE = new Set([0x7d, 0x5d]);
-const BLANK = new Set([0x20, 0x09, 0x0a, 0x0d]);
 const COMMA = 0x2c;
 
 /** The values of these top-level members, as JSON. A member that is not there is put first. `text` must be a valid JSON object. */
 export function withMembers(text: Buffer, members: Readonly<Record<string, string>>): Buffer {
-  const parts: Buffer[] = [];
-  const missing = new Set(Object.keys(members));
   const begin = text.indexOf(0x7b) + 1;
+  const parts = [text.subarray(0, begin)];
+  const found = new Set<string>();
   let from = begin;
-  for (const { name, start, end } of membersOf(text, begin)) {
-    const value = Object.hasOwn(members, name) ? members[name] : undefined;
-    if (value === undefined) continue;
-    missing.delete(name);
-    parts.push(text.subarray(from, start), Buffer.from(value));
-    from = end;
-  }
-  const isEmpty = text[skipBlanks(text, begin)] === 0x7d;
-  const added = [...missing].map((name) => `${JSON.stringify(name)}:${members[name]}`).join(',');
-  const head = added === '' ? [] : [Buffer.from(isEmpty ? added : `${added},`)];
-  return Buffer.concat([text.subarray(0, begin), ...head, ...parts, text.subarray(from)]);
-}
-
-interface Member {
-  readonly name: string;
-  /** Where the value is. */
-  readonly start: number;
-  readonly end: number;
-}
-
-/** Duplicates are there more than once: providers differ in which one counts. */
-function* membersOf(text: Buffer, begin: number): Generator<Member> {
-  for (let at = skipBlanks(text, begin); text[at] === QUOTE; at = skipBlanks(text, at)) {
+  // A member that is there more than once changes each time: providers differ in which one counts.
+  for (let at = skipBlanks(text, begin); text[at] === QUOTE; ) {
     const keyEnd = endOfString(text, at);
-    const name = nameOf(text.toString('utf8', at, keyEnd));
+    const name = nameAt(text, at, keyEnd);
     let start = skipBlanks(text, keyEnd);
     if (text[start] === COLON) start = skipBlanks(text, start + 1);
     const end = endOfValue(text, start);
-    yield { name, start, end };
+    if (Object.hasOwn(members, name)) {
+      found.add(name);
+      parts.push(text.subarray(from, start), Buffer.from(members[name] ?? ''));
+      from = end;
+    }
     at = skipBlanks(text, end);
-    if (text[at] === COMMA) at += 1;
+    if (text[at] === COMMA) at = skipBlanks(text, at + 1);
   }
+  const missing = Object.keys(members).filter((name) => !found.has(name));
+  if (missing.length > 0) {
+    const added = missing.map((name) => `${JSON.stringify(name)}:${members[name]}`).join(',');
+    const isEmpty = text[skipBlanks(text, begin)] === 0x7d;
+    parts.splice(1, 0, Buffer.from(isEmpty ? added : `${added},`));
+  }
+  parts.push(text.subarray(from));
+  return Buffer.concat(parts);
 }
 
-function nameOf(quoted: string): string {
-  return quoted.includes('\\') ? String(parseJson(quoted)) : quoted.slice(1, -1);
+/** The name between these quotes. */
+function nameAt(text: Buffer, start: number, end: number): string {
+  const name = text.toString('latin1', start + 1, end - 1);
+  return /[\\\x80-\xff]/.test(name) ? String(parseJson(text.toString('utf8', start, end))) : name;
 }
 
 function skipBlanks(text: Buffer, at: number): number {
   let next = at;
-  while (BLANK.has(text[next] ?? 0)) next += 1;
+  while (isBlank(text[next])) next += 1;
   return next;
+}
+
+function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
 /** Behind the closing quote. */
@@ -73,9 +67,9 @@ function endOfString(text: Buffer, at: number): number {
 function endOfValue(text: Buffer, at: number): number {
   const first = text[at] ?? 0;
   if (first === QUOTE) return endOfString(text, at);
-  if (OPEN.has(first)) return endOfNested(text, at);
+  if (first === 0x7b || first === 0x5b) return endOfNested(text, at);
   let end = at;
-  while (end < text.length && text[end] !== COMMA && !CLOSE.has(text[end] ?? 0) && !BLANK.has(text[end] ?? 0)) end += 1;
+  while (end < text.length && text[end] !== COMMA && text[end] !== 0x7d && text[end] !== 0x5d && !isBlank(text[end])) end += 1;
   return end;
 }
 

@@ -39,6 +39,12 @@ export function schemaOutput({ name, schema, strict }: Fields, path: string): Co
 
 /** The settings that have a value; undefined if none has. */
 export function definedOf(config: { readonly [K in keyof Config]?: Config[K] | undefined }): ChatRequest['config'] {
-  const set = Object.entries(config).filter(([, value]) => value !== undefined && value !== '');
-  return set.length === 0 ? undefined : (Object.fromEntries(set) as ChatRequest['config']);
+  let set: Record<string, unknown> | undefined;
+  for (const name in config) {
+    const value = config[name as keyof Config];
+    if (value === undefined || value === '') continue;
+    set ??= {};
+    set[name] = value;
+  }
+  return set;
 }

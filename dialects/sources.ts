@@ -3,11 +3,14 @@ import { isObject } from '../core/index.ts';
 
 /** Remembers the client's path of messages and parts. */
 export class Sources {
-  readonly #paths = new WeakMap<object, string>();
+  /** Side by side: every request notes its parts, and few are ever looked up. */
+  readonly #made: object[] = [];
+  readonly #paths: string[] = [];
 
   /** Notes where `made` came from; returns it. */
   note<T extends object>(made: T, path: string): T {
-    this.#paths.set(made, path);
+    this.#made.push(made);
+    this.#paths.push(path);
     return made;
   }
 
@@ -18,7 +21,7 @@ export class Sources {
     for (const step of path.match(/[^.[\]]+/g) ?? []) {
       if (!isObject(value) && !Array.isArray(value)) break;
       value = (value as Record<string, unknown>)[step];
-      found = (isObject(value) ? this.#paths.get(value) : undefined) ?? found;
+      found = (isObject(value) ? this.#paths[this.#made.lastIndexOf(value)] : undefined) ?? found;
     }
     return found;
   }

@@ -80,6 +80,8 @@ export const PROMPT_OPTIONS = [
   'toolChoice',
 ] as const satisfies readonly (keyof PromptOptions)[];
 
+const IS_OPTION: ReadonlySet<string> = new Set(PROMPT_OPTIONS);
+
 /** A conversation in the form that adapters translate. */
 export interface Prompt {
   readonly system: string | undefined;
@@ -111,18 +113,22 @@ interface CheckedMessage {
 /** The token limit that the contract sets for a request without `maxTokens`. */
 export const DEFAULT_MAX_TOKENS = 4096;
 
-/** The prompt of a request whose form has been checked. Throws INVALID_REQUEST naming the field. */
-export function toPrompt(request: ChatRequest): Prompt {
+/**
+ * The prompt of a request whose form has been checked. With `leavesTokenLimit`, a request without a token limit gets that of the provider. Throws
+ * INVALID_REQUEST naming the field.
+ */
+export function toPrompt(request: ChatRequest, leavesTokenLimit = false): Prompt {
   const warnings: Warning[] = [];
   const system: string[] = [];
   let systemCache: ContentPart['cache'];
   const turns: Turn[] = [];
-  const pending = new PendingCalls();
+  let pending: PendingCalls | undefined;
   const messages: readonly CheckedMessage[] = request.messages;
   for (const [index, message] of messages.entries()) {
     const path = `messages[${index}]`;
     assertFields(message, path);
     if (message.role === 'tool') {
+      pending ??= new PendingCalls();
       pending.answer(message, path);
       continue;
     }
@@ -136,23 +142,25 @@ export function toPrompt(request: ChatRequest): Prompt {
       warnings.push({ field: `${path}.content`, message: 'The message is blank, so it was not sent.' });
       continue;
     }
-    pending.flush(turns);
+    pending?.flush(turns);
     if (message.role === 'user') turns.push(userTurn(message, path));
-    else pending.open(message, path, turns);
+    else {
+      pending ??= new PendingCalls();
+      pending.open(message, path, turns);
+    }
   }
-  pending.flush(turns);
+  pending?.flush(turns);
   if (!turns.some((turn) => turn.role !== 'assistant')) throw invalidRequest('messages', 'must contain at least one user message that is not blank');
-  const options = optionsOf(request);
   return {
     system: system.length === 0 ? undefined : system.join('\n\n'),
-    ...(systemCache !== undefined && { systemCache }),
+    systemCache,
     turns,
     tools: flattenTools(request.tools ?? [], warnings),
     maxTokens: request.config?.maxTokens,
-    defaultMaxTokens: DEFAULT_MAX_TOKENS,
+    defaultMaxTokens: leavesTokenLimit ? undefined : DEFAULT_MAX_TOKENS,
     temperature: request.config?.temperature,
     cacheControl: request.config?.cacheControl ?? false,
-    ...(options !== undefined && { options }),
+    options: optionsOf(request),
     warnings,
   };
 }
@@ -165,9 +173,15 @@ function optionsOf({ config, toolChoice, tools }: ChatRequest): PromptOptions | 
   }
   if (toolChoice === 'required' && (tools ?? []).length === 0) throw invalidRequest('toolChoice', 'is required, but there are no tools');
   if (config === undefined && toolChoice === undefined) return undefined;
-  const all: Readonly<Record<string, unknown>> = { ...config, toolChoice };
-  const options = Object.fromEntries(PROMPT_OPTIONS.filter((name) => all[name] !== undefined).map((name) => [name, all[name]]));
-  return Object.keys(options).length === 0 ? undefined : options;
+  let options: Record<string, unknown> | undefined;
+  const take = (name: string, value: unknown): void => {
+    if (value === undefined || !IS_OPTION.has(name)) return;
+    options ??= {};
+    options[name] = value;
+  };
+  for (const name in config) take(name, config[name as keyof ChatConfig]);
+  take('toolChoice', toolChoice);
+  return options;
 }
 
 function userTurn({ content, role }: CheckedMessage, path: string): UserTurn {
@@ -289,6 +303,7 @@ class PendingCalls {
 
 /** Brings both accepted forms of a tool to the flat one. The schema has checked the outer fields of the nested form. */
 function flattenTools(tools: NonNullable<ChatRequest['tools']>, warnings: Warning[]): Tool[] {
+  if (tools.length === 0) return [];
   const names = new Set<string>();
   return tools.map((item, index) => {
     const { strict, type: _type, ...tool }: Tool = 'function' in item ? item.function : item;

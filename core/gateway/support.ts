@@ -9,12 +9,12 @@ const UNUSED_FIELDS = ['region', 'apiKey', 'accessKeyId', 'secretAccessKey', 'se
 const NONE: readonly string[] = [];
 
 /**
- * The prompt of a request. Settings and options that the adapter does not support become warnings; an unused `baseURL` is refused elsewhere, since it
- * says where data goes. With `leavesTokenLimit`, a request without a token limit gets that of the provider. Throws INVALID_REQUEST naming the field, also for an image, document or audio that the adapter does not support.
+ * The prompt of a request, as `toPrompt` makes it. Settings and options that the adapter does not support become warnings; an unused `baseURL` is refused
+ * elsewhere, since it says where data goes. Throws INVALID_REQUEST naming the field, also for an image, document or audio that the adapter does not support.
  */
 export function promptFor(request: ChatRequest, adapter: Adapter, leavesTokenLimit = false): Prompt {
   assertParts(request, adapter);
-  const prompt = leavesTokenLimit ? { ...toPrompt(request), defaultMaxTokens: undefined } : toPrompt(request);
+  const prompt = toPrompt(request, leavesTokenLimit);
   const unused = unusedFields(request.config, adapter);
   const left = prompt.options === undefined ? NONE : leftOut(prompt.options, adapter);
   if (unused.length === 0 && left.length === 0) return prompt;
@@ -24,7 +24,8 @@ export function promptFor(request: ChatRequest, adapter: Adapter, leavesTokenLim
 }
 
 function unusedFields(config: ChatConfig | undefined, adapter: Adapter): readonly string[] {
-  return config === undefined ? NONE : UNUSED_FIELDS.filter((name) => config[name] !== undefined && adapter.settings[name] === undefined);
+  if (config === undefined || !UNUSED_FIELDS.some((name) => config[name] !== undefined)) return NONE;
+  return UNUSED_FIELDS.filter((name) => config[name] !== undefined && adapter.settings[name] === undefined);
 }
 
 function leftOut(options: PromptOptions, { supports }: Adapter): readonly string[] {

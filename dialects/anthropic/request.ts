@@ -1,7 +1,7 @@
 // A Messages request as a canonical one. Pure: no I/O.
 import { type ChatRequest, invalidRequest, type Warning } from '../../core/index.ts';
 import { nearestName } from '../client-fields.ts';
-import { mended, ToolNames } from '../conversation.ts';
+import { chatOf, joinedWarnings, mended, ToolNames } from '../conversation.ts';
 import type { DialectRequest } from '../dialect.ts';
 import { type Fields, flag, ignoredFields, integer, list, number, objectBody, optionalObject, requiredText, text } from '../fields.ts';
 import { definedOf, effortOf, schemaOutput } from '../openai-config.ts';
@@ -42,14 +42,15 @@ type Config = NonNullable<ChatRequest['config']>;
 
 /** Throws INVALID_REQUEST whose path is the client's own field. */
 export function readRequest(given: unknown): DialectRequest<MessagesEcho> {
-  const request = readCounted(given);
-  const maxTokens = integer(objectBody(given), 'max_tokens', 1, MAX_TOKENS);
-  if (maxTokens === undefined) throw invalidRequest('max_tokens', 'is required');
-  return { ...request, chat: { ...request.chat, config: { ...request.chat.config, maxTokens } } };
+  return read(given, true);
 }
 
 /** A request whose tokens are counted only, so it needs no limit. Throws as `readRequest` does. */
 export function readCounted(given: unknown): DialectRequest<MessagesEcho> {
+  return read(given, false);
+}
+
+function read(given: unknown, needsLimit: boolean): DialectRequest<MessagesEcho> {
   const body = objectBody(given);
   const model = requiredText(body, 'model');
   if (body['thread'] != null) throw invalidRequest('thread', THREAD_REFUSED);
@@ -59,18 +60,15 @@ export function readCounted(given: unknown): DialectRequest<MessagesEcho> {
   const { tools, left } = readTools(body, names, notes);
   const { toolChoice, parallelToolCalls } = readChoice(body, names, left);
   const conversation = mended([...systemOf(body['system'], 'system', notes), ...readMessages(body, names, notes)], 'messages');
-  const config = definedOf({ ...readConfig(body, warnings), parallelToolCalls });
-  const chat = {
-    messages: conversation.messages,
-    ...(tools.length > 0 && { tools: [...tools] }),
-    ...(toolChoice !== undefined && tools.length > 0 && { toolChoice }),
-    ...(config !== undefined && { config }),
-  };
+  const maxTokens = needsLimit ? integer(body, 'max_tokens', 1, MAX_TOKENS) : undefined;
+  if (needsLimit && maxTokens === undefined) throw invalidRequest('max_tokens', 'is required');
+  const config = readConfig(body, parallelToolCalls, maxTokens, warnings);
+  const chat = chatOf(conversation.messages, tools, toolChoice, config);
   return {
     model,
     stream: flag(body, 'stream') ?? false,
     chat,
-    warnings: [...warnings, ...conversation.warnings],
+    warnings: joinedWarnings(warnings, conversation.warnings),
     echo: { names, showsThinking: isThinking(optionalObject(body, 'thinking')) },
     field: (path) => notes.sources.of(chat, path) ?? nearestName(path, CLIENT_FIELDS),
   };
@@ -79,10 +77,11 @@ export function readCounted(given: unknown): DialectRequest<MessagesEcho> {
 /** A client that reads this sends the whole conversation again, without the thread. */
 export const THREAD_REFUSED = 'this model keeps no threads';
 
-function readConfig(body: Fields, warnings: Warning[]): { [K in keyof Config]?: Config[K] | undefined } {
+function readConfig(body: Fields, parallelToolCalls: boolean | undefined, maxTokens: number | undefined, warnings: Warning[]): ChatRequest['config'] {
   const metadata = optionalObject(body, 'metadata') ?? {};
   const stop = list(body, 'stop_sequences')?.filter((one) => typeof one === 'string' && one !== '');
-  return {
+  return definedOf({
+    maxTokens,
     temperature: number(body, 'temperature', 0, 1),
     topP: number(body, 'top_p', 0, 1),
     topK: integer(body, 'top_k', 0, 100_000),
@@ -90,7 +89,8 @@ function readConfig(body: Fields, warnings: Warning[]): { [K in keyof Config]?: 
     user: text(metadata, 'user_id', 'metadata.user_id')?.slice(0, 512),
     output: readFormat(body, warnings),
     reasoning: readReasoning(body, warnings),
-  };
+    parallelToolCalls,
+  });
 }
 
 function readFormat(body: Fields, warnings: Warning[]): Config['output'] {

@@ -1,5 +1,6 @@
 // A canonical answer as a message. Pure: no I/O.
 import type { ChatDone, StopReason, Usage } from '../../core/index.ts';
+import { answerId } from '../answer-id.ts';
 import type { AnswerContext, WholeAnswer } from '../dialect.ts';
 import { packState } from '../packed-state.ts';
 import { clientId } from './messages.ts';
@@ -33,8 +34,8 @@ export function usageOf({ inputTokens, outputTokens, cacheReadTokens = 0, cacheW
 }
 
 /** A message without its content. */
-export function messageHead({ requestId, request }: AnswerContext<MessagesEcho>) {
-  return { id: `msg_${requestId.replace(/^req_/, '')}`, type: 'message', role: 'assistant', model: request.model } as const;
+export function messageHead(context: AnswerContext<MessagesEcho>) {
+  return { id: `msg_${answerId(context)}`, type: 'message', role: 'assistant', model: context.request.model } as const;
 }
 
 /** The state of the provider, for a client that asked for thinking and so brings its blocks back. */
@@ -47,12 +48,14 @@ export function toMessage({ pieces, done }: WholeAnswer, context: AnswerContext<
   const { names, showsThinking } = context.request.echo;
   const state = stateFor(context, done);
   const lastThought = state === undefined ? -1 : pieces.findLastIndex(({ type }) => type === 'reasoning');
-  const content = pieces.flatMap((piece, index): object[] => {
-    if (piece.type === 'text') return [{ type: 'text', text: piece.text }];
-    if (piece.type === 'reasoning') return showsThinking ? [{ type: 'thinking', thinking: piece.text, signature: index === lastThought ? state : '' }] : [];
-    const { id, name, arguments: input } = piece.toolCall;
-    return [{ type: 'tool_use', id: clientId(id), name: names.toTheirs(name), input }];
-  });
+  const content: object[] = [];
+  for (const [index, piece] of pieces.entries()) {
+    if (piece.type === 'text') content.push({ type: 'text', text: piece.text });
+    else if (piece.type === 'toolCall') {
+      const { id, name, arguments: input } = piece.toolCall;
+      content.push({ type: 'tool_use', id: clientId(id), name: names.toTheirs(name), input });
+    } else if (showsThinking) content.push({ type: 'thinking', thinking: piece.text, signature: index === lastThought ? state : '' });
+  }
   if (state !== undefined && lastThought < 0) content.push({ type: 'thinking', thinking: '', signature: state });
   if (content.length === 0) content.push({ type: 'text', text: '' });
   return { ...messageHead(context), content, ...stopOf(done, context), usage: usageOf(done.usage) };

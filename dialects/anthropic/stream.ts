@@ -67,9 +67,9 @@ export class MessageEvents implements DialectStream {
     }
     switch (piece.type) {
       case 'text':
-        return this.#words('text', TEXT, { type: 'text_delta', text: piece.text });
+        return this.#words('text', TEXT, `"text_delta","text":${JSON.stringify(piece.text)}`);
       case 'reasoning':
-        return this.#context.request.echo.showsThinking ? this.#words('thinking', THINKING, { type: 'thinking_delta', thinking: piece.text }) : '';
+        return this.#context.request.echo.showsThinking ? this.#words('thinking', THINKING, `"thinking_delta","thinking":${JSON.stringify(piece.text)}`) : '';
       case 'toolCallStart':
         return this.#close() + this.#beginCall(piece.index, piece.id, piece.name);
       case 'toolCallDelta':
@@ -79,9 +79,10 @@ export class MessageEvents implements DialectStream {
     }
   }
 
-  #words(kind: 'text' | 'thinking', block: object, delta: object): string {
+  /** `delta` is the JSON of its type and text: most events are of this form, and a template costs a quarter of an object. */
+  #words(kind: 'text' | 'thinking', block: object, delta: string): string {
     const begin = this.#open?.kind === kind ? '' : this.#close() + this.#begin({ kind }, block);
-    return begin + this.#delta(delta);
+    return `${begin}event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#next},"delta":{"type":${delta}}}\n\n`;
   }
 
   #beginCall(key: number, id: string, name: string): string {

@@ -32,8 +32,8 @@ export function toolCallOf({ id, name, arguments: args }: ToolCall, index: numbe
 }
 
 /** The end of an answer, whose first piece came after `firstMs`. */
-export function endOf({ elapsedMs }: AnswerContext, { stopReason, usage }: ChatDone, firstMs: number): object {
-  const totalMs = elapsedMs?.() ?? 0;
+export function endOf(context: AnswerContext, { stopReason, usage }: ChatDone, firstMs: number): object {
+  const totalMs = context.elapsedMs?.() ?? 0;
   return {
     done: true,
     done_reason: stopReason === 'max_tokens' ? 'length' : 'stop',

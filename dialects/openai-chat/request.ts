@@ -1,7 +1,7 @@
 // A Chat Completions request as a canonical one. Pure: no I/O.
 import { type ChatRequest, invalidRequest, isObject, type Tool, type Warning } from '../../core/index.ts';
 import { nearestName } from '../client-fields.ts';
-import { clampedTemperature, mended, ToolNames } from '../conversation.ts';
+import { chatOf, clampedTemperature, joinedWarnings, mended, ToolNames } from '../conversation.ts';
 import type { DialectRequest } from '../dialect.ts';
 import { type Fields, flag, ignoredFields, integer, list, number, objectAt, objectBody, optionalObject, requiredText, text } from '../fields.ts';
 import { definedOf, effortOf, metadataOf, schemaOutput, serviceTierOf } from '../openai-config.ts';
@@ -95,17 +95,12 @@ export function readRequest(given: unknown): DialectRequest<ChatEcho> {
   const conversation = mended(readMessages(messages, names, sources), 'messages');
   const toolChoice = readToolChoice(body['tool_choice'], names);
   const config = readConfig(body, warnings);
-  const chat = {
-    messages: conversation.messages,
-    ...(tools.length > 0 && { tools }),
-    ...(toolChoice !== undefined && tools.length > 0 && { toolChoice }),
-    ...(config !== undefined && { config }),
-  };
+  const chat = chatOf(conversation.messages, tools, toolChoice, config);
   return {
     model,
     stream: flag(body, 'stream') ?? false,
     chat,
-    warnings: [...warnings, ...conversation.warnings],
+    warnings: joinedWarnings(warnings, conversation.warnings),
     echo: { includeUsage: optionalObject(body, 'stream_options')?.['include_usage'] === true, names, customTools },
     field: (path) => sources.of(chat, path) ?? nearestName(path, CLIENT_NAMES),
   };

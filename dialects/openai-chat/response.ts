@@ -1,5 +1,6 @@
 // A canonical answer as a chat completion. Pure: no I/O.
 import type { ChatDone, StopReason, TokenLogprob, ToolCall, Usage } from '../../core/index.ts';
+import { answerId } from '../answer-id.ts';
 import type { AnswerContext, WholeAnswer } from '../dialect.ts';
 import { customInput } from '../tool-calls.ts';
 import type { ChatEcho } from './request.ts';
@@ -31,8 +32,8 @@ export function usageOf({ inputTokens, outputTokens, totalTokens, cacheReadToken
 }
 
 /** The id of an answer. */
-export function completionId({ requestId }: AnswerContext): string {
-  return `chatcmpl-${requestId.replace(/^req_/, '')}`;
+export function completionId(context: AnswerContext): string {
+  return `chatcmpl-${answerId(context)}`;
 }
 
 /** A tool call of a whole message. */
@@ -52,17 +53,22 @@ export function stateOf({ providerMetadata }: ToolCall): { extra_content?: objec
 
 /** The body of a whole answer. */
 export function toCompletion({ pieces, done }: WholeAnswer, context: AnswerContext<ChatEcho>): object {
-  const textOf = (type: 'text' | 'reasoning'): string => pieces.map((piece) => (piece.type === type ? piece.text : '')).join('');
-  const calls = pieces.flatMap((piece) => (piece.type === 'toolCall' ? [toolCallOf(piece.toolCall, context.request.echo)] : []));
-  const [content, reasoning] = [textOf('text'), textOf('reasoning')];
-  const message = {
+  let content = '';
+  let reasoning = '';
+  const calls: object[] = [];
+  for (const piece of pieces) {
+    if (piece.type === 'text') content += piece.text;
+    else if (piece.type === 'reasoning') reasoning += piece.text;
+    else calls.push(toolCallOf(piece.toolCall, context.request.echo));
+  }
+  const message: Record<string, unknown> = {
     role: 'assistant',
     content: content === '' && calls.length > 0 ? null : content,
     refusal: isRefusal(done) ? content : null,
     annotations: [],
-    ...(reasoning !== '' && { reasoning_content: reasoning }),
-    ...(calls.length > 0 && { tool_calls: calls }),
   };
+  if (reasoning !== '') message['reasoning_content'] = reasoning;
+  if (calls.length > 0) message['tool_calls'] = calls;
   return {
     id: completionId(context),
     object: 'chat.completion',

@@ -23,10 +23,13 @@ export class ChatChunks implements DialectStream {
   readonly #open = new Map<number, OpenCall>();
   #calls = 0;
   #hasRole = false;
+  /** A chunk up to its delta, as most chunks are: their text alone differs. */
+  readonly #before: string;
 
   constructor(context: AnswerContext<ChatEcho>) {
     this.#context = context;
     this.#head = { id: completionId(context), object: 'chat.completion.chunk', created: context.created, model: context.request.model };
+    this.#before = `data: ${JSON.stringify({ ...this.#head, choices: [] }).slice(0, -2)}{"index":0,"delta":`;
   }
 
   pieces(pieces: readonly AnswerPiece[]): string {
@@ -59,9 +62,9 @@ export class ChatChunks implements DialectStream {
     const begin = this.#begin();
     switch (piece.type) {
       case 'text':
-        return begin + this.#choice({ content: piece.text });
+        return begin + this.#words('content', piece.text);
       case 'reasoning':
-        return begin + this.#choice({ reasoning_content: piece.text });
+        return begin + this.#words('reasoning_content', piece.text);
       case 'toolCallStart':
         return begin + this.#start(piece.index, piece.id, piece.name);
       case 'toolCallDelta':
@@ -69,6 +72,11 @@ export class ChatChunks implements DialectStream {
       case 'toolCall':
         return begin + this.#whole(piece.toolCall, piece.index);
     }
+  }
+
+  /** The same as a choice with this delta, at a quarter of its cost. */
+  #words(field: 'content' | 'reasoning_content', text: string): string {
+    return `${this.#before}{"${field}":${JSON.stringify(text)}},"finish_reason":null}]}\n\n`;
   }
 
   /** once-named. */

@@ -29,12 +29,14 @@ const DEFAULTS: EchoedSettings = {
 export function echoedSettings(body: Fields): EchoedSettings {
   const reasoning = isObject(body['reasoning']) ? body['reasoning'] : {};
   const text = isObject(body['text']) ? body['text'] : {};
-  return {
-    ...Object.fromEntries(Object.entries(DEFAULTS).map(([name, value]) => [name, body[name] ?? value])),
+  const settings: Record<string, unknown> = {
+    ...DEFAULTS,
     reasoning: { effort: reasoning['effort'] ?? null, summary: reasoning['summary'] ?? null },
     text: { ...text, format: text['format'] ?? { type: 'text' } },
     tools: Array.isArray(body['tools']) ? body['tools'].map(echoedTool) : [],
   };
+  for (const name in body) if (Object.hasOwn(DEFAULTS, name) && body[name] != null) settings[name] = body[name];
+  return settings;
 }
 
 function echoedTool(tool: unknown): unknown {

@@ -1,7 +1,7 @@
 // A Responses request as a canonical one. Pure: no I/O.
 import { type ChatRequest, invalidRequest, type Message, type Warning } from '../../core/index.ts';
 import { nearestName } from '../client-fields.ts';
-import { clampedTemperature, mended } from '../conversation.ts';
+import { chatOf, clampedTemperature, joinedWarnings, mended } from '../conversation.ts';
 import type { DialectRequest } from '../dialect.ts';
 import { type Fields, flag, ignoredFields, integer, list, number, objectBody, optionalObject, requiredText, text } from '../fields.ts';
 import { definedOf, effortOf, metadataOf, schemaOutput, serviceTierOf } from '../openai-config.ts';
@@ -90,13 +90,14 @@ export function readRequest(given: unknown): DialectRequest<ResponsesEcho> {
   const include = list(body, 'include') ?? [];
   if (include.some((one) => one !== STATE)) notes.warnings.push({ field: 'include', message: `Only ${STATE} is supported.` });
   const config = readConfig(body, notes.warnings);
-  const chat = { messages: conversation.messages, ...toolbox.choose(body['tool_choice']), ...(config !== undefined && { config }) };
+  const { tools = [], toolChoice } = toolbox.choose(body['tool_choice']);
+  const chat = chatOf(conversation.messages, tools, toolChoice, config);
   const clientNames = body['safety_identifier'] == null ? CLIENT_NAMES : { ...CLIENT_NAMES, 'config.user': 'safety_identifier' };
   return {
     model,
     stream: flag(body, 'stream') ?? false,
     chat,
-    warnings: [...notes.warnings, ...conversation.warnings],
+    warnings: joinedWarnings(notes.warnings, conversation.warnings),
     echo: { toolbox, settings: echoedSettings(body), packsState: include.includes(STATE) },
     field: (path) => notes.sources.of(chat, path) ?? nearestName(path, clientNames),
   };

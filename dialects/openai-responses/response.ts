@@ -1,5 +1,6 @@
 // A canonical answer as a response. Pure: no I/O.
 import type { ChatDone, ToolCall, Usage } from '../../core/index.ts';
+import { answerId } from '../answer-id.ts';
 import type { AnswerContext, WholeAnswer } from '../dialect.ts';
 import { packState } from '../packed-state.ts';
 import { customInput } from '../tool-calls.ts';
@@ -20,7 +21,7 @@ export interface ResponseState {
 export function responseObject(context: AnswerContext<ResponsesEcho>, { status, output = [], usage, incomplete_details, error }: ResponseState): object {
   const { created, request } = context;
   return {
-    id: `resp_${baseOf(context)}`,
+    id: `resp_${answerId(context)}`,
     object: 'response',
     created_at: created,
     completed_at: status === 'completed' ? (context.now?.() ?? created) : null,
@@ -35,11 +36,6 @@ export function responseObject(context: AnswerContext<ResponsesEcho>, { status, 
     ...request.echo.settings,
     usage: usage === undefined ? null : usageOf(usage),
   };
-}
-
-/** The part of an id that is the answer's own. */
-export function baseOf({ requestId }: AnswerContext): string {
-  return requestId.replace(/^req_/, '');
 }
 
 /** How an answer ended. A call that has no end was cut off by the limit of tokens, whatever else the answer has. */
@@ -62,7 +58,7 @@ export function stateFor({ request }: AnswerContext<ResponsesEcho>, done: ChatDo
 /** The body of a whole answer. */
 export function toResponse({ pieces, done }: WholeAnswer, context: AnswerContext<ResponsesEcho>): object {
   const { toolbox } = context.request.echo;
-  const base = baseOf(context);
+  const base = answerId(context);
   const state = stateFor(context, done);
   const end = endOf(done);
   const stateAt = state === undefined ? -1 : pieces.findLastIndex(({ type }) => type === 'reasoning');

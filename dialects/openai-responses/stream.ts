@@ -4,12 +4,13 @@
 // all-done: every item that is added is done before the end, and the end has the same items again.
 // one-text: at most one message or reasoning is open; calls may be open beside each other.
 import type { AnswerPiece, BlockhouseError, ChatDone, ToolCall } from '../../core/index.ts';
+import { answerId } from '../answer-id.ts';
 import type { AnswerContext, DialectStream } from '../dialect.ts';
 import { openAiError } from '../openai-errors.ts';
 import { EventWriter, frame, type Place } from './events.ts';
 import { callItem, type ItemStatus, messageItem, reasoningItem, summaryPart, textPart } from './items.ts';
 import type { ResponsesEcho } from './request.ts';
-import { baseOf, endOf, inputOf, type ResponseState, responseObject, stateFor } from './response.ts';
+import { endOf, inputOf, type ResponseState, responseObject, stateFor } from './response.ts';
 import type { ClientTool } from './tools.ts';
 
 interface OpenText {
@@ -39,7 +40,7 @@ export class ResponseEvents implements DialectStream {
 
   constructor(context: AnswerContext<ResponsesEcho>) {
     this.#context = context;
-    this.#events = new EventWriter(baseOf(context));
+    this.#events = new EventWriter(answerId(context));
   }
 
   pieces(pieces: readonly AnswerPiece[]): string {
@@ -93,8 +94,9 @@ export class ResponseEvents implements DialectStream {
     if (this.#text === undefined || delta === '') return begin;
     this.#text.text += delta;
     const { place } = this.#text;
-    if (kind === 'reasoning') return begin + this.#events.event('response.reasoning_summary_text.delta', { ...place, summary_index: 0, delta });
-    return begin + this.#events.event('response.output_text.delta', { ...place, content_index: 0, delta, logprobs: [] });
+    if (kind === 'reasoning')
+      return begin + this.#events.piece('response.reasoning_summary_text.delta', place, `"summary_index":0,"delta":${JSON.stringify(delta)}`);
+    return begin + this.#events.piece('response.output_text.delta', place, `"content_index":0,"delta":${JSON.stringify(delta)},"logprobs":[]`);
   }
 
   #openText(kind: OpenText['kind']): string {

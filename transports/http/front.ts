@@ -248,7 +248,7 @@ export class Front {
         allowRemote: this.#allowRemote,
         publicOrigin: this.#publicOrigin,
         webOrigin,
-        isPage: this.#page !== undefined && isPagePath(req.url?.split('?')[0] ?? ''),
+        isPage: this.#page !== undefined && (req.method === 'GET' || req.method === 'HEAD') && isPagePath(req.url?.split('?')[0] ?? ''),
       });
     } catch (error) {
       res.setHeader('connection', 'close');

@@ -13,7 +13,7 @@ import {
   toBlockhouseError,
   type Warning,
 } from '../../../core/index.ts';
-import type { Dialect, DialectRequest, NativeLane, WholeAnswer } from '../../../dialects/dialect.ts';
+import type { AnswerContext, Dialect, DialectRequest, NativeLane, WholeAnswer } from '../../../dialects/dialect.ts';
 import { withMembers } from '../../../dialects/json-edit.ts';
 import { readCompatibleBody } from '../body.ts';
 import { type JsonReply, ok, type Reply, STREAMED } from '../reply.ts';
@@ -72,7 +72,7 @@ export const speak =
     };
     const model = isObject(value) && typeof value['model'] === 'string' && value['model'] !== '' ? value['model'] : job.request().model;
     const targets = await targetsOf(context, model);
-    const ready = dialect.ready?.({ ...answerContext(context), request: job.request() });
+    const ready = dialect.ready?.(new Asked(context.requestId, job.request()));
     return ready === undefined ? answerOf(job, targets) : ok(ready);
   };
 
@@ -84,7 +84,7 @@ export const faultOf =
 async function answerOf<E>(job: Job<E>, targets: readonly ModelTarget[]): Promise<Reply<object>> {
   let failure: unknown;
   for (const [index, model] of targets.entries()) {
-    const target = { ...model, isLast: index === targets.length - 1 };
+    const target = { adapter: model.adapter, model: model.model, isLast: index === targets.length - 1 };
     try {
       const lane = laneOf(job, target);
       if (lane !== undefined) return await native(lane, job, target);
@@ -119,7 +119,7 @@ async function native<E>({ path, toBody, broken }: NativeLane, { body, bytes, co
 async function whole<E>(job: Job<E>, target: Candidate): Promise<Reply<object>> {
   const { dialect, context } = job;
   const request = job.request();
-  const asked = { ...answerContext(context), request };
+  const asked = new Asked(context.requestId, request);
   const collector = new Collector();
   const done = await ask(request, target, collector, context);
   const answer = dialect.answer(collector.answer(done), asked);
@@ -134,7 +134,7 @@ async function streamed<E>(job: Job<E>, target: Candidate): Promise<typeof STREA
     ...(dialect.streamType !== undefined && { 'content-type': dialect.streamType }),
   });
   const frames: StreamFrames = {
-    ...framesOf(dialect.stream({ ...answerContext(context), request })),
+    ...framesOf(dialect.stream(new Asked(context.requestId, request))),
     start: (_start, warnings) => {
       writer.useHeaders(headersFor(warningsOf(request, warnings?.())));
       return '';
@@ -168,7 +168,13 @@ async function ask<E>(
   { core, signal, requestId, key }: RouteContext,
 ): Promise<ChatDone> {
   try {
-    return await core.pipe({ ...request.chat, adapter, model }, sink, { signal, requestId, key: key?.name, leavesTokenLimit: true, repeats: isLast });
+    return await core.pipe(Object.assign({ adapter, model }, request.chat), sink, {
+      signal,
+      requestId,
+      key: key?.name,
+      leavesTokenLimit: true,
+      repeats: isLast,
+    });
   } catch (error) {
     throw inClientsWords(error, request);
   }
@@ -184,22 +190,39 @@ export function inClientsWords(error: unknown, { field }: Pick<DialectRequest, '
 
 /** What was ignored of a request, by the names that the client knows. */
 function warningsOf<E>({ warnings, field }: DialectRequest<E>, ofGateway: readonly Warning[] = []): readonly Warning[] {
-  return [...warnings, ...ofGateway.map((warning) => ({ ...warning, field: field?.(warning.field) ?? warning.field }))];
+  return ofGateway.length === 0 ? warnings : [...warnings, ...ofGateway.map((warning) => ({ ...warning, field: field?.(warning.field) ?? warning.field }))];
 }
 
-function answerContext({ requestId }: RouteContext) {
-  const now = (): number => Math.floor(Date.now() / 1000);
-  const startedAt = performance.now();
-  return { requestId, created: now(), now, elapsedMs: () => performance.now() - startedAt };
+/** A request from the moment that it was understood. */
+class Asked<E> implements AnswerContext<E> {
+  readonly requestId: string;
+  readonly request: DialectRequest<E>;
+  readonly created = this.now();
+  readonly #startedAt = performance.now();
+
+  constructor(requestId: string, request: DialectRequest<E>) {
+    this.requestId = requestId;
+    this.request = request;
+  }
+
+  now(): number {
+    return Math.floor(Date.now() / 1000);
+  }
+
+  elapsedMs(): number {
+    return performance.now() - this.#startedAt;
+  }
 }
 
 /** Field names only: a value may be a secret, and a header has no room for prose. */
 export function headersOf({ adapter, model }: ModelTarget, warnings: readonly { readonly field: string }[]): Record<string, string> {
-  const fields = [...new Set(warnings.map(({ field }) => field))].join('; ').replace(/[^\x20-\x7e]/g, '?');
-  return {
-    'x-blockhouse-model': `${adapter}/${model}`.replace(/[^\x20-\x7e]/g, '?'),
-    ...(fields !== '' && { 'x-blockhouse-warnings': fields.slice(0, 2048) }),
-  };
+  const headers: Record<string, string> = { 'x-blockhouse-model': headerText(`${adapter}/${model}`) };
+  if (warnings.length > 0) headers['x-blockhouse-warnings'] = headerText([...new Set(warnings.map(({ field }) => field))].join('; ')).slice(0, 2048);
+  return headers;
+}
+
+function headerText(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, '?');
 }
 
 /** The parts of a whole answer are bounded like those of `/v1/chat`: the adapters refuse more than they may hold. */
