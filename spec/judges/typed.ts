@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Test } from 'tap';
+import { tscPath } from '../support/api-report.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 const MODULES = resolve(import.meta.dirname, '../../node_modules');
@@ -73,10 +74,8 @@ export async function complaints(t: Test, answers: readonly TypedAnswer[]): Prom
   writeFileSync(join(folder, 'answers.ts'), [...head, ...lines].join('\n'));
   const options = { strict: true, noEmit: true, skipLibCheck: true, types: [], target: 'es2022', module: 'nodenext', lib: ['es2022', 'dom'] };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, include: ['answers.ts'] }));
-  const args = [join(MODULES, 'typescript/bin/tsc'), '-p', folder, '--pretty', 'false'];
-  // Nothing of this environment: the recorder of coverage that tap's command puts there can't load the compiler.
   const output = await new Promise<string>((done) => {
-    execFile(process.execPath, args, { env: {} }, (_error, stdout, stderr) => done(stdout + stderr));
+    execFile(process.execPath, [tscPath(), '-p', folder, '--pretty', 'false'], (_error, stdout, stderr) => done(stdout + stderr));
   });
   return output
     .split(/\n(?=\S)/)
