@@ -76,6 +76,8 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
   /** What the connection's timer is to do; undefined when it doesn't run. */
   #due: (() => void) | undefined;
   #settled = false;
+  /** Among those that hear of the caller's leaving. */
+  #place: ReturnType<typeof onAbort> | undefined;
   #resolve!: () => void;
   #reject!: (error: unknown) => void;
 
@@ -93,7 +95,7 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
       this.#reject = reject;
       const { signal } = this.#call;
       if (signal.aborted) return reject(cancelled(signal.reason));
-      onAbort(signal, this.#onAbort);
+      this.#place = onAbort(signal, this.#onAbort);
       this.#guard(() => this.#dispatch());
     });
   }
@@ -262,7 +264,7 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
     if (this.#settled) return;
     this.#settled = true;
     this.#stopTimer();
-    offAbort(this.#call.signal, this.#onAbort);
+    if (this.#place !== undefined) offAbort(this.#call.signal, this.#place);
     if (this.#connection !== undefined) this.#connection.release = undefined;
     how();
   }

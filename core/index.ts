@@ -72,6 +72,7 @@ export type {
   UpstreamTimeouts,
 } from './ports.ts';
 export { ReusedTimer } from './reused-timer.ts';
+export { Roster } from './roster.ts';
 export { ModelRouter, type OfferedModel } from './routing/model-router.ts';
 export type { ModelAlias, ModelsDocument, ModelTable, ModelTarget } from './routing/model-table.ts';
 export type { ModelsFile } from './routing/models-file.ts';

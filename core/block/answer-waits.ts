@@ -50,8 +50,8 @@ export class AnswerWaits {
     return new Promise((resolve, reject) => {
       const leave = (settle: () => void): void => {
         clearTimeout(timer);
-        if (signal !== undefined) offAbort(signal, abort);
-        if (until !== undefined) offAbort(until, stop);
+        if (signal !== undefined && left !== undefined) offAbort(signal, left);
+        if (until !== undefined && over !== undefined) offAbort(until, over);
         this.#remove(wait);
         settle();
       };
@@ -62,8 +62,8 @@ export class AnswerWaits {
       const wait: Wait = { messageId, end, fail };
       this.#add(wait); // follow-first
       const timer = setTimeout(stop, waitMs);
-      if (signal !== undefined) onAbort(signal, abort);
-      if (until !== undefined) onAbort(until, stop);
+      const left = signal === undefined ? undefined : onAbort(signal, abort);
+      const over = until === undefined ? undefined : onAbort(until, stop);
       if (signal?.aborted) abort();
       else if (until?.aborted) stop();
       else void this.#look();

@@ -1,5 +1,6 @@
 // Ends the work for a request when its caller aborts or disconnects.
 import { BlockhouseError } from '../errors.ts';
+import { type Place, Roster } from '../roster.ts';
 
 const ONCE = { once: true } as const;
 
@@ -7,29 +8,27 @@ const ONCE = { once: true } as const;
 export const never = (): AbortSignal => new AbortController().signal;
 
 /** The functions to call when a signal fires. */
-const listeners = new WeakMap<AbortSignal, Set<() => void>>();
+const listeners = new WeakMap<AbortSignal, Roster<() => void>>();
 
 /**
- * Calls `leave` when `signal` fires, unless `offAbort` comes first. The signal itself gets one listener for all of them: to add and to remove one of
+ * Calls `leave` when `signal` fires, unless `offAbort` comes first with the place that this returns. The signal itself gets one listener for all of them: to add and to remove one of
  * its own costs several times as much, and each request on a connection does so twice.
  */
-export function onAbort(signal: AbortSignal, leave: () => void): void {
+export function onAbort(signal: AbortSignal, leave: () => void): Place<() => void> {
   const known = listeners.get(signal);
-  if (known !== undefined) {
-    known.add(leave);
-    return;
-  }
-  const all = new Set([leave]);
+  if (known !== undefined) return known.add(leave);
+  const all = new Roster<() => void>();
   listeners.set(signal, all);
   const tellAll = (): void => {
-    for (const each of all) each();
+    for (const each of [...all].reverse()) each();
   };
   signal.addEventListener('abort', tellAll, ONCE);
+  return all.add(leave);
 }
 
 /** Undoes `onAbort`. */
-export function offAbort(signal: AbortSignal, leave: () => void): void {
-  listeners.get(signal)?.delete(leave);
+export function offAbort(signal: AbortSignal, place: Place<() => void>): void {
+  listeners.get(signal)?.leave(place);
 }
 
 /** The error of a request whose caller has aborted or disconnected. */
@@ -44,14 +43,13 @@ export function callerLeft(cause: unknown, mayHaveRun = false): BlockhouseError 
 export function endWhenCallerLeaves<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const fail = (error: unknown): void => {
-      offAbort(signal, leave);
+      offAbort(signal, place);
       reject(error);
     };
-    const leave = (): void => void setImmediate(() => reject(callerLeft(signal.reason, true)));
-    onAbort(signal, leave);
+    const place = onAbort(signal, () => void setImmediate(() => reject(callerLeft(signal.reason, true))));
     try {
       task().then((result) => {
-        offAbort(signal, leave);
+        offAbort(signal, place);
         resolve(result);
       }, fail);
     } catch (error) {

@@ -6,6 +6,7 @@
 // fresh-settings: Settings are resolved for each attempt, so that a rotated key serves the next one.
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError, withUsage } from '../errors.ts';
+import type { Place, Roster } from '../roster.ts';
 import type { Usage } from '../schemas/chat.ts';
 import { callerLeft, sleep } from './abort.ts';
 import type { AcceptedCall, Answered, CallAttempt } from './accepted-call.ts';
@@ -27,7 +28,7 @@ export interface AttemptsOptions {
   readonly now: () => number;
   readonly random: () => number;
   /** The calls under way. */
-  readonly live: Set<LiveCall>;
+  readonly live: Roster<LiveCall>;
 }
 
 /** One call from its acceptance to its end. */
@@ -36,6 +37,8 @@ export class Attempts<T extends Answered> implements LiveCall {
   readonly #destination: Destination;
   readonly #options: AttemptsOptions;
   readonly #startedAt: number;
+  /** Among the calls under way. */
+  #place: Place<LiveCall> | undefined;
   /** Attempts made so far. */
   #count = 0;
   #firstTextAt: number | undefined;
@@ -57,7 +60,7 @@ export class Attempts<T extends Answered> implements LiveCall {
   run<R>(resultOf: (answered: T) => R): Promise<R> {
     const { requestId, adapter, model, reader, caller, key } = this.#call;
     this.#options.bus.emit('chat.started', { requestId, adapter: adapter.id, model, caller, key, stream: reader !== undefined });
-    this.#options.live.add(this);
+    this.#place = this.#options.live.add(this);
     return this.#next(0).then(
       (answered) => {
         this.#end(sumUsage(this.#lostUsage, answered.usage), undefined);
@@ -163,7 +166,7 @@ export class Attempts<T extends Answered> implements LiveCall {
 
   #end(usage: Usage | undefined, code: BlockhouseError['code'] | undefined): void {
     this.#destination.leave();
-    this.#options.live.delete(this);
+    if (this.#place !== undefined) this.#options.live.leave(this.#place);
     const { requestId, adapter, model, caller, key, isBilled } = this.#call;
     const firstTextAt = this.#firstTextAt ?? this.#attempt?.firstTextAt;
     this.#options.bus.emit('chat.finished', {

@@ -8,6 +8,7 @@ import type { CredentialStore } from '../auth/credentials.ts';
 import type { CoreBus } from '../bus.ts';
 import { type BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
 import type { Adapter, AdapterCall, ForwardedRequest, ForwardTarget, StreamSink, TokenCount, UpstreamTimeouts } from '../ports.ts';
+import { Roster } from '../roster.ts';
 import { type AdapterInfo, type AdapterStatus, type ModelList, type ShownSetting, VerifyRequest, type VerifyResult } from '../schemas/adapter.ts';
 import { type ChatConfig, type ChatDone, ChatRequest, type ChatResponse } from '../schemas/chat.ts';
 import { EmbedRequest, type EmbedResponse } from '../schemas/embed.ts';
@@ -69,7 +70,7 @@ export class Gateway {
   readonly #checkChat: Validator<ChatRequest> = compile(ChatRequest);
   readonly #checkEmbed: Validator<EmbedRequest> = compile(EmbedRequest);
   readonly #checkVerify: Validator<VerifyRequest> = compile(VerifyRequest);
-  readonly #live = new Set<LiveCall>();
+  readonly #live = new Roster<LiveCall>();
   readonly #closing = new AbortController();
   readonly #attemptsOptions: AttemptsOptions;
   #closed: Promise<unknown> | undefined;
@@ -112,7 +113,7 @@ export class Gateway {
 
   /** The calls under way, the newest first. */
   live(): CallState[] {
-    return [...this.#live].reverse().map((call) => call.state());
+    return [...this.#live].map((call) => call.state());
   }
 
   /** How busy a provider is, where it is configured, and whether it is called at all. Throws ADAPTER_NOT_FOUND. */

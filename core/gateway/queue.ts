@@ -51,10 +51,9 @@ export class AttemptQueue {
   /** The package takes a signal for a task that waits. It gets one of its own, which says nothing more once the task has begun. */
   #wait<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const waiting = new AbortController();
-    const leave = (): void => waiting.abort(callerLeft(signal.reason)); // leaving-frees
-    onAbort(signal, leave);
+    const place = onAbort(signal, () => waiting.abort(callerLeft(signal.reason))); // leaving-frees
     const begin = (): Promise<T> => {
-      offAbort(signal, leave);
+      offAbort(signal, place);
       return work();
     };
     return this.#queue.add(begin, { signal: waiting.signal });

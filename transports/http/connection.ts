@@ -4,28 +4,26 @@
 // (pipelining). Node reports the end only to the answer that is being written.
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { BlockhouseError } from '../../core/index.ts';
+import { BlockhouseError, Roster } from '../../core/index.ts';
 
 /** The most that the headers of one request may take, in bytes: Node's own limit is half of it, and clients send long lists of features. */
 export const MAX_HEADER_BYTES = 32 * 1024;
 
 interface OpenAnswer {
+  /** A client may choose it, so two may have the same. */
+  readonly requestId: string;
   readonly leaving: AbortController;
   readonly res: ServerResponse;
-  /** An older one with the same id. */
-  before: OpenAnswer | undefined;
 }
 
 /** Counts the open answers of a server and aborts those of a connection when its client leaves. */
 export class OpenAnswers {
   readonly #leaving = new WeakMap<Duplex, AbortController>();
-  /** The open answers by the ids of their requests, which a client chooses: two may have the same. */
-  readonly #byRequest = new Map<string, OpenAnswer>();
-  #count = 0;
+  readonly #open = new Roster<OpenAnswer>();
 
   /** Answers of all connections that are not completely written. */
   get count(): number {
-    return this.#count;
+    return this.#open.size;
   }
 
   /**
@@ -33,22 +31,16 @@ export class OpenAnswers {
    * its own would be the most expensive object of a request. A listener must remove itself when its work ends.
    */
   add(socket: Duplex, res: ServerResponse, requestId: string): AbortSignal {
-    this.#count += 1;
     const leaving = this.#of(socket);
-    const before = this.#byRequest.get(requestId);
-    const answer: OpenAnswer = { leaving, res, before };
-    this.#byRequest.set(requestId, answer);
-    res.on('close', () => {
-      this.#count -= 1;
-      this.#forget(requestId, answer);
-    });
+    const place = this.#open.add({ requestId, leaving, res });
+    res.on('close', () => this.#open.leave(place));
     if (socket.destroyed) leaving.abort();
     return leaving.signal;
   }
 
   /** Aborts the work for a request, as if its client had left; false if no such answer is open. */
   abort(requestId: string): boolean {
-    const answer = this.#byRequest.get(requestId);
+    const answer = [...this.#open].find((each) => each.requestId === requestId);
     if (answer === undefined) return false;
     const { leaving, res } = answer;
     // The signal is that of the connection, so a later request on it would be aborted, too.
@@ -56,14 +48,6 @@ export class OpenAnswers {
     res.once('close', () => res.req.socket.destroy());
     leaving.abort();
     return true;
-  }
-
-  #forget(requestId: string, answer: OpenAnswer): void {
-    const newest = this.#byRequest.get(requestId);
-    if (newest !== answer) {
-      for (let each = newest; each !== undefined; each = each.before) if (each.before === answer) each.before = answer.before;
-    } else if (answer.before === undefined) this.#byRequest.delete(requestId);
-    else this.#byRequest.set(requestId, answer.before);
   }
 
   #of(socket: Duplex): AbortController {

@@ -1,0 +1,51 @@
+// Who is there now, where thousands come and go in a second. Pure: no I/O.
+//
+// A Set or a Map replaces its table after so many removals, and the old table still points to all that was in it. Once the Set is old, so are its tables,
+// and until the next full collection each request in them is kept with its connection, its body and its answer: that tripled the work of the collector.
+//
+// clean-leave: whoever leaves is pointed to by nothing here, and points to nobody.
+
+/** Where an item is in its roster. */
+export interface Place<T> {
+  /** Undefined once it has left. */
+  item: T | undefined;
+  older: Place<T> | undefined;
+  newer: Place<T> | undefined;
+}
+
+/** Items that are there now. Coming and leaving cost the same however many there are. */
+export class Roster<T> implements Iterable<T> {
+  #newest: Place<T> | undefined;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Adds an item; its place is what `leave` takes. */
+  add(item: T): Place<T> {
+    const place: Place<T> = { item, older: this.#newest, newer: undefined };
+    if (this.#newest !== undefined) this.#newest.newer = place;
+    this.#newest = place;
+    this.#size += 1;
+    return place;
+  }
+
+  /** Removes what is at a place of this roster. Does nothing for one that is left already. */
+  leave(place: Place<T>): void {
+    if (place.item === undefined) return;
+    const { older, newer } = place;
+    if (older !== undefined) older.newer = newer;
+    if (newer !== undefined) newer.older = older;
+    else this.#newest = older;
+    place.item = undefined; // clean-leave
+    place.older = undefined;
+    place.newer = undefined;
+    this.#size -= 1;
+  }
+
+  /** The newest first. Nobody may leave meanwhile; copy them first where somebody might. */
+  *[Symbol.iterator](): Iterator<T> {
+    for (let place = this.#newest; place?.item !== undefined; place = place.older) yield place.item;
+  }
+}
