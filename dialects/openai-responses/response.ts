@@ -4,6 +4,7 @@ import { answerId } from '../answer-id.ts';
 import type { AnswerContext, WholeAnswer } from '../dialect.ts';
 import { packState } from '../packed-state.ts';
 import { customInput } from '../tool-calls.ts';
+import type { ResponseFields } from './echo.ts';
 import { callItem, itemId, messageItem, reasoningItem } from './items.ts';
 import type { ResponsesEcho } from './request.ts';
 import type { ClientTool } from './tools.ts';
@@ -20,22 +21,17 @@ export interface ResponseState {
 /** A response with every field, whatever its state. */
 export function responseObject(context: AnswerContext<ResponsesEcho>, { status, output = [], usage, incomplete_details, error }: ResponseState): object {
   const { created, request } = context;
-  return {
-    id: `resp_${answerId(context)}`,
-    object: 'response',
-    created_at: created,
-    completed_at: status === 'completed' ? (context.now?.() ?? created) : null,
-    status,
-    background: false,
-    error: error ?? null,
-    incomplete_details: incomplete_details ?? null,
-    model: request.model,
-    output,
-    previous_response_id: null,
-    store: false,
-    ...request.echo.settings,
-    usage: usage === undefined ? null : usageOf(usage),
-  };
+  const response: ResponseFields = { ...request.echo.blank };
+  response.id = `resp_${answerId(context)}`;
+  response.created_at = created;
+  if (status === 'completed') response.completed_at = context.now?.() ?? created;
+  response.status = status;
+  response.error = error ?? null;
+  response.incomplete_details = incomplete_details ?? null;
+  response.model = request.model;
+  response.output = output;
+  if (usage !== undefined) response.usage = usageOf(usage);
+  return response;
 }
 
 /** How an answer ended. A call that has no end was cut off by the limit of tokens, whatever else the answer has. */
@@ -62,19 +58,23 @@ export function toResponse({ pieces, done }: WholeAnswer, context: AnswerContext
   const state = stateFor(context, done);
   const end = endOf(done);
   const stateAt = state === undefined ? -1 : pieces.findLastIndex(({ type }) => type === 'reasoning');
-  const output = pieces.map((piece, index) => {
-    if (piece.type === 'reasoning') return reasoningItem(itemId('reasoning', base, index), piece.text, index === stateAt ? state : undefined);
-    if (piece.type === 'text') {
+  const output: object[] = [];
+  let hasAnswer = false;
+  for (const piece of pieces) {
+    const index = output.length;
+    hasAnswer ||= piece.type !== 'reasoning';
+    if (piece.type === 'reasoning') output.push(reasoningItem(itemId('reasoning', base, index), piece.text, index === stateAt ? state : undefined));
+    else if (piece.type === 'text') {
       const isLast = index === pieces.length - 1;
-      return messageItem(itemId('message', base, index), isLast ? end.status : 'completed', piece.text);
+      output.push(messageItem(itemId('message', base, index), isLast ? end.status : 'completed', piece.text));
+    } else {
+      const tool = toolbox.clientToolOf(piece.toolCall.name);
+      output.push(callItem(itemId(tool.isCustom ? 'custom' : 'function', base, index), 'completed', piece.toolCall.id, tool, inputOf(piece.toolCall, tool)));
     }
-    const tool = toolbox.clientToolOf(piece.toolCall.name);
-    return callItem(itemId(tool.isCustom ? 'custom' : 'function', base, index), 'completed', piece.toolCall.id, tool, inputOf(piece.toolCall, tool));
-  });
-  if (end.status === 'completed' && pieces.every(({ type }) => type === 'reasoning'))
-    output.push(messageItem(itemId('message', base, output.length), 'completed', ''));
+  }
+  if (end.status === 'completed' && !hasAnswer) output.push(messageItem(itemId('message', base, output.length), 'completed', ''));
   if (state !== undefined && stateAt === -1) output.push(reasoningItem(itemId('reasoning', base, output.length), undefined, state));
-  return responseObject(context, { ...end, output, usage: done.usage });
+  return responseObject(context, Object.assign(end, { output, usage: done.usage }));
 }
 
 function usageOf({ inputTokens, outputTokens, totalTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 }: Usage): object {

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { echoedSettings } from '../../../dialects/openai-responses/echo.ts';
+import { blankResponse } from '../../../dialects/openai-responses/echo.ts';
 
 t.test('what a request does not say has the value that OpenAI gives', async (t) => {
-  const plain = echoedSettings({});
+  const plain = blankResponse({});
   t.match(plain, {
     temperature: 1,
     tool_choice: 'auto',
@@ -11,11 +11,11 @@ t.test('what a request does not say has the value that OpenAI gives', async (t) 
     reasoning: { effort: null, summary: null },
     metadata: {},
   });
-  t.same(echoedSettings({ temperature: null, tools: null, text: null, reasoning: null, metadata: null }), plain);
+  t.same(blankResponse({ temperature: null, tools: null, text: null, reasoning: null, metadata: null }), plain);
 });
 
 t.test('functions have all their fields, and other tools are as they came', async (t) => {
-  t.same(echoedSettings({ tools: [{ name: 'f' }, { type: 'web_search' }, { type: 'custom', name: 'c' }] })['tools'], [
+  t.same(blankResponse({ tools: [{ name: 'f' }, { type: 'web_search' }, { type: 'custom', name: 'c' }] })['tools'], [
     { type: 'function', name: 'f', description: null, parameters: null, strict: null },
     { type: 'web_search' },
     { type: 'custom', name: 'c' },
