@@ -17,7 +17,7 @@ const STOPS: Readonly<Record<StopReason, string>> = {
 };
 
 /** Why an answer ended. A provider that does not say which stop sequence it was can only mean the one that the request has. */
-export function stopOf({ stopReason, stopSequence }: ChatDone, { request }: AnswerContext<MessagesEcho>): object {
+export function stopOf({ stopReason, stopSequence }: ChatDone, { request }: AnswerContext<MessagesEcho>) {
   const { stop = [] } = request.chat.config ?? {};
   const only = stop.length === 1 ? stop[0] : undefined;
   return { stop_reason: STOPS[stopReason], stop_sequence: stopReason === 'stop_sequence' ? (stopSequence ?? only ?? null) : null };
@@ -58,5 +58,7 @@ export function toMessage({ pieces, done }: WholeAnswer, context: AnswerContext<
   }
   if (state !== undefined && lastThought < 0) content.push({ type: 'thinking', thinking: '', signature: state });
   if (content.length === 0) content.push({ type: 'text', text: '' });
-  return { ...messageHead(context), content, ...stopOf(done, context), usage: usageOf(done.usage) };
+  const { id, type, role, model } = messageHead(context);
+  const { stop_reason, stop_sequence } = stopOf(done, context);
+  return { id, type, role, model, content, stop_reason, stop_sequence, usage: usageOf(done.usage) };
 }
