@@ -147,7 +147,7 @@ export interface Blocks {
   /** Stops the monitor, then moves the block to the archive. */
   archive(name: string): Promise<{ readonly archiveName: string }>;
   /**
-   * Stops the monitor, renames the block, and starts it again if it was running. After a crash in between, the block is in the archive. Its spending
+   * Stops the monitor, renames the block, and starts it again if it was running. What a crash interrupts is ended by the next start. Its spending
    * counts under the new name too. Rejects with NAME_TAKEN if a block has the new name. `body` is `{name}`.
    */
   rename(name: string, body: unknown): Promise<{ readonly name: string }>;

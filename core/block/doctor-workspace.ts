@@ -16,6 +16,7 @@ import { readFault, readRegular } from '../workspace/regular-file.ts';
 import type { BlockFolders } from './block-folders.ts';
 import { parseConfig } from './document-codecs.ts';
 import { nameInArchive } from './names.ts';
+import { RENAME_NOTE } from './rename-note.ts';
 
 const SECRET_FILES = ['.api-token', 'auth.json'] as const;
 
@@ -145,7 +146,9 @@ export async function examineArchives(folders: BlockFolders): Promise<Finding[]>
     if (isTemporaryName(item.name)) continue;
     const place = `archive/${item.name}`;
     const name = item.isDirectory() ? nameInArchive(item.name) : undefined;
-    if (name === undefined) findings.push(warning(place, 'it is not an archived block, so it is ignored', 'Move it elsewhere.'));
+    if (item.name === RENAME_NOTE)
+      findings.push(warning(place, 'a rename goes on, or was interrupted', 'If none goes on, start the server again: it ends the rename.'));
+    else if (name === undefined) findings.push(warning(place, 'it is not an archived block, so it is ignored', 'Move it elsewhere.'));
     else findings.push(...(await archivedConfig(join(folders.archive, item.name), name, place)));
   }
   return findings;

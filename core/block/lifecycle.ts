@@ -6,6 +6,7 @@ import type { FleetFeed } from './fleet-feed.ts';
 import type { HaltSwitch } from './halt.ts';
 import type { OperationsContext } from './operations.ts';
 import type { MonitorOperations } from './operations-monitor.ts';
+import { endRename, RENAME_NOTE } from './rename-note.ts';
 
 /** How long the replies of all blocks may go on when the server ends. */
 const CLOSING_GRACE_MS = 3000;
@@ -48,6 +49,7 @@ export function lifecycleOf({ world, folders, blocks, gate, onFault }: Operation
   return {
     async open() {
       await folders.open(onFault);
+      await endRename(folders, world.now()).catch((error: unknown) => onFault(`archive/${RENAME_NOTE}`, error));
       world.bus.on('credentials.changed', onCredentials);
       world.bus.on('workspace.halted', onHalt);
       // auth.json and the kill switch have no watcher, so this timer checks them for monitors that wait.

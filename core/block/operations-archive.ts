@@ -5,25 +5,21 @@
 // told-anyway: if the disk did not confirm a move, everything that follows from the move is still done, and then the error is thrown.
 // one-at-a-time: restores and deletions take turns, so that the second of two for the same archive finds it gone.
 // few-imports: two archives are unpacked at a time, because one can take much memory and many files.
-import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { createActor } from 'xstate';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
-import { isObject } from '../json.ts';
 import { type ArchiveInfo, RenameBlock, RestoreArchive } from '../schemas/block-api.ts';
-import type { BlockConfig } from '../schemas/block-config.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import { BLOCK_FILE_LIMITS } from '../workspace/block-layout.ts';
 import { packFolder, unpackInto } from '../workspace/bundle.ts';
-import { parseBytes } from '../workspace/json-bytes.ts';
-import { isPassingFault, readFault, readRegular } from '../workspace/regular-file.ts';
+import { isPassingFault, readFault } from '../workspace/regular-file.ts';
 import type { Blocks } from './api.ts';
 import { ask } from './ask.ts';
 import type { Block } from './block.ts';
 import type { Stored, Unconfirmed } from './block-folders.ts';
 import { waitingIn } from './chat-counts.ts';
+import { configIn } from './config-in-folder.ts';
 import { assertConfigSize } from './config-rules.ts';
-import { formatFile, parseConfig } from './document-codecs.ts';
+import { formatFile } from './document-codecs.ts';
 import { checkFiles } from './files.ts';
 import { measure } from './folder-size.ts';
 import type { BlockMachine } from './machine.ts';
@@ -203,18 +199,6 @@ async function importBundle({ folders, world, blocks, onMoved }: OperationsConte
   world.bus.emit('block.created', { block: name });
   if (unconfirmed !== undefined) throw unconfirmed; // told-anyway
   return { name };
-}
-
-/** config.json for a stopped block with this name, or with its own. Throws an Error that says what is wrong. */
-async function configIn(folder: string, name: string | undefined, now: number): Promise<BlockConfig> {
-  const at = new Date(now).toISOString();
-  const bytes = await readRegular(join(folder, 'config.json'), BLOCK_FILE_LIMITS['config.json'].bytes);
-  if (bytes === undefined) throw new Error('it is missing');
-  const value = parseBytes(bytes);
-  const called = name ?? (isObject(value) ? value['name'] : undefined);
-  if (!isObject(value) || typeof called !== 'string') throw new Error('it has no name');
-  const config = parseConfig({ ...value, name: called }, called, at);
-  return { ...config, enabled: false, updatedAt: at, rev: config.rev + 1 };
 }
 
 async function factsOf(block: Block, wasRunning: boolean): Promise<Omit<ArchiveInfo, 'archiveName' | 'originalName' | 'archivedAt'>> {

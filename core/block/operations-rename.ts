@@ -1,10 +1,11 @@
 // Renames a block: it is archived, and restored under its new name. Both moves are safe by themselves.
 //
-// nowhere-lost: after a crash between the two moves the block is in the archive, complete, and can be restored. When the second move fails, the first
-//   one is undone.
+// nowhere-lost: between the two moves the block is in the archive, complete. When the second move fails, the first one is undone. After a crash the
+//   next start ends the rename (rename-note.ts).
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { Block } from './block.ts';
 import type { OperationsContext } from './operations.ts';
+import { forgetRename, noteRename } from './rename-note.ts';
 
 /** The two moves, and the start of a monitor. */
 export interface RenameSteps {
@@ -14,23 +15,34 @@ export interface RenameSteps {
 }
 
 /** A monitor that ran runs again, also when the name stays. Throws NAME_TAKEN and BLOCK_DAMAGED before anything moves. */
-export async function renameBlock({ blocks, folders }: OperationsContext, steps: RenameSteps, from: string, to: string): Promise<{ readonly name: string }> {
+export async function renameBlock(
+  { blocks, folders, world }: OperationsContext,
+  steps: RenameSteps,
+  from: string,
+  to: string,
+): Promise<{ readonly name: string }> {
   const block = await blocks.find(from);
   folders.assertFree(to);
   await block.contents();
   const wasRunning = block.isRunning;
-  const { archiveName } = await steps.archive(block);
+  await noteRename(folders, { from, to, wasRunning, at: new Date(world.now()).toISOString() });
+  const { archiveName } = await steps.archive(block).catch(async (error: unknown) => {
+    await forgetRename(folders);
+    throw error;
+  });
   try {
     await steps.restore(archiveName, to);
   } catch (error) {
     await undo(steps, archiveName, from, wasRunning, toBlockhouseError(error));
+    await forgetRename(folders);
     throw error;
   }
-  if (wasRunning) await started(steps, from, to);
+  if (wasRunning) await started(steps, from, to).finally(() => forgetRename(folders));
+  else await forgetRename(folders);
   return { name: to };
 }
 
-/** nowhere-lost. Throws an error that says where the block is, when it can't be brought back. */
+/** nowhere-lost. Throws an error that says where the block is, when it can't be brought back: the next start tries again. */
 async function undo(steps: RenameSteps, archiveName: string, from: string, wasRunning: boolean, { code, message }: BlockhouseError): Promise<void> {
   try {
     await steps.restore(archiveName, from);
