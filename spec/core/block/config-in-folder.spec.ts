@@ -11,10 +11,17 @@ t.test('the configuration is that of a stopped block, one revision on, with its 
   t.match(await configIn(folder, 'bob', NOW), { name: 'bob', rev: 5 });
 });
 
-t.test('what is wrong is said', async (t) => {
-  await t.rejects(configIn(testFolder(t), 'ada', NOW), { message: 'it is missing' });
-  await t.rejects(configIn(folderWith(t, '[]'), 'ada', NOW), { message: 'it has no name' });
-  await t.rejects(configIn(folderWith(t, '{}'), undefined, NOW), { message: 'it has no name' });
-  await t.rejects(configIn(folderWith(t, '{"name":'), 'ada', NOW), { message: /JSON/ });
-  await t.rejects(configIn(folderWith(t, '{"name":"ada","budget":7}'), 'ada', NOW), { message: /budget/ });
-});
+const FAULTS = [
+  { what: 'no file', config: undefined, name: 'ada', message: 'it is missing' },
+  { what: 'another value', config: '[]', name: 'ada', message: 'it has no name' },
+  { what: 'no name', config: '{}', name: undefined, message: 'it has no name' },
+  { what: 'half a file', config: '{"name":', name: 'ada', message: /JSON/ },
+  { what: 'a wrong field', config: '{"name":"ada","budget":7}', name: 'ada', message: /budget/ },
+];
+
+for (const { what, config, name, message } of FAULTS) {
+  t.test(`${what}: the error says so`, async (t) => {
+    const folder = config === undefined ? testFolder(t) : folderWith(t, config);
+    await t.rejects(configIn(folder, name, NOW), { message });
+  });
+}
