@@ -85,7 +85,8 @@ export class Api {
   }
 
   async logs(name: string): Promise<readonly LogFile[]> {
-    return (await this.#call('GET /api/blocks/:name/logs', { name })).logs;
+    const answer = await this.#call('GET /api/blocks/:name/logs', { name });
+    return 'logs' in answer ? answer.logs : []; // without a file in the query it is always the list
   }
 
   addFact(name: string, text: string) {

@@ -7,7 +7,7 @@ export { CODE_MS, PRINTED_CODE_MS, SESSION_PREFIX, Sessions, type Timed } from '
 export { ADDRESS_FIELD, settingFault } from './auth/setting-fault.ts';
 export { ApiToken, tokenPath, writeNewToken } from './auth/token.ts';
 export { unusedSettings } from './auth/unused-settings.ts';
-export type { AnswerOptions, BlockDetails, Blocks, FollowOptions, ReplyStep, StopFollowing } from './block/api.ts';
+export type { AnswerOptions, BlockDetails, Blocks, FollowOptions, LogLines, ReplyStep, StopFollowing } from './block/api.ts';
 export { unknownFields } from './block/config-warnings.ts';
 export { type BlockFile, type CoreBus, type CoreEvents, createBus } from './bus.ts';
 export { Chunks } from './chunks.ts';
@@ -103,3 +103,4 @@ export { BlockLog, newestLogs } from './workspace/block-log.ts';
 export type { GatewayCall } from './workspace/gateway-ledger.ts';
 export { type LockHolder, readLock } from './workspace/lock.ts';
 export { type LogFields, type LogLevel as LineLevel, rounded } from './workspace/log-lines.ts';
+export { type LogRange, MAX_LOG_PART_BYTES } from './workspace/log-part.ts';

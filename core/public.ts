@@ -2,7 +2,7 @@
 // spec/api.txt lists this surface, and `npm run verify` fails when the two differ.
 export type { AdapterId, KnownAdapterId } from './adapter-id.ts';
 export type { StoredSettings } from './auth/credentials.ts';
-export type { AnswerOptions, BlockDetails, Blocks, FollowOptions, ReplyStep, StopFollowing } from './block/api.ts';
+export type { AnswerOptions, BlockDetails, Blocks, FollowOptions, LogLines, ReplyStep, StopFollowing } from './block/api.ts';
 export type { BlockFile, CoreBus, CoreEvents } from './bus.ts';
 export { BlockhouseError, type ErrorBody, type ErrorCode, type ErrorDetail, type ErrorExtras } from './errors.ts';
 export type { CallOptions } from './gateway/call-options.ts';
@@ -61,6 +61,7 @@ export type {
   HaltState,
   HistoryPage,
   LogFile,
+  LogPart,
   Message,
   MessageFound,
   ModelList,
@@ -81,3 +82,4 @@ export type {
   VerifyResult,
   Warning,
 } from './types.ts';
+export type { LogRange } from './workspace/log-part.ts';

@@ -300,6 +300,19 @@ export interface LogList {
   readonly logs: readonly LogFile[];
 }
 
+/** A part of a log file. Places are in bytes. */
+export interface LogPart {
+  readonly file: string;
+  /** Where the content begins, at the beginning of a line */
+  readonly from: number;
+  /** Where it ends */
+  readonly to: number;
+  /** Of the whole file */
+  readonly size: number;
+  readonly content: string;
+  readonly modifiedAt: string;
+}
+
 /** The memory after a change. */
 export interface MemoryAnswer {
   readonly success: true;
@@ -1454,6 +1467,19 @@ export interface GoneFrame {
   readonly block: string;
 }
 
+/** From the server: lines of the block's log. A client that reads slowly misses some: a larger offset than expected says so, also without text. */
+export interface LogFrame {
+  readonly type: 'log';
+  /** Name of the block */
+  readonly block: string;
+  /** Name of the log file */
+  readonly file: string;
+  /** Where the text begins in the file, in bytes */
+  readonly offset: number;
+  /** Whole lines; empty if they were left out */
+  readonly text: string;
+}
+
 /** From the client: asks for a `pong`. */
 export interface PingFrame {
   readonly type: 'ping';
@@ -1559,6 +1585,8 @@ export interface SubscribeFrame {
   readonly stream?: boolean;
   /** With stream: the last seq that you saw of a reply that is still being written */
   readonly sinceSeq?: number;
+  /** True to also get the lines of the block's log as they are written; default false */
+  readonly logs?: boolean;
 }
 
 export interface UnsubscribeEventsFrame {

@@ -4,6 +4,7 @@ import {
   EventFrame,
   FleetFrame,
   GoneFrame,
+  LogFrame,
   PingFrame,
   PongFrame,
   RefreshFrame,
@@ -71,6 +72,17 @@ const SENT: Readonly<Record<string, Message>> = {
     schema: EventFrame,
     summary: 'Something has happened in the server.',
     example: { type: 'event', seq: 18, at: '2026-11-23T08:00:00.000Z', name: 'block.created', data: { block } },
+  },
+  log: {
+    schema: LogFrame,
+    summary: "Lines of the block's log, with `logs`. A client that reads slowly misses some: an offset beyond the end of the lines before says so.",
+    example: {
+      type: 'log',
+      block,
+      file: '2026-11-23T08-00-00Z-monitor.log',
+      offset: 412,
+      text: '2026-11-23T08:01:02.003Z INFO message.done id=m0mwsgohuc000030c1625b\n',
+    },
   },
   gone: { schema: GoneFrame, summary: 'The block was archived or renamed, which ends the subscription.', example: { type: 'gone', block } },
   streamStart: {

@@ -21,6 +21,7 @@ import type {
   HaltState,
   HistoryPage,
   LogFile,
+  LogPart,
   MessageFound,
   PostMessage,
   RestoreArchive,
@@ -28,6 +29,7 @@ import type {
   StreamFrame,
   Warning,
 } from '../types.ts';
+import type { LogRange } from '../workspace/log-part.ts';
 import type { FleetChanges } from './fleet-feed.ts';
 
 /** Stops following. A second call does nothing. */
@@ -49,6 +51,14 @@ type StepOf<F> = F extends StreamFrame ? Readonly<Omit<F, 'type' | 'block'>> : n
  */
 export type ReplyStep = StepOf<StreamFrame>;
 
+/** Lines that were written into a log file. */
+export interface LogLines {
+  readonly file: string;
+  /** Where they begin in the file, in bytes. A larger one than the end of the lines before says that some were left out. */
+  readonly offset: number;
+  readonly text: string;
+}
+
 /** Callbacks of a follower. A callback that throws gives a process warning and nothing else. */
 export interface FollowOptions {
   /** Called after a real change of a file of the block; many changes at once may call it many times. */
@@ -58,6 +68,8 @@ export interface FollowOptions {
   /** Called with each step of a reply. For a reply under way, the steps after `sinceSeq` come at once, with the text so far as one `content`. */
   onReply?(step: ReplyStep): void;
   readonly sinceSeq?: number | undefined;
+  /** Called with the lines of the block's log as they are written. */
+  onLog?(lines: LogLines): void;
 }
 
 /** The options of `answer`. */
@@ -136,6 +148,8 @@ export interface Blocks {
   retry(name: string, messageId: string): Promise<ChatEntry>;
   /** The 20 newest log files, newest first, the last 64 KiB of each. */
   logs(name: string): Promise<readonly LogFile[]>;
+  /** The last whole lines before a place in a log file, 64 KiB of them by default and 1 MiB at most. Rejects with INVALID_REQUEST naming the field. */
+  logPart(name: string, file: string, range?: LogRange): Promise<LogPart>;
   /** Adds a fact to the memory of the block. */
   addFact(name: string, body: AddFact): Promise<Fact>;
   /** Removes a fact from the memory of the block. */

@@ -94,7 +94,12 @@ export class Block implements BlockContext {
       onRebuilt: (file, reason) => world.bus.emit('block.rebuilt', { block: name, file, reason }),
     };
     this.files = openFiles(folder, name, listener, () => this.at());
-    this.log = new BlockLog(join(folder, 'logs'), { limits: () => this.#logLimits, onFault: (error) => onFault('log', error), now: () => world.now() });
+    this.log = new BlockLog(join(folder, 'logs'), {
+      limits: () => this.#logLimits,
+      onFault: (error) => onFault('log', error),
+      onWritten: (file, offset, text) => this.#followers.logged({ file, offset, text }),
+      now: () => world.now(),
+    });
     const onUnwritten = (): void => {
       onStale();
       this.#followers.changed();

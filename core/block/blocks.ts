@@ -6,6 +6,7 @@ import { BlockhouseError } from '../errors.ts';
 import { monitorActors } from '../monitor/actors.ts';
 import { reportCosts } from '../monitor/costs-report.ts';
 import { newestLogs } from '../workspace/block-log.ts';
+import { readLogPart } from '../workspace/log-part.ts';
 import type { Blocks } from './api.ts';
 import { Block, blockOf } from './block.ts';
 import type { WorkspaceContext } from './block-context.ts';
@@ -118,6 +119,11 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
       const block = await blocks.find(name);
       await block.log.flush();
       return newestLogs(join(block.folder, 'logs'));
+    },
+    async logPart(name, file, range = {}) {
+      const block = await blocks.find(name);
+      await block.log.flush();
+      return readLogPart(join(block.folder, 'logs'), file, range);
     },
     costs: ({ by, block }) => reportCosts(world.ledger.lines(), by, block),
     check: () =>

@@ -5,7 +5,7 @@
 // silent-after-gone: after `onGone` no callback of a follower is called.
 import { callApart } from '../bus.ts';
 import type { FolderWatches } from '../workspace/watch.ts';
-import type { FollowOptions, StopFollowing } from './api.ts';
+import type { FollowOptions, LogLines, StopFollowing } from './api.ts';
 import type { ReplyStream } from './reply-stream.ts';
 
 /** What followers need of their block. */
@@ -51,6 +51,10 @@ export class Followers {
 
   changed(): void {
     for (const following of [...this.#all]) if (this.#all.has(following)) callApart(() => following.follower.onChange?.());
+  }
+
+  logged(lines: LogLines): void {
+    for (const { follower } of this.#all) if (follower.onLog !== undefined) callApart(() => follower.onLog?.(lines));
   }
 
   /** Calls `onGone` of every follower and removes them all, because the block is gone. */

@@ -37,9 +37,12 @@ export async function renameBlock(
     await forgetRename(folders);
     throw error;
   }
-  if (wasRunning) await started(steps, from, to).finally(() => forgetRename(folders));
-  else await forgetRename(folders);
-  return { name: to };
+  try {
+    if (wasRunning) await started(steps, from, to);
+    return { name: to };
+  } finally {
+    await forgetRename(folders);
+  }
 }
 
 /** nowhere-lost. Throws an error that says where the block is, when it can't be brought back: the next start tries again. */

@@ -112,8 +112,19 @@ export const LogFile = object({
   truncated: boolean,
 });
 export type LogFile = types.LogFile;
+/** A part of a log file. Places are in bytes. */
+export const LogPart = object({
+  file: string,
+  from: { ...count, description: 'Where the content begins, at the beginning of a line' },
+  to: { ...count, description: 'Where it ends' },
+  size: { ...count, description: 'Of the whole file' },
+  content: string,
+  modifiedAt: string,
+});
+export type LogPart = types.LogPart;
 /** The newest log files, newest first. */
 export const LogList = object({ logs: { ...listOf(LogFile), description: 'The 20 newest, newest first' } });
+export type LogList = types.LogList;
 
 /** The body that adds a fact to a block's memory. */
 export const AddFact = closedObject(

@@ -22,8 +22,9 @@ export const SubscribeFrame = closedObject(
     block,
     stream: { type: 'boolean', description: 'True to also get replies while they are being written; default false' },
     sinceSeq: { ...seq, description: 'With stream: the last seq that you saw of a reply that is still being written' },
+    logs: { type: 'boolean', description: "True to also get the lines of the block's log as they are written; default false" },
   },
-  ['stream', 'sinceSeq'],
+  ['stream', 'sinceSeq', 'logs'],
 );
 export type SubscribeFrame = types.SubscribeFrame;
 
@@ -82,6 +83,16 @@ export const EventFrame = object(
   ['seq', 'at', 'name', 'data', 'missed'],
 );
 export type EventFrame = types.EventFrame;
+
+/** From the server: lines of the block's log. A client that reads slowly misses some: a larger offset than expected says so, also without text. */
+export const LogFrame = object({
+  type: name('log'),
+  block,
+  file: { type: 'string', description: 'Name of the log file' },
+  offset: { type: 'integer', minimum: 0, description: 'Where the text begins in the file, in bytes' },
+  text: { type: 'string', description: 'Whole lines; empty if they were left out' },
+});
+export type LogFrame = types.LogFrame;
 
 /** From the server: the answer to `ping`. */
 export const PongFrame = object({ type: name('pong') });

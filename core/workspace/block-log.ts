@@ -29,6 +29,8 @@ export interface BlockLogOptions {
   /** Asked at each write, so that a change of the configuration takes effect at once. */
   limits(): { readonly maxFileBytes: number; readonly maxFiles: number };
   onFault(error: Error): void;
+  /** Called with what stands in a file now, and where it begins in it, in bytes. */
+  onWritten?(file: string, offset: number, text: string): void;
   /** Epoch milliseconds. */
   now(): number;
 }
@@ -142,8 +144,11 @@ export class BlockLog {
     try {
       hasOwnFolder(this.#folder); // own-folder
       const file = (await this.#openCurrent()) ?? (await this.#openNew());
-      await this.#writeTo(file, Buffer.from(`${this.#isTorn ? '\n' : ''}${lines.join('')}`)).finally(() => file.close());
+      const [name, offset] = [this.#name ?? '', this.#size];
+      const text = `${this.#isTorn ? '\n' : ''}${lines.join('')}`;
+      await this.#writeTo(file, Buffer.from(text)).finally(() => file.close());
       this.#isFailing = false;
+      this.#options.onWritten?.(name, offset, text);
     } catch (error) {
       if (!this.#isFailing) this.#options.onFault(error instanceof Error ? error : new Error(String(error)));
       this.#isFailing = true;

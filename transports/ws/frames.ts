@@ -7,6 +7,7 @@ import {
   type GoneFrame,
   invalidRequest,
   isObject,
+  type LogFrame,
   PingFrame,
   type PongFrame,
   parseJson,
@@ -31,6 +32,7 @@ export type ServerFrame =
   | GoneFrame
   | FleetFrame
   | EventFrame
+  | LogFrame
   | PongFrame
   | WsErrorFrame
   | ({ readonly type: 'stream'; readonly block: string } & ReplyStep);

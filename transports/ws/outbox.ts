@@ -2,10 +2,11 @@
 //
 // high-water: the connection gets at most `highWaterBytes` at a time, except for a single larger frame. The rest waits here
 // and leaves as soon as the client has read.
+// left-out: lines of a log don't wait. For those that don't fit, one frame says in the end how far the log has come, and the client reads them itself.
 // joined: waiting frames are joined. Refreshes of a block become one refresh, and neighbouring pieces of a reply one piece.
 // cut-off: the client is cut off when more than `maxWaitingBytes` wait, or when none of them could leave for `stallMs`.
 // silent-after-close: after `close` nothing is sent and no timer runs.
-import type { ReplyStep } from '../../core/index.ts';
+import type { LogLines, ReplyStep } from '../../core/index.ts';
 import type { Clock } from './clock.ts';
 import { type ServerFrame, writeFrame } from './frames.ts';
 
@@ -32,6 +33,13 @@ interface Waiting {
   readonly bytes: number;
 }
 
+/** A frame that may leave now. */
+interface Next {
+  readonly text: string;
+  readonly bytes: number;
+  taken(): void;
+}
+
 /** Pieces are joined up to this length, so that a joined frame stays small. */
 const MAX_JOINED_CHARACTERS = 16 * 1024;
 
@@ -42,6 +50,8 @@ export class Outbox {
   readonly #clock: Clock;
   readonly #cutOff: (reason: string) => void;
   #refreshes = new Set<string>();
+  /** The ends of logs whose lines were left out, by block. */
+  readonly #lateLogs = new Map<string, Omit<LogLines, 'text'>>();
   #queue: Waiting[] = [];
   #waitingBytes = 0;
   #cancelStall: (() => void) | undefined;
@@ -65,13 +75,26 @@ export class Outbox {
     this.#enqueue({ block, step, ...written({ type: 'stream', block, ...step }) });
   }
 
-  send(frame: Exclude<ServerFrame, { readonly type: 'refresh' | 'stream' }>): void {
+  /** left-out. */
+  log(block: string, { file, offset, text }: LogLines): void {
+    if (this.#closed) return; // silent-after-close
+    const bytes = Buffer.byteLength(text);
+    const frame = written({ type: 'log', block, file, offset, text });
+    if (frame.bytes <= this.#limits.highWaterBytes && !this.#isWaiting() && this.#hasRoom(frame.bytes)) this.#enqueue({ block, step: undefined, ...frame });
+    else {
+      this.#lateLogs.set(block, { file, offset: offset + bytes });
+      this.#flush();
+    }
+  }
+
+  send(frame: Exclude<ServerFrame, { readonly type: 'refresh' | 'stream' | 'log' }>): void {
     this.#enqueue({ block: undefined, step: undefined, ...written(frame) });
   }
 
   /** Drops the waiting frames of a block, because the subscription has ended or is made again. */
   forget(block: string): void {
     this.#refreshes.delete(block);
+    this.#lateLogs.delete(block);
     this.#queue = this.#queue.filter((entry) => entry.block !== block);
     this.#waitingBytes = this.#queue.reduce((sum, { bytes }) => sum + bytes, 0);
     this.#watchStall(false);
@@ -80,6 +103,7 @@ export class Outbox {
   close(): void {
     this.#closed = true;
     this.#refreshes.clear();
+    this.#lateLogs.clear();
     this.#queue = [];
     this.#watchStall(false);
   }
@@ -111,15 +135,21 @@ export class Outbox {
   }
 
   /** Refreshes first: they are small, and the client fetches the content itself. */
-  #next(): { readonly text: string; readonly bytes: number; taken(): void } | undefined {
+  #next(): Next | undefined {
     for (const block of this.#refreshes) return { ...written({ type: 'refresh', block }), taken: () => this.#refreshes.delete(block) };
     const entry = this.#queue[0];
-    if (entry === undefined) return undefined;
+    if (entry === undefined) return this.#nextLateLog();
     const taken = (): void => {
       this.#queue.shift();
       this.#waitingBytes -= entry.bytes;
     };
     return { text: entry.text, bytes: entry.bytes, taken };
+  }
+
+  /** left-out. */
+  #nextLateLog(): Next | undefined {
+    for (const [block, end] of this.#lateLogs) return { ...written({ type: 'log', block, ...end, text: '' }), taken: () => this.#lateLogs.delete(block) };
+    return undefined;
   }
 
   /** high-water. */
@@ -129,7 +159,7 @@ export class Outbox {
   }
 
   #isWaiting(): boolean {
-    return this.#refreshes.size > 0 || this.#queue.length > 0;
+    return this.#refreshes.size > 0 || this.#queue.length > 0 || this.#lateLogs.size > 0;
   }
 
   /** Runs the stall timer while something waits, and restarts it when something has left. */

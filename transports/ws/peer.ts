@@ -13,6 +13,7 @@ import {
   type EventFrame,
   errorBody,
   isObject,
+  type LogLines,
   type ReplyStep,
   type StopFollowing,
   type SubscribeFrame,
@@ -150,7 +151,7 @@ export class Peer {
     if (!this.#refusals.take()) this.#stopReading('Too many invalid messages.');
   }
 
-  #subscribe({ block, stream, sinceSeq }: SubscribeFrame): void {
+  #subscribe({ block, stream, sinceSeq, logs }: SubscribeFrame): void {
     if (!this.#subscriptions.has(block)) this.#assertRoom();
     this.#unsubscribe(block); // one-subscription
     const { clock, limits, core } = this.#context;
@@ -165,6 +166,7 @@ export class Peer {
       onChange: () => batch.change(),
       onGone: () => this.#gone(block),
       ...(stream === true && { onReply, sinceSeq }),
+      ...(logs === true && { onLog: (lines: LogLines) => this.#outbox.log(block, lines) }),
     });
     this.#subscriptions.set(block, { batch, stop });
     this.#outbox.refresh(block);

@@ -252,3 +252,43 @@ t.test('a reopened log continues', async (t) => {
   await log.flush();
   t.match(contentOf(folder), /^\S+ INFO before\n\S+ INFO after\n$/);
 });
+
+t.test('what is told as written stands in the file at that place, over many files', async (t) => {
+  const folder = join(testFolder(t, {}), 'logs');
+  const told: { file: string; offset: number; text: string }[] = [];
+  const log = new BlockLog(folder, {
+    limits: () => ({ maxFileBytes: 400, maxFiles: 50 }),
+    onFault: (error) => t.fail(error.message),
+    onWritten: (file, offset, text) => told.push({ file, offset, text }),
+    now: () => NOW,
+  });
+  t.teardown(() => log.close());
+  for (let turn = 0; turn < 30; turn += 1) {
+    for (let line = 0; line <= turn % 4; line += 1) log.write('INFO', 'turn', { turn, of: 'tür' });
+    if (turn % 3 === 0) await log.flush();
+  }
+  await log.flush();
+  t.ok(new Set(told.map(({ file }) => file)).size > 3);
+  for (const { file, offset, text } of told) {
+    const bytes = Buffer.from(text);
+    t.equal(
+      readFileSync(join(folder, file))
+        .subarray(offset, offset + bytes.length)
+        .toString(),
+      text,
+    );
+  }
+  t.equal(
+    told.map(({ text }) => text).join(''),
+    readdirSync(folder)
+      .sort(compareByCount)
+      .map((name) => readFileSync(join(folder, name), 'utf8'))
+      .join(''),
+  );
+});
+
+/** Files of the same second have a number. */
+function compareByCount(a: string, b: string): number {
+  const numberOf = (name: string): number => Number(/-(\d+)\.log$/.exec(name)?.[1] ?? 1);
+  return numberOf(a) - numberOf(b);
+}

@@ -209,3 +209,43 @@ t.test('a close ends everything', async (t) => {
   t.equal(line.sent.length, before);
   t.strictSame(ends, []);
 });
+
+const lines = (offset: number, text: string) => ({ file: 'f.log', offset, text });
+const logFrame = (offset: number, text: string) => ({ type: 'log', block: 'a', ...lines(offset, text) });
+
+t.test('lines of a log leave at once', async (t) => {
+  const { line, outbox, clock } = create();
+  outbox.log('a', lines(0, 'one\n'));
+  outbox.log('a', lines(4, 'two\n'));
+  t.strictSame(line.frames, [logFrame(0, 'one\n'), logFrame(4, 'two\n')]);
+  t.equal(clock.pending, 0);
+});
+
+t.test('lines for a client that reads slowly are left out, and one frame says how far the log has come', async (t) => {
+  const parts = create();
+  const { line, outbox, ends } = parts;
+  const before = fill(parts);
+  for (let index = 0; index < 10_000; index += 1) outbox.log('a', lines(index * 100, `${'x'.repeat(99)}\n`));
+  t.strictSame(ends, [], 'nothing of it waits, so nobody is cut off');
+  t.equal(line.sent.length, before);
+  line.read();
+  t.strictSame(line.frames.slice(before), [logFrame(1_000_000, '')]);
+  outbox.log('a', lines(1_000_000, 'next\n'));
+  t.strictSame(line.frames.at(-1), logFrame(1_000_000, 'next\n'), 'and then it goes on');
+});
+
+t.test('lines that are larger than what one frame may be are left out', async (t) => {
+  const { line, outbox } = create();
+  outbox.log('a', lines(5, `${'ä'.repeat(2000)}\n`));
+  t.strictSame(line.frames, [logFrame(4006, '')]);
+});
+
+t.test('a log that nobody follows any more sends nothing', async (t) => {
+  const parts = create();
+  const { line, outbox } = parts;
+  const before = fill(parts);
+  outbox.log('a', lines(0, 'x\n'));
+  outbox.forget('a');
+  line.read();
+  t.equal(line.sent.length, before);
+});

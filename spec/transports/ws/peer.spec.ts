@@ -299,3 +299,15 @@ t.test('after a close nothing is sent and nothing is left', async (t) => {
   t.strictSame(socket.frames, [refresh('a')]);
   t.strictSame(socket.said, ['close 1001 bye']);
 });
+
+t.test('lines of the log come only to those who ask for them', async (t) => {
+  const blocks = new FollowStub('a', 'b');
+  const { socket } = create(blocks);
+  socket.hear({ type: 'subscribe', block: 'a', logs: true });
+  socket.hear({ type: 'subscribe', block: 'b' });
+  for (const block of ['a', 'b']) for (const { options } of blocks.active) options.onLog?.({ file: 'f.log', offset: 3, text: `${block}\n` });
+  t.strictSame(
+    socket.frames.filter(({ type }) => type === 'log'),
+    ['a', 'b'].map((text) => ({ type: 'log', block: 'a', file: 'f.log', offset: 3, text: `${text}\n` })),
+  );
+});

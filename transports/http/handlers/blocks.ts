@@ -1,9 +1,9 @@
 // Handlers of `/api/blocks`: blocks, their configuration and their monitors. Each handler makes one call of the core.
-import type { BlockConfigPatch, CreateBlock, Warning } from '../../../core/index.ts';
+import { type BlockConfigPatch, type CreateBlock, invalidRequest, type LogList, type LogPart, type Warning } from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
 import { blockListText } from '../list-text.ts';
-import { etagOf, ifMatchOf, queryChoice } from '../query.ts';
-import { ok } from '../reply.ts';
+import { etagOf, ifMatchOf, queryChoice, queryNumber, queryValue } from '../query.ts';
+import { ok, type Reply } from '../reply.ts';
 import { param, type RouteContext } from '../route.ts';
 
 /** `{blocks}`, sorted by name. */
@@ -60,8 +60,16 @@ export const updateConfig = async (context: RouteContext) => {
   return ok({ success: true, config: current, ...some(warnings) }, etagOf(current));
 };
 
-/** `{logs}`: the 20 newest files, the last 64 KiB of each. */
-export const logs = async (context: RouteContext) => ok({ logs: await context.core.blocks.logs(param(context, 'name')) });
+/** `{logs}`: the 20 newest files, the last 64 KiB of each. With `file`, a part of that one (`before`, `max`). */
+export const logs = async (context: RouteContext): Promise<Reply<LogList | LogPart>> => {
+  const { blocks } = context.core;
+  const name = param(context, 'name');
+  const file = queryValue(context.req, 'file');
+  const [before, maxBytes] = ['before', 'max'].map((field) => queryNumber(context.req, field));
+  if (file !== undefined) return ok(await blocks.logPart(name, file, { before, maxBytes }));
+  if (before !== undefined || maxBytes !== undefined) throw invalidRequest('file', 'is required with before and max');
+  return ok({ logs: await blocks.logs(name) });
+};
 
 /** The field `warnings`, left out when there are none. */
 function some(warnings: readonly Warning[]): { readonly warnings?: readonly Warning[] } {

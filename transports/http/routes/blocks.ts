@@ -1,6 +1,7 @@
 // The routes of `/api/blocks`: blocks, their configuration and their monitor.
+import { MAX_LOG_PART_BYTES } from '../../../core/index.ts';
 import * as blocks from '../handlers/blocks.ts';
-import { BODY, body, DISK, json, READ, WRITE } from '../openapi/parts.ts';
+import { BODY, body, DISK, either, json, READ, WRITE } from '../openapi/parts.ts';
 import type { RouteEntry, RouteKey } from '../route.ts';
 
 const name = { name: 'Name of the block' };
@@ -127,10 +128,16 @@ export const BLOCK_ROUTES = {
     id: 'listLogs',
     tag: 'Blocks',
     summary: 'Read the logs',
-    description: 'The 20 newest log files of a block, and the last 64 KiB of each.',
+    description:
+      'The 20 newest log files of a block, and the last 64 KiB of each. With `file`, a part of that file: the last whole lines before a place in it, so that older ones are read by giving `from` of the answer as `before`.',
     params: name,
-    answers: { 200: json('LogList', 'Newest first.') },
-    errors: READ,
+    query: {
+      file: { schema: { type: 'string' }, description: 'Name of a log file' },
+      before: { schema: { type: 'integer', minimum: 0 }, description: 'The place in the file, in bytes; by default its end' },
+      max: { schema: { type: 'integer', minimum: 1, maximum: MAX_LOG_PART_BYTES, default: 65_536 }, description: 'The most bytes' },
+    },
+    answers: { 200: either(json('LogList', 'Newest first.'), json('LogPart', 'With `file`: the part.')) },
+    errors: ['INVALID_REQUEST', ...READ],
     handler: blocks.logs,
   },
 } as const satisfies Record<RouteKey, RouteEntry>;

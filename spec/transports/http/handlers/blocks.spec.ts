@@ -309,3 +309,16 @@ t.test('every route of blocks wants the token', async (t) => {
     t.match(await server.call(method, path, { token: false }), { status: 401, json: { code: 'UNAUTHORIZED' } }, `${method} ${path}`);
   t.match(await server.call('GET', '/api/blocks/a'), { status: 200 });
 });
+
+t.test('a log file is read in parts, from its end backwards', async (t) => {
+  const server = await startServer(t);
+  await createBlock(server, 'a');
+  const file = '2026-01-01T00-00-00Z-monitor.log';
+  writeFileSync(join(server.workspace, 'blocks/a/logs', file), 'one\ntwo\nthree\n');
+  const part = (query: string) => server.call('GET', `/api/blocks/a/logs?${query}`);
+  t.match(await part(`file=${file}&max=11`), { status: 200, json: { file, from: 4, to: 14, size: 14, content: 'two\nthree\n' } });
+  t.match((await part(`file=${file}&before=4`)).json, { from: 0, to: 4, content: 'one\n' });
+  for (const query of ['before=4', 'max=4', 'file=..%2Fconfig.json', 'file=', `file=${file}&max=0`, `file=${file}&before=-1`, `file=${file}&file=x`]) {
+    t.match(await part(query), { status: 400, json: { code: 'INVALID_REQUEST' } }, query);
+  }
+});
