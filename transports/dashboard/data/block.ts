@@ -8,10 +8,11 @@ import type { BlockConfig, BlockCosts, BlockMemory, BlockPulse, ChatEntry } from
 import { blockURL } from './blocks.ts';
 import { readWhy, type Why } from './cures.ts';
 import { type Entries, isUnfinished, type Line, linesOf, withNewest, withOlder } from './entries.ts';
+import type { Frame } from './frame.ts';
 import { ApiError, call, get } from './http.ts';
 import { drop, outbox } from './outbox.ts';
 import { afterStep, type Reply, type Step } from './reply.ts';
-import { connection, type Frame, follow } from './socket.ts';
+import { connection, follow } from './socket.ts';
 
 /** Shown at first, and read at once when somebody scrolls up. */
 export const PAGE_ENTRIES = 40;

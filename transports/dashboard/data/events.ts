@@ -1,6 +1,7 @@
 // What has happened in the workspace: the newest events of the server, and who wants to hear of them.
 import { signal } from '@preact/signals';
-import { type Frame, follow } from './socket.ts';
+import type { Frame } from './frame.ts';
+import { follow } from './socket.ts';
 
 /** One event; or, with `missed`, a hole of so many. */
 export interface Happened {

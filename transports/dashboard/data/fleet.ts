@@ -3,8 +3,9 @@
 // never-emptied: what is shown stays until what replaces it is there; each block keeps its own signal, so that a change draws one row.
 import { computed, type Signal, signal } from '@preact/signals';
 import type { BlockEntry, BlockState } from '../../../core/types.ts';
+import type { Frame } from './frame.ts';
 import { get } from './http.ts';
-import { type Frame, follow } from './socket.ts';
+import { follow } from './socket.ts';
 
 /** A block as the list has it. */
 export type Entry = BlockEntry;

@@ -2,8 +2,8 @@
 
 /** One line of a block's log. */
 export interface LogLine {
-  /** Of the line in what is shown; it stays while lines are added. */
-  readonly key: string;
+  /** Where the line begins in its file, in bytes. */
+  readonly offset: number;
   readonly at: string | undefined;
   readonly level: string;
   readonly event: string;
@@ -15,19 +15,27 @@ export interface LogLine {
 
 const LINE = /^(\d{4}-\d\d-\d\dT[\d:.]+Z)\s+(\w+)\s+(\S+)\s?(.*)$/;
 
-/** The lines of a text; one that has another form is shown as it is. */
-export function readLines(text: string, file: string): readonly LogLine[] {
-  const equal = new Map<string, number>();
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => {
-      // Counted among equal lines, so that a key stays when the beginning of the text is cut off.
-      const count = (equal.get(line) ?? 0) + 1;
-      equal.set(line, count);
-      const [, at, level = 'info', event = '', rest = line] = LINE.exec(line) ?? [];
-      return { key: `${file} ${line} ${count}`, at, level: level.toLowerCase(), event, rest, id: /(?:^|\s)id=(\S+)/.exec(rest)?.[1], text: line };
-    });
+/** The lines of a text that begins at `offset` in its file; one that has another form is shown as it is. */
+export function readLines(text: string, offset: number): readonly LogLine[] {
+  const lines: LogLine[] = [];
+  let next = offset;
+  for (const line of text.split('\n')) {
+    if (line !== '') lines.push(parsed(line, next));
+    next += bytesOf(line) + 1;
+  }
+  return lines;
+}
+
+function parsed(line: string, offset: number): LogLine {
+  const [, at, level = 'info', event = '', rest = line] = LINE.exec(line) ?? [];
+  return { offset, at, level: level.toLowerCase(), event, rest, id: /(?:^|\s)id=(\S+)/.exec(rest)?.[1], text: line };
+}
+
+const encoder = new TextEncoder();
+
+/** The length of a text in a file. */
+export function bytesOf(text: string): number {
+  return encoder.encode(text).length;
 }
 
 /** True if a line has at least the level, and each word. */

@@ -4,14 +4,9 @@
 // asks-anew: each topic says what it has seen last, so that the server sends only what was missed.
 // found-dead: a ping every 20 s; two without an answer close the socket.
 import { effect, signal } from '@preact/signals';
+import type { Frame } from './frame.ts';
 import { ApiError, post } from './http.ts';
 import { signIn } from './session.ts';
-
-/** A frame of the server. */
-export interface Frame {
-  readonly type: string;
-  readonly [field: string]: unknown;
-}
 
 /** Something that is followed. */
 export interface Topic {

@@ -1,41 +1,34 @@
 // The log of a block, as it grows.
 import { useComputed, useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
-import type { LogList } from '../../../../../core/types.ts';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { clockSeconds, fullTime } from '../../../app/format.ts';
 import { useKeys } from '../../../app/keys.ts';
 import { blockPath, route, setQuery } from '../../../app/router.ts';
 import { LEVELS, logsText, newLines } from '../../../app/text.ts';
 import { blockURL } from '../../../data/blocks.ts';
-import { useChanges } from '../../../data/details.ts';
 import { get } from '../../../data/http.ts';
-import { useLoad } from '../../../data/load.ts';
-import { type LogLine, lineFits, readLines } from '../../../data/log-lines.ts';
+import { type LogLine, lineFits } from '../../../data/log-lines.ts';
+import { LogTail } from '../../../data/log-tail.ts';
+import { follow } from '../../../data/socket.ts';
 import { Button, Empty, Keys, Problem } from '../../../parts/bits.tsx';
 import type { TabProps } from '../block.tsx';
 
-/** Lines are written when the block does something. */
-const READ_AFTER_MS = 500;
-const MOST_SHOWN = 2000;
 /** Nearer than this is the end. */
 const END_PX = 8;
+/** Nearer than this to the beginning, older lines are read. */
+const OLDER_PX = 200;
 
 /** The tab. */
 export function Logs({ name }: TabProps) {
-  const { state, reload } = useLoad(() => get<LogList>(blockURL(name, '/logs')), [name]);
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  useChanges(name, () => {
-    timer.current ??= setTimeout(() => {
-      timer.current = undefined;
-      void reload();
-    }, READ_AFTER_MS);
-  });
-  const chosen = useSignal<string | undefined>(undefined);
+  const tail = useMemo(() => new LogTail(name, (query) => get(blockURL(name, `/logs${query}`))), [name]);
+  useEffect(() => follow({ begin: () => tail.begin(), end: () => ({ type: 'unsubscribe', block: name }), take: (frame) => tail.take(frame) }), [tail]);
   const field = useRef<HTMLInputElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
   const follows = useSignal(true);
-  /** The newest line that the reader has seen. */
-  const seen = useSignal('');
+  /** The place of the newest line that the reader has seen. */
+  const seen = useSignal(-1);
+  /** The first line and the height before older ones came. */
+  const before = useRef({ first: -1, height: 0 });
   useKeys([{ keys: '/', does: logsText.filter, run: () => field.current?.focus() }]);
   const level = useComputed(() =>
     Math.max(
@@ -44,22 +37,42 @@ export function Logs({ name }: TabProps) {
     ),
   );
   const words = useComputed(() => route.value.query.get('find') ?? '');
-  const { data, error } = state.value;
-  const file = data?.logs.find((each) => each.file === chosen.value) ?? data?.logs[0];
-  const lines = file === undefined ? [] : readLines(file.content, file.file).slice(-MOST_SHOWN);
+  const [file, files, lines, error] = [tail.file.value, tail.files.value, tail.lines.value, tail.error.value];
   const shown = lines.filter((line) => lineFits(line, level.value, LEVELS, words.value));
-  useEffect(() => {
-    if (follows.value && scroller.current !== null) {
-      scroller.current.scrollTop = scroller.current.scrollHeight;
-      seen.value = lines.at(-1)?.key ?? '';
-    }
-  }, [file?.size, shown.length, file?.file]);
+  const last = lines.at(-1)?.offset ?? -1;
+  const first = shown[0]?.offset ?? -1;
+  useLayoutEffect(() => {
+    const area = scroller.current;
+    if (area === null) return;
+    if (follows.peek()) {
+      area.scrollTop = area.scrollHeight;
+      seen.value = last;
+    } else if (first < before.current.first) area.scrollTop += area.scrollHeight - before.current.height; // the line in view stays where it is
+    before.current = { first, height: area.scrollHeight };
+  }, [last, first, shown.length, file]);
   const onScroll = (): void => {
     const { scrollTop = 0, scrollHeight = 0, clientHeight = 0 } = scroller.current ?? {};
-    follows.value = scrollHeight - scrollTop - clientHeight < END_PX;
-    if (follows.value) seen.value = lines.at(-1)?.key ?? '';
+    const isAtEnd = scrollHeight - scrollTop - clientHeight < END_PX;
+    if (isAtEnd) seen.value = last;
+    if (isAtEnd !== follows.peek()) {
+      follows.value = isAtEnd;
+      tail.follow(isAtEnd);
+    }
+    if (!isAtEnd && scrollTop < OLDER_PX) void older();
   };
-  const fresh = lines.length - 1 - lines.findIndex(({ key }) => key === seen.value);
+  const isReading = useRef(false);
+  const older = async (): Promise<void> => {
+    if (isReading.current) return;
+    isReading.current = true;
+    await tail.older();
+    isReading.current = false;
+  };
+  const toEnd = (): void => {
+    follows.value = true;
+    tail.follow(true);
+    if (scroller.current !== null) scroller.current.scrollTop = scroller.current.scrollHeight;
+  };
+  const fresh = lines.filter(({ offset }) => offset > seen.value).length + tail.uncounted.value;
   return (
     <>
       <div class="strip tools-strip">
@@ -83,43 +96,39 @@ export function Logs({ name }: TabProps) {
           ))}
         </div>
         <span class="grow" />
-        {data !== undefined && data.logs.length > 1 && (
+        {files.length > 1 && (
           <label class="row">
             <span class="sr">{logsText.file}</span>
             <select
               class="input"
-              value={file?.file}
+              value={file}
               onChange={(event) => {
-                chosen.value = event.currentTarget.value;
+                follows.value = true;
+                tail.follow(true);
+                void tail.choose(event.currentTarget.value);
               }}
             >
-              {data.logs.map((each) => (
-                <option key={each.file} value={each.file}>
-                  {each.file}
+              {files.map((each) => (
+                <option key={each} value={each}>
+                  {each}
                 </option>
               ))}
             </select>
           </label>
         )}
-        {file !== undefined && <Button label={logsText.download} icon="download" iconOnly run={() => download(file.file, file.content)} />}
+        {file !== undefined && <Button label={logsText.download} icon="download" iconOnly run={async () => download(file, await tail.whole(file))} />}
       </div>
       {error !== undefined && <Problem error={error} />}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
       <div ref={scroller} class="page lines mono" tabIndex={0} role="log" aria-live="off" aria-label="Log" onScroll={onScroll}>
-        {data !== undefined && lines.length === 0 && <Empty text={logsText.none} />}
+        {tail.isRead.value && lines.length === 0 && <Empty text={logsText.none} />}
         {lines.length > 0 && shown.length === 0 && <Empty text={logsText.noneFound} />}
         {shown.map((line) => (
-          <Line key={line.key} line={line} block={name} />
+          <Line key={`${file} ${line.offset}`} line={line} block={name} />
         ))}
       </div>
       {!follows.value && fresh > 0 && (
-        <button
-          type="button"
-          class="newest fixed"
-          onClick={() => {
-            if (scroller.current !== null) scroller.current.scrollTop = scroller.current.scrollHeight;
-          }}
-        >
+        <button type="button" class="newest fixed" onClick={toEnd}>
           {newLines(fresh)}
         </button>
       )}
@@ -149,9 +158,9 @@ function Line({ line: { at, level, event, rest, id }, block }: { readonly line: 
   );
 }
 
-function download(name: string, text: string): void {
+function download(name: string, content: Blob): void {
   const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
+  link.href = URL.createObjectURL(content);
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
