@@ -33,10 +33,11 @@ export async function readLogPart(folder: string, name: string, { before, maxByt
     const stats = await file.stat();
     if (!stats.isFile()) throw new BlockhouseError('BLOCK_DAMAGED', `logs/${name} is not a file. Remove it by hand.`);
     const to = Math.min(before ?? stats.size, stats.size);
-    const from = Math.max(0, to - maxBytes);
+    // With the byte before it, which says whether a line begins there.
+    const from = Math.max(0, to - maxBytes - 1);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(to - from), 0, to - from, from);
     const bytes = buffer.subarray(0, bytesRead);
-    const start = from === 0 ? 0 : startOfLine(bytes);
+    const start = to <= maxBytes ? 0 : startOfLine(bytes);
     return {
       file: name,
       from: from + start,
@@ -50,11 +51,11 @@ export async function readLogPart(folder: string, name: string, { before, maxByt
   }
 }
 
-/** Behind the first line, whose beginning was cut off; without any line, behind the rest of a character. */
+/** Behind the first line end; without any line, behind the first byte and the rest of a character. */
 function startOfLine(bytes: Buffer): number {
   const end = bytes.indexOf(LF) + 1;
   if (end > 0 && end < bytes.length) return end;
-  let start = 0;
-  while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
+  let start = 1;
+  while (start < 4 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
   return start;
 }

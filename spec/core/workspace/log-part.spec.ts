@@ -37,6 +37,14 @@ t.test('going back by `from` gives every line once, whatever the size of the par
   }
 });
 
+t.test('a part that begins with a line has that line', async (t) => {
+  const folder = folderWith(t, 'one\ntwo\nthree\n');
+  t.match(await readLogPart(folder, FILE, { maxBytes: 6 }), { from: 8, content: 'three\n' });
+  t.match(await readLogPart(folder, FILE, { maxBytes: 7 }), { from: 8, content: 'three\n' });
+  t.match(await readLogPart(folder, FILE, { maxBytes: 10 }), { from: 4, content: 'two\nthree\n' });
+  t.match(await readLogPart(folder, FILE, { maxBytes: 14 }), { from: 0 });
+});
+
 t.test('a line that is longer than a part comes in pieces of whole characters', async (t) => {
   const line = `${'日本'.repeat(500)}\n`;
   const folder = folderWith(t, line);

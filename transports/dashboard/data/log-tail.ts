@@ -1,8 +1,8 @@
 // The log of a block as it grows: lines come over the socket, and older ones are read as somebody scrolls up.
 //
 // no-gap: the lines that are shown follow each other in their file without a hole. What was missed is read; where it is too much, the newest part replaces all.
-// stays-put: while somebody reads further up, nothing above is dropped, and the newest lines are only counted once there are too many.
-// bounded: MOST_LINES while the end is shown, twice as many while somebody reads further up.
+// bounded: there are never more than MOST_LINES. While the end is shown, the oldest go; while somebody reads further up, the newest are only counted, and read
+//   when the reader comes down to them.
 import { batch, type Signal, signal } from '@preact/signals';
 import type { LogFrame, LogList, LogPart } from '../../../core/types.ts';
 import type { Frame } from './frame.ts';
@@ -24,7 +24,7 @@ export class LogTail {
   readonly files: Signal<readonly string[]> = signal([]);
   readonly file: Signal<string | undefined> = signal(undefined);
   readonly lines: Signal<readonly LogLine[]> = signal([]);
-  /** Lines that came after those in `lines` and are not there (stays-put). */
+  /** Lines that follow those in `lines` and are not there (bounded). */
   readonly uncounted: Signal<number> = signal(0);
   readonly isRead: Signal<boolean> = signal(false);
   readonly error: Signal<unknown> = signal(undefined);
@@ -97,7 +97,38 @@ export class LogTail {
       const part = await this.#part(name, `&before=${before}&max=${PART_BYTES}`);
       if (file.peek() !== name || this.#from !== before) return;
       this.#from = part.from;
-      this.lines.value = [...readLines(part.content, part.from), ...this.lines.peek()];
+      const lines = [...readLines(part.content, part.from), ...this.lines.peek()];
+      const left = lines.slice(MOST_LINES);
+      batch(() => {
+        this.lines.value = lines.slice(0, MOST_LINES);
+        this.uncounted.value += left.length;
+      });
+      this.#to = left[0]?.offset ?? this.#to;
+    } catch (error) {
+      this.error.value = error;
+    }
+  }
+
+  /** Reads the lines that follow the last one, where they were only counted. Never rejects. */
+  async newer(): Promise<void> {
+    const { file } = this;
+    const name = file.peek();
+    if (name === undefined || this.uncounted.peek() === 0) return;
+    const from = this.#to;
+    try {
+      const part = await this.#part(name, `&before=${from + PART_BYTES}&max=${PART_BYTES}`);
+      if (file.peek() !== name || this.#to !== from) return;
+      // The part may end in the middle of a line.
+      const content = part.content.slice(0, part.content.lastIndexOf('\n') + 1);
+      const added = readLines(content, part.from).filter(({ offset }) => offset >= from);
+      if (added.length === 0) return void (await this.catchUp());
+      const lines = [...this.lines.peek(), ...added].slice(-MOST_LINES);
+      this.#to = part.from + bytesOf(content);
+      this.#from = lines[0]?.offset ?? this.#from;
+      batch(() => {
+        this.lines.value = lines;
+        this.uncounted.value = this.#to >= part.size ? 0 : Math.max(1, this.uncounted.peek() - added.length);
+      });
     } catch (error) {
       this.error.value = error;
     }
@@ -179,8 +210,8 @@ export class LogTail {
       return;
     }
     const lines = this.lines.peek();
-    if (!this.#follows && lines.length >= 2 * MOST_LINES) {
-      this.uncounted.value += countOf(text); // stays-put
+    if (!this.#follows && lines.length >= MOST_LINES) {
+      this.uncounted.value += countOf(text); // bounded
       return;
     }
     this.lines.value = [...lines, ...readLines(text, offset)];

@@ -15,8 +15,8 @@ import type { TabProps } from '../block.tsx';
 
 /** Nearer than this is the end. */
 const END_PX = 8;
-/** Nearer than this to the beginning, older lines are read. */
-const OLDER_PX = 200;
+/** Nearer than this to the first or the last line, further ones are read. */
+const FURTHER_PX = 200;
 
 /** The tab. */
 export function Logs({ name }: TabProps) {
@@ -27,8 +27,8 @@ export function Logs({ name }: TabProps) {
   const follows = useSignal(true);
   /** The place of the newest line that the reader has seen. */
   const seen = useSignal(-1);
-  /** The first line and the height before older ones came. */
-  const before = useRef({ first: -1, height: 0 });
+  /** The first line in view, which stays where it is, whatever comes and goes. */
+  const anchor = useRef<Anchor | undefined>(undefined);
   useKeys([{ keys: '/', does: logsText.filter, run: () => field.current?.focus() }]);
   const level = useComputed(() =>
     Math.max(
@@ -47,26 +47,28 @@ export function Logs({ name }: TabProps) {
     if (follows.peek()) {
       area.scrollTop = area.scrollHeight;
       seen.value = last;
-    } else if (first < before.current.first) area.scrollTop += area.scrollHeight - before.current.height; // the line in view stays where it is
-    before.current = { first, height: area.scrollHeight };
+    } else restore(area, anchor.current);
+    anchor.current = anchorIn(area);
   }, [last, first, shown.length, file]);
   const onScroll = (): void => {
-    const { scrollTop = 0, scrollHeight = 0, clientHeight = 0 } = scroller.current ?? {};
-    const isAtEnd = scrollHeight - scrollTop - clientHeight < END_PX;
+    const area = scroller.current;
+    if (area === null) return;
+    anchor.current = anchorIn(area);
+    const below = area.scrollHeight - area.scrollTop - area.clientHeight;
+    const isAtEnd = below < END_PX && tail.uncounted.peek() === 0;
     if (isAtEnd) seen.value = last;
     if (isAtEnd !== follows.peek()) {
       follows.value = isAtEnd;
       tail.follow(isAtEnd);
     }
-    if (!isAtEnd && scrollTop < OLDER_PX) void older();
+    if (isAtEnd || isReading.current) return;
+    isReading.current = true;
+    const further = area.scrollTop < FURTHER_PX ? tail.older() : below < FURTHER_PX ? tail.newer() : Promise.resolve();
+    void further.finally(() => {
+      isReading.current = false;
+    });
   };
   const isReading = useRef(false);
-  const older = async (): Promise<void> => {
-    if (isReading.current) return;
-    isReading.current = true;
-    await tail.older();
-    isReading.current = false;
-  };
   const toEnd = (): void => {
     follows.value = true;
     tail.follow(true);
@@ -136,9 +138,9 @@ export function Logs({ name }: TabProps) {
   );
 }
 
-function Line({ line: { at, level, event, rest, id }, block }: { readonly line: LogLine; readonly block: string }) {
+function Line({ line: { at, level, event, rest, id, offset }, block }: { readonly line: LogLine; readonly block: string }) {
   return (
-    <p class={`line ${level}`}>
+    <p class={`line ${level}`} data-at={offset}>
       {at !== undefined && (
         <time class="t3" dateTime={at} title={fullTime(at)}>
           {clockSeconds(at)}
@@ -156,6 +158,32 @@ function Line({ line: { at, level, event, rest, id }, block }: { readonly line: 
       </span>
     </p>
   );
+}
+
+interface Anchor {
+  readonly offset: string;
+  /** From the upper edge of what is seen. */
+  readonly top: number;
+}
+
+/** The first line that is in view, at least in part. */
+function anchorIn(area: HTMLElement): Anchor | undefined {
+  const lines = area.children;
+  let [low, high] = [0, lines.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const { offsetTop = 0, offsetHeight = 0 } = (lines[middle] as HTMLElement | undefined) ?? {};
+    if (offsetTop - area.offsetTop + offsetHeight <= area.scrollTop) low = middle + 1;
+    else high = middle;
+  }
+  const line = lines[low] as HTMLElement | undefined;
+  const offset = line?.dataset['at'];
+  return line === undefined || offset === undefined ? undefined : { offset, top: line.offsetTop - area.scrollTop };
+}
+
+function restore(area: HTMLElement, anchor: Anchor | undefined): void {
+  const line = anchor === undefined ? null : area.querySelector<HTMLElement>(`[data-at="${anchor.offset}"]`);
+  if (line !== null && anchor !== undefined) area.scrollTop = line.offsetTop - anchor.top;
 }
 
 function download(name: string, content: Blob): void {
