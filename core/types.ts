@@ -1152,7 +1152,7 @@ export interface Credential {
   /** True if everything that a call needs is set */
   readonly configured: boolean;
   /** Where the key is; `chain` for a chain of the provider; null for none */
-  readonly source: 'auth.json' | 'env' | 'chain' | null;
+  readonly source: CredentialSource;
   /** The environment variable that has the key */
   readonly variable?: string;
   /** The last four characters of a key of 20 or more */
@@ -1165,6 +1165,9 @@ export interface Credential {
 export interface CredentialList {
   readonly credentials: readonly Credential[];
 }
+
+/** Where the key of an adapter is. */
+export type CredentialSource = 'auth.json' | 'env' | 'chain' | null;
 
 /** The body of PUT `/api/credentials/:adapter`: fields of the adapter, such as apiKey or baseURL. */
 export type SetCredential = Readonly<Record<string, string>>;
@@ -1292,6 +1295,8 @@ export interface GatewayFigures {
     readonly displayName: string;
     readonly defaultModel: string;
     readonly ready: boolean;
+    /** Where the key is; `chain` for a chain of the provider; null for none */
+    readonly source: CredentialSource;
     readonly detail?: string;
     /** open while it is not called, because its calls failed */
     readonly breaker: 'closed' | 'open' | 'trying';

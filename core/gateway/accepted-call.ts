@@ -69,6 +69,11 @@ export abstract class AcceptedCall<T extends Answered> implements Sourced {
     return this.#options.caller;
   }
 
+  /** The message of the block that makes the call. */
+  get messageId(): string | undefined {
+    return this.#options.messageId;
+  }
+
   /** The name of the client's key. */
   get key(): string | undefined {
     return this.#options.key;

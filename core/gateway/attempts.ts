@@ -75,7 +75,7 @@ export class Attempts<T extends Answered> implements LiveCall {
   }
 
   state(): CallState {
-    const { requestId, adapter, model, caller, key } = this.#call;
+    const { requestId, adapter, model, caller, key, messageId } = this.#call;
     const firstTextAt = this.#firstTextAt ?? this.#attempt?.firstTextAt;
     const since = (at: number | undefined): number | undefined => (at === undefined ? undefined : at - this.#startedAt);
     return {
@@ -84,6 +84,7 @@ export class Attempts<T extends Answered> implements LiveCall {
       model,
       caller,
       key,
+      messageId,
       phase: this.#attempt === undefined ? 'waiting' : firstTextAt === undefined ? 'sent' : 'streaming',
       queuedMs: since(this.#placedAt),
       firstTextMs: since(firstTextAt),
@@ -181,6 +182,7 @@ export class Attempts<T extends Answered> implements LiveCall {
       code,
       attempts: this.#count,
       durationMs: this.#options.now() - this.#startedAt,
+      queuedMs: this.#placedAt === undefined ? undefined : this.#placedAt - this.#startedAt,
       firstTextMs: firstTextAt === undefined ? undefined : firstTextAt - this.#startedAt,
     });
   }

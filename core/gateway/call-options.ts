@@ -11,6 +11,8 @@ export interface CallOptions {
    * same prompt count as one caller.
    */
   readonly caller?: string | undefined;
+  /** The message of a block that the call is to answer. */
+  readonly messageId?: string | undefined;
   /** The name of the key that the client has presented; undefined for the token of the workspace. Appears in facts and in the ledger of gateway calls. */
   readonly key?: string | undefined;
   /** The caller keeps account of the call itself, so the ledger of gateway calls leaves it out. */

@@ -14,6 +14,8 @@ export interface CallState {
   readonly model: string;
   readonly caller: string | undefined;
   readonly key: string | undefined;
+  /** The message of a block that the call is to answer. */
+  readonly messageId: string | undefined;
   readonly phase: 'waiting' | 'sent' | 'streaming';
   readonly queuedMs: number | undefined;
   readonly firstTextMs: number | undefined;

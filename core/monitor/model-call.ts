@@ -158,7 +158,14 @@ class RunningCall {
   }
 
   get options(): CallOptions {
-    return { signal: AbortSignal.any([this.#call.signal, this.#cut.signal]), onTurn: () => this.#assertWanted(), caller: this.#call.block, isBilled: true };
+    const { signal, block, messageId } = this.#call;
+    return {
+      signal: AbortSignal.any([signal, this.#cut.signal]),
+      onTurn: () => this.#assertWanted(),
+      caller: block,
+      messageId: messageId ?? undefined,
+      isBilled: true,
+    };
   }
 
   /** Never makes the gateway wait. `opensInMs: 0` leaves the gateway no time for a retry (one-attempt). */

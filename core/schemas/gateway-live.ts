@@ -1,6 +1,7 @@
 // Answers of `/api/gateway`: figures of the gateway, and its requests. Nothing of any message.
 import type * as types from '../types.ts';
 import { Usage } from './chat.ts';
+import { CredentialSource } from './credentials.ts';
 import { boolean, count, listOf, object, oneOf, orNull, string, time } from './fields.ts';
 
 const ms = orNull({ type: 'number', minimum: 0 });
@@ -30,6 +31,7 @@ export const GatewayFigures = object({
         displayName: string,
         defaultModel: string,
         ready: boolean,
+        source: CredentialSource,
         detail: string,
         breaker: { ...oneOf(['closed', 'open', 'trying']), description: 'open while it is not called, because its calls failed' },
         openUntil: { ...orNull(time), description: 'When the next call is tried' },

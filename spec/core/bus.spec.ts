@@ -16,6 +16,7 @@ const FIELDS: { readonly [E in keyof CoreEvents]: { readonly [F in keyof Require
     caller: true,
     attempts: true,
     durationMs: true,
+    queuedMs: true,
     firstTextMs: true,
     usage: true,
     code: true,

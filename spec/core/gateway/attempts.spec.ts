@@ -530,7 +530,7 @@ t.test('the bus hears one end for each start, with what happened between', async
   t.same(facts, [
     { name: 'chat.started', ...fact, stream: true },
     { name: 'chat.retried', ...fact, attempt: 1, delayMs: 1, code: 'UPSTREAM_FAILED', error: 'busy' },
-    { name: 'chat.finished', ...fact, attempts: 2, durationMs: 15, firstTextMs: 5, usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 } },
+    { name: 'chat.finished', ...fact, attempts: 2, durationMs: 15, queuedMs: 0, firstTextMs: 5, usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 } },
   ]);
 });
 

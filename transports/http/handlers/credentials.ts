@@ -80,19 +80,30 @@ export const remove = async (context: RouteContext) => {
 };
 
 function credentialOf(core: Core, id: string, configured: boolean, shown: readonly ShownSetting[]): Credential {
-  const { settings, authRequired } = core.adapter(id);
   const own = shown.filter(({ adapter, source }) => adapter === id && !source.includes(', not used'));
-  const secret = own.find(({ field }) => settings[field]?.secret === true);
+  const secret = secretIn(core, id, own);
   const address = own.find(({ field }) => field === 'baseURL');
-  const isStored = secret?.source === 'auth.json';
+  const source = sourceOf(core, id, configured, own);
   return {
     adapter: id,
     configured,
-    source: secret === undefined ? (configured && authRequired ? 'chain' : null) : isStored ? 'auth.json' : 'env',
-    ...(secret !== undefined && !isStored && { variable: secret.source }),
+    source,
+    ...(source === 'env' && secret !== undefined && { variable: secret.source }),
     hint: hintIn(secret),
     baseURL: address?.value ?? null,
   };
+}
+
+/** Where the credentials of an adapter come from: `chain` is the provider's own search, null where none are there or needed. */
+export function sourceOf(core: Core, id: string, configured: boolean, shown: readonly ShownSetting[]): Credential['source'] {
+  const secret = secretIn(core, id, shown);
+  if (secret === undefined) return configured && core.adapter(id).authRequired ? 'chain' : null;
+  return secret.source === 'auth.json' ? 'auth.json' : 'env';
+}
+
+function secretIn(core: Core, id: string, shown: readonly ShownSetting[]): ShownSetting | undefined {
+  const { settings } = core.adapter(id);
+  return shown.find(({ adapter, source, field }) => adapter === id && !source.includes(', not used') && settings[field]?.secret === true);
 }
 
 /** The end of a masked secret; null for one that is masked whole. */

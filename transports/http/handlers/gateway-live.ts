@@ -3,12 +3,14 @@ import { BlockhouseError, type CallState, type EndedCall, type GatewayRequest, t
 import { queryChoice } from '../query.ts';
 import { ok } from '../reply.ts';
 import { param, type RouteContext } from '../route.ts';
+import { sourceOf } from './credentials.ts';
 
 const WINDOW_NAMES = ['15m', '90m', '24h'] as const satisfies readonly Window[];
 
 /** `{window, adapters}`: state, load and series of each adapter. */
 export const figures = ({ core, req }: RouteContext) => {
   const window = queryChoice(req, 'window', WINDOW_NAMES) ?? '15m';
+  const shown = core.settings();
   return ok({
     window,
     adapters: core.adapters().map(({ id, displayName, defaultModel }) => {
@@ -19,6 +21,7 @@ export const figures = ({ core, req }: RouteContext) => {
         displayName,
         defaultModel,
         ready: missing === undefined,
+        source: sourceOf(core, id, missing === undefined, shown),
         ...(missing !== undefined && { detail: missing }),
         breaker: breaker.phase,
         openUntil,
@@ -42,11 +45,9 @@ export const end = async (context: RouteContext) => {
   const call = core.liveCalls().find((each) => each.requestId === requestId);
   if (call === undefined) throw new BlockhouseError('NOT_FOUND', 'There is no request with this id under way.');
   if (call.caller !== undefined) {
-    const { pulse } = await core.blocks.details(call.caller);
-    const id = pulse.currentTask?.messageId;
-    if (id === undefined || id === null)
+    if (call.messageId === undefined)
       throw new BlockhouseError('WRONG_STATE', `The block ${call.caller} is not answering a message; stop it to end this call.`);
-    await core.blocks.cancel(call.caller, id);
+    await core.blocks.cancel(call.caller, call.messageId);
   } else if (!server.endRequest(requestId)) throw new BlockhouseError('WRONG_STATE', 'The request was not made by a client of this server.');
   return ok({ success: true as const, message: `The request ${requestId} is ended.` });
 };
@@ -68,7 +69,7 @@ function underWay({ requestId, adapter, model, caller, key, phase, queuedMs, fir
 }
 
 function over({ at, fact }: EndedCall): GatewayRequest {
-  const { requestId, adapter, model, caller, key, firstTextMs, durationMs, usage, code } = fact;
+  const { requestId, adapter, model, caller, key, queuedMs, firstTextMs, durationMs, usage, code } = fact;
   return {
     requestId,
     adapter,
@@ -77,7 +78,7 @@ function over({ at, fact }: EndedCall): GatewayRequest {
     ...(key !== undefined && { key }),
     phase: 'ended',
     startedAt: new Date(at - durationMs).toISOString(),
-    queuedMs: null,
+    queuedMs: rounded(queuedMs),
     firstTextMs: rounded(firstTextMs),
     durationMs: Math.round(durationMs),
     usage: usage ?? null,

@@ -1,5 +1,6 @@
 import { Agent, request as httpRequest } from 'node:http';
 import t from 'tap';
+import { createBlock, RUNNABLE } from '../../../support/block-calls.ts';
 import { CHAT, startServer } from '../../../support/server.ts';
 import { until } from '../../../support/until.ts';
 import { sendJson } from '../../../support/upstream.ts';
@@ -84,4 +85,38 @@ t.test('the connection of a request that was ended is not used again, and the ne
   t.match(await server.call('DELETE', '/api/gateway/requests/twin'), { status: 200 });
   t.equal(await first, 499);
   t.equal(await ask(), 200);
+});
+
+t.test("a block's call is ended by its own message, however late the end comes", async (t) => {
+  const open: (() => void)[] = [];
+  const server = await startServer(t, {
+    answer: (_request, res) => {
+      open.push(() => sendJson(res, { model: 'm', message: { role: 'assistant', content: 'Answered.' }, done: true, done_reason: 'stop' }));
+    },
+  });
+  await createBlock(server, 'ada', RUNNABLE);
+  await server.call('POST', '/api/blocks/ada/start');
+  const post = async (message: string): Promise<string> => (await server.call('POST', '/api/blocks/ada/chat', { body: { message } })).json['id'] as string;
+  const listed = async () => ((await server.call('GET', '/api/gateway/requests')).json as unknown as Requests).live;
+  const first = await post('one');
+  await until('the provider is asked', () => open.length === 1);
+  const [call] = await listed();
+  // The core knows the call for longer than the answer takes: as if the end had been sent a moment before it.
+  const { messageId } = server.core.liveCalls()[0] ?? {};
+  t.equal(messageId, first);
+  const second = await post('two');
+  open[0]?.();
+  await until('the second message is answered', () => open.length === 2);
+  t.match(await server.call('DELETE', `/api/gateway/requests/${call?.requestId}`), { status: 404 }, 'the first call is over');
+  const [next] = await listed();
+  t.match(await server.call('DELETE', `/api/gateway/requests/${next?.requestId}`), { status: 200 });
+  const statusOf = async (id: string): Promise<unknown> =>
+    ((await server.call('GET', `/api/blocks/ada/chat/${id}`)).json['entry'] as { status: string }).status;
+  t.equal(await statusOf(first), 'done');
+  t.equal(await statusOf(second), 'cancelled');
+  const { ended } = (await server.call('GET', '/api/gateway/requests')).json as unknown as { ended: { queuedMs: unknown }[] };
+  t.ok(
+    ended.every(({ queuedMs }) => typeof queuedMs === 'number'),
+    'and how long each has waited for its place is kept',
+  );
 });
