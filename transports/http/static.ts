@@ -2,10 +2,10 @@
 //
 // looked-up: a path is looked up in the manifest and never joined to a folder, so no path leads out of it.
 // in-memory: the files are read once, at the first request; together they are some hundred KB.
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { BlockhouseError, parseJson } from '../../core/index.ts';
+import { etagOfBytes, isKnown } from './etag.ts';
 import { type JsonReply, Written } from './reply.ts';
 
 /** Where the page is; reserved while there is one. */
@@ -39,11 +39,16 @@ interface Manifest {
   readonly assets: readonly { readonly path: string; readonly type: string; readonly br: boolean }[];
 }
 
+/** The same content in one encoding has bytes of its own, and so a tag of its own. */
+interface Encoded {
+  readonly bytes: Buffer;
+  readonly etag: string;
+}
+
 interface StoredFile {
   readonly type: string;
-  readonly plain: Buffer;
-  readonly brotli: Buffer | undefined;
-  readonly etag: string;
+  readonly plain: Encoded;
+  readonly brotli: Encoded | undefined;
 }
 
 /** The page of a server. */
@@ -78,9 +83,11 @@ export class Page {
     this.#index = manifest.index;
     return new Map(
       manifest.assets.map(({ path, type, br }) => {
-        const plain = readFileSync(new URL(path, this.#folder));
-        const brotli = br ? readFileSync(new URL(`${path}.br`, this.#folder)) : undefined;
-        return [path, { type, plain, brotli, etag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"` }];
+        const read = (name: string): Encoded => {
+          const bytes = readFileSync(new URL(name, this.#folder));
+          return { bytes, etag: etagOfBytes(bytes) };
+        };
+        return [path, { type, plain: read(path), brotli: br ? read(`${path}.br`) : undefined }];
       }),
     );
   }
@@ -95,18 +102,19 @@ function isForPeople({ method, headers: { accept = '' } }: IncomingMessage): boo
   return (method === 'GET' || method === 'HEAD') && accept.includes('text/html');
 }
 
-function replyOf({ type, plain, brotli, etag }: StoredFile, { headers }: IncomingMessage, isAsset: boolean): JsonReply {
-  const takesBrotli = brotli !== undefined && /(?:^|,)\s*br\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))[^,]*)?(?:,|$)/.test(String(headers['accept-encoding'] ?? ''));
+function replyOf({ type, plain, brotli }: StoredFile, req: IncomingMessage, isAsset: boolean): JsonReply {
+  const takesBrotli =
+    brotli !== undefined && /(?:^|,)\s*br\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))[^,]*)?(?:,|$)/.test(String(req.headers['accept-encoding'] ?? ''));
+  const { bytes, etag } = takesBrotli ? brotli : plain;
   const common = {
     'cache-control': isAsset ? FOREVER : 'no-cache',
     ...(brotli !== undefined && { vary: 'accept-encoding' }),
     ...(isAsset ? { 'cross-origin-resource-policy': 'same-origin' } : { ...DOCUMENT_HEADERS, etag }),
   };
-  if (!isAsset && headers['if-none-match']?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag))
-    return { status: 304, body: undefined, headers: common };
+  if (!isAsset && isKnown(req, etag)) return { status: 304, body: undefined, headers: common };
   return {
     status: 200,
-    body: new Written(takesBrotli ? brotli : plain, type),
+    body: new Written(bytes, type),
     headers: { ...common, ...(takesBrotli && { 'content-encoding': 'br' }) },
   };
 }

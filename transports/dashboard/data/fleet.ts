@@ -4,7 +4,7 @@
 import { computed, type Signal, signal } from '@preact/signals';
 import type { BlockEntry, BlockState } from '../../../core/types.ts';
 import type { Frame } from './frame.ts';
-import { get } from './http.ts';
+import { call } from './http.ts';
 import { follow } from './socket.ts';
 
 /** A block as the list has it. */
@@ -42,6 +42,8 @@ export const counts = computed(() => {
 });
 
 let seq: number | undefined;
+/** The ETag of the list, as long as the rows are those of that list. */
+let listTag: string | undefined;
 
 /** Follows the fleet until the page ends. */
 export function runFleet(): void {
@@ -58,7 +60,14 @@ export function runFleet(): void {
 
 /** Reads the whole list. Rejects with an ApiError. */
 export async function readFleet(): Promise<void> {
-  const { blocks } = await get<{ readonly blocks: readonly Entry[] }>('/api/blocks');
+  const { status, data, etag } = await call<{ readonly blocks: readonly Entry[] }>(
+    'GET',
+    '/api/blocks',
+    listTag === undefined ? {} : { headers: { 'if-none-match': listTag } },
+  );
+  if (status === 304) return;
+  listTag = etag;
+  const { blocks } = data;
   const known = rows.peek();
   rows.value = new Map(blocks.map((entry) => [entry.name, placed(known.get(entry.name), entry)]));
   isListed.value = true;
@@ -81,6 +90,7 @@ function takeChanges(frame: Frame): void {
     return;
   }
   if (changed.length + gone.length === 0) return;
+  listTag = undefined;
   const known = rows.peek();
   const isNew = changed.some(({ name }) => !known.has(name));
   const next = isNew || gone.length > 0 ? new Map(known) : known;

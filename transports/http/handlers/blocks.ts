@@ -1,13 +1,14 @@
 // Handlers of `/api/blocks`: blocks, their configuration and their monitors. Each handler makes one call of the core.
 import { type BlockConfigPatch, type CreateBlock, invalidRequest, type LogList, type LogPart, type Warning } from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
+import { tagged } from '../etag.ts';
 import { blockListText } from '../list-text.ts';
 import { etagOf, ifMatchOf, queryChoice, queryNumber, queryValue } from '../query.ts';
 import { ok, type Reply } from '../reply.ts';
 import { param, type RouteContext } from '../route.ts';
 
-/** `{blocks}`, sorted by name. */
-export const list = async ({ core }: RouteContext) => ok(blockListText(await core.blocks.list()));
+/** `{blocks}`, sorted by name; 304 for who has it. */
+export const list = async ({ core, req }: RouteContext) => tagged(req, blockListText(await core.blocks.list()));
 
 /** `{success, name, warnings?}`; the new block is stopped. Fails with NAME_TAKEN. */
 export const create = async (context: RouteContext) => {

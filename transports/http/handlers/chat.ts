@@ -2,6 +2,7 @@
 // can also have archived ones.
 import type { ChatAnswer, ChatEntry, HistoryPage, MessageFound, PostMessage } from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
+import { tagged } from '../etag.ts';
 import { channelOf, queryNumber, queryValue } from '../query.ts';
 import { accepted, ok, type Reply } from '../reply.ts';
 import { param, type RouteContext } from '../route.ts';
@@ -29,8 +30,9 @@ export const post = async (context: RouteContext): Promise<Reply<ChatAnswer>> =>
   );
 };
 
-/** `{messages}`, oldest first: the active entries, or a page (`limit`, `before`, `since`). */
-export const history = async (context: RouteContext) => ok({ messages: await context.core.blocks.history(param(context, 'name'), pageOf(context)) });
+/** `{messages}`, oldest first: the active entries, or a page (`limit`, `before`, `since`); 304 for who has them. */
+export const history = async (context: RouteContext) =>
+  tagged(context.req, { messages: await context.core.blocks.history(param(context, 'name'), pageOf(context)) });
 
 /** `{entry, answer}`, active or archived. With `?wait`, `running` and `note` besides, and 202 while the message has no outcome. Fails with MESSAGE_NOT_FOUND. */
 export const find = async (context: RouteContext): Promise<Reply<MessageFound>> => {

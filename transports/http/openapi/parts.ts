@@ -9,6 +9,15 @@ export const json = (name: SchemaName, description: string, headers?: object) =>
   content: { 'application/json': { schema: ref(name) } },
 });
 
+/** The request header and the answers of a route that answers 304 to who has the body already. */
+export function tagged(name: SchemaName, description: string) {
+  const etag = { etag: { description: 'Changes with the body: for `If-None-Match`', schema: { type: 'string' } } };
+  return {
+    headers: { 'If-None-Match': { schema: { type: 'string' }, description: 'The ETag of an earlier answer' } },
+    answers: { 200: json(name, description, etag), 304: { description: 'Nothing has changed since.', headers: etag, content: {} } },
+  } as const;
+}
+
 /** A response with one of two JSON bodies. */
 export function either(one: ResponseWords, other: ResponseWords): ResponseWords {
   const schemas = [one, other].map(({ content }) => content['application/json']?.schema);

@@ -1,7 +1,7 @@
 // The routes of `/api/blocks`: blocks, their configuration and their monitor.
 import { MAX_LOG_PART_BYTES } from '../../../core/index.ts';
 import * as blocks from '../handlers/blocks.ts';
-import { BODY, body, DISK, either, json, READ, WRITE } from '../openapi/parts.ts';
+import { BODY, body, DISK, either, json, READ, tagged, WRITE } from '../openapi/parts.ts';
 import type { RouteEntry, RouteKey } from '../route.ts';
 
 const name = { name: 'Name of the block' };
@@ -14,7 +14,7 @@ export const BLOCK_ROUTES = {
     tag: 'Blocks',
     summary: 'List blocks',
     description: 'All blocks, sorted by name. A damaged block is listed with `configError`.',
-    answers: { 200: json('BlockList', 'The blocks.') },
+    ...tagged('BlockList', 'The blocks.'),
     handler: blocks.list,
   },
   'POST /api/blocks': {

@@ -2,7 +2,7 @@
 import { AnswerWait, CHANNELS, HistoryPage } from '../../../core/index.ts';
 import * as chat from '../handlers/chat.ts';
 import * as memory from '../handlers/memory.ts';
-import { BODY, body, either, json, READ, UPSTREAM, WRITE } from '../openapi/parts.ts';
+import { BODY, body, either, json, READ, tagged, UPSTREAM, WRITE } from '../openapi/parts.ts';
 import { ref } from '../openapi/schemas.ts';
 import type { Parameter, ResponseWords, RouteEntry, RouteKey } from '../route.ts';
 
@@ -30,7 +30,7 @@ export const CHAT_ROUTES = {
       'conversation, including entries in the archive of the chat. An empty page is the end of the conversation.',
     params: name,
     query: { limit: wordsOf(limit), before: wordsOf(before), since: wordsOf(since) },
-    answers: { 200: json('ChatHistory', 'The messages.') },
+    ...tagged('ChatHistory', 'The messages.'),
     errors: ['INVALID_REQUEST', 'MESSAGE_NOT_FOUND', ...READ],
     handler: chat.history,
   },
