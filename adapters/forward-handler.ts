@@ -6,6 +6,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { BlockhouseError, Chunks, type ForwardCall, type ProviderFault, secretsOf } from '../core/index.ts';
 import type { UpstreamHandler } from './http.ts';
+import { withoutMark } from './lines.ts';
 import type { Protocol } from './protocol.ts';
 import { cutShort, malformed, type Provider } from './provider.ts';
 import { type ErrorAnswer, fromProviderError, kindOfStatus, type ProviderError } from './provider-errors.ts';
@@ -16,8 +17,6 @@ import { BodyCollector, parseAnswer, toError } from './response-handlers.ts';
 const FRAME_BYTES = 32 * 1024 * 1024;
 const LF = 10;
 const COMMENT = /^\s*(?::|$)/;
-/** Allowed before the first frame, and no part of its first field. */
-const BOM = /^\ufeff/;
 const BORDERS = ['\n\n', '\r\n\r\n', '\r\r'].map((border) => Buffer.from(border));
 
 /** Passes one answer on. */
@@ -121,7 +120,7 @@ export class ForwardHandler implements UpstreamHandler {
   }
 
   #read(frame: Buffer): { readonly isKept: boolean; readonly isCut: boolean } {
-    const text = frame.toString('utf8').replace(BOM, '');
+    const text = withoutMark(frame.toString('utf8'));
     const data = dataOf(text);
     if (data === undefined) return { isKept: true, isCut: !COMMENT.test(text) };
     const { usage, isEnd, mayEnd, isCut = false, error, isUsageOnly } = this.#protocol.readFrame(data);
@@ -135,7 +134,7 @@ export class ForwardHandler implements UpstreamHandler {
   #endWhole(body: BodyCollector): void {
     if (body.isError) throw this.#statusFault(body.answer());
     const bytes = body.bytes();
-    this.#call.sink.usage(this.#protocol.readUsage(parseAnswer(bytes.toString('utf8'))));
+    this.#call.sink.usage(this.#protocol.readUsage(parseAnswer(withoutMark(bytes.toString('utf8')))));
     this.#call.sink.head(this.#headers, false);
     this.#call.sink.bytes(bytes);
   }

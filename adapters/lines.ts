@@ -12,6 +12,11 @@ const BOM = '\ufeff';
 /** Larger than any frame of a provider that doesn't echo the request. */
 export const MAX_LINE_BYTES = 1024 * 1024;
 
+/** Text without the byte order mark that some servers put before it, and which is no part of JSON or of an event. */
+export function withoutMark(text: string): string {
+  return text.startsWith(BOM) ? text.slice(1) : text;
+}
+
 /** Reads the lines of one stream; `maxBytes` limits a line. */
 export class LineReader {
   readonly #maxBytes: number;
@@ -52,7 +57,7 @@ export class LineReader {
     this.#pending.clear();
     if (this.#first && text !== '') {
       this.#first = false;
-      if (text.startsWith(BOM)) text = text.slice(1);
+      text = withoutMark(text);
     }
     return text;
   }

@@ -7,6 +7,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type AdapterCall, type BlockhouseError, type ChatCall, type ChatEvent, Chunks, secretsOf, tryParseJson } from '../core/index.ts';
 import type { UpstreamHandler } from './http.ts';
+import { withoutMark } from './lines.ts';
 import { type ChatContext, malformed, type Provider, type StreamDecoder, StreamError } from './provider.ts';
 import { type ErrorAnswer, errorAnswer, fromProviderError } from './provider-errors.ts';
 import { EnoughRead } from './upstream-call.ts';
@@ -81,7 +82,7 @@ export class BodyCollector implements UpstreamHandler {
   }
 
   text(): string {
-    return this.bytes().toString('utf8');
+    return withoutMark(this.bytes().toString('utf8'));
   }
 
   answer(): ErrorAnswer {

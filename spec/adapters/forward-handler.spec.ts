@@ -140,6 +140,14 @@ t.test('a whole answer goes out at its end, if it is JSON', async (t) => {
   t.same(page.got, []);
 });
 
+t.test('a byte order mark before a whole answer hides nothing of it, and goes out with it', async (t) => {
+  const { reader, got, usage } = handler();
+  reader.head(200, { 'content-type': 'application/json' });
+  feed(reader, '\ufeff{"out": 4}');
+  reader.end();
+  t.same([got, usage], [['\ufeff{"out": 4}'], [{ outputTokens: 4 }]]);
+});
+
 t.test("an error answer in the provider's own form comes with the failure, unless it is about our credentials", async (t) => {
   for (const [status, passes] of [
     [400, true],

@@ -68,6 +68,16 @@ t.test('a whole answer beyond its cap is refused, and is not complete before its
   t.throws(() => body.data(Buffer.alloc(32 * 1024 * 1024)), { code: 'UPSTREAM_MALFORMED' });
 });
 
+t.test('a byte order mark is no part of a whole answer, nor of an error', async (t) => {
+  for (const status of [200, 503]) {
+    const body = new BodyCollector();
+    body.head(status, {});
+    body.data(Buffer.from('\ufeff{"a":1}'));
+    t.equal(body.text(), '{"a":1}');
+    t.same(body.answer().json, { a: 1 });
+  }
+});
+
 t.test('what stands before a provider error in the same bytes is handed over first', async (t) => {
   for (const [bytes, code] of [
     ['ab!c', 'UPSTREAM_RATE_LIMITED'],
