@@ -890,7 +890,7 @@ export interface ChatContent {
 export interface ChatDone {
   readonly usage: Usage;
   readonly stopReason: StopReason;
-  /** The text of config.stop that ended the answer, if the provider says which (anthropic) */
+  /** The text of config.stop that ended the answer, if the provider reports that one did (anthropic, bedrock) and it is known which */
   readonly stopSequence?: string;
   readonly toolCalls?: readonly ToolCall[];
   /** Opaque state of the provider. Send it back unchanged with the message or tool call that it came with. */
@@ -938,7 +938,7 @@ export interface ChatResponse {
   };
   readonly usage: Usage;
   readonly stopReason: StopReason;
-  /** The text of config.stop that ended the answer, if the provider says which (anthropic) */
+  /** The text of config.stop that ended the answer, if the provider reports that one did (anthropic, bedrock) and it is known which */
   readonly stopSequence?: string;
   /** The tokens of the text, if config.logprobs asked for them and the provider gives them */
   readonly logprobs?: readonly TokenLogprob[];

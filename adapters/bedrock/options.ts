@@ -16,6 +16,11 @@ export const SUPPORTED_OPTIONS = [
   'toolChoice',
 ] as const satisfies readonly (keyof PromptOptions)[];
 
+/**
+ * Where Claude's own answer, whole or streamed, names the stop text that ended it. Converse leaves out a field that an answer doesn't have.
+ * Source: the SDK's documentation of additionalModelResponseFieldPaths; for streams, vercel/ai pull request 11410.
+ */
+const STOP_TEXT_PATHS: readonly string[] = ['/stop_sequence', '/delta/stop_sequence'];
 const TIERS: readonly string[] = ['default', 'flex', 'priority', 'reserved'];
 const OPEN_WEIGHT_LEVELS = { none: 'low', minimal: 'low', low: 'low', medium: 'medium', high: 'high', xhigh: 'high', max: 'high' } as const;
 
@@ -123,7 +128,10 @@ function applySampling(body: BedrockRequest, model: string, { topP, topK, stop }
   if (stop === undefined) return;
   const texts = stop.filter((text) => text.trim() !== '');
   if (model.includes('openai.')) refused('stop');
-  else if (texts.length > 0) config.stopSequences = texts;
+  else if (texts.length > 0) {
+    config.stopSequences = texts;
+    if (isClaude(model)) body.additionalModelResponseFieldPaths = STOP_TEXT_PATHS;
+  }
   if (texts.length < stop.length) warnings.push({ field: 'config.stop', message: 'Blank stop texts were not sent.' });
 }
 

@@ -24,7 +24,7 @@ export function readAnswer(json: unknown, context: ChatContext): ChatEvent[] {
   const message = expectObject(expectObject(answer['output'], '`output`')['message'], 'the message');
   const content = expectList(message['content'], 'the content');
   const events = content.flatMap((block, index) => addWhole(blocks, index, expectObject(block, 'a content block')));
-  return [...events, ...blocks.finish(stopReason), usageEvent(answer['usage']), { type: 'stop', stopReason }];
+  return [...events, ...blocks.finish(stopReason), usageEvent(answer['usage']), stopEvent(stopReason, answer['additionalModelResponseFields'])];
 }
 
 /** Throws a StreamError for a stop reason that means that the model's output is unusable. */
@@ -32,6 +32,13 @@ export function readStopReason(value: unknown): StopReason {
   const reason = asString(value) ?? '';
   if (reason.startsWith('malformed_')) throw new StreamError({ kind: 'failed', message: `the model's output is unusable (${reason})`, mayHaveRun: true });
   return lookUp(STOP_REASONS, reason) ?? 'unknown';
+}
+
+/** The end of an answer. `fields` are the model's own, in which Claude names the stop text: at one place in a whole answer, at another in a stream. */
+export function stopEvent(stopReason: StopReason, fields: unknown): ChatEvent {
+  const { stop_sequence: ofWhole, delta } = asObject(fields);
+  const stopSequence = asString(ofWhole) ?? asString(asObject(delta)['stop_sequence']);
+  return { type: 'stop', stopReason, ...(stopSequence !== undefined && { stopSequence }) };
 }
 
 /** Bedrock counts cached tokens beside `inputTokens`; ours include them. */

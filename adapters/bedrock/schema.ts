@@ -47,6 +47,7 @@ export interface BedrockRequest {
   inferenceConfig: { maxTokens?: number; temperature?: number; topP?: number; stopSequences?: string[] };
   outputConfig?: { effort?: string; textFormat?: { type: 'json_schema'; structure: { jsonSchema: { schema: string; name?: string } } } };
   additionalModelRequestFields?: Record<string, unknown>;
+  additionalModelResponseFieldPaths?: readonly string[];
   requestMetadata?: Record<string, string>;
   serviceTier?: { type: string };
 }

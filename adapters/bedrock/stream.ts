@@ -6,7 +6,7 @@ import { asObject, asString, expectObject } from '../read.ts';
 import { AnswerBlocks } from './blocks.ts';
 import { frameError } from './errors.ts';
 import { decodeFrame, type Frame, FrameSplitter } from './frames.ts';
-import { readStopReason, usageEvent } from './response.ts';
+import { readStopReason, stopEvent, usageEvent } from './response.ts';
 
 /** Decodes one streamed answer. It throws UPSTREAM_MALFORMED for a damaged frame and a StreamError for an exception frame. */
 export class BedrockDecoder implements StreamDecoder {
@@ -75,7 +75,7 @@ export class BedrockDecoder implements StreamDecoder {
     if (this.#stopped) return [];
     this.#stopped = true;
     const stopReason = readStopReason(event['stopReason']);
-    return [...this.#blocks.finish(stopReason), { type: 'stop', stopReason }];
+    return [...this.#blocks.finish(stopReason), stopEvent(stopReason, event['additionalModelResponseFields'])];
   }
 }
 

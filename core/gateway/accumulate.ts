@@ -109,7 +109,8 @@ export class Accumulator {
     if (this.#stopReason === undefined) throw new BlockhouseError('INTERNAL_ERROR', 'The adapter ended an answer without a stop reason.');
     const hasCalls = this.#toolCalls.length > 0;
     const done: Writable<ChatDone> = { usage: this.#finishUsage(prompt), stopReason: hasCalls ? 'tool_use' : this.#stopReason }; // tool-use-wins
-    if (done.stopReason === 'stop_sequence' && this.#stopSequence !== undefined) done.stopSequence = this.#stopSequence;
+    const stopSequence = done.stopReason === 'stop_sequence' ? (this.#stopSequence ?? onlyStop(prompt)) : undefined;
+    if (stopSequence !== undefined) done.stopSequence = stopSequence;
     if (hasCalls) done.toolCalls = this.#toolCalls;
     if (this.#providerMetadata !== undefined) done.providerMetadata = this.#providerMetadata;
     if (this.#logprobs !== undefined) done.logprobs = this.#logprobs;
@@ -182,6 +183,11 @@ export class Accumulator {
     if (inputTokens === undefined || outputTokens === undefined) usage.estimated = true;
     return usage;
   }
+}
+
+/** The stop sequence that a provider must mean which does not name it; undefined if it might be one of several. */
+function onlyStop({ options }: Prompt): string | undefined {
+  return options?.stop?.length === 1 ? options.stop[0] : undefined;
 }
 
 /** What two attempts have used together; undefined when neither is known. */

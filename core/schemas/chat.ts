@@ -260,7 +260,10 @@ export type TokenLogprob = types.TokenLogprob;
 
 const logprobs = { ...listOf(TokenLogprob), description: 'The tokens of the text, if config.logprobs asked for them and the provider gives them' } as const;
 const stopReason = oneOf(STOP_REASONS);
-const stopSequence = { type: 'string', description: 'The text of config.stop that ended the answer, if the provider says which (anthropic)' } as const;
+const stopSequence = {
+  type: 'string',
+  description: 'The text of config.stop that ended the answer, if the provider reports that one did (anthropic, bedrock) and it is known which',
+} as const;
 const warnings = { ...listOf(Warning), description: 'What was not sent, or was changed, because the provider or model does not support it' } as const;
 const toolCalls = listOf(ToolCall);
 

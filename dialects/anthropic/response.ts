@@ -16,11 +16,9 @@ const STOPS: Readonly<Record<StopReason, string>> = {
   refusal: 'refusal',
 };
 
-/** Why an answer ended. A provider that does not say which stop sequence it was can only mean the one that the request has. */
-export function stopOf({ stopReason, stopSequence }: ChatDone, { request }: AnswerContext<MessagesEcho>) {
-  const { stop = [] } = request.chat.config ?? {};
-  const only = stop.length === 1 ? stop[0] : undefined;
-  return { stop_reason: STOPS[stopReason], stop_sequence: stopReason === 'stop_sequence' ? (stopSequence ?? only ?? null) : null };
+/** Why an answer ended. */
+export function stopOf({ stopReason, stopSequence }: ChatDone) {
+  return { stop_reason: STOPS[stopReason], stop_sequence: stopSequence ?? null };
 }
 
 /** `input_tokens` is without those of a cache. */
@@ -59,6 +57,6 @@ export function toMessage({ pieces, done }: WholeAnswer, context: AnswerContext<
   if (state !== undefined && lastThought < 0) content.push({ type: 'thinking', thinking: '', signature: state });
   if (content.length === 0) content.push({ type: 'text', text: '' });
   const { id, type, role, model } = messageHead(context);
-  const { stop_reason, stop_sequence } = stopOf(done, context);
+  const { stop_reason, stop_sequence } = stopOf(done);
   return { id, type, role, model, content, stop_reason, stop_sequence, usage: usageOf(done.usage) };
 }

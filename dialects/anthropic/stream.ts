@@ -41,7 +41,7 @@ export class MessageEvents implements DialectStream {
     const state = stateFor(this.#context, done);
     if (state !== undefined) text += this.#begin({ kind: 'thinking' }, THINKING) + this.#delta({ type: 'signature_delta', signature: state }) + this.#close();
     if (this.#next === 0) text += this.#begin({ kind: 'text' }, TEXT) + this.#close();
-    return text + event('message_delta', { delta: stopOf(done, this.#context), usage: usageOf(done.usage) }) + event('message_stop', {});
+    return text + event('message_delta', { delta: stopOf(done), usage: usageOf(done.usage) }) + event('message_stop', {});
   }
 
   error(failure: BlockhouseError): string {

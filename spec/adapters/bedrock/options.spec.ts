@@ -24,6 +24,14 @@ t.test('sampling by model', async (t) => {
   t.same(build({ options }).fields.sort(), ['config.topK', 'config.topP']);
 });
 
+t.test('a Claude is asked which stop text ended its answer, as whole and streamed answers name it', async (t) => {
+  const pathsOf = (stop: string[], model?: string) => build({ options: { stop } }, model).body.additionalModelResponseFieldPaths;
+  t.same(pathsOf(['END', 'STOP']), ['/stop_sequence', '/delta/stop_sequence']);
+  t.equal(pathsOf(['END', 'STOP'], LLAMA), undefined, 'others do not tell');
+  t.equal(pathsOf([' ']), undefined, 'nothing that was sent can end it');
+  t.equal(build({ options: { topK: 3 } }).body.additionalModelResponseFieldPaths, undefined);
+});
+
 t.test('tool choice, schema, tier and labels', async (t) => {
   t.same(build({ tools: [TOOL], options: { toolChoice: 'required' } }, NOVA).body.toolConfig?.toolChoice, { any: {} });
   t.same(build({ tools: [TOOL], options: { toolChoice: { name: 'f' } } }, HAIKU).body.toolConfig?.toolChoice, { tool: { name: 'f' } });

@@ -56,6 +56,14 @@ t.test('every stop reason has its meaning', async (t) => {
   t.equal(readStopReason(undefined), 'unknown');
 });
 
+t.test('the stop text that ended a whole answer is named, wherever the model puts it', async (t) => {
+  const stopOf = (additionalModelResponseFields: unknown) =>
+    readAnswer(answer([{ text: 'a' }], { stopReason: 'stop_sequence', additionalModelResponseFields }), contextOf()).at(-1);
+  for (const fields of [{ stop_sequence: 'END' }, { delta: { stop_sequence: 'END' } }])
+    t.same(stopOf(fields), { type: 'stop', stopReason: 'stop_sequence', stopSequence: 'END' });
+  for (const fields of [undefined, null, {}, { stop_sequence: null }, { delta: 'x' }]) t.same(stopOf(fields), { type: 'stop', stopReason: 'stop_sequence' });
+});
+
 t.test('malformed output of the model is an error of the provider', async (t) => {
   for (const reason of ['malformed_model_output', 'malformed_tool_use']) {
     const error = t.throws(() => readAnswer(answer([], { stopReason: reason }), contextOf()));

@@ -55,6 +55,13 @@ function decode(...chunks: Buffer[]): ChatEvent[] {
   return [...events, ...decoder.end()];
 }
 
+t.test('the stop text that ended a streamed answer is named', async (t) => {
+  const fields = { delta: { stop_sequence: 'END' } };
+  t.same(decode(eventFrame('messageStop', { stopReason: 'stop_sequence', additionalModelResponseFields: fields })), [
+    { type: 'stop', stopReason: 'stop_sequence', stopSequence: 'END' },
+  ]);
+});
+
 t.test('gotcha 6: text needs no contentBlockStart', async (t) => {
   t.equal(textOf(decode(Buffer.from(HEX_TEXT_FRAME, 'hex'), STOP)), 'Hé');
 });

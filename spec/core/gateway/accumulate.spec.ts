@@ -34,6 +34,14 @@ t.test('the stop sequence is in the answer that it ended, and in no other', asyn
   t.notOk('stopSequence' in fold([call('1'), stop]).done);
 });
 
+t.test('the stop sequence that a provider does not name can only be the one that was asked for', async (t) => {
+  const asking = (stop: string[]): Prompt => toPrompt({ adapter: 'a', model: 'm', messages: [{ role: 'user', content: 'x' }], config: { stop } });
+  const unnamed: ChatEvent = { type: 'stop', stopReason: 'stop_sequence' };
+  t.equal(fold([unnamed], asking(['END'])).done.stopSequence, 'END');
+  for (const prompt of [PROMPT, asking(['END', 'STOP'])]) t.notOk('stopSequence' in fold([unnamed], prompt).done);
+  t.notOk('stopSequence' in fold([STOP], asking(['END'])).done);
+});
+
 t.test('every tool call has an id of its own', async (t) => {
   const ids = fold([call(''), call('x'), call('x'), call(''), call('y'), STOP]).done.toolCalls?.map(({ id }) => id) ?? [];
   t.match(ids, [/^call_[0-9a-f]{24}$/, 'x', /^call_[0-9a-f]{24}$/, /^call_/, 'y']);
