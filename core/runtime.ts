@@ -173,8 +173,12 @@ export function createCore(options: CoreOptions): Core {
     adapters: options.adapters,
     adapterIdOf,
     file: modelsFile,
-    fetchModels: async (adapter) => (await gateway.models(adapter)).models,
+    fetchModels: async (adapter) => {
+      const [status] = gateway.mustSearch(adapter) ? await gateway.status({ only: adapter }) : [];
+      return status?.ready === false ? [] : (await gateway.models(adapter)).models;
+    },
     isConfigured: (adapter) => gateway.readiness(adapter, undefined, 'model').missing === undefined,
+    mustSearch: (adapter) => gateway.mustSearch(adapter),
     now: options.now ?? (() => performance.now()),
   });
   const session = workspace === undefined ? undefined : new WorkspaceSession({ workspace, bus: events, gateway, credentials, options });

@@ -3,6 +3,7 @@ import { toBlockhouseError } from '../errors.ts';
 import type { Adapter, AdapterCall, UpstreamTimeouts } from '../ports.ts';
 import type { AdapterStatus } from '../schemas/adapter.ts';
 import { adapterInfo } from './registry.ts';
+import type { ResolvedSettings } from './settings.ts';
 
 /** How long a daemon or a credential chain may take to answer; a person waits for the list. */
 const PROBE_MS = 1500;
@@ -22,10 +23,10 @@ export async function adapterStatus(adapter: Adapter, makeCall: () => AdapterCal
   const info = adapterInfo(adapter);
   try {
     const call = makeCall();
-    const hasSecret = hasSecretIn(adapter, call.settings.values);
+    const hasSecret = hasSecretIn(adapter, call.settings);
     const missing = adapter.missingCredential(call.settings);
     if (missing !== undefined) return { ...info, ready: false, hasSecret, problem: 'credential', detail: missing };
-    if (adapter.authRequired && !hasSecret && adapter.probe !== undefined && !searches) return { ...info, ready: false, hasSecret, problem: 'unchecked' };
+    if (!searches && mustSearch(adapter, call.settings)) return { ...info, ready: false, hasSecret, problem: 'unchecked' };
     const fault = await probeFault(adapter, call);
     return fault === undefined ? { ...info, ready: true, hasSecret } : { ...info, ready: false, hasSecret, ...fault };
   } catch (error) {
@@ -44,6 +45,11 @@ async function probeFault(adapter: Adapter, call: AdapterCall): Promise<Pick<Ada
   }
 }
 
-function hasSecretIn(adapter: Adapter, values: AdapterCall['settings']['values']): boolean {
+/** True if only a search outside of auth.json and the environment tells whether the adapter has a credential. */
+export function mustSearch(adapter: Adapter, settings: ResolvedSettings): boolean {
+  return adapter.authRequired && adapter.probe !== undefined && !hasSecretIn(adapter, settings);
+}
+
+function hasSecretIn(adapter: Adapter, { values }: ResolvedSettings): boolean {
   return Object.entries(adapter.settings).some(([name, { secret }]) => secret === true && values[name] !== undefined);
 }

@@ -18,7 +18,7 @@ import { never } from './abort.ts';
 import { AcceptedChat } from './accepted-chat.ts';
 import { AcceptedEmbed } from './accepted-embed.ts';
 import { AcceptedForward } from './accepted-forward.ts';
-import { adapterStatus, type StatusOptions } from './adapter-status.ts';
+import { adapterStatus, mustSearch, type StatusOptions } from './adapter-status.ts';
 import type { AnsweredChat } from './attempt.ts';
 import { Attempts, type AttemptsOptions, assertOpen } from './attempts.ts';
 import type { CallOptions } from './call-options.ts';
@@ -138,6 +138,12 @@ export class Gateway {
     } catch (error) {
       return { id: adapter.id, missing: toBlockhouseError(error), isOwnHost: false };
     }
+  }
+
+  /** True if only a search, as `status` makes one, tells whether an adapter has a credential. Throws for settings that can't be used. */
+  mustSearch(name: string): boolean {
+    const adapter = this.#registry.inUrl(name);
+    return mustSearch(adapter, this.#settings.stored(adapter));
   }
 
   /** Throws INVALID_REQUEST naming `field` for a base URL that could not be used with an adapter, whatever keys and permissions there are. */

@@ -1,4 +1,4 @@
-// The model ids of providers that have no curated list, such as those of a local daemon. Each list is asked for at most once at a time and kept for a
+// The model ids of providers that have no curated list, such as those of a local daemon, or whose credentials must be searched. Each list is asked for at most once at a time and kept for a
 // short time. A provider that can't be reached has no models.
 
 /** A model that was pulled a moment ago is found soon. */

@@ -13,10 +13,12 @@ export interface ModelRouterOptions {
   readonly adapterIdOf: AdapterIdOf;
   /** Undefined without a workspace. */
   readonly file: ModelsFile | undefined;
-  /** The model ids of an adapter without a curated list. May reject. */
+  /** The model ids of an adapter that must be asked for them; none if it finds no credential. May reject. */
   fetchModels(adapter: string): Promise<readonly string[]>;
-  /** True if the adapter could be called now. */
+  /** True if the adapter could be called now, as far as its settings tell. */
   isConfigured(adapter: string): boolean;
+  /** True if only a search tells whether it has a credential. */
+  mustSearch(adapter: string): boolean;
   /** Monotonic milliseconds. */
   readonly now: () => number;
 }
@@ -93,7 +95,7 @@ export class ModelRouter {
   }
 
   async #modelsOf({ id, curatedModels }: Adapter): Promise<readonly string[]> {
-    return curatedModels ?? this.#lists.of(id);
+    return curatedModels === undefined || this.#options.mustSearch(id) ? this.#lists.of(id) : curatedModels;
   }
 }
 

@@ -18,6 +18,7 @@ function coreOf(models: Readonly<Record<string, readonly string[]>>, ready: read
       file,
       fetchModels: async () => [],
       isConfigured: () => true,
+      mustSearch: () => false,
       now: () => 0,
     }),
     models: async (id: string) => ({ provider: id, models: models[id] ?? [], count: models[id]?.length ?? 0 }),

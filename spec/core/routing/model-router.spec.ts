@@ -23,6 +23,7 @@ function router({ pulled = [] as string[], configured = ['openai', 'ollama'], fi
       return daemon.models;
     },
     isConfigured: (id) => configured.includes(id),
+    mustSearch: () => false,
     now: () => clock.ms,
   });
   return { one, daemon, clock };

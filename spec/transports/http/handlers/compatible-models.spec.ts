@@ -1,4 +1,7 @@
 import t from 'tap';
+import { ProviderChain } from '../../../../adapters/bedrock/chain.ts';
+import { Authorizer } from '../../../../adapters/bedrock/credentials.ts';
+import { createBedrock } from '../../../../adapters/bedrock/index.ts';
 import { startServer } from '../../../support/server.ts';
 
 t.test('the names that are offered are listed, and each that resolves is found', async (t) => {
@@ -13,6 +16,25 @@ t.test('the names that are offered are listed, and each that resolves is found',
     type: 'model',
     id: 'ollama/hf.co/x/y',
   });
+});
+
+t.test('models whose credentials only a search can find are offered if it finds them, and one search serves many lists', async (t) => {
+  const keys = { accessKeyId: 'AKIACANARY0123456789', secretAccessKey: 'canarySecret0123456789' };
+  for (const isFound of [true, false]) {
+    let searches = 0;
+    const chain = new ProviderChain(async () => async () => {
+      searches += 1;
+      if (!isFound) throw new Error('There is nothing.');
+      return keys;
+    });
+    const server = await startServer(t, { adapters: [createBedrock(new Authorizer(chain))], env: {} });
+    const lists = await Promise.all(Array.from({ length: 3 }, () => server.call('GET', '/v1/models')));
+    for (const { json } of lists) t.equal((json['data'] as object[]).length > 0, isFound);
+    await server.call('GET', '/v1/models');
+    t.equal(searches, 1);
+    await server.core.credentials?.update('bedrock', keys);
+    t.match((await server.call('GET', '/v1/models')).json, { data: { 0: { owned_by: 'bedrock' } } }, 'a key that is stored counts at once');
+  }
 });
 
 t.test("Anthropic's list comes in pages, forwards and backwards", async (t) => {
