@@ -1,4 +1,5 @@
-// A canonical answer as a message. Pure: no I/O.
+// A canonical answer as a message. Every field of the published types is there, null where only Anthropic could fill it; but a text without citations has no
+// field for them, since readers in use refuse null there. Pure: no I/O.
 import type { ChatDone, StopReason, Usage } from '../../core/index.ts';
 import { answerId } from '../answer-id.ts';
 import type { AnswerContext, WholeAnswer } from '../dialect.ts';
@@ -16,24 +17,39 @@ const STOPS: Readonly<Record<StopReason, string>> = {
   refusal: 'refusal',
 };
 
+/** What a message says of its end before it. */
+export const NOT_STOPPED = { stop_reason: null, stop_sequence: null, stop_details: null, container: null } as const;
+
 /** Why an answer ended. */
 export function stopOf({ stopReason, stopSequence }: ChatDone) {
-  return { stop_reason: STOPS[stopReason], stop_sequence: stopSequence ?? null };
+  return { stop_reason: STOPS[stopReason], stop_sequence: stopSequence ?? null, stop_details: null, container: null };
 }
 
-/** `input_tokens` is without those of a cache. */
-export function usageOf({ inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 }: Usage): object {
+/** The counts at the end of a stream. `input_tokens` is without those of a cache. */
+export function countsOf({ inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens }: Usage): object {
   return {
     input_tokens: Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens),
     cache_creation_input_tokens: cacheWriteTokens,
     cache_read_input_tokens: cacheReadTokens,
     output_tokens: outputTokens,
+    output_tokens_details: reasoningTokens === undefined ? null : { thinking_tokens: reasoningTokens },
+    server_tool_use: null,
   };
+}
+
+/** The usage of a message. */
+export function usageOf(usage: Usage): object {
+  return { ...countsOf(usage), cache_creation: null, inference_geo: null, service_tier: null, speed: null };
 }
 
 /** A message without its content. */
 export function messageHead(context: AnswerContext<MessagesEcho>) {
-  return { id: `msg_${answerId(context)}`, type: 'message', role: 'assistant', model: context.request.model } as const;
+  return { id: `msg_${answerId(context)}`, type: 'message', role: 'assistant', model: context.request.model, diagnostics: null } as const;
+}
+
+/** A call of a tool by the model itself. */
+export function toolUse(id: string, name: string, input: object): object {
+  return { type: 'tool_use', id: clientId(id), name, input, caller: { type: 'direct' } };
 }
 
 /** The state of the provider, for a client that asked for thinking and so brings its blocks back. */
@@ -51,12 +67,12 @@ export function toMessage({ pieces, done }: WholeAnswer, context: AnswerContext<
     if (piece.type === 'text') content.push({ type: 'text', text: piece.text });
     else if (piece.type === 'toolCall') {
       const { id, name, arguments: input } = piece.toolCall;
-      content.push({ type: 'tool_use', id: clientId(id), name: names.toTheirs(name), input });
+      content.push(toolUse(id, names.toTheirs(name), input));
     } else if (showsThinking) content.push({ type: 'thinking', thinking: piece.text, signature: index === lastThought ? state : '' });
   }
   if (state !== undefined && lastThought < 0) content.push({ type: 'thinking', thinking: '', signature: state });
   if (content.length === 0) content.push({ type: 'text', text: '' });
-  const { id, type, role, model } = messageHead(context);
-  const { stop_reason, stop_sequence } = stopOf(done);
-  return { id, type, role, model, content, stop_reason, stop_sequence, usage: usageOf(done.usage) };
+  const { id, type, role, model, diagnostics } = messageHead(context);
+  const { stop_reason, stop_sequence, stop_details, container } = stopOf(done);
+  return { id, type, role, model, content, stop_reason, stop_sequence, stop_details, container, diagnostics, usage: usageOf(done.usage) };
 }

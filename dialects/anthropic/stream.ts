@@ -6,13 +6,12 @@
 import type { AnswerPiece, BlockhouseError, ChatDone } from '../../core/index.ts';
 import type { AnswerContext, DialectStream } from '../dialect.ts';
 import { anthropicError } from './errors.ts';
-import { clientId } from './messages.ts';
 import type { MessagesEcho } from './request.ts';
-import { messageHead, stateFor, stopOf, usageOf } from './response.ts';
+import { countsOf, messageHead, NOT_STOPPED, stateFor, stopOf, toolUse, usageOf } from './response.ts';
 
 type OpenBlock = { readonly kind: 'text' | 'thinking' } | { readonly kind: 'call'; readonly key: number; hasInput: boolean };
 
-const NO_USAGE = { input_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 };
+const NO_USAGE = usageOf({ inputTokens: 0, outputTokens: 0, totalTokens: 0 });
 
 /** The events of one answer. */
 export class MessageEvents implements DialectStream {
@@ -41,7 +40,7 @@ export class MessageEvents implements DialectStream {
     const state = stateFor(this.#context, done);
     if (state !== undefined) text += this.#begin({ kind: 'thinking' }, THINKING) + this.#delta({ type: 'signature_delta', signature: state }) + this.#close();
     if (this.#next === 0) text += this.#begin({ kind: 'text' }, TEXT) + this.#close();
-    return text + event('message_delta', { delta: stopOf(done), usage: usageOf(done.usage) }) + event('message_stop', {});
+    return text + event('message_delta', { delta: stopOf(done), usage: countsOf(done.usage) }) + event('message_stop', {});
   }
 
   error(failure: BlockhouseError): string {
@@ -56,7 +55,7 @@ export class MessageEvents implements DialectStream {
   #start(): string {
     if (this.#hasStarted) return '';
     this.#hasStarted = true;
-    const message = { ...messageHead(this.#context), content: [], stop_reason: null, stop_sequence: null, usage: NO_USAGE };
+    const message = { ...messageHead(this.#context), content: [], ...NOT_STOPPED, usage: NO_USAGE };
     return event('message_start', { message });
   }
 
@@ -86,8 +85,7 @@ export class MessageEvents implements DialectStream {
   }
 
   #beginCall(key: number, id: string, name: string): string {
-    const block = { type: 'tool_use', id: clientId(id), name: this.#context.request.echo.names.toTheirs(name), input: {} };
-    return this.#begin({ kind: 'call', key, hasInput: false }, block);
+    return this.#begin({ kind: 'call', key, hasInput: false }, toolUse(id, this.#context.request.echo.names.toTheirs(name), {}));
   }
 
   #input(json: string): string {

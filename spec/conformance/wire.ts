@@ -11,6 +11,8 @@ export interface MeantCall {
 
 /** An answer, whatever the wire. */
 export interface Meaning {
+  /** What the model thinks first: its fragments, and the state that the provider wants back, where it has one. */
+  readonly reasoning?: { readonly text: readonly string[]; readonly state: string };
   /** Fragments, as a stream would bring them. */
   readonly text: readonly string[];
   readonly toolCalls: readonly MeantCall[];

@@ -12,6 +12,7 @@ const CALLS = [
   { id: 'call_2', name: 'weather', arguments: { city: 'Rome' } },
 ];
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false };
+const THOUGHT = { text: ['Let me', ' think.'], state: 'c3RhdGU=' };
 const ANSWERS: Readonly<Record<string, Meaning>> = {
   text: PLAIN,
   nothing: { ...PLAIN, text: [] },
@@ -20,6 +21,9 @@ const ANSWERS: Readonly<Record<string, Meaning>> = {
   'a cut answer': { ...PLAIN, stop: 'max_tokens' },
   'a filtered answer': { ...PLAIN, stop: 'content_filter' },
   'a refusal': { ...PLAIN, stop: 'refusal' },
+  'reasoning before text': { ...PLAIN, reasoning: THOUGHT, usage: { input: 12, output: 5, reasoning: 2 } },
+  'reasoning before calls': { ...PLAIN, reasoning: THOUGHT, text: [], toolCalls: CALLS, stop: 'tool_use' },
+  'reasoning alone': { ...PLAIN, reasoning: THOUGHT, text: [], stop: 'max_tokens' },
   'structured output': { ...PLAIN, text: ['{"city":', '"Oslo"}'] },
 };
 
@@ -38,10 +42,11 @@ const REQUESTS: Readonly<Record<Client['id'], Fields>> = {
     text: { format: { type: 'json_schema', name: 'place', schema: SCHEMA, strict: true } },
     instructions: 'Be brief.',
     reasoning: { effort: 'low' },
+    include: ['reasoning.encrypted_content'],
     metadata: { a: 'b' },
     max_output_tokens: 100,
   },
-  messages: { tools: [{ name: 'weather', input_schema: SCHEMA }] },
+  messages: { tools: [{ name: 'weather', input_schema: SCHEMA }], thinking: { type: 'enabled', budget_tokens: 1024 }, max_tokens: 4000 },
 };
 const TYPES = {
   chat: { whole: 'ChatCompletion', event: 'ChatCompletionChunk' },
@@ -82,10 +87,12 @@ async function answersOf(t: Test, wire: Wire, client: Client): Promise<TypedAnsw
       [`${kind} (${about})`, {}],
       [`${kind} for a rich request (${about})`, REQUESTS[client.id]],
     ] as const) {
-      all.push(typed(client, title, (await call('POST', client.path, { body: client.ask(model, more) })).json));
+      const whole = await call('POST', client.path, { body: client.ask(model, more) });
       const text = await streamOf(more);
       t.ok(client.hasEndMark(text), `${title} ends`);
-      all.push(...typedEvents(client, title, text));
+      const showsReasoning = meaning.reasoning !== undefined && (client.id !== 'messages' || 'thinking' in more);
+      if (showsReasoning) for (const form of [whole.text, text]) t.match(form, /Let me.* think\./s, `${title} shows it`);
+      all.push(typed(client, title, whole.json), ...typedEvents(client, title, text));
     }
   }
   for (const { title, status, headers, body } of wire.errors) {

@@ -14,7 +14,7 @@ const TYPES = {
   'openai/resources/models': ['Model'],
   'openai/resources/shared': ['ErrorObject'],
   '@anthropic-ai/sdk/resources/shared': ['ErrorResponse'],
-  '@anthropic-ai/sdk/resources/messages': ['Message', 'RawMessageStreamEvent', 'TextBlock', 'ToolUseBlock', 'Usage', 'MessageDeltaUsage', 'MessageTokensCount'],
+  '@anthropic-ai/sdk/resources/messages': ['Message', 'RawMessageStreamEvent', 'TextBlock', 'MessageTokensCount'],
 } as const;
 
 /** What we add on purpose: other servers of this protocol have the same fields, and their clients read them. */
@@ -30,7 +30,8 @@ const ADDED = `declare module '${join(MODULES, 'openai/resources/chat/completion
 
 /**
  * Where our answers and the SDK's types differ on purpose. Open Responses demands more fields, and some of them without null; its codes of errors are
- * free. In Messages, fields are left out that tell of features which a translated answer doesn't have. 413 has its documented type, which the SDK lacks.
+ * free. In Messages, a text without citations has no such field, as from Anthropic itself: readers in use refuse null there. 413 has its documented type,
+ * which the SDK lacks.
  */
 const OURS = `interface OpenResponse extends Omit<Response, 'usage' | 'instructions' | 'user' | 'error'> {
   user: string | null; error: { code: string; message: string } | null;
@@ -42,16 +43,11 @@ const OURS = `interface OpenResponse extends Omit<Response, 'usage' | 'instructi
 }
 type With<E> = E extends { type: 'error' } ? E & { error: object } : E extends { response: Response } ? Omit<E, 'response'> & { response: OpenResponse } : E;
 type OpenResponseEvent = With<ResponseStreamEvent>;
-type Optional<T, K extends keyof T> = T extends unknown ? Omit<T, K> & Partial<Pick<T, K>> : never;
-type Block<B> = B extends TextBlock ? Optional<B, 'citations'> : B extends ToolUseBlock ? Optional<B, 'caller'> : B;
-type Counts<U> = Partial<U> & Pick<Usage, 'input_tokens' | 'output_tokens' | 'cache_creation_input_tokens' | 'cache_read_input_tokens'>;
-type AnyMessage = Optional<Omit<Message, 'content' | 'usage'>, 'container' | 'stop_details' | 'diagnostics'> & { content: Block<Message['content'][number]>[]; usage: Counts<Usage> };
-type MessageEvent =
-  | (Omit<Extract<RawMessageStreamEvent, { type: 'message_start' }>, 'message'> & { message: AnyMessage })
-  | (Omit<Extract<RawMessageStreamEvent, { type: 'content_block_start' }>, 'content_block'> & { content_block: Block<Message['content'][number]> })
-  | (Omit<Extract<RawMessageStreamEvent, { type: 'message_delta' }>, 'usage' | 'delta'> & {
-      delta: Pick<Message, 'stop_reason' | 'stop_sequence'>; usage: Counts<MessageDeltaUsage> })
-  | Exclude<RawMessageStreamEvent, { type: 'message_start' | 'content_block_start' | 'message_delta' }>;
+type Block<B> = B extends TextBlock ? Omit<B, 'citations'> : B;
+type AnyMessage = Omit<Message, 'content'> & { content: Block<Message['content'][number]>[] };
+type OurBlocks<E> = E extends { message: Message } ? Omit<E, 'message'> & { message: AnyMessage }
+  : E extends { content_block: unknown } ? Omit<E, 'content_block'> & { content_block: Block<Message['content'][number]> } : E;
+type MessageEvent = OurBlocks<RawMessageStreamEvent>;
 interface TooLarge { type: 'request_too_large'; message: string }
 interface FailureEvent { type: 'error'; error: ErrorResponse['error'] | TooLarge }
 type Failure = Omit<ErrorResponse, 'error'> & FailureEvent;

@@ -31,6 +31,13 @@ function frames(meaning: Meaning): Buffer[] {
     named({ type: 'ping' }),
   ];
   let index = 0;
+  if (meaning.reasoning !== undefined) {
+    all.push(named({ type: 'content_block_start', index, content_block: { type: 'thinking', thinking: '', signature: '' } }));
+    for (const thinking of meaning.reasoning.text) all.push(named({ type: 'content_block_delta', index, delta: { type: 'thinking_delta', thinking } }));
+    all.push(named({ type: 'content_block_delta', index, delta: { type: 'signature_delta', signature: meaning.reasoning.state } }));
+    all.push(named({ type: 'content_block_stop', index }));
+    index += 1;
+  }
   if (meaning.text.length > 0) {
     all.push(named({ type: 'content_block_start', index, content_block: { type: 'text', text: '' } }));
     for (const text of meaning.text) all.push(named({ type: 'content_block_delta', index, delta: { type: 'text_delta', text } }));
@@ -86,6 +93,7 @@ export const anthropic: Wire = {
         role: 'assistant',
         model: 'claude-haiku-4-5',
         content: [
+          ...(meaning.reasoning === undefined ? [] : [{ type: 'thinking', thinking: meaning.reasoning.text.join(''), signature: meaning.reasoning.state }]),
           ...(meaning.text.length > 0 ? [{ type: 'text', text: meaning.text.join('') }] : []),
           ...meaning.toolCalls.map(({ id, name, arguments: input }) => ({ type: 'tool_use', id, name, input })),
         ],

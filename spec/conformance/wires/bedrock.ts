@@ -39,6 +39,12 @@ const usageOf = ({ usage }: Meaning) => ({
 function frames(meaning: Meaning): Buffer[] {
   const all = [frame('event', 'messageStart', { role: 'assistant' })];
   let index = 0;
+  if (meaning.reasoning !== undefined) {
+    for (const piece of [...meaning.reasoning.text.map((text) => ({ text })), { signature: meaning.reasoning.state }])
+      all.push(frame('event', 'contentBlockDelta', { contentBlockIndex: index, delta: { reasoningContent: piece } }));
+    all.push(frame('event', 'contentBlockStop', { contentBlockIndex: index }));
+    index += 1;
+  }
   if (meaning.text.length > 0) {
     for (const text of meaning.text) all.push(frame('event', 'contentBlockDelta', { contentBlockIndex: index, delta: { text }, p: 'abcd' }));
     all.push(frame('event', 'contentBlockStop', { contentBlockIndex: index }));
@@ -100,6 +106,9 @@ export const bedrock: Wire = {
           message: {
             role: 'assistant',
             content: [
+              ...(meaning.reasoning === undefined
+                ? []
+                : [{ reasoningContent: { reasoningText: { text: meaning.reasoning.text.join(''), signature: meaning.reasoning.state } } }]),
               ...(meaning.text.length > 0 ? [{ text: meaning.text.join('') }] : []),
               ...meaning.toolCalls.map(({ id, name, arguments: input }) => ({ toolUse: { toolUseId: id, name, input } })),
             ],

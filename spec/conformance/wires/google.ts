@@ -19,7 +19,14 @@ const usageOf = ({ usage }: Meaning) => ({
   ...(usage.reasoning !== undefined && { thoughtsTokenCount: usage.reasoning }),
   totalTokenCount: usage.input + usage.output,
 });
-const callPart = ({ id, name, arguments: args }: Meaning['toolCalls'][number]) => ({ functionCall: { id, name, args } });
+/** The state is on the first call; without a call, on the end of the text. */
+const callParts = ({ toolCalls, reasoning }: Meaning) =>
+  toolCalls.map(({ id, name, arguments: args }, index) => ({
+    functionCall: { id, name, args },
+    ...(reasoning !== undefined && index === 0 && { thoughtSignature: reasoning.state }),
+  }));
+const endOf = ({ toolCalls, reasoning }: Meaning) => (reasoning === undefined || toolCalls.length > 0 ? [] : [{ text: '', thoughtSignature: reasoning.state }]);
+const thought = (text: string) => ({ text, thought: true });
 const answer = (parts: unknown[], meaning: Meaning, finish: boolean) => ({
   candidates: [{ content: { role: 'model', parts }, ...(finish && { finishReason: RAW_STOPS[meaning.stop] }), index: 0 }],
   usageMetadata: usageOf(meaning),
@@ -49,15 +56,27 @@ export const google: Wire = {
   whole: (meaning) => ({
     type: 'application/json',
     body: Buffer.from(
-      JSON.stringify(answer([...(meaning.text.length > 0 ? [{ text: meaning.text.join('') }] : []), ...meaning.toolCalls.map(callPart)], meaning, true)),
+      JSON.stringify(
+        answer(
+          [
+            ...(meaning.reasoning === undefined ? [] : [thought(meaning.reasoning.text.join(''))]),
+            ...(meaning.text.length > 0 ? [{ text: meaning.text.join('') }] : []),
+            ...callParts(meaning),
+            ...endOf(meaning),
+          ],
+          meaning,
+          true,
+        ),
+      ),
     ),
   }),
   stream: (meaning) => ({
     type: 'text/event-stream',
     frames: [
+      ...(meaning.reasoning?.text ?? []).map((text) => sse(answer([thought(text)], meaning, false))),
       ...meaning.text.map((text) => sse(answer([{ text }], meaning, false))),
-      ...(meaning.toolCalls.length > 0 ? [sse(answer(meaning.toolCalls.map(callPart), meaning, false))] : []),
-      sse(answer([], meaning, true)),
+      ...(meaning.toolCalls.length > 0 ? [sse(answer(callParts(meaning), meaning, false))] : []),
+      sse(answer(endOf(meaning), meaning, true)),
     ],
     endFrames: 1,
   }),

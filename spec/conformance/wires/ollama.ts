@@ -40,7 +40,12 @@ export const ollama: Wire = {
     body: Buffer.from(
       JSON.stringify({
         ...head,
-        message: { role: 'assistant', content: meaning.text.join(''), ...(meaning.toolCalls.length > 0 && { tool_calls: toolCalls(meaning) }) },
+        message: {
+          role: 'assistant',
+          content: meaning.text.join(''),
+          ...(meaning.reasoning !== undefined && { thinking: meaning.reasoning.text.join('') }),
+          ...(meaning.toolCalls.length > 0 && { tool_calls: toolCalls(meaning) }),
+        },
         ...end(meaning),
       }),
     ),
@@ -48,6 +53,7 @@ export const ollama: Wire = {
   stream: (meaning) => ({
     type: 'application/x-ndjson',
     frames: [
+      ...(meaning.reasoning?.text ?? []).map((thinking) => line({ ...head, message: { role: 'assistant', content: '', thinking }, done: false })),
       ...meaning.text.map((content) => line({ ...head, message: { role: 'assistant', content }, done: false })),
       ...(meaning.toolCalls.length > 0 ? [line({ ...head, message: { role: 'assistant', content: '', tool_calls: toolCalls(meaning) }, done: false })] : []),
       line({ ...head, message: { role: 'assistant', content: '' }, ...end(meaning) }),

@@ -30,6 +30,7 @@ function frames(meaning: Meaning): Buffer[] {
   const chunk = (delta: unknown, finish: string | null = null): Buffer =>
     sse({ id: 'c1', object: 'chat.completion.chunk', model: 'm', choices: [{ index: 0, delta, finish_reason: finish }], usage: null });
   const all = [chunk({ role: 'assistant', content: '' })];
+  for (const reasoning_content of meaning.reasoning?.text ?? []) all.push(chunk({ reasoning_content }));
   for (const content of meaning.text) all.push(chunk(meaning.stop === 'refusal' ? { refusal: content } : { content }));
   for (const [index, call] of meaning.toolCalls.entries()) {
     all.push(chunk({ tool_calls: [{ index, id: call.id, type: 'function', function: { name: call.name, arguments: '' } }] }));
@@ -71,6 +72,7 @@ export const openaiChat: Wire = {
             finish_reason: RAW_STOPS[meaning.stop],
             message: {
               role: 'assistant',
+              ...(meaning.reasoning !== undefined && { reasoning_content: meaning.reasoning.text.join('') }),
               content: meaning.stop === 'refusal' || meaning.text.length === 0 ? null : meaning.text.join(''),
               refusal: meaning.stop === 'refusal' ? meaning.text.join('') : null,
               ...(meaning.toolCalls.length > 0 && { tool_calls: calls(meaning) }),

@@ -27,6 +27,16 @@ function response(meaning: Meaning): Record<string, unknown> {
     error: null,
     incomplete_details: reason === undefined ? null : { reason },
     output: [
+      ...(meaning.reasoning === undefined
+        ? []
+        : [
+            {
+              type: 'reasoning',
+              id: 'rs_1',
+              summary: [{ type: 'summary_text', text: meaning.reasoning.text.join('') }],
+              encrypted_content: meaning.reasoning.state,
+            },
+          ]),
       ...(meaning.text.length > 0 ? [{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [part] }] : []),
       ...meaning.toolCalls.map((call, index) => ({
         type: 'function_call',
@@ -49,7 +59,11 @@ function frames(meaning: Meaning): Buffer[] {
   const output = response(meaning)['output'] as Record<string, unknown>[];
   for (const [index, item] of output.entries()) {
     all.push(event('response.output_item.added', { output_index: index, item: { ...item, content: [], arguments: '', status: 'in_progress' } }));
-    if (item['type'] === 'message') {
+    if (item['type'] === 'reasoning') {
+      const place = { item_id: 'rs_1', output_index: index, summary_index: 0 };
+      all.push(event('response.reasoning_summary_part.added', { ...place, part: { type: 'summary_text', text: '' } }));
+      for (const delta of meaning.reasoning?.text ?? []) all.push(event('response.reasoning_summary_text.delta', { ...place, delta }));
+    } else if (item['type'] === 'message') {
       const kind = meaning.stop === 'refusal' ? 'refusal' : 'output_text';
       const place = { item_id: 'msg_1', output_index: index, content_index: 0 };
       const part = kind === 'refusal' ? { type: kind, refusal: '' } : { type: kind, text: '', annotations: [], logprobs: [] };

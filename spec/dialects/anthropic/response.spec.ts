@@ -73,11 +73,13 @@ t.test('an answer says which stop sequence ended it, if that is known', async (t
   t.match(message([], { stopReason: 'stop_sequence' }), { stop_reason: 'stop_sequence', stop_sequence: null });
 });
 
-t.test('input tokens are without those of a cache', async (t) => {
-  t.same(usageOf({ ...USAGE, cacheReadTokens: 3, cacheWriteTokens: 2 }), {
+t.test('input tokens are without those of a cache, and thinking is counted if the provider counts it', async (t) => {
+  t.match(usageOf({ ...USAGE, cacheReadTokens: 3, cacheWriteTokens: 2, reasoningTokens: 4 }), {
     input_tokens: 5,
     cache_creation_input_tokens: 2,
     cache_read_input_tokens: 3,
     output_tokens: 5,
+    output_tokens_details: { thinking_tokens: 4 },
   });
+  t.match(usageOf(USAGE), { output_tokens_details: null });
 });
