@@ -17,8 +17,10 @@ export interface Meaning {
   readonly text: readonly string[];
   readonly toolCalls: readonly MeantCall[];
   readonly stop: StopReason;
-  /** Inclusive counts, as Blockhouse gives them. */
-  readonly usage: { readonly input: number; readonly output: number; readonly cacheRead?: number; readonly cacheWrite?: number; readonly reasoning?: number };
+  /** Inclusive counts, as Blockhouse gives them; undefined for a provider that reports none. */
+  readonly usage:
+    | undefined
+    | { readonly input: number; readonly output: number; readonly cacheRead?: number; readonly cacheWrite?: number; readonly reasoning?: number };
 }
 
 /** What of a request reached the provider, whatever the wire. */

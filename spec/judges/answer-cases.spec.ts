@@ -1,6 +1,7 @@
 // Further numbered cases of the compatible endpoints, each protocol before each of the five providers: beginnings, usage, schemas and ids.
 import t from 'tap';
 import type { Meaning } from '../conformance/wire.ts';
+import { NEXT, STREAMED_USAGE, toolOf } from '../support/client-readers.ts';
 import { CLIENTS, type Client, dataOf, type Fields, startTranslating } from '../support/dialect-clients.ts';
 import { answerWith, bodyOf, PLAIN, WIRES } from '../support/wire-server.ts';
 
@@ -11,37 +12,7 @@ const FORMATS: Readonly<Record<Client['id'], Fields>> = {
   responses: { text: { format: { type: 'json_schema', name: 'place', schema: SCHEMA, strict: true } } },
   messages: { output_config: { format: { type: 'json_schema', schema: SCHEMA } } },
 };
-const TOOLS: Readonly<Record<Client['id'], Fields>> = {
-  chat: { tools: [{ type: 'function', function: { name: 'weather', parameters: SCHEMA } }] },
-  responses: { tools: [{ type: 'function', name: 'weather', parameters: SCHEMA }] },
-  messages: { tools: [{ name: 'weather', input_schema: SCHEMA }] },
-};
 const COUNTS = { chat: ['prompt_tokens', 'completion_tokens'], responses: ['input_tokens', 'output_tokens'], messages: ['input_tokens', 'output_tokens'] };
-
-/** The turns after an answer that calls: the answer as it came, and a result for its call. */
-const NEXT: Readonly<Record<Client['id'], (answer: Fields) => Fields>> = {
-  chat(answer) {
-    const [choice] = answer['choices'] as { message: Fields & { tool_calls: { id: string }[] } }[];
-    const results = choice?.message.tool_calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: '3 C' })) ?? [];
-    return { messages: [{ role: 'user', content: 'hi' }, choice?.message, ...results] };
-  },
-  responses(answer) {
-    const output = answer['output'] as Fields[];
-    const results = output.flatMap(({ call_id }) => (call_id === undefined ? [] : [{ type: 'function_call_output', call_id, output: '3 C' }]));
-    return { input: [{ role: 'user', content: 'hi' }, ...output, ...results] };
-  },
-  messages(answer) {
-    const content = answer['content'] as Fields[];
-    const results = content.flatMap(({ type, id }) => (type === 'tool_use' ? [{ type: 'tool_result', tool_use_id: id, content: '3 C' }] : []));
-    return {
-      messages: [
-        { role: 'user', content: 'hi' },
-        { role: 'assistant', content },
-        { role: 'user', content: results },
-      ],
-    };
-  },
-};
 
 for (const wire of WIRES) {
   for (const meaning of [PLAIN, CALLS]) {
@@ -49,7 +20,12 @@ for (const wire of WIRES) {
     t.test(`case 1: the first chunk has the role and no other has it, for ${kind} (chat before ${wire.name})`, async (t) => {
       const { call, model } = await startTranslating(t, wire, answerWith(wire, meaning));
       const { text } = await call('POST', '/v1/chat/completions', {
-        body: { model, messages: [{ role: 'user', content: 'hi' }], ...TOOLS.chat, stream: true },
+        body: {
+          model,
+          messages: [{ role: 'user', content: 'hi' }],
+          tools: [{ type: 'function', function: { name: 'weather', parameters: SCHEMA } }],
+          stream: true,
+        },
       });
       const roles = dataOf(text).map((chunk) => (chunk['choices'] as { delta: Fields }[])[0]?.delta['role']);
       t.equal(roles[0], 'assistant');
@@ -72,18 +48,14 @@ for (const wire of WIRES) {
   for (const client of CLIENTS) {
     const at = `${client.id} before ${wire.name}`;
 
-    t.test(`case 6: a provider that counts nothing has its usage estimated (${at})`, async (t) => {
-      const { call, model } = await startTranslating(t, wire, (request, res) => {
-        const { type, body } = wire.whole(PLAIN);
-        const { usage, usageMetadata, prompt_eval_count, eval_count, ...rest } = JSON.parse(body.toString()) as Fields;
-        t.ok(usage ?? usageMetadata ?? prompt_eval_count ?? eval_count, 'the wire has counts');
-        res.writeHead(200, { 'content-type': type });
-        res.end(request.method === 'GET' ? '{}' : JSON.stringify(rest));
+    t.test(`case 6: a provider that counts nothing has its usage estimated, whole and streamed (${at})`, async (t) => {
+      const { call, model } = await startTranslating(t, wire, answerWith(wire, { ...PLAIN, usage: undefined }));
+      const whole = await call('POST', client.path, { body: client.ask(model) });
+      const streamed = await call('POST', client.path, {
+        body: client.ask(model, { stream: true, ...(client.id === 'chat' && { stream_options: { include_usage: true } }) }),
       });
-      const { status, json } = await call('POST', client.path, { body: client.ask(model) });
-      t.equal(status, 200);
-      const usage = json['usage'] as Record<string, number>;
-      for (const name of COUNTS[client.id]) t.ok((usage[name] ?? 0) > 0, `${name}: ${usage[name]}`);
+      for (const usage of [whole.json['usage'] as Fields | undefined, STREAMED_USAGE[client.id](streamed.text)])
+        for (const name of COUNTS[client.id]) t.ok(Number(usage?.[name]) > 0, `${name}: ${usage?.[name]}`);
     });
 
     t.test(`case 10: the schema of the answer reaches the provider (${at})`, async (t) => {
@@ -95,8 +67,10 @@ for (const wire of WIRES) {
 
     t.test(`case 36: an id of the provider comes back to it with the result, whatever characters it has (${at})`, async (t) => {
       const { call, model, upstream } = await startTranslating(t, wire, answerWith(wire, CALLS));
-      const first = await call('POST', client.path, { body: client.ask(model, TOOLS[client.id]) });
-      const second = await call('POST', client.path, { body: client.ask(model, { ...TOOLS[client.id], ...NEXT[client.id](first.json) }) });
+      const first = await call('POST', client.path, { body: client.ask(model, { tools: [toolOf(client, 'weather', SCHEMA)] }) });
+      const second = await call('POST', client.path, {
+        body: client.ask(model, { tools: [toolOf(client, 'weather', SCHEMA)], ...NEXT[client.id](first.json) }),
+      });
       t.equal(second.status, 200, second.text);
       const last = upstream.requests.at(-1);
       if (last === undefined) return t.fail('nothing was sent');

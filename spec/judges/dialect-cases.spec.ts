@@ -1,7 +1,8 @@
 // The numbered cases of the compatible endpoints that depend on both the client's protocol and the provider: each protocol before each of the five providers.
 import t from 'tap';
 import type { Meaning } from '../conformance/wire.ts';
-import { CLIENTS, type Client, dataOf, type Fields, startTranslating } from '../support/dialect-clients.ts';
+import { READ_STREAM, READ_WHOLE, toolOf } from '../support/client-readers.ts';
+import { CLIENTS, type Client, type Fields, startTranslating } from '../support/dialect-clients.ts';
 import { answerWith, bodyOf, PLAIN, WIRES } from '../support/wire-server.ts';
 
 const CALLS: Meaning = {
@@ -15,11 +16,6 @@ const CALLS: Meaning = {
 };
 const ARGUMENTS = CALLS.toolCalls.map((call) => call.arguments);
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' }, note: { type: 'string' } } };
-const TOOLS: Readonly<Record<Client['id'], readonly Fields[]>> = {
-  chat: [{ type: 'function', function: { name: 'weather', parameters: SCHEMA } }],
-  responses: [{ type: 'function', name: 'weather', parameters: SCHEMA, strict: null }],
-  messages: [{ name: 'weather', input_schema: SCHEMA }],
-};
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const PDF = Buffer.from('%PDF-1.4\n%%EOF\n').toString('base64');
 const IMAGE: Readonly<Record<Client['id'], Fields>> = {
@@ -36,76 +32,8 @@ const DOCUMENT: Readonly<Record<Client['id'], Fields>> = {
 /** A user turn of this one part. */
 const turnOf = ({ id }: Client, part: Fields): Fields => ({ [id === 'responses' ? 'input' : 'messages']: [{ role: 'user', content: [part] }] });
 
-interface SeenCall {
-  readonly id: unknown;
-  readonly name: unknown;
-  readonly arguments: unknown;
-}
-
-const READ_WHOLE: Readonly<Record<Client['id'], (answer: Fields) => { readonly calls: readonly SeenCall[]; readonly stop: unknown }>> = {
-  chat(answer) {
-    const [choice] = answer['choices'] as {
-      finish_reason: string;
-      message: { tool_calls?: { id: string; function: { name: string; arguments: string } }[] };
-    }[];
-    const calls = (choice?.message.tool_calls ?? []).map(({ id, function: { name, arguments: json } }) => ({
-      id,
-      name,
-      arguments: JSON.parse(json) as unknown,
-    }));
-    return { calls, stop: choice?.finish_reason };
-  },
-  responses(answer) {
-    const items = (answer['output'] as Fields[]).filter(({ type }) => type === 'function_call');
-    return {
-      calls: items.map((item) => ({ id: item['call_id'], name: item['name'], arguments: JSON.parse(String(item['arguments'])) as unknown })),
-      stop: answer['status'],
-    };
-  },
-  messages(answer) {
-    const blocks = (answer['content'] as Fields[]).filter(({ type }) => type === 'tool_use');
-    return { calls: blocks.map(({ id, name, input }) => ({ id, name, arguments: input })), stop: answer['stop_reason'] };
-  },
-};
 const STOPS = { chat: 'tool_calls', responses: 'completed', messages: 'tool_use' } as const;
 const LIMITED = { chat: 'length', responses: 'incomplete', messages: 'max_tokens' } as const;
-
-/** The calls of a stream as a strict reader joins them: by index, with an id and a name that come once. */
-const READ_STREAM: Readonly<Record<Client['id'], (stream: string) => readonly SeenCall[]>> = {
-  chat(stream) {
-    const calls = new Map<number, { id: string; name: string; json: string }>();
-    for (const chunk of dataOf(stream)) {
-      const [choice] = chunk['choices'] as { delta: { tool_calls?: { index: number; id?: string; function: { name?: string; arguments?: string } }[] } }[];
-      for (const { index, id, function: piece } of choice?.delta.tool_calls ?? []) {
-        const call = calls.get(index) ?? { id: '', name: '', json: '' };
-        calls.set(index, { id: call.id + (id ?? ''), name: call.name + (piece.name ?? ''), json: call.json + (piece.arguments ?? '') });
-      }
-    }
-    return [...calls.values()].map(({ id, name, json }) => ({ id, name, arguments: JSON.parse(json) as unknown }));
-  },
-  responses(stream) {
-    const events = dataOf(stream);
-    return events
-      .filter(({ type }) => type === 'response.function_call_arguments.done')
-      .map((done) => {
-        const deltas = events.filter((event) => event['type'] === 'response.function_call_arguments.delta' && event['item_id'] === done['item_id']);
-        const added = events.find((event) => event['type'] === 'response.output_item.added' && event['output_index'] === done['output_index'])?.[
-          'item'
-        ] as Fields;
-        return { id: added['call_id'], name: added['name'], arguments: JSON.parse(deltas.map(({ delta }) => delta).join('')) as unknown };
-      });
-  },
-  messages(stream) {
-    const events = dataOf(stream);
-    return events
-      .filter((event) => event['type'] === 'content_block_start' && (event['content_block'] as Fields)['type'] === 'tool_use')
-      .map((start) => {
-        const deltas = events.filter((event) => event['type'] === 'content_block_delta' && event['index'] === start['index']);
-        const { id, name } = start['content_block'] as Fields;
-        return { id, name, arguments: JSON.parse(deltas.map(({ delta }) => (delta as Fields)['partial_json']).join('')) as unknown };
-      });
-  },
-};
 
 for (const wire of WIRES) {
   for (const client of CLIENTS) {
@@ -115,10 +43,12 @@ for (const wire of WIRES) {
       `case 2: two parallel calls come apart, whole and streamed, and cases 3 and 4: id and name come once, and the answer says that it calls (${at})`,
       async (t) => {
         const { call, model } = await startTranslating(t, wire, answerWith(wire, CALLS));
-        const whole = await call('POST', client.path, { body: client.ask(model, { tools: TOOLS[client.id] }) });
+        const whole = await call('POST', client.path, { body: client.ask(model, { tools: [toolOf(client, 'weather', SCHEMA)] }) });
         t.equal(whole.status, 200, whole.text);
         const { calls, stop } = READ_WHOLE[client.id](whole.json);
-        const streamed = READ_STREAM[client.id]((await call('POST', client.path, { body: client.ask(model, { tools: TOOLS[client.id], stream: true }) })).text);
+        const streamed = READ_STREAM[client.id](
+          (await call('POST', client.path, { body: client.ask(model, { tools: [toolOf(client, 'weather', SCHEMA)], stream: true }) })).text,
+        );
         t.equal(stop, STOPS[client.id]);
         for (const seen of [calls, streamed]) {
           t.same(
@@ -233,9 +163,7 @@ for (const client of CLIENTS) {
     const many = (count: number, make: (index: number) => Fields): Fields[] => Array.from({ length: count }, (_, index) => make(index));
     const turns = client.id === 'responses' ? 'input' : 'messages';
     const text = { type: client.id === 'responses' ? 'input_text' : 'text', text: 'x' };
-    const [tool = {}] = TOOLS[client.id];
-    const named = (index: number): Fields =>
-      client.id === 'chat' ? { type: 'function', function: { name: `f${index}`, parameters: SCHEMA } } : { ...tool, name: `f${index}` };
+    const named = (index: number): Fields => toolOf(client, `f${index}`, SCHEMA);
     const calls: Readonly<Record<Client['id'], () => Fields[]>> = {
       chat: () => [{ role: 'assistant', tool_calls: many(257, (n) => ({ id: `c${n}`, type: 'function', function: { name: 'weather', arguments: '{}' } })) }],
       responses: () => many(257, (n) => ({ type: 'function_call', call_id: `c${n}`, name: 'weather', arguments: '{}' })),

@@ -12,13 +12,14 @@ const RAW_STOPS: Partial<Record<Meaning['stop'], string>> = {
   unknown: 'something_new',
 };
 
-const usageOf = ({ usage }: Meaning) => ({
-  input_tokens: usage.input - (usage.cacheRead ?? 0) - (usage.cacheWrite ?? 0),
-  output_tokens: usage.output,
-  ...(usage.cacheRead !== undefined && { cache_read_input_tokens: usage.cacheRead }),
-  ...(usage.cacheWrite !== undefined && { cache_creation_input_tokens: usage.cacheWrite }),
-  ...(usage.reasoning !== undefined && { output_tokens_details: { thinking_tokens: usage.reasoning } }),
-});
+const usageOf = ({ usage }: Meaning) =>
+  usage && {
+    input_tokens: usage.input - (usage.cacheRead ?? 0) - (usage.cacheWrite ?? 0),
+    output_tokens: usage.output,
+    ...(usage.cacheRead !== undefined && { cache_read_input_tokens: usage.cacheRead }),
+    ...(usage.cacheWrite !== undefined && { cache_creation_input_tokens: usage.cacheWrite }),
+    ...(usage.reasoning !== undefined && { output_tokens_details: { thinking_tokens: usage.reasoning } }),
+  };
 const named = (data: { type: string } & Record<string, unknown>): Buffer => sse(data, data.type);
 const error = (type: string, message: string) => ({ type: 'error', error: { type, message }, request_id: 'req_1' });
 
@@ -26,7 +27,7 @@ function frames(meaning: Meaning): Buffer[] {
   const all = [
     named({
       type: 'message_start',
-      message: { id: 'msg_1', type: 'message', role: 'assistant', content: [], usage: { ...usageOf(meaning), output_tokens: 1 } },
+      message: { id: 'msg_1', type: 'message', role: 'assistant', content: [], usage: meaning.usage && { ...usageOf(meaning), output_tokens: 1 } },
     }),
     named({ type: 'ping' }),
   ];

@@ -28,13 +28,14 @@ function frame(kind: 'event' | 'exception', type: string, payload: unknown): Buf
   );
 }
 
-const usageOf = ({ usage }: Meaning) => ({
-  inputTokens: usage.input - (usage.cacheRead ?? 0) - (usage.cacheWrite ?? 0),
-  outputTokens: usage.output,
-  totalTokens: usage.input + usage.output,
-  ...(usage.cacheRead !== undefined && { cacheReadInputTokens: usage.cacheRead }),
-  ...(usage.cacheWrite !== undefined && { cacheWriteInputTokens: usage.cacheWrite }),
-});
+const usageOf = ({ usage }: Meaning) =>
+  usage && {
+    inputTokens: usage.input - (usage.cacheRead ?? 0) - (usage.cacheWrite ?? 0),
+    outputTokens: usage.output,
+    totalTokens: usage.input + usage.output,
+    ...(usage.cacheRead !== undefined && { cacheReadInputTokens: usage.cacheRead }),
+    ...(usage.cacheWrite !== undefined && { cacheWriteInputTokens: usage.cacheWrite }),
+  };
 
 function frames(meaning: Meaning): Buffer[] {
   const all = [frame('event', 'messageStart', { role: 'assistant' })];

@@ -12,13 +12,14 @@ const RAW_STOPS: Partial<Record<Meaning['stop'], string>> = {
   unknown: 'OTHER',
 };
 
-const usageOf = ({ usage }: Meaning) => ({
-  promptTokenCount: usage.input,
-  ...(usage.cacheRead !== undefined && { cachedContentTokenCount: usage.cacheRead }),
-  candidatesTokenCount: usage.output - (usage.reasoning ?? 0),
-  ...(usage.reasoning !== undefined && { thoughtsTokenCount: usage.reasoning }),
-  totalTokenCount: usage.input + usage.output,
-});
+const usageOf = ({ usage }: Meaning) =>
+  usage && {
+    promptTokenCount: usage.input,
+    ...(usage.cacheRead !== undefined && { cachedContentTokenCount: usage.cacheRead }),
+    candidatesTokenCount: usage.output - (usage.reasoning ?? 0),
+    ...(usage.reasoning !== undefined && { thoughtsTokenCount: usage.reasoning }),
+    totalTokenCount: usage.input + usage.output,
+  };
 /** The state is on the first call; without a call, on the end of the text. */
 const callParts = ({ toolCalls, reasoning }: Meaning) =>
   toolCalls.map(({ id, name, arguments: args }, index) => ({

@@ -11,8 +11,8 @@ const end = ({ usage, stop }: Meaning) => ({
   done: true,
   done_reason: RAW_STOPS[stop],
   total_duration: 10,
-  ...(usage.input > 0 && { prompt_eval_count: usage.input }),
-  ...(usage.output > 0 && { eval_count: usage.output }),
+  ...(usage && usage.input > 0 && { prompt_eval_count: usage.input }),
+  ...(usage && usage.output > 0 && { eval_count: usage.output }),
 });
 const head = { model: 'gemma4', created_at: '2026-11-20T10:00:00Z' };
 

@@ -13,16 +13,17 @@ const RAW_STOPS: Partial<Record<Meaning['stop'], string>> = {
   unknown: 'something_new',
 };
 
-const usageOf = ({ usage }: Meaning) => ({
-  prompt_tokens: usage.input,
-  completion_tokens: usage.output,
-  total_tokens: usage.input + usage.output,
-  prompt_tokens_details: {
-    ...(usage.cacheRead !== undefined && { cached_tokens: usage.cacheRead }),
-    ...(usage.cacheWrite !== undefined && { cache_write_tokens: usage.cacheWrite }),
-  },
-  completion_tokens_details: { ...(usage.reasoning !== undefined && { reasoning_tokens: usage.reasoning }) },
-});
+const usageOf = ({ usage }: Meaning) =>
+  usage && {
+    prompt_tokens: usage.input,
+    completion_tokens: usage.output,
+    total_tokens: usage.input + usage.output,
+    prompt_tokens_details: {
+      ...(usage.cacheRead !== undefined && { cached_tokens: usage.cacheRead }),
+      ...(usage.cacheWrite !== undefined && { cache_write_tokens: usage.cacheWrite }),
+    },
+    completion_tokens_details: { ...(usage.reasoning !== undefined && { reasoning_tokens: usage.reasoning }) },
+  };
 const calls = (meaning: Meaning) =>
   meaning.toolCalls.map(({ id, name, arguments: args }) => ({ id, type: 'function', function: { name, arguments: JSON.stringify(args) } }));
 

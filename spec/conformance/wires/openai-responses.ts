@@ -3,16 +3,17 @@ import { createOpenAI } from '../../../adapters/openai/index.ts';
 import { isObject, parseJson } from '../../../core/index.ts';
 import { errorCase, type Meaning, pieces, type SentRequest, sse, type Wire } from '../wire.ts';
 
-const usageOf = ({ usage }: Meaning) => ({
-  input_tokens: usage.input,
-  input_tokens_details: {
-    ...(usage.cacheRead !== undefined && { cached_tokens: usage.cacheRead }),
-    ...(usage.cacheWrite !== undefined && { cache_write_tokens: usage.cacheWrite }),
-  },
-  output_tokens: usage.output,
-  output_tokens_details: { ...(usage.reasoning !== undefined && { reasoning_tokens: usage.reasoning }) },
-  total_tokens: usage.input + usage.output,
-});
+const usageOf = ({ usage }: Meaning) =>
+  usage && {
+    input_tokens: usage.input,
+    input_tokens_details: {
+      ...(usage.cacheRead !== undefined && { cached_tokens: usage.cacheRead }),
+      ...(usage.cacheWrite !== undefined && { cache_write_tokens: usage.cacheWrite }),
+    },
+    output_tokens: usage.output,
+    output_tokens_details: { ...(usage.reasoning !== undefined && { reasoning_tokens: usage.reasoning }) },
+    total_tokens: usage.input + usage.output,
+  };
 const INCOMPLETE: Partial<Record<Meaning['stop'], string>> = { max_tokens: 'max_output_tokens', content_filter: 'content_filter', unknown: 'steered' };
 
 function response(meaning: Meaning): Record<string, unknown> {
