@@ -8,6 +8,7 @@ import { type AssistantTurn, type MergedTurn, mergeTurns } from '../merge-turns.
 import type { ChatContext, TokenQuestion, WireRequest } from '../provider.ts';
 import { asString, metadataOf } from '../read.ts';
 import { objectSchema } from '../tools.ts';
+import { REASONING_OF_ANOTHER } from '../turn-state.ts';
 import { toGoogleParts } from './content.ts';
 import { generationOptions, toolConfig } from './options.ts';
 import type { GoogleContent, GoogleFunctionDeclaration, GooglePart, GoogleRequest } from './schema.ts';
@@ -50,7 +51,13 @@ export function buildRequest({ model, prompt, settings, stream }: ChatContext): 
     url: joinURL(settings.values['baseURL'] ?? '', `/v1beta/${modelPath(id)}:${method}`, VERSION_SUFFIX),
     body,
     stream,
-    warnings: [...warnings, ...declared.warnings, ...generation.warnings, ...cacheWarnings(prompt)],
+    warnings: [
+      ...warnings,
+      ...declared.warnings,
+      ...generation.warnings,
+      ...cacheWarnings(prompt),
+      ...(hasForeignSignature(turns, id) ? [REASONING_OF_ANOTHER] : []),
+    ],
   };
 }
 
@@ -125,6 +132,15 @@ function callPart(call: ToolCall, isFirst: boolean, model: string): GooglePart {
 function signatureOf(holder: AssistantTurn | ToolCall, key: 'textSignature' | 'thoughtSignature', model: string): string | undefined {
   const metadata = metadataOf(holder, 'google');
   return metadata?.['model'] === model ? asString(metadata[key]) : undefined;
+}
+
+/** True if `model` did not make every signature, so that some are not sent. */
+function hasForeignSignature(turns: readonly MergedTurn[], model: string): boolean {
+  const isForeign = (holder: AssistantTurn | ToolCall): boolean => {
+    const { model: maker, textSignature, thoughtSignature } = metadataOf(holder, 'google') ?? {};
+    return maker !== model && (asString(textSignature) ?? asString(thoughtSignature)) !== undefined;
+  };
+  return turns.some((turn) => turn.role === 'assistant' && turn.turns.some((part) => isForeign(part) || part.toolCalls.some(isForeign)));
 }
 
 /** Images and files of a result stand beside it, in the same turn. */

@@ -4,6 +4,7 @@ import type { AssistantTurn } from '../merge-turns.ts';
 import type { ChatContext, WireRequest } from '../provider.ts';
 import { asArray, asObject, metadataOf } from '../read.ts';
 import { idMapper, objectSchema } from '../tools.ts';
+import { REASONING_OF_ANOTHER } from '../turn-state.ts';
 import { toInputParts, toOutput } from './content.ts';
 import { apiOf, endpointURL } from './endpoint.ts';
 import { isReasoningModel } from './models.ts';
@@ -14,11 +15,6 @@ import type { InputItem, ReasoningItem, ResponsesRequest, ResponsesTool } from '
 
 /** Below it the endpoint answers 400 `integer_below_min_value`. */
 const MIN_OUTPUT_TOKENS = 16;
-
-const REASONING_LEFT_OUT: Warning = {
-  field: 'messages',
-  message: 'Earlier reasoning was not sent. It is only valid with the same model, and another one, or an unknown one, wrote it.',
-};
 
 /** A POST to `/responses` for OpenAI's own hosts, to `/chat/completions` for others. */
 export function buildRequest(context: ChatContext): WireRequest {
@@ -43,7 +39,7 @@ function buildResponsesRequest({ model, prompt, settings, stream }: ChatContext)
     ...options.fields,
     ...(stream && { stream: true, stream_options: { include_obfuscation: false } }),
   };
-  const foreign = hasForeignReasoning(prompt.turns, model) ? [REASONING_LEFT_OUT] : [];
+  const foreign = hasForeignReasoning(prompt.turns, model) ? [REASONING_OF_ANOTHER] : [];
   const warnings = [...warningsFor(model, prompt), ...foreign, ...floorWarnings(prompt), ...options.warnings];
   return { url: endpointURL(settings, '/responses'), body, stream, warnings };
 }

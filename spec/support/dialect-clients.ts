@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import type { Wire } from '../conformance/wire.ts';
+import type { TestServerOptions } from './server.ts';
 import type { Answerer } from './upstream.ts';
 import { startWireServer, type WireServer } from './wire-server.ts';
 
@@ -11,6 +12,8 @@ export type Fields = Record<string, unknown>;
 export interface Client {
   readonly id: 'chat' | 'responses' | 'messages';
   readonly path: string;
+  /** The wire that speaks the same protocol, so that requests to it pass as they are. */
+  readonly native: string;
   /** The smallest question; `more` wins. */
   ask(model: string, more?: Fields): Fields;
   /** True if the stream says that it is whole. */
@@ -23,6 +26,7 @@ export const CLIENTS: readonly Client[] = [
   {
     id: 'chat',
     path: '/v1/chat/completions',
+    native: 'openai-chat',
     ask: (model, more) => ({ model, messages: [{ role: 'user', content: 'hi' }], ...more }),
     hasEndMark: (stream) => /^data: ?\[DONE\]$/m.test(stream),
     hasError: (stream) => /^data: ?\{"error":/m.test(stream),
@@ -30,6 +34,7 @@ export const CLIENTS: readonly Client[] = [
   {
     id: 'responses',
     path: '/v1/responses',
+    native: 'openai-responses',
     ask: (model, more) => ({ model, input: 'hi', ...more }),
     hasEndMark: (stream) => /^event: ?response\.(completed|incomplete)$/m.test(stream),
     hasError: (stream) => /^event: ?error$/m.test(stream),
@@ -37,6 +42,7 @@ export const CLIENTS: readonly Client[] = [
   {
     id: 'messages',
     path: '/v1/messages',
+    native: 'anthropic',
     ask: (model, more) => ({ model, max_tokens: 1000, messages: [{ role: 'user', content: 'hi' }], ...more }),
     hasEndMark: (stream) => /^event: ?message_stop$/m.test(stream),
     hasError: (stream) => /^event: ?error$/m.test(stream),
@@ -44,8 +50,14 @@ export const CLIENTS: readonly Client[] = [
 ];
 
 /** A server before a provider of this wire; without the native lane unless it is asked for. */
-export async function startTranslating(t: Test, wire: Wire, answer: Answerer, isNative = false): Promise<WireServer & { readonly model: string }> {
-  const server = await startWireServer(t, wire, answer);
+export async function startTranslating(
+  t: Test,
+  wire: Wire,
+  answer: Answerer,
+  isNative = false,
+  options: TestServerOptions = {},
+): Promise<WireServer & { readonly model: string }> {
+  const server = await startWireServer(t, wire, answer, options);
   writeFileSync(join(server.workspace, 'models.json'), JSON.stringify({ native: { [wire.adapter]: isNative } }));
   return { ...server, model: `${wire.adapter}/${wire.model}` };
 }

@@ -216,6 +216,16 @@ for (const [model, wants] of [
   });
 }
 
+t.test('a signature of another model that is not sent is warned of, once', async (t) => {
+  const foreign = google({ model: 'gemini-3.5-flash', thoughtSignature: 's', textSignature: 's' });
+  const warned = (messages: Message[]) => build({ messages }).warnings.map(({ field }) => field);
+  const call: ToolCall = { id: 'a', name: 'f', arguments: {} };
+  t.same(warned(step([{ ...call, ...foreign }])), ['messages']);
+  t.same(warned([HI, { role: 'assistant', content: 'a', ...foreign }, HI, { role: 'assistant', content: 'b', ...foreign }, HI]), ['messages']);
+  t.same(warned(step([{ ...call, ...google({ model: MODEL, thoughtSignature: 's' }) }])), []);
+  t.same(warned(step([{ ...call, ...google({ model: 'gemini-3.5-flash', id: 'fc-1' }) }])), [], 'it had no signature');
+});
+
 t.test('the signature of another model is replaced by the sentinel', async (t) => {
   const [, model] = contents(step([{ id: 'a', name: 'f', arguments: {}, ...google({ model: 'gemini-3.5-flash', thoughtSignature: 's' }) }]));
   t.match(model?.parts[0], { thoughtSignature: SENTINEL });
