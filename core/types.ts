@@ -851,7 +851,7 @@ export interface ChatConfig {
   readonly presencePenalty?: number;
   /** Against the repetition of words (openai, google, ollama) */
   readonly frequencyPenalty?: number;
-  /** False for at most one tool call in an answer (openai, anthropic) */
+  /** False for at most one tool call in an answer (openai, anthropic; through the compatible endpoints, every provider) */
   readonly parallelToolCalls?: boolean;
   /** True to get the log probability of each token of the answer (openai, google, ollama) */
   readonly logprobs?: boolean;

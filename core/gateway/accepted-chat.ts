@@ -18,6 +18,7 @@ export class AcceptedChat extends AcceptedCall<AnsweredChat> {
   readonly request: ChatRequest;
   readonly prompt: Prompt;
   readonly sink: StreamSink | undefined;
+  readonly keepsOneCall: boolean;
 
   constructor(parts: AcceptedChatParts) {
     const { adapter, request, signal, requestId, options } = parts;
@@ -25,6 +26,7 @@ export class AcceptedChat extends AcceptedCall<AnsweredChat> {
     this.request = request;
     this.prompt = parts.prompt;
     this.sink = parts.sink;
+    this.keepsOneCall = options.limitsCalls === true && request.config?.parallelToolCalls === false;
   }
 
   override get reader(): StreamSink | undefined {

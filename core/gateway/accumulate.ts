@@ -2,6 +2,7 @@
 //
 // tool-use-wins: A complete tool call always ends in `tool_use`, whatever the provider said.
 // unique-ids: Tool-call ids are unique within an answer.
+// one-call: Where one call is asked for, the first that begins is kept, and of the others nothing reaches a reader. The provider bills them, so they count.
 // bounded-depth: What nests deeper than a request that brings it back may nest is not kept, and the answer is refused at its end: some thousands of
 //   levels could not even be written as JSON.
 import { randomBytes } from 'node:crypto';
@@ -16,6 +17,10 @@ import { promptTokens } from './prompt-tokens.ts';
 
 const FURTHER_COUNTS = ['cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const;
 const COUNTS = ['inputTokens', 'outputTokens', ...FURTHER_COUNTS] as const;
+const FURTHER_CALLS: Warning = {
+  field: 'config.parallelToolCalls',
+  message: 'The model made several calls, and only the first is in the answer, because the request allows one.',
+};
 type WholeCall = Extract<ChatEvent, { readonly type: 'toolCall' }>;
 type Counts = { -readonly [K in keyof ReportedUsage]: ReportedUsage[K] };
 
@@ -32,12 +37,20 @@ export class Accumulator {
   #providerMetadata: Record<string, unknown> | undefined;
   #stopReason: StopReason | undefined;
   #stopSequence: string | undefined;
+  /** one-call. */
+  readonly #keepsOneCall: boolean;
+  /** The call that is kept: its index, or that it comes whole; undefined until one begins. */
+  #keptCall: number | 'whole' | undefined;
   /** bounded-depth: where the answer nests too deep. */
   #tooDeep: string | undefined;
   /** Of the text, the reasoning and the calls, finished or not. */
   readonly #written = new TokenEstimate();
   /** What it was when the provider last reported outputTokens. */
   #writtenWhenReported = 0;
+
+  constructor(keepsOneCall = false) {
+    this.#keepsOneCall = keepsOneCall;
+  }
 
   /** Takes events that arrived together; returns those that a reader sees, with ids that are unique in the answer. */
   addPieces(events: readonly ChatEvent[]): AnswerPiece[] {
@@ -69,10 +82,10 @@ export class Accumulator {
         return event;
       case 'toolCallStart':
         this.#written.add(event.name);
-        return event;
+        return this.#isFurtherCall(event.index) ? undefined : event;
       case 'toolCallDelta':
         this.#written.add(event.text);
-        return event;
+        return this.#isFurtherCall(event.index) ? undefined : event;
       case 'toolCall':
         return this.#takeCall(event);
       case 'logprobs':
@@ -144,12 +157,24 @@ export class Accumulator {
     return unique;
   }
 
-  /** Undefined for a call that nests too deep. */
+  /** one-call: true for a call that is not the first. A call without an index comes whole. */
+  #isFurtherCall(index: number | undefined): boolean {
+    if (!this.#keepsOneCall) return false;
+    const isFirst = this.#keptCall === undefined;
+    this.#keptCall ??= index ?? 'whole';
+    return !isFirst && this.#keptCall !== index;
+  }
+
+  /** Undefined for a call that nests too deep, and for one that is not kept. */
   #takeCall(event: WholeCall): WholeCall | undefined {
     const { toolCall: call, index } = event;
     if (this.#isTooDeep(call.arguments, 'the arguments of a tool call')) return undefined;
     if (this.#isTooDeep(call.providerMetadata, 'the providerMetadata of a tool call')) return undefined;
     if (index === undefined) this.#written.add(call.name).add(JSON.stringify(call.arguments)); // else its pieces have been counted
+    if (this.#isFurtherCall(index)) {
+      if (!this.#warnings.includes(FURTHER_CALLS)) this.#warnings.push(FURTHER_CALLS);
+      return undefined;
+    }
     const id = (index === undefined ? undefined : this.#started?.get(index)) ?? this.#uniqueId(call.id);
     const toolCall = id === call.id ? call : { ...call, id };
     this.#toolCalls.push(toolCall);

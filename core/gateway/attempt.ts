@@ -30,6 +30,8 @@ export interface ChatWork {
   readonly request: Pick<ChatRequest, 'messages'>;
   readonly prompt: Prompt;
   readonly sink: StreamSink | undefined;
+  /** True keeps the first tool call of the answer only. */
+  readonly keepsOneCall?: boolean | undefined;
 }
 
 /** One call of an adapter for a chat request. */
@@ -39,13 +41,14 @@ export class Attempt implements CallAttempt<AnsweredChat>, EventSink {
   readonly #chat: ChatWork;
   readonly #trial: Trial;
   readonly #now: () => number;
-  readonly #accumulator = new Accumulator();
+  readonly #accumulator: Accumulator;
   #content = '';
   #hasStarted = false;
   #failure: BlockhouseError | undefined;
 
   constructor(chat: ChatWork, trial: Trial, now: () => number) {
     this.#chat = chat;
+    this.#accumulator = new Accumulator(chat.keepsOneCall);
     this.#trial = trial;
     this.#now = now;
   }

@@ -21,6 +21,8 @@ export interface CallOptions {
   readonly repeats?: boolean | undefined;
   /** True leaves the limit of a request without `maxTokens` to the provider. Without it, the limit is 4096. */
   readonly leavesTokenLimit?: boolean | undefined;
+  /** True leaves all tool calls but the first out of an answer whose request has `parallelToolCalls: false`: not every provider knows such a limit. */
+  readonly limitsCalls?: boolean | undefined;
   /** Called right before each attempt. If it throws, no attempt is made and the request fails with that error. */
   onTurn?(): void;
 }

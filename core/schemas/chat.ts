@@ -73,7 +73,10 @@ export const ChatConfig = {
     seed: { type: 'integer', description: 'Makes answers more alike (openai, google, ollama)' },
     presencePenalty: { type: 'number', minimum: -2, maximum: 2, description: 'Against the repetition of topics (openai, google, ollama)' },
     frequencyPenalty: { type: 'number', minimum: -2, maximum: 2, description: 'Against the repetition of words (openai, google, ollama)' },
-    parallelToolCalls: { type: 'boolean', description: 'False for at most one tool call in an answer (openai, anthropic)' },
+    parallelToolCalls: {
+      type: 'boolean',
+      description: 'False for at most one tool call in an answer (openai, anthropic; through the compatible endpoints, every provider)',
+    },
     logprobs: { type: 'boolean', description: 'True to get the log probability of each token of the answer (openai, google, ollama)' },
     topLogprobs: { type: 'integer', minimum: 0, maximum: 20, description: 'So many of the likeliest tokens at each place, with logprobs' },
     serviceTier: { type: 'string', minLength: 1, maxLength: 64, description: "The provider's own name of a processing tier (openai, anthropic, bedrock)" },

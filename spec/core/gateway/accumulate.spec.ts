@@ -245,3 +245,38 @@ t.test('an unknown usage adds nothing, and two unknown ones stay unknown', async
   t.equal(sumUsage(undefined, usage), usage);
   t.same(sumUsage(usage, usage), { inputTokens: 2, outputTokens: 4, totalTokens: 6 });
 });
+
+t.test('where one call is asked for, the first that begins is kept with its pieces, and the others are only counted', async (t) => {
+  const answer = new Accumulator(true);
+  const pieces = answer.addPieces([
+    { type: 'toolCallStart', index: 0, id: 'a', name: 'f' },
+    { type: 'toolCallStart', index: 1, id: 'b', name: 'g' },
+    { type: 'toolCallDelta', index: 1, text: '{"a":1}' },
+    { type: 'toolCallDelta', index: 0, text: '{"a":1}' },
+    { ...call('b', 'g'), index: 1 } as ChatEvent,
+    { type: 'text', text: 'x' },
+    { ...call('a'), index: 0 } as ChatEvent,
+    call('c', 'h'),
+    STOP,
+  ]);
+  t.same(
+    pieces.map((piece) => [piece.type, 'index' in piece ? piece.index : undefined]),
+    [
+      ['toolCallStart', 0],
+      ['toolCallDelta', 0],
+      ['text', undefined],
+      ['toolCall', 0],
+    ],
+  );
+  const done = answer.finish(PROMPT);
+  t.same(
+    done.toolCalls?.map(({ id }) => id),
+    ['a'],
+  );
+  t.match(done, { stopReason: 'tool_use', warnings: [{ field: 'config.parallelToolCalls', message: /only the first/ }] });
+  const whole = new Accumulator(true);
+  t.same(
+    whole.addPieces([call('a'), call('b')]).map((piece) => piece.type === 'toolCall' && piece.toolCall.id),
+    ['a'],
+  );
+});

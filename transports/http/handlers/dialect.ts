@@ -173,6 +173,7 @@ async function ask<E>(
       requestId,
       key: key?.name,
       leavesTokenLimit: true,
+      limitsCalls: true,
       repeats: isLast,
     });
   } catch (error) {
