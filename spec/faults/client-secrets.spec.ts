@@ -1,4 +1,4 @@
-// Case 39 of the compatible endpoints: what a client presents to us never reaches a provider.
+// What a client of the compatible endpoints presents to us never reaches a provider.
 import t from 'tap';
 import { type Answerer, sendJson } from '../support/upstream.ts';
 import { answerWith, startWireServer, WIRES } from '../support/wire-server.ts';
@@ -20,7 +20,7 @@ const PLACEHOLDER = 'placeholder-of-a-client';
 
 for (const wire of WIRES) {
   for (const [path, question] of Object.entries(QUESTIONS)) {
-    t.test(`${wire.name}: what is presented at ${path} is not sent to the provider`, async (t) => {
+    t.test(`case 39: what is presented at ${path} is not sent to the provider (${wire.name})`, async (t) => {
       const server = await startWireServer(t, wire, answerCountsAnd(answerWith(wire)));
       const { key } = (await server.call('POST', '/api/keys', { body: { name: 'app' } })).json as { key: string };
       const seen: string[] = [];

@@ -40,7 +40,7 @@ for (const wire of WIRES) {
     const at = `${client.id} before ${wire.name}`;
 
     t.test(
-      `case 2: two parallel calls come apart, whole and streamed, and cases 3 and 4: id and name come once, and the answer says that it calls (${at})`,
+      `cases 2, 3 and 4: two parallel calls come apart, whole and streamed, id and name come once, and the answer says that it calls (${at})`,
       async (t) => {
         const { call, model } = await startTranslating(t, wire, answerWith(wire, CALLS));
         const whole = await call('POST', client.path, { body: client.ask(model, { tools: [toolOf(client, 'weather', SCHEMA)] }) });

@@ -15,15 +15,15 @@ const ANSWER: Meaning = {
   toolCalls: [{ id: 'call_1', name: 'weather', arguments: { city: 'Oslo' } }],
   stop: 'tool_use',
 };
-/** A model that reasons and another one, of each provider that has such a state. */
+/** A model that reasons and another one, of each provider that has such a state: Chat Completions and Ollama have none. */
 const MODELS: Readonly<Record<string, readonly [model: string, other: string]>> = {
   bedrock: ['us.anthropic.claude-haiku-4-5-20251001-v1:0', 'eu.anthropic.claude-opus-4-5-20251101-v1:0'],
   'openai-responses': ['gpt-5.4', 'gpt-5.4-mini'],
   google: ['gemini-2.5-flash', 'gemini-2.5-pro'],
   anthropic: ['claude-haiku-4-5', 'claude-opus-4-5'],
 };
-const CASES: Readonly<Partial<Record<Client['id'], string>>> = { responses: 'case 27', messages: 'case 30' };
-const ASKING: Readonly<Record<string, Fields>> = {
+/** How a client asks for the state; Chat Completions has no place for it. */
+const ASKING: Readonly<Partial<Record<Client['id'], Fields>>> = {
   responses: { include: ['reasoning.encrypted_content'], reasoning: { effort: 'low' } },
   messages: { thinking: { type: 'enabled', budget_tokens: 1024 }, max_tokens: 4000 },
 };
@@ -45,25 +45,28 @@ async function asked(client: Client, { url, token }: TestServer, body: Fields, s
 for (const wire of WIRES) {
   const [model, other] = MODELS[wire.name] ?? [];
   for (const client of CLIENTS) {
-    const name = CASES[client.id];
-    if (name === undefined || model === undefined) continue;
+    const asking = ASKING[client.id];
+    if (asking === undefined || model === undefined) continue;
 
-    t.test(`${name}: the state of an answer comes back to its model, whole and streamed, and to no other (${client.id} before ${wire.name})`, async (t) => {
-      const server = await startTranslating(t, wire, answerWith(wire, ANSWER));
-      const sent = (): string => server.upstream.requests.at(-1)?.body ?? '';
-      const ask = (as: string | undefined, more: Fields): Fields =>
-        client.ask(`${wire.adapter}/${as}`, { ...ASKING[client.id], tools: [toolOf(client, 'weather', { type: 'object' })], ...more });
-      for (const streamed of [false, true]) {
-        const next = NEXT[client.id]((await asked(client, server, ask(model, {}), streamed)) as Fields);
-        t.notMatch(sent(), STATE);
-        t.notMatch(JSON.stringify(next), STATE, 'it is packed');
-        t.match(await server.call('POST', client.path, { body: ask(model, next) }), { status: 200 });
-        t.match(sent(), STATE);
-        const answer = await server.call('POST', client.path, { body: ask(other, next) });
-        t.equal(answer.status, 200, answer.text);
-        t.ok(answer.headers['x-blockhouse-warnings']);
-        t.notMatch(sent(), STATE);
-      }
-    });
+    t.test(
+      `cases 27 and 30: the state of an answer comes back to its model, whole and streamed, and to no other (${client.id} before ${wire.name})`,
+      async (t) => {
+        const server = await startTranslating(t, wire, answerWith(wire, ANSWER));
+        const sent = (): string => server.upstream.requests.at(-1)?.body ?? '';
+        const ask = (as: string | undefined, more: Fields): Fields =>
+          client.ask(`${wire.adapter}/${as}`, { ...asking, tools: [toolOf(client, 'weather', { type: 'object' })], ...more });
+        for (const streamed of [false, true]) {
+          const next = NEXT[client.id]((await asked(client, server, ask(model, {}), streamed)) as Fields);
+          t.notMatch(sent(), STATE);
+          t.notMatch(JSON.stringify(next), STATE, 'it is packed');
+          t.match(await server.call('POST', client.path, { body: ask(model, next) }), { status: 200 });
+          t.match(sent(), STATE);
+          const answer = await server.call('POST', client.path, { body: ask(other, next) });
+          t.equal(answer.status, 200, answer.text);
+          t.ok(answer.headers['x-blockhouse-warnings']);
+          t.notMatch(sent(), STATE);
+        }
+      },
+    );
   }
 }

@@ -4,7 +4,7 @@ import { Authorizer } from '../../../../adapters/bedrock/credentials.ts';
 import { createBedrock } from '../../../../adapters/bedrock/index.ts';
 import { startServer } from '../../../support/server.ts';
 
-t.test('the names that are offered are listed, and each that resolves is found', async (t) => {
+t.test('case 38: the names that are offered are listed, and each that resolves is found', async (t) => {
   const server = await startServer(t);
   await server.core.modelsFile?.setAlias('best', ['ollama/m:1b']);
   t.match((await server.call('GET', '/v1/models')).json, {
