@@ -2,6 +2,7 @@
 import type { Prompt, PromptOptions, Warning } from '../../core/index.ts';
 import { takesTemperature } from '../claude.ts';
 import { type ClaudeThinking, claudeThinking, takesForcedTool, thinksOnRequest } from '../claude-thinking.ts';
+import { outputSchema } from '../output-schema.ts';
 import type { AnthropicRequest, ToolChoice } from './schema.ts';
 
 /** What requests to Anthropic may ask for. */
@@ -26,9 +27,11 @@ export function applyOptions(body: AnthropicRequest, prompt: Prompt, options: Pr
   const thinking = applyThinking(body, prompt, options, replayed, warnings);
   applySampling(body, options, thinking !== undefined && thinksOnRequest(thinking), warnings);
   applyToolChoice(body, prompt, options, warnings);
-  if (options.output?.schema !== undefined)
-    body.output_config = { ...body.output_config, format: { type: 'json_schema', schema: { ...options.output.schema } } };
-  else if (options.output !== undefined) {
+  if (options.output?.schema !== undefined) {
+    const taken = outputSchema(options.output.schema);
+    warnings.push(...taken.warnings);
+    body.output_config = { ...body.output_config, format: { type: 'json_schema', schema: taken.schema } };
+  } else if (options.output !== undefined) {
     warnings.push({ field: 'config.output', message: `${model} has no JSON mode without a schema, so it was asked for JSON in the system text.` });
   }
   if (options.user !== undefined) body.metadata = { user_id: options.user };

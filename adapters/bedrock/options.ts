@@ -1,6 +1,7 @@
 // The options of a prompt in Converse's words. What a model refuses becomes a warning. Pure: no I/O.
 import type { Prompt, PromptOptions, Warning } from '../../core/index.ts';
 import { claudeThinking, takesForcedTool, thinksOnRequest } from '../claude-thinking.ts';
+import { outputSchema } from '../output-schema.ts';
 import { isClaude, isMistral, isNova, takesTemperature } from './models.ts';
 import type { BedrockRequest } from './schema.ts';
 
@@ -32,7 +33,9 @@ export function applyOptions(body: BedrockRequest, model: string, prompt: Prompt
   applyToolChoice(body, model, prompt, options.toolChoice, warnings);
   const { output, serviceTier, metadata } = options;
   if (output?.schema !== undefined) {
-    const jsonSchema = { schema: JSON.stringify(output.schema), ...(output.name !== undefined && { name: output.name }) };
+    const taken = outputSchema(output.schema);
+    warnings.push(...taken.warnings);
+    const jsonSchema = { schema: JSON.stringify(taken.schema), ...(output.name !== undefined && { name: output.name }) };
     body.outputConfig = { ...body.outputConfig, textFormat: { type: 'json_schema', structure: { jsonSchema } } };
   } else if (output !== undefined) {
     warnings.push({ field: 'config.output', message: 'Bedrock has no JSON mode without a schema, so JSON was asked for in the system text.' });

@@ -44,6 +44,8 @@ t.test('a tool choice, and no calls side by side', async (t) => {
 t.test('a schema is the form of the answer; JSON without one is asked for in the system text', async (t) => {
   const schema = { type: 'object', properties: {}, additionalProperties: false };
   t.same(build(NEW, { config: { output: { type: 'json_schema', schema } } }).body.output_config, { format: { type: 'json_schema', schema } });
+  const limited = build(NEW, { config: { output: { type: 'json_schema', schema: { type: 'integer', minimum: 1 } } } });
+  t.match(limited, { body: { output_config: { format: { schema: { type: 'integer', description: '{minimum: 1}' } } } }, fields: ['config.output'] });
   const plain = build(NEW, { config: { output: { type: 'json' } } });
   t.match(plain.body.system, [{ text: /one JSON object/ }]);
   t.same(plain.fields, ['config.output']);

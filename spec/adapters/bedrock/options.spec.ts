@@ -37,10 +37,11 @@ t.test('tool choice, schema, tier and labels', async (t) => {
   t.same(build({ tools: [TOOL], options: { toolChoice: { name: 'f' } } }, HAIKU).body.toolConfig?.toolChoice, { tool: { name: 'f' } });
   t.same(build({ tools: [TOOL], options: { toolChoice: 'none' } }).fields, ['toolChoice']);
   t.same(build({ tools: [TOOL], options: { toolChoice: 'required' } }).fields, ['toolChoice']);
-  const schema = { type: 'object' };
-  const { body } = build({ options: { output: { type: 'json_schema', schema, name: 'n' }, serviceTier: 'flex', metadata: { a: 'b' } } });
+  const schema = { type: 'object', properties: { n: { type: 'integer', minimum: 1 } } };
+  const { body, fields } = build({ options: { output: { type: 'json_schema', schema, name: 'n' }, serviceTier: 'flex', metadata: { a: 'b' } } });
+  t.same(fields, ['config.output']);
   t.match(body, {
-    outputConfig: { textFormat: { type: 'json_schema', structure: { jsonSchema: { schema: '{"type":"object"}', name: 'n' } } } },
+    outputConfig: { textFormat: { type: 'json_schema', structure: { jsonSchema: { schema: /"description":"\{minimum: 1\}"/, name: 'n' } } } },
     serviceTier: { type: 'flex' },
     requestMetadata: { a: 'b' },
   });
