@@ -2,8 +2,10 @@
 // output, tool runners, images, and a stream that its reader leaves.
 import Anthropic from '@anthropic-ai/sdk';
 import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema';
+import { betaStandardSchemaOutputFormat } from '@anthropic-ai/sdk/helpers/beta/standard-schema';
 import { jsonSchemaOutputFormat } from '@anthropic-ai/sdk/helpers/json-schema';
 import OpenAI from 'openai';
+import { standardResponseFormat, standardTextFormat } from 'openai/helpers/standard-schema';
 import { makeParseableResponseFormat, makeParseableTextFormat } from 'openai/lib/parser';
 import type { RunnableToolFunctionWithParse } from 'openai/lib/RunnableFunction';
 import t, { type Test } from 'tap';
@@ -15,6 +17,15 @@ import { answerWith, bodyOf, PLAIN, WIRES } from '../support/wire-server.ts';
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false } as const;
 const parse = (content: string): object => JSON.parse(content) as object;
 const FORMAT = { type: 'json_schema', name: 'place', schema: SCHEMA, strict: true } as const;
+/** What libraries such as zod give to the helpers. */
+const LIBRARY_SCHEMA = {
+  '~standard': {
+    version: 1,
+    vendor: 'spec',
+    validate: (value: unknown) => ({ value }),
+    jsonSchema: { input: () => ({ ...SCHEMA, required: ['city'] }), output: () => ({ ...SCHEMA, required: ['city'] }) },
+  },
+} as const;
 const PLACE: Meaning = { ...PLAIN, text: ['{"city":', '"Oslo"}'] };
 const CALL: Meaning = { ...PLAIN, text: [], toolCalls: [{ id: 'call_1', name: 'weather', arguments: { city: 'Oslo' } }], stop: 'tool_use' };
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -127,6 +138,19 @@ for (const wire of WIRES) {
       t.match(JSON.stringify(bodyOf(upstream.requests.at(-1))), PNG);
     });
   }
+
+  t.test(`the schema of a validation library gives the parsed object, with each helper (${wire.name})`, async (t) => {
+    const { openai, anthropic, model } = await rig(t, wire, answerWith(wire, PLACE));
+    const messages = [{ role: 'user' as const, content: 'where?' }];
+    const chat = await openai.chat.completions.parse({ model, messages, response_format: standardResponseFormat(LIBRARY_SCHEMA, 'place') });
+    t.same(chat.choices[0]?.message.parsed, { city: 'Oslo' });
+    const response = await openai.responses.parse({ model, input: messages, text: { format: standardTextFormat(LIBRARY_SCHEMA, 'place') } });
+    t.same(response.output_parsed, { city: 'Oslo' });
+    const content = [{ type: 'text' as const, text: 'where?' }];
+    const asked = { model, max_tokens: 100, messages: [{ role: 'user' as const, content }] };
+    const message = await anthropic.beta.messages.parse({ ...asked, output_config: { format: betaStandardSchemaOutputFormat(LIBRARY_SCHEMA) } });
+    t.same(message.parsed_output, { city: 'Oslo' });
+  });
 
   t.test(`case 17: a stream that its reader leaves ends the request to the provider, for each helper (${wire.name})`, async (t) => {
     for (const isNative of [false, true]) {
