@@ -14,7 +14,7 @@ export interface RenameSteps {
   start(name: string): Promise<unknown>;
 }
 
-/** A monitor that ran runs again, also when the name stays. Throws NAME_TAKEN and BLOCK_DAMAGED before anything moves. */
+/** A monitor that ran, or was about to, runs again, also when the name stays. Throws NAME_TAKEN and BLOCK_DAMAGED before anything moves. */
 export async function renameBlock(
   { blocks, folders, world }: OperationsContext,
   steps: RenameSteps,
@@ -23,8 +23,8 @@ export async function renameBlock(
 ): Promise<{ readonly name: string }> {
   const block = await blocks.find(from);
   folders.assertFree(to);
-  await block.contents();
-  const wasRunning = block.isRunning;
+  const { config } = await block.contents();
+  const wasRunning = block.isRunning || config.enabled; // the server may not have started it yet
   await noteRename(folders, { from, to, wasRunning, at: new Date(world.now()).toISOString() });
   const { archiveName } = await steps.archive(block).catch(async (error: unknown) => {
     await forgetRename(folders);

@@ -5,6 +5,8 @@
 import { lstatSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { BlockhouseError, toBlockhouseError } from '../errors.ts';
+import type { ArchiveInfo } from '../schemas/block-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import { replaceFile } from '../workspace/atomic-file.ts';
 import { parseBytes } from '../workspace/json-bytes.ts';
@@ -45,32 +47,43 @@ export async function forgetRename(folders: BlockFolders): Promise<void> {
 }
 
 /**
- * Ends a rename that a crash has interrupted. Resolves with the name that the block has now; undefined without one. Rejects when the block can't be
- * moved; the note stays then, and the block is where it was.
+ * Ends a rename that a crash has interrupted; without one, nothing happens. Rejects when the block can't be moved; the note stays then, and the block
+ * is where it was.
  */
-export async function endRename(folders: BlockFolders, now: number): Promise<string | undefined> {
+export async function endRename(folders: BlockFolders, now: number): Promise<void> {
   const bytes = await readRegular(pathOf(folders), MAX_BYTES);
-  if (bytes === undefined) return undefined;
+  if (bytes === undefined) return;
   const note = parseBytes(bytes);
   check(note);
-  const { from, to, wasRunning, at } = note;
-  const left = (await folders.list()).find(({ originalName, archivedAt }) => originalName === from && archivedAt >= at);
-  if (left !== undefined) {
-    const config = await configIn(folders.archivedFolder(left), from, now);
-    const unconfirmed = await folders.restore(left, { ...config, enabled: wasRunning }); // not-acknowledged
-    if (unconfirmed !== undefined) throw unconfirmed;
-  }
-  const name = left !== undefined || isThere(folders, from) ? from : to;
-  if (left === undefined && wasRunning && isThere(folders, name)) await runAgain(folders, name, now);
+  const left = (await folders.list()).find(({ originalName, archivedAt }) => originalName === note.from && archivedAt >= note.at);
+  if (left !== undefined) await putBack(folders, left, note, now);
+  else if (note.wasRunning) await runAgain(folders, note, now);
   await forgetRename(folders);
-  return name;
 }
 
-/** The move switches the wish off, and the start after it had no time to switch it on. */
-async function runAgain(folders: BlockFolders, name: string, now: number): Promise<void> {
-  const folder = folders.folderOf(name);
-  const config = await configIn(folder, name, now);
-  await replaceFile(join(folder, 'config.json'), formatFile({ ...config, enabled: true }));
+/** not-acknowledged. */
+async function putBack(folders: BlockFolders, left: ArchiveInfo, { from, to, wasRunning }: RenameNote, now: number): Promise<void> {
+  const { archiveName } = left;
+  const config = await configIn(folders.archivedFolder(left), from, now);
+  const unconfirmed = await folders.restore(left, { ...config, enabled: wasRunning }).catch((error: unknown) => {
+    if (toBlockhouseError(error).code !== 'NAME_TAKEN') throw error;
+    const cure = `Restore it with \`blockhouse restore ${archiveName} --as ${to}\`, or free the name and start the server again.`;
+    const problem = `The rename of ${from} to ${to} was interrupted, and the block is in the archive as ${archiveName}, because another block is called ${from} now.`;
+    throw new BlockhouseError('NAME_TAKEN', `${problem} ${cure}`, { cause: error });
+  });
+  if (unconfirmed !== undefined) throw unconfirmed;
+}
+
+/** A move switches the wish off, and the start after it had no time to switch it on. A younger block that took one of the names meanwhile is another one. */
+async function runAgain(folders: BlockFolders, { from, to, at }: RenameNote, now: number): Promise<void> {
+  for (const name of [to, from]) {
+    if (!isThere(folders, name)) continue;
+    const folder = folders.folderOf(name);
+    const config = await configIn(folder, name, now);
+    if (config.createdAt > at) continue;
+    await replaceFile(join(folder, 'config.json'), formatFile({ ...config, enabled: true }));
+    return;
+  }
 }
 
 function isThere(folders: BlockFolders, name: string): boolean {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { RUNNABLE, startCore } from '../../support/blocks.ts';
+import { RUNNABLE, runnable, startCore } from '../../support/blocks.ts';
 
 t.test('a block that runs has another name with all it had, and runs on', async (t) => {
   const one = await startCore(t);
@@ -91,4 +91,12 @@ t.test('of two renames at once, one wins, and the block is there once', async (t
   const outcomes = await Promise.allSettled([one.blocks.rename('ada', { name: 'bob' }), one.blocks.rename('ada', { name: 'eve' })]);
   t.match(outcomes, [{ status: 'fulfilled' }, { status: 'rejected', reason: { code: 'BLOCK_NOT_FOUND' } }]);
   t.match(await one.blocks.list(), [{ name: 'bob' }]);
+});
+
+t.test('a block that the server was about to start runs under its new name', async (t) => {
+  const names = Array.from({ length: 20 }, (_, index) => `a${index}`);
+  const one = await startCore(t, { files: { blocks: runnable([...names, 'zoe'], { enabled: true }) } });
+  await one.blocks.rename('zoe', { name: 'zora' });
+  t.match(one.readJson('zora', 'config'), { enabled: true });
+  t.match(await one.ask('zora', 'hi'), { content: 'You said: hi' });
 });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -65,7 +65,7 @@ t.test('a block whose old name was taken meanwhile stays in the archive, which i
   const taken = join(workspace, 'blocks', 'ada');
   writeFileSync(taken, '');
   const one = await startCore(t, { workspace });
-  t.match(await one.told('workspace.fault'), { error: /ada already exists/ });
+  t.match(await one.told('workspace.fault'), { error: /another block is called ada now\. Restore it with `blockhouse restore ada_\S+ --as bob`/ });
   t.match(await one.blocks.archives(), [{ originalName: 'ada' }]);
   const { findings } = await one.blocks.check();
   t.match(
@@ -77,6 +77,36 @@ t.test('a block whose old name was taken meanwhile stays in the archive, which i
   const two = await startCore(t, { workspace });
   t.same(await namesIn(two), ['ada', 'eve']);
   t.notOk(existsSync(join(workspace, 'archive', '.rename.json')));
+});
+
+t.test('a block that took one of the names meanwhile is not started in its place', async (t) => {
+  const workspace = await diedAt(t, 'block.archived', 'true', true);
+  const note = readFileSync(join(workspace, 'archive', '.rename.json'));
+  const other = { name: 'ada', ...RUNNABLE, createdAt: new Date().toISOString() };
+  mkdirSync(join(workspace, 'blocks', 'ada'));
+  writeFileSync(join(workspace, 'blocks', 'ada', 'config.json'), JSON.stringify(other));
+  const one = await startCore(t, { workspace });
+  t.same(readFileSync(join(workspace, 'archive', '.rename.json')), note, 'the block is still in the archive');
+  await one.blocks.restore('ada', { name: 'zoe' });
+  await one.core.close();
+  const two = await startCore(t, { workspace });
+  t.notOk(existsSync(join(workspace, 'archive', '.rename.json')), 'the next start has nothing left to do');
+  t.same(two.readJson('ada', 'config'), other);
+  t.match(two.readJson('zoe', 'config'), { description: 'kept', enabled: false });
+});
+
+t.test('a start that dies before it forgets the rename is repeated by the next', async (t) => {
+  const workspace = await diedAt(t, 'block.archived', 'true', true);
+  const path = join(workspace, 'archive', '.rename.json');
+  const note = readFileSync(path);
+  const one = await startCore(t, { workspace });
+  await one.core.close();
+  writeFileSync(path, note);
+  const two = await startCore(t, { workspace });
+  t.same(await namesIn(two), ['ada', 'eve']);
+  t.same(await two.blocks.archives(), []);
+  t.match(two.readJson('ada', 'config'), { description: 'kept', enabled: true });
+  t.notOk(existsSync(path));
 });
 
 t.test('a damaged note is told, and nothing moves', async (t) => {
