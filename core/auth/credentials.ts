@@ -3,14 +3,11 @@
 // never-empty: a damaged file never counts as an empty one. The last valid content stays in use, and the bus reports the damage. If there never was
 //   good content, every use fails and names the file.
 // own-entry: an entry of the wrong form affects only its own adapter, and stays in the file.
-// one-change-at-a-time: changes are made one after the other, so that none overwrites another.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import PQueue from 'p-queue';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
 import { isObject } from '../json.ts';
-import { ensureFolder, replaceFile } from '../workspace/atomic-file.ts';
 import { closeToOthers, type FileState, FreshFile } from '../workspace/fresh-file.ts';
 import { parseBytes } from '../workspace/json-bytes.ts';
 
@@ -23,18 +20,14 @@ type Stored = ReadonlyMap<string, unknown>;
 export class CredentialStore {
   readonly #file: FreshFile;
   readonly #bus: CoreBus;
-  readonly #workspace: string;
   #good: Stored | undefined;
   /** Entries whose form was checked, because every request reads one. */
   readonly #sound = new WeakSet<object>();
   #fault: string | undefined;
   #content: string | undefined;
-  /** one-change-at-a-time. */
-  readonly #rewrites = new PQueue({ concurrency: 1 });
 
   /** `now` in monotonic milliseconds. */
   constructor(workspace: string, bus: CoreBus, now?: () => number) {
-    this.#workspace = workspace;
     this.#bus = bus;
     this.#file = new FreshFile(join(workspace, 'auth.json'), (state) => this.#take(state), now);
   }
@@ -61,29 +54,26 @@ export class CredentialStore {
 
   /** Changes fields of one adapter's entry and keeps the rest of the file. Throws as `read` does, and also if the file has been damaged since. */
   async update(adapterId: string, fields: Readonly<Record<string, string>>): Promise<void> {
-    await this.#rewrites.add(() => this.#rewrite((all) => all.set(adapterId, { ...this.#entry(all, adapterId), ...fields })));
+    await this.#rewrite((all) => void all.set(adapterId, { ...this.#entry(all, adapterId), ...fields }));
   }
 
   /** Removes an adapter's entry; false if there was none. */
   async remove(adapterId: string): Promise<boolean> {
     let existed = false;
-    await this.#rewrites.add(() =>
-      this.#rewrite((all) => {
-        existed = all.delete(adapterId);
-      }),
-    );
+    await this.#rewrite((all) => {
+      existed = all.delete(adapterId);
+    });
     return existed;
   }
 
   async #rewrite(change: (all: Map<string, unknown>) => void): Promise<void> {
-    this.#file.refresh(true);
-    // Overwriting a file that can't be read would lose its content.
-    if (this.#fault !== undefined) throw this.#damage();
-    const all = new Map(this.#good);
-    change(all);
-    await ensureFolder(this.#workspace);
-    await replaceFile(this.#file.path, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
-    this.#file.refresh(true);
+    await this.#file.rewrite(() => {
+      // Overwriting a file that can't be read would lose its content.
+      if (this.#fault !== undefined) throw this.#damage();
+      const all = new Map(this.#good);
+      change(all);
+      return `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`;
+    });
   }
 
   #current(): Stored {

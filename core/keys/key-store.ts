@@ -2,14 +2,11 @@
 //
 // closed-by-default: while the file can't be used, no key of it is accepted. The workspace's own token still is.
 // hashed: the file has only hashes, so it gives nobody a key.
-// one-change-at-a-time: changes are made one after the other, so that none overwrites another.
 import { join } from 'node:path';
-import PQueue from 'p-queue';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import { isObject } from '../json.ts';
 import type { ShownKey } from '../types.ts';
-import { ensureFolder, replaceFile } from '../workspace/atomic-file.ts';
 import { closeToOthers, type FileState, FreshFile } from '../workspace/fresh-file.ts';
 import { parseBytes } from '../workspace/json-bytes.ts';
 import { assertKeyName, checkedLimits, hashOfKey, type KeyLimits, type NamedKey, newKey, parseKey } from './named-key.ts';
@@ -32,16 +29,13 @@ export interface KeyStoreOptions {
 
 /** The keys of a workspace. */
 export class KeyStore {
-  readonly #workspace: string;
   readonly #bus: CoreBus;
   readonly #clock: () => number;
   readonly #file: FreshFile;
-  readonly #rewrites = new PQueue({ concurrency: 1 });
   #byHash: ReadonlyMap<string, NamedKey> = new Map();
   #fault: string | undefined;
 
   constructor({ workspace, bus, now, clock }: KeyStoreOptions) {
-    this.#workspace = workspace;
     this.#bus = bus;
     this.#clock = clock ?? Date.now;
     this.#file = new FreshFile(join(workspace, KEYS_FILE), (state) => this.#take(state), now);
@@ -93,17 +87,12 @@ export class KeyStore {
     return existed;
   }
 
-  /** one-change-at-a-time. */
   async #rewrite(change: (keys: readonly NamedKey[]) => readonly NamedKey[]): Promise<void> {
-    await this.#rewrites.add(async () => {
-      this.#file.refresh(true);
+    await this.#file.rewrite(() => {
       if (this.#fault !== undefined) throw this.#damage(); // overwriting a file that can't be read would lose its content
       const before = [...this.#byHash.values()];
       const keys = change(before);
-      if (keys.length === before.length) return;
-      await ensureFolder(this.#workspace);
-      await replaceFile(this.#file.path, `${JSON.stringify({ keys }, null, 2)}\n`);
-      this.#file.refresh(true);
+      return keys.length === before.length ? undefined : `${JSON.stringify({ keys }, null, 2)}\n`;
     });
   }
 

@@ -2,12 +2,9 @@
 //
 // last-good: a damaged file never counts as an empty one. The last good content stays in use, and the bus reports the damage. If there never was good
 //   content, only provider/model has a meaning: every other name is refused with an error that names the file, but not its path, which applications must not see.
-// one-change-at-a-time: changes are made one after the other, so that none overwrites another.
 import { join } from 'node:path';
-import PQueue from 'p-queue';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
-import { ensureFolder, replaceFile } from '../workspace/atomic-file.ts';
 import { type FileState, FreshFile } from '../workspace/fresh-file.ts';
 import { parseBytes } from '../workspace/json-bytes.ts';
 import { type AdapterIdOf, EMPTY_TABLE, type ModelsDocument, type ModelTable, parseModelTable } from './model-table.ts';
@@ -34,7 +31,6 @@ interface Good {
 export class ModelsFile {
   readonly #options: ModelsFileOptions;
   readonly #file: FreshFile;
-  readonly #rewrites = new PQueue({ concurrency: 1 });
   #good: Good | undefined;
   #fault: string | undefined;
 
@@ -81,19 +77,18 @@ export class ModelsFile {
     await this.#change(({ defaultProvider: _old, ...others }) => (provider === undefined ? others : { defaultProvider: provider, ...others }));
   }
 
-  /** one-change-at-a-time. */
+  /** False if there is nothing to change. */
   async #change(change: (document: ModelsDocument) => ModelsDocument | undefined): Promise<boolean> {
-    return (await this.#rewrites.add(async () => {
-      this.#file.refresh(true);
+    let isChanged = false;
+    await this.#file.rewrite(() => {
       if (this.#fault !== undefined) throw this.#damage(); // overwriting a file that can't be read would lose its content
       const next = change(this.#good?.document ?? {});
-      if (next === undefined) return false;
+      isChanged = next !== undefined;
+      if (next === undefined) return undefined;
       parseModelTable(next, this.#options.adapterIdOf, this.#options.adapterIds);
-      await ensureFolder(this.#options.workspace);
-      await replaceFile(this.#file.path, `${JSON.stringify(next, null, 2)}\n`);
-      this.#file.refresh(true);
-      return true;
-    })) as boolean;
+      return `${JSON.stringify(next, null, 2)}\n`;
+    });
+    return isChanged;
   }
 
   #current(): Good {

@@ -1,5 +1,11 @@
 // A small file that is read again when it has changed. Instead of a watcher, each use checks its metadata, at most once in CHECK_EVERY_MS.
+//
+// one-change-at-a-time: rewrites are made one after the other, so that none overwrites another.
+// newest-first: a rewrite is made from the newest content. If a person or another process changes the file meanwhile, it is made again.
 import { type BigIntStats, chmodSync, readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import PQueue from 'p-queue';
+import { ensureFolder, replaceFileIf } from './atomic-file.ts';
 
 /** A rotation must take effect within a second; a stat costs some microseconds, so it is not made on every request. */
 const CHECK_EVERY_MS = 200;
@@ -17,6 +23,8 @@ export class FreshFile {
   readonly path: string;
   readonly #onChange: (state: FileState) => void;
   readonly #now: () => number;
+  /** one-change-at-a-time. */
+  readonly #rewrites = new PQueue({ concurrency: 1 });
   #checkedAt = Number.NEGATIVE_INFINITY;
   #stamp = '';
 
@@ -40,6 +48,25 @@ export class FreshFile {
     if (seen === this.#stamp) return;
     this.#stamp = seen;
     this.#onChange(state);
+  }
+
+  /**
+   * Replaces the file, mode 0600, by what `make` returns; undefined leaves it as it is. `make` is called after each look that found a change, and what
+   * it throws is thrown. newest-first.
+   */
+  async rewrite(make: () => string | undefined): Promise<void> {
+    await this.#rewrites.add(async () => {
+      for (let isWritten = false; !isWritten; ) {
+        this.refresh(true);
+        const { path } = this;
+        const before = this.#stamp;
+        const content = make();
+        if (content === undefined) return;
+        await ensureFolder(dirname(path));
+        isWritten = (await replaceFileIf(path, content, () => look(path).stamp === before)) !== undefined;
+      }
+      this.refresh(true);
+    });
   }
 }
 

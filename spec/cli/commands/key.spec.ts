@@ -1,5 +1,5 @@
 import t from 'tap';
-import { openDesk } from '../run.ts';
+import { openDesk, openDeskOfProcess } from '../run.ts';
 
 t.test('a key is made, shown once on stdout, listed without itself, and revoked', async (t) => {
   const { on } = await openDesk(t);
@@ -35,4 +35,26 @@ t.test('a limit that is wrong is refused by its option', async (t) => {
     stderr: /^blockhouse: --usd-per-day needs <amount>, and -3 is read as an option; write --usd-per-day=-3\.\n/,
   });
   t.match(await on(['key', 'new', 'A B']), { code: 2, stderr: /name must have/ });
+});
+
+t.test('of keys that several processes make and revoke at once, none is lost and none comes back', async (t) => {
+  const { on, begin, server } = await openDeskOfProcess(t);
+  const keyOf = async (name: string): Promise<string> => (await on(['key', 'new', name])).stdout.trim();
+  const revoked = [await keyOf('old'), await keyOf('older')];
+  const changes = [
+    ['new', 'a'],
+    ['rm', 'old'],
+    ['new', 'b'],
+    ['rm', 'older'],
+    ['new', 'c'],
+  ].map((args) => begin(['key', ...args]).ended);
+  const outcomes = await Promise.all(changes);
+  t.same(
+    outcomes.map(({ code }) => code),
+    [0, 0, 0, 0, 0],
+  );
+  t.same((await on(['key', 'ls', '-q'])).stdout.trim().split('\n').sort(), ['a', 'b', 'c']);
+  const statusFor = async (key: string): Promise<number> => (await fetch(`${server.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status;
+  for (const { stdout } of outcomes) if (stdout !== '') t.equal(await statusFor(stdout.trim()), 200);
+  for (const key of revoked) t.equal(await statusFor(key), 401);
 });

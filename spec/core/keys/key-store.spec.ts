@@ -1,9 +1,11 @@
-import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { createBus } from '../../../core/bus.ts';
 import { KeyStore } from '../../../core/keys/key-store.ts';
-import { newKey } from '../../../core/keys/named-key.ts';
+import { hashOfKey, newKey } from '../../../core/keys/named-key.ts';
+import { isTemporaryName } from '../../../core/workspace/atomic-file.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00.000Z');
 
@@ -54,6 +56,22 @@ t.test('an edit by hand takes effect, and a file that others can read is closed 
   later();
   t.match(store.find(key), { tokensPerDay: 7 });
   t.equal(statSync(path).mode & 0o777, 0o600);
+});
+
+t.test('a key that is revoked by hand while another is made stays revoked', async (t) => {
+  const { store, path } = storeIn(t);
+  const [revoked, kept] = [await store.create('revoked'), await store.create('kept')];
+  const { keys } = JSON.parse(readFileSync(path, 'utf8')) as { keys: { name: string }[] };
+  const made = store.create('made');
+  while (!readdirSync(dirname(path)).some(isTemporaryName)) await nextTurn();
+  writeFileSync(path, JSON.stringify({ keys: [...keys.filter(({ name }) => name !== 'revoked'), { ...keys[1], name: 'byhand', hash: hashOfKey(newKey()) }] }));
+  const key = await made;
+  t.same(
+    store.list().map(({ name }) => name),
+    ['kept', 'byhand', 'made'],
+  );
+  t.equal(store.find(revoked), undefined);
+  t.match([store.find(kept), store.find(key)], [{ name: 'kept' }, { name: 'made' }]);
 });
 
 t.test('a damaged file refuses every key of it, is told, and is not overwritten', async (t) => {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, chmodSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { appendFileSync, chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type FileState, FreshFile } from '../../../core/workspace/fresh-file.ts';
 import { withFewDescriptors } from '../../support/few-descriptors.ts';
@@ -141,4 +141,28 @@ t.test('a file that could not be read for lack of descriptors is read later', { 
     ['unreadable', 'EMFILE'],
     ['text', null],
   ]);
+});
+
+t.test('a rewrite is made from the newest content, and made again if the file changes meanwhile', async (t) => {
+  const { path, seen, file } = watched(t, 'one');
+  const made: string[] = [];
+  const make = () => {
+    const state = seen.at(-1);
+    const text = state?.kind === 'text' ? state.text : '';
+    made.push(text);
+    if (made.length < 3) writeFileSync(path, `${text} by hand`);
+    return `${text}, rewritten`;
+  };
+  await file.rewrite(make);
+  t.same(made, ['one', 'one by hand', 'one by hand by hand']);
+  t.match(seen.at(-1), { text: 'one by hand by hand, rewritten', mode: 0o600 });
+  await file.rewrite(() => undefined);
+  t.match(readFileSync(path, 'utf8'), 'one by hand by hand, rewritten', 'undefined leaves the file as it is');
+  await t.rejects(
+    file.rewrite(() => {
+      throw new Error('no');
+    }),
+    /no/,
+  );
+  t.same(readdirSync(dirname(path)), ['file'], 'no temporary file is left');
 });
