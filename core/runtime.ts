@@ -1,5 +1,6 @@
 // Assembles the core: `createCore` serves a server, a CLI or another program.
 import { randomFillSync } from 'node:crypto';
+import { join } from 'node:path';
 import { CredentialStore } from './auth/credentials.ts';
 import { Sessions } from './auth/sessions.ts';
 import { ApiToken } from './auth/token.ts';
@@ -10,17 +11,21 @@ import { EventRing } from './event-ring.ts';
 import type { StatusOptions } from './gateway/adapter-status.ts';
 import type { CallOptions } from './gateway/call-options.ts';
 import { Gateway } from './gateway/gateway.ts';
+import { isPriceKnown } from './gateway/known-price.ts';
 import type { CallState, GatewayLoad } from './gateway/live.ts';
 import { Meter } from './gateway/meter.ts';
+import { Prices } from './gateway/pricing.ts';
 import type { QueueLimits } from './gateway/queue.ts';
 import { RETRY_LIMIT } from './gateway/retry.ts';
 import type { Environment } from './gateway/settings.ts';
 import { streamOptionsOf } from './gateway/shown-pieces.ts';
 import { ChatStream } from './gateway/stream.ts';
-import { KeyStore } from './keys/key-store.ts';
-import type { Accounts } from './keys/named-key.ts';
+import { KEYS_FILE, KeyStore } from './keys/key-store.ts';
+import type { Accounts, KeyLimits } from './keys/named-key.ts';
+import { capWarnings, keyFindings } from './keys/uncounted-models.ts';
 import type { Adapter, ForwardedRequest, ForwardTarget, StreamSink, TokenCount, UpstreamTimeouts } from './ports.ts';
 import { ModelRouter } from './routing/model-router.ts';
+import type { ModelTarget } from './routing/model-table.ts';
 import { ModelsFile } from './routing/models-file.ts';
 import type {
   AdapterInfo,
@@ -35,6 +40,7 @@ import type {
   ShownSetting,
   VerifyRequest,
   VerifyResult,
+  Warning,
 } from './types.ts';
 import { VERSION } from './version.ts';
 import type { WorkspaceOptions } from './workspace-options.ts';
@@ -85,7 +91,7 @@ export interface Core {
   readonly started: boolean;
   /** Blocks and their archive. Throws an Error before `start`. */
   readonly blocks: Blocks;
-  /** Checks every file of the workspace and changes nothing. Works before `start` too, and while another process holds the workspace. */
+  /** Checks every file of the workspace, and whether caps in USD count every model. Changes nothing. Works before `start` too, and while another process holds the workspace. */
   check(): Promise<DoctorReport>;
   /** The bearer token of the workspace; undefined without a workspace. */
   readonly token: ApiToken | undefined;
@@ -115,6 +121,8 @@ export interface Core {
   readonly modelsFile: ModelsFile | undefined;
   /** The keys of applications; undefined without a workspace. */
   readonly keys: KeyStore | undefined;
+  /** Names models whose calls would not count towards a cap in USD that a key is to have, because their price is not known. Asks a local daemon for its models. */
+  capWarnings(limits: Partial<KeyLimits>): Promise<readonly Warning[]>;
   /** What keys may do and have spent; undefined before `start`. */
   readonly accounts: Accounts | undefined;
   /** Checks the credential or the address of a provider without calling a model. */
@@ -182,6 +190,10 @@ export function createCore(options: CoreOptions): Core {
     now: options.now ?? (() => performance.now()),
   });
   const session = workspace === undefined ? undefined : new WorkspaceSession({ workspace, bus: events, gateway, credentials, options });
+  const uncounted = {
+    router,
+    isPriceKnown: ({ adapter, model }: ModelTarget) => isPriceKnown({ gateway, prices: session?.prices ?? new Prices() }, { provider: adapter, model }),
+  };
   return {
     version: VERSION,
     meter: new Meter(events, options.clock),
@@ -198,7 +210,11 @@ export function createCore(options: CoreOptions): Core {
     get blocks() {
       return needWorkspace(session).blocks;
     },
-    check: () => (session?.isOpen ? session.blocks.check() : checkUnheld(workspace, gateway)),
+    async check() {
+      const { findings, ...rest } = await (session?.isOpen ? session.blocks.check() : checkUnheld(workspace, gateway));
+      const ofKeys = await keyFindings(join(workspace ?? '', KEYS_FILE), uncounted);
+      return { ...rest, ok: rest.ok && ofKeys.every(({ severity }) => severity !== 'error'), findings: [...findings, ...ofKeys] };
+    },
     token,
     sessions: token && new Sessions(token, options.clock),
     credentials,
@@ -218,6 +234,7 @@ export function createCore(options: CoreOptions): Core {
     router,
     modelsFile,
     keys,
+    capWarnings: (limits) => capWarnings(limits, uncounted),
     get accounts() {
       return session?.accounts;
     },
@@ -253,10 +270,7 @@ export function createCore(options: CoreOptions): Core {
 async function checkUnheld(workspace: string | undefined, gateway: Gateway): Promise<DoctorReport> {
   if (workspace === undefined) throw new Error('This check needs a workspace: createCore({ workspace, … }).');
   const { examineUnheld } = await import('./block/doctor-unheld.ts');
-  return examineUnheld(
-    workspace,
-    gateway.adapterIds().map((id) => gateway.adapter(id)),
-  );
+  return examineUnheld(workspace, gateway);
 }
 
 function needWorkspace(session: WorkspaceSession | undefined): WorkspaceSession {

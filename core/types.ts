@@ -1213,6 +1213,8 @@ export interface KeyCreated {
   readonly success: true;
   readonly name: string;
   readonly key: string;
+  /** Limits that do not count everything; absent if there are none */
+  readonly warnings?: readonly Warning[];
 }
 
 /** GET `/api/keys`. */

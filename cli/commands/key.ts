@@ -8,7 +8,7 @@ import { ServerCommand } from '../server-command.ts';
 const category = 'Clients';
 const DAY_MS = 86_400_000;
 
-/** Prints the key, or `{success, name, key}`. */
+/** Prints the key, or `{success, name, key, warnings?}`. */
 export class KeyNewCommand extends ServerCommand {
   static override readonly paths = [['key', 'new']];
   static override readonly usage = Command.Usage({
@@ -16,7 +16,7 @@ export class KeyNewCommand extends ServerCommand {
     description: 'Make a key for one application',
     details: `
       The key is accepted only where models are asked, and shown only now: the workspace keeps a hash of it. A cap can be passed by the calls
-      that are under way when it is reached, and calls without a known price count as 0 USD. Days begin at 00:00 UTC.
+      that are under way when it is reached, and calls without a known price count as 0 USD; a note names such models. Days begin at 00:00 UTC.
     `,
     examples: [
       ['A key without limits', '$0 key new my-app'],
@@ -43,6 +43,7 @@ export class KeyNewCommand extends ServerCommand {
     return this.withServer(async (api) => {
       const created = await api.createKey({ name: this.name, ...limits });
       await this.print(created, [created.key]);
+      await this.sayWarnings(created.warnings);
       await this.say(
         `Give it to ${oneLine(this.name)} only; it is not shown again. Clients send it as their API key, with ${api.client.place.url.origin}/v1 as base URL; some add the /v1 themselves. \`${this.hint('key', 'rm', this.name)}\` revokes it.`,
       );

@@ -127,7 +127,14 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     },
     costs: ({ by, block }) => reportCosts(world.ledger.lines(), by, block),
     check: () =>
-      examine({ workspace: world.workspace, folders, ledger: world.ledger, adapters: world.gateway.adapterIds().map((id) => world.gateway.adapter(id)), read }),
+      examine({
+        workspace: world.workspace,
+        folders,
+        ledger: world.ledger,
+        adapters: world.gateway.adapterIds().map((id) => world.gateway.adapter(id)),
+        isPriceKnown: (candidate) => world.calls.billing.isPriceKnown(candidate),
+        read,
+      }),
     halted: () => halt.state(),
     halt: (body = {}) => gate.pass(() => halt.set(body)),
     unhalt: () => gate.pass(() => halt.release()),

@@ -1,7 +1,9 @@
 // The doctor's look at a workspace that this process does not hold: takes no lock and writes nothing, so a server may run on it.
 import { lstatSync } from 'node:fs';
 import { createBus } from '../bus.ts';
-import type { Adapter } from '../ports.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import { isPriceKnown } from '../gateway/known-price.ts';
+import { Prices } from '../gateway/pricing.ts';
 import type { DoctorReport } from '../schemas/workspace-api.ts';
 import { Ledger } from '../workspace/ledger.ts';
 import { BlockFolders } from './block-folders.ts';
@@ -9,11 +11,19 @@ import { examine } from './doctor.ts';
 import { type BlockContents, openFiles, readContents } from './files.ts';
 
 /** Examines every file. Throws an Error if there is no such folder, or it can't be read. */
-export async function examineUnheld(workspace: string, adapters: readonly Adapter[]): Promise<DoctorReport> {
+export async function examineUnheld(workspace: string, gateway: Gateway): Promise<DoctorReport> {
   lstatSync(workspace); // throws
   const folders = new BlockFolders(workspace);
   const read = (name: string): Promise<BlockContents> => readOnly(folders.folderOf(name), name);
-  return examine({ workspace, folders, ledger: new Ledger(workspace, createBus()), adapters, read });
+  const prices = new Prices();
+  return examine({
+    workspace,
+    folders,
+    ledger: new Ledger(workspace, createBus()),
+    adapters: gateway.adapterIds().map((id) => gateway.adapter(id)),
+    isPriceKnown: (candidate) => isPriceKnown({ gateway, prices }, candidate),
+    read,
+  });
 }
 
 /** Reads the files of a block. Closed files keep no copies of damaged content and write nothing. */

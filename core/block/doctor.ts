@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BlockhouseError } from '../errors.ts';
 import { isObject, tryParseJson } from '../json.ts';
+import { type Candidate, candidatesOf } from '../monitor/candidates.ts';
 import type { Adapter } from '../ports.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
 import type { DoctorReport, Finding } from '../schemas/workspace-api.ts';
 import { isTemporaryName } from '../workspace/atomic-file.ts';
 import type { Ledger } from '../workspace/ledger.ts';
@@ -23,12 +25,14 @@ export interface Examined {
   readonly folders: BlockFolders;
   readonly ledger: Ledger;
   readonly adapters: readonly Adapter[];
+  /** Whether calls of a model count towards a cap in USD. */
+  isPriceKnown(candidate: Candidate): Promise<boolean>;
   /** The files of a block. Throws BLOCK_DAMAGED. */
   read(name: string): Promise<BlockContents>;
 }
 
 /** Examines every file and reports what it finds. Throws only if the workspace itself can't be read. */
-export async function examine({ workspace, folders, ledger, adapters, read }: Examined): Promise<DoctorReport> {
+export async function examine({ workspace, folders, ledger, adapters, isPriceKnown, read }: Examined): Promise<DoctorReport> {
   const findings = await examineWorkspace(workspace, ledger, adapters);
   const checked = { blocks: 0, files: 0, messages: 0 };
   for (const item of itemsOf(folders.blocks)) {
@@ -42,7 +46,8 @@ export async function examine({ workspace, folders, ledger, adapters, read }: Ex
     const folder = join(folders.blocks, item.name);
     try {
       findings.push(...foreignFolders(folder, `blocks/${item.name}`), ...strayFiles(folder, `blocks/${item.name}`));
-      const { chat } = await read(item.name);
+      const { chat, config } = await read(item.name);
+      findings.push(...(await uncountedCalls(config, isPriceKnown)));
       checked.messages += chat.length;
       const { ids, findings: unread } = await archivedIds(folder, `blocks/${item.name}/chat-archive`);
       findings.push(...unread, ...outcomes(chat, ids, `blocks/${item.name}/chat.json`), ...failed(chat, item.name));
@@ -54,6 +59,19 @@ export async function examine({ workspace, folders, ledger, adapters, read }: Ex
   }
   findings.push(...(await examineArchives(folders)));
   return { ok: !findings.some(({ severity }) => severity === 'error'), checked, findings };
+}
+
+/** A cap in USD does not count the calls of a model without a known price. */
+async function uncountedCalls(config: BlockConfig, isPriceKnown: Examined['isPriceKnown']): Promise<Finding[]> {
+  const { name, budget } = config;
+  if ((budget.dailyUsd === null && budget.monthlyUsd === null) || budget.dailyTokens !== null) return [];
+  const findings: Finding[] = [];
+  for (const candidate of candidatesOf(config)) {
+    if (await isPriceKnown(candidate)) continue;
+    const problem = `the cap in USD does not count calls of ${candidate.provider}/${candidate.model}, because their price is not known`;
+    findings.push(warning(`blocks/${name}/config.json`, problem, `Set a cap in tokens as well: \`blockhouse config set ${name} budget.dailyTokens=<n>\`.`));
+  }
+  return findings;
 }
 
 function strayFiles(folder: string, place: string): Finding[] {

@@ -5,6 +5,7 @@
 import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { pricesAs } from '../gateway/known-price.ts';
 import type { Prices } from '../gateway/pricing.ts';
 import { reportCosts } from '../monitor/costs-report.ts';
 import type { CostsReport } from '../types.ts';
@@ -118,8 +119,7 @@ export class GatewayAccounts implements Accounts {
     const { gateway, now } = this.#options;
     let known = this.#hosts.get(adapter);
     if (known === undefined || known.until <= now()) {
-      const isOwnHost = gateway.readiness(adapter, undefined, 'adapter').isOwnHost;
-      known = { pricesAs: isOwnHost ? gateway.adapter(adapter).pricesAs : undefined, until: now() + KEEP_HOST_MS };
+      known = { pricesAs: pricesAs({ gateway }, adapter), until: now() + KEEP_HOST_MS };
       this.#hosts.set(adapter, known);
     }
     return known.pricesAs;

@@ -4,8 +4,9 @@
 //   written, `ready` refuses further calls.
 import { randomUUID } from 'node:crypto';
 import type { CoreBus } from '../bus.ts';
-import { BlockhouseError, toBlockhouseError } from '../errors.ts';
+import { BlockhouseError } from '../errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { isPriceKnown, pricesAs } from '../gateway/known-price.ts';
 import type { Prices } from '../gateway/pricing.ts';
 import { DEFAULT_MAX_TOKENS } from '../gateway/prompt.ts';
 import type { CallPurpose } from '../schemas/block-costs.ts';
@@ -72,16 +73,14 @@ export class Billing {
     return { usd: await this.#price(this.pricesAs(candidate), candidate.model, usage), tokens: usage.totalTokens };
   }
 
+  /** Whether calls of a model count towards a cap in USD. */
+  isPriceKnown(candidate: Candidate): Promise<boolean> {
+    return isPriceKnown(this.#options, candidate);
+  }
+
   /** The provider's name in the price data; undefined for a provider without prices, and for another server under its adapter. */
   pricesAs({ provider, config }: Candidate): string | undefined {
-    const { gateway } = this.#options;
-    try {
-      return gateway.readiness(provider, config, 'adapter').isOwnHost ? gateway.adapter(provider).pricesAs : undefined;
-    } catch (error) {
-      // config.json names a provider that does not exist: the call itself fails and says so.
-      if (toBlockhouseError(error).code === 'INVALID_REQUEST') return undefined;
-      throw error;
-    }
+    return pricesAs(this.#options, provider, config);
   }
 
   /** Writes the line; `reservation` is released when the line counts. Rejects with STORAGE_FULL or STORAGE_FAILED. */

@@ -1,5 +1,6 @@
 // The bodies and answers of `/api` that concern the clients of the gateway: their keys, and the names of models. Pure: no I/O.
 import type * as types from '../types.ts';
+import { Warning } from './chat.ts';
 import { count, listOf, money, object, oneOf, orNull, string, time } from './fields.ts';
 
 const limits = {
@@ -26,8 +27,10 @@ export const CreateKey = {
 } as const;
 export type CreateKey = types.CreateKey;
 
+const warnings = { ...listOf(Warning), description: 'Limits that do not count everything; absent if there are none' } as const;
+
 /** The answer of POST `/api/keys`: the only time that the key is shown. */
-export const KeyCreated = object({ success: { type: 'boolean', const: true }, name: string, key: string });
+export const KeyCreated = object({ success: { type: 'boolean', const: true }, name: string, key: string, warnings }, ['warnings']);
 
 const target = object({ adapter: string, model: string });
 

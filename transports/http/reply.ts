@@ -3,7 +3,7 @@
 // one-batch: whole answers leave at the end of a turn of the event loop, one after the other. Each write wakes the process that reads it, and that
 // costs more than the write; when several answers follow at once, it is awake for all but the first.
 import type { ServerResponse } from 'node:http';
-import { type BlockhouseError, errorBody, toJsonText } from '../../core/index.ts';
+import { type BlockhouseError, errorBody, toJsonText, type Warning } from '../../core/index.ts';
 import { COMMON_HEADERS, failureHeaders } from '../raw-answer.ts';
 
 /** The content type of every JSON answer. */
@@ -35,6 +35,11 @@ export interface JsonReply<T = unknown> {
 export const STREAMED = Symbol('streamed');
 /** What a handler returns. `T` is the body. */
 export type Reply<T = unknown> = JsonReply<T> | typeof STREAMED;
+
+/** The field `warnings`, left out when there are none. */
+export function some(warnings: readonly Warning[]): { readonly warnings?: readonly Warning[] } {
+  return warnings.length > 0 ? { warnings } : {};
+}
 
 /** A 200 with this body. */
 export function ok<const T>(body: T, headers?: Readonly<Record<string, string>>): JsonReply<T> {

@@ -8,7 +8,8 @@ t.test('a key is made, shown once on stdout, listed without itself, and revoked'
   t.match(made, {
     code: 0,
     stdout: /^bhk_[A-Za-z0-9_-]{43}\n$/,
-    stderr: /^Give it to my-app only; .* http:\/\/127\.0\.0\.1:\d+\/v1 as base URL; some add the \/v1 themselves\. `.*key rm my-app.*` revokes it\.\n$/,
+    stderr:
+      /^note: usdPerDay: .*\nGive it to my-app only; .* http:\/\/127\.0\.0\.1:\d+\/v1 as base URL; some add the \/v1 themselves\. `.*key rm my-app.*` revokes it\.\n$/,
   });
   const { stdout } = await on(['key', 'ls']);
   t.match(stdout, /^KEY +TODAY +CAP +MODELS +EXPIRES\nmy-app +\S+ +\S+ +claude-\* ollama\/\* +in \S+\n$/);
@@ -20,6 +21,18 @@ t.test('a key is made, shown once on stdout, listed without itself, and revoked'
   t.match(await on(['key', 'new', 'my-app']), { code: 2, stdout: '', stderr: /There is a key my-app already/ });
   t.same(await on(['key', 'rm', 'my-app']), { code: 0, stdout: '', stderr: 'The key my-app is revoked.\n' });
   t.match(await on(['key', 'rm', 'my-app']), { code: 2, stderr: /There is no key "my-app"/ });
+});
+
+t.test('a cap in USD that does not count every model is made, with a note that names the cure', async (t) => {
+  const { on } = await openDesk(t);
+  const made = await on(['key', 'new', 'a', '--usd-per-day', '1', '--models', 'ollama/x']);
+  t.match(made, {
+    code: 0,
+    stdout: /^bhk_\S+\n$/,
+    stderr: /^note: usdPerDay: This cap does not count calls of ollama\/x, .*`--tokens-per-day`\) as well\.\nGive it to a only;/,
+  });
+  t.match(await on(['doctor']), { code: 0, stdout: /keys\.json.*the cap in USD of a does not count calls of ollama\/x/ });
+  t.match(await on(['key', 'new', 'b', '--usd-per-day', '1', '--tokens-per-day', '9', '--models', 'ollama/x']), { code: 0, stderr: /^Give it to b only;/ });
 });
 
 t.test('a limit that is wrong is refused by its option', async (t) => {

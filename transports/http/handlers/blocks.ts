@@ -1,10 +1,10 @@
 // Handlers of `/api/blocks`: blocks, their configuration and their monitors. Each handler makes one call of the core.
-import { type BlockConfigPatch, type CreateBlock, invalidRequest, type LogList, type LogPart, type Warning } from '../../../core/index.ts';
+import { type BlockConfigPatch, type CreateBlock, invalidRequest, type LogList, type LogPart } from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
 import { tagged } from '../etag.ts';
 import { blockListText } from '../list-text.ts';
 import { etagOf, ifMatchOf, queryChoice, queryNumber, queryValue } from '../query.ts';
-import { ok, type Reply } from '../reply.ts';
+import { ok, type Reply, some } from '../reply.ts';
 import { param, type RouteContext } from '../route.ts';
 
 /** `{blocks}`, sorted by name; 304 for who has it. */
@@ -71,8 +71,3 @@ export const logs = async (context: RouteContext): Promise<Reply<LogList | LogPa
   if (before !== undefined || maxBytes !== undefined) throw invalidRequest('file', 'is required with before and max');
   return ok({ logs: await blocks.logs(name) });
 };
-
-/** The field `warnings`, left out when there are none. */
-function some(warnings: readonly Warning[]): { readonly warnings?: readonly Warning[] } {
-  return warnings.length > 0 ? { warnings } : {};
-}

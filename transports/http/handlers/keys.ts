@@ -1,7 +1,7 @@
 // Handlers of `/api/keys`: the keys of applications.
 import { type Accounts, BlockhouseError, type Core, CreateKey, compile, type KeyStore, type Validator } from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
-import { ok } from '../reply.ts';
+import { ok, some } from '../reply.ts';
 import { param, type RouteContext } from '../route.ts';
 
 const checkKey: Validator<CreateKey> = compile(CreateKey);
@@ -18,12 +18,13 @@ export const list = async ({ core }: RouteContext) => {
   });
 };
 
-/** `{success, name, key}`; the key is shown only here. Fails with NAME_TAKEN. */
+/** `{success, name, key, warnings?}`; the key is shown only here. Fails with NAME_TAKEN. */
 export const create = async (context: RouteContext) => {
   const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
   checkKey(body);
   const { name, ...limits } = body;
-  return ok({ success: true as const, name, key: await storeOf(context.core).create(name, limits) });
+  const key = await storeOf(context.core).create(name, limits);
+  return ok({ success: true as const, name, key, ...some(await context.core.capWarnings(limits)) });
 };
 
 /** `{success, message}`; the key is refused from now on. */

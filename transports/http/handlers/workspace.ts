@@ -14,7 +14,7 @@ export const costs = async ({ core, req }: RouteContext) => {
 };
 
 /** `{ok, checked, findings}`; changes nothing. */
-export const doctor = async ({ core }: RouteContext) => ok(await core.blocks.check());
+export const doctor = async ({ core }: RouteContext) => ok(await core.check());
 
 /** `{halted, since, reason}`. */
 export const halted = ({ core }: RouteContext) => ok(core.blocks.halted());

@@ -3,6 +3,10 @@ import type { Example } from './examples.ts';
 
 const LIMITS = { usdPerDay: 5, tokensPerDay: null, models: ['claude-*', 'ollama/*'], expiresAt: null };
 const KEY = { name: 'web-app', createdAt: '2026-11-22T08:00:00.000Z', ...LIMITS };
+const WARNING = {
+  field: 'usdPerDay',
+  message: 'This cap does not count calls of ollama/gemma4, because their price is not known; set tokensPerDay (`--tokens-per-day`) as well.',
+};
 const TARGETS = ['google/gemini-3.8-flash', 'ollama/gemma4'];
 
 /** Each example under its name in the document. */
@@ -92,7 +96,11 @@ export const CLIENT_EXAMPLES = {
     },
   },
   CreateKey: { of: 'CreateKey', summary: 'A key with a cap and its own models', value: { name: 'web-app', usdPerDay: 5, models: LIMITS.models } },
-  KeyCreated: { of: 'KeyCreated', summary: 'The only time that the key is shown', value: { success: true, name: 'web-app', key: `bhk_${'x'.repeat(43)}` } },
+  KeyCreated: {
+    of: 'KeyCreated',
+    summary: 'The only time that the key is shown',
+    value: { success: true, name: 'web-app', key: `bhk_${'x'.repeat(43)}`, warnings: [WARNING] },
+  },
   ModelNames: {
     of: 'ModelNames',
     summary: 'One alias and a local model',

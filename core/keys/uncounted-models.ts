@@ -1,0 +1,69 @@
+// Finds the models whose calls don't count towards a key's cap in USD, because their price is not known. Reads only.
+import { toBlockhouseError } from '../errors.ts';
+import type { ModelRouter } from '../routing/model-router.ts';
+import type { ModelTarget } from '../routing/model-table.ts';
+import type { Warning } from '../schemas/chat.ts';
+import type { Finding } from '../schemas/workspace-api.ts';
+import { readState } from '../workspace/fresh-file.ts';
+import { KEYS_FILE, parseKeys } from './key-store.ts';
+import { type KeyLimits, mayUse } from './named-key.ts';
+
+/** What the search needs. */
+export interface UncountedOptions {
+  readonly router: Pick<ModelRouter, 'offered' | 'resolve'>;
+  isPriceKnown(target: ModelTarget): Promise<boolean>;
+}
+
+/** A warning for a key that is to have these limits. */
+export async function capWarnings(limits: Partial<KeyLimits>, options: UncountedOptions): Promise<Warning[]> {
+  const models = await uncountedModels(limits, options);
+  if (models.length === 0) return [];
+  const message = `This cap does not count calls of ${listed(models)}, because their price is not known; set tokensPerDay (\`--tokens-per-day\`) as well.`;
+  return [{ field: 'usdPerDay', message }];
+}
+
+/** The doctor's findings in keys.json, whose absolute path is given. */
+export async function keyFindings(path: string, options: UncountedOptions): Promise<Finding[]> {
+  let keys: ReturnType<typeof parseKeys>;
+  try {
+    keys = parseKeys(readState(path));
+  } catch (fault) {
+    const fix = 'Repair it or remove it; until then its keys are refused.';
+    return [{ severity: 'error', place: KEYS_FILE, problem: (fault as Error).message.replace(/\.$/, ''), fix }];
+  }
+  const findings: Finding[] = [];
+  for (const key of keys) {
+    const models = await uncountedModels(key, options);
+    if (models.length === 0) continue;
+    const problem = `the cap in USD of ${key.name} does not count calls of ${listed(models)}, because their price is not known`;
+    const fix = 'Give the key a tokensPerDay there as well, or replace it by one with `--tokens-per-day`.';
+    findings.push({ severity: 'warning', place: KEYS_FILE, problem, fix });
+  }
+  return findings;
+}
+
+/** As provider/model: of the models that are offered now, and of those that the key names. None if the key has no cap in USD, or one in tokens as well. */
+async function uncountedModels({ usdPerDay, tokensPerDay, models = null }: Partial<KeyLimits>, options: UncountedOptions): Promise<string[]> {
+  if (usdPerDay == null || tokensPerDay != null) return [];
+  const { router, isPriceKnown } = options;
+  const named = (models ?? []).filter((pattern) => !pattern.includes('*'));
+  const offered = (await router.offered().catch(unlessUnknown))?.map(({ id }) => id) ?? [];
+  const own = offered.filter((id) => [id, id.slice(id.indexOf('/') + 1)].some((name) => mayUse({ models }, name)));
+  const found = new Set<string>();
+  for (const name of [...named, ...own]) {
+    const resolved = await router.resolve(name).catch(unlessUnknown);
+    for (const target of resolved?.targets ?? []) if (!(await isPriceKnown(target))) found.add(`${target.adapter}/${target.model}`);
+  }
+  return [...found];
+}
+
+/** A name that nothing stands for can't be called, and neither can any name while models.json is damaged, which the doctor reports. */
+function unlessUnknown(error: unknown): undefined {
+  const { code } = toBlockhouseError(error);
+  if (code !== 'MODEL_NOT_FOUND' && code !== 'WORKSPACE_DAMAGED') throw error;
+}
+
+function listed([first = '', ...others]: readonly string[]): string {
+  if (others.length === 0) return first;
+  return `${first} and ${others.length === 1 ? 'another model' : `${others.length} other models`}`;
+}
