@@ -1367,6 +1367,8 @@ export interface SessionCode {
   readonly code: string;
   /** ISO 8601, UTC, with milliseconds */
   readonly expiresAt: string;
+  /** The address of the page, to which `#code=` is added: a path, or a URL with the public origin; null without a page */
+  readonly page: string | null;
 }
 
 /** The answer of POST `/api/session`. */

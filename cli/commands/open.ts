@@ -1,7 +1,7 @@
 // `blockhouse open`: shows the page of the running server in the browser, signed in.
 import { spawn } from 'node:child_process';
 import { Command, Option } from 'clipanion';
-import type { ExitKind } from '../exit-codes.ts';
+import { CliError, type ExitKind } from '../exit-codes.ts';
 import { pageLink } from '../page-link.ts';
 import { ServerCommand } from '../server-command.ts';
 
@@ -33,8 +33,9 @@ export class OpenCommand extends ServerCommand {
 
   protected override async run(): Promise<ExitKind> {
     return this.withServer(async (api) => {
-      const { code, expiresAt } = await api.sessionCode();
-      const url = pageLink(api.client.place.url, code);
+      const { code, expiresAt, page } = await api.sessionCode();
+      if (page === null) throw new CliError('usage', 'This server has no dashboard: the program that runs it has not given it one (see docs/dashboard.md).');
+      const url = pageLink(new URL(page, api.client.place.url), code);
       const isOpened = !this.isPrinted && !this.json && (await isOpenedBy(url));
       await this.print({ url, expiresAt }, isOpened ? [] : [url]);
       if (isOpened) await this.say(`The dashboard is open in the browser: ${new URL('/ui/', url).href}`);

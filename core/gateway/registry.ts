@@ -36,20 +36,24 @@ export class AdapterRegistry {
   /** The adapter that a URL names. Throws ADAPTER_NOT_FOUND. */
   inUrl(name: string): Adapter {
     const adapter = this.#byName.get(name);
-    if (adapter === undefined) throw new BlockhouseError('ADAPTER_NOT_FOUND', `There is no adapter ${shown(name)}. The adapters are ${this.ids().join(', ')}.`);
+    if (adapter === undefined)
+      throw new BlockhouseError('ADAPTER_NOT_FOUND', `There is no adapter ${shown(name, 'of this name')}. The adapters are ${this.ids().join(', ')}.`);
     return adapter;
   }
 
   /** The adapter that a body names in `field`. Throws INVALID_REQUEST. */
   inBody(name: string, field: string): Adapter {
     const adapter = this.#byName.get(name);
-    if (adapter === undefined) throw invalidRequest(field, `${shown(name)} does not exist; use one of ${this.ids().join(', ')}`);
+    if (adapter === undefined) throw invalidRequest(field, `${shown(name, 'of this name')} does not exist; use one of ${this.ids().join(', ')}`);
     return adapter;
   }
 }
 
-function shown(name: string): string {
-  return JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name);
+/** What is longer or has digits may be a key that stands in the wrong place, and is not repeated. */
+const NAME = /^[\p{L} ._-]{0,24}$/u;
+
+function shown(name: string, otherwise: string): string {
+  return NAME.test(name) ? JSON.stringify(name) : otherwise;
 }
 
 /** The metadata of an adapter for callers. */

@@ -122,10 +122,14 @@ export async function openDesk(t: Test, answer: Answerer = friendlyDaemon): Prom
 }
 
 /** The same with a server that is a process, and so can be killed. */
-export async function openDeskOfProcess(t: Test, answer: Answerer = friendlyDaemon): Promise<Desk & { readonly server: Serving }> {
+export async function openDeskOfProcess(
+  t: Test,
+  answer: Answerer = friendlyDaemon,
+  env: Record<string, string> = {},
+): Promise<Desk & { readonly server: Serving }> {
   const workspace = testFolder(t);
   const upstream = await startUpstream(t, answer);
-  const server = await serve(t, workspace, { OLLAMA_BASE_URL: upstream.url });
+  const server = await serve(t, workspace, { OLLAMA_BASE_URL: upstream.url, ...env });
   t.teardown(async () => {
     server.child.kill('SIGKILL');
     await server.ended;

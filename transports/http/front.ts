@@ -35,7 +35,7 @@ import { recordRequest } from './request-log.ts';
 import type { Route, ServerContext } from './route.ts';
 import { Router } from './router.ts';
 import { DEFAULT_SSE_TIMING, type SseTiming } from './sse.ts';
-import { isPagePath, Page } from './static.ts';
+import { isPagePath, PAGE_PATH, Page } from './static.ts';
 import { namedOrigins, preflight, readableBy, webOrigin } from './web-origins.ts';
 
 /** The options for requests; each has a default. */
@@ -107,6 +107,7 @@ export class Front {
       imports: new ImportQueue({ ...DEFAULT_IMPORT_LIMITS, ...options.imports }),
       hasWebSocket,
       endRequest: (requestId) => this.answers.abort(requestId),
+      page: this.#page === undefined ? null : `${this.#publicOrigin ?? ''}${PAGE_PATH}/`,
       draining: this.#draining.signal,
       uptimeMs: () => performance.now() - this.#startedAt,
     };

@@ -17,6 +17,8 @@ export interface ServerContext {
   hasWebSocket(): boolean;
   /** Ends the work for an open request; false if there is none with this id. */
   endRequest(requestId: string): boolean;
+  /** The address of the page: below the public origin if there is one, else a path; null if the server has no page. */
+  readonly page: string | null;
   /** Fires when the server begins to drain. */
   readonly draining: AbortSignal;
   /** Milliseconds since the server began to listen. */

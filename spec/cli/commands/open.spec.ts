@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { testFolder } from '../../support/test-folder.ts';
-import { openDeskOfProcess, runHere } from '../run.ts';
+import { openDesk, openDeskOfProcess, runHere } from '../run.ts';
 
 const LINK = /^(http:\/\/127\.0\.0\.1:\d+)\/ui\/#code=([A-Za-z0-9_-]{22})\n$/;
 
@@ -54,4 +54,17 @@ t.test('without a server, it says how to start one', async (t) => {
   t.not(code, 0);
   t.equal(stdout, '');
   t.match(stderr, /No server is running .*start one with .* serve/);
+});
+
+t.test('behind a proxy, the link has the public origin', async (t) => {
+  const { begin } = await openDeskOfProcess(t, undefined, { BLOCKHOUSE_PUBLIC_ORIGIN: 'https://blocks.example' });
+  t.match((await begin(['open', '--print']).ended).stdout, /^https:\/\/blocks\.example\/ui\/#code=/);
+});
+
+t.test('of a server without a page, it says that there is none', async (t) => {
+  const { on } = await openDesk(t);
+  const { code, stdout, stderr } = await on(['open', '--print']);
+  t.not(code, 0);
+  t.equal(stdout, '');
+  t.match(stderr, /This server has no dashboard/);
 });

@@ -33,6 +33,15 @@ t.test('a long or odd name is shown short and on one line', async (t) => {
   }
 });
 
+t.test('a key in the place of a name is not repeated', async (t) => {
+  for (const key of ['sk-proj-abc123', 'AKIDEXAMPLE00000', 'bhk_abcdefghijklmnopqrstuvwxyzabcdef']) {
+    for (const find of [() => registry.inUrl(key), () => registry.inBody(key, 'adapter')]) {
+      t.throws(find, { message: /of this name.*two, one/ });
+      t.throws(find, { message: new RegExp(`^(?!.*${key.slice(0, 8)})`) });
+    }
+  }
+});
+
 t.test('two adapters can not share a name', async (t) => {
   t.throws(() => new AdapterRegistry([one, steppedAdapter([], { id: 'uno' })]), { message: /Two adapters have the name uno/ });
   t.throws(() => new AdapterRegistry([one, steppedAdapter([], { id: 'x', aliases: ['one'] })]), { message: /Two adapters have the name one/ });

@@ -24,13 +24,13 @@ export const begin = async (context: RouteContext) => {
   return keyOf(key ?? wrongTokensOf(core).refuse(req, CODE_HINT));
 };
 
-/** `{code, expiresAt}`, for the token of the workspace alone. Fails with KEY_FORBIDDEN for a session key. */
+/** `{code, expiresAt, page}`, for the token of the workspace alone. Fails with KEY_FORBIDDEN for a session key. */
 export const newCode = async (context: RouteContext) => {
-  const { core, req } = context;
+  const { core, req, server } = context;
   if (core.token?.matches(bearerToken(req) ?? '') !== true)
     throw new BlockhouseError('KEY_FORBIDDEN', 'Only the token of the workspace makes codes for signing in; `blockhouse token` prints it.');
   const { text, expiresAt } = sessionsOf(core).newCode(queryValue(req, 'printed') === 'true' ? PRINTED_CODE_MS : CODE_MS);
-  return ok({ code: text, expiresAt });
+  return ok({ code: text, expiresAt, page: server.page });
 };
 
 /** `{ticket, expiresAt}`: opens one WebSocket. */

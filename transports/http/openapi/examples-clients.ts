@@ -82,7 +82,7 @@ export const CLIENT_EXAMPLES = {
   },
   SignIn: { of: 'SignIn', summary: 'A code of `blockhouse open`', value: { code: 'x'.repeat(22) } },
   SessionKey: { of: 'SessionKey', summary: 'A key for 30 days', value: { key: `bhs_${'x'.repeat(70)}`, expiresAt: '2026-12-23T08:00:00.000Z' } },
-  SessionCode: { of: 'SessionCode', summary: 'A code', value: { code: 'x'.repeat(22), expiresAt: '2026-11-23T08:01:00.000Z' } },
+  SessionCode: { of: 'SessionCode', summary: 'A code', value: { code: 'x'.repeat(22), expiresAt: '2026-11-23T08:01:00.000Z', page: '/ui/' } },
   SessionTicket: { of: 'SessionTicket', summary: 'A ticket', value: { ticket: 'x'.repeat(22), expiresAt: '2026-11-23T08:00:30.000Z' } },
   SetCredential: { of: 'SetCredential', summary: 'A key', value: { apiKey: 'sk-example' } },
   CredentialList: {

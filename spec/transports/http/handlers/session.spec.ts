@@ -1,6 +1,7 @@
 import t from 'tap';
 import { writeNewToken } from '../../../../core/index.ts';
 import { WS_PATH } from '../../../../transports/ws-path.ts';
+import { pageFolder } from '../../../support/page-folder.ts';
 import { RawClient } from '../../../support/raw.ts';
 import { CHAT, startServer, type TestServer } from '../../../support/server.ts';
 import { until } from '../../../support/until.ts';
@@ -103,4 +104,12 @@ t.test('case 6: a ticket opens one socket, no second one, and no HTTP route', as
   t.equal((await knock(t, server, `ticket=${twice}&ticket=${twice}`)).status, 401, 'given twice');
   t.equal((await knock(t, server, `ticket=${await newCode(server)}`)).status, 401, 'a code is no ticket');
   t.notMatch(JSON.stringify([server.log, server.wsLog]), ticket, 'no ticket is in a log');
+});
+
+t.test('a code comes with the address of the page: a path, the public origin, or nothing', async (t) => {
+  const pageOf = async (http: object): Promise<unknown> => (await (await startServer(t, { http })).call('POST', '/api/session/code')).json['page'];
+  const dashboard = pageFolder(t);
+  t.equal(await pageOf({}), null);
+  t.equal(await pageOf({ dashboard }), '/ui/');
+  t.equal(await pageOf({ dashboard, publicOrigin: 'https://blocks.example' }), 'https://blocks.example/ui/');
 });
