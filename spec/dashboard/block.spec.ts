@@ -20,9 +20,17 @@ t.test('case 42: memory is summarised, compared and undone, and its bar says wha
   await page.getByLabel('Add a fact').fill('The team is small.');
   await page.getByRole('button', { name: 'Add', exact: true }).click();
   await page.getByText('The team is small.').waitFor();
+  await page.getByRole('button', { name: 'Unpin it' }).click();
+  await page.getByText('not in prompts').waitFor();
+  const facts = async () => (await world.api<{ readonly memory: { readonly facts: readonly object[] } }>('GET', '/api/blocks/ada')).memory.facts;
+  t.match(await facts(), [{ text: 'The team is small.', pinned: false }]);
+  t.equal((await facts()).length, 1);
+  await page.getByRole('button', { name: 'Pin it' }).click();
+  await page.getByText('not in prompts').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Remove' }).click();
   await page.getByRole('button', { name: 'Undo', exact: true }).click();
   await page.getByText('The team is small.').waitFor();
+  t.match(await facts(), [{ pinned: true }]);
 });
 
 t.test('case 43: a field can be set, made wrong and told beside itself; form and JSON agree', async (t) => {

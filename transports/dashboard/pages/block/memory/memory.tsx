@@ -73,14 +73,22 @@ function Seen({ name, details, reload }: PartProps) {
 
 function Facts({ name, details: { memory }, reload }: PartProps) {
   const [text, setText] = useState('');
+  const [isPinned, setPinned] = useState(true);
   const add = async (fact: string, pinned: boolean): Promise<void> => {
     await post(blockURL(name, '/memory/facts'), { text: fact, pinned });
     await reload();
   };
-  const remove = async ({ id, text: fact, pinned }: Fact): Promise<void> => {
-    await call('DELETE', blockURL(name, `/memory/facts/${encodeURIComponent(id)}`));
+  const drop = ({ id }: Fact): Promise<unknown> => call('DELETE', blockURL(name, `/memory/facts/${encodeURIComponent(id)}`));
+  const remove = async (fact: Fact): Promise<void> => {
+    await drop(fact);
     await reload();
-    tell(memoryText.factRemoved, { label: WORDS.undo, run: () => void add(fact, pinned).catch(tellFailure) });
+    tell(memoryText.factRemoved, { label: WORDS.undo, run: () => void add(fact.text, fact.pinned).catch(tellFailure) });
+  };
+  /** Added first: when anything fails in between, the fact is there twice and not lost. */
+  const repin = async (fact: Fact): Promise<void> => {
+    await post(blockURL(name, '/memory/facts'), { text: fact.text, pinned: !fact.pinned });
+    await drop(fact);
+    await reload();
   };
   return (
     <section>
@@ -94,6 +102,7 @@ function Facts({ name, details: { memory }, reload }: PartProps) {
             <span class="t3 num">
               <Ago at={fact.createdAt} />
             </span>
+            <Button label={fact.pinned ? memoryText.unpin : memoryText.pin} icon="pin" iconOnly small kind="quiet" run={() => repin(fact)} />
             <Button label={memoryText.remove} icon="trash" iconOnly small kind="quiet" run={() => remove(fact)} />
           </li>
         ))}
@@ -104,14 +113,18 @@ function Facts({ name, details: { memory }, reload }: PartProps) {
           event.preventDefault();
           const fact = text.trim();
           if (fact === '') return;
-          void add(fact, true).then(() => setText(''), tellFailure);
+          void add(fact, isPinned).then(() => setText(''), tellFailure);
         }}
       >
         <Field label={memoryText.addFact}>
           {(props) => <textarea {...props} class="input" rows={2} maxLength={10_000} value={text} onInput={(event) => setText(event.currentTarget.value)} />}
         </Field>
-        <div>
+        <div class="row">
           <Button label={memoryText.add} submit disabled={text.trim() === ''} />
+          <label class="check">
+            <input type="checkbox" checked={isPinned} onChange={(event) => setPinned(event.currentTarget.checked)} />
+            {memoryText.isPinned}
+          </label>
         </div>
       </form>
     </section>
