@@ -25,6 +25,7 @@ const QUESTIONS: Readonly<Record<string, () => Promise<Result>>> = {
   compatible: async () => (await import('./compatible.bench.ts')).run(values.quick ? QUICK : undefined),
   translate: async () => (await import('./translate.bench.ts')).run(values.quick ? { rounds: 1, times: 20 } : undefined),
   peers: async () => (await import('./peers.bench.ts')).run(values.quick ? QUICK : undefined),
+  dashboard: async () => (await import('./dashboard.bench.ts')).run(values.quick ? { blocks: 200, idleMs: 1000, pieces: 100 } : undefined),
   memory: async () => (await import('./memory.bench.ts')).run(values.quick ? { many: 2000 } : undefined),
 };
 /** Those whose figures are ratios to the pipe, and so are asked in each run; the others are asked once. */

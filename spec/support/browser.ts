@@ -109,6 +109,7 @@ export class World {
   readonly #t: Test;
   readonly #contexts: BrowserContext[] = [];
   #port = 0;
+  #pid = 0;
   #stop: () => Promise<unknown> = async () => undefined;
 
   constructor(found: Browser, t: Test) {
@@ -121,6 +122,11 @@ export class World {
   get standIn(): LLMock {
     this.#standIn ??= new LLMock({ port: this.#standInPort, latency: 15, chunkSize: 12, logLevel: 'silent' });
     return this.#standIn;
+  }
+
+  /** Of the server. */
+  get pid(): number {
+    return this.#pid;
   }
 
   get token(): string {
@@ -142,6 +148,7 @@ export class World {
       env: { ...own, OLLAMA_BASE_URL: `http://127.0.0.1:${this.#standInPort}`, BLOCKHOUSE_LOG_LEVEL: 'error', AWS_EC2_METADATA_DISABLED: 'true', ...env },
       stdio: ['ignore', 'pipe', 'ignore'],
     });
+    this.#pid = server.pid ?? 0;
     const closed = once(server, 'close');
     const { value } = await createInterface({ input: server.stdout })[Symbol.asyncIterator]().next();
     this.url = (JSON.parse(String(value)) as { readonly url: string }).url;

@@ -119,6 +119,7 @@ t.test('each frame of the server fits one message', async (t) => {
     { type: 'gone', block: 'a' },
     { type: 'fleet', seq: 1, reset: false, changed: [], gone: ['a'] },
     { type: 'event', seq: 1, at: '2026-11-23T08:00:00.000Z', name: 'block.created', data: { block: 'a' } },
+    { type: 'log', block: 'a', file: 'f.log', offset: 3, text: 'x\n' },
     { type: 'pong' },
     { type: 'error', code: 'BLOCK_NOT_FOUND', error: 'no', block: 'a' },
     { ...step, event: 'start', provider: 'p', model: 'm', attempt: 1 },

@@ -36,6 +36,7 @@ export const CLIENT_EXAMPLES = {
           displayName: 'Ollama',
           defaultModel: 'gemma4',
           ready: true,
+          source: null,
           breaker: 'closed',
           openUntil: null,
           atWork: 0,

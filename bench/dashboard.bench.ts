@@ -1,0 +1,181 @@
+// What does the dashboard cost: the browser that shows it, and the server behind it?
+//
+// A real Chromium before the built server, on one machine. Times are those of the page's main thread, as Chromium counts them, so that a busy machine
+// changes them little. `npm run build` makes the page.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CDPSession, Page } from 'playwright-core';
+import type { Test } from 'tap';
+import { closeBrowser, openWorld, type World } from '../spec/support/browser.ts';
+import { cpuMs, sleep } from './harness/processes.ts';
+import { type Bar, digits, type Result } from './harness/report.ts';
+
+const MANY_BLOCKS = 10_000;
+const FEW_BLOCKS = 20;
+const IDLE_MS = 20_000;
+/** Pieces of some 12 characters, one in 10 ms. */
+const PIECES = 2000;
+const PIECE_CHARACTERS = 12;
+const PIECE_MS = 10;
+
+interface Found {
+  readonly nodes: number;
+  readonly filterMs: number;
+  readonly sortMs: number;
+  readonly serverIdlePercent: number;
+  readonly pageIdlePercent: number;
+  readonly streamPercent: number;
+  /** Main thread for each second of the first and the last quarter of the answer. */
+  readonly firstQuarterMs: number;
+  readonly lastQuarterMs: number;
+}
+
+export async function run({ blocks = MANY_BLOCKS, idleMs = IDLE_MS, pieces = PIECES } = {}): Promise<Result> {
+  const many = await inBrowser((world) => fleet(world, blocks));
+  const found = { ...many, ...(await inBrowser((world) => idle(world, idleMs))), ...(await inBrowser((world) => stream(world, pieces))) };
+  return {
+    name: 'dashboard',
+    question: 'What does the dashboard cost?',
+    tables: [{ title: 'The dashboard', columns: ['', 'figure'], rows: rowsOf(found, blocks, pieces) }],
+    bars: barsOf(found),
+    charts: [],
+    notes: ['Milliseconds are those of the main thread of the page; “idle” is a page that is open and visible while no block does anything.'],
+    data: found,
+  };
+}
+
+function rowsOf(found: Found, blocks: number, pieces: number): string[][] {
+  const many = blocks.toLocaleString('en-US');
+  return [
+    [`nodes of the page with ${many} blocks`, String(found.nodes)],
+    [`to filter ${many} blocks`, `${digits(found.filterMs)} ms`],
+    [`to sort ${many} blocks`, `${digits(found.sortMs)} ms`],
+    [`the server, one page open and idle, ${FEW_BLOCKS} blocks`, `${digits(found.serverIdlePercent)} % of a core`],
+    ['the page, idle and visible', `${digits(found.pageIdlePercent)} % of a core`],
+    [`the page, ${pieces.toLocaleString('en-US')} pieces at 100 a second`, `${digits(found.streamPercent)} % of a core`],
+    ['of it, a second of the first quarter', `${digits(found.firstQuarterMs)} ms`],
+    ['of it, a second of the last quarter', `${digits(found.lastQuarterMs)} ms`],
+  ];
+}
+
+function barsOf(found: Found): Bar[] {
+  const most = (what: string, value: number, limit: number, unit: string): Bar => ({ what, value, limit, unit, side: 'most' });
+  return [
+    most('nodes with many blocks', found.nodes, 600, ''),
+    most('to filter many blocks', found.filterMs, 50, ' ms'),
+    most('to sort many blocks', found.sortMs, 50, ' ms'),
+    most('the server, one page open and idle', found.serverIdlePercent, 0.5, ' % of a core'),
+    most('the page, idle and visible', found.pageIdlePercent, 1, ' % of a core'),
+    most('the page while an answer comes', found.streamPercent, 15, ' % of a core'),
+    most('the last quarter of an answer beside its first', found.lastQuarterMs / found.firstQuarterMs, 1.5, ' ×'),
+  ];
+}
+
+async function inBrowser<T>(work: (world: World) => Promise<T>): Promise<T> {
+  const ends: (() => unknown)[] = [];
+  const host = {
+    teardown: (end: () => unknown) => void ends.unshift(end),
+    fail: (text: string) => {
+      throw new Error(text);
+    },
+    pass: () => undefined,
+  };
+  try {
+    const world = await openWorld(host as unknown as Test);
+    if (world === undefined) throw new Error('There is no browser; apt-get install chromium, or name one in BLOCKHOUSE_CHROMIUM.');
+    return await work(world);
+  } finally {
+    for (const end of ends) await end();
+    await closeBrowser();
+  }
+}
+
+/** What the main thread has done so far, in milliseconds. */
+async function busyMs(session: CDPSession): Promise<number> {
+  const { metrics } = await session.send('Performance.getMetrics');
+  return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0) * 1000;
+}
+
+async function meter(page: Page): Promise<CDPSession> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable');
+  return session;
+}
+
+/** The fleet with so many blocks. */
+async function open(world: World, blocks: number): Promise<Page> {
+  await world.killServer();
+  for (let index = 0; index < blocks; index += 1) {
+    const name = `b${String(index).padStart(5, '0')}`;
+    mkdirSync(join(world.workspace, 'blocks', name), { recursive: true });
+    writeFileSync(join(world.workspace, 'blocks', name, 'config.json'), JSON.stringify({ name, description: `Block ${index}` }));
+  }
+  await world.startServer();
+  const page = await world.page();
+  await page.getByText(`${blocks.toLocaleString('en-US')} blocks`).waitFor();
+  return page;
+}
+
+async function fleet(world: World, blocks: number): Promise<Pick<Found, 'nodes' | 'filterMs' | 'sortMs'>> {
+  const page = await open(world, blocks);
+  const session = await meter(page);
+  const nodes = await page.locator('*').count();
+  /** From the action to the frame that shows it. */
+  const timed = async (action: () => Promise<unknown>, shown: () => Promise<unknown>): Promise<number> => {
+    const before = await busyMs(session);
+    await action();
+    await shown();
+    return (await busyMs(session)) - before;
+  };
+  const filterMs = await timed(
+    () => page.getByRole('searchbox').fill('b00500'),
+    () => page.getByText(`1 of ${blocks.toLocaleString('en-US')} blocks`).waitFor(),
+  );
+  await page.getByRole('searchbox').fill('');
+  await page.getByText(`${blocks.toLocaleString('en-US')} blocks`, { exact: true }).waitFor();
+  const sorter = page.getByRole('columnheader', { name: 'Block', exact: true }).getByRole('button');
+  if ((await page.locator('[aria-sort=ascending]').count()) === 0) await sorter.click();
+  const sortMs = await timed(
+    () => sorter.click(),
+    () => page.getByText(`b${String(blocks - 1).padStart(5, '0')}`).waitFor(),
+  );
+  return { nodes, filterMs, sortMs };
+}
+
+async function idle(world: World, idleMs: number): Promise<Pick<Found, 'serverIdlePercent' | 'pageIdlePercent'>> {
+  const session = await meter(await open(world, FEW_BLOCKS));
+  await sleep(5000);
+  const [pageBefore, serverBefore, startedAt] = [await busyMs(session), cpuMs(world.pid), performance.now()];
+  await sleep(idleMs);
+  const ms = performance.now() - startedAt;
+  return {
+    serverIdlePercent: ((cpuMs(world.pid) - serverBefore) / ms) * 100,
+    pageIdlePercent: (((await busyMs(session)) - pageBefore) / ms) * 100,
+  };
+}
+
+/** An answer of paragraphs, lists and code. */
+async function stream(world: World, pieces: number): Promise<Pick<Found, 'streamPercent' | 'firstQuarterMs' | 'lastQuarterMs'>> {
+  const part = 'A paragraph with *some* words, `code` and a [link](https://example.com) in it.\n\n- one item\n- another item\n\n```js\nconst a = 1;\n```\n\n';
+  const text = part.repeat(Math.ceil((pieces * PIECE_CHARACTERS) / part.length));
+  world.standIn.onMessage(/long/, { content: text }, { latency: PIECE_MS, chunkSize: PIECE_CHARACTERS });
+  await world.block('ada');
+  const page = await world.page('/ui/blocks/ada');
+  const session = await meter(page);
+  await world.api('POST', '/api/blocks/ada/chat', { message: 'a long answer' });
+  await page.getByText('A paragraph with').first().waitFor();
+  const samples: { at: number; busy: number }[] = [{ at: performance.now(), busy: await busyMs(session) }];
+  const isDone = async (): Promise<boolean> =>
+    (await world.api<{ messages: readonly { role: string }[] }>('GET', '/api/blocks/ada/chat')).messages.some(({ role }) => role === 'assistant');
+  while (!(await isDone())) {
+    await sleep(500);
+    samples.push({ at: performance.now(), busy: await busyMs(session) });
+  }
+  const rate = (from: number, to: number): number => {
+    const [a, b] = [samples[from], samples[to]];
+    return a === undefined || b === undefined || a.at === b.at ? Number.NaN : ((b.busy - a.busy) / (b.at - a.at)) * 1000;
+  };
+  const last = samples.length - 1;
+  const quarter = Math.max(1, Math.floor(last / 4));
+  return { streamPercent: rate(0, last) / 10, firstQuarterMs: rate(0, quarter), lastQuarterMs: rate(last - quarter, last) };
+}
