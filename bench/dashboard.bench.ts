@@ -13,9 +13,9 @@ import { type Bar, digits, type Result } from './harness/report.ts';
 const MANY_BLOCKS = 10_000;
 const FEW_BLOCKS = 20;
 const IDLE_MS = 20_000;
-/** Pieces of some 12 characters, one in 10 ms. */
+/** A hundred tokens a second, each of some five characters. */
 const PIECES = 2000;
-const PIECE_CHARACTERS = 12;
+const PIECE_CHARACTERS = 5;
 const PIECE_MS = 10;
 
 interface Found {

@@ -219,10 +219,10 @@ t.test('case 34: of a thousand blocks few are in the document, and a change draw
   const page = await world.page();
   await page.getByText('1,000 blocks').waitFor();
   const nodes = await page.evaluate(() => document.querySelectorAll('*').length);
-  t.ok(nodes <= 900, `${nodes} nodes`);
+  t.ok(nodes <= 600, `${nodes} nodes`);
   await page.keyboard.press('End');
   await page.getByRole('link', { name: 'b0999' }).waitFor();
-  t.ok((await page.evaluate(() => document.querySelectorAll('*').length)) <= 900);
+  t.ok((await page.evaluate(() => document.querySelectorAll('*').length)) <= 600);
   await page.getByRole('searchbox').fill('b0500');
   await page.getByText('1 of 1,000 blocks').waitFor();
   t.equal(await page.locator('.tr').count(), 1);

@@ -20,6 +20,8 @@ interface RowProps {
 export function FleetRow({ row, index, isCurrent, isSelected, toggle, focus }: RowProps) {
   const { name, state, config, queue, lastMessageAt, costs, budget, activity = [], failures } = row.value;
   const cap = budget?.dailyUsd ?? null;
+  const model = config.adapter?.model;
+  const isUnspent = costs.today === undefined || costs.today === null;
   const tone = budget?.state === 'exceeded' ? 'bad' : budget?.state === 'warn' ? 'warn' : '';
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the keys X and Shift with the arrows select, too
@@ -43,21 +45,21 @@ export function FleetRow({ row, index, isCurrent, isSelected, toggle, focus }: R
         </a>
         <span class="t2 clip">{config.description}</span>
       </span>
-      <span role="gridcell" class="c-model clip t2">
-        {config.adapter?.model ?? <span class="t3">{fleetText.noModel}</span>}
+      <span role="gridcell" class={`c-model clip ${model === undefined ? 't3' : 't2'}`}>
+        {model ?? fleetText.noModel}
       </span>
       <span role="gridcell" class="c-act">
         <Spark values={activity} tone={failures.count > 0 ? 'bad' : ''} />
         <span class="sr">{count(activity.reduce((sum, answers) => sum + answers, 0))}</span>
       </span>
-      <span role="gridcell" class="num end">
-        {queue === 0 ? <span class="t3">–</span> : count(queue)}
+      <span role="gridcell" class={`num end${queue === 0 ? ' t3' : ''}`}>
+        {queue === 0 ? '–' : count(queue)}
       </span>
       <span role="gridcell" class="num end t2 c-last">
         <Ago at={lastMessageAt} />
       </span>
       <span role="gridcell" class="c-today num">
-        <span class="end">{costs.today === undefined || costs.today === null ? <span class="t3">–</span> : usd(costs.today)}</span>
+        <span class={`end${isUnspent ? ' t3' : ''}`}>{isUnspent ? '–' : usd(costs.today ?? 0)}</span>
         {cap !== null && <Bar part={costs.today ?? 0} whole={cap} tone={tone} />}
         {cap !== null && <span class="t3">{usd(cap)}</span>}
       </span>

@@ -15,7 +15,7 @@ import { FleetRow } from './row.tsx';
 import type { Sort, View } from './view.ts';
 
 /** Rows above and below the view, so that scrolling shows no gap. */
-const SPARE_ROWS = 8;
+const SPARE_ROWS = 6;
 
 const COLUMNS: readonly { readonly id: Sort | undefined; readonly label: string; readonly shape?: string }[] = [
   { id: 'name', label: fleetText.block },
