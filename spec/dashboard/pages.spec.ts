@@ -1,13 +1,11 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { axeFindings, closeBrowser, openWorld, type World } from '../support/browser.ts';
+import { axeFindings, closeBrowser, isWhole, openWorld, type World } from '../support/browser.ts';
 
 t.teardown(closeBrowser);
 
 const BLOCK_TABS = ['', '/memory', '/config', '/logs', '/costs', '/history'].map((tab) => `/ui/blocks/ada${tab}`);
 const PATHS = ['/ui/', ...BLOCK_TABS, '/ui/gateway', '/ui/playground', '/ui/costs', '/ui/events', '/ui/archive', '/ui/settings', '/ui/start', '/ui/nothing'];
-/** All of them in `test:browser`; some in every test run. */
-const isWhole = process.env['BLOCKHOUSE_NEEDS_BROWSER'] === '1';
 
 async function furnish(world: World): Promise<void> {
   world.standIn.onMessage(/./, { content: 'Some *words*, `code`, and\n\n```js\nconst a = 1;\n```\n\n| a | b |\n| --- | --- |\n| 1 | 2 |' });

@@ -28,6 +28,8 @@ export interface PageOptions {
   readonly signedOut?: boolean;
   /** Faults that the test makes on purpose: their texts. */
   readonly expected?: readonly RegExp[];
+  /** Prepares the page before it is loaded: its clock, its socket, what stands between it and the server. */
+  prepare?(page: Page): Promise<unknown>;
 }
 
 /** How a world begins. */
@@ -68,6 +70,9 @@ async function findChromium(): Promise<string | undefined> {
   return packed.executablePath();
 }
 
+/** Everything in `test:browser`; a part of what takes long in every test run. */
+export const isWhole = process.env['BLOCKHOUSE_NEEDS_BROWSER'] === '1';
+
 let browser: Promise<Browser | undefined> | undefined;
 
 /** One browser for all tests of a process. */
@@ -90,7 +95,7 @@ export async function closeBrowser(): Promise<void> {
 export async function openWorld(t: Test, { isAlone = false, files = () => undefined }: WorldOptions = {}): Promise<World | undefined> {
   const found = await launched();
   if (found === undefined) {
-    if (process.env['BLOCKHOUSE_NEEDS_BROWSER'] === '1') throw new Error(`There is no browser. ${HOW}`);
+    if (isWhole) throw new Error(`There is no browser. ${HOW}`);
     t.pass(`skipped, because there is no browser. ${HOW}`);
     return undefined;
   }
@@ -194,6 +199,8 @@ export class World {
     this.#contexts.push(context);
     const page = await context.newPage();
     this.#watch(page, options);
+    await page.addInitScript('globalThis.__name = (each) => each'); // functions of a spec refer to it
+    await options.prepare?.(page);
     const { code } = signedOut ? { code: '' } : await this.api<{ readonly code: string }>('POST', '/api/session/code');
     await page.goto(`${this.url}${path}${signedOut ? '' : `#code=${code}`}`);
     // Signing in loads the page anew, so that the browser forgets the code.

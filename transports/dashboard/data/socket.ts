@@ -2,8 +2,10 @@
 //
 // by-itself: a lost socket is opened again after 0.5, 1, 2, 4, 8, then every 15 s; at once when the page becomes visible, the network comes back, or somebody asks.
 // asks-anew: each topic says what it has seen last, so that the server sends only what was missed.
-// found-dead: a ping every 20 s; two without an answer close the socket.
+// found-dead: a ping every 20 s; a socket that leaves one unanswered for 24 s is closed, and so is one that has said nothing for 90 s, because then
+// the computer or the tab has slept. Until it is open again, what is shown is marked as of its time.
 import { effect, signal } from '@preact/signals';
+import { now } from './clock.ts';
 import type { Frame } from './frame.ts';
 import { ApiError, post } from './http.ts';
 import { signIn } from './session.ts';
@@ -29,7 +31,9 @@ export interface Connection {
 
 const DELAYS_MS = [500, 1000, 2000, 4000, 8000, 15_000];
 const PING_MS = 20_000;
-const PONGS_MISSED = 2;
+const ANSWER_MS = 24_000;
+/** Longer than the minute to which browsers stretch the pings of a hidden tab. */
+const SLEPT_MS = 90_000;
 
 export const connection = signal<Connection>({ state: 'opening', since: Date.now() });
 
@@ -38,7 +42,9 @@ let socket: WebSocket | undefined;
 let tries = 0;
 let retry: ReturnType<typeof setTimeout> | undefined;
 let ping: ReturnType<typeof setInterval> | undefined;
-let missed = 0;
+let heardAt = 0;
+/** When the ping was sent that has no answer yet. */
+let askedAt: number | undefined;
 
 /** Follows a topic until the returned function is called. */
 export function follow(topic: Topic): () => void {
@@ -73,6 +79,10 @@ export function runSocket(): void {
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden) tryNow();
   });
+  effect(() => {
+    now.value; // each second, and when the page becomes visible
+    endIfDead();
+  });
 }
 
 function say(frame: object): void {
@@ -93,14 +103,14 @@ async function open(): Promise<void> {
   socket = opened;
   opened.onopen = () => {
     tries = 0;
-    missed = 0;
+    heard();
     connection.value = { state: 'live', since: Date.now() };
     for (const topic of topics) say(topic.begin()); // asks-anew
     ping = setInterval(beat, PING_MS);
   };
   opened.onmessage = ({ data }) => {
     const frame = JSON.parse(String(data)) as Frame;
-    missed = 0;
+    heard();
     for (const topic of topics) if (topic.take(frame)) return;
   };
   opened.onclose = () => {
@@ -110,15 +120,25 @@ async function open(): Promise<void> {
   };
 }
 
-/** found-dead. */
+function heard(): void {
+  heardAt = Date.now();
+  askedAt = undefined;
+}
+
 function beat(): void {
-  if (missed >= PONGS_MISSED) {
-    close();
-    lost();
-    return;
-  }
-  missed += 1;
+  endIfDead();
+  if (socket === undefined) return;
+  askedAt ??= Date.now();
   say({ type: 'ping' });
+}
+
+/** found-dead. */
+function endIfDead(): void {
+  const at = Date.now();
+  if (connection.peek().state !== 'live') return;
+  if (at - heardAt < SLEPT_MS && (askedAt === undefined || at - askedAt < ANSWER_MS)) return;
+  close();
+  lost(0, heardAt);
 }
 
 function close(): void {
@@ -130,12 +150,12 @@ function close(): void {
 }
 
 /** by-itself. */
-function lost(leastMs = 0): void {
+function lost(leastMs = 0, lastAt = Date.now()): void {
   if (signIn.peek() !== 'in') return;
   const delay = DELAYS_MS[Math.min(tries, DELAYS_MS.length - 1)] ?? 15_000;
   tries += 1;
   const waitMs = Math.max(leastMs, delay * (0.9 + Math.random() * 0.2));
   const { state, since } = connection.peek();
-  connection.value = { state: 'lost', since: state === 'live' ? Date.now() : since, nextTryAt: Date.now() + waitMs };
+  connection.value = { state: 'lost', since: state === 'live' ? lastAt : since, nextTryAt: Date.now() + waitMs };
   retry = setTimeout(() => void open(), waitMs);
 }

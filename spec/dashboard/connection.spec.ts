@@ -1,0 +1,138 @@
+// What the page knows after a connection, a computer or a tab has slept.
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { closeBrowser, openWorld, type World } from '../support/browser.ts';
+import { PageSocket } from '../support/page-socket.ts';
+import { until } from '../support/until.ts';
+
+t.teardown(closeBrowser);
+
+const LIVE = '.live:has-text("Live")';
+const OLD = 'What you see is as it was then.';
+
+/** One question with its answer, as another client asks it. */
+async function converse(world: World, message: string): Promise<void> {
+  await world.api('POST', '/api/blocks/ada/chat?wait=60', { message });
+}
+
+/** From here on, time goes on only as the test says; what was to be read soon has been asked for. */
+async function stopClock(page: Page): Promise<void> {
+  await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 1000);
+}
+
+/** Entries that were shown and are not any more, seen after every change of the document. */
+async function watchEntries(page: Page): Promise<() => Promise<readonly string[]>> {
+  await page.evaluate(() => {
+    const kept = { seen: new Set<string>(), lost: [] as string[] };
+    Object.assign(globalThis, { kept });
+    const look = (): void => {
+      const now = new Set([...document.querySelectorAll<HTMLElement>('[data-entry]')].map(({ dataset }) => dataset['entry'] ?? ''));
+      for (const id of kept.seen) if (!now.has(id)) kept.lost.push(id);
+      kept.seen = new Set([...kept.seen, ...now]);
+    };
+    look();
+    new MutationObserver(look).observe(document.body, { subtree: true, childList: true, attributes: true });
+  });
+  return () => page.evaluate(() => (globalThis as unknown as { kept: { lost: string[] } }).kept.lost);
+}
+
+t.test('case 16: a socket that dies without a word is found within 45 s, and what was missed is there after it', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  world.standIn.onMessage(/first/, { content: 'The first answer.' });
+  world.standIn.onMessage(/./, { content: 'The missed answer.' });
+  await world.block('ada');
+  const socket = new PageSocket();
+  const page = await world.page('/ui/blocks/ada', {
+    async prepare(page) {
+      await page.clock.install();
+      await socket.between(page);
+    },
+  });
+  await converse(world, 'first');
+  await page.getByText('The first answer.').waitFor();
+  const before = socket.count;
+  await stopClock(page);
+  socket.dieSilently();
+  await converse(world, 'second');
+  await world.block('bob');
+  t.equal(await page.getByText('The missed answer.').count(), 0);
+  await page.clock.runFor(45_000);
+  await until('the page has another connection', () => socket.count > before);
+  await page.clock.resume();
+  await page.getByText('The missed answer.').waitFor();
+  await page.locator(LIVE).waitFor();
+  t.equal(socket.count, before + 1, 'by one new connection');
+  await page.locator('.nav', { hasText: 'Fleet' }).locator('.n', { hasText: '2' }).waitFor();
+});
+
+t.test('case 17: after eight hours of sleep the page is marked as old at first, and then right', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  world.standIn.onMessage(/./, { content: 'Said meanwhile.' });
+  await world.block('ada');
+  const socket = new PageSocket();
+  let wake = (): void => undefined;
+  let asleep: Promise<void> = Promise.resolve();
+  const page = await world.page('/ui/blocks/ada', {
+    async prepare(page) {
+      await page.clock.install();
+      await socket.between(page);
+      await page.route('**/api/session/ticket', async (route) => {
+        await asleep;
+        await route.continue();
+      });
+    },
+  });
+  await page.locator(LIVE).waitFor();
+  await stopClock(page);
+  socket.dieSilently();
+  asleep = new Promise((resolve) => {
+    wake = resolve;
+  });
+  await converse(world, 'Are you awake?');
+  await page.clock.fastForward('08:00:00');
+  await page.getByText(OLD).waitFor();
+  t.equal(await page.getByText('Said meanwhile.').count(), 0);
+  t.equal(await page.getByRole('heading', { name: 'ada', level: 1 }).count(), 1, 'nothing is emptied');
+  wake();
+  await page.clock.resume();
+  await page.getByText('Said meanwhile.').waitFor();
+  await page.getByText(OLD).waitFor({ state: 'detached' });
+  await page.locator(LIVE).waitFor();
+});
+
+t.test('case 18: a hundred notices of change a second make few reads and no flicker, and the last state is shown', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  world.standIn.onMessage(/./, { content: 'Answered.' });
+  await world.block('ada');
+  await converse(world, 'message 0');
+  const socket = new PageSocket();
+  const page = await world.page('/ui/blocks/ada', { prepare: (page) => socket.between(page) });
+  await page.getByText('message 0').waitFor();
+  let reads = 0;
+  page.on('request', (request) => {
+    if (/\/api\/blocks\/ada\/chat/.test(request.url())) reads += 1;
+  });
+  const lost = await watchEntries(page);
+  const began = performance.now();
+  const asked = (async () => {
+    for (let turn = 1; turn <= 10; turn += 1) await converse(world, `message ${turn}`);
+  })();
+  let isAsked = false;
+  void asked.then(() => {
+    isAsked = true;
+  });
+  let notices = 0;
+  for (; notices < 300 || !isAsked; notices += 1) {
+    socket.send({ type: 'refresh', block: 'ada' });
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 10)));
+  }
+  await page.getByText('message 10', { exact: true }).waitFor();
+  const seconds = (performance.now() - began) / 1000;
+  t.ok(reads >= 2 && reads <= seconds * 10 + 1, `${reads} reads for ${notices} notices in ${seconds} s`);
+  t.same(await lost(), [], 'no entry left the document');
+  await page.waitForFunction(() => document.querySelectorAll('[data-entry]').length === 22);
+  t.equal(await page.getByText('Answered.').count(), 11);
+});
