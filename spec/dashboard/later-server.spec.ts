@@ -88,9 +88,18 @@ for (const [name, hours] of [
     await page.getByText('Answered.').waitFor();
     t.equal(await page.locator('.day').textContent(), 'Today');
     await page.keyboard.press('2');
-    await page.locator('main time', { hasText: /^(now|\d+ s ago)$/ }).first().waitFor();
+    await page
+      .locator('main time', { hasText: /^(now|\d+ s ago)$/ })
+      .first()
+      .waitFor();
     await page.keyboard.press('6');
-    await page.locator('main time', { hasText: /^(now|\d+ s ago)$/ }).first().waitFor();
-    t.notOk((await page.locator('main time').allTextContents()).some((text) => /^in |min|h$/.test(text)), 'no time is an hour off');
+    await page
+      .locator('main time', { hasText: /^(now|\d+ s ago)$/ })
+      .first()
+      .waitFor();
+    t.notOk(
+      (await page.locator('main time').allTextContents()).some((text) => /^in |min|h$/.test(text)),
+      'no time is an hour off',
+    );
   });
 }

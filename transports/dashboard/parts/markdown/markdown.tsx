@@ -45,6 +45,21 @@ function useTail(source: string): readonly Piece[] {
   return last.current.pieces;
 }
 
+/** A paragraph, an item or a row: drawn again only when it has changed. */
+class Steady extends Component<{ readonly node: MdElement }> {
+  override shouldComponentUpdate({ node }: { readonly node: MdElement }): boolean {
+    const before = this.props.node;
+    if (node === before) return false;
+    return node.tag !== before.tag || node.children.length !== before.children.length || node.children.some((child, at) => child !== before.children[at]);
+  }
+  override render() {
+    const { node } = this.props;
+    return h(node.tag, null, ...drawn(node));
+  }
+}
+
+const STEADY: ReadonlySet<MdElement['tag']> = new Set(['p', 'li', 'tr']);
+
 /** One block of the text; a settled one is never drawn again. */
 class Block extends Component<{ readonly piece: Piece }> {
   override shouldComponentUpdate(next: { readonly piece: Piece }): boolean {
@@ -65,6 +80,7 @@ function draw(node: MdNode): ComponentChildren {
         {drawn(node)}
       </a>
     );
+  if (STEADY.has(node.tag)) return <Steady node={node} />;
   const props = { ...(node.start !== undefined && { start: node.start }), ...(node.align !== undefined && { class: `to-${node.align}` }) };
   return h(node.tag, props, ...drawn(node));
 }

@@ -1,6 +1,7 @@
 // Markdown tokens as plain nodes: no HTML, no image, no address that could run something. Pure.
 //
 // html-is-text: markup in the text is shown as it was written.
+// items-stand-alone: an item of a list does not change when a blank line sets off a later one.
 // no-image: an image would carry the conversation to its address; its description and address are shown instead.
 import type { Token, Tokens } from 'marked';
 import { safeLink } from './links.ts';
@@ -41,6 +42,8 @@ export interface MdElement {
 
 /** Deeper than this, the text is shown as it was written. */
 const DEEPEST = 24;
+/** A paragraph of more parts is shown as several. */
+const PARAGRAPH_PARTS = 16;
 const HEADINGS = ['h3', 'h3', 'h4', 'h5', 'h6', 'h6'] as const;
 
 /** The nodes of a token; none for space. */
@@ -54,7 +57,8 @@ type Maker = (token: Token, depth: number) => readonly MdNode[];
 
 const MAKERS: Readonly<Record<string, Maker>> = {
   space: () => [],
-  paragraph: (token, depth) => [element('p', inner(token, depth))],
+  paragraph: (token, depth) => paragraphsOf(token).map((each) => element('p', inner(each, depth))),
+  part: (token, depth) => inner(token, depth),
   heading: (token, depth) => [element(HEADINGS[(token as Tokens.Heading).depth - 1] ?? 'h6', inner(token, depth))],
   blockquote: (token, depth) => [element('blockquote', inner(token, depth))],
   hr: () => [element('hr', [])],
@@ -65,7 +69,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   },
   list(token, depth) {
     const { ordered, start, items } = token as Tokens.List;
-    const children = items.map((item) => element('li', inner(item, depth)));
+    const children = items.map((item) => element('li', itemOf(item, depth)));
     return [{ tag: ordered ? 'ol' : 'ul', ...(ordered && start !== '' && start !== 1 && { start }), children }];
   },
   table: (token, depth) => [tableOf(token as Tokens.Table, depth)],
@@ -90,6 +94,28 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   },
   html: ({ raw }) => (/^<br\s*\/?>$/i.test(raw.trim()) ? [element('br', [])] : [raw]), // html-is-text
 };
+
+/** A very long paragraph as several, each of which the browser lays out alone; another one as it is. */
+function paragraphsOf(token: Token): readonly Token[] {
+  const { tokens = [] } = token as Tokens.Paragraph;
+  if (tokens.length <= PARAGRAPH_PARTS || tokens.some(({ type }) => type !== 'part')) return [token];
+  return Array.from({ length: Math.ceil(tokens.length / PARAGRAPH_PARTS) }, (_, index) => {
+    const own = tokens.slice(index * PARAGRAPH_PARTS, (index + 1) * PARAGRAPH_PARTS);
+    return { ...token, tokens: own } as Token;
+  });
+}
+
+/** items-stand-alone: its first text is no paragraph, all others are. */
+function itemOf({ tokens }: Tokens.ListItem, depth: number): readonly MdNode[] {
+  const first = tokens.findIndex(({ type }) => type === 'text' || type === 'paragraph');
+  const isAhead = first === 0 || (first === 1 && tokens[0]?.type === 'checkbox');
+  return joined(
+    tokens.flatMap((token, index) => {
+      if (token.type !== 'text' && token.type !== 'paragraph') return nodesOf(token, depth + 1);
+      return isAhead && index === first ? inner(token, depth + 1) : nodesOf({ ...token, type: 'paragraph' } as Token, depth + 1);
+    }),
+  );
+}
 
 function tableOf({ header, rows, align }: Tokens.Table, depth: number): MdElement {
   const row = (cells: readonly Tokens.TableCell[], tag: 'th' | 'td'): MdElement =>
@@ -119,8 +145,12 @@ function inner(token: Token, depth: number): readonly MdNode[] {
 
 /** The nodes of several tokens; texts beside each other become one. */
 function all(tokens: readonly Token[], depth: number): readonly MdNode[] {
+  return joined(tokens.flatMap((token) => nodesOf(token, depth + 1)));
+}
+
+function joined(list: readonly MdNode[]): readonly MdNode[] {
   const nodes: MdNode[] = [];
-  for (const node of tokens.flatMap((token) => nodesOf(token, depth + 1))) {
+  for (const node of list) {
     const last = nodes.at(-1);
     if (typeof node === 'string' && typeof last === 'string') nodes[nodes.length - 1] = last + node;
     else nodes.push(node);

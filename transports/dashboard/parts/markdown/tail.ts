@@ -1,28 +1,27 @@
 // Markdown that grows: what is settled is never read again, only the open end is. Pure.
 //
 // settled: a block is settled when a blank line ends it and two more blocks stand behind it.
-// no-references: `[text][1]` with its address elsewhere is shown as it was written, because a later line would change what is settled.
-// never-throws: a text that the lexer can't take is one paragraph of plain text.
-import { Lexer, type Token, Tokenizer } from 'marked';
-import { type MdNode, nodesOf } from './nodes.ts';
+// grows-at-its-end: the first items of a long list, and the first rows of a long table, are settled, too.
+import type { Token } from 'marked';
+import { cutOf, itemsOf, withItems } from './growing.ts';
+import { Reader } from './lexed.ts';
+import { type MdElement, type MdNode, nodesOf } from './nodes.ts';
 
 /** A block of the text: a paragraph, a list, a table. Settled ones stay the same objects. */
 export interface Piece {
   readonly nodes: readonly MdNode[];
 }
 
-/** Lines that nest deeper would exhaust the lexer. */
-const TANGLED = /^[ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]*){64}/m;
 const BLOCKS_BEHIND = 2;
-
-const tokenizer = new Tokenizer();
-tokenizer.def = () => undefined; // no-references
-tokenizer.reflink = () => undefined;
 
 /** The pieces of a text that grows at its end. */
 export class Tail {
   #settled: Piece[] = [];
+  /** What is read again with every piece. */
   #open = '';
+  /** The settled beginning of the list or table that the open text goes on with. */
+  #begun: MdElement | undefined;
+  readonly #reader = new Reader();
   #openPieces: readonly Piece[] = [];
   /** A carriage return at the end may be the first half of a line end. */
   #held = '';
@@ -41,28 +40,42 @@ export class Tail {
     const whole = this.#held + text;
     this.#held = whole.endsWith('\r') ? '\r' : '';
     this.#open += withNewlines(this.#held === '' ? whole : whole.slice(0, -1));
-    const tokens = lexed(this.#open);
-    const count = settledCount(tokens, this.#open);
+    const tokens = this.#reader.read(this.#open);
     const pieces = tokens.map(pieceOf);
+    if (this.#begun !== undefined) pieces[0] = continued(this.#begun, pieces[0]);
+    const count = settledCount(tokens, this.#open);
+    if (count > 0) this.#begun = undefined;
     this.#settled.push(...pieces.slice(0, count).filter(hasNodes));
     this.#open = this.#open.slice(lengthOf(tokens.slice(0, count)));
     this.#openPieces = pieces.slice(count).filter(hasNodes);
+    this.#cut(tokens.slice(count), pieces.slice(count));
+  }
+
+  /** grows-at-its-end. What stands before a list of several items is settled with them. */
+  #cut(tokens: readonly Token[], pieces: readonly Piece[]): void {
+    const index = tokens.findIndex((token) => cutOf(token) !== undefined);
+    const [token, node] = [tokens[index], pieces[index]?.nodes[0]];
+    const cut = token === undefined ? undefined : cutOf(token);
+    if (cut === undefined || typeof node !== 'object' || lengthOf(tokens) !== this.#open.length) return;
+    const before = pieces.slice(0, index).filter(hasNodes);
+    const known = index === 0 && this.#begun !== undefined ? itemsOf(this.#begun).length : 0;
+    this.#settled.push(...before);
+    this.#openPieces = this.#openPieces.slice(before.length);
+    this.#begun = withItems(node, itemsOf(node).slice(0, known + cut.count));
+    this.#open = cut.head + this.#open.slice(lengthOf(tokens.slice(0, index)) + cut.end);
   }
 }
 
 /** The pieces of a whole text. */
 export function piecesOf(text: string): readonly Piece[] {
-  return lexed(withNewlines(text)).map(pieceOf).filter(hasNodes);
+  return new Reader().read(withNewlines(text)).map(pieceOf).filter(hasNodes);
 }
 
-function lexed(text: string): readonly Token[] {
-  const plain = { type: 'paragraph', raw: text, text, tokens: [{ type: 'escape', raw: text, text }] };
-  if (TANGLED.test(text)) return [plain]; // never-throws
-  try {
-    return new Lexer({ gfm: true, tokenizer }).lex(text);
-  } catch {
-    return [plain];
-  }
+/** What follows the beginning of a list or table, joined to it. */
+function continued(begun: MdElement, piece: Piece | undefined): Piece {
+  const node = piece?.nodes[0];
+  const rest = typeof node === 'object' ? itemsOf(node) : [];
+  return { nodes: [withItems(begun, [...itemsOf(begun), ...rest])] };
 }
 
 /** settled. Returns how many tokens at the beginning are. */

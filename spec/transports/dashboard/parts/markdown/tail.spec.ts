@@ -1,4 +1,6 @@
+import { Lexer } from 'marked';
 import t from 'tap';
+import type { MdElement } from '../../../../../transports/dashboard/parts/markdown/nodes.ts';
 import { piecesOf, Tail } from '../../../../../transports/dashboard/parts/markdown/tail.ts';
 
 /** Repeatable numbers from 0 to 1. */
@@ -17,6 +19,13 @@ const PARTS = [
   '- one\n- two\n  - inner\n\n    more of inner\n- three\n\n',
   '1. first\n\n2. second\n   ```js\n   const a = 1;\n\n   const b = 2;\n   ```\n',
   '- [x] done\n- [ ] open\n',
+  Array.from(
+    { length: 14 },
+    (_, index) => `- item ${index} with **bold**\n${index % 5 === 4 ? '  - inner\n\n    more\n' : ''}${index % 7 === 6 ? '\n' : ''}`,
+  ).join(''),
+  `${Array.from({ length: 14 }, (_, index) => `${index + 7}. item ${index}\n${index % 4 === 3 ? '   lazy\nlines\n\n' : ''}`).join('')}\n`,
+  `| a | b |\n|---|:-:|\n${Array.from({ length: 14 }, (_, index) => `| ${index} | **x** |\n`).join('')}no bar\n\n`,
+  Array.from({ length: 12 }, (_, index) => `* [${index % 2 === 0 ? 'x' : ' '}] task ${index}\n${index === 8 ? '\n' : ''}`).join(''),
   '```ts\nconst x = `a`;\n\n\nreturn x;\n```\n\n',
   '~~~\nno end',
   '| a | b |\n| --- | ---: |\n| 1 | 2 |\n| `x|y` | **3** |\n\n',
@@ -40,7 +49,7 @@ const PARTS = [
 
 function documentOf(seed: number): string {
   const random = randomFrom(seed);
-  return Array.from({ length: 14 }, () => PARTS[Math.floor(random() * PARTS.length)]).join('');
+  return Array.from({ length: 10 }, () => PARTS[Math.floor(random() * PARTS.length)]).join('');
 }
 
 t.test('a text that comes in pieces has, at any of 200 cuts of 30 documents, the nodes of a parse of the whole', async (t) => {
@@ -108,5 +117,73 @@ t.test('strange texts are drawn without an exception', async (t) => {
   for (const text of strange) {
     t.doesNotThrow(() => new Tail().push(text), text.slice(0, 12));
     t.doesNotThrow(() => piecesOf(text), text.slice(0, 12));
+  }
+});
+
+/** Runs `act` and counts the characters that the lexer is given meanwhile. */
+function charactersRead(act: () => void): number {
+  const { blockTokens, inlineTokens } = Lexer.prototype;
+  let sum = 0;
+  Lexer.prototype.blockTokens = function (this: Lexer, src: string, ...rest: never[]) {
+    sum += src.length;
+    return blockTokens.call(this, src, ...rest);
+  } as typeof blockTokens;
+  Lexer.prototype.inlineTokens = function (this: Lexer, src: string, ...rest: never[]) {
+    sum += src.length;
+    return inlineTokens.call(this, src, ...rest);
+  } as typeof inlineTokens;
+  act();
+  Object.assign(Lexer.prototype, { blockTokens, inlineTokens });
+  return sum;
+}
+
+const LONG: Readonly<Record<string, string>> = {
+  list: Array.from({ length: 900 }, (_, index) => `- item ${index} with **bold** words and \`code\`\n`).join(''),
+  'loose list': Array.from({ length: 900 }, (_, index) => `${index + 1}. item with **bold** words\n\n`).join(''),
+  'nested list': Array.from({ length: 900 }, (_, index) => `${'  '.repeat(index % 6)}- item ${index} with words\n`).join(''),
+  'list behind a line': `Look:\n${'* an item of some words\n'.repeat(1800)}`,
+  table: `| a | b |\n| --- | --- |\n${'| a cell with **bold** | and `another` |\n'.repeat(1000)}`,
+  paragraphs: 'A paragraph with **bold** words.\n\n'.repeat(1200),
+};
+
+for (const [name, text] of Object.entries(LONG)) {
+  t.test(`case 26: a piece of a long answer costs the same at its end as at its beginning: ${name}`, async (t) => {
+    const tail = new Tail();
+    const costs: number[] = [];
+    for (let at = 0; at < text.length; at += 40) costs.push(charactersRead(() => tail.push(text.slice(at, at + 40))));
+    t.ok(
+      Math.max(...costs.slice(-100)) <= Math.max(...costs.slice(50, 150)) * 1.5,
+      `${Math.max(...costs.slice(50, 150))} and ${Math.max(...costs.slice(-100))}`,
+    );
+    t.same(tail.pieces, piecesOf(text));
+  });
+}
+
+t.test('the settled items of a growing list and the rows of a growing table stay the same objects', async (t) => {
+  for (const text of [LONG['list'], LONG['table']] as string[]) {
+    const tail = new Tail();
+    const items = (): readonly unknown[] => {
+      const node = tail.pieces[0]?.nodes[0] as MdElement;
+      return node.tag === 'table' ? (node.children[1] as MdElement).children : node.children;
+    };
+    tail.push(text.slice(0, 20_000));
+    const before = items();
+    tail.push(text.slice(20_000, 20_500));
+    t.equal(items().length > before.length, true);
+    t.equal(
+      before.slice(0, -10).every((item, index) => item === items()[index]),
+      true,
+    );
+  }
+});
+
+t.test('a paragraph of marks that nothing closes is read in parts, which stay as they are', async (t) => {
+  for (const mark of ['**a', '[', '` ', '_a ', '[a](b ']) {
+    const text = mark.repeat(60_000 / mark.length);
+    const tail = new Tail();
+    tail.push(text.slice(0, 50_000));
+    const first = charactersRead(() => tail.push(text.slice(50_000, 50_100)));
+    t.ok(first <= 100_000, `${mark}: ${first}`);
+    t.equal(JSON.stringify(tail.pieces), JSON.stringify(piecesOf(text.slice(0, 50_100))));
   }
 });

@@ -1,0 +1,71 @@
+// The tokens of markdown. Pure.
+//
+// no-references: `[text][1]` with its address elsewhere is shown as it was written, because a later line would change what is settled.
+// never-throws: a text that the lexer can't take is one paragraph of plain text.
+// in-parts: a longer paragraph is read in parts, because marks that nothing closes cost the square of its length. A mark that spans two parts is
+// shown as it was written.
+import { Lexer, type Token, Tokenizer } from 'marked';
+
+/** Lines that nest deeper would exhaust the lexer. */
+const TANGLED = /^[ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]*){64}/m;
+const PART_CHARACTERS = 4096;
+
+const tokenizer = new Tokenizer();
+tokenizer.def = () => undefined; // no-references
+tokenizer.reflink = () => undefined;
+
+/** A part of a long paragraph. */
+interface Part {
+  readonly type: 'part';
+  readonly raw: string;
+  readonly tokens: readonly Token[];
+}
+
+/** Reads texts that have much in common with the last one: parts that it had are not read again. */
+export class Reader {
+  #known: ReadonlyMap<string, Part> = new Map();
+
+  /** The blocks of a text, whose `raw` is the text again. */
+  read(text: string): readonly Token[] {
+    const plain = { type: 'paragraph', raw: text, text, tokens: [{ type: 'escape', raw: text, text }] };
+    if (TANGLED.test(text)) return [plain]; // never-throws
+    try {
+      return this.#lexed(text);
+    } catch {
+      return [plain];
+    }
+  }
+
+  #lexed(text: string): readonly Token[] {
+    const lexer = new Lexer({ gfm: true, tokenizer });
+    const blocks = lexer.blockTokens(text, lexer.tokens);
+    const read = new Map<string, Part>();
+    for (const { src, tokens } of lexer.inlineQueue) {
+      if (src.length <= PART_CHARACTERS) {
+        lexer.inlineTokens(src, tokens);
+        continue;
+      }
+      for (const raw of partsOf(src)) {
+        const part = this.#known.get(raw) ?? read.get(raw) ?? { type: 'part', raw, tokens: lexer.inlineTokens(raw, []) };
+        read.set(raw, part);
+        tokens.push(part as unknown as Token);
+      }
+    }
+    this.#known = read;
+    return blocks;
+  }
+}
+
+/** in-parts. They end behind a space where there is one, and all but the last stay the same while the text grows. */
+function partsOf(text: string): readonly string[] {
+  const parts: string[] = [];
+  let start = 0;
+  while (text.length - start > PART_CHARACTERS) {
+    const space = Math.max(text.lastIndexOf(' ', start + PART_CHARACTERS - 1), text.lastIndexOf('\n', start + PART_CHARACTERS - 1)) + 1;
+    const end = space > start ? space : start + PART_CHARACTERS;
+    parts.push(text.slice(start, end));
+    start = end;
+  }
+  parts.push(text.slice(start));
+  return parts;
+}
