@@ -80,7 +80,7 @@ export class Conversation {
       {
         refresh: tell(() => (conversation.#hasChanged = true)),
         step: (step) => conversation.#tell(() => conversation.#keep(step)),
-        gone: tell(() => (conversation.#fault = new CliError('usage', `The block ${block} was archived.`))),
+        gone: tell(() => (conversation.#fault = gone(block))),
         away: tell(() => (conversation.#isAway = true)),
         back: tell(() => conversation.#return()),
         failed: (error) =>
@@ -182,7 +182,9 @@ export class Conversation {
 
   /** history-decides. */
   async #look(id: string, watcher: Watcher): Promise<Outcome | undefined> {
-    const { entry, answer } = await this.#api.message(this.#block, id);
+    const { entry, answer } = await this.#api.message(this.#block, id).catch((error: unknown) => {
+      throw error instanceof CliError && error.body?.code === 'BLOCK_NOT_FOUND' ? gone(this.#block) : error;
+    });
     if (OPEN.includes(entry.status)) {
       await watcher.waiting?.(entry);
       return undefined;
@@ -221,6 +223,10 @@ export class Conversation {
   }
 }
 
+function gone(block: string): CliError {
+  return new CliError('usage', `The block ${block} was archived or renamed; it keeps its messages.`);
+}
+
 /** What a person is told about the connection. */
 export const CONNECTION_NOTES = {
   lost: 'note: the connection to the server was lost; waiting for it to come back.',
@@ -232,9 +238,11 @@ const ENDINGS: Readonly<Record<string, string>> = {
   expired: 'The message has expired: it waited too long to be answered.',
 };
 
-/** The failure of a message that was not answered; undefined for one that was. */
-export function faultOf({ message: { status, error } }: Outcome): CliError | undefined {
-  if (status === 'done') return undefined;
+const CUT_OFF = 'The answer is not complete: the block was stopped or halted while it was written.';
+
+/** The failure of a message that was not answered, or not completely; undefined for one that was. */
+export function faultOf({ message: { status, error }, answer }: Outcome): CliError | undefined {
+  if (status === 'done') return answer?.status === 'interrupted' ? new CliError('unexpected', CUT_OFF) : undefined;
   const text = error?.message ?? ENDINGS[status] ?? `The message ended as ${status}.`;
   if (status !== 'failed') return new CliError('unexpected', ENDINGS[status] ?? text);
   return new CliError(failureKind(error?.code ?? ''), text);

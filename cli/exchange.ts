@@ -45,9 +45,15 @@ export interface ExchangeOptions extends Sender {
 export async function remarkOn({ running, position, note }: ChatReceipt, { api, block, say, hint }: Sender): Promise<void> {
   if (running && note.includes('waits')) {
     const { state, why, fix } = await api.explain(block);
-    await say(`note: ${oneLine(`${block} is ${state} and does not answer now. ${why}${fix === null ? '' : ` \`${fix}\` changes that.`}`)}`);
+    await say(`note: ${oneLine(`${block} is ${state} and does not answer now. ${why}${cureText(fix)}`)}`);
   } else if (!running) await say(`note: the monitor of ${block} is not running; \`${hint('start', block)}\` starts it.`);
   else if (position > 0) await say(`note: ${plural(position, 'message is', 'messages are')} before it in the queue.`);
+}
+
+/** A cure is a command, or a sentence with one. */
+function cureText(fix: string | null): string {
+  if (fix === null) return '';
+  return fix.startsWith('blockhouse ') ? ` \`${fix}\` changes that.` : ` ${fix}`;
 }
 
 /** Sends a message, waits for its answer and prints it; with `json`, the steps and the outcome. Rejects with a CliError. */
@@ -143,8 +149,7 @@ class Exchange {
   async #tellWhy(): Promise<void> {
     const { block, api } = this.#options;
     const { state, why, next, fix } = await api.explain(block);
-    const cure = fix === null ? '' : ` \`${fix}\` changes that.`;
-    const text = oneLine(`${block} is ${state}. ${why} Next: ${next}${cure}`);
+    const text = oneLine(`${block} is ${state}. ${why} Next: ${next}${cureText(fix)}`);
     if (state !== this.#toldState && state !== 'working' && state !== 'idle') await this.#say(`note: ${text}`);
     this.#toldState = state;
   }

@@ -104,7 +104,8 @@ export class HaltCommand extends ServerCommand {
   static override readonly usage = Command.Usage({
     category,
     description: 'The kill switch: no monitor calls a model until `unhalt`',
-    details: 'Ends replies that are being written. Messages are still accepted and wait. The switch stays set after a restart of the server.',
+    details:
+      'Ends replies that are being written, and keeps their text so far. Messages are still accepted and wait. The switch stays set after a restart of the server.',
     examples: [['With a reason', '$0 halt "wrong prompt in production"']],
   });
 

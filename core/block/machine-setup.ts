@@ -114,6 +114,7 @@ export function setUpMachine(now: () => number) {
       chooseAgain: ({ context }) => context.chooseAgain,
       beginAgain: ({ context }) => context.beginAgain,
       hasCrashedTooOften: ({ context }) => context.crashes.length >= MAX_CRASHES,
+      isHalt: ({ event }) => event.type === 'halt.changed' && event.cause === 'halt',
       isReplyTo: ({ context, event }) => 'messageId' in event && event.messageId === context.messageId,
       isReply: (_, output: Choice) => output.kind === 'reply',
       isWait: (_, output: Choice | ReplyOutcome) => output.kind === 'wait',

@@ -112,7 +112,14 @@ export function createBlockMachine(now: () => number) {
           'block.compact': { actions: { type: 'refuse', params: { code: 'WRONG_STATE', message: 'The memory of the block is already being summarised.' } } },
         }, // one-compaction
         states: {
-          summarising: { on: { 'block.archive': 'ending', 'block.close': 'ending', 'block.stop': { guard: 'isThreshold', target: 'ending' } } },
+          summarising: {
+            on: {
+              'block.archive': 'ending',
+              'block.close': 'ending',
+              'block.stop': { guard: 'isThreshold', target: 'ending' },
+              'halt.changed': { guard: 'isHalt', target: 'ending' },
+            },
+          },
           ending: { entry: 'abortCompaction' },
         },
       },

@@ -49,8 +49,8 @@ export function countsAsAttempt(failure: BlockhouseError, candidates: readonly C
 
 /** A person has cancelled the message. */
 export const CANCELLED = new BlockhouseError('CANCELLED', 'The reply was cancelled.');
-/** The block was stopped before the model was called. */
-export const ENDED_EARLY = new BlockhouseError('CANCELLED', 'The block was stopped before the model was called; the message is still waiting.');
+/** A stop, or the kill switch, came before any text. */
+export const ENDED_EARLY = new BlockhouseError('CANCELLED', 'The reply was ended before any text had come; the message is still waiting.');
 /** The kill switch or a cap prevented the call. */
 export const NOT_CALLED = new BlockhouseError('CANCELLED', 'The kill switch or the budget prevented the call; the message is still waiting.');
 /** A person has removed the message or changed its outcome by hand. */

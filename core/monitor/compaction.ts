@@ -1,7 +1,7 @@
 // Moves the window of a block's memory, and has the block's model summarise the messages that leave it. Nothing is deleted, and undo is possible.
 //
 // never-back: if the memory was reset or moved in the meantime, nothing is changed, so that the window never moves back.
-// halt-holds: while the kill switch is set, no model is called for a summary either.
+// halt-holds: while the kill switch is set, no model is called for a summary either, and one that is being written ends.
 import { randomBytes } from 'node:crypto';
 import type { BlockContext } from '../block/block-context.ts';
 import { BlockhouseError } from '../errors.ts';
@@ -24,8 +24,7 @@ const OVERFULL_PERCENT = 100;
 /** Resolves with the new memory. A failure of the model is written into memory.json and then thrown. Call it once at a time for each block. */
 export async function compact(context: BlockContext, trigger: 'threshold' | 'manual', signal: AbortSignal): Promise<BlockMemory> {
   const { files } = context;
-  const halt = context.world.halted();
-  if (halt.halted) throw new BlockhouseError('WRONG_STATE', haltReason(halt).message); // halt-holds
+  assertNotHalted(context);
   const config = await files.config.read();
   const memory = await files.memory.read();
   const plan = planCompaction({ config, memory, history: await files.chat.read() });
@@ -36,6 +35,12 @@ export async function compact(context: BlockContext, trigger: 'threshold' | 'man
   } finally {
     context.endTask(null);
   }
+}
+
+/** halt-holds. */
+function assertNotHalted({ world }: BlockContext): void {
+  const halt = world.halted();
+  if (halt.halted) throw new BlockhouseError('WRONG_STATE', haltReason(halt).message);
 }
 
 function triggerOf(trigger: 'threshold' | 'manual', { window }: BlockMemory): Compaction['trigger'] {
@@ -57,7 +62,10 @@ async function carryOut(context: BlockContext, job: Job, signal: AbortSignal): P
   } catch (error) {
     if (!(error instanceof ModelCallFailure)) throw error;
     const { failure, bill } = error;
-    if (signal.aborted) throw failure;
+    if (signal.aborted) {
+      assertNotHalted(context);
+      throw failure;
+    }
     context.log.write('WARN', 'memory.compaction-failed', { code: failure.code, error: failure.message });
     const facts = { model: candidatesOf(job.config)[0]?.model ?? null, costUsd: bill?.costUsd ?? null };
     if (job.trigger === 'overflow') return move(context, job, { ...facts, outcome: 'evicted' }, undefined);

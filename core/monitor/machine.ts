@@ -166,7 +166,8 @@ export function monitorRegion(machine: MachineSetup) {
                   'settings.changed': { actions: ['beginAnew', noteCause] },
                   'file.repaired': { actions: ['beginAnew', noteCause] },
                   'file.damaged': { actions: ['beginAnew', noteCause] },
-                  'halt.changed': { actions: ['chooseAnew', noteCause] },
+                  // The text so far is kept; without any, the message waits for the release.
+                  'halt.changed': [{ guard: 'isHalt', actions: ['abortReply', 'chooseAnew', noteCause] }, { actions: ['chooseAnew', noteCause] }],
                 },
               },
               finishing: {

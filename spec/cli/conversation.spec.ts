@@ -94,7 +94,7 @@ t.test('a block that goes, a server that does not come back and a signal end the
   gone.history.push(WAITING);
   const first = gone.conversation.outcome('m1', {}, signal);
   gone.server.push({ type: 'gone', block: 'b' });
-  await t.rejects(first, { kind: 'usage', message: 'The block b was archived.' });
+  await t.rejects(first, { kind: 'usage', message: 'The block b was archived or renamed; it keeps its messages.' });
   const broken = await talk(t, { patienceMs: 300 });
   broken.history.push(WAITING);
   const second = broken.conversation.outcome('m1', {}, signal);
@@ -145,6 +145,8 @@ t.test('a message whose receipt was lost is sent again with the same client id',
 t.test('an outcome without an answer is a failure of its kind', async (t) => {
   const fault = (status: string, error: object | null = null) => faultOf({ message: { status, error } } as unknown as Outcome);
   t.equal(fault('done'), undefined);
+  const cut = { message: { status: 'done' }, answer: { status: 'interrupted' } } as unknown as Outcome;
+  t.match(faultOf(cut), { kind: 'unexpected', message: /not complete/ });
   t.match(fault('failed', { code: 'UPSTREAM_AUTH', message: 'bad key' }), { kind: 'credentials', message: 'bad key' });
   t.match(fault('failed', { code: 'UPSTREAM_FAILED', message: 'x' }), { kind: 'provider' });
   t.match(fault('failed', { code: 'SOMETHING', message: 'x' }), { kind: 'provider' });

@@ -5,7 +5,16 @@ import { answer, foundIn, startFakeBlockServer } from '../support/fake-block-ser
 
 const RECEIPT = { queued: true as const, block: 'b', id: 'm1', position: 0, running: true, note: '' };
 const ANSWER = { id: 'a1', role: 'assistant', replyTo: 'm1', status: 'done', content: 'Hello', stopReason: 'end_turn' };
-const PAUSED = { name: 'b', state: 'paused', why: 'It is full.', next: 'Nothing.', fix: 'do this', since: null, attention: false, lastTransitions: [] };
+const PAUSED = {
+  name: 'b',
+  state: 'paused',
+  why: 'It is full.',
+  next: 'Nothing.',
+  fix: 'blockhouse start b',
+  since: null,
+  attention: false,
+  lastTransitions: [],
+};
 
 /** A message to a block whose history is given. */
 async function send(t: Test, history: readonly { [field: string]: unknown }[], options: Partial<ExchangeOptions> = {}) {
@@ -61,7 +70,7 @@ t.test('what is in the way of an answer is said at once', async (t) => {
   await remarkOn({ ...RECEIPT, running: false }, sender);
   await remarkOn({ ...RECEIPT, position: 2 }, sender);
   t.same(said, [
-    'note: b is paused and does not answer now. It is full. `do this` changes that.',
+    'note: b is paused and does not answer now. It is full. `blockhouse start b` changes that.',
     'note: the monitor of b is not running; `start b` starts it.',
     'note: 2 messages are before it in the queue.',
   ]);
@@ -70,5 +79,5 @@ t.test('what is in the way of an answer is said at once', async (t) => {
 t.test('a block that stops answering during the wait is named, with the command that changes it', async (t) => {
   const { ended, said } = await send(t, [{ id: 'm1', role: 'user', status: 'queued' }], { timeoutMs: 4000 });
   await t.rejects(ended, { kind: 'provider', message: /No answer came/ });
-  t.same(said, ['note: b is paused. It is full. Next: Nothing. `do this` changes that.']);
+  t.same(said, ['note: b is paused. It is full. Next: Nothing. `blockhouse start b` changes that.']);
 });

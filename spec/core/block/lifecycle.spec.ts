@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { startCore } from '../../support/blocks.ts';
+import { askedOf, repeatingDaemon, sendPiece, startCore } from '../../support/blocks.ts';
 import { withoutRights } from '../../support/nobody.ts';
 import { holdFolderSyncs } from '../../support/unconfirmed-folders.ts';
 import { until } from '../../support/until.ts';
@@ -23,6 +23,42 @@ t.test('the kill switch stops every monitor, even when set by hand, and survives
   writeFileSync(join(one.workspace, 'halted.json'), '');
   await until('the file is seen', () => next.factsOf('block.transitioned').at(-1)?.['to'] === 'paused');
   t.equal(next.factsOf('workspace.halted').length, 3);
+});
+
+t.test('the kill switch ends replies that are being written: text is kept, and a message without any is answered after the release', async (t) => {
+  let isSlow = true;
+  const one = await startCore(t, {
+    answer: (request, res, ...rest) => {
+      if (!isSlow || request.path === '/api/tags') return repeatingDaemon(request, res, ...rest);
+      const asked = askedOf(request).messages.at(-1)?.content;
+      if (asked === 'slow') sendPiece(res, 'Half an ');
+    },
+  });
+  await one.create('ada');
+  await one.create('bob');
+  const ids: string[] = [];
+  for (const [name, message] of [
+    ['ada', 'slow'],
+    ['bob', 'silent'],
+  ] as const) {
+    await one.blocks.start(name);
+    ids.push((await one.blocks.post(name, { message }, 'api')).id);
+  }
+  const [slow = '', silent = ''] = ids;
+  await until('both are asked', () => one.upstream.requests.filter(({ path }) => path === '/api/chat').length === 2);
+  await new Promise<void>((resolve) => {
+    const stop = one.blocks.follow('ada', { onReply: ({ event }) => event === 'content' && resolve() });
+    t.teardown(stop);
+  });
+  isSlow = false;
+  const waited = one.blocks.answer('bob', silent, { waitMs: 60_000 });
+  await one.blocks.halt();
+  t.match(await waited, { answer: null, entry: { status: 'queued' }, note: /is paused/ }, 'a wait ends with the reason');
+  t.match(await one.told('message.finished', { block: 'ada', id: slow }), { status: 'interrupted' });
+  t.match(await one.blocks.answer('ada', slow, {}), { entry: { status: 'done' }, answer: { content: 'Half an ', status: 'interrupted' } });
+  for (const name of ['ada', 'bob']) await one.inState(name, 'paused');
+  await one.blocks.unhalt();
+  await one.told('message.finished', { block: 'bob', id: silent, status: 'done' });
 });
 
 t.test('changed credentials renew the entries and wake monitors that wait for them', async (t) => {

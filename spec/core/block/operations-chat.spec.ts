@@ -118,7 +118,7 @@ t.test("the note says when the monitor can't answer", async (t) => {
   await one.blocks.halt();
   await one.blocks.start('ada');
   await one.told('block.transitioned', { block: 'ada', to: 'paused' });
-  t.match(await one.blocks.post('ada', { message: 'hi' }, 'web'), { running: true, note: /is paused, so the message waits: blockhouse why ada/ });
+  t.match(await one.blocks.post('ada', { message: 'hi' }, 'web'), { running: true, note: /is paused, so the message waits; `blockhouse why ada` says why/ });
 });
 
 t.test("a waiting message can be cancelled, and one with an outcome can't", async (t) => {

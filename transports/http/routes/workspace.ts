@@ -113,7 +113,8 @@ export const WORKSPACE_ROUTES = {
     id: 'setHalt',
     tag: 'Workspace',
     summary: 'Set the kill switch',
-    description: 'Sets the kill switch: no monitor calls a model until it is released. A switch that is set already stays as it is.',
+    description:
+      'Sets the kill switch: calls of monitors that are under way end, and no monitor calls a model until it is released. A switch that is set already stays as it is.',
     body: body('SetHalt', false),
     answers: halt,
     errors: [...BODY, ...DISK],
