@@ -96,14 +96,15 @@ export class OpenBlock {
     this.#timer = setTimeout(() => void this.#read(), Math.max(0, this.#lastAt + LEAST_MS - Date.now())); // not-a-storm
   }
 
-  /** Reads older entries. Rejects with an ApiError. */
-  async readOlder(limit = PAGE_ENTRIES): Promise<void> {
+  /** Reads older entries; `also` changes the page in the same pass. Rejects with an ApiError. */
+  async readOlder(limit: number, also: () => void = () => undefined): Promise<void> {
     const before = this.entries.peek().keys().next().value;
     if (before === undefined || !this.hasOlder.peek()) return;
     const page = await this.#page(`?limit=${limit}&before=${encodeURIComponent(before)}`);
     batch(() => {
       this.entries.value = withOlder(this.entries.peek(), page);
       this.hasOlder.value = !isBeginning(page, limit);
+      also();
     });
   }
 

@@ -134,21 +134,26 @@ function useWindow(open: OpenBlock, scroll: Scroll) {
     const list = now.current.lines;
     setEdge({ first: list[Math.max(0, start)]?.key, last: end >= list.length ? undefined : list[end - 1]?.key });
   };
-  const older = async (): Promise<void> => {
-    const { from: start, to: end } = now.current;
-    if (start === 0 && !open.hasOlder.peek()) return;
-    if (start === 0) {
-      state.current.isReading = true;
-      setReading(true);
-      const firstKey = now.current.lines[0]?.key;
-      await open.readOlder().catch(tellFailure);
-      state.current.isReading = false;
-      setReading(false);
-      const at = open.lines.peek().findIndex(({ key }) => key === firstKey);
-      now.current = { lines: open.lines.peek(), from: Math.max(0, at), to: end + Math.max(0, at) };
-    }
+  const showOlder = (): void => {
     const begin = Math.max(0, now.current.from - PAGE_ENTRIES);
     set(begin, Math.min(now.current.to, begin + MOST_SHOWN));
+  };
+  const older = async (): Promise<void> => {
+    const { lines: list, from: start, to: end } = now.current;
+    if (start > 0) showOlder();
+    if (start > 0 || !open.hasOlder.peek()) return;
+    state.current.isReading = true;
+    setReading(true);
+    // In one pass: without the older entries there is no room above that the line in view could be kept by.
+    const show = (): void => {
+      const at = open.lines.peek().findIndex(({ key }) => key === list[0]?.key);
+      now.current = { lines: open.lines.peek(), from: Math.max(0, at), to: end + Math.max(0, at) };
+      showOlder();
+      setReading(false);
+    };
+    await open.readOlder(PAGE_ENTRIES, show).catch(tellFailure);
+    state.current.isReading = false;
+    setReading(false);
   };
   const onScroll = (): void => {
     const element = document.querySelector<HTMLElement>('.log');

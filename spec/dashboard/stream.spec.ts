@@ -1,0 +1,166 @@
+// An answer while it grows.
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { closeBrowser, openWorld, type World } from '../support/browser.ts';
+
+t.teardown(closeBrowser);
+
+const SECTION = [
+  '## A heading\n\nA paragraph with **bold**, *soft* and `code`, which goes on for some more words and ends.\n\n',
+  `${Array.from({ length: 30 }, (_, index) => `- item ${index} with **bold** words\n`).join('')}\n`,
+  '```ts\nconst a = 1;\n\nconst b = 2;\n```\n\n',
+  `| a | b |\n| --- | --- |\n${Array.from({ length: 20 }, (_, index) => `| ${index} | a cell |\n`).join('')}\n`,
+  '1. first\n\n2. second\n\n> A quotation\n> of two lines.\n\n',
+].join('');
+const LONG = SECTION.repeat(18);
+
+/** Asks, and resolves when the answer is being written. */
+async function ask(page: Page, world: World, message: string): Promise<void> {
+  await world.api('POST', '/api/blocks/ada/chat', { message });
+  await page.locator('[data-live]').waitFor();
+}
+
+async function ended(page: Page): Promise<void> {
+  await page.waitForFunction(() => document.querySelector('[data-live]') === null && document.querySelector('.meta') !== null, undefined, { timeout: 120_000 });
+}
+
+/** Counts the nodes of the answer that each change adds, removes or writes anew. */
+async function watchTouched(page: Page): Promise<() => Promise<readonly number[]>> {
+  await page.evaluate(() => {
+    const touched: number[] = [];
+    Object.assign(globalThis, { touched });
+    const sizeOf = (node: Node): number => 1 + [...node.childNodes].reduce((sum, child) => sum + sizeOf(child), 0);
+    new MutationObserver((records) => {
+      const inAnswer = records.filter(({ target }) => (target instanceof Element ? target : target.parentElement)?.closest('[data-live] .prose') != null);
+      const nodes = inAnswer.flatMap(({ addedNodes, removedNodes }) => [...addedNodes, ...removedNodes]);
+      const written = inAnswer.filter(({ type }) => type === 'characterData').length;
+      if (inAnswer.length > 0) touched.push(nodes.reduce((sum, node) => sum + sizeOf(node), written));
+    }).observe(document.body, { subtree: true, childList: true, characterData: true });
+  });
+  return () => page.evaluate(() => (globalThis as unknown as { touched: number[] }).touched);
+}
+
+const proseOf = (page: Page): Promise<string> => page.evaluate(() => [...document.querySelectorAll('article .prose')].at(-1)?.innerHTML ?? '');
+
+t.test(
+  'case 26: a piece of an answer of 10,000 tokens touches as few nodes at its end as at its beginning, and the answer is that of a parse of the whole',
+  async (t) => {
+    const world = await openWorld(t);
+    if (world === undefined) return;
+    world.standIn.onMessage(/./, { content: LONG }, { chunkSize: 40, latency: 3 });
+    await world.block('ada');
+    const page = await world.page('/ui/blocks/ada');
+    await page.getByText('Nothing has been said yet.').waitFor();
+    const touched = await watchTouched(page);
+    await ask(page, world, 'Tell me much');
+    await ended(page);
+    const counts = await touched();
+    const quarter = Math.floor(counts.length / 4);
+    const meanOf = (list: readonly number[]): number => list.reduce((sum, count) => sum + count, 0) / list.length;
+    const [first, last] = [meanOf(counts.slice(0, quarter)), meanOf(counts.slice(-quarter))];
+    t.ok(counts.length > 20 && last <= first * 1.5, `${first} nodes at first, ${last} at last, in ${counts.length} changes`);
+    const streamed = await proseOf(page);
+    await page.reload();
+    await page.locator('.meta').waitFor();
+    t.equal(await proseOf(page), streamed);
+  },
+);
+
+t.test('case 27: what no markdown ends and what no one writes is drawn as it comes, without an exception, and no piece of it touches the whole', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  const strange = {
+    fence: `Look:\n\n\`\`\`js\n${'const a = 1;\n'.repeat(300)}`,
+    table: `| a | b |\n| --- |\n| 1\n\n| a | b |\n| --- | --- |\n${'| 1 | **2\n'.repeat(200)}`,
+    list: `${'- item **not closed\n'.repeat(200)}- `,
+    links: '[a](https://example.org/ and [b]( and ![c]( '.repeat(60),
+    emoji: '👩‍👩‍👧 half a pair, '.repeat(120),
+    returns: 'one\rtwo\r\rthree\r\nfour '.repeat(60),
+    endless: 'x'.repeat(100 * 1024),
+    quotes: `${'>'.repeat(2000)} deep`,
+  };
+  for (const [name, content] of Object.entries(strange)) world.standIn.onMessage(name, { content }, { chunkSize: Math.ceil(content.length / 150), latency: 4 });
+  await world.block('ada');
+  const page = await world.page('/ui/blocks/ada');
+  await page.getByText('Nothing has been said yet.').waitFor();
+  const touched = await watchTouched(page);
+  for (const [name, content] of Object.entries(strange)) {
+    const before = (await touched()).length;
+    await world.api('POST', '/api/blocks/ada/chat?wait=120', { message: name });
+    await page.waitForFunction((count) => document.querySelectorAll('.meta').length === count, Object.keys(strange).indexOf(name) + 1);
+    const counts = [...(await touched()).slice(before)].sort((one, other) => one - other);
+    const median = counts[counts.length >> 1] ?? 0;
+    t.ok((counts.at(-1) ?? 0) <= Math.max(10 * median, 100), `${name}: ${counts.at(-1)} nodes at most, ${median} mostly`);
+    const words = (text: string): string => text.replace(/[\s|>`*-]/g, '').slice(0, 100);
+    if (name === 'endless' || name === 'emoji' || name === 'returns')
+      t.equal(words((await page.locator('article .prose').last().textContent()) ?? ''), words(content), name);
+  }
+});
+
+t.test('case 29: the end stays in view through text, code, tables and a late font', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  world.standIn.onMessage(/./, { content: SECTION.repeat(4) }, { chunkSize: 20, latency: 6 });
+  await world.block('ada');
+  const page = await world.page('/ui/blocks/ada');
+  let release = (): void => undefined;
+  const late = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route('**/*.woff2', async (route) => {
+    await late;
+    await route.continue();
+  });
+  await page.reload({ waitUntil: 'domcontentloaded' });
+  await page.getByText('Nothing has been said yet.').waitFor();
+  await ask(page, world, 'Tell me much');
+  await page.getByRole('button', { name: 'Newest' }).click();
+  await page.evaluate(() => {
+    const seen = { frames: 0, away: [] as number[] };
+    Object.assign(globalThis, { seen });
+    let wasAway = false;
+    const look = (): void => {
+      const log = document.querySelector('[role="log"]') as HTMLElement;
+      const distance = log.scrollHeight - log.clientHeight - log.scrollTop;
+      // What a frame finds before it is laid out counts only if the next one finds it, too.
+      if (distance > 3 && wasAway) seen.away.push(distance);
+      wasAway = distance > 3;
+      seen.frames += 1;
+      requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  });
+  await page.locator('[data-live] table').first().waitFor();
+  release();
+  await page.evaluate(() => document.fonts.ready);
+  await ended(page);
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  const { frames, away } = await page.evaluate(() => (globalThis as unknown as { seen: { frames: number; away: number[] } }).seen);
+  t.ok(frames > 10);
+  t.same(away, []);
+});
+
+t.test('case 30: what is selected in an answer stays selected while it grows, and copying it gives its words', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  const sentence = 'The quick brown fox jumps over the lazy dog and then it goes on and on. ';
+  world.standIn.onMessage(/./, { content: `A **first** paragraph of words.\n\n${sentence.repeat(40)}` }, { chunkSize: 10, latency: 8 });
+  await world.block('ada');
+  const page = await world.page('/ui/blocks/ada');
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByText('Nothing has been said yet.').waitFor();
+  await ask(page, world, 'Tell me much');
+  await page.waitForFunction((least) => (document.querySelector('[data-live] .prose')?.textContent.length ?? 0) > least, sentence.length * 4);
+  const selected = await page.evaluate(() => {
+    const [first, second] = document.querySelectorAll('[data-live] .prose p');
+    const text = [...(second?.childNodes ?? [])].find(({ nodeType }) => nodeType === Node.TEXT_NODE);
+    if (first === undefined || text === undefined) throw new Error('The answer has no two paragraphs.');
+    getSelection()?.setBaseAndExtent(first, 0, text, 40);
+    return getSelection()?.toString();
+  });
+  t.equal(selected, `A first paragraph of words.\n\n${sentence.slice(0, 40)}`);
+  await ended(page);
+  t.equal(await page.evaluate(() => getSelection()?.toString()), selected);
+  await page.keyboard.press('Control+c');
+  t.equal(await page.evaluate(() => navigator.clipboard.readText()), selected);
+});
