@@ -56,15 +56,15 @@ export class Reader {
   }
 }
 
-/** in-parts. They end behind a space where there is one, and all but the last stay the same while the text grows. */
+/** in-parts. They end behind white space where there is some, and all but the last stay the same while the text grows. */
 function partsOf(text: string): readonly string[] {
   const parts: string[] = [];
   let start = 0;
   while (text.length - start > PART_CHARACTERS) {
-    const space = Math.max(text.lastIndexOf(' ', start + PART_CHARACTERS - 1), text.lastIndexOf('\n', start + PART_CHARACTERS - 1)) + 1;
-    const end = space > start ? space : start + PART_CHARACTERS;
-    parts.push(text.slice(start, end));
-    start = end;
+    const whole = text.slice(start, start + PART_CHARACTERS).replace(/[\ud800-\udbff]$/, ''); // no half of a pair
+    const part = whole.slice(0, whole.search(/\s\S*$/) + 1) || whole;
+    parts.push(part);
+    start += part.length;
   }
   parts.push(text.slice(start));
   return parts;

@@ -187,3 +187,10 @@ t.test('a paragraph of marks that nothing closes is read in parts, which stay as
     t.equal(JSON.stringify(tail.pieces), JSON.stringify(piecesOf(text.slice(0, 50_100))));
   }
 });
+
+t.test('no part of a paragraph without spaces ends within a character', async (t) => {
+  const text = `x${'😀'.repeat(50_000)}`;
+  const texts = piecesOf(text).flatMap(({ nodes }) => nodes.flatMap((node) => (node as MdElement).children as readonly string[]));
+  t.equal(texts.join(''), text);
+  t.ok(texts.length > 1 && texts.every((each) => !/[\ud800-\udbff]$/.test(each)));
+});
