@@ -1,7 +1,7 @@
 // What the page knows after a connection, a computer or a tab has slept.
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { closeBrowser, openWorld, type World } from '../support/browser.ts';
+import { closeBrowser, isWhole, openWorld, type World } from '../support/browser.ts';
 import { PageSocket } from '../support/page-socket.ts';
 import { until } from '../support/until.ts';
 
@@ -78,7 +78,7 @@ t.test('case 17: after eight hours of sleep the page is marked as old at first, 
     async prepare(page) {
       await page.clock.install();
       await socket.between(page);
-      await page.route('**/api/session/ticket', async (route) => {
+      await page.route('**/api/**', async (route) => {
         await asleep;
         await route.continue();
       });
@@ -135,4 +135,59 @@ t.test('case 18: a hundred notices of change a second make few reads and no flic
   t.same(await lost(), [], 'no entry left the document');
   await page.waitForFunction(() => document.querySelectorAll('[data-entry]').length === 22);
   t.equal(await page.getByText('Answered.').count(), 11);
+});
+
+/** As if the tab went behind another one, or came back. */
+async function show(page: Page, isHidden: boolean): Promise<void> {
+  await page.evaluate((hidden) => {
+    Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });
+    Object.defineProperty(document, 'visibilityState', { value: hidden ? 'hidden' : 'visible', configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  }, isHidden);
+}
+
+t.test('case 38: a hidden tab draws nothing and asks nothing, and is right when it is seen again', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  world.standIn.onMessage(/./, { content: 'Said behind its back.' });
+  await world.block('ada');
+  const socket = new PageSocket();
+  const page = await world.page('/ui/blocks/ada', {
+    async prepare(page) {
+      await page.clock.install();
+      await socket.between(page);
+    },
+  });
+  await page.locator(LIVE).waitFor();
+  await page.waitForLoadState('networkidle');
+  await stopClock(page);
+  await show(page, true);
+  const requests: string[] = [];
+  page.on('request', (request) => requests.push(request.url()));
+  await page.evaluate(() => {
+    const changed: string[] = [];
+    Object.assign(globalThis, { changed });
+    new MutationObserver((records) => changed.push(...records.map(({ type, target }) => `${type} ${target.nodeName}`))).observe(document.body, {
+      subtree: true,
+      childList: true,
+      characterData: true,
+      attributes: true,
+    });
+  });
+  await converse(world, 'Is somebody there?');
+  await world.block('bob');
+  const minutes = isWhole ? 60 : 10;
+  for (let ping = 0; ping < minutes * 3; ping += 1) {
+    const { heard } = socket;
+    await page.clock.runFor(20_000);
+    await until('the ping is answered', () => socket.heard > heard);
+  }
+  t.same(requests, []);
+  t.same(await page.evaluate(() => (globalThis as unknown as { changed: string[] }).changed), []);
+  await page.clock.resume();
+  await show(page, false);
+  await page.getByText('Said behind its back.').waitFor();
+  await page.locator('.nav', { hasText: 'Fleet' }).locator('.n', { hasText: '2' }).waitFor();
+  await page.locator(LIVE).waitFor();
+  t.equal(socket.count, 1, 'over the connection that it had');
 });

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { closeBrowser, openWorld } from '../support/browser.ts';
 
@@ -42,6 +45,59 @@ t.test('case 4: there are no cookies', async (t) => {
   await page.getByRole('heading', { name: 'Fleet' }).waitFor();
   t.equal(await page.evaluate(() => document.cookie), '');
   t.same(await page.context().cookies(), []);
+});
+
+t.test('case 5: a page of another loopback port reads nothing, sends nothing, opens no socket and finds no session beside a signed-in dashboard', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await world.block('ada');
+  const page = await world.page();
+  await page.getByRole('heading', { name: 'Fleet' }).waitFor();
+  const server = createServer((_request, response) => response.setHeader('content-type', 'text/html').end('<!doctype html><title>Another</title>'));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const other = await page.context().newPage();
+  await other.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  const got = await other.evaluate(async (url) => {
+    const tried = async (path: string, init: RequestInit): Promise<string> => {
+      try {
+        const response = await fetch(url + path, init);
+        return `${response.type} ${response.status} ${await response.text()}`;
+      } catch {
+        return 'nothing';
+      }
+    };
+    const opened = (address: string): Promise<string> =>
+      new Promise((resolve) => {
+        const socket = new WebSocket(address);
+        socket.onopen = () => resolve('open');
+        socket.onerror = () => resolve('nothing');
+      });
+    const framed = (path: string): Promise<string> =>
+      new Promise((resolve) => {
+        const frame = document.createElement('iframe');
+        frame.onload = () => resolve(frame.contentDocument === null ? 'nothing' : 'a document');
+        frame.src = url + path;
+        document.body.append(frame);
+      });
+    const message = JSON.stringify({ message: 'from another page' });
+    return {
+      list: await tried('/api/blocks', { credentials: 'include' }),
+      opaque: await tried('/api/blocks', { mode: 'no-cors', credentials: 'include' }),
+      json: await tried('/api/blocks/ada/chat', { method: 'POST', body: message, headers: { 'content-type': 'application/json' }, credentials: 'include' }),
+      simple: await tried('/api/blocks/ada/chat', { method: 'POST', body: message, mode: 'no-cors', credentials: 'include' }),
+      session: await tried('/api/session', { method: 'POST', body: '{}', mode: 'no-cors', credentials: 'include' }),
+      socket: await opened(`${url.replace('http', 'ws')}/api/ws`),
+      frame: await framed('/ui/'),
+      kept: JSON.stringify(localStorage) + JSON.stringify(sessionStorage) + document.cookie,
+    };
+  }, world.url);
+  t.match(got, { list: 'nothing', json: 'nothing', socket: 'nothing', frame: 'nothing', kept: '{}{}' });
+  for (const answer of [got.opaque, got.simple, got.session]) t.ok(answer === 'nothing' || answer === 'opaque 0 ', answer);
+  const { messages } = await world.api<{ readonly messages: readonly unknown[] }>('GET', '/api/blocks/ada/chat');
+  t.same(messages, []);
+  t.match(await page.evaluate(() => Object.keys(localStorage)), ['blockhouse.session'], 'the dashboard is signed in');
 });
 
 t.test('case 8: what an address says is shown and never done', async (t) => {

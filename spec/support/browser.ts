@@ -197,9 +197,9 @@ export class World {
       hasTouch: width < 500,
     });
     this.#contexts.push(context);
+    await context.addInitScript('globalThis.__name = (each) => each'); // functions of a spec refer to it
     const page = await context.newPage();
     this.#watch(page, options);
-    await page.addInitScript('globalThis.__name = (each) => each'); // functions of a spec refer to it
     await options.prepare?.(page);
     const { code } = signedOut ? { code: '' } : await this.api<{ readonly code: string }>('POST', '/api/session/code');
     await page.goto(`${this.url}${path}${signedOut ? '' : `#code=${code}`}`);

@@ -5,6 +5,8 @@ import type { Page, WebSocketRoute } from 'playwright-core';
 /** The connections of one page, the newest last. */
 export class PageSocket {
   readonly #routes: WebSocketRoute[] = [];
+  /** Frames that have come from the server. */
+  heard = 0;
   readonly #dead = new Set<WebSocketRoute>();
 
   /** Takes its place; for `prepare` of a page. */
@@ -16,6 +18,7 @@ export class PageSocket {
         if (!this.#dead.has(route)) server.send(text);
       });
       server.onMessage((text) => {
+        this.heard += 1;
         if (!this.#dead.has(route)) route.send(text);
       });
     });

@@ -2,6 +2,7 @@
 import './app/shared.ts';
 import { effect } from '@preact/signals';
 import { render } from 'preact';
+import { runDrawing } from './app/drawing.ts';
 import { runKeys } from './app/keys.ts';
 import { runRouter } from './app/router.ts';
 import { App } from './app/shell.tsx';
@@ -18,6 +19,7 @@ runTheme();
 runRouter();
 runKeys();
 runClock();
+runDrawing();
 render(<App />, document.getElementById('app') as HTMLElement);
 runFleet();
 runEvents();

@@ -1,0 +1,83 @@
+// The list of blocks, and what is done to many of them.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { closeBrowser, isWhole, openWorld } from '../support/browser.ts';
+
+t.teardown(closeBrowser);
+
+const COUNT = isWhole ? 1000 : 60;
+const FAILING = 5;
+
+t.test(
+  `case 35: ${COUNT} of the blocks are found, sorted, selected, started and stopped: progress, what failed and why, and a reload shows the truth`,
+  async (t) => {
+    const world = await openWorld(t, {
+      files(workspace) {
+        for (let index = 0; index < COUNT + 20; index += 1) {
+          const name = `b${String(index).padStart(4, '0')}`;
+          mkdirSync(join(workspace, 'blocks', name), { recursive: true });
+          const adapter = index < FAILING ? {} : { adapter: { provider: 'ollama', model: 'stand-in' } };
+          const description = index < COUNT ? 'one of the batch' : 'left alone';
+          writeFileSync(join(workspace, 'blocks', name, 'config.json'), JSON.stringify({ name, description, ...adapter }));
+        }
+      },
+    });
+    if (world === undefined) return;
+    const page = await world.page('/ui/', { expected: [/400/] });
+    const total = (COUNT + 20).toLocaleString('en-US');
+    await page.getByText(`${total} blocks`).waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('batch');
+    await page.getByText(`${COUNT.toLocaleString('en-US')} of ${total} blocks`).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Model', exact: true }).click();
+    await page.getByRole('button', { name: 'Model ↑' }).click();
+    await page.getByRole('columnheader', { name: 'Model ↓' }).waitFor();
+    await page.locator('.tr').first().getByText('stand-in').waitFor();
+    await page.mouse.move(0, 0);
+    await page.keyboard.press('Home');
+    await page.waitForFunction(() => document.activeElement?.closest('.tr') !== null);
+    await page.keyboard.press('x');
+    await page.getByRole('button', { name: `Select all ${COUNT}` }).click();
+    const group = page.getByRole('group', { name: /selected$/ });
+    await page.evaluate(() => {
+      const steps: string[] = [];
+      Object.assign(globalThis, { steps });
+      new MutationObserver(() => {
+        const step = document.querySelector('.selection [role="status"]')?.textContent;
+        if (step !== undefined && steps.at(-1) !== step) steps.push(step);
+      }).observe(document.body, { subtree: true, childList: true, characterData: true });
+    });
+    const states = async (): Promise<Readonly<Record<string, number>>> => {
+      const { blocks } = await world.api<{ readonly blocks: readonly { readonly name: string; readonly state: string }[] }>('GET', '/api/blocks');
+      const sums: Record<string, number> = {};
+      for (const { state } of blocks) sums[state] = (sums[state] ?? 0) + 1;
+      return sums;
+    };
+
+    await group.getByRole('button', { name: 'Start' }).click();
+    const toast = page.locator('.toast', { hasText: 'Started' });
+    await toast.waitFor({ timeout: 300_000 });
+    t.match(await toast.textContent(), new RegExp(`${(COUNT - FAILING).toLocaleString('en-US')} blocks\\..*Failed: b000\\d: .*; and ${FAILING - 3} more`));
+    t.equal(await group.getAttribute('aria-label'), `${FAILING} blocks selected`, 'what failed stays selected');
+    t.same(await states(), { idle: COUNT - FAILING, unconfigured: FAILING, stopped: 20 });
+    const steps = await page.evaluate(() => (globalThis as unknown as { steps: string[] }).steps);
+    const done = steps.map((step) => Number(/^(\d+) \/ /.exec(step)?.[1]));
+    t.ok(steps.length > 5 && done.every((count, index) => count >= (done[index - 1] ?? 0)), `${steps.length} steps, which grow`);
+
+    await page.getByRole('button', { name: `Select all ${COUNT}` }).click();
+    await group.getByRole('button', { name: 'Stop' }).click();
+    await page.locator('.toast', { hasText: 'Stopped' }).waitFor({ timeout: 300_000 });
+    await page.reload();
+    await page.getByText(`${COUNT.toLocaleString('en-US')} of ${total} blocks`).waitFor();
+    t.same(await states(), { stopped: COUNT + 20 - FAILING, unconfigured: FAILING });
+    t.equal(
+      await page
+        .getByRole('button', { name: /^Asleep/ })
+        .locator('.num')
+        .textContent(),
+      total,
+    );
+  },
+);
