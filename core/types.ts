@@ -576,6 +576,8 @@ export interface CostsFile {
   /** Sums of each of the last 90 days (UTC) */
   readonly byDay?: Readonly<Record<string, CostBucket>>;
   readonly byPurpose?: Readonly<Record<string, CostBucket>>;
+  /** How many answers the newest hours (UTC, `2026-11-20T14`) had; hours without answers are left out */
+  readonly answersByHour?: Readonly<Record<string, number>>;
   readonly lastCall?: {
     /** ISO 8601, UTC, with milliseconds */
     readonly at: string;

@@ -53,7 +53,7 @@ export function entryOf(contents: BlockContents, now: number): BlockEntry {
     failures,
     lastMessageAt: chat.at(-1)?.timestamp ?? null,
     budget: budgetOf(config, costs, now),
-    activity: activityIn(chat, now),
+    activity: activityIn(costs, now),
     ...(pulse.attention && { why: explain({ name: config.name, config, pulse, failures, now }).why }),
   });
 }
@@ -68,16 +68,12 @@ const HOUR_MS = 3_600_000;
 const HOURS = Array.from({ length: 24 });
 
 /** Answers in each of the last 24 hours, the present one last. */
-function activityIn(chat: Entries, now: number): number[] {
+function activityIn({ answersByHour }: BlockCosts, now: number): number[] {
   const counts = HOURS.map(() => 0);
-  const present = Math.floor(now / HOUR_MS);
-  for (let index = chat.length - 1; index >= 0; index -= 1) {
-    const entry = chat[index];
-    if (entry?.role !== 'assistant') continue;
-    const hour = HOURS.length - 1 - (present - Math.floor(Date.parse(entry.timestamp) / HOUR_MS));
-    if (hour < 0) break;
-    if (hour >= HOURS.length) continue; // by a clock that was ahead
-    counts[hour] = (counts[hour] ?? 0) + 1;
+  const first = Math.floor(now / HOUR_MS) - HOURS.length + 1;
+  for (const [hour, answers] of Object.entries(answersByHour)) {
+    const index = Date.parse(`${hour}:00Z`) / HOUR_MS - first;
+    if (index in counts) counts[index] = answers;
   }
   return counts;
 }

@@ -7,6 +7,8 @@ import type { Usage } from '../schemas/chat.ts';
 import type { LedgerLine } from '../workspace/ledger.ts';
 
 const DAYS_KEPT = 90;
+/** Twice a day's, so that hours of a clock that was ahead for a while don't push out the last ones. */
+const HOURS_KEPT = 48;
 
 /** One call, as it changes the counts. */
 export interface BilledCall extends Omit<LedgerLine, 'block' | 'failed'> {
@@ -33,6 +35,7 @@ export function noCosts(): BlockCosts {
     byModel: {},
     byDay: {},
     byPurpose: {},
+    answersByHour: {},
     lastCall: null,
     budget: { day: { usd: 0, tokens: 0 }, month: { usd: 0, tokens: 0 }, state: 'ok' },
     lastUpdated: null,
@@ -83,8 +86,9 @@ export function addCall(costs: BlockCosts, call: BilledCall): BlockCosts {
     failedCalls: addCount(costs.failedCalls, call.failed ? 1 : 0),
     unpricedCalls: addCount(costs.unpricedCalls, one.unpricedCalls),
     byModel: addTo(costs.byModel, `${provider}/${model}`, one),
-    byDay: newestDays(addTo(costs.byDay, at.slice(0, 10), one)),
+    byDay: newest(DAYS_KEPT, addTo(costs.byDay, at.slice(0, 10), one)),
     byPurpose: addTo(costs.byPurpose, call.purpose, one),
+    answersByHour: call.purpose === 'chat' && !call.failed ? withAnswer(costs.answersByHour, at.slice(0, 13)) : costs.answersByHour,
     lastCall: { at, messageId, provider, model, usage: isUsage(usage) ? usage : null, costUsd: one.costUsd, latencyMs, ttftMs },
     ...(call.budget !== undefined && { budget: call.budget }),
     lastUpdated: later(costs.lastUpdated, at),
@@ -109,9 +113,14 @@ function addTo(buckets: Buckets, key: string, one: CostBucket): Buckets {
   return { ...buckets, [key]: addBucket(before ?? emptyBucket(), one) };
 }
 
-function newestDays(days: Buckets): Buckets {
-  const keys = Object.keys(days).sort();
-  return Object.fromEntries(keys.slice(-DAYS_KEPT).map((key) => [key, days[key] ?? emptyBucket()]));
+function withAnswer(hours: BlockCosts['answersByHour'], hour: string): BlockCosts['answersByHour'] {
+  return newest(HOURS_KEPT, { ...hours, [hour]: addCount(hours[hour] ?? 0, 1) });
+}
+
+/** The entries with the last keys, in order. */
+function newest<T>(kept: number, byTime: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
+  const entries = Object.entries(byTime).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(entries.slice(-kept));
 }
 
 /** Safe integers only: sums beyond them are not exact. */

@@ -42,6 +42,11 @@ export const CostsFile = {
     byModel: buckets,
     byDay: { ...buckets, description: 'Sums of each of the last 90 days (UTC)' },
     byPurpose: buckets,
+    answersByHour: {
+      type: 'object',
+      additionalProperties: count,
+      description: 'How many answers the newest hours (UTC, `2026-11-20T14`) had; hours without answers are left out',
+    },
     lastCall: orNull({
       type: 'object',
       required: ['at', 'provider', 'model'],

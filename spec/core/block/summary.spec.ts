@@ -50,12 +50,6 @@ t.test('an entry sums up the files without private text, and is deeply frozen', 
   t.same(entry.config, { description: 'd', adapter: { provider: 'p', model: 'm' }, tags: ['t'], enabled: false });
   t.same(entry.costs, { totalInput: 5, totalOutput: 0, totalCost: null, calls: 1, today: 0.5 });
   t.same(entry.budget, { dailyUsd: null, spentUsd: 0, state: 'ok' }, 'no stand of this day');
-  t.equal(entry.activity.length, 24);
-  t.equal(
-    entry.activity.reduce((sum, answers) => sum + answers, 0),
-    1,
-    'one answer in the last 24 hours',
-  );
   t.notOk('why' in entry, 'nobody is needed');
   t.throws(() => (entry.config as { tags: string[] }).tags.push('x'));
   t.throws(() => Object.assign(entry.pulse, { state: 'x' }));
@@ -112,13 +106,26 @@ t.test('without a monitor, the state that another process left in pulse.json is 
   t.end();
 });
 
-t.test('an answer by a clock that was ahead is in no hour, and the stand of another day counts as nothing', (t) => {
+t.test('the activity is the answers of the last 24 hours, also of those that have left the active chat', (t) => {
+  const answersByHour = { '2026-11-19T15': 8, '2026-11-19T16': 2, '2026-11-20T15': 700, '2026-11-20T18': 4 };
+  const contents = { config: configOf(), memory: memoryOf(), costs: { ...noCosts(), answersByHour }, pulse: pulseOf(), chat: [] };
+  t.same(
+    entryOf(contents, Date.parse('2026-11-20T15:59:59.999Z')).activity,
+    [2, ...Array.from({ length: 22 }, () => 0), 700],
+    'none of a clock that was ahead',
+  );
+  t.same(
+    entryOf({ ...contents, costs: noCosts() }, Date.parse(AT)).activity,
+    Array.from({ length: 24 }, () => 0),
+  );
+  t.end();
+});
+
+t.test('the stand of another day counts as nothing', (t) => {
   const now = Date.parse('2026-11-20T15:00:00.000Z');
-  const ahead = [{ ...pair('1')[0], id: 'x', role: 'assistant', timestamp: '2026-11-20T18:00:00.000Z' }] as never;
   const stand = (key: string) => ({ day: { usd: 3, tokens: 1, key }, month: { usd: 3, tokens: 1, key: '2026-11' }, state: 'exceeded' as const });
   const entry = (key: string) =>
-    entryOf({ config: configOf(), memory: memoryOf(), costs: { ...noCosts(), budget: stand(key) }, pulse: pulseOf(), chat: ahead }, now);
-  t.equal(entry('2026-11-20').activity.length, 24);
+    entryOf({ config: configOf(), memory: memoryOf(), costs: { ...noCosts(), budget: stand(key) }, pulse: pulseOf(), chat: [] }, now);
   t.match(entry('2026-11-20').budget, { spentUsd: 3, state: 'exceeded' });
   t.match(entry('2026-11-19').budget, { spentUsd: 0, state: 'ok' });
   t.end();

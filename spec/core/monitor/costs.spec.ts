@@ -52,6 +52,7 @@ t.test('a call is counted in all sums', async (t) => {
     byModel: { 'p/m': bucket },
     byDay: { '2026-11-20': bucket },
     byPurpose: { chat: bucket },
+    answersByHour: { '2026-11-20T14': 1 },
     lastCall: {
       at: '2026-11-20T14:03:22.123Z',
       messageId: 'm1',
@@ -75,6 +76,20 @@ t.test('calls add up by model, day and purpose, and the old object is not change
   t.match(costs.byModel, { 'p/m': { calls: 2 }, 'p/n': { calls: 1 } });
   t.match(costs.byDay, { '2026-11-20': { calls: 2 }, '2026-11-21': { calls: 1 } });
   t.match(costs.byPurpose, { chat: { calls: 2 }, summary: { calls: 1 } });
+});
+
+t.test('answers are counted by the hour, without summaries and failures, and the newest hours are kept', async (t) => {
+  t.strictSame(add({}, {}, { purpose: 'summary' }, { failed: true }, { at: '2026-11-20T15:00:00.000Z' }).answersByHour, {
+    '2026-11-20T14': 2,
+    '2026-11-20T15': 1,
+  });
+  const at = (hour: number) => ({ at: new Date(Date.UTC(2026, 10, 20, hour)).toISOString() });
+  const hours = Array.from({ length: 60 }, (_, hour) => at(hour));
+  for (const calls of [hours, hours.toReversed()]) {
+    const kept = Object.keys(add(...calls).answersByHour);
+    t.equal(kept.length, 48);
+    t.equal(kept.at(-1), '2026-11-22T11');
+  }
 });
 
 t.test('the cost stays unknown until a call has a price', async (t) => {
