@@ -744,6 +744,8 @@ export interface ChatAnswer {
 /** Entries of a conversation, oldest first. */
 export interface ChatHistory {
   readonly messages: readonly ChatEntry[];
+  /** Number of the last step of a reply, as in the `stream` frames of the WebSocket, that the messages are at least as new as */
+  readonly seq: number;
 }
 
 /** A message is queued and on disk. */

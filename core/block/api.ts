@@ -131,6 +131,8 @@ export interface Blocks {
    * Rejects with MESSAGE_NOT_FOUND if the page refers to an entry that does not exist.
    */
   history(name: string, page?: HistoryPage): Promise<readonly ChatEntry[]>;
+  /** The `seq` of the last step of the block's replies. A history that is read afterwards is at least as new as that step. */
+  lastStep(name: string): Promise<number>;
   /** A message with its answer, or an answer, active or archived. Rejects with MESSAGE_NOT_FOUND. */
   message(name: string, messageId: string): Promise<MessageFound>;
   /**

@@ -21,10 +21,11 @@ const PAGE_LIMIT = 100;
 export function chatOperations(
   { blocks, change }: OperationsContext,
   autoStart: (block: Block) => Promise<void>,
-): Pick<Blocks, 'post' | 'history' | 'message' | 'cancel' | 'retry'> {
+): Pick<Blocks, 'post' | 'history' | 'lastStep' | 'message' | 'cancel' | 'retry'> {
   return {
     post: (name, body, channel) => change(name, (block) => post(block, body, channel, autoStart)),
     history: async (name, page) => history(await blocks.find(name), page),
+    lastStep: async (name) => (await blocks.find(name)).feed.seq,
     async message(name, messageId) {
       const { chat, archive } = (await blocks.find(name)).files;
       return findEntry(archive, await chat.read(), messageId);

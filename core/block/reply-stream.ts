@@ -24,6 +24,11 @@ export class StepCounter {
     this.#seq = epochMs * 1000;
   }
 
+  /** The last number that was given, or that a reply has reached. */
+  get last(): number {
+    return this.#seq;
+  }
+
   /** A number greater than all earlier ones. */
   next(): number {
     this.#seq += 1;
@@ -46,10 +51,16 @@ export class ReplyStream {
   readonly #counter: StepCounter;
   readonly #readers = new Set<(step: ReplyStep) => void>();
   #reply: Growing | undefined;
-  #seq = 0;
+  #seq: number;
 
   constructor(counter: StepCounter) {
     this.#counter = counter;
+    this.#seq = counter.last; // counts-up
+  }
+
+  /** The number of the last step, or a greater one than those of all earlier steps of the block. */
+  get seq(): number {
+    return this.#seq;
   }
 
   /** A reply begins. `text` must contain each fragment before it is emitted. */

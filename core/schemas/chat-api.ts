@@ -50,7 +50,10 @@ export const HistoryPage = {
 } as const;
 export type HistoryPage = types.HistoryPage;
 /** Entries of a conversation, oldest first. */
-export const ChatHistory = object({ messages: listOf(ChatEntry) });
+export const ChatHistory = object({
+  messages: listOf(ChatEntry),
+  seq: { ...count, description: 'Number of the last step of a reply, as in the `stream` frames of the WebSocket, that the messages are at least as new as' },
+});
 
 /** One entry and its answer, active or archived. */
 export const MessageFound = object({

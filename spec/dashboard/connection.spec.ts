@@ -102,6 +102,25 @@ t.test('case 17: after eight hours of sleep the page is marked as old at first, 
   await page.locator(LIVE).waitFor();
 });
 
+t.test('of a block in which nothing has happened, a new connection brings nothing again', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  world.standIn.onMessage(/./, { content: 'Said before.' });
+  await world.block('ada');
+  await converse(world, 'Hello');
+  await world.api('POST', '/api/blocks/ada/stop');
+  const socket = new PageSocket();
+  const page = await world.page('/ui/blocks/ada', { prepare: (page) => socket.between(page) });
+  await page.getByText('Said before.').waitFor();
+  await page.locator(LIVE).waitFor();
+  const answers = new Map<string, number>();
+  page.on('response', (response) => void answers.set(new URL(response.url()).pathname, response.status()));
+  await socket.end();
+  for (const path of ['/api/blocks/ada', '/api/blocks/ada/chat']) await until(`304 for ${path}`, () => answers.get(path) === 304);
+  await page.locator(LIVE).waitFor();
+  t.equal(await page.getByText('Said before.').count(), 1);
+});
+
 t.test('case 18: a hundred notices of change a second make few reads and no flicker, and the last state is shown', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;

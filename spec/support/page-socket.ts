@@ -34,6 +34,11 @@ export class PageSocket {
     for (const route of this.#routes) this.#dead.add(route);
   }
 
+  /** Ends the present connection; a new one works. */
+  async end(): Promise<void> {
+    await this.#routes.at(-1)?.close();
+  }
+
   /** A frame as from the server. */
   send(frame: object): void {
     this.#routes.at(-1)?.send(JSON.stringify(frame));

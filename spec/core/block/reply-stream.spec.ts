@@ -56,6 +56,21 @@ t.test('the numbers of a block grow from reply to reply, also after it is opened
   t.end();
 });
 
+t.test('the number of the last step is never less than that of a step before it, whichever object has sent it', (t) => {
+  const counter = new StepCounter(0);
+  const { steps, read } = reader();
+  const one = writer(counter);
+  one.stream.join(read);
+  const numbers = [one.stream.seq];
+  for (const step of [one.start, () => one.say('abc'), () => one.stream.emit(DONE)]) {
+    step();
+    numbers.push(one.stream.seq);
+  }
+  t.same(numbers, [0, ...steps.map(({ seq }) => seq)]);
+  t.equal(writer(counter).stream.seq, one.stream.seq, 'the block was let go and is opened anew');
+  t.end();
+});
+
 t.test('each step goes to each reader once, until it leaves', (t) => {
   const { stream, start, say } = writer();
   const [one, two] = [reader(), reader()];

@@ -4,7 +4,7 @@
 // not-a-storm: however often the server says that something has changed, the block is read at most three times a second, and never twice at a time.
 // once-a-frame: pieces of a reply are gathered and told once a frame; a hidden page gathers on.
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import type { BlockConfig, BlockCosts, BlockMemory, BlockPulse, ChatEntry } from '../../../core/types.ts';
+import type { BlockConfig, BlockCosts, BlockMemory, BlockPulse, ChatEntry, ChatHistory } from '../../../core/types.ts';
 import { blockURL } from './blocks.ts';
 import { readWhy, type Why } from './cures.ts';
 import { type Entries, isUnfinished, type Line, linesOf, withNewest, withOlder } from './entries.ts';
@@ -46,7 +46,8 @@ export class OpenBlock {
   readonly lines: ReadonlySignal<readonly Line[]>;
   readonly #replyLine: Signal<{ readonly id: string; readonly key: string } | undefined> = signal(undefined);
   readonly #keys = new Map<string, string>();
-  readonly #etags = new Map<string, string>();
+  /** Of the last answer about each thing, and the path that it came from. */
+  readonly #etags = new Map<'details' | 'chat', { readonly path: string; readonly etag: string | undefined }>();
   readonly #ends: (() => void)[] = [];
   #next: Reply | undefined;
   #seq: number | undefined;
@@ -100,7 +101,7 @@ export class OpenBlock {
   async readOlder(limit: number, also: () => void = () => undefined): Promise<void> {
     const before = this.entries.peek().keys().next().value;
     if (before === undefined || !this.hasOlder.peek()) return;
-    const page = await this.#page(`?limit=${limit}&before=${encodeURIComponent(before)}`);
+    const { messages: page } = await get<ChatHistory>(blockURL(this.name, `/chat?limit=${limit}&before=${encodeURIComponent(before)}`));
     batch(() => {
       this.entries.value = withOlder(this.entries.peek(), page);
       this.hasOlder.value = !isBeginning(page, limit);
@@ -154,7 +155,7 @@ export class OpenBlock {
     this.#isWanted = false;
     this.#lastAt = Date.now();
     try {
-      const [details, why] = await Promise.all([this.#fresh<Details>(blockURL(this.name)), readWhy(this.name), this.#readNewest()]);
+      const [details, why] = await Promise.all([this.#fresh<Details>('details', blockURL(this.name)), readWhy(this.name), this.#readNewest()]);
       batch(() => {
         if (details !== undefined) this.details.value = details;
         this.why.value = why;
@@ -162,6 +163,7 @@ export class OpenBlock {
         this.isRead.value = true;
       });
     } catch (error) {
+      this.#etags.clear(); // what has come is perhaps not shown
       this.error.value = error;
       if (error instanceof ApiError && error.status === 404) this.isGone.value = true;
     } finally {
@@ -172,34 +174,37 @@ export class OpenBlock {
 
   /** The newest page, large enough for every message that is not finished. */
   async #readNewest(): Promise<void> {
-    const began = Date.now();
+    const asked = this.#seq ?? 0;
     const known = [...this.entries.peek().values()];
     const unfinished = known.findIndex(isUnfinished);
     const needed = unfinished === -1 ? PAGE_ENTRIES : Math.min(LARGEST_PAGE, Math.max(PAGE_ENTRIES, known.length - unfinished + 1));
     let limit = needed;
-    let page = await this.#page(`?limit=${limit}`);
+    let history = await this.#newest(limit);
+    if (history === undefined) return;
     const newest = known.at(-1)?.id;
-    if (newest !== undefined && page[0] !== undefined && page[0].id > newest && limit < LARGEST_PAGE && !isBeginning(page, limit)) {
+    const isAfterGap = ({ messages: [first] }: ChatHistory): boolean => newest !== undefined && first !== undefined && first.id > newest;
+    if (isAfterGap(history) && limit < LARGEST_PAGE && !isBeginning(history.messages, limit)) {
       limit = LARGEST_PAGE; // more came than a page has
-      page = await this.#page(`?limit=${limit}`);
+      history = (await this.#newest(limit)) ?? history;
     }
-    const isGap = newest !== undefined && page[0] !== undefined && page[0].id > newest;
+    const { messages: page, seq } = history;
+    const isGap = isAfterGap(history);
     batch(() => {
       const isAll = isBeginning(page, limit);
       const before = this.entries.peek();
       this.entries.value = withNewest(before, page, isAll || isGap);
       if (before.size === 0 || isAll || isGap) this.hasOlder.value = !isAll;
-      this.#settle(began);
+      this.#settle(Math.max(seq, asked));
     });
   }
 
-  /** Bubbles and the reply become the entries that the server has. */
-  #settle(began: number): void {
+  /** Bubbles and the reply become the entries that the server has. They are at least as new as the step `seq`. */
+  #settle(seq: number): void {
     const entries = this.entries.peek();
     const ids = new Set([...entries.values()].map(({ clientId }) => clientId));
     for (const { block, clientId } of outbox.peek()) if (block === this.name && ids.has(clientId)) drop(block, clientId);
     const reply = this.#next;
-    if (reply === undefined || reply.at > began) return;
+    if (reply === undefined || reply.seq > seq) return;
     const isOver = entries.get(reply.id)?.status !== 'processing';
     if (!isOver && !(reply.answerId !== undefined && entries.has(reply.answerId))) return;
     const answer = [...entries.values()].findLast(({ replyTo }) => replyTo === reply.id);
@@ -213,15 +218,16 @@ export class OpenBlock {
     this.#replyLine.value = undefined;
   }
 
-  async #page(query: string): Promise<readonly ChatEntry[]> {
-    return (await get<{ readonly messages: readonly ChatEntry[] }>(blockURL(this.name, `/chat${query}`))).messages;
+  #newest(limit: number): Promise<ChatHistory | undefined> {
+    return this.#fresh<ChatHistory>('chat', blockURL(this.name, `/chat?limit=${limit}`));
   }
 
   /** Undefined if it has not changed. */
-  async #fresh<T>(path: string): Promise<T | undefined> {
-    const known = this.#etags.get(path);
-    const { status, data, etag } = await call<T>('GET', path, known === undefined ? {} : { headers: { 'if-none-match': known } });
-    if (etag !== undefined) this.#etags.set(path, etag);
+  async #fresh<T>(what: 'details' | 'chat', path: string): Promise<T | undefined> {
+    const known = this.#etags.get(what);
+    const headers = known?.path === path && known.etag !== undefined ? { 'if-none-match': known.etag } : {};
+    const { status, data, etag } = await call<T>('GET', path, { headers });
+    this.#etags.set(what, { path, etag });
     return status === 304 ? undefined : data;
   }
 }

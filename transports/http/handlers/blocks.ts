@@ -16,10 +16,10 @@ export const create = async (context: RouteContext) => {
   return ok({ success: true, name, ...some(warnings) });
 };
 
-/** `{name, config, memory, costs, pulse}`. */
+/** `{name, config, memory, costs, pulse}`; 304 for who has them. */
 export const details = async (context: RouteContext) => {
   const { name, config, memory, costs, pulse } = await context.core.blocks.details(param(context, 'name'));
-  return ok({ name, config, memory, costs, pulse });
+  return tagged(context.req, { name, config, memory, costs, pulse });
 };
 
 /** Why the block is in its state: `{name, state, why, next, fix, …}`. */

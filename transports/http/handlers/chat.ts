@@ -30,9 +30,13 @@ export const post = async (context: RouteContext): Promise<Reply<ChatAnswer>> =>
   );
 };
 
-/** `{messages}`, oldest first: the active entries, or a page (`limit`, `before`, `since`); 304 for who has them. */
-export const history = async (context: RouteContext) =>
-  tagged(context.req, { messages: await context.core.blocks.history(param(context, 'name'), pageOf(context)) });
+/** `{messages, seq}`, oldest first: the active entries, or a page (`limit`, `before`, `since`); 304 for who has them. */
+export const history = async (context: RouteContext) => {
+  const { blocks } = context.core;
+  const name = param(context, 'name');
+  const seq = await blocks.lastStep(name); // before the messages, which are then at least as new
+  return tagged(context.req, { messages: await blocks.history(name, pageOf(context)), seq });
+};
 
 /** `{entry, answer}`, active or archived. With `?wait`, `running` and `note` besides, and 202 while the message has no outcome. Fails with MESSAGE_NOT_FOUND. */
 export const find = async (context: RouteContext): Promise<Reply<MessageFound>> => {

@@ -153,7 +153,7 @@ export const BLOCK_EXAMPLES = {
     value: { ...RECEIPT, note: 'The message has its answer.', entry: MESSAGE, answer: ANSWER },
   },
   MessageWithoutAnswer: { of: 'ChatReceipt', summary: 'It has no answer yet', value: { ...RECEIPT, note: NO_ANSWER } },
-  Conversation: { of: 'ChatHistory', summary: 'A message and its answer', value: { messages: [MESSAGE, ANSWER] } },
+  Conversation: { of: 'ChatHistory', summary: 'A message and its answer', value: { messages: [MESSAGE, ANSWER], seq: 1795000000000042 } },
   Exchange: { of: 'MessageFound', summary: 'A message that was answered', value: { entry: MESSAGE, answer: ANSWER } },
   AwaitedExchange: {
     of: 'AwaitedMessage',

@@ -33,7 +33,7 @@ export const BLOCK_ROUTES = {
     summary: 'Read a block',
     description: 'The configuration, memory, costs and pulse of a block.',
     params: name,
-    answers: { 200: json('BlockDetails', 'The block.') },
+    ...tagged('BlockDetails', 'The block.'),
     errors: READ,
     handler: blocks.details,
   },

@@ -323,10 +323,10 @@ t.test('a log file is read in parts, from its end backwards', async (t) => {
   }
 });
 
-t.test('the list and a conversation are sent again only after a change', async (t) => {
+t.test('the list, a block and a conversation are sent again only after a change', async (t) => {
   const server = await startServer(t);
   await createBlock(server, 'a', RUNNABLE);
-  for (const path of ['/api/blocks', '/api/blocks/a/chat', '/api/blocks/a/chat?limit=3']) {
+  for (const path of ['/api/blocks', '/api/blocks/a', '/api/blocks/a/chat', '/api/blocks/a/chat?limit=3']) {
     const { headers } = await server.call('GET', path);
     const again = () => server.call('GET', path, { headers: { 'if-none-match': String(headers['etag']) } });
     t.match(await again(), { status: 304, text: '', headers: { etag: headers['etag'] } }, path);

@@ -1,4 +1,5 @@
 import t from 'tap';
+import type { ReplyStep } from '../../../../core/index.ts';
 import { ask, createBlock, historyOf } from '../../../support/block-calls.ts';
 import { startServer, until } from '../../../support/server.ts';
 
@@ -11,6 +12,23 @@ t.test('a message is queued for the web channel, and answered once the monitor r
   await server.call('POST', '/api/blocks/a/start');
   await until(async () => (await historyOf(server, 'a')).length === 2, 'the answer');
   t.match(await historyOf(server, 'a'), [{ status: 'done' }, { role: 'assistant', content: 'Hello, you', replyTo: receipt.json['id'], status: 'done' }]);
+});
+
+t.test('a history is as new as the step whose number it has', async (t) => {
+  const server = await startServer(t);
+  await createBlock(server, 'a');
+  const read = async () => (await server.call('GET', '/api/blocks/a/chat')).json as { messages: { status: string }[]; seq: number };
+  const before = (await read()).seq;
+  const seen: { step: ReplyStep; history: ReturnType<typeof read> }[] = [];
+  t.teardown(server.core.blocks.follow('a', { onReply: (step) => seen.push({ step, history: read() }) }));
+  await server.call('POST', '/api/blocks/a/start');
+  await ask(server, 'a', 'Hello');
+  t.match([seen[0]?.step.event, seen.at(-1)?.step.event], ['start', 'done']);
+  for (const { step, history } of seen) t.ok((await history).seq >= step.seq, step.event);
+  const { seq, messages } = await read();
+  t.equal(seq, seen.at(-1)?.step.seq);
+  t.ok(seq > before);
+  t.match(messages, [{ status: 'done' }, { status: 'done' }]);
 });
 
 t.test('the header names another channel, and no unknown one', async (t) => {
