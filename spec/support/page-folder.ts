@@ -14,13 +14,14 @@ export function pageFolder(t: Test): URL {
   const folder = testFolder(t);
   mkdirSync(join(folder, 'assets'), { recursive: true });
   writeFileSync(join(folder, 'index.html'), INDEX);
+  writeFileSync(join(folder, 'index.html.br'), brotliCompressSync(INDEX));
   writeFileSync(join(folder, 'assets/main-ABC123.js'), SCRIPT);
   writeFileSync(join(folder, 'assets/main-ABC123.js.br'), brotliCompressSync(SCRIPT));
   writeFileSync(join(folder, 'assets/unnamed.txt'), 'SECRET');
   writeFileSync(join(folder, '.api-token'), 'SECRET');
   const assets = [
     { path: 'assets/main-ABC123.js', type: 'text/javascript; charset=utf-8', br: true },
-    { path: 'index.html', type: 'text/html; charset=utf-8', br: false },
+    { path: 'index.html', type: 'text/html; charset=utf-8', br: true },
   ];
   writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ index: 'index.html', assets }));
   return pathToFileURL(`${folder}/`);

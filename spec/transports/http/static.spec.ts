@@ -53,6 +53,24 @@ t.test('case 10: stored brotli equals the plain file, and goes to those who take
   }
 });
 
+t.test('the document has a tag of its own in each encoding, and 304 is for the tag of the encoding that is asked for', async (t) => {
+  const server = await startServer(t, { http: { dashboard: pageFolder(t) } });
+  const get = (encoding: string, known?: string) =>
+    server.call('GET', '/ui/', open({ 'accept-encoding': encoding, ...(known !== undefined && { 'if-none-match': known }) }));
+  const [plain, packed] = [await get('identity'), await get('br')];
+  t.match([plain.headers['content-encoding'], packed.headers['content-encoding']], [undefined, 'br']);
+  const tags = { identity: String(plain.headers.etag), br: String(packed.headers.etag) };
+  t.not(tags.identity, tags.br);
+  for (const [encoding, own, other] of [
+    ['identity', tags.identity, tags.br],
+    ['br', tags.br, tags.identity],
+  ] as const) {
+    t.match(await get(encoding, own), { status: 304, text: '', headers: { etag: own, vary: 'accept-encoding' } }, encoding);
+    t.match(await get(encoding, `${other}, ${own}`), { status: 304, headers: { etag: own } }, encoding);
+    t.match(await get(encoding, other), { status: 200, headers: { etag: own, vary: 'accept-encoding' } }, encoding);
+  }
+});
+
 t.test('case 10: HEAD has the headers of GET, other methods are 405, and Range is ignored', async (t) => {
   const server = await startServer(t, { http: { dashboard: pageFolder(t) } });
   for (const path of [ASSET, '/ui/']) {
