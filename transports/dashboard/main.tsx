@@ -3,6 +3,7 @@ import './app/shared.ts';
 import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { runDrawing } from './app/drawing.ts';
+import { runFocus } from './app/focus.ts';
 import { runKeys } from './app/keys.ts';
 import { runRouter } from './app/router.ts';
 import { App } from './app/shell.tsx';
@@ -18,6 +19,7 @@ await begin(); // first: it takes the code out of the address
 runTheme();
 runRouter();
 runKeys();
+runFocus();
 runClock();
 runDrawing();
 render(<App />, document.getElementById('app') as HTMLElement);

@@ -14,6 +14,8 @@ export interface Command {
   run(event: KeyboardEvent): void;
   /** True if it works inside of fields, too. */
   readonly inFields?: boolean;
+  /** Whether it works at this moment and in this place; always, if left out. */
+  when?(event: KeyboardEvent): boolean;
 }
 
 const IS_MAC = /Mac|iPhone|iPad/.test(navigator.userAgent);
@@ -53,7 +55,7 @@ export function runKeys(): void {
 }
 
 function found(keys: string, event: KeyboardEvent): Command | undefined {
-  return commands.peek().findLast((command) => command.keys === keys && (command.inFields === true || isFree(event, keys)));
+  return commands.peek().findLast((command) => command.keys === keys && (command.inFields === true || isFree(event, keys)) && command.when?.(event) !== false);
 }
 
 /** letters-outside-fields. */

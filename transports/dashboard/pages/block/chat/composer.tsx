@@ -65,7 +65,6 @@ export function Composer({ open, taken, onSent }: { readonly open: OpenBlock; re
     field.current?.focus();
     setQuery({ write: undefined });
   }, [wantsFocus]);
-  useKeys([{ keys: 'm', does: chatText.message, run: () => field.current?.focus() }], []);
   const submit = (): void => {
     const element = field.current;
     if (element === null || element.value.trim() === '') return;
@@ -83,18 +82,23 @@ export function Composer({ open, taken, onSent }: { readonly open: OpenBlock; re
     onSent();
     element.focus();
   };
-  const pressed = (event: KeyboardEvent): void => {
-    if (event.isComposing) return;
-    if (event.key === 'Enter' && sends(event)) {
-      event.preventDefault();
-      submit();
-    } else if (event.key === 'ArrowUp' && field.current?.value === '') {
-      event.preventDefault();
-      void takeBack(open).then((text) => {
-        if (text !== undefined) write(text);
-      }, tellFailure);
-    }
-  };
+  const isHere = ({ target }: KeyboardEvent): boolean => target === field.current;
+  const sending = { does: chatText.sendKey, inFields: true, when: isHere, run: submit };
+  useKeys(
+    [
+      { keys: 'm', does: chatText.message, run: () => field.current?.focus() },
+      ...(sendWith.value === 'enter' ? [{ ...sending, keys: 'Enter' }] : []),
+      { ...sending, keys: 'mod+Enter' },
+      {
+        keys: 'ArrowUp',
+        does: chatText.takeBack,
+        inFields: true,
+        when: (event) => isHere(event) && field.current?.value === '',
+        run: () => void takeBack(open).then((text) => text !== undefined && write(text), tellFailure),
+      },
+    ],
+    [open, sendWith.value],
+  );
   const state = halt.value?.halted === true ? 'halted' : (open.why.value?.state ?? '');
   const hint = Object.hasOwn(composerHint, state) ? composerHint[state] : undefined;
   return (
@@ -106,15 +110,7 @@ export function Composer({ open, taken, onSent }: { readonly open: OpenBlock; re
           submit();
         }}
       >
-        <textarea
-          ref={field}
-          rows={1}
-          aria-label={placeholderText(name)}
-          placeholder={placeholderText(name)}
-          enterkeyhint="send"
-          onInput={changed}
-          onKeyDown={pressed}
-        />
+        <textarea ref={field} rows={1} aria-label={placeholderText(name)} placeholder={placeholderText(name)} enterkeyhint="send" onInput={changed} />
         <footer>
           <span class="row keys">
             <Keys keys={sendWith.value === 'enter' ? 'Enter' : 'mod+Enter'} />
@@ -128,11 +124,6 @@ export function Composer({ open, taken, onSent }: { readonly open: OpenBlock; re
       </form>
     </div>
   );
-}
-
-function sends({ shiftKey, metaKey, ctrlKey }: KeyboardEvent): boolean {
-  if (metaKey || ctrlKey) return true;
-  return sendWith.peek() === 'enter' && !shiftKey;
 }
 
 /** As tall as its text, up to a bound. */

@@ -1,0 +1,195 @@
+// Everything by keys alone.
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { closeBrowser, isWhole, openWorld, type World } from '../support/browser.ts';
+
+t.teardown(closeBrowser);
+
+const LETTERS = [...'abcdefghijklmnopqrstuvwxyz0123456789/?'];
+const NAMED = ['Home', 'End', 'PageUp', 'PageDown', 'ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'Escape', 'Shift+ArrowUp', 'Shift+ArrowDown'];
+const WITH_CONTROL = ['Control+k', 'Control+s'];
+const SHOWN: Readonly<Record<string, string>> = {
+  Escape: 'Esc',
+  ArrowUp: '↑',
+  ArrowDown: '↓',
+  'Shift+ArrowUp': '⇧↑',
+  'Shift+ArrowDown': '⇧↓',
+  'Control+k': 'Ctrl+K',
+  'Control+s': 'Ctrl+S',
+};
+/** They work in the field of a message only, which another test types in. */
+const OF_THE_FIELD: ReadonlySet<string> = new Set(['↵', 'Ctrl+↵', '↑']);
+
+async function furnish(world: World): Promise<void> {
+  world.standIn.onMessage(/./, { content: 'Some *words*.' });
+  await world.block('ada', { description: 'Answers', budget: { dailyUsd: 2 } });
+  await world.api('POST', '/api/blocks/ada/chat?wait=60', { message: 'Hello' });
+  await world.api('POST', '/api/blocks', { name: 'old' });
+  await world.api('DELETE', '/api/blocks/old');
+}
+
+async function show(page: Page, world: World, path: string): Promise<void> {
+  await page.goto(world.url + path);
+  await page.locator('main h1').first().waitFor({ state: 'attached' });
+  await page.waitForLoadState('networkidle');
+}
+
+/** The keys that `?` lists, but for those of two in a row. */
+async function listed(page: Page): Promise<readonly string[]> {
+  await page.keyboard.press('?');
+  const dialog = page.getByRole('dialog', { name: 'Keys' });
+  await dialog.waitFor();
+  const rows = await dialog.locator('dd').evaluateAll((all) => all.map((each) => [...each.querySelectorAll('kbd')].map(({ textContent }) => textContent)));
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  return rows.filter((keys) => keys.length === 1).flat();
+}
+
+/** True if the page does something with a key. */
+async function isTaken(page: Page, key: string): Promise<boolean> {
+  await page.evaluate(() => {
+    const look = (event: KeyboardEvent): void => {
+      if (event.key === 'Control' || event.key === 'Shift') return;
+      removeEventListener('keydown', look);
+      Object.assign(globalThis, { taken: event.defaultPrevented });
+    };
+    addEventListener('keydown', look);
+    (document.activeElement as HTMLElement | null)?.blur();
+  });
+  await page.keyboard.press(key);
+  return page.evaluate(() => (globalThis as unknown as { taken: boolean }).taken);
+}
+
+t.test('case 47: `?` lists exactly the keys that work, on each page', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await furnish(world);
+  const page = await world.page();
+  const paths = isWhole ? ['/ui/', '/ui/blocks/ada', '/ui/blocks/ada/config', '/ui/gateway', '/ui/events', '/ui/settings'] : ['/ui/blocks/ada'];
+  for (const path of paths) {
+    await show(page, world, path);
+    const keys = (await listed(page)).filter((key) => path !== '/ui/blocks/ada' || !OF_THE_FIELD.has(key));
+    const working: string[] = [];
+    for (const key of [...LETTERS, ...NAMED, ...WITH_CONTROL]) {
+      if (!(await isTaken(page, key))) continue;
+      working.push(SHOWN[key] ?? (key.length === 1 ? key.toUpperCase() : key));
+      await show(page, world, path);
+    }
+    t.same([...keys].sort(), working.sort(), path);
+  }
+});
+
+t.test('case 47: Tab reaches everything on each page, in both directions, and is caught nowhere', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await furnish(world);
+  const page = await world.page();
+  const tabs = ['', '/memory', '/config', '/logs', '/costs', '/history'].map((tab) => `/ui/blocks/ada${tab}`);
+  const paths = ['/ui/', ...tabs, '/ui/gateway', '/ui/playground', '/ui/costs', '/ui/events', '/ui/archive', '/ui/settings', '/ui/start'];
+  for (const path of isWhole ? paths : ['/ui/', '/ui/blocks/ada']) {
+    await show(page, world, path);
+    const wanted = await page.evaluate(() => {
+      const all = [...document.querySelectorAll<HTMLElement>('a[href], button, input, select, textarea, summary, [tabindex]')];
+      const reachable = all.filter((each) => each.tabIndex >= 0 && !each.matches(':disabled') && each.checkVisibility({ visibilityProperty: true }));
+      // Of radio buttons with one name, only the chosen one is reached; arrows move on.
+      const steps = reachable.filter((each) => !(each instanceof HTMLInputElement && each.type === 'radio' && !each.checked));
+      for (const [index, each] of steps.entries()) each.dataset['step'] = String(index);
+      return steps.length;
+    });
+    for (const key of ['Tab', 'Shift+Tab']) {
+      const seen: number[] = [];
+      await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+      for (let press = 0; press < wanted * 2 + 10 && new Set(seen).size < wanted; press += 1) {
+        await page.keyboard.press(key);
+        const step = await page.evaluate(() => (document.activeElement as HTMLElement | null)?.dataset['step']);
+        if (step !== undefined) seen.push(Number(step));
+      }
+      const missed = Array.from({ length: wanted }, (_, index) => index).filter((step) => !seen.includes(step));
+      const names = await page.evaluate((steps) => steps.map((step) => document.querySelector(`[data-step="${step}"]`)?.outerHTML.slice(0, 120)), missed);
+      t.same(names, [], `${path} by ${key}`);
+    }
+  }
+});
+
+t.test('case 47: a block is made, talked to, set, looked at and archived by keys alone, and the focus is never nowhere', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  world.standIn.onMessage(/./, { content: 'Some *words*.' });
+  const page = await world.page();
+  await page.getByText('No block').or(page.getByText('There are no blocks')).or(page.locator('.empty')).first().waitFor();
+  const focused = async (what: string): Promise<void> => {
+    t.not(await page.evaluate(() => document.activeElement?.localName), 'body', `after ${what}`);
+  };
+  const press = async (...keys: readonly string[]): Promise<void> => {
+    for (const key of keys) await page.keyboard.press(key);
+  };
+  /** Goes on with Tab until something of this name has the focus. */
+  const tabTo = async (name: string | RegExp, role: 'button' | 'link' | 'textbox' = 'button'): Promise<void> => {
+    const target = page.getByRole(role, { name }).first();
+    await target.waitFor();
+    for (let turn = 0; turn < 120; turn += 1) {
+      if (await target.evaluate((element) => element === document.activeElement)) return;
+      await page.keyboard.press('Tab');
+    }
+    t.fail(`Tab does not reach ${name}`);
+  };
+
+  await press('n');
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.type('ada');
+  await press('Tab', 'Tab');
+  await page.keyboard.type('ollama/stand-in');
+  await tabTo('Create the block');
+  await press('Enter');
+  await page.getByRole('heading', { name: 'ada', level: 1 }).waitFor();
+  await focused('a new block');
+
+  await press('m');
+  await page.keyboard.type('Hello');
+  await press('Enter');
+  await page.locator('.meta').waitFor();
+  await focused('a message');
+  await press('Escape');
+  await tabTo('More');
+  await press('Enter', 'ArrowDown', 'Escape');
+  await focused('a menu');
+
+  await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+  await press('2');
+  await tabTo('Add a fact', 'textbox');
+  await page.keyboard.type('The team is small.');
+  await tabTo(/^Add$/);
+  await press('Enter');
+  await page.getByText('The team is small.').first().waitFor();
+  await focused('a new fact');
+  await tabTo('Remove');
+  await press('Enter');
+  await page.getByRole('button', { name: 'Remove' }).waitFor({ state: 'detached' });
+  await focused('the end of what had the focus');
+
+  await tabTo('Config', 'link');
+  await press('Enter');
+  await tabTo('What it is for', 'textbox');
+  await page.keyboard.type('by keys');
+  await tabTo('Save');
+  await press('Enter');
+  await page.getByText('Saved.').first().waitFor();
+  await page.waitForFunction(() => [...document.querySelectorAll('button')].some(({ textContent, disabled }) => textContent.includes('Save') && disabled));
+  await focused('a button that can be pressed no more');
+
+  await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+  for (const page_ of ['g', 'p', 'c', 'e', 'a', 's', 'f']) {
+    await tabTo('Fleet', 'link');
+    await press('g', page_);
+    await page.locator('main h1').first().waitFor({ state: 'attached' });
+    await focused(`G ${page_}`);
+  }
+  await press('j');
+  await page.waitForFunction(() => document.activeElement?.textContent === 'ada');
+  await press('x');
+  await tabTo('Archive');
+  await press('Enter');
+  await page.locator('.toast', { hasText: 'Archived' }).waitFor();
+  await page.locator('.tr').waitFor({ state: 'detached' });
+  await focused('the last row went');
+});
