@@ -25,7 +25,7 @@ export function Menu({
   readonly choices: readonly Choice[];
   readonly small?: boolean;
 }) {
-  const [at, setAt] = useState<{ readonly top: number; readonly right: number }>();
+  const [at, setAt] = useState<{ readonly top: number; readonly end: number }>();
   const button = useRef<HTMLButtonElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const close = (): void => {
@@ -46,8 +46,9 @@ export function Menu({
     };
   }, [at]);
   const open = (): void => {
-    const { bottom, right } = button.current?.getBoundingClientRect() ?? { bottom: 0, right: 0 };
-    setAt({ top: Math.min(bottom + 4, innerHeight - choices.length * 34 - 16), right: Math.max(8, innerWidth - right) });
+    const { bottom, left, right } = button.current?.getBoundingClientRect() ?? { bottom: 0, left: 0, right: 0 };
+    const end = document.documentElement.dir === 'rtl' ? left : innerWidth - right;
+    setAt({ top: Math.min(bottom + 4, innerHeight - choices.length * 34 - 16), end: Math.max(8, end) });
   };
   const move = (event: KeyboardEvent): void => {
     if (event.key === 'Escape' || event.key === 'Tab') {
@@ -85,7 +86,7 @@ export function Menu({
         <Icon name={icon} />
       </button>
       {at !== undefined && (
-        <div ref={list} class="menu" role="menu" tabIndex={-1} style={{ top: `${at.top}px`, right: `${at.right}px` }} onKeyDown={move}>
+        <div ref={list} class="menu" role="menu" tabIndex={-1} style={{ top: `${at.top}px`, insetInlineEnd: `${at.end}px` }} onKeyDown={move}>
           {choices.map((choice) => (
             <button key={choice.label} type="button" role="menuitem" class={choice.danger === true ? 'danger' : ''} onClick={() => void choose(choice)}>
               {choice.icon !== undefined && <Icon name={choice.icon} />}
