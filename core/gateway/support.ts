@@ -1,7 +1,7 @@
 // What an adapter supports of a request. What it does not support is left out with a warning, or refused where the answer would be wrong. Pure: no I/O.
 import { invalidRequest } from '../errors.ts';
 import type { Adapter } from '../ports.ts';
-import type { ChatConfig, ChatRequest, ContentPart, ToolResult, Warning } from '../types.ts';
+import type { ChatConfig, ChatRequest, ContentPart, Message, ToolResult, Warning } from '../types.ts';
 import type { Content } from './parts.ts';
 import { PROMPT_OPTIONS, type Prompt, type PromptOptions, toPrompt } from './prompt.ts';
 
@@ -17,15 +17,28 @@ export function promptFor(request: ChatRequest, adapter: Adapter, leavesTokenLim
   const prompt = toPrompt(request, leavesTokenLimit);
   const unused = unusedFields(request.config, adapter);
   const left = prompt.options === undefined ? NONE : leftOut(prompt.options, adapter);
-  if (unused.length === 0 && left.length === 0) return prompt;
+  const isStateLost = request.messages.some((message) => hasForeignState(message, adapter));
+  if (unused.length === 0 && left.length === 0 && !isStateLost) return prompt;
   const fields = [...unused.map((name) => `config.${name}`), ...left.map((name) => (name === 'toolChoice' ? name : `config.${name}`))];
   const warnings = fields.map((field): Warning => ({ field, message: `${adapter.displayName} does not support this setting, so it was not sent.` }));
+  if (isStateLost) warnings.push({ field: 'messages', message: 'What another provider kept with an earlier answer was not sent, because only that provider can read it.' });
   return { ...prompt, ...(left.length > 0 && { options: without(prompt.options, left) }), warnings: [...prompt.warnings, ...warnings] };
 }
 
 function unusedFields(config: ChatConfig | undefined, adapter: Adapter): readonly string[] {
   if (config === undefined || !UNUSED_FIELDS.some((name) => config[name] !== undefined)) return NONE;
   return UNUSED_FIELDS.filter((name) => config[name] !== undefined && adapter.settings[name] === undefined);
+}
+
+/** True for an answer of another provider with what that provider alone can read. */
+function hasForeignState(message: ChatRequest['messages'][number], { id }: Adapter): boolean {
+  if (message.role !== 'assistant') return false;
+  const { providerMetadata, toolCalls } = message as Extract<Message, { readonly role: 'assistant' }>;
+  return isForeign(providerMetadata, id) || toolCalls?.some((call) => isForeign(call.providerMetadata, id)) === true;
+}
+
+function isForeign(metadata: Readonly<Record<string, unknown>> | undefined, id: string): boolean {
+  return metadata !== undefined && metadata[id] === undefined && Object.keys(metadata).length > 0;
 }
 
 function leftOut(options: PromptOptions, { supports }: Adapter): readonly string[] {

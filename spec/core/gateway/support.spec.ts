@@ -73,6 +73,26 @@ t.test('options that contradict the request are refused', async (t) => {
   t.same(promptFor(request({ toolChoice: { name: 'b' }, tools: [{ type: 'function', function: { name: 'b' } }] }), all).options, { toolChoice: { name: 'b' } });
 });
 
+t.test('what another provider kept with an answer is told once when it is not sent', async (t) => {
+  const hi = { role: 'user', content: 'hi' } as const;
+  const call = { id: '1', name: 'a', arguments: {} };
+  const answer = (metadata: object, ofCall: object = {}) => ({
+    role: 'assistant' as const,
+    content: 'a',
+    ...metadata,
+    toolCalls: [{ ...call, ...ofCall }],
+  });
+  const results = { role: 'tool' as const, toolResults: [{ toolCallId: '1', content: 'x' }] };
+  const warningsOf = (...metadata: Parameters<typeof answer>) =>
+    promptFor(request({ messages: [hi, answer(...metadata), results, hi, answer(...metadata), results] } as never), adapter()).warnings;
+  const own = adapter().id;
+  t.same(warningsOf({}), []);
+  t.same(warningsOf({ providerMetadata: {} }), []);
+  t.same(warningsOf({ providerMetadata: { [own]: {}, other: {} } }, { providerMetadata: { [own]: {} } }), []);
+  for (const metadata of [[{ providerMetadata: { other: {} } }], [{}, { providerMetadata: { other: {} } }]] as const)
+    t.match(warningsOf(...metadata), { length: 1, 0: { field: 'messages', message: /^What another provider kept/ } });
+});
+
 t.test('a request without a token limit gets the default, unless its caller leaves the limit to the provider', async (t) => {
   const request: ChatRequest = { adapter: 'x', model: 'm', messages: [{ role: 'user', content: 'hi' }] };
   t.match(promptFor(request, adapter()), { maxTokens: undefined, defaultMaxTokens: 4096 });
