@@ -1,5 +1,6 @@
-// Turns a broken connection into one of our errors, by undici's error and by how far the call had come. Pure: no I/O.
+// Turns a broken connection into one of our errors, by how it broke and how far the call had come. Pure: no I/O.
 import { BlockhouseError } from '../core/index.ts';
+import { UnreadableAnswer } from './answer-parser.ts';
 
 /** Where and when a call broke. */
 export interface BrokenAt {
@@ -15,7 +16,7 @@ export interface BrokenAt {
 export function brokenCall(error: Error, { host, method, phase, unreachableHint }: BrokenAt): BlockhouseError {
   if (error instanceof BlockhouseError) return error;
   const mayHaveRun = phase !== 'connecting';
-  if (isOurClosing(error)) return closing({ cause: error, mayHaveRun });
+  if (error instanceof OurClosing) return closing({ cause: error, mayHaveRun });
   const why = reasonOf(error);
   if (phase === 'connecting') {
     if (isOurWant(error)) {
@@ -31,7 +32,7 @@ export function brokenCall(error: Error, { host, method, phase, unreachableHint 
     return new BlockhouseError('UPSTREAM_UNREACHABLE', `No connection to ${host}: ${why}.${hint}`, { cause: error });
   }
   if (phase === 'answering') return new BlockhouseError('UPSTREAM_MALFORMED', `The answer from ${host} was cut short (${why}).`, { cause: error, mayHaveRun });
-  if (isUnreadable(error)) {
+  if (error instanceof UnreadableAnswer) {
     return new BlockhouseError('UPSTREAM_MALFORMED', `${host} did not send a valid HTTP response (${why}).`, { cause: error, mayHaveRun });
   }
   // The provider may have worked on the request or not; repeating a GET costs nothing.
@@ -44,13 +45,12 @@ export function closing(more: { readonly cause?: Error; readonly mayHaveRun?: bo
   return new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.', { ...more, retryable: false });
 }
 
+/** Why the connections end when their owner closes. */
+export class OurClosing extends Error {}
+
 /** True if the connection itself broke; false for our own decisions and for errors that the provider answered with. */
 export function isBreakOfConnection(error: Error): boolean {
-  return !(error instanceof BlockhouseError) && !isOurClosing(error) && !isUnreadable(error);
-}
-
-function isOurClosing(error: Error): boolean {
-  return (error as NodeJS.ErrnoException).code === 'UND_ERR_DESTROYED';
+  return !(error instanceof BlockhouseError) && !(error instanceof OurClosing) && !(error instanceof UnreadableAnswer);
 }
 
 /** True if this machine has run out of files, ports or memory, which says nothing about the provider. */
@@ -58,20 +58,12 @@ function isOurWant(error: Error): boolean {
   return ['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOBUFS'].includes(codeOf(error) ?? '');
 }
 
-/** undici marks some of these only by name or text; the last two are its messages for a 1xx that it takes for an answer. */
-function isUnreadable(error: Error): boolean {
-  const marks = [error.name, (error as NodeJS.ErrnoException).code, error.message];
-  return ['HTTPParserError', 'UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'bad response', 'bad upgrade'].some((mark) =>
-    marks.includes(mark),
-  );
-}
-
 function reasonOf(error: Error): string {
   const first = firstOf(error);
   return first.message || codeOf(error) || error.name;
 }
 
-/** The first error, when undici tried several addresses of a name. */
+/** The first error, when several addresses of a name were tried. */
 function firstOf(error: Error): Error {
   return error instanceof AggregateError ? ((error.errors[0] as Error | undefined) ?? error) : error;
 }

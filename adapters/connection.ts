@@ -1,81 +1,198 @@
-// Prepares a socket for undici: two things that undici 7 doesn't handle are handled here, before undici gets the events.
+// One connection to a provider. It carries one request at a time, and is kept for the next one.
 //
-// - released: when the connection ends, its reader is no longer paused. When a paused answer ends, undici 7 throws in the socket's own
-//   event, where no code can catch it.
-// - no-continue: `100 Continue` is skipped, as RFC 9110 (15.2) requires of every client. undici takes it for a broken answer.
+// late-look: a request on a kept connection is written one turn of the event loop later, after the system has told whether the provider has closed it meanwhile.
+// one-write: a request of usual size leaves in one write, so that it is one packet.
+// clean-only: a connection is kept only if its answer has been read to the end, nothing came behind it, and the whole request had been sent.
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { ReusedTimer } from '../core/index.ts';
+import { AnswerParser, type AnswerReader } from './answer-parser.ts';
+import { OurClosing } from './connection-errors.ts';
 
-/** One of undici's clients: it has one connection at a time, and opens the next when that has ended. */
-export interface Connection {
-  /** The socket while it is being opened. */
-  opening: Socket | undefined;
-  /** The open socket, or the last one that was open; undefined while another is being opened. */
-  socket: Socket | undefined;
-  /** Set while the reader is paused. Called when the connection ends, before undici gets that event. */
-  release: (() => void) | undefined;
-  /** True from the start of a request until the first bytes of its answer; a `100 Continue` doesn't count as one. */
-  awaitsAnswer: boolean;
-  /** Ends a request whose provider stays silent. A connection has one request at a time. */
-  readonly silence: ReusedTimer;
+/** One request and the reader of its answer. After `onEnd` or `onBreak`, nothing more is called. */
+export interface Exchange {
+  readonly head: string;
+  readonly body: Buffer | undefined;
+  /** The connection that is given is open; the request is written right after this. */
+  onSend(connection: Connection): void;
+  onHead(status: number, headers: IncomingHttpHeaders): void;
+  onData(piece: Buffer): void;
+  onEnd(): void;
+  /** The connection could not be opened, or has broken, or its bytes are no answer. */
+  onBreak(error: Error): void;
+  /** The kept connection was closed before anything was written. */
+  onStale(): void;
 }
 
-/** A connection that has never been opened. */
-export function newConnection(): Connection {
-  return { opening: undefined, socket: undefined, release: undefined, awaitsAnswer: false, silence: new ReusedTimer() };
+/** Begins to open a socket and calls back when it is open. A failure is the socket's own error event. */
+export type Open = (opened: () => void) => Socket;
+
+/** What a connection tells its pool. */
+export interface ConnectionOwner {
+  /** It can carry another request. */
+  idle(connection: Connection): void;
+  /** It can't any more. */
+  gone(connection: Connection): void;
 }
 
-/** Stores an open socket in the connection and adds the listeners. Call it before undici gets the socket. */
-export function takeSocket(connection: Connection, socket: Socket): void {
-  connection.socket = socket;
-  releaseAtEnd(socket, connection);
-  skipContinue(socket, connection);
-}
+/** A provider may close an idle connection at any time; this one is closed first. */
+const KEEP_ALIVE_MS = 30_000;
+/** By how much earlier than the provider says, for the time that its word was on its way. */
+const EARLIER_MS = 1000;
+const ONE_WRITE_BYTES = 16 * 1024;
 
-/** released: the reader is resumed before undici gets the event, however the connection ends. */
-function releaseAtEnd(socket: Socket, connection: Connection): void {
-  const destroy = socket.destroy.bind(socket);
-  socket.destroy = (error) => {
-    connection.release?.();
-    return destroy(error);
-  };
-  socket.on('end', () => connection.release?.());
-}
+/** A connection from its opening to its end. */
+export class Connection implements AnswerReader {
+  /** Ends a request whose provider stays silent. */
+  readonly silence = new ReusedTimer();
+  readonly #owner: ConnectionOwner;
+  readonly #parser = new AnswerParser();
+  readonly #idle = new ReusedTimer();
+  readonly #socket: Socket;
+  #exchange: Exchange | undefined;
+  /** True while a request that was taken is not written yet. */
+  #isWaiting = false;
+  #isGone = false;
 
-const CONTINUE = /^HTTP\/1\.\d 100[ \r]/;
-/** The number of bytes that CONTINUE looks at. */
-const STATUS_BYTES = 13;
-/** Far longer than a `100 Continue` ever is; a longer one goes to undici, which refuses it. */
-const MAX_CONTINUE_BYTES = 8 * 1024;
-const HEAD_END = '\r\n\r\n';
+  constructor(open: Open, owner: ConnectionOwner, first: Exchange) {
+    this.#owner = owner;
+    this.#exchange = first;
+    this.#socket = open(() => this.#begin());
+    this.#socket.on('error', (error) => this.#onError(error));
+    this.#socket.on('close', () => this.fail(new Error('the connection was closed')));
+  }
 
-/** no-continue: undici calls `read()`, which returns null while the buffer holds only a `100 Continue` or the beginning of one. */
-function skipContinue(socket: Socket, connection: Connection): void {
-  const read = socket.read.bind(socket);
-  let begun: Buffer | undefined;
-  socket.read = (size?: number): Buffer | null => {
-    let bytes = read(size) as Buffer | null;
-    while (bytes !== null && connection.awaitsAnswer) {
-      const head = begun === undefined ? bytes : Buffer.concat([begun, bytes]);
-      begun = undefined;
-      const length = continueLength(head);
-      if (length === 0) {
-        connection.awaitsAnswer = false;
-        return head;
-      }
-      if (length === undefined) begun = head;
-      bytes = length === undefined || length === head.length ? (read(size) as Buffer | null) : head.subarray(length);
+  /** True once the system has refused a write. */
+  get hasRefusedWrite(): boolean {
+    return (this.#socket.errored as NodeJS.ErrnoException | null)?.syscall === 'write';
+  }
+
+  /** Takes the next request, which `send` writes. */
+  take(exchange: Exchange): void {
+    this.#idle.stop(this.#endIdle);
+    this.#socket.ref();
+    this.#exchange = exchange;
+    this.#isWaiting = true;
+  }
+
+  /** late-look: writes the request that was taken, or tells that it can't. */
+  send(): void {
+    const exchange = this.#exchange;
+    if (exchange === undefined) return; // its caller has left, or the connection has ended
+    if (!this.#isUsable) return this.fail(new Error('the connection was closed'));
+    this.#isWaiting = false;
+    this.#write(exchange);
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    if (!this.#isGone) this.#socket.resume();
+  }
+
+  /** Ends the connection. Its exchange hears nothing more. */
+  destroy(): void {
+    this.#exchange = undefined;
+    if (this.#isGone) return;
+    this.#isGone = true;
+    this.#socket.destroy();
+    this.#owner.gone(this);
+  }
+
+  /** Ends the connection, and its exchange hears why. */
+  fail(error: Error): void {
+    const exchange = this.#exchange;
+    const isStale = this.#isWaiting;
+    this.destroy();
+    if (isStale && !(error instanceof OurClosing)) exchange?.onStale();
+    else exchange?.onBreak(error);
+  }
+
+  head(status: number, headers: IncomingHttpHeaders): void {
+    this.#exchange?.onHead(status, headers);
+  }
+
+  body(piece: Buffer): void {
+    this.#exchange?.onData(piece);
+  }
+
+  /** True if it can carry a request, as far as is known. */
+  get #isUsable(): boolean {
+    return !this.#isGone && this.#socket.writable && !this.#socket.readableEnded;
+  }
+
+  #begin(): void {
+    this.#socket.on('data', (bytes) => this.#read(bytes));
+    this.#socket.on('end', () => this.#onEnd());
+    if (this.#exchange !== undefined) this.#write(this.#exchange);
+  }
+
+  #write(exchange: Exchange): void {
+    const { head, body } = exchange;
+    this.#parser.begin(this);
+    exchange.onSend(this);
+    if (body === undefined || body.length === 0) this.#socket.write(head, 'latin1');
+    else if (body.length <= ONE_WRITE_BYTES) {
+      const bytes = Buffer.allocUnsafe(head.length + body.length); // one-write
+      bytes.write(head, 'latin1');
+      body.copy(bytes, head.length);
+      this.#socket.write(bytes);
+    } else {
+      this.#socket.cork();
+      this.#socket.write(head, 'latin1');
+      this.#socket.write(body);
+      this.#socket.uncork();
     }
-    return bytes;
-  };
-}
+  }
 
-/** The length of a `100 Continue` at the start of `bytes`: 0 if there is none, undefined if more bytes are needed to know. */
-function continueLength(bytes: Buffer): number | undefined {
-  const status = bytes.toString('latin1', 0, STATUS_BYTES);
-  if (bytes.length < STATUS_BYTES) return 'HTTP/1.'.startsWith(status.slice(0, 7)) && ' 100'.startsWith(status.slice(8)) ? undefined : 0;
-  if (!CONTINUE.test(status)) return 0;
-  const end = bytes.indexOf(HEAD_END);
-  if (end !== -1) return end + HEAD_END.length;
-  return bytes.length > MAX_CONTINUE_BYTES ? 0 : undefined;
+  #read(bytes: Buffer): void {
+    if (this.#exchange === undefined) return this.destroy(); // nobody has asked for these bytes
+    try {
+      this.#parser.read(bytes);
+    } catch (error) {
+      this.fail(error as Error);
+      return;
+    }
+    if (this.#parser.isEnded) this.#end();
+  }
+
+  #end(): void {
+    const exchange = this.#exchange;
+    if (exchange === undefined) return; // its caller has left meanwhile
+    this.#exchange = undefined;
+    if (this.#parser.keepsAlive && this.#isUsable && this.#socket.writableLength === 0) this.#keep();
+    else this.destroy(); // clean-only
+    exchange.onEnd();
+  }
+
+  #keep(): void {
+    const { keepAliveSeconds } = this.#parser;
+    const ms = keepAliveSeconds === undefined ? KEEP_ALIVE_MS : Math.min(KEEP_ALIVE_MS, keepAliveSeconds * 1000 - EARLIER_MS);
+    if (ms <= 0) return this.destroy();
+    this.#idle.start(ms, this.#endIdle);
+    this.#socket.resume();
+    this.#socket.unref(); // does not keep a program alive that has nothing else to do
+    this.#owner.idle(this);
+  }
+
+  readonly #endIdle = (): void => this.destroy();
+
+  #onEnd(): void {
+    if (this.#exchange !== undefined && this.#parser.endsWithConnection) this.#endByClose();
+    else this.fail(new Error('the connection ended'));
+  }
+
+  /** Some systems report a reset although the whole answer has come. */
+  #onError(error: NodeJS.ErrnoException): void {
+    if (error.code === 'ECONNRESET' && this.#exchange !== undefined && this.#parser.endsWithConnection) this.#endByClose();
+    else this.fail(error);
+  }
+
+  #endByClose(): void {
+    const exchange = this.#exchange;
+    this.destroy();
+    exchange?.onEnd();
+  }
 }

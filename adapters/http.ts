@@ -3,38 +3,34 @@
 // allowed-only: no call leaves that the egress rule refuses, and no connection opens to an address that it refuses, under any host name.
 // no-detours: redirects are not followed and compressed answers are not accepted. Both could carry keys or fill the memory.
 // closed-for-good: after `close` nothing is sent, and no connection is left, not even one that was opening.
+// late-look: what is to be sent on kept connections is sent together, one turn later (connection.ts says why).
 //
-// undici is loaded at the first call, so that a server that never calls a provider saves its memory.
-import { type LookupAddress, lookup as resolveName } from 'node:dns';
-import type { LookupFunction, Socket } from 'node:net';
-import type { buildConnector, Client, Pool } from 'undici';
-import { type AdapterCall, checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress } from '../core/index.ts';
-import { type Connection, newConnection, takeSocket } from './connection.ts';
-import { closing } from './connection-errors.ts';
-import { type OriginPool, type PoolSource, UpstreamCall, type UpstreamHandler, type UpstreamRequest } from './upstream-call.ts';
+// node:tls is loaded at the first call that needs it, so that a server that calls nobody, or a local model only, saves its memory.
+import { type AdapterCall, checkEgress } from '../core/index.ts';
+import { Connection, type ConnectionOwner, type Exchange } from './connection.ts';
+import { closing, OurClosing } from './connection-errors.ts';
+import { type Dial, dialer, type Tls } from './dial.ts';
+import { UpstreamCall, type UpstreamHandler, type UpstreamRequest } from './upstream-call.ts';
 
 /** The request and the reader of its answer, as `send` takes them. */
 export type { UpstreamHandler, UpstreamRequest } from './upstream-call.ts';
 
-type Undici = typeof import('undici');
-
-/** undici's default is 4 s, but model calls come in bursts with pauses. If the provider closes one first, the call is repeated (sent-once in upstream-call.ts). */
-const KEEP_ALIVE_MS = 30_000;
-const MAX_HEADER_BYTES = 64 * 1024;
 /** A request may name any base URL, so the number of pools is limited: beyond this, the least recently used is closed after its requests. */
 const MAX_POOLS = 64;
 
 /** The connections of one adapter: a pool for each origin, opened at the first call and closed by `close`. */
-export class Upstream implements PoolSource {
+export class Upstream {
+  /** Added to the error when no connection is possible. */
   readonly unreachableHint: string | undefined;
   /** In the order of their last use. */
   readonly #pools = new Map<string, OriginPool>();
   /** The pool that was used last. */
   #newest: OriginPool | undefined;
   /** Evicted pools, until their last request has ended. */
-  readonly #leaving = new Set<Pool>();
-  readonly #opening = new Set<Socket>();
-  #undici: Undici | undefined;
+  readonly #leaving = new Set<OriginPool>();
+  /** Kept connections whose next request is written in the next turn. */
+  #sending: Connection[] = [];
+  #tls: Tls | undefined;
   #isClosed = false;
 
   /** `unreachableHint` is added to the error when no connection is possible. */
@@ -44,106 +40,109 @@ export class Upstream implements PoolSource {
 
   /** Resolves when the answer is complete and handed over. Rejects with a BlockhouseError, or with what the handler threw. */
   send(call: AdapterCall, request: UpstreamRequest, handler: UpstreamHandler): Promise<void> {
-    if (this.#undici === undefined) return this.prepare().then(() => this.send(call, request, handler));
+    if (this.#tls === undefined && request.url.protocol === 'https:') return this.prepare().then(() => this.send(call, request, handler));
     return new UpstreamCall(call, request, handler, this).run();
   }
 
   async prepare(): Promise<void> {
-    this.#undici ??= await import('undici');
+    this.#tls ??= await import('node:tls');
   }
 
   async close(): Promise<void> {
     this.#isClosed = true; // closed-for-good
-    const pools = [...this.#leaving, ...[...this.#pools.values()].map(({ pool }) => pool)];
+    const pools = [...this.#leaving, ...this.#pools.values()];
     this.#pools.clear();
     this.#newest = undefined;
-    const closed = Promise.all(pools.map((pool) => pool.destroy()));
-    for (const socket of this.#opening) socket.destroy(closing()); // undici waits for them
-    await closed;
+    for (const pool of pools) pool.close();
   }
 
-  /** Throws INVALID_REQUEST for an address that the egress rule refuses, SHUTTING_DOWN after `close`. */
-  poolFor({ egress, timeouts }: AdapterCall, url: URL): OriginPool {
+  /**
+   * Sends a request on a connection of its origin, and returns the connection. Throws INVALID_REQUEST for an address that the egress rule refuses,
+   * SHUTTING_DOWN after `close`.
+   */
+  dispatch(call: AdapterCall, url: URL, exchange: Exchange): Connection {
+    const pool = this.#poolFor(call, url);
+    const kept = pool.takeIdle();
+    if (kept === undefined) return pool.open(exchange, call.timeouts.connectMs);
+    kept.take(exchange);
+    if (this.#sending.push(kept) === 1) setImmediate(this.#sendAll); // late-look
+    return kept;
+  }
+
+  readonly #sendAll = (): void => {
+    const connections = this.#sending;
+    this.#sending = [];
+    for (const connection of connections) connection.send();
+  };
+
+  #poolFor({ egress }: AdapterCall, url: URL): OriginPool {
     if (this.#isClosed) throw closing();
     const origin = checkEgress(egress, url);
-    const undici = this.#undici;
-    if (undici === undefined) throw new Error('The client was requested before it was loaded.');
     if (this.#newest?.origin === origin) return this.#newest;
     const known = this.#pools.get(origin);
-    if (known !== undefined) {
-      this.#pools.delete(origin);
-      this.#pools.set(origin, known);
-      this.#newest = known;
-      return known;
-    }
-    const open = connector(undici, origin, egress, timeouts.connectMs);
-    const pool = new undici.Pool(origin, {
-      factory: (address, options: Client.Options) => {
-        const connection = newConnection();
-        const client = new undici.Client(address, { ...options, connect: (target, callback) => this.#connect(open, connection, target, callback) });
-        const dispatch = client.dispatch.bind(client);
-        client.dispatch = (request, handler) => {
-          created.chosen = connection;
-          return dispatch(request, handler);
-        };
-        return client;
-      },
-      pipelining: 1,
-      headersTimeout: 0, // upstream-call.ts has the limits; undici's own would cut off a reasoning model after 300 s of silence
-      bodyTimeout: 0,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      keepAliveMaxTimeout: KEEP_ALIVE_MS,
-      maxHeaderSize: MAX_HEADER_BYTES,
-    });
-    const created: OriginPool = { origin, pool, chosen: undefined };
-    this.#pools.set(origin, created);
-    this.#newest = created;
+    this.#pools.delete(origin);
+    const pool = known ?? new OriginPool(origin, dialer(origin, egress, this.#tls));
+    this.#pools.set(origin, pool);
+    this.#newest = pool;
     this.#evict();
-    return created;
-  }
-
-  #connect(open: Connect, connection: Connection, ...[target, callback]: Parameters<Connect>): void {
-    connection.socket = undefined;
-    const socket = open(target, (...result) => {
-      this.#opening.delete(socket);
-      connection.opening = undefined;
-      if (result[0] === null && result[1] !== null) takeSocket(connection, result[1]);
-      callback(...result);
-    });
-    connection.opening = socket;
-    this.#opening.add(socket);
+    return pool;
   }
 
   #evict(): void {
-    const oldest = this.#pools.size > MAX_POOLS ? this.#pools.entries().next().value : undefined;
+    const oldest = this.#pools.size > MAX_POOLS ? this.#pools.values().next().value : undefined;
     if (oldest === undefined) return;
-    const [origin, { pool }] = oldest;
-    this.#pools.delete(origin);
-    this.#leaving.add(pool);
-    // `close` waits for the pool's requests. It can only fail while it closes idle sockets, and those are no longer needed.
-    const left = pool.close().catch(() => pool.destroy());
-    void left.finally(() => this.#leaving.delete(pool));
+    this.#pools.delete(oldest.origin);
+    this.#leaving.add(oldest);
+    oldest.leave(() => this.#leaving.delete(oldest));
   }
 }
 
-/** The type at run time; undici's types leave out the socket. */
-type Connect = (...args: Parameters<buildConnector.connector>) => Socket;
+/** The connections to one origin. */
+class OriginPool implements ConnectionOwner {
+  readonly origin: string;
+  readonly #dial: Dial;
+  readonly #all = new Set<Connection>();
+  /** The one that was used last is used first, so that the others may grow old and end. */
+  readonly #idle: Connection[] = [];
+  /** Set once the pool has been evicted. */
+  #onEmpty: (() => void) | undefined;
 
-/** allowed-only: the connection goes to the very address that the look-up checked. */
-function connector(undici: Undici, origin: string, egress: EgressRule, timeoutMs: number): Connect {
-  const lookup = checkedLookup(origin, egress.allowedOrigins.has(origin));
-  return undici.buildConnector({ timeout: timeoutMs, lookup, autoSelectFamily: true } as buildConnector.BuildOptions) as Connect;
-}
+  constructor(origin: string, dial: Dial) {
+    this.origin = origin;
+    this.#dial = dial;
+  }
 
-function checkedLookup(origin: string, listed: boolean): LookupFunction {
-  return (hostname, options, callback) => {
-    resolveName(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
-      if (error !== null) return callback(error, '', 0);
-      const bad = listed ? undefined : addresses.find(({ address }) => isForbiddenAddress(address));
-      if (bad !== undefined) return callback(forbiddenAddress(origin), '', 0);
-      if (options.all) return callback(null, addresses as never, 0);
-      const first = addresses[0];
-      return callback(null, first?.address ?? '', first?.family ?? 0);
-    });
-  };
+  takeIdle(): Connection | undefined {
+    return this.#idle.pop();
+  }
+
+  open(exchange: Exchange, connectMs: number): Connection {
+    const connection = new Connection((opened) => this.#dial(connectMs, opened), this, exchange);
+    this.#all.add(connection);
+    return connection;
+  }
+
+  idle(connection: Connection): void {
+    if (this.#onEmpty === undefined) this.#idle.push(connection);
+    else connection.destroy();
+  }
+
+  gone(connection: Connection): void {
+    this.#all.delete(connection);
+    const at = this.#idle.lastIndexOf(connection);
+    if (at >= 0) this.#idle.splice(at, 1);
+    if (this.#all.size === 0) this.#onEmpty?.();
+  }
+
+  /** Ends the idle connections now, and each other one after its answer. */
+  leave(onEmpty: () => void): void {
+    this.#onEmpty = onEmpty;
+    for (const connection of [...this.#idle]) connection.destroy();
+    if (this.#all.size === 0) onEmpty();
+  }
+
+  /** Ends every connection; their requests fail with SHUTTING_DOWN. */
+  close(): void {
+    for (const connection of [...this.#all]) connection.fail(new OurClosing('the server is shutting down'));
+  }
 }

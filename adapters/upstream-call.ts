@@ -7,11 +7,9 @@
 //   the request waited for it, or the system refused the first write. After that the provider may have worked on the request, so a break is
 //   reported with `mayHaveRun`. A GET starts no work: it is sent a second time if its connection breaks before an answer.
 // linger: once the handler has all it needs, the connection gets LINGER_MS to end properly. How it ends doesn't change the result.
-// released: when a connection ends, its reader is resumed first (connection.ts says why) and gets the bytes that have already come.
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Dispatcher, Pool } from 'undici';
 import { type AdapterCall, BlockhouseError, offAbort, onAbort } from '../core/index.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, Exchange } from './connection.ts';
 import { brokenCall, isBreakOfConnection } from './connection-errors.ts';
 
 /** One HTTP request to a provider. */
@@ -42,35 +40,27 @@ const LINGER_MS = 1000;
 /** The body of an error may come later than its head, and it decides whether a retry makes sense. */
 const ERROR_LINGER_MS = 5000;
 
-/** The connections to one origin. */
-export interface OriginPool {
-  readonly origin: string;
-  readonly pool: Pool;
-  /** The connection that the last dispatched request went to. */
-  chosen: Connection | undefined;
-}
-
-/** Provides the connections. */
-export interface PoolSource {
+/** Sends requests. */
+export interface Dispatcher {
   /** Throws INVALID_REQUEST for an address that the egress rule refuses, SHUTTING_DOWN when it is closed. */
-  poolFor(call: AdapterCall, url: URL): OriginPool;
+  dispatch(call: AdapterCall, url: URL, exchange: Exchange): Connection;
   /** Advice for the error when no connection is possible. */
   readonly unreachableHint: string | undefined;
 }
 
 /** One call. It settles a single promise, because a chain of promises would stay in memory until a long stream ends. */
-export class UpstreamCall implements Dispatcher.DispatchHandler {
+export class UpstreamCall implements Exchange {
   readonly #call: AdapterCall;
   readonly #request: UpstreamRequest;
   readonly #handler: UpstreamHandler;
-  readonly #source: PoolSource;
+  readonly #source: Dispatcher;
   #isRepeated = false;
   #connection: Connection | undefined;
-  #origin: OriginPool | undefined;
-  #controller: Dispatcher.DispatchController | undefined;
   /** True once a byte of the request may have left (sent-once). */
   #mayHaveLeft = false;
-  #isEnding = false;
+  /** True once a connection was open for it. */
+  #hasConnected = false;
+  #isPaused = false;
   #status = 0;
   #bytes = 0;
   /** What the connection's timer is to do; undefined when it doesn't run. */
@@ -81,7 +71,7 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
   #resolve!: () => void;
   #reject!: (error: unknown) => void;
 
-  constructor(call: AdapterCall, request: UpstreamRequest, handler: UpstreamHandler, source: PoolSource) {
+  constructor(call: AdapterCall, request: UpstreamRequest, handler: UpstreamHandler, source: Dispatcher) {
     this.#call = call;
     this.#request = request;
     this.#handler = handler;
@@ -101,45 +91,39 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
   }
 
   #dispatch(): void {
-    const { url, method, body } = this.#request;
-    const source = this.#source.poolFor(this.#call, url);
-    this.#origin = source;
-    source.pool.dispatch({ origin: source.origin, path: url.pathname + url.search, method, headers: this.#headers(), body: body ?? null }, this);
-    this.#connection ??= source.chosen;
+    this.#connection = this.#source.dispatch(this.#call, this.#request.url, this);
   }
 
-  /** A flat list, which undici takes as it is. */
-  #headers(): string[] {
-    const { headers } = this.#request;
-    const list = ['accept-encoding', 'identity'];
-    for (const name in headers) if (name.toLowerCase() !== 'accept-encoding') list.push(name, headers[name] ?? '');
-    return list;
+  get head(): string {
+    return headOf(this.#request);
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    this.#connection ??= this.#origin?.chosen; // undici may begin before `dispatch` returns
-    if (this.#settled) {
-      controller.abort(new Error('The call ended while it was waiting for a connection.'));
-      return;
-    }
-    this.#noteWrite(this.#connection as Connection);
+  get body(): Buffer | undefined {
+    return this.#request.body;
+  }
+
+  onSend(connection: Connection): void {
+    this.#connection = connection;
+    this.#hasConnected = true;
+    this.#noteWrite(connection);
     this.#watch(this.#call.timeouts.firstByteMs, 'sent nothing');
   }
 
-  /** sent-once: undici writes right after this. If the system refuses that write, the socket has its error before the next tick. */
+  /** sent-once: the request is written right after this. If the system refuses that write, the connection knows before the next tick. */
   #noteWrite(connection: Connection): void {
-    connection.awaitsAnswer = true;
     this.#mayHaveLeft = true;
     process.nextTick(() => {
-      const refusal: NodeJS.ErrnoException | null | undefined = connection.socket?.errored;
-      if (refusal?.syscall === 'write') this.#mayHaveLeft = false;
+      if (connection.hasRefusedWrite) this.#mayHaveLeft = false;
     });
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    if (this.#settled || status < 200) return;
-    controller.rawHeaders = null; // they would keep the buffer of the first bytes in memory for as long as the stream lasts
+  /** sent-once: the connection had been closed while nobody used it. */
+  onStale(): void {
+    if (!this.#settled) this.#guard(() => this.#dispatch());
+  }
+
+  onHead(status: number, headers: IncomingHttpHeaders): void {
+    if (this.#settled) return;
     this.#status = status;
     this.#guard(() => {
       const encoding = String(headers['content-encoding'] ?? '').toLowerCase();
@@ -156,7 +140,7 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
     });
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onData(chunk: Buffer): void {
     if (this.#settled) return;
     const wasComplete = this.#handler.complete;
     if (this.#bytes === 0) this.#watchForSilence();
@@ -166,15 +150,15 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
       const more = this.#handler.data(chunk);
       if (this.#handler.complete) {
         if (!wasComplete) this.#linger(LINGER_MS);
-      } else if (!more && !this.#isEnding) this.#pause(controller);
+      } else if (!more && !this.#isPaused) this.#pause();
     });
   }
 
-  onResponseEnd(): void {
+  onEnd(): void {
     this.#finish();
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+  onBreak(error: Error): void {
     if (this.#settled) return;
     if (this.#handler.complete)
       this.#finish(); // linger
@@ -185,32 +169,24 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
   /** sent-once. */
   #repeat(): void {
     this.#isRepeated = true;
-    this.#controller = undefined;
     this.#stopTimer();
     this.#connection = undefined;
-    // After undici's own callback and the other events of this turn, because the connections of a pool often break together.
+    // After the other events of this turn, because the connections of a pool often break together.
     setImmediate(() => {
       if (!this.#settled) this.#guard(() => this.#dispatch());
     });
   }
 
-  #pause(controller: Dispatcher.DispatchController): void {
-    controller.pause();
+  #pause(): void {
+    this.#isPaused = true;
+    this.#connection?.pause();
     this.#stopTimer(); // own-limits: the reader is slow, not the provider
-    const connection = this.#connection as Connection;
-    let isPaused = true;
-    const goOn = (): void => {
-      if (this.#settled || !isPaused) return;
-      isPaused = false;
-      connection.release = undefined;
+    this.#handler.onceWritable(() => {
+      if (this.#settled || !this.#isPaused) return;
+      this.#isPaused = false;
       this.#watchForSilence();
-      controller.resume();
-    };
-    connection.release = () => {
-      this.#isEnding = true; // released
-      goOn();
-    };
-    this.#handler.onceWritable(goOn);
+      this.#connection?.resume();
+    });
   }
 
   #watchForSilence(): void {
@@ -224,7 +200,7 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
 
   #finishEarly(): void {
     this.#finish();
-    this.#controller?.abort(new Error('the answer is complete'));
+    this.#connection?.destroy();
   }
 
   readonly #onAbort = (): void => {
@@ -254,9 +230,7 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
   #fail(error: unknown): void {
     this.#settle(() => {
       this.#reject(error);
-      const cause = error instanceof Error ? error : new Error(String(error));
-      if (this.#controller === undefined) this.#connection?.opening?.destroy(cause);
-      else this.#controller.abort(cause);
+      this.#connection?.destroy();
     });
   }
 
@@ -265,7 +239,6 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
     this.#settled = true;
     this.#stopTimer();
     if (this.#place !== undefined) offAbort(this.#call.signal, this.#place);
-    if (this.#connection !== undefined) this.#connection.release = undefined;
     how();
   }
 
@@ -294,7 +267,7 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
 
   /** sent-once. A connection that could not be opened is not tried again. */
   #mayRepeat(error: Error): boolean {
-    if (this.#isRepeated || this.#connection?.socket === undefined || !isBreakOfConnection(error)) return false;
+    if (this.#isRepeated || !this.#hasConnected || !isBreakOfConnection(error)) return false;
     return !this.#mayHaveLeft || (this.#request.method === 'GET' && this.#status === 0);
   }
 }
@@ -302,4 +275,21 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
 /** CANCELLED, for a caller that has left; `cause` is the reason of its signal. */
 export function cancelled(cause: unknown, mayHaveRun = false): BlockhouseError {
   return new BlockhouseError('CANCELLED', 'The client closed the connection or aborted the request.', { cause, mayHaveRun });
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const BAD_HEADER = /[^\t\x20-\x7e\x80-\xff]/;
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** The head of a request. Throws for a name or a value that would break it. */
+function headOf({ method, url, headers, body }: UpstreamRequest): string {
+  let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\nconnection: keep-alive\r\naccept-encoding: identity\r\n`;
+  for (const name in headers) {
+    if (name.toLowerCase() === 'accept-encoding') continue;
+    const value = headers[name] ?? '';
+    if (!HEADER_NAME.test(name) || BAD_HEADER.test(value)) throw new Error(`The header ${JSON.stringify(name)} can't be sent.`);
+    head += `${name}: ${value}\r\n`;
+  }
+  if (body !== undefined) head += `content-length: ${body.length}\r\n`;
+  return `${head}\r\n`;
 }

@@ -10,32 +10,55 @@ const COMMA = 0x2c;
 /** The values of these top-level members, as JSON. A member that is not there is put first. `text` must be a valid JSON object. */
 export function withMembers(text: Buffer, members: Readonly<Record<string, string>>): Buffer {
   const begin = text.indexOf(0x7b) + 1;
-  const parts = [text.subarray(0, begin)];
-  const found = new Set<string>();
+  const found = cutsOf(text, begin, members);
+  const added = addedMembers(text, begin, members, found);
+  let length = text.length + Buffer.byteLength(added);
+  for (const { start, end, value } of found) length += Buffer.byteLength(value) - (end - start);
+  const edited = Buffer.allocUnsafe(length);
+  let to = text.copy(edited, 0, 0, begin);
+  if (added !== '') to += edited.write(added, to);
   let from = begin;
-  // A member that is there more than once changes each time: providers differ in which one counts.
+  for (const { start, end, value } of found) {
+    to += text.copy(edited, to, from, start);
+    to += edited.write(value, to);
+    from = end;
+  }
+  text.copy(edited, to, from);
+  return edited;
+}
+
+/** A value that is replaced. */
+interface Cut {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+  readonly value: string;
+}
+
+/** A member that is there more than once changes each time: providers differ in which one counts. */
+function cutsOf(text: Buffer, begin: number, members: Readonly<Record<string, string>>): readonly Cut[] {
+  const cuts: Cut[] = [];
   for (let at = skipBlanks(text, begin); text[at] === QUOTE; ) {
     const keyEnd = endOfString(text, at);
     const name = nameAt(text, at, keyEnd);
     let start = skipBlanks(text, keyEnd);
     if (text[start] === COLON) start = skipBlanks(text, start + 1);
     const end = endOfValue(text, start);
-    if (Object.hasOwn(members, name)) {
-      found.add(name);
-      parts.push(text.subarray(from, start), Buffer.from(members[name] ?? ''));
-      from = end;
-    }
+    if (Object.hasOwn(members, name)) cuts.push({ name, start, end, value: members[name] ?? '' });
     at = skipBlanks(text, end);
     if (text[at] === COMMA) at = skipBlanks(text, at + 1);
   }
-  const missing = Object.keys(members).filter((name) => !found.has(name));
-  if (missing.length > 0) {
-    const added = missing.map((name) => `${JSON.stringify(name)}:${members[name]}`).join(',');
-    const isEmpty = text[skipBlanks(text, begin)] === 0x7d;
-    parts.splice(1, 0, Buffer.from(isEmpty ? added : `${added},`));
+  return cuts;
+}
+
+/** The members that are not there, with a comma behind them if others follow. */
+function addedMembers(text: Buffer, begin: number, members: Readonly<Record<string, string>>, found: readonly Cut[]): string {
+  let added = '';
+  for (const name in members) {
+    if (found.some((cut) => cut.name === name)) continue;
+    added += `${added === '' ? '' : ','}${JSON.stringify(name)}:${members[name]}`;
   }
-  parts.push(text.subarray(from));
-  return Buffer.concat(parts);
+  return added === '' || text[skipBlanks(text, begin)] === 0x7d ? added : `${added},`;
 }
 
 /** The name between these quotes. */

@@ -37,8 +37,7 @@ export class AcceptedForward extends AcceptedCall<Answered> {
   }
 }
 
-const DETAILS = ['cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const;
-const COUNTS = ['inputTokens', 'outputTokens', ...DETAILS] as const;
+const COUNTS = ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const;
 /** In an estimate: of JSON in a request, and of a stream with a frame for each token. */
 const BYTES_A_TOKEN = 4;
 const STREAM_BYTES_A_TOKEN = 250;
@@ -112,14 +111,13 @@ class ForwardAttempt implements CallAttempt<Answered> {
 
   /** What the provider has not reported is estimated from the length. */
   #usage(): Usage {
-    const { inputTokens, outputTokens, ...details } = this.#reported;
+    const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = this.#reported;
     const input = inputTokens ?? Math.ceil(this.#accepted.request.body.length / BYTES_A_TOKEN);
     const output = outputTokens ?? Math.ceil(this.#answerBytes / (this.#isStream ? STREAM_BYTES_A_TOKEN : BYTES_A_TOKEN));
     const usage: Writable<Usage> = { inputTokens: input, outputTokens: output, totalTokens: input + output };
-    for (const name of DETAILS) {
-      const count = details[name];
-      if (count !== undefined) usage[name] = count;
-    }
+    if (cacheReadTokens !== undefined) usage.cacheReadTokens = cacheReadTokens;
+    if (cacheWriteTokens !== undefined) usage.cacheWriteTokens = cacheWriteTokens;
+    if (reasoningTokens !== undefined) usage.reasoningTokens = reasoningTokens;
     if (inputTokens === undefined || outputTokens === undefined) usage.estimated = true;
     return usage;
   }

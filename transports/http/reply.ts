@@ -80,7 +80,9 @@ export function writeJson(res: ServerResponse, reply: JsonReply, requestId: stri
 /** Node throws, and the process dies, when an answer ends after its connection was destroyed while other answers waited behind it. */
 function send(res: ServerResponse, content: string | Uint8Array | undefined): void {
   if (res.req.socket.destroyed) return;
-  res.end(content);
+  // A short text leaves in one write with the headers. As Latin-1, each byte stays what it is.
+  if (content instanceof Buffer && content.length <= LONG_TEXT) res.end(content.toString('latin1'), 'latin1');
+  else res.end(content);
   cutOffWhenStalled(res);
 }
 

@@ -83,14 +83,14 @@ t.test('what another provider kept with an answer is told once when it is not se
     toolCalls: [{ ...call, ...ofCall }],
   });
   const results = { role: 'tool' as const, toolResults: [{ toolCallId: '1', content: 'x' }] };
-  const warningsOf = (...metadata: Parameters<typeof answer>) =>
-    promptFor(request({ messages: [hi, answer(...metadata), results, hi, answer(...metadata), results] } as never), adapter()).warnings;
+  const warningsOf = (metadata: object, ofCall?: object) =>
+    promptFor(request({ messages: [hi, answer(metadata, ofCall), results, hi, answer(metadata, ofCall), results] } as never), adapter()).warnings;
   const own = adapter().id;
   t.same(warningsOf({}), []);
   t.same(warningsOf({ providerMetadata: {} }), []);
   t.same(warningsOf({ providerMetadata: { [own]: {}, other: {} } }, { providerMetadata: { [own]: {} } }), []);
-  for (const metadata of [[{ providerMetadata: { other: {} } }], [{}, { providerMetadata: { other: {} } }]] as const)
-    t.match(warningsOf(...metadata), { length: 1, 0: { field: 'messages', message: /^What another provider kept/ } });
+  for (const [metadata, ofCall] of [[{ providerMetadata: { other: {} } }], [{}, { providerMetadata: { other: {} } }]] as const)
+    t.match(warningsOf(metadata, ofCall), { length: 1, 0: { field: 'messages', message: /^What another provider kept/ } });
 });
 
 t.test('a request without a token limit gets the default, unless its caller leaves the limit to the provider', async (t) => {
