@@ -17,6 +17,7 @@ export interface AnswerReader {
 }
 
 const MAX_HEAD_BYTES = 64 * 1024;
+const MAX_SIZE_DIGITS = 12;
 const MAX_CHUNK_LINE_BYTES = 1024;
 const HEAD_END = '\r\n\r\n';
 const LINE_END = '\r\n';
@@ -171,6 +172,10 @@ export class AnswerParser {
   /** The size of a chunk, the line end behind it, or a line of the trailers. */
   #readLine(bytes: Buffer, at: number): number {
     const before = this.#rest?.length ?? 0;
+    if (before === 0) {
+      const usual = this.#readUsualLine(bytes, at);
+      if (usual > at) return usual;
+    }
     const all = this.#rest === undefined ? bytes : Buffer.concat([this.#rest, bytes.subarray(at)]);
     const from = this.#rest === undefined ? at : 0;
     const end = all.indexOf(LF, from);
@@ -185,6 +190,29 @@ export class AnswerParser {
     return end + 1 - (all === bytes ? 0 : before - at);
   }
 
+  /** Behind a line that is whole and has nothing but a size, or nothing at all; `at` for any other one. Most chunks are a frame each, so this runs twice for each of them. */
+  #readUsualLine(bytes: Buffer, at: number): number {
+    let end = at;
+    let size = 0;
+    if (this.#part === 'chunkSize') {
+      for (let digit = hexDigit(bytes[end]); digit >= 0 && end - at < MAX_SIZE_DIGITS; digit = hexDigit(bytes[end])) {
+        size = size * 16 + digit;
+        end += 1;
+      }
+      if (end === at) return at;
+    }
+    if (bytes[end] !== CR || bytes[end + 1] !== LF) return at;
+    if (this.#part === 'chunkSize') this.#beginChunk(size);
+    else if (this.#part === 'chunkEnd') this.#part = 'chunkSize';
+    else this.#part = 'ended';
+    return end + 2;
+  }
+
+  #beginChunk(size: number): void {
+    this.#left = size;
+    this.#part = size === 0 ? 'trailers' : 'chunk';
+  }
+
   #takeLine(line: string): void {
     if (this.#part === 'chunkEnd') {
       if (line !== '') throw new UnreadableAnswer('a chunk that is longer than its size');
@@ -196,8 +224,7 @@ export class AnswerParser {
     } else {
       const size = CHUNK_SIZE.exec(line)?.[1];
       if (size === undefined) throw new UnreadableAnswer('a chunk without a size');
-      this.#left = Number.parseInt(size, 16);
-      this.#part = this.#left === 0 ? 'trailers' : 'chunk';
+      this.#beginChunk(Number.parseInt(size, 16));
     }
   }
 }
@@ -210,4 +237,11 @@ function assertStart(text: string): void {
 function secondsOf(keepAlive: string): number | undefined {
   const seconds = /(?:^|[,;\t ])timeout=(\d{1,6})/i.exec(keepAlive)?.[1];
   return seconds === undefined ? undefined : Number(seconds);
+}
+
+/** -1 for any other byte. */
+function hexDigit(byte = 0): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const letter = byte | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
 }
