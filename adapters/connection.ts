@@ -79,9 +79,10 @@ export class Connection implements AnswerReader {
   send(): void {
     const exchange = this.#exchange;
     if (exchange === undefined) return; // its caller has left, or the connection has ended
-    if (!this.#isUsable) return this.fail(new Error('the connection was closed'));
-    this.#isWaiting = false;
-    this.#write(exchange);
+    if (this.#isUsable) {
+      this.#isWaiting = false;
+      this.#write(exchange);
+    } else this.fail(new Error('the connection was closed'));
   }
 
   pause(): void {
@@ -148,7 +149,10 @@ export class Connection implements AnswerReader {
   }
 
   #read(bytes: Buffer): void {
-    if (this.#exchange === undefined) return this.destroy(); // nobody has asked for these bytes
+    if (this.#exchange === undefined || this.#isWaiting) {
+      this.fail(new Error('bytes that nobody asked for'));
+      return;
+    }
     try {
       this.#parser.read(bytes);
     } catch (error) {
@@ -170,7 +174,10 @@ export class Connection implements AnswerReader {
   #keep(): void {
     const { keepAliveSeconds } = this.#parser;
     const ms = keepAliveSeconds === undefined ? KEEP_ALIVE_MS : Math.min(KEEP_ALIVE_MS, keepAliveSeconds * 1000 - EARLIER_MS);
-    if (ms <= 0) return this.destroy();
+    if (ms <= 0) {
+      this.destroy();
+      return;
+    }
     this.#idle.start(ms, this.#endIdle);
     this.#socket.resume();
     this.#socket.unref(); // does not keep a program alive that has nothing else to do

@@ -54,6 +54,7 @@ export class UpstreamCall implements Exchange {
   readonly #request: UpstreamRequest;
   readonly #handler: UpstreamHandler;
   readonly #source: Dispatcher;
+  head = '';
   #isRepeated = false;
   #connection: Connection | undefined;
   /** True once a byte of the request may have left (sent-once). */
@@ -91,11 +92,8 @@ export class UpstreamCall implements Exchange {
   }
 
   #dispatch(): void {
+    if (this.head === '') this.head = headOf(this.#request);
     this.#connection = this.#source.dispatch(this.#call, this.#request.url, this);
-  }
-
-  get head(): string {
-    return headOf(this.#request);
   }
 
   get body(): Buffer | undefined {
@@ -277,19 +275,20 @@ export function cancelled(cause: unknown, mayHaveRun = false): BlockhouseError {
   return new BlockhouseError('CANCELLED', 'The client closed the connection or aborted the request.', { cause, mayHaveRun });
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const BAD_HEADER = /[^\t\x20-\x7e\x80-\xff]/;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** What the call itself says. */
+const OWN_HEADERS: ReadonlySet<string> = new Set(['host', 'connection', 'accept-encoding', 'content-length', 'transfer-encoding']);
 
 /** The head of a request. Throws for a name or a value that would break it. */
 function headOf({ method, url, headers, body }: UpstreamRequest): string {
   let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\nconnection: keep-alive\r\naccept-encoding: identity\r\n`;
   for (const name in headers) {
-    if (name.toLowerCase() === 'accept-encoding') continue;
+    if (OWN_HEADERS.has(name.toLowerCase())) continue;
     const value = headers[name] ?? '';
     if (!HEADER_NAME.test(name) || BAD_HEADER.test(value)) throw new Error(`The header ${JSON.stringify(name)} can't be sent.`);
     head += `${name}: ${value}\r\n`;
   }
-  if (body !== undefined) head += `content-length: ${body.length}\r\n`;
+  if (method === 'POST') head += `content-length: ${body?.length ?? 0}\r\n`;
   return `${head}\r\n`;
 }

@@ -205,7 +205,6 @@ t.test('the client of the CLI knows the route table by its types alone', async (
 
 t.test('only their own layer imports these packages', async (t) => {
   const homes: [name: RegExp, folders: string[]][] = [
-    [/^undici/, ['adapters']],
     [/^@(aws|smithy)/, ['adapters/bedrock']],
     [/^ws$/, ['transports', 'cli/client-socket.ts']],
     [/^(clipanion|typanion)$/, ['cli']],

@@ -21,7 +21,8 @@ export function promptFor(request: ChatRequest, adapter: Adapter, leavesTokenLim
   if (unused.length === 0 && left.length === 0 && !isStateLost) return prompt;
   const fields = [...unused.map((name) => `config.${name}`), ...left.map((name) => (name === 'toolChoice' ? name : `config.${name}`))];
   const warnings = fields.map((field): Warning => ({ field, message: `${adapter.displayName} does not support this setting, so it was not sent.` }));
-  if (isStateLost) warnings.push({ field: 'messages', message: 'What another provider kept with an earlier answer was not sent, because only that provider can read it.' });
+  if (isStateLost)
+    warnings.push({ field: 'messages', message: 'What another provider kept with an earlier answer was not sent, because only that provider can read it.' });
   return { ...prompt, ...(left.length > 0 && { options: without(prompt.options, left) }), warnings: [...prompt.warnings, ...warnings] };
 }
 

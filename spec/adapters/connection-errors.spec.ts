@@ -1,5 +1,6 @@
 import t from 'tap';
-import { type BrokenAt, brokenCall, isBreakOfConnection } from '../../adapters/connection-errors.ts';
+import { UnreadableAnswer } from '../../adapters/answer-parser.ts';
+import { type BrokenAt, brokenCall, isBreakOfConnection, OurClosing } from '../../adapters/connection-errors.ts';
 import { BlockhouseError } from '../../core/index.ts';
 
 const withCode = (message: string, code: string): Error => Object.assign(new Error(message), { code });
@@ -35,20 +36,15 @@ t.test('how far the call had come decides whether it may have run, and what is s
 });
 
 t.test('what was no HTTP is no break of the connection', async (t) => {
-  for (const error of [
-    Object.assign(new Error('Invalid character'), { name: 'HTTPParserError' }),
-    withCode('Headers Overflow Error', 'UND_ERR_HEADERS_OVERFLOW'),
-    new Error('bad upgrade'),
-  ]) {
-    t.match(brokenCall(error, at('waiting')), { code: 'UPSTREAM_MALFORMED', message: /did not send a valid HTTP response/ });
-    t.equal(isBreakOfConnection(error), false);
-  }
+  const error = new UnreadableAnswer('two lengths');
+  t.match(brokenCall(error, at('waiting')), { code: 'UPSTREAM_MALFORMED', message: 'api.test did not send a valid HTTP response (two lengths).' });
+  t.equal(isBreakOfConnection(error), false);
 });
 
 t.test('our own decisions stay what they are', async (t) => {
   const forbidden = new BlockhouseError('INVALID_REQUEST', 'no such place');
   t.equal(brokenCall(forbidden, at('connecting')), forbidden);
-  const closing = withCode('The client is destroyed', 'UND_ERR_DESTROYED');
+  const closing = new OurClosing('the server is shutting down');
   t.match(brokenCall(closing, at('waiting')), { code: 'SHUTTING_DOWN', retryable: false, mayHaveRun: true });
   t.match(brokenCall(closing, at('connecting')), { code: 'SHUTTING_DOWN', mayHaveRun: false });
   t.same([RESET, closing, forbidden].map(isBreakOfConnection), [true, false, false]);

@@ -1,7 +1,7 @@
 // Connections to the provider: which are used again, and whose clock ends a silence.
-import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import { mock } from 'node:test';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import { CHAT, DAEMON_END, daemonLine, friendlyDaemon, responseOf, startServer, type TestServerOptions, until } from '../support/server.ts';
 import type { Answerer } from '../support/upstream.ts';
@@ -77,15 +77,13 @@ t.test('a connection whose answer came whole carries the next request', async (t
   t.equal(new Set(sockets.slice(1)).size, 1);
 });
 
-/** The clock of undici's own limits, which its tests move by hand. */
-const { tick } = createRequire(import.meta.url)('undici/lib/util/timers.js') as { tick(ms: number): void };
-
-function passSevenMinutes(): void {
-  for (let n = 0; n < 3; n += 1) tick(1000); // a new timer counts from the next tick only
-  tick(7 * 60_000);
+async function someTurns(): Promise<void> {
+  for (let turn = 0; turn < 50; turn += 1) await nextTurn();
 }
 
 t.test('seven minutes of silence end nothing where our own limits are off, neither before the first byte nor after it', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+  t.teardown(() => mock.timers.reset());
   let answer = (): void => undefined;
   const server = await startServer(t, {
     timeouts: { firstByteMs: 0, idleMs: 0 },
@@ -107,9 +105,9 @@ t.test('seven minutes of silence end nothing where our own limits are off, neith
   for (const [index, body] of [CHAT, STREAM, CHAT, STREAM].entries()) {
     const done = server.call('POST', '/v1/chat', { body });
     await server.upstream.arrived(index);
-    await delay(20); // for the head and the first bytes of the later two to be read
-    passSevenMinutes();
-    await delay(20);
+    await someTurns(); // for the head and the first bytes of the later two to be read
+    mock.timers.tick(7 * 60_000);
+    await someTurns();
     answer();
     t.match(await done, { status: 200, text: /Hello/ });
   }

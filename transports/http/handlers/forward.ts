@@ -86,6 +86,10 @@ class Answer implements ForwardTarget {
     if (this.reader?.opened === true)
       throw new Failure('UPSTREAM_MALFORMED', 'The provider answered with a body instead of the stream that it was asked for.', { mayHaveRun: true });
     const { 'content-type': type, ...others } = this.#headers;
-    return { status: 200, body: new Written(this.#whole.length === 1 ? (this.#whole[0] as Buffer) : Buffer.concat(this.#whole), type), headers: { ...this.#own, ...others } };
+    return {
+      status: 200,
+      body: new Written(this.#whole.length === 1 ? (this.#whole[0] as Buffer) : Buffer.concat(this.#whole), type),
+      headers: { ...this.#own, ...others },
+    };
   }
 }
