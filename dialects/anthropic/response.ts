@@ -25,8 +25,8 @@ export function stopOf({ stopReason, stopSequence }: ChatDone) {
   return { stop_reason: STOPS[stopReason], stop_sequence: stopSequence ?? null, stop_details: null, container: null };
 }
 
-/** The counts at the end of a stream. `input_tokens` is without those of a cache. */
-export function countsOf({ inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens }: Usage): object {
+/** The usage of a message. Written out, since a spread would make the object slow to serialise. */
+export function usageOf({ inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens }: Usage) {
   return {
     input_tokens: Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens),
     cache_creation_input_tokens: cacheWriteTokens,
@@ -34,12 +34,17 @@ export function countsOf({ inputTokens, outputTokens, cacheReadTokens = 0, cache
     output_tokens: outputTokens,
     output_tokens_details: reasoningTokens === undefined ? null : { thinking_tokens: reasoningTokens },
     server_tool_use: null,
+    cache_creation: null,
+    inference_geo: null,
+    service_tier: null,
+    speed: null,
   };
 }
 
-/** The usage of a message. */
-export function usageOf(usage: Usage): object {
-  return { ...countsOf(usage), cache_creation: null, inference_geo: null, service_tier: null, speed: null };
+/** The counts at the end of a stream. `input_tokens` is without those of a cache. */
+export function countsOf(usage: Usage): object {
+  const { cache_creation, inference_geo, service_tier, speed, ...counts } = usageOf(usage);
+  return counts;
 }
 
 /** A message without its content. */
