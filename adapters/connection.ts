@@ -18,8 +18,8 @@ export interface Exchange {
   onHead(status: number, headers: IncomingHttpHeaders): void;
   onData(piece: Buffer): void;
   onEnd(): void;
-  /** The connection could not be opened, or has broken, or its bytes are no answer. */
-  onBreak(error: Error): void;
+  /** The connection could not be opened, or has broken, or its bytes are no answer. `isUnsent` if the system has taken nothing of the request. */
+  onBreak(error: Error, isUnsent: boolean): void;
   /** The kept connection was closed before anything was written. */
   onStale(): void;
 }
@@ -52,6 +52,8 @@ export class Connection implements AnswerReader {
   #exchange: Exchange | undefined;
   /** True while a request that was taken is not written yet. */
   #isWaiting = false;
+  /** True once the system has refused the first write of a request. */
+  #hasRefused = false;
   #isGone = false;
 
   constructor(open: Open, owner: ConnectionOwner, first: Exchange) {
@@ -62,9 +64,9 @@ export class Connection implements AnswerReader {
     this.#socket.on('close', () => this.fail(new Error('the connection was closed')));
   }
 
-  /** True once the system has refused a write. */
-  get hasRefusedWrite(): boolean {
-    return (this.#socket.errored as NodeJS.ErrnoException | null)?.syscall === 'write';
+  /** To be called in the tick after a request was written: if the system refused it, the socket has its error by now, and tells of it later. */
+  noteRefusal(): void {
+    if ((this.#socket.errored as NodeJS.ErrnoException | null)?.syscall === 'write') this.#hasRefused = true;
   }
 
   /** Takes the next request, which `send` writes. */
@@ -108,7 +110,7 @@ export class Connection implements AnswerReader {
     const isStale = this.#isWaiting;
     this.destroy();
     if (isStale && !(error instanceof OurClosing)) exchange?.onStale();
-    else exchange?.onBreak(error);
+    else exchange?.onBreak(error, this.#hasRefused);
   }
 
   head(status: number, headers: IncomingHttpHeaders): void {
@@ -127,7 +129,9 @@ export class Connection implements AnswerReader {
   #begin(): void {
     this.#socket.on('data', (bytes) => this.#read(bytes));
     this.#socket.on('end', () => this.#onEnd());
-    if (this.#exchange !== undefined) this.#write(this.#exchange);
+    if (this.#exchange === undefined) return; // its caller has left
+    this.#write(this.#exchange);
+    process.nextTick(() => this.noteRefusal());
   }
 
   #write(exchange: Exchange): void {

@@ -73,6 +73,7 @@ export class Upstream {
     const connections = this.#sending;
     this.#sending = [];
     for (const connection of connections) connection.send();
+    process.nextTick(noteRefusals, connections);
   };
 
   #poolFor({ egress }: AdapterCall, url: URL): OriginPool {
@@ -95,6 +96,10 @@ export class Upstream {
     this.#leaving.add(oldest);
     oldest.leave(() => this.#leaving.delete(oldest));
   }
+}
+
+function noteRefusals(connections: readonly Connection[]): void {
+  for (const connection of connections) connection.noteRefusal();
 }
 
 /** The connections to one origin. */

@@ -87,13 +87,18 @@ export class UpstreamCall implements Exchange {
       const { signal } = this.#call;
       if (signal.aborted) return reject(cancelled(signal.reason));
       this.#place = onAbort(signal, this.#onAbort);
-      this.#guard(() => this.#dispatch());
+      this.#dispatch();
     });
   }
 
   #dispatch(): void {
-    if (this.head === '') this.head = headOf(this.#request);
-    this.#connection = this.#source.dispatch(this.#call, this.#request.url, this);
+    if (this.#settled) return;
+    try {
+      if (this.head === '') this.head = headOf(this.#request);
+      this.#connection = this.#source.dispatch(this.#call, this.#request.url, this);
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   get body(): Buffer | undefined {
@@ -103,27 +108,19 @@ export class UpstreamCall implements Exchange {
   onSend(connection: Connection): void {
     this.#connection = connection;
     this.#hasConnected = true;
-    this.#noteWrite(connection);
-    this.#watch(this.#call.timeouts.firstByteMs, 'sent nothing');
-  }
-
-  /** sent-once: the request is written right after this. If the system refuses that write, the connection knows before the next tick. */
-  #noteWrite(connection: Connection): void {
     this.#mayHaveLeft = true;
-    process.nextTick(() => {
-      if (connection.hasRefusedWrite) this.#mayHaveLeft = false;
-    });
+    this.#watch(this.#call.timeouts.firstByteMs, 'sent nothing');
   }
 
   /** sent-once: the connection had been closed while nobody used it. */
   onStale(): void {
-    if (!this.#settled) this.#guard(() => this.#dispatch());
+    this.#dispatch();
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
     if (this.#settled) return;
     this.#status = status;
-    this.#guard(() => {
+    try {
       const encoding = String(headers['content-encoding'] ?? '').toLowerCase();
       const isCompressed = encoding !== '' && encoding !== 'identity';
       if (isCompressed && status < 300) {
@@ -135,7 +132,9 @@ export class UpstreamCall implements Exchange {
       this.#handler.head(status, headers);
       if (isCompressed) throw new EnoughRead(); // the status and the headers say most about an error
       if (this.#handler.complete) this.#linger(Math.min(ERROR_LINGER_MS, this.#call.timeouts.idleMs || ERROR_LINGER_MS));
-    });
+    } catch (error) {
+      this.#stop(error);
+    }
   }
 
   onData(chunk: Buffer): void {
@@ -144,20 +143,23 @@ export class UpstreamCall implements Exchange {
     if (this.#bytes === 0) this.#watchForSilence();
     else if (!wasComplete) this.#connection?.silence.refresh();
     this.#bytes += chunk.length;
-    this.#guard(() => {
+    try {
       const more = this.#handler.data(chunk);
       if (this.#handler.complete) {
         if (!wasComplete) this.#linger(LINGER_MS);
       } else if (!more && !this.#isPaused) this.#pause();
-    });
+    } catch (error) {
+      this.#stop(error);
+    }
   }
 
   onEnd(): void {
     this.#finish();
   }
 
-  onBreak(error: Error): void {
+  onBreak(error: Error, isUnsent: boolean): void {
     if (this.#settled) return;
+    if (isUnsent) this.#mayHaveLeft = false; // sent-once
     if (this.#handler.complete)
       this.#finish(); // linger
     else if (this.#mayRepeat(error)) this.#repeat();
@@ -170,9 +172,7 @@ export class UpstreamCall implements Exchange {
     this.#stopTimer();
     this.#connection = undefined;
     // After the other events of this turn, because the connections of a pool often break together.
-    setImmediate(() => {
-      if (!this.#settled) this.#guard(() => this.#dispatch());
-    });
+    setImmediate(() => this.#dispatch());
   }
 
   #pause(): void {
@@ -205,13 +205,10 @@ export class UpstreamCall implements Exchange {
     this.#fail(cancelled(this.#call.signal.reason, this.#mayHaveLeft)); // abort-now
   };
 
-  #guard(step: () => void): void {
-    try {
-      step();
-    } catch (error) {
-      if (error instanceof EnoughRead) this.#finishEarly();
-      else this.#fail(error);
-    }
+  /** What a handler has thrown. */
+  #stop(error: unknown): void {
+    if (error instanceof EnoughRead) this.#finishEarly();
+    else this.#fail(error);
   }
 
   #finish(): void {
@@ -284,11 +281,29 @@ const OWN_HEADERS: ReadonlySet<string> = new Set(['host', 'connection', 'accept-
 function headOf({ method, url, headers, body }: UpstreamRequest): string {
   let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\nconnection: keep-alive\r\naccept-encoding: identity\r\n`;
   for (const name in headers) {
-    if (OWN_HEADERS.has(name.toLowerCase())) continue;
     const value = headers[name] ?? '';
-    if (!HEADER_NAME.test(name) || BAD_HEADER.test(value)) throw new Error(`The header ${JSON.stringify(name)} can't be sent.`);
+    if (!isOurs(name)) continue;
+    if (BAD_HEADER.test(value)) throw unfit(name);
     head += `${name}: ${value}\r\n`;
   }
   if (method === 'POST') head += `content-length: ${body?.length ?? 0}\r\n`;
   return `${head}\r\n`;
+}
+
+/** The names that adapters send are few, so each is looked at once. */
+const knownNames = new Map<string, boolean>();
+const MOST_NAMES = 256;
+
+/** False for a header that the call says itself. Throws for what is no name. */
+function isOurs(name: string): boolean {
+  const known = knownNames.get(name);
+  if (known !== undefined) return known;
+  if (!HEADER_NAME.test(name)) throw unfit(name);
+  const ours = !OWN_HEADERS.has(name.toLowerCase());
+  if (knownNames.size < MOST_NAMES) knownNames.set(name, ours);
+  return ours;
+}
+
+function unfit(name: string): Error {
+  return new Error(`The header ${JSON.stringify(name)} can't be sent.`);
 }

@@ -2,7 +2,7 @@
 //
 // verdict-first: the breaker hears how the attempt went before anything that might throw.
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
-import type { AdapterCall, ForwardCall, ForwardedRequest, ForwardTarget, ReportedUsage } from '../ports.ts';
+import type { AdapterCall, ForwardedRequest, ForwardSink, ForwardTarget, ReportedUsage } from '../ports.ts';
 import type { Usage } from '../types.ts';
 import type { Writable } from '../writable.ts';
 import { AcceptedCall, type AcceptedParts, type Answered, type CallAttempt, type Reader } from './accepted-call.ts';
@@ -43,7 +43,7 @@ const BYTES_A_TOKEN = 4;
 const STREAM_BYTES_A_TOKEN = 250;
 
 /** One call of an adapter for a forwarded request. */
-class ForwardAttempt implements CallAttempt<Answered> {
+class ForwardAttempt implements CallAttempt<Answered>, ForwardSink {
   firstTextAt: number | undefined;
   readonly #accepted: AcceptedForward;
   readonly #trial: Trial;
@@ -59,21 +59,28 @@ class ForwardAttempt implements CallAttempt<Answered> {
     this.#now = now;
   }
 
-  async make({ settings, egress, timeouts, signal }: AdapterCall): Promise<Answered> {
+  make({ settings, egress, timeouts, signal }: AdapterCall): Promise<Answered> {
     const { adapter, request } = this.#accepted;
-    try {
-      await adapter.forward?.({ settings, egress, timeouts, signal, request, sink: this.#sink() });
-      if (this.#failure === undefined) this.#trial.succeed();
-      return { usage: this.#usage() };
-    } catch (error) {
+    const fail = (error: unknown): never => {
       this.fail(
         signal.aborted
           ? new BlockhouseError('CANCELLED', 'The client closed the connection or aborted the request.', { mayHaveRun: true })
           : toBlockhouseError(error),
       );
       throw error;
+    };
+    try {
+      const done = adapter.forward?.({ settings, egress, timeouts, signal, request, sink: this }) ?? Promise.resolve();
+      return done.then(this.#finish, fail);
+    } catch (error) {
+      return fail(error);
     }
   }
+
+  readonly #finish = (): Answered => {
+    if (this.#failure === undefined) this.#trial.succeed();
+    return { usage: this.#usage() };
+  };
 
   fail(failure: BlockhouseError): void {
     if (this.#failure !== undefined) return;
@@ -86,27 +93,27 @@ class ForwardAttempt implements CallAttempt<Answered> {
     return isKnown ? this.#usage() : undefined;
   }
 
-  #sink(): ForwardCall['sink'] {
-    const { target } = this.#accepted;
-    return {
-      head: (headers, isStream) => {
-        this.#isStream = isStream;
-        if (this.#failure === undefined) target.head(headers, isStream);
-      },
-      bytes: (bytes) => {
-        if (this.#failure !== undefined) return true;
-        if (this.firstTextAt === undefined) {
-          this.firstTextAt = this.#now();
-          this.#trial.succeed();
-        }
-        this.#answerBytes += bytes.length;
-        return target.bytes(bytes);
-      },
-      onceWritable: (resume) => target.onceWritable(resume),
-      usage: (reported) => {
-        for (const name of COUNTS) this.#reported[name] = reported[name] ?? this.#reported[name];
-      },
-    };
+  head(headers: Readonly<Record<string, string>>, isStream: boolean): void {
+    this.#isStream = isStream;
+    if (this.#failure === undefined) this.#accepted.target.head(headers, isStream);
+  }
+
+  bytes(bytes: Buffer): boolean {
+    if (this.#failure !== undefined) return true;
+    if (this.firstTextAt === undefined) {
+      this.firstTextAt = this.#now();
+      this.#trial.succeed();
+    }
+    this.#answerBytes += bytes.length;
+    return this.#accepted.target.bytes(bytes);
+  }
+
+  onceWritable(resume: () => void): void {
+    this.#accepted.target.onceWritable(resume);
+  }
+
+  usage(reported: ReportedUsage): void {
+    for (const name of COUNTS) this.#reported[name] = reported[name] ?? this.#reported[name];
   }
 
   /** What the provider has not reported is estimated from the length. */

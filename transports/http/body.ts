@@ -40,8 +40,14 @@ export async function readJsonBody(exchange: Exchange, limit: number, optional: 
   return bytes.length === 0 && optional ? undefined : parse(bytes, MAX_JSON_VALUES);
 }
 
-/** The body of a compatible endpoint: its bytes as they came, and their value. `anyType` takes every media type. Rejects as `readJsonBody` does. */
-export async function readCompatibleBody(exchange: Exchange, anyType = false): Promise<{ readonly bytes: Buffer; readonly value: unknown }> {
+/** The body of a compatible endpoint: its bytes as they came, and their value. */
+export interface CompatibleBody {
+  readonly bytes: Buffer;
+  readonly value: unknown;
+}
+
+/** Reads the body of a compatible endpoint. `anyType` takes every media type. Rejects as `readJsonBody` does. */
+export async function readCompatibleBody(exchange: Exchange, anyType = false): Promise<CompatibleBody> {
   const bytes = await receiveJson(exchange, COMPATIBLE_BODY_BYTES, anyType);
   return { bytes, value: parse(bytes, COMPATIBLE_JSON_VALUES) };
 }

@@ -15,7 +15,7 @@ import {
 } from '../../../core/index.ts';
 import type { AnswerContext, Dialect, DialectRequest, NativeLane, WholeAnswer } from '../../../dialects/dialect.ts';
 import { withMembers } from '../../../dialects/json-edit.ts';
-import { readCompatibleBody } from '../body.ts';
+import { type CompatibleBody, readCompatibleBody } from '../body.ts';
 import { type JsonReply, ok, type Reply, STREAMED } from '../reply.ts';
 import type { RouteContext } from '../route.ts';
 import { SseWriter, type StreamFrames } from '../sse.ts';
@@ -41,12 +41,24 @@ export interface Candidate extends ModelTarget {
 }
 
 /** What a client has sent, and its translation once a provider needs it. */
-interface Job<E> {
+class Job<E> {
   readonly dialect: Dialect<E>;
   readonly context: RouteContext;
   readonly bytes: Buffer;
   readonly body: unknown;
-  request(): DialectRequest<E>;
+  #request: DialectRequest<E> | undefined;
+
+  constructor(dialect: Dialect<E>, context: RouteContext, { bytes, value }: CompatibleBody) {
+    this.dialect = dialect;
+    this.context = context;
+    this.bytes = bytes;
+    this.body = value;
+  }
+
+  request(): DialectRequest<E> {
+    this.#request ??= this.dialect.read(this.body);
+    return this.#request;
+  }
 }
 
 /** True for a failure of one model after which another may still answer. */
@@ -58,20 +70,11 @@ export function mayAskNext(error: unknown): boolean {
 export const speak =
   <E>(dialect: Dialect<E>) =>
   async (context: RouteContext): Promise<Reply<object>> => {
-    const { bytes, value } = await readCompatibleBody(context, dialect.anyType);
-    let request: DialectRequest<E> | undefined;
-    const job: Job<E> = {
-      dialect,
-      context,
-      bytes,
-      body: value,
-      request: () => {
-        request ??= dialect.read(value);
-        return request;
-      },
-    };
-    const model = isObject(value) && typeof value['model'] === 'string' && value['model'] !== '' ? value['model'] : job.request().model;
-    const targets = await targetsOf(context, model);
+    const job = new Job(dialect, context, await readCompatibleBody(context, dialect.anyType));
+    const { body } = job;
+    const model = isObject(body) && typeof body['model'] === 'string' && body['model'] !== '' ? body['model'] : job.request().model;
+    const found = targetsOf(context, model);
+    const targets = found instanceof Promise ? await found : found;
     const ready = dialect.ready?.(new Asked(context.requestId, job.request()));
     return ready === undefined ? answerOf(job, targets) : ok(ready);
   };
@@ -83,8 +86,9 @@ export const faultOf =
 
 async function answerOf<E>(job: Job<E>, targets: readonly ModelTarget[]): Promise<Reply<object>> {
   let failure: unknown;
-  for (const [index, model] of targets.entries()) {
-    const target = { adapter: model.adapter, model: model.model, isLast: index === targets.length - 1 };
+  for (let index = 0; index < targets.length; index += 1) {
+    const { adapter, model } = targets[index] as ModelTarget;
+    const target = { adapter, model, isLast: index === targets.length - 1 };
     try {
       const lane = laneOf(job, target);
       if (lane !== undefined) return await native(lane, job, target);

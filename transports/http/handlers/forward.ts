@@ -46,6 +46,14 @@ export function faultReply({ providerFault }: BlockhouseError, headers: Readonly
   return { status, body: new Written(body, type), headers: { ...headers, ...others } };
 }
 
+/** Our headers and those of the provider, but for the type, which belongs to the body. Field by field: this runs for every answer. */
+function besides(own: Readonly<Record<string, string>>, theirs: Readonly<Record<string, string>>): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const name in own) headers[name] = own[name] ?? '';
+  for (const name in theirs) if (name !== 'content-type') headers[name] = theirs[name] ?? '';
+  return headers;
+}
+
 /** Takes the answer as it comes. */
 class Answer implements ForwardTarget {
   readonly reader: SseWriter | undefined;
@@ -85,11 +93,7 @@ class Answer implements ForwardTarget {
     this.reader?.stop();
     if (this.reader?.opened === true)
       throw new Failure('UPSTREAM_MALFORMED', 'The provider answered with a body instead of the stream that it was asked for.', { mayHaveRun: true });
-    const { 'content-type': type, ...others } = this.#headers;
-    return {
-      status: 200,
-      body: new Written(this.#whole.length === 1 ? (this.#whole[0] as Buffer) : Buffer.concat(this.#whole), type),
-      headers: { ...this.#own, ...others },
-    };
+    const bytes = this.#whole.length === 1 ? (this.#whole[0] as Buffer) : Buffer.concat(this.#whole);
+    return { status: 200, body: new Written(bytes, this.#headers['content-type']), headers: besides(this.#own, this.#headers) };
   }
 }
