@@ -10,7 +10,7 @@ t.test('a reference is the place of the schema in the document', async (t) => {
 });
 
 t.test('a schema inside another one is a reference', async (t) => {
-  t.strictSame(all['ChatHistory']?.properties, { messages: { type: 'array', items: ref('ChatEntry') } });
+  t.strictSame(all['ChatHistory']?.properties['messages'], { type: 'array', items: ref('ChatEntry') });
   t.match(all['BlockDetails']?.properties, { config: ref('BlockConfigFile'), memory: ref('MemoryFile'), costs: ref('CostsFile'), pulse: ref('PulseFile') });
   t.match(all['MemoryFile']?.properties, { facts: { items: ref('Fact') } });
 });
