@@ -1,7 +1,5 @@
-import { spawn } from 'node:child_process';
 import type dns from 'node:dns';
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import t from 'tap';
 import { Upstream } from '../../adapters/http.ts';
 import { adapterCall, Collector, closedPort, type RawConnection, resolveNames, startRawUpstream } from '../support/adapter-call.ts';
@@ -330,107 +328,6 @@ t.test('pools', async (t) => {
     await Promise.all([1, 2, 3].map(() => sendThenIdle(upstream, get(server.url))));
     for (let n = 0; n < 3; n += 1) await sendThenIdle(upstream, get(server.url));
     t.equal(server.connections.length, 3);
-  });
-
-  t.test('a provider that says how long it keeps an idle connection is not asked on it later than that', async (t) => {
-    for (const [keepAlive, connections] of [
-      ['timeout=1', 2],
-      ['timeout=0', 2],
-      ['timeout=60', 1],
-    ] as const) {
-      const server = await startRawUpstream(t, (socket) => socket.write(`HTTP/1.1 200 OK\r\nkeep-alive: ${keepAlive}\r\ncontent-length: 2\r\n\r\nok`));
-      const upstream = newUpstream(t);
-      await sendThenIdle(upstream, get(server.url));
-      await sendThenIdle(upstream, get(server.url));
-      t.equal(server.connections.length, connections, keepAlive);
-    }
-  });
-
-  t.test('a connection that is open longer than that ends', async (t) => {
-    const server = await startRawUpstream(t, (socket) => socket.write('HTTP/1.1 200 OK\r\nkeep-alive: timeout=2\r\ncontent-length: 2\r\n\r\nok'));
-    await sendThenIdle(newUpstream(t), get(server.url));
-    t.equal(server.connections[0]?.closed, false);
-    await until('it is closed', () => server.connections[0]?.closed === true);
-  });
-
-  t.test('a connection that was answered before it had sent the whole request carries no other', async (t) => {
-    const server = createServer((socket) => {
-      socket.on('error', () => undefined); // the other side may leave
-      socket.once('data', () => {
-        socket.pause();
-        socket.write(OK);
-      });
-    }).listen(0, '127.0.0.1');
-    t.teardown(() => server.close());
-    await once(server, 'listening');
-    let connections = 0;
-    server.on('connection', (socket) => {
-      connections += 1;
-      t.teardown(() => socket.destroy());
-    });
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const upstream = newUpstream(t);
-    await sendThenIdle(upstream, post(url, 'x'.repeat(16_000_000)));
-    await sendThenIdle(upstream, post(url));
-    t.equal(connections, 2);
-  });
-
-  t.test('bytes that nobody asked for end an idle connection, and the next request has another', async (t) => {
-    const server = await startRawUpstream(t, (socket) => socket.write(OK));
-    const upstream = newUpstream(t);
-    await sendThenIdle(upstream, post(server.url));
-    server.connections[0]?.socket.write('HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n');
-    const answer = new Collector();
-    await upstream.send(adapterCall(), post(server.url), answer); // taken, and not written yet, when they come
-    t.equal(answer.status, 200);
-    t.equal(server.connections.length, 2);
-    server.connections[1]?.socket.write('more');
-    await until('the other one ends, too', () => server.connections[1]?.closed === true);
-  });
-
-  t.test('a program that has nothing else to do ends, although a connection is kept', async (t) => {
-    const server = await startRawUpstream(t, (socket) => socket.write(OK));
-    const script = `
-      import { Upstream } from ${JSON.stringify(new URL('../../adapters/http.ts', import.meta.url).href)};
-      const egress = { trustedOrigins: new Set(), allowedOrigins: new Set(), ownKey: true };
-      const call = { settings: { values: {}, sources: {} }, egress, timeouts: { connectMs: 9e6, firstByteMs: 9e6, idleMs: 9e6 }, signal: new AbortController().signal };
-      const handler = { complete: false, head() {}, data: () => true, onceWritable() {}, end() {} };
-      await new Upstream().send(call, { method: 'GET', url: new URL(${JSON.stringify(String(server.url))}), headers: {} }, handler);
-      console.log('answered');
-    `;
-    const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] });
-    let said = '';
-    child.stdout.on('data', (bytes) => {
-      said += bytes;
-    });
-    const [code] = await once(child, 'close');
-    t.equal(code, 0);
-    t.equal(said, 'answered\n');
-  });
-
-  t.test('a header that would break the request is not sent', async (t) => {
-    const server = await startRawUpstream(t, (socket) => socket.write(OK));
-    for (const headers of [{ 'x-a': 'b\r\nx-c: d' }, { 'x-a\r\nx-c': 'd' }, { 'x-a': '\u20ac' }, { 'x a': 'b' }, { '': 'b' }]) {
-      await t.rejects(newUpstream(t).send(adapterCall(), { ...get(server.url), headers }, new Collector()), /can't be sent/);
-    }
-    t.equal(server.connections.length, 0);
-  });
-
-  t.test('what the call says itself is said once', async (t) => {
-    const server = await startRawUpstream(t, (socket) => socket.write(OK));
-    const headers = { Host: 'elsewhere.test', connection: 'close', 'Content-Length': '9', 'transfer-encoding': 'chunked', 'x-a': 'b' };
-    await newUpstream(t).send(adapterCall(), { ...post(server.url, 'body'), headers }, new Collector());
-    const lines = server.requests[0]?.split('\r\n');
-    t.strictSame(lines, [
-      'POST / HTTP/1.1',
-      `host: 127.0.0.1:${server.url.port}`,
-      'connection: keep-alive',
-      'accept-encoding: identity',
-      'x-a: b',
-      'content-length: 4',
-      '',
-      'body',
-    ]);
   });
 
   t.test('close ends idle connections and running calls', async (t) => {

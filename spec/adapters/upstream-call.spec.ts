@@ -315,6 +315,31 @@ t.test('answers that are not as HTTP wants them', async (t) => {
   });
 });
 
+t.test('a header that would break the request is not sent', async (t) => {
+  const server = await startRawUpstream(t, (socket) => socket.write(OK));
+  for (const headers of [{ 'x-a': 'b\r\nx-c: d' }, { 'x-a\r\nx-c': 'd' }, { 'x-a': '\u20ac' }, { 'x a': 'b' }, { '': 'b' }]) {
+    await t.rejects(newUpstream(t).send(adapterCall(), { ...get(server.url), headers }, new Collector()), /can't be sent/);
+  }
+  t.equal(server.connections.length, 0);
+});
+
+t.test('what the call says itself is said once', async (t) => {
+  const server = await startRawUpstream(t, (socket) => socket.write(OK));
+  const headers = { Host: 'elsewhere.test', connection: 'close', 'Content-Length': '9', 'transfer-encoding': 'chunked', 'x-a': 'b' };
+  await newUpstream(t).send(adapterCall(), { ...post(server.url, 'body'), headers }, new Collector());
+  const lines = server.requests[0]?.split('\r\n');
+  t.strictSame(lines, [
+    'POST / HTTP/1.1',
+    `host: 127.0.0.1:${server.url.port}`,
+    'connection: keep-alive',
+    'accept-encoding: identity',
+    'x-a: b',
+    'content-length: 4',
+    '',
+    'body',
+  ]);
+});
+
 t.test('back-pressure: a reader that pauses stops the provider, and gets everything once it goes on', async (t) => {
   const total = 64 * 1024 * 1024;
   const piece = Buffer.alloc(64 * 1024, 'x');
