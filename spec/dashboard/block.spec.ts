@@ -1,5 +1,5 @@
 import t from 'tap';
-import { closeBrowser, openWorld } from '../support/browser.ts';
+import { closeBrowser, inWholeSet, openWorld } from '../support/browser.ts';
 
 t.teardown(closeBrowser);
 
@@ -83,7 +83,7 @@ t.test('case 23: a block that goes while its page is open is told, with what is 
   await page.getByRole('heading', { name: 'ada', level: 1 }).waitFor();
 });
 
-t.test('case 44: the playground asks, shows usage, and its end closes the request', async (t) => {
+t.test('case 44: the playground asks, shows usage, and its end closes the request', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/long/, { content: 'word '.repeat(4000) });

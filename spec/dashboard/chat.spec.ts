@@ -1,5 +1,5 @@
 import t from 'tap';
-import { closeBrowser, openWorld } from '../support/browser.ts';
+import { closeBrowser, inWholeSet, openWorld } from '../support/browser.ts';
 
 t.teardown(closeBrowser);
 
@@ -86,7 +86,7 @@ t.test('case 20: a draft survives a reload and another block, and is gone after 
   t.equal(await page.getByRole('textbox', { name: 'Message ada…' }).inputValue(), '');
 });
 
-t.test('case 28: a reader who scrolls up keeps the place while the answer grows', async (t) => {
+t.test('case 28: a reader who scrolls up keeps the place while the answer grows', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/first/, { content: LONG });

@@ -1,7 +1,7 @@
 // What the page knows after a connection, a computer or a tab has slept.
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { closeBrowser, isWhole, openWorld, type World } from '../support/browser.ts';
+import { closeBrowser, inWholeSet, isWhole, openWorld, type World } from '../support/browser.ts';
 import { PageSocket } from '../support/page-socket.ts';
 import { until } from '../support/until.ts';
 
@@ -66,7 +66,7 @@ t.test('case 16: a socket that dies without a word is found within 45 s, and wha
   await page.locator('.nav', { hasText: 'Fleet' }).locator('.n', { hasText: '2' }).waitFor();
 });
 
-t.test('case 17: after eight hours of sleep the page is marked as old at first, and then right', async (t) => {
+t.test('case 17: after eight hours of sleep the page is marked as old at first, and then right', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'Said meanwhile.' });
@@ -102,7 +102,7 @@ t.test('case 17: after eight hours of sleep the page is marked as old at first, 
   await page.locator(LIVE).waitFor();
 });
 
-t.test('of a block in which nothing has happened, a new connection brings nothing again', async (t) => {
+t.test('of a block in which nothing has happened, a new connection brings nothing again', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'Said before.' });
@@ -121,7 +121,7 @@ t.test('of a block in which nothing has happened, a new connection brings nothin
   t.equal(await page.getByText('Said before.').count(), 1);
 });
 
-t.test('case 18: a hundred notices of change a second make few reads and no flicker, and the last state is shown', async (t) => {
+t.test('case 18: a hundred notices of change a second make few reads and no flicker, and the last state is shown', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'Answered.' });
@@ -165,7 +165,7 @@ async function show(page: Page, isHidden: boolean): Promise<void> {
   }, isHidden);
 }
 
-t.test('case 38: a hidden tab draws nothing and asks nothing, and is right when it is seen again', async (t) => {
+t.test('case 38: a hidden tab draws nothing and asks nothing, and is right when it is seen again', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'Said behind its back.' });

@@ -1,7 +1,7 @@
 // Everything by keys alone.
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { closeBrowser, isWhole, openWorld, type World } from '../support/browser.ts';
+import { closeBrowser, inWholeSet, isWhole, openWorld, type World } from '../support/browser.ts';
 
 t.teardown(closeBrowser);
 
@@ -60,7 +60,7 @@ async function isTaken(page: Page, key: string): Promise<boolean> {
   return page.evaluate(() => (globalThis as unknown as { taken: boolean }).taken);
 }
 
-t.test('case 47: `?` lists exactly the keys that work, on each page', async (t) => {
+t.test('case 47: `?` lists exactly the keys that work, on each page', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await furnish(world);
@@ -79,7 +79,7 @@ t.test('case 47: `?` lists exactly the keys that work, on each page', async (t) 
   }
 });
 
-t.test('case 47: Tab reaches everything on each page, in both directions, and is caught nowhere', async (t) => {
+t.test('case 47: Tab reaches everything on each page, in both directions, and is caught nowhere', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await furnish(world);
@@ -111,7 +111,7 @@ t.test('case 47: Tab reaches everything on each page, in both directions, and is
   }
 });
 
-t.test('case 47: a block is made, talked to, set, looked at and archived by keys alone, and the focus is never nowhere', async (t) => {
+t.test('case 47: a block is made, talked to, set, looked at and archived by keys alone, and the focus is never nowhere', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'Some *words*.' });

@@ -1,7 +1,7 @@
 // A chat with many entries, and with very long ones.
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { closeBrowser, openWorld } from '../support/browser.ts';
+import { closeBrowser, inWholeSet, openWorld } from '../support/browser.ts';
 import { entryId, type Said, writeChat } from '../support/chat-on-disk.ts';
 
 t.teardown(closeBrowser);
@@ -65,7 +65,7 @@ t.test('case 31: of 500 entries 40 are made at first, older ones come without mo
   await page.getByText('answer 499.').waitFor();
 });
 
-t.test('case 33: typing touches the same nodes in a chat of 4 entries and of 400, and none of an entry', async (t) => {
+t.test('case 33: typing touches the same nodes in a chat of 4 entries and of 400, and none of an entry', inWholeSet, async (t) => {
   const world = await openWorld(t, {
     files(workspace) {
       writeChat(workspace, 'few', said(4));
@@ -103,7 +103,7 @@ t.test('case 33: typing touches the same nodes in a chat of 4 entries and of 400
   );
 });
 
-t.test('case 32: an entry of 2 MB and one of 20,000 lines of code are cut, come on demand, and the page answers keys meanwhile', async (t) => {
+t.test('case 32: an entry of 2 MB and one of 20,000 lines of code are cut, come on demand, and the page answers keys meanwhile', inWholeSet, async (t) => {
   const lines = Array.from({ length: 20_000 }, (_, index) => `const value${index} = compute(${index});`);
   const world = await openWorld(t, {
     files(workspace) {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { axeFindings, closeBrowser, isWhole, openWorld, type World } from '../support/browser.ts';
+import { axeFindings, closeBrowser, inWholeSet, isWhole, openWorld, type World } from '../support/browser.ts';
 
 t.teardown(closeBrowser);
 
@@ -162,7 +162,7 @@ t.test('case 13: a refused key is told in the words of the provider, and is nowh
   t.notOk(JSON.stringify(await world.api('GET', '/api/settings')).includes(key));
 });
 
-t.test('case 22: a change by hand is told while one edits, and nothing is lost', async (t) => {
+t.test('case 22: a change by hand is told while one edits, and nothing is lost', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await world.block('ada', { description: 'before' });
@@ -178,7 +178,7 @@ t.test('case 22: a change by hand is told while one edits, and nothing is lost',
   t.match(config, { description: 'changed elsewhere', systemPrompt: 'Be brief.' });
 });
 
-t.test('case 45: a block is archived, restored under another name, and deleted for good after its name was typed', async (t) => {
+t.test('case 45: a block is archived, restored under another name, and deleted for good after its name was typed', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await world.block('ada');

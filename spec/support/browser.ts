@@ -72,6 +72,8 @@ async function findChromium(): Promise<string | undefined> {
 
 /** Everything in `test:browser`; a part of what takes long in every test run. */
 export const isWhole = process.env['BLOCKHOUSE_NEEDS_BROWSER'] === '1';
+/** For a test that takes long: `npm run test:browser` runs it, and `npm test`, which may use 90 seconds of processor time in the browser, leaves it out. */
+export const inWholeSet: { readonly skip?: string } = isWhole ? {} : { skip: 'npm run test:browser runs it' };
 
 let browser: Promise<Browser | undefined> | undefined;
 
