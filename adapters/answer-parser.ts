@@ -130,7 +130,7 @@ export class AnswerParser {
       if (end < 0) end = text.length;
       const colon = text.indexOf(':', start);
       const name = text.slice(start, colon).toLowerCase();
-      const value = text.slice(colon + 1, end).trim();
+      const value = withoutBlanks(text, colon + 1, end);
       if (colon < 0 || colon > end || !NAME.test(name) || BAD_VALUE.test(value)) throw new UnreadableAnswer('a header line that is none');
       const other = headers[name];
       const isRepeated = typeof other === 'string';
@@ -227,6 +227,19 @@ export class AnswerParser {
       this.#beginChunk(Number.parseInt(size, 16));
     }
   }
+}
+
+/** Without the blanks at both ends; a control character there stays, and is refused. */
+function withoutBlanks(text: string, from: number, to: number): string {
+  let start = from;
+  let end = to;
+  while (start < end && isBlank(text.charCodeAt(start))) start += 1;
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end -= 1;
+  return text.slice(start, end);
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09;
 }
 
 /** Throws for a beginning that can't become a status line. */
