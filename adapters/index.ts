@@ -6,6 +6,8 @@ import { createGoogle } from './google/index.ts';
 import { createOllama } from './ollama/index.ts';
 import { createOpenAI } from './openai/index.ts';
 
+export { createStandIn, type StandInOptions } from './stand-in.ts';
+
 /** New instances, each with connections of its own; `core.close()` closes them. */
 export function createAdapters(): Adapter[] {
   return [createBedrock(), createOpenAI(), createGoogle(), createAnthropic(), createOllama()];

@@ -130,12 +130,12 @@ function noFolderIn(path: string): string | undefined {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === false ? path : undefined;
 }
 
-/** A core with every adapter and the settings of the server. */
+/** A core with every adapter, a stand-in for those who have none of them yet, and the settings of the server. */
 export async function createConfiguredCore(config: ProcessConfig, env: Environment = process.env): Promise<Core> {
-  const { createAdapters } = await import('../adapters/index.ts');
+  const { createAdapters, createStandIn } = await import('../adapters/index.ts');
   return createCore({
     workspace: config.workspace,
-    adapters: createAdapters(),
+    adapters: [...createAdapters(), createStandIn()],
     // A copy, because each read of `process.env` is a system call.
     env: { ...env },
     allowedOrigins: config.allowedOrigins,

@@ -16,6 +16,7 @@ import type { CallState, GatewayLoad } from './gateway/live.ts';
 import { Meter } from './gateway/meter.ts';
 import { Prices } from './gateway/pricing.ts';
 import type { QueueLimits } from './gateway/queue.ts';
+import { listed } from './gateway/registry.ts';
 import { RETRY_LIMIT } from './gateway/retry.ts';
 import type { Environment } from './gateway/settings.ts';
 import { streamOptionsOf } from './gateway/shown-pieces.ts';
@@ -30,6 +31,7 @@ import { ModelsFile } from './routing/models-file.ts';
 import type {
   AdapterInfo,
   AdapterStatus,
+  BlockAdapter,
   ChatDone,
   ChatRequest,
   ChatResponse,
@@ -99,7 +101,9 @@ export interface Core {
   readonly sessions: Sessions | undefined;
   /** The stored credentials; undefined without a workspace. */
   readonly credentials: CredentialStore | undefined;
-  /** The ids of all adapters. */
+  /** The model of the adapter that answers without one; undefined if there is none. */
+  readonly standIn: BlockAdapter | undefined;
+  /** The ids of the adapters, without a stand-in. */
   adapterIds(): string[];
   /** The id of the adapter with this id or alias; undefined if there is none. */
   adapterIdOf(name: string): string | undefined;
@@ -178,7 +182,7 @@ export function createCore(options: CoreOptions): Core {
     workspace === undefined ? undefined : new ModelsFile({ workspace, bus: events, adapterIds: gateway.adapterIds(), adapterIdOf, now: options.now });
   const keys = workspace === undefined ? undefined : new KeyStore({ workspace, bus: events, now: options.now, clock: options.clock });
   const router = new ModelRouter({
-    adapters: options.adapters,
+    adapters: listed(options.adapters),
     adapterIdOf,
     file: modelsFile,
     fetchModels: async (adapter) => {
@@ -218,6 +222,7 @@ export function createCore(options: CoreOptions): Core {
     token,
     sessions: token && new Sessions(token, options.clock),
     credentials,
+    standIn: standInOf(options.adapters),
     adapterIds: () => gateway.adapterIds(),
     adapterIdOf,
     adapters: () => gateway.adapters(),
@@ -265,6 +270,11 @@ export function createCore(options: CoreOptions): Core {
       }
     },
   };
+}
+
+function standInOf(adapters: readonly Adapter[]): BlockAdapter | undefined {
+  const adapter = adapters.find(({ standsIn }) => standsIn === true);
+  return adapter && { provider: adapter.id, model: adapter.defaultModel };
 }
 
 async function checkUnheld(workspace: string | undefined, gateway: Gateway): Promise<DoctorReport> {

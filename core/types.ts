@@ -65,6 +65,11 @@ export interface ServerHealth {
   readonly uptimeSeconds: number;
   readonly blocks: number;
   readonly monitorsRunning: number;
+  /** The model of a block that answers without a model; absent if this server has none */
+  readonly standIn?: {
+    readonly provider: string;
+    readonly model: string;
+  };
 }
 
 /** GET `/api/settings`. */

@@ -121,9 +121,9 @@ const RULES: readonly Rule[] = [
     allows: ({ own, target }) => !own || target === 'core/index.ts' || (inFolder(target, 'adapters') && target.split('/').length === 2),
   },
   {
-    title: 'the list of adapters imports their indexes',
+    title: 'the list of adapters imports their indexes, and the stand-in',
     from: (path) => path === 'adapters/index.ts',
-    allows: ({ own, target }) => own && (target === 'core/index.ts' || /^adapters\/[^/]+\/index\.ts$/.test(target)),
+    allows: ({ own, target }) => own && (target === 'core/index.ts' || target === 'adapters/stand-in.ts' || /^adapters\/[^/]+\/index\.ts$/.test(target)),
   },
   {
     title: 'a dialect imports its own folder, the helpers beside it, and the core by its index, and is pure',

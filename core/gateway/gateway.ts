@@ -85,7 +85,7 @@ export class Gateway {
     this.#attemptsOptions = { settings: this.#settings, bus, retries, closing: this.#closing.signal, now, random, live: this.#live };
   }
 
-  /** The ids of all adapters, in the order of their registration. */
+  /** The ids of the adapters with a provider, in the order of their registration. */
   adapterIds(): string[] {
     return this.#registry.ids();
   }
@@ -249,13 +249,13 @@ export class Gateway {
   /** Loads what the first requests need, one piece in each turn of the event loop: all of it at once would hold up every open stream. */
   async prepare(): Promise<void> {
     this.#checkChat.prepare();
-    for (const adapter of this.#registry.list()) await adapter.prepare?.();
+    for (const adapter of this.#registry.all) await adapter.prepare?.();
   }
 
   /** Ends every request and closes the adapters. A second call waits for the first. */
   async close(): Promise<void> {
     this.#closing.abort(); // closed-is-closed
-    this.#closed ??= Promise.all(this.#registry.list().map((adapter) => adapter.close()));
+    this.#closed ??= Promise.all(this.#registry.all.map((adapter) => adapter.close()));
     await this.#closed;
   }
 

@@ -5,6 +5,9 @@ import type { Usage } from '../schemas/chat.ts';
 
 type PriceData = Pick<typeof import('@pydantic/genai-prices'), 'calcPrice'>;
 
+/** The `pricesAs` of an adapter whose calls cost nothing. */
+export const FREE = 'free';
+
 /** What is to be priced. */
 export interface Priced {
   /** The `pricesAs` of the adapter. */
@@ -36,6 +39,7 @@ export class Prices {
 
   /** USD; null when the price is not known or the counts can't be true. */
   async price({ provider, model, usage, at }: Priced): Promise<number | null> {
+    if (provider === FREE) return 0;
     const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
     // The data set counts in the same way: cached tokens are part of the input.
     const counts = { input_tokens: inputTokens, output_tokens: outputTokens, cache_read_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens };
@@ -47,6 +51,7 @@ export class Prices {
   /** The price of a call of now, as `price` computes it. Most models cost so much a token, which is worked out once a minute: a search takes as long as a small request. */
   async priceNow(priced: Omit<Priced, 'at'>): Promise<number | null> {
     const { provider, model, usage } = priced;
+    if (provider === FREE) return 0;
     const key = `${provider}\n${model}`;
     let known = this.#rates.get(key);
     if (known === undefined || known.until <= this.#now()) {

@@ -6,10 +6,13 @@ import type { AdapterInfo } from '../schemas/adapter.ts';
 /** The registered adapters. Throws an Error when two have a name in common. */
 export class AdapterRegistry {
   readonly #byName = new Map<string, Adapter>();
-  readonly #list: readonly Adapter[];
+  /** Every adapter, in the order of their registration. */
+  readonly all: readonly Adapter[];
+  readonly #listed: readonly Adapter[];
 
   constructor(adapters: readonly Adapter[]) {
-    this.#list = adapters;
+    this.all = adapters;
+    this.#listed = listed(adapters);
     for (const adapter of adapters) {
       for (const name of [adapter.id, ...adapter.aliases]) {
         if (this.#byName.has(name)) throw new Error(`Two adapters have the name ${name}.`);
@@ -18,14 +21,14 @@ export class AdapterRegistry {
     }
   }
 
-  /** All adapters, in the order of their registration. */
+  /** Those with a provider, in the same order. */
   list(): readonly Adapter[] {
-    return this.#list;
+    return this.#listed;
   }
 
   /** Their ids, in the same order. */
   ids(): string[] {
-    return this.#list.map((adapter) => adapter.id);
+    return this.#listed.map((adapter) => adapter.id);
   }
 
   /** The id of the adapter with this id or alias; undefined if there is none. */
@@ -54,6 +57,11 @@ const NAME = /^[\p{L} ._-]{0,24}$/u;
 
 function shown(name: string, otherwise: string): string {
   return NAME.test(name) ? JSON.stringify(name) : otherwise;
+}
+
+/** The adapters of a list: those with a provider. */
+export function listed(adapters: readonly Adapter[]): readonly Adapter[] {
+  return adapters.filter(({ standsIn }) => standsIn !== true);
 }
 
 /** The metadata of an adapter for callers. */

@@ -73,7 +73,20 @@ export const GatewayHealth = object({ status: ok, version: string, adapters: str
 export type GatewayHealth = types.GatewayHealth;
 
 /** GET `/api/health`. */
-export const ServerHealth = object({ status: ok, version: string, uptimeSeconds: number, blocks: count, monitorsRunning: count });
+export const ServerHealth = object(
+  {
+    status: ok,
+    version: string,
+    uptimeSeconds: number,
+    blocks: count,
+    monitorsRunning: count,
+    standIn: {
+      ...object({ provider: string, model: string }),
+      description: 'The model of a block that answers without a model; absent if this server has none',
+    },
+  },
+  ['standIn'],
+);
 
 /** GET `/api/auth/status`. */
 export const AuthStatus = object({ authenticated: boolean });

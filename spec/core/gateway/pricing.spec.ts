@@ -1,7 +1,7 @@
 import { calcPrice } from '@pydantic/genai-prices';
 import t, { type Test } from 'tap';
 import { createAdapters } from '../../../adapters/index.ts';
-import { Prices } from '../../../core/gateway/pricing.ts';
+import { FREE, Prices } from '../../../core/gateway/pricing.ts';
 import type { Usage } from '../../../core/schemas/chat.ts';
 
 const usage = (inputTokens: number, outputTokens: number, rest: Partial<Usage> = {}): Usage => ({
@@ -33,6 +33,12 @@ t.test('cached tokens are a part of the input and have their own price', async (
 
 t.test('reasoning is a part of the output, and an estimate is priced as well', async (t) => {
   near(t, await price('openai', 'gpt-5', usage(0, 100, { reasoningTokens: 80, estimated: true })), (100 * 10) / 1e6);
+});
+
+t.test('what is free costs nothing, which is a known price', async (t) => {
+  for (const of of [usage(0, 0), MILLION])
+    t.same([await prices.price({ provider: FREE, model: 'any', usage: of }), await prices.priceNow({ provider: FREE, model: 'any', usage: of })], [0, 0]);
+  t.equal(await prices.contextWindow(FREE, 'any'), null);
 });
 
 t.test('what the data does not name is not priced', async (t) => {

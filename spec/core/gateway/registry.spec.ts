@@ -15,6 +15,14 @@ t.test('an adapter answers to its id and its aliases, and is listed under its id
   t.same(registry.list(), [two, one]);
 });
 
+t.test('an adapter that stands in answers to its name and is in no list', async (t) => {
+  const extra = { ...steppedAdapter([], { id: 'extra' }), standsIn: true } as const;
+  const registry = new AdapterRegistry([one, extra]);
+  t.equal(registry.inUrl('extra'), extra);
+  t.equal(registry.inBody('extra', 'adapter'), extra);
+  t.same([registry.ids(), registry.list(), registry.all], [['one'], [one], [one, extra]]);
+});
+
 t.test('an unknown name is 404 in a URL, and 400 with its field in a body', async (t) => {
   for (const name of ['three', '', 'ONE', '__proto__', 'constructor', 'toString', '../one', 'one ']) {
     t.throws(() => registry.inUrl(name), { code: 'ADAPTER_NOT_FOUND', status: 404, message: /The adapters are two, one/ }, name);

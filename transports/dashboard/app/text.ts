@@ -13,3 +13,4 @@ export * from './text/logs.ts';
 export * from './text/memory.ts';
 export * from './text/playground.ts';
 export * from './text/settings.ts';
+export * from './text/stand-in.ts';

@@ -25,6 +25,11 @@ export async function archiveBlock(name: string): Promise<string | undefined> {
   return data?.archiveName;
 }
 
+/** Deletes an archived block for good. */
+export async function deleteArchive(archived: string): Promise<void> {
+  await call('DELETE', `/api/archive/${encodeURIComponent(archived)}`);
+}
+
 export async function createBlock(name: string, config: BlockConfigPatch): Promise<void> {
   await post('/api/blocks', { name, config });
 }

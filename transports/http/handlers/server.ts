@@ -7,9 +7,15 @@ import { openApiText } from '../openapi.ts';
 import { ok, Written } from '../reply.ts';
 import type { RouteContext } from '../route.ts';
 
-/** `{status: "ok", version, uptimeSeconds, blocks, monitorsRunning}`. */
+/** `{status: "ok", version, uptimeSeconds, blocks, monitorsRunning, standIn?}`. */
 export const health = ({ core, server }: RouteContext) =>
-  ok({ status: 'ok', version: core.version, uptimeSeconds: Math.round(server.uptimeMs() / 100) / 10, ...countsOf(core) });
+  ok({
+    status: 'ok',
+    version: core.version,
+    uptimeSeconds: Math.round(server.uptimeMs() / 100) / 10,
+    ...countsOf(core),
+    ...(core.standIn && { standIn: core.standIn }),
+  });
 
 /** A core that was never started has no blocks and serves only the gateway. */
 function countsOf(core: Core): { readonly blocks: number; readonly monitorsRunning: number } {

@@ -10,7 +10,8 @@ export const SERVER_ROUTES = {
     id: 'serverHealth',
     tag: 'Server',
     summary: 'Health of the server',
-    description: 'Says that the server is up, its version, how many blocks it has, and how many of them run.',
+    description:
+      'Says that the server is up, its version, how many blocks it has, and how many of them run. `standIn` is what to set as the `adapter` of a block that is to answer without a model.',
     public: true,
     answers: { 200: json('ServerHealth', 'The server is up.') },
     handler: server.health,

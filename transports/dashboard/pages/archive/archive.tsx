@@ -6,6 +6,7 @@ import { bytes, count, NONE, usd } from '../../app/format.ts';
 import { blockPath, navigate } from '../../app/router.ts';
 import { archiveText, importedText, removedText, removeText, removeTitle, restoredText, WORDS } from '../../app/text.ts';
 import { tell } from '../../app/toast.ts';
+import { deleteArchive } from '../../data/blocks.ts';
 import { call, get, post } from '../../data/http.ts';
 import { useLoad } from '../../data/load.ts';
 import { Ago, Button, Empty, Field, Problem } from '../../parts/bits.tsx';
@@ -182,7 +183,7 @@ function Remove({ info, close, reload }: AboutProps) {
   const submit = async (): Promise<void> => {
     if (typed !== info.originalName) return;
     try {
-      await call('DELETE', path(info));
+      await deleteArchive(info.archiveName);
       tell(removedText(info.originalName));
       close();
       await reload();

@@ -21,6 +21,7 @@ import { Costs } from './costs/costs.tsx';
 import { History } from './history/history.tsx';
 import { Logs } from './logs/logs.tsx';
 import { Memory } from './memory/memory.tsx';
+import { StandInStrip } from './stand-in.tsx';
 
 /** What each tab gets. */
 export interface TabProps {
@@ -81,6 +82,7 @@ export default function Block() {
           </a>
         ))}
       </nav>
+      {entry !== undefined && <StandInStrip entry={entry} />}
       {entry === undefined && isListed.value ? <Gone name={name} /> : <Page name={name} />}
     </>
   );

@@ -3,15 +3,17 @@ import '../../app/shared.ts';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { ServerHealth } from '../../../../core/types.ts';
-import { blockPath, pathOf } from '../../app/router.ts';
-import { firstRunText, WORDS } from '../../app/text.ts';
+import { blockPath, navigate, pathOf } from '../../app/router.ts';
+import { firstRunText, standInText, WORDS } from '../../app/text.ts';
 import { readProviders } from '../../data/credentials.ts';
 import { changes, rows } from '../../data/fleet.ts';
 import { get } from '../../data/http.ts';
 import { useLoad } from '../../data/load.ts';
+import { isStandIn, makeStandIn, useStandIn } from '../../data/stand-in.ts';
 import { Button, Problem } from '../../parts/bits.tsx';
 import { Icon, Logo } from '../../parts/icon.tsx';
 import { Providers } from '../../parts/providers.tsx';
+import { endStandIn } from '../block/stand-in.tsx';
 import { newBlock } from '../fleet/new-block.tsx';
 
 /** An Ollama that is started meanwhile is noticed after this time. */
@@ -31,9 +33,12 @@ export default function FirstRun() {
     return () => clearInterval(timer);
   }, [hasProvider]);
   changes.value;
+  const hasStandIn = useStandIn();
   const blocks = [...rows.value.values()].map((row) => row.peek());
-  const answered = blocks.find(({ costs, activity }) => costs.calls > 0 || (activity ?? []).some((answers) => answers > 0));
-  const steps = [true, hasProvider, blocks.length > 0, answered !== undefined];
+  const standIn = blocks.find(isStandIn);
+  const own = blocks.filter((entry) => !isStandIn(entry)); // the steps are those to a model
+  const answered = own.find(({ costs, activity }) => costs.calls > 0 || (activity ?? []).some((answers) => answers > 0));
+  const steps = [true, hasProvider, own.length > 0, answered !== undefined];
   const now = steps.indexOf(false);
   return (
     <div class="page">
@@ -59,9 +64,9 @@ export default function FirstRun() {
             {error !== undefined && <Problem error={error} />}
             {data !== undefined && <Providers list={data} reload={providers.reload} />}
           </Step>
-          <Step number={3} now={now} isDone={blocks.length > 0} title={blocks.length > 0 ? firstRunText.blockDone : firstRunText.block}>
+          <Step number={3} now={now} isDone={own.length > 0} title={own.length > 0 ? firstRunText.blockDone : firstRunText.block}>
             <p class="t2">{firstRunText.blockMore}</p>
-            {blocks.length === 0 && (
+            {own.length === 0 && (
               <div>
                 <Button label={WORDS.newBlock} icon="plus" {...(hasProvider && { kind: 'primary' as const })} run={() => newBlock()} />
               </div>
@@ -69,9 +74,9 @@ export default function FirstRun() {
           </Step>
           <Step number={4} now={now} isDone={answered !== undefined} title={answered === undefined ? firstRunText.message : firstRunText.messageDone}>
             <p class="t2">{firstRunText.messageMore}</p>
-            {blocks[0] !== undefined && (
+            {own[0] !== undefined && (
               <div class="row wrap">
-                <a class="btn" href={blockPath((answered ?? blocks[0]).name)}>
+                <a class="btn" href={blockPath((answered ?? own[0]).name)}>
                   {firstRunText.open}
                 </a>
                 <a class="btn quiet" href={pathOf('fleet')}>
@@ -79,8 +84,40 @@ export default function FirstRun() {
                 </a>
               </div>
             )}
+            {standIn !== undefined ? <StandIn name={standIn.name} /> : hasStandIn && answered === undefined && <Offer />}
           </Step>
         </ol>
+      </div>
+    </div>
+  );
+}
+
+/** Makes a block that answers without a model. */
+function Offer() {
+  return (
+    <div class="stack">
+      <div>
+        <Button
+          label={standInText.make}
+          icon="play"
+          run={async () => navigate(blockPath(await makeStandIn(standInText.description), 'chat', { write: '1' }))}
+        />
+      </div>
+      <p class="t2">{standInText.makeMore}</p>
+    </div>
+  );
+}
+
+/** The way to that block, and its end. */
+function StandIn({ name }: { readonly name: string }) {
+  return (
+    <div class="stack">
+      <p class="t2">{standInText.there}</p>
+      <div class="row wrap">
+        <a class="btn" href={blockPath(name)}>
+          {standInText.open}
+        </a>
+        <Button label={standInText.remove} icon="trash" kind="quiet" run={() => endStandIn(name)} />
       </div>
     </div>
   );

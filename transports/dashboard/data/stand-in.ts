@@ -1,0 +1,49 @@
+// The stand-in: a block that answers without a model, for a person who looks around.
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { BlockAdapter, BlockConfig, ServerHealth } from '../../../core/types.ts';
+import { archiveBlock, blockURL, createBlock, deleteArchive, startBlock } from './blocks.ts';
+import { type Entry, rows } from './fleet.ts';
+import { get } from './http.ts';
+import { drafts } from './outbox.ts';
+import { pinned } from './settings.ts';
+
+/** The model of such a block, as the server names it; undefined if it has none, and before it is known. */
+const standIn = signal<BlockAdapter | undefined>(undefined);
+const NAME = 'stand-in';
+
+/** Whether the server has a stand-in. It is asked once. */
+export function useStandIn(): boolean {
+  useEffect(() => {
+    if (standIn.peek() === undefined) void get<ServerHealth>('/api/health').then(take, () => undefined); // without an answer, a line says so on every page
+  }, []);
+  return standIn.value !== undefined;
+}
+
+function take(health: ServerHealth): void {
+  standIn.value = health.standIn;
+}
+
+/** True for a block that answers without a model. */
+export function isStandIn({ config: { adapter } }: { readonly config: Pick<Entry['config'], 'adapter'> }): boolean {
+  return standIn.value !== undefined && adapter?.provider === standIn.value.provider;
+}
+
+/** Makes such a block and starts it; resolves with its name. Rejects with an ApiError. */
+export async function makeStandIn(description: string): Promise<string> {
+  const name = [NAME, ...Array.from({ length: 100 }, (_, index) => `${NAME}-${index + 2}`)].find((each) => !rows.peek().has(each)) ?? NAME;
+  await createBlock(name, { description, ...(standIn.value && { adapter: standIn.value }) });
+  await startBlock(name);
+  return name;
+}
+
+/** Deletes such a block for good, with what this browser keeps of it. False if it has been given a model meanwhile: then it stays. Rejects with an ApiError. */
+export async function removeStandIn(name: string): Promise<boolean> {
+  const { config } = await get<{ readonly config: BlockConfig }>(blockURL(name, '/config'));
+  if (!isStandIn({ config })) return false;
+  const archived = await archiveBlock(name);
+  if (archived !== undefined) await deleteArchive(archived);
+  drafts.write(name, '');
+  pinned.value = pinned.peek().filter((each) => each !== name);
+  return true;
+}

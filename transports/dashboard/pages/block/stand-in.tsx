@@ -1,0 +1,33 @@
+// What marks a block that answers without a model, and takes it away.
+import { blockPath, navigate, pathOf, route } from '../../app/router.ts';
+import { standInText } from '../../app/text.ts';
+import { tell } from '../../app/toast.ts';
+import type { Entry } from '../../data/fleet.ts';
+import { isStandIn, removeStandIn, useStandIn } from '../../data/stand-in.ts';
+import { Button } from '../../parts/bits.tsx';
+import { Icon } from '../../parts/icon.tsx';
+
+/** A line above every tab of such a block. */
+export function StandInStrip({ entry }: { readonly entry: Entry }) {
+  useStandIn();
+  if (!isStandIn(entry)) return null;
+  return (
+    <section class="strip stand-in" aria-label={standInText.mark}>
+      <Icon name="warning" />
+      <span class="grow">
+        <b>{standInText.fact}</b> {standInText.rest}
+      </span>
+      <a class="btn small" href={blockPath(entry.name, 'config')}>
+        {standInText.choose}
+      </a>
+      <Button label={standInText.remove} small run={() => endStandIn(entry.name)} />
+    </section>
+  );
+}
+
+/** Takes the block away, and back to the first steps. */
+export async function endStandIn(name: string): Promise<void> {
+  const isGone = await removeStandIn(name);
+  tell(isGone ? standInText.removed : standInText.hasModel);
+  if (isGone && route.value.page === 'block') navigate(pathOf('start'));
+}
