@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { closeBrowser, isWhole, openWorld } from '../support/browser.ts';
+import { axeFindings, closeBrowser, isWhole, openWorld } from '../support/browser.ts';
 
 t.teardown(closeBrowser);
 
@@ -79,5 +79,66 @@ t.test(
         .textContent(),
       total,
     );
+  },
+);
+
+t.test(
+  'a tag is added to the selected blocks and taken away: what failed and why is told, what was changed is undone, and what others change is kept',
+  async (t) => {
+    const world = await openWorld(t);
+    if (world === undefined) return;
+    const full = Array.from({ length: 100 }, (_, index) => `t${index}`);
+    const tags = { one: [], two: ['mail'], three: ['mail', 'old'], four: full, five: ['apart'] };
+    for (const [name, given] of Object.entries(tags)) await world.api('POST', '/api/blocks', { name, config: { tags: given, description: 'as it was' } });
+    const page = await world.page('/ui/', { expected: [/400/, /412/] });
+    const tagsOf = async (): Promise<Readonly<Record<string, readonly string[]>>> => {
+      type List = { readonly blocks: readonly { readonly name: string; readonly config: { readonly tags: readonly string[] } }[] };
+      return Object.fromEntries((await world.api<List>('GET', '/api/blocks')).blocks.map(({ name, config }) => [name, config.tags]));
+    };
+    const choose = async (...names: readonly string[]): Promise<void> => {
+      for (const name of names) await page.locator(`[data-name="${name}"] .c-act`).click({ modifiers: ['Control'] });
+      await page
+        .getByRole('group', { name: `${names.length} blocks selected` })
+        .getByRole('button', { name: 'Tag…' })
+        .click();
+    };
+    const dialog = page.getByRole('dialog', { name: /^Tag \d blocks$/ });
+    // Somebody changes the configuration between the page's look at it and its change.
+    let isChanged = false;
+    await page.route('**/api/blocks/one/config', async (route) => {
+      if (route.request().method() === 'PUT' && !isChanged) {
+        isChanged = true;
+        await world.api('PUT', '/api/blocks/one/config', { tags: ['theirs'], description: 'changed meanwhile' });
+      }
+      await route.continue();
+    });
+
+    await choose('one', 'two', 'three', 'four');
+    t.same(await axeFindings(page), []);
+    await dialog.getByRole('button', { name: 'Add the tag' }).click();
+    await dialog.getByText('Write the tag first.').waitFor();
+    await dialog.getByRole('button', { name: 'mail, 2 of 4' }).click();
+    await page.keyboard.press('Tab');
+    await dialog.getByRole('button', { name: 'Add the tag' }).click();
+    const toast = page.locator('.toast', { hasText: 'Tagged “mail”: 3 blocks.' });
+    await toast.waitFor();
+    t.match(await toast.textContent(), /Failed: four: tags must not have more than 100 items\.Undo/);
+    t.same(await tagsOf(), { ...tags, one: ['theirs', 'mail'], four: full });
+    t.match(await world.api('GET', '/api/blocks/one/config'), { config: { description: 'changed meanwhile' } });
+    await page.getByRole('group', { name: '1 block selected' }).waitFor();
+    await toast.getByRole('button', { name: 'Undo' }).click();
+    await page.locator('.toast', { hasText: '“mail” removed: 1 block.' }).waitFor();
+    t.same(await tagsOf(), { ...tags, one: ['theirs'] }, 'those that had it keep it');
+
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await choose('two', 'three', 'five');
+    await dialog.getByLabel('Tag', { exact: true }).fill('mail');
+    await dialog.getByRole('button', { name: 'Remove the tag' }).click();
+    const removed = page.locator('.toast', { hasText: '“mail” removed: 3 blocks.' });
+    await removed.waitFor();
+    t.same(await tagsOf(), { ...tags, one: ['theirs'], two: [], three: ['old'] });
+    await removed.getByRole('button', { name: 'Undo' }).click();
+    await page.locator('.toast', { hasText: 'Tagged “mail”: 2 blocks.' }).waitFor();
+    t.same(await tagsOf(), { ...tags, one: ['theirs'], three: ['old', 'mail'] });
   },
 );

@@ -1,6 +1,6 @@
 // What can be done with a block. Each rejects with an ApiError.
-import type { BlockConfigPatch } from '../../../core/types.ts';
-import { call, post, respond } from './http.ts';
+import type { BlockConfig, BlockConfigPatch } from '../../../core/types.ts';
+import { ApiError, call, post, respond } from './http.ts';
 
 /** The path of a block, or of something below it. */
 export function blockURL(name: string, below = ''): string {
@@ -52,6 +52,25 @@ export async function resetBlock(name: string, isHard: boolean): Promise<void> {
 /** Resolves with the new name. */
 export async function renameBlock(name: string, to: string): Promise<string> {
   return (await post<{ readonly name: string }>(blockURL(name, '/rename'), { name: to })).name;
+}
+
+/** Somebody else may change the configuration at the same time, but not this often. */
+const MOST_TRIES = 5;
+
+/** Adds a tag to a block or takes it away; resolves with false if it was so already. What others change in between is kept. */
+export async function setTag(name: string, tag: string, isWanted: boolean): Promise<boolean> {
+  const path = blockURL(name, '/config');
+  for (let left = MOST_TRIES; ; left -= 1) {
+    const { data, etag } = await call<{ readonly config: BlockConfig }>('GET', path);
+    const others = data.config.tags.filter((each) => each !== tag);
+    if (others.length < data.config.tags.length === isWanted) return false;
+    try {
+      await call('PUT', path, { body: { tags: isWanted ? [...others, tag] : others }, headers: etag === undefined ? {} : { 'if-match': etag } });
+      return true;
+    } catch (error) {
+      if (left === 1 || !(error instanceof ApiError) || error.code !== 'REVISION_MISMATCH') throw error;
+    }
+  }
 }
 
 /** Does the same to many, eight at a time; resolves with what failed, by name. */

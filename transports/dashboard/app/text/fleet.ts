@@ -27,6 +27,16 @@ export const fleetText = {
   startAll: 'Start',
   stopAll: 'Stop',
   archiveAll: 'Archive',
+  started: 'Started',
+  stopped: 'Stopped',
+  archived: 'Archived',
+  tagAll: 'Tag…',
+  tag: 'Tag',
+  tagHelp: 'A word to find blocks by: the filter looks at it, too.',
+  tagEmpty: 'Write the tag first.',
+  tagsThere: 'Tags that they have',
+  addTag: 'Add the tag',
+  untag: 'Remove the tag',
   clear: 'Clear',
   newName: 'Name',
   newNameHelp: 'Small letters, digits and hyphens; at most 32.',
@@ -52,7 +62,34 @@ export function selectedText(count: number): string {
   return `${plural(count, 'block', 'blocks')} selected`;
 }
 
-/** What a batch has done. */
+/** What a batch has done; `failed` are sentences. */
 export function batchText(done: string, count: number, failed: readonly string[]): string {
-  return `${done}: ${plural(count, 'block', 'blocks')}.${failed.length === 0 ? '' : ` Failed: ${failed.slice(0, 3).join('; ')}${failed.length > 3 ? `; and ${failed.length - 3} more` : ''}.`}`;
+  const told = failed.slice(0, 3).map((text) => text.replace(/\.$/, ''));
+  const more = failed.length > told.length ? [`and ${failed.length - told.length} more`] : [];
+  return `${done}: ${plural(count, 'block', 'blocks')}.${failed.length === 0 ? '' : ` Failed: ${[...told, ...more].join('; ')}.`}`;
+}
+
+/** `12 / 60`. */
+export function progressText(done: number, all: number): string {
+  return `${done} / ${all}`;
+}
+
+/** `Select all 60`. */
+export function selectAllText(all: number): string {
+  return `Select all ${all}`;
+}
+
+/** The title of the dialog that tags blocks. */
+export function tagTitle(count: number): string {
+  return `Tag ${plural(count, 'block', 'blocks')}`;
+}
+
+/** What a batch of tags has done, as the beginning of its sentence. */
+export function taggedText(tag: string, isAdded: boolean): string {
+  return isAdded ? `Tagged “${tag}”` : `“${tag}” removed`;
+}
+
+/** A tag of selected blocks: `mail`, or `mail, 3 of 5`. */
+export function tagCountText(tag: string, count: number, all: number): string {
+  return count === all ? tag : `${tag}, ${count} of ${all}`;
 }

@@ -6,12 +6,12 @@ import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useKeys } from '../../app/keys.ts';
 import { blockPath, navigate, setQuery } from '../../app/router.ts';
-import { batchText, fleetText, selectedText, WORDS } from '../../app/text.ts';
-import { tell, tellFailure } from '../../app/toast.ts';
-import { archiveBlock, startBlock, stopBlock, toEach } from '../../data/blocks.ts';
+import { fleetText, WORDS } from '../../app/text.ts';
+import { tellFailure } from '../../app/toast.ts';
+import { startBlock, stopBlock } from '../../data/blocks.ts';
 import { rows } from '../../data/fleet.ts';
-import { Button } from '../../parts/bits.tsx';
 import { FleetRow } from './row.tsx';
+import { progress, Selection, selected } from './selection.tsx';
 import type { Sort, View } from './view.ts';
 
 /** Rows above and below the view, so that scrolling shows no gap. */
@@ -26,8 +26,6 @@ const COLUMNS: readonly { readonly id: Sort | undefined; readonly label: string;
   { id: 'today', label: fleetText.today, shape: 'c-today' },
 ];
 
-/** Names that are selected. */
-const selected = signal<ReadonlySet<string>>(new Set());
 /** The name of the row that the keys move. */
 const current = signal<string | undefined>(undefined);
 
@@ -109,7 +107,7 @@ export function FleetTable({ names: wanted, view }: { readonly names: readonly s
   );
   return (
     <>
-      {selected.value.size > 0 && <Selection names={names} />}
+      {(selected.value.size > 0 || progress.value !== undefined) && <Selection names={names} />}
       <div ref={box} role="grid" aria-label="Blocks" aria-rowcount={names.length + 1} onPointerEnter={() => hold()} onPointerLeave={() => release()}>
         <div class="tb th" role="row" aria-rowindex={1}>
           {COLUMNS.map((column) => (
@@ -173,42 +171,10 @@ function Heading({ id, label, shape = '', view }: (typeof COLUMNS)[number] & { r
   );
 }
 
-function select(names: readonly string[]): void {
-  selected.value = new Set(names);
-}
-
 /** Starts a block that is asleep, stops every other. */
 export async function startOrStop(name: string): Promise<void> {
   const entry = rows.peek().get(name)?.peek();
   if (entry === undefined) return;
   if (entry.state === 'stopped' || entry.state === 'failed' || entry.state === 'unconfigured') await startBlock(name);
   else await stopBlock(name);
-}
-
-/** What is done to all selected blocks. */
-function Selection({ names }: { readonly names: readonly string[] }) {
-  const [progress, setProgress] = useState<string>();
-  const all = [...selected.value];
-  const each = (done: string, act: (name: string) => Promise<unknown>) => async () => {
-    const failed = await toEach(all, act, (count) => setProgress(`${count} / ${all.length}`));
-    setProgress(undefined);
-    tell(batchText(done, all.length - failed.length, failed));
-    selected.value = new Set(failed.map((text) => text.split(':')[0] ?? ''));
-  };
-  return (
-    <div class="strip selection" role="group" aria-label={selectedText(all.length)}>
-      <span class="b">{selectedText(all.length)}</span>
-      {progress !== undefined && (
-        <span class="num" role="status">
-          {progress}
-        </span>
-      )}
-      <span class="grow" />
-      <Button label={fleetText.startAll} small run={each('Started', startBlock)} />
-      <Button label={fleetText.stopAll} small run={each('Stopped', stopBlock)} />
-      <Button label={fleetText.archiveAll} small run={each('Archived', archiveBlock)} />
-      {all.length < names.length && <Button label={`Select all ${names.length}`} small kind="quiet" run={() => select(names)} />}
-      <Button label={fleetText.clear} small kind="quiet" run={() => select([])} />
-    </div>
-  );
 }

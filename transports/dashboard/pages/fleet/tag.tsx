@@ -1,0 +1,77 @@
+// The dialog that adds a tag to the selected blocks, or takes it away.
+import { useState } from 'preact/hooks';
+import { fleetText, tagCountText, tagTitle, WORDS } from '../../app/text.ts';
+import { rows } from '../../data/fleet.ts';
+import { Button, Field } from '../../parts/bits.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+
+/** As the server's own rule. */
+const MOST_CHARACTERS = 256;
+
+interface TagDialogProps {
+  readonly names: readonly string[];
+  close(): void;
+  run(tag: string, isWanted: boolean): void;
+}
+
+/** The tags that the blocks have are a press away. */
+export function TagDialog({ names, close, run }: TagDialogProps) {
+  const [text, setText] = useState('');
+  const [isTried, setTried] = useState(false);
+  const tag = text.trim();
+  const tags = tagsOf(names);
+  const end = (isWanted: boolean): void => {
+    setTried(true);
+    if (tag === '') return;
+    close();
+    run(tag, isWanted);
+  };
+  return (
+    <Dialog
+      title={tagTitle(names.length)}
+      close={close}
+      onSubmit={() => end(true)}
+      footer={
+        <>
+          <Button label={WORDS.cancel} kind="quiet" run={close} />
+          <Button label={fleetText.untag} disabled={!tags.some(([each]) => each === tag)} run={() => end(false)} />
+          <Button label={fleetText.addTag} kind="primary" submit />
+        </>
+      }
+    >
+      <Field label={fleetText.tag} help={fleetText.tagHelp} wrong={isTried && tag === '' ? fleetText.tagEmpty : undefined}>
+        {(props) => (
+          <input
+            {...props}
+            class="input"
+            value={text}
+            autocomplete="off"
+            spellcheck={false}
+            maxLength={MOST_CHARACTERS}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      {tags.length > 0 && (
+        <div class="stack">
+          <p class="sm t2">{fleetText.tagsThere}</p>
+          <div class="row wrap">
+            {tags.map(([each, count]) => (
+              <Button key={each} label={tagCountText(each, count, names.length)} small run={() => setText(each)} />
+            ))}
+          </div>
+        </div>
+      )}
+    </Dialog>
+  );
+}
+
+/** The tags of blocks with how many have each, the most frequent first. */
+function tagsOf(names: readonly string[]): readonly (readonly [tag: string, count: number])[] {
+  const counts = new Map<string, number>();
+  for (const name of names) for (const tag of rows.peek().get(name)?.peek().config.tags ?? []) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+  return [...counts].sort(([one, some], [other, more]) => more - some || one.localeCompare(other)).slice(0, MOST_TAGS);
+}
+
+/** More would hide the buttons. */
+const MOST_TAGS = 20;
