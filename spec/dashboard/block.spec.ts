@@ -1,5 +1,7 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
-import { closeBrowser, inWholeSet, openWorld } from '../support/browser.ts';
+import { axeFindings, closeBrowser, inWholeSet, openWorld } from '../support/browser.ts';
 
 t.teardown(closeBrowser);
 
@@ -31,6 +33,48 @@ t.test('case 42: memory is summarised, compared and undone, and its bar says wha
   await page.getByRole('button', { name: 'Undo', exact: true }).click();
   await page.getByText('The team is small.').waitFor();
   t.match(await facts(), [{ pinned: true }]);
+});
+
+t.test('the window over time is what the answers say: a plot with a mark for each summary, its sentence, and its table', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  world.standIn.onMessage(/./, { content: 'A summary of what was said.' });
+  // Without a monitor, which would look at each change of the file and refuse a summary meanwhile.
+  await world.api('POST', '/api/blocks', { name: 'ada', config: { adapter: { provider: 'ollama', model: 'stand-in' }, memory: { keepMessages: 1 } } });
+  const entry = (id: string, role: string, minutes: number, usage?: object): object => {
+    const timestamp = new Date(Date.now() - minutes * 60_000).toISOString();
+    return { id, role, content: `What ${id} says.`, timestamp, processed: true, status: 'done', channel: 'web', model: 'm', ...(usage && { usage }) };
+  };
+  const counts = [100, 1200, 0, 2600, 40];
+  const history = counts.flatMap((inputTokens, index) => {
+    const minutes = 60 - index;
+    const usage = { inputTokens, outputTokens: 1, totalTokens: inputTokens + 1 };
+    return [entry(`m${index}`, 'user', minutes), { ...entry(`a${index}`, 'assistant', minutes, usage), replyTo: `m${index}` }];
+  });
+  // As if the last answer came from a clock that is ahead: the summary is made before it.
+  const ahead = { ...history.at(-1), timestamp: new Date(Date.now() + 3_600_000).toISOString() };
+  const write = (entries: readonly object[]): void => writeFileSync(join(world.workspace, 'blocks/ada/chat.json'), JSON.stringify(entries));
+  write(history.slice(0, 2));
+  const page = await world.page('/ui/blocks/ada/memory');
+  await page.getByText('The plot begins with the second answer.').waitFor();
+  const plot = (answers: number, range: string, times: string) =>
+    page.getByRole('img', { name: `of the last ${answers} answers: ${range} for the last. Older messages were summarised ${times} meanwhile.` });
+  write(history.slice(0, 8));
+  await plot(3, 'between 100 and 2,600, 2,600', '0 times').waitFor();
+  await page.getByRole('button', { name: 'Summarise now' }).click();
+  await plot(3, 'between 100 and 2,600, 2,600', '1 time').waitFor();
+  write([...history.slice(0, -1), ahead]);
+  await plot(4, 'between 40 and 2,600, 40', '1 time').waitFor();
+  t.equal(await page.locator('.over-time line.mark').count(), 1);
+  t.same(await axeFindings(page), []);
+
+  await page.keyboard.press('t');
+  const table = page.getByRole('group', { name: 'What it has seen for each answer' });
+  const cells = await table.locator('tbody tr').evaluateAll((rows) => rows.map((row) => row.lastElementChild?.textContent ?? ''));
+  t.match(cells, ['40', /^Older messages were summarised/, '2,600', '1,200', '100'], 'an answer without a count is left out');
+  t.same(await axeFindings(page), []);
+  await page.getByRole('button', { name: 'As a plot' }).click();
+  await plot(4, 'between 40 and 2,600, 40', '1 time').waitFor();
 });
 
 t.test('case 43: a field can be set, made wrong and told beside itself; form and JSON agree', async (t) => {

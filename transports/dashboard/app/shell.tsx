@@ -90,7 +90,7 @@ export function App() {
           <SignInForm again />
         </Dialog>
       )}
-      <div class="toasts">
+      <div class="toasts" {...(toasts.value.length > 0 && { role: 'region', 'aria-label': WORDS.notes })}>
         {toasts.value.map(({ id, text, action }) => (
           <div class="toast" key={id}>
             <span class="grow break">{text}</span>

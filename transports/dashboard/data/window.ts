@@ -1,5 +1,5 @@
 // What a block sends to its model, and how it spends, as far as its files say. Pure.
-import type { BlockConfig, BlockMemory } from '../../../core/types.ts';
+import type { BlockConfig, BlockMemory, ChatEntry, Compaction } from '../../../core/types.ts';
 
 /** Tokens by what they are for. */
 export interface WindowParts {
@@ -57,4 +57,39 @@ export function sinceMidnight(nowMs: number, timeZone: string): number {
   } catch {
     return nowMs % DAY_MS;
   }
+}
+
+/** An answer, and the tokens that its model has seen for it. */
+export interface Seen {
+  readonly id: string;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly tokens: number;
+  readonly model: string;
+}
+
+/** The answers among entries, in their order; those without a count are left out. */
+export function seenIn(entries: readonly ChatEntry[]): readonly Seen[] {
+  return entries.flatMap(({ id, role, timestamp, finishedAt, usage, model = '' }) => {
+    const tokens = role === 'assistant' ? (usage?.inputTokens ?? 0) : 0;
+    return tokens > 0 ? [{ id, at: finishedAt ?? timestamp, tokens, model }] : [];
+  });
+}
+
+/** A compaction on the axis of answers: it stands before the answer `index`. */
+export interface Mark {
+  readonly index: number;
+  readonly compaction: Compaction;
+}
+
+/** Where the compactions stand that have moved the window, since the first of the answers. One that was undone stands there, too: it was there. */
+export function marksOf(answers: readonly Seen[], compactions: readonly Compaction[]): readonly Mark[] {
+  const [first] = answers;
+  if (first === undefined) return [];
+  return compactions
+    .filter(({ at, outcome }) => outcome !== 'failed' && Date.parse(at) >= Date.parse(first.at))
+    .map((compaction) => {
+      const index = answers.findIndex(({ at }) => Date.parse(at) > Date.parse(compaction.at));
+      return { index: index < 0 ? answers.length : index, compaction };
+    });
 }

@@ -41,6 +41,7 @@ export const WORDS = {
   copyDetails: 'Copy details',
   tryNow: 'Try now',
   undo: 'Undo',
+  notes: 'Notes',
   why: 'Why',
   start: 'Start',
   stop: 'Stop',

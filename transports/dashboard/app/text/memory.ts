@@ -1,8 +1,16 @@
 // Words of a block's memory.
-import { count, plural } from '../format.ts';
+import type { Seen } from '../../data/window.ts';
+import { clock, count, dayName, plural } from '../format.ts';
 
 export const memoryText = {
   window: 'What the model sees',
+  overTime: 'What it has seen for each answer',
+  tooFew: 'The plot begins with the second answer.',
+  seen: 'Tokens of the prompt, as the provider counts',
+  mark: 'Older messages were summarised',
+  limit: 'From here on they are summarised',
+  asTable: 'As a table',
+  asPlot: 'As a plot',
   compactNow: 'Summarise now',
   undo: 'Undo the last summary',
   summary: 'Summary',
@@ -48,4 +56,27 @@ export function beforeAfter(before: number | undefined, after: number | undefine
 /** `214 messages in the window`. */
 export function inWindow(messages: number): string {
   return `${plural(messages, 'message', 'messages')} in the window`;
+}
+
+/** `14:31`, `Yesterday, 14:31`, `3 Nov, 14:31`. */
+export function momentText(at: string, nowMs: number): string {
+  const day = dayName(at, nowMs);
+  return day === dayName(nowMs, nowMs) ? clock(at) : `${day}, ${clock(at)}`;
+}
+
+/** `3 Nov, 14:31: 12,345 tokens, gemma4`. */
+export function seenText({ at, tokens, model }: Seen): string {
+  return `${momentText(at, Date.now())}: ${plural(tokens, 'token', 'tokens')}${model === '' ? '' : `, ${model}`}`;
+}
+
+/** What a plot of the window says. */
+export function overTimeText(answers: readonly Seen[], compactions: number): string {
+  const tokens = answers.map((answer) => answer.tokens);
+  const range = `between ${count(Math.min(...tokens))} and ${count(Math.max(...tokens))}, ${count(tokens.at(-1) ?? 0)} for the last`;
+  return `Tokens that the model has seen for each of the last ${plural(answers.length, 'answer', 'answers')}: ${range}. Older messages were summarised ${plural(compactions, 'time', 'times')} meanwhile.`;
+}
+
+/** A compaction in the table of the plot. */
+export function compactedText(before: number | undefined, after: number | undefined): string {
+  return before === undefined || after === undefined ? memoryText.compacted : `Older messages were summarised: ${beforeAfter(before, after)}`;
 }

@@ -12,6 +12,7 @@ import { compareLines } from '../../../data/lines.ts';
 import { Ago, Button, Field, Problem } from '../../../parts/bits.tsx';
 import type { TabProps } from '../block.tsx';
 import { WindowBar } from '../chat/rail.tsx';
+import { OverTime } from './over-time.tsx';
 
 /** The tab. */
 export function Memory({ name }: TabProps) {
@@ -23,6 +24,7 @@ export function Memory({ name }: TabProps) {
       {data !== undefined && (
         <div class="memory">
           <Seen name={name} details={data} reload={reload} />
+          <OverTime name={name} details={data} />
           <Facts name={name} details={data} reload={reload} />
           <Summary details={data} />
           <Compactions details={data} />
