@@ -2,6 +2,7 @@
 //
 // background-look: an open block reports its changes itself. For the others, each `list` starts a comparison of file times in the background; the
 //   edits that it finds are in the next list.
+// small-share: the pause after a comparison grows with what it has cost, so that ten thousand blocks take no more of a core than twenty.
 // in-slices: loading and comparing go in slices, so that ten thousand blocks don't block the event loop. A caller waits for the entries that were
 //   out of date when it asked, not for those that become so meanwhile.
 import { type Dirent, lstatSync, readdirSync, statSync, unlinkSync } from 'node:fs';
@@ -10,7 +11,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BlockhouseError } from '../errors.ts';
 import type { BlockEntry } from '../schemas/block-api.ts';
 import { isTemporaryName } from '../workspace/atomic-file.ts';
-import { stampOf } from '../workspace/file-stamp.ts';
+import { stampOfAll } from '../workspace/file-stamp.ts';
 import { type BlockContents, FILE_NAMES } from './files.ts';
 import { isBlockName } from './names.ts';
 import { damagedEntry, entryOf } from './summary.ts';
@@ -31,6 +32,8 @@ export interface BlockIndexOptions {
   isOpen(name: string): boolean;
   /** Epoch milliseconds. */
   now(): number;
+  /** Monotonic milliseconds, to measure work with. */
+  readonly elapsed?: () => number;
   onFault(what: string, error: unknown): void;
 }
 
@@ -38,6 +41,10 @@ export interface BlockIndexOptions {
 const SLICE = 50;
 /** The shortest time between two comparisons of the files of blocks that are not open. */
 const LOOK_EVERY_MS = 2000;
+/** The longest: an edit by hand is found within this time, however many blocks there are. */
+const LOOK_AT_LATEST_MS = 60_000;
+/** The part of a core that comparisons may take (small-share). */
+const LOOK_SHARE = 0.003;
 
 /** The blocks of a workspace, by name. */
 export class BlockIndex {
@@ -47,6 +54,7 @@ export class BlockIndex {
   #sorted: readonly BlockEntry[] | undefined;
   #folderStamp = '';
   #lookedAt = Number.NEGATIVE_INFINITY;
+  #pauseMs = LOOK_EVERY_MS;
   #looking: Promise<void> | undefined;
   #renewing: Promise<void> | undefined;
   #hour = '';
@@ -203,7 +211,7 @@ export class BlockIndex {
   #lookAround(): void {
     const { now, onFault } = this.#options;
     // The absolute value, so that a clock that is set back doesn't stop the comparisons.
-    if (this.#looking !== undefined || Math.abs(now() - this.#lookedAt) < LOOK_EVERY_MS) return;
+    if (this.#looking !== undefined || Math.abs(now() - this.#lookedAt) < this.#pauseMs) return;
     this.#looking = this.#lookAtAll()
       .catch((error: unknown) => onFault('blocks', error))
       .finally(() => {
@@ -213,24 +221,22 @@ export class BlockIndex {
   }
 
   async #lookAtAll(): Promise<void> {
-    let count = 0;
-    for (const [name, known] of [...this.#known]) {
-      if (!this.#options.isOpen(name) && known.entry !== undefined && this.#stampOf(name) !== known.stamp) this.markStale(name);
-      count += 1;
-      if (count % SLICE === 0) await nextTurn();
+    const elapsed = this.#options.elapsed ?? (() => performance.now());
+    let spentMs = 0;
+    const all = [...this.#known];
+    for (let from = 0; from < all.length; from += SLICE) {
+      const begin = elapsed();
+      for (const [name, known] of all.slice(from, from + SLICE)) {
+        if (!this.#options.isOpen(name) && known.entry !== undefined && this.#stampOf(name) !== known.stamp) this.markStale(name);
+      }
+      spentMs += elapsed() - begin;
+      await nextTurn();
     }
+    this.#pauseMs = Math.min(LOOK_AT_LATEST_MS, Math.max(LOOK_EVERY_MS, spentMs / LOOK_SHARE)); // small-share
   }
 
-  /** One number for the times and sizes of the files, to save memory: it is only compared, and kept for each of ten thousand blocks. */
   #stampOf(name: string): number {
-    let stamp = 0;
-    const mix = (value: number): void => {
-      stamp = Math.imul(stamp ^ value, 0x01000193) ^ (stamp >>> 15);
-    };
-    for (const file of FILE_NAMES) {
-      for (const part of stampOf(join(this.#options.folder, name, `${file}.json`)).split(':')) mix(Number(part) % 0x1_0000_0000 || part.length);
-    }
-    return stamp;
+    return stampOfAll(FILE_NAMES.map((file) => join(this.#options.folder, name, `${file}.json`)));
   }
 }
 

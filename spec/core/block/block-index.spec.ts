@@ -14,11 +14,16 @@ interface Opened {
   readonly reads: string[];
   readonly faults: string[];
   now: number;
+  /** Milliseconds that each comparison of a block seems to take. */
+  lookMs: number;
+  /** Comparisons of blocks. */
+  looks: number;
 }
 
 function openCatalog(t: Test, blocks: readonly string[] = [], onRead?: (name: string) => Promise<void> | void): Opened {
   const folder = join(t.testdir({ blocks: Object.fromEntries(blocks.map((name) => [name, { 'config.json': JSON.stringify({ name }) }])) }), 'blocks');
-  const opened: Omit<Opened, 'index'> = { folder, open: new Set(), reads: [], faults: [], now: Date.parse(AT) };
+  const opened: Omit<Opened, 'index'> = { folder, open: new Set(), reads: [], faults: [], now: Date.parse(AT), lookMs: 0, looks: 0 };
+  let elapsed = 0;
   const read = async (name: string): Promise<BlockContents> => {
     opened.reads.push(name);
     await onRead?.(name);
@@ -29,8 +34,13 @@ function openCatalog(t: Test, blocks: readonly string[] = [], onRead?: (name: st
   const index = new BlockIndex({
     folder,
     read,
-    isOpen: (name) => opened.open.has(name),
+    isOpen: (name) => {
+      opened.looks += 1;
+      elapsed += opened.lookMs;
+      return opened.open.has(name);
+    },
     now: () => opened.now,
+    elapsed: () => elapsed,
     onFault: (what, error) => void opened.faults.push(`${what}: ${(error as NodeJS.ErrnoException).code}`),
   });
   return Object.assign(opened, { index });
@@ -175,6 +185,32 @@ t.test('an edit by hand of a block that is not open is in a later list', async (
   t.equal(entries[0], a, 'the other one is the same object');
   writeFileSync(join(opened.folder, 'a', 'chat.json'), '[{"role":"user","content":"x"}]');
   await listUntil(opened, (list) => list[0]?.queue === 1);
+});
+
+t.test('the files are compared as often as it costs little, and each minute whatever it costs', async (t) => {
+  const opened = openCatalog(t, ['a', 'b']);
+  /** Seconds after which the files are compared again. */
+  const pauseFor = async (lookMs: number): Promise<number> => {
+    opened.lookMs = lookMs;
+    const compared = async (): Promise<boolean> => {
+      const before = opened.looks;
+      await opened.index.list();
+      while (opened.looks > before && opened.looks - before < 2) await new Promise(setImmediate);
+      for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate); // its end
+      return opened.looks > before;
+    };
+    opened.now += 60_000;
+    t.ok(await compared());
+    for (let seconds = 1; ; seconds += 1) {
+      opened.now += 1000;
+      if (await compared()) return seconds;
+    }
+  };
+  t.equal(await pauseFor(0), 2);
+  t.equal(await pauseFor(3), 2);
+  t.equal(await pauseFor(15), 10, 'three thousandths of the time');
+  t.equal(await pauseFor(60_000), 60);
+  t.equal(await pauseFor(0), 2, 'and again when it costs little');
 });
 
 t.test('a clock that is set back does not stop the comparisons', async (t) => {

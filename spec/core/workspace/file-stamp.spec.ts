@@ -1,7 +1,7 @@
 import { renameSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { isFresh, MISSING, stampOf } from '../../../core/workspace/file-stamp.ts';
+import { isFresh, MISSING, stampOf, stampOfAll } from '../../../core/workspace/file-stamp.ts';
 
 t.test('a stamp changes only with the file, even if an edit restores the modification time', (t) => {
   const folder = t.testdir({ file: 'one', other: 'one' });
@@ -17,6 +17,29 @@ t.test('a stamp changes only with the file, even if an edit restores the modific
   t.not(stampOf(path), second);
   unlinkSync(path);
   t.equal(stampOf(path), MISSING);
+  t.end();
+});
+
+t.test('the stamp of several files changes with each of them, and with their places', (t) => {
+  const folder = t.testdir({ one: '1', two: '2' });
+  const paths = ['one', 'two', 'three', 'n'.repeat(300)].map((name) => join(folder, name));
+  const stamps = [stampOfAll(paths)];
+  const changed = (what: string): void => {
+    const stamp = stampOfAll(paths);
+    t.equal(stampOfAll(paths), stamp);
+    t.notOk(stamps.includes(stamp), what);
+    stamps.push(stamp);
+  };
+  const { atime, mtime } = statSync(join(folder, 'two'));
+  writeFileSync(join(folder, 'two'), '3');
+  utimesSync(join(folder, 'two'), atime, mtime);
+  changed('same size, same time of modification');
+  writeFileSync(join(folder, 'three'), '');
+  changed('a new file');
+  unlinkSync(join(folder, 'one'));
+  changed('one is gone');
+  renameSync(join(folder, 'two'), join(folder, 'one'));
+  changed('another place');
   t.end();
 });
 
