@@ -52,8 +52,10 @@ export function FleetTable({ names: wanted, view }: { readonly names: readonly s
       scroller.removeEventListener('scroll', measure);
     };
   }, []);
-  const first = Math.max(0, Math.floor(area.top / area.row) - SPARE_ROWS);
-  const last = Math.min(names.length, Math.ceil((area.top + area.height) / area.row) + SPARE_ROWS);
+  // A list that a filter has made shorter is measured after it is drawn: until then its end is shown, and not the void below it.
+  const top = Math.min(area.top, Math.max(0, names.length * area.row - area.height));
+  const first = Math.max(0, Math.floor(top / area.row) - SPARE_ROWS);
+  const last = Math.min(names.length, Math.ceil((top + area.height) / area.row) + SPARE_ROWS);
   const move = (to: number): void => {
     const index = Math.max(0, Math.min(names.length - 1, to));
     current.value = names[index];
