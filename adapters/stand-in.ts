@@ -1,7 +1,7 @@
 // The stand-in: an adapter without a provider. It calls nobody, says so in each answer, and costs nothing, so that a person can look around
 // before there is a key or a local model.
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Adapter, BlockhouseError, type ChatCall, FREE, type Prompt } from '../core/index.ts';
+import { type Adapter, BlockhouseError, type ChatCall, type Prompt } from '../core/index.ts';
 
 const NAME = 'stand-in';
 /** Slow enough to see the words arrive. */
@@ -24,7 +24,6 @@ export function createStandIn({ wordMs = WORD_MS }: StandInOptions = {}): Adapte
     displayName: 'The stand-in',
     authRequired: false,
     defaultModel: NAME,
-    pricesAs: FREE,
     supportsStreaming: true,
     standsIn: true,
     envVars: [],

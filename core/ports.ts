@@ -155,10 +155,10 @@ export interface Adapter {
   readonly authRequired: boolean;
   /** The model to suggest to people. */
   readonly defaultModel: string;
-  /** The name of this provider in the price data, or `FREE`; absent when it has no prices. */
+  /** The name of this provider in the price data; absent when it has no prices. */
   readonly pricesAs?: string;
   readonly supportsStreaming: boolean;
-  /** True for an adapter that answers without a model. It is in no list of adapters, and no name of a model leads to it; requests and blocks may name it. */
+  /** True for an adapter that answers without a model. It costs nothing, is in no list of adapters, and no name of a model leads to it; requests and blocks may name it. */
   readonly standsIn?: true;
   /** What requests may ask for besides text and tools. What is missing here is refused (parts) or left out with a warning (options). */
   readonly supports?: {

@@ -2,7 +2,7 @@
 import { toBlockhouseError } from '../errors.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
 import type { Gateway } from './gateway.ts';
-import type { Prices } from './pricing.ts';
+import { FREE, type Prices } from './pricing.ts';
 
 const NO_USAGE = { inputTokens: 0, outputTokens: 0, totalTokens: 0 } as const;
 
@@ -15,7 +15,9 @@ export interface PriceKnowledge {
 /** The provider's name in the price data; undefined for a provider without prices, and for another server under its adapter. */
 export function pricesAs({ gateway }: Pick<PriceKnowledge, 'gateway'>, provider: string, config?: ChatConfig): string | undefined {
   try {
-    return gateway.readiness(provider, config, 'adapter').isOwnHost ? gateway.adapter(provider).pricesAs : undefined;
+    if (!gateway.readiness(provider, config, 'adapter').isOwnHost) return undefined;
+    const { standsIn, pricesAs: name } = gateway.adapter(provider);
+    return standsIn === true ? FREE : name;
   } catch (error) {
     // A file names a provider that does not exist: the call itself fails and says so.
     if (toBlockhouseError(error).code === 'INVALID_REQUEST') return undefined;

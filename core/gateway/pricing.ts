@@ -5,7 +5,7 @@ import type { Usage } from '../schemas/chat.ts';
 
 type PriceData = Pick<typeof import('@pydantic/genai-prices'), 'calcPrice'>;
 
-/** The `pricesAs` of an adapter whose calls cost nothing. */
+/** The provider of calls that cost nothing. */
 export const FREE = 'free';
 
 /** What is to be priced. */

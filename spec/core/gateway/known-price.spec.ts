@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createAdapters } from '../../../adapters/index.ts';
+import { createAdapters, createStandIn } from '../../../adapters/index.ts';
 import { createBus } from '../../../core/bus.ts';
 import { DEFAULT_QUEUE } from '../../../core/config.ts';
 import { Gateway } from '../../../core/gateway/gateway.ts';
@@ -8,7 +8,7 @@ import { Prices } from '../../../core/gateway/pricing.ts';
 import { RETRY_LIMIT } from '../../../core/gateway/retry.ts';
 
 const gateway = new Gateway({
-  adapters: createAdapters(),
+  adapters: [...createAdapters(), createStandIn()],
   credentials: undefined,
   env: { OPENAI_API_KEY: 'k', ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' },
   bus: createBus(),
@@ -36,4 +36,5 @@ t.test('a price is known if the data names the model of that provider', async (t
   t.equal(await isPriceKnown(knowledge, { provider: 'openai', model: 'gpt-of-tomorrow' }), false);
   t.equal(await isPriceKnown(knowledge, { provider: 'openai', model: 'gpt-4o', config: { baseURL: 'http://127.0.0.1:9' } }), false);
   t.equal(await isPriceKnown(knowledge, { provider: 'ollama', model: 'gpt-4o' }), false);
+  t.equal(await isPriceKnown(knowledge, { provider: 'stand-in', model: 'stand-in' }), true, 'nothing is a price');
 });
