@@ -35,7 +35,7 @@ t.test('case 42: memory is summarised, compared and undone, and its bar says wha
   t.match(await facts(), [{ pinned: true }]);
 });
 
-t.test('the window over time is what the answers say: a plot with a mark for each summary, its sentence, and its table', async (t) => {
+t.test('the window over time is what the answers say: a plot with a mark for each summary, its sentence, and its table', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'A summary of what was said.' });

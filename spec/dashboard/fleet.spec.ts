@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { axeFindings, closeBrowser, isWhole, openWorld } from '../support/browser.ts';
+import { axeFindings, closeBrowser, inWholeSet, isWhole, openWorld } from '../support/browser.ts';
 
 t.teardown(closeBrowser);
 
@@ -84,6 +84,7 @@ t.test(
 
 t.test(
   'a tag is added to the selected blocks and taken away: what failed and why is told, what was changed is undone, and what others change is kept',
+  inWholeSet,
   async (t) => {
     const world = await openWorld(t);
     if (world === undefined) return;

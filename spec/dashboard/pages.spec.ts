@@ -178,7 +178,7 @@ t.test('case 39: without a provider, the stand-in answers and says so; one butto
   t.same(await world.api('GET', '/api/archive'), { archives: [] });
 });
 
-t.test('a stand-in that has been given a model meanwhile is not removed', async (t) => {
+t.test('a stand-in that has been given a model meanwhile is not removed', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   const page = await world.page('/ui/start');
