@@ -87,6 +87,7 @@ t.test('case 43: a field can be set, made wrong and told beside itself; form and
   await page.getByText('This must be a number.').waitFor();
   t.ok(await page.getByRole('button', { name: 'Save' }).isDisabled());
   await cap.fill('2.5');
+  t.equal(await cap.evaluate((field) => field.parentElement?.querySelector('.fact')?.textContent), 'Spent today: $0.00.', 'a cap says what is spent of it');
   const json = page.getByRole('textbox', { name: 'As JSON' });
   t.match(JSON.parse(await json.inputValue()), { budget: { dailyUsd: 2.5 } });
   const values = JSON.parse(await json.inputValue()) as Record<string, unknown>;
@@ -96,6 +97,40 @@ t.test('case 43: a field can be set, made wrong and told beside itself; form and
   await page.getByText('Saved.').first().waitFor();
   const { config } = await world.api<{ readonly config: Record<string, unknown> }>('GET', '/api/blocks/ada/config');
   t.match(config, { description: 'from the JSON', budget: { dailyUsd: 2.5 } });
+});
+
+t.test('case 22: each field that two have changed can be taken from either side', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await world.block('ada', { description: 'before', goals: ['old'], budget: { dailyUsd: 1 } });
+  const page = await world.page('/ui/blocks/ada/config');
+  await page.getByLabel('What it is for').fill('mine');
+  await page.getByLabel('Cap a day, in USD').fill('2');
+  await world.api('PUT', '/api/blocks/ada/config', { description: 'theirs', goals: ['new'], budget: { dailyUsd: 3 } });
+  const row = (name: string) => page.locator('.conflict tbody tr', { hasText: name });
+  await row('What it is for').waitFor();
+  const rows = await page.locator('.conflict tbody tr').evaluateAll((all) => all.map((each) => [...each.children].map(({ textContent }) => textContent)));
+  t.same(
+    [...rows].sort(),
+    [
+      ['Cap a day, in USD', '1', '2', '3'],
+      ['Goals, one a line', '["old"]', '["old"]', '["new"]'],
+      ['What it is for', '"before"', '"mine"', '"theirs"'],
+    ],
+    'both are shown beside what was before',
+  );
+  t.same(
+    await page.locator('.conflict input:checked').evaluateAll((all) => all.map(({ parentElement }) => parentElement?.textContent).sort()),
+    ['"mine"', '2', '["new"]'],
+    'what I changed is mine at first, the rest theirs',
+  );
+  await row('What it is for').getByRole('radio').nth(1).check();
+  await row('Goals').getByRole('radio').nth(0).check();
+  await page.getByRole('button', { name: 'Go on with these' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved.').first().waitFor();
+  const { config } = await world.api<{ readonly config: Record<string, unknown> }>('GET', '/api/blocks/ada/config');
+  t.match(config, { description: 'theirs', goals: ['old'], budget: { dailyUsd: 2 } });
 });
 
 t.test('case 40: what stops a block is said in the words of the command, and its button leads to the cure', async (t) => {

@@ -222,7 +222,7 @@ t.test('case 22: a change by hand is told while one edits, and nothing is lost',
   await instructions.fill('Be brief.');
   await world.api('PUT', '/api/blocks/ada/config', { description: 'changed elsewhere' });
   await page.getByText('Somebody else has changed the configuration meanwhile.').waitFor();
-  await page.getByRole('button', { name: 'Keep mine' }).click();
+  await page.getByRole('button', { name: 'Go on with these' }).click();
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved.').first().waitFor();
   const { config } = await world.api<{ readonly config: Record<string, unknown> }>('GET', '/api/blocks/ada/config');

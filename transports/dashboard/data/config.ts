@@ -104,6 +104,14 @@ export function leavesOf(all: readonly Values[], prefix = ''): readonly string[]
   });
 }
 
+/** Whose value of a field is taken. */
+export type Side = 'mine' | 'theirs';
+
+/** One configuration out of two: theirs, with those of the differing fields whose side is mine. */
+export function merged(mine: Values, theirs: Values, differing: readonly string[], sideOf: (path: string) => Side): Values {
+  return differing.filter((path) => sideOf(path) === 'mine').reduce((values, path) => withValue(values, path, valueAt(mine, path)), theirs);
+}
+
 /** What was typed as a value of its field; an empty field is null where that is allowed, else it is left out. Returns a text for one that is wrong. */
 export function parsed(field: ConfigField, text: string): { readonly value: unknown } | string {
   if (text.trim() === '')

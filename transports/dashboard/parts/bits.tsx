@@ -152,17 +152,22 @@ export function Empty({ text, children }: { readonly text: string; readonly chil
 export function Field({
   label,
   help,
+  fact,
   wrong,
   children,
 }: {
   readonly label: string;
   readonly help?: string | undefined;
+  /** What is known about its value at this moment. */
+  readonly fact?: string | undefined;
   readonly wrong?: string | undefined;
   /** Draws the control with these attributes. */
   readonly children: (props: { readonly id: string; readonly 'aria-describedby': string | undefined; readonly 'aria-invalid': boolean }) => ComponentChildren;
 }) {
   const id = useId();
-  const about = [help === undefined ? '' : `${id}h`, wrong === undefined ? '' : `${id}w`].filter((name) => name !== '').join(' ');
+  const about = [help === undefined ? '' : `${id}h`, fact === undefined ? '' : `${id}f`, wrong === undefined ? '' : `${id}w`]
+    .filter((name) => name !== '')
+    .join(' ');
   return (
     <div class="field">
       <label for={id}>{label}</label>
@@ -170,6 +175,11 @@ export function Field({
       {help !== undefined && (
         <p class="help" id={`${id}h`}>
           {help}
+        </p>
+      )}
+      {fact !== undefined && (
+        <p class="fact" id={`${id}f`}>
+          {fact}
         </p>
       )}
       {wrong !== undefined && (

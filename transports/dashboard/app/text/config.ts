@@ -1,5 +1,6 @@
 // Words of a block's configuration. Labels of fields are plain English; a field that this page has never heard of has its own name.
-import { plural } from '../format.ts';
+import type { CapMeaning, CapPath } from '../../data/caps.ts';
+import { clock, plural, usd } from '../format.ts';
 
 export const configText = {
   save: 'Save',
@@ -12,8 +13,10 @@ export const configText = {
   yours: 'Yours',
   theirs: 'Theirs',
   before: 'Before',
-  keepMine: 'Keep mine',
-  takeTheirs: 'Take theirs',
+  conflictLead: 'Choose a side for each field. Nothing is saved until you save.',
+  keepMine: 'All mine',
+  takeTheirs: 'All theirs',
+  goOn: 'Go on with these',
   changedOutside: 'The configuration was changed elsewhere. Your changes are still here.',
   leave: 'The configuration has changes that are not saved. Leave them?',
   field: 'Field',
@@ -70,7 +73,26 @@ export function fieldLabel(path: string): string {
   return LABELS[path] ?? path;
 }
 
+/** `Cap a day, in USD. Yours: 2`, for those who do not see the table. */
+export function sideText(path: string, side: 'mine' | 'theirs', value: string): string {
+  return `${fieldLabel(path)}. ${side === 'mine' ? configText.yours : configText.theirs}: ${value}`;
+}
+
 /** `3 changes`. */
 export function changesText(changes: number): string {
   return plural(changes, 'change', 'changes');
+}
+
+/** `Spent today: $1.20. At this pace the block pauses at 16:50.` Calls without a price are told where money is counted. */
+export function capText(path: CapPath, { spent, isReached, reachedAt }: CapMeaning, unpriced: number): string {
+  const period = path === 'budget.monthlyUsd' ? 'month' : 'day';
+  const amount = path === 'budget.dailyTokens' ? plural(spent, 'token', 'tokens') : usd(spent);
+  return [
+    `${path === 'budget.dailyTokens' ? 'Used' : 'Spent'} ${period === 'day' ? 'today' : 'this month'}: ${amount}.`,
+    isReached ? `With this cap the block pauses until the ${period} ends.` : '',
+    reachedAt === undefined ? '' : `At this pace the block pauses at ${clock(reachedAt)}.`,
+    path !== 'budget.dailyTokens' && unpriced > 0 ? `So far ${plural(unpriced, 'call', 'calls')} had no known price; a cap in USD does not count those.` : '',
+  ]
+    .filter((text) => text !== '')
+    .join(' ');
 }

@@ -1,11 +1,14 @@
 // The configuration of a block: a form made from the contract's schema, and the same as JSON.
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
+import type { BlockCosts } from '../../../../../core/types.ts';
 import { useKeys } from '../../../app/keys.ts';
 import { guardLeaving, route } from '../../../app/router.ts';
-import { changesText, configText, SECTIONS } from '../../../app/text.ts';
+import { capText, changesText, configText, SECTIONS } from '../../../app/text.ts';
 import { tell } from '../../../app/toast.ts';
 import { blockURL } from '../../../data/blocks.ts';
+import { capMeaning, isCap } from '../../../data/caps.ts';
+import { serverNow } from '../../../data/clock.ts';
 import {
   type ConfigField,
   changedPaths,
@@ -18,6 +21,7 @@ import {
   settable,
   unknownFields,
   type Values,
+  valueAt,
   withValue,
 } from '../../../data/config.ts';
 import { useDetails } from '../../../data/details.ts';
@@ -46,17 +50,18 @@ export function Config({ name }: TabProps) {
   const shape = schema.state.value.data;
   if (data === undefined || shape === undefined)
     return <div class="page">{[error, schema.state.value.error].map((each) => each !== undefined && <Problem key={String(each)} error={each} />)}</div>;
-  return <Form key={name} name={name} schema={shape} read={data} reload={stored.reload} />;
+  return <Form key={name} name={name} schema={shape} read={data} costs={details.state.value.data?.costs} reload={stored.reload} />;
 }
 
 interface FormProps {
   readonly name: string;
   readonly schema: Schema;
   readonly read: Read;
+  readonly costs: BlockCosts | undefined;
   reload(): Promise<void>;
 }
 
-function Form({ name, schema, read, reload }: FormProps) {
+function Form({ name, schema, read, costs, reload }: FormProps) {
   const fields = useMemo(() => fieldsOf(schema), [schema]);
   /** What the form began with, and its revision. */
   const base = useSignal<Read>(read);
@@ -103,6 +108,13 @@ function Form({ name, schema, read, reload }: FormProps) {
   const isConflict = failure.value instanceof ApiError && failure.value.code === 'REVISION_MISMATCH';
   const faultOf = (path: string): string | undefined =>
     wrong.value[path] ?? (failure.value instanceof ApiError ? failure.value.details.find((each) => each.path === path)?.message : undefined);
+  const factOf = (path: string): string | undefined => {
+    if (!isCap(path) || costs === undefined) return undefined;
+    const cap = valueAt(draft.value, path);
+    const timeZone = valueAt(draft.value, 'budget.timezone');
+    const meaning = capMeaning(path, typeof cap === 'number' ? cap : null, costs.budget, typeof timeZone === 'string' ? timeZone : 'UTC', serverNow());
+    return capText(path, meaning, costs.unpricedCalls ?? 0);
+  };
   const others = unknownFields(read.config, schema);
   return (
     <>
@@ -133,6 +145,7 @@ function Form({ name, schema, read, reload }: FormProps) {
                   field={field}
                   values={draft.value}
                   isChanged={changed.includes(field.path)}
+                  fact={factOf(field.path)}
                   wrong={faultOf(field.path)}
                   set={set}
                 />

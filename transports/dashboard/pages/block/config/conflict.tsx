@@ -1,6 +1,7 @@
 // Two changes of one configuration, field by field.
-import { configText, fieldLabel } from '../../../app/text.ts';
-import { isSame, leavesOf, type Values, valueAt, withValue } from '../../../data/config.ts';
+import { useSignal } from '@preact/signals';
+import { configText, fieldLabel, sideText } from '../../../app/text.ts';
+import { isSame, leavesOf, merged, type Side, type Values, valueAt } from '../../../data/config.ts';
 import { Button } from '../../../parts/bits.tsx';
 
 interface ConflictProps {
@@ -11,39 +12,62 @@ interface ConflictProps {
   settle(values: Values): void;
 }
 
-/** Shows what both have changed. Fields that only one has changed need no choice. */
+const SIDES: readonly Side[] = ['mine', 'theirs'];
+
+/** Shows each field that either has changed, and takes it from the side that is chosen: at first mine, where I changed it. */
 export function Conflict({ base, mine, theirs, settle }: ConflictProps) {
-  const isTheirs = (path: string): boolean => !isSame(valueAt(theirs, path), valueAt(base, path));
+  const choices = useSignal<Readonly<Record<string, Side>>>({});
   const isMine = (path: string): boolean => !isSame(valueAt(mine, path), valueAt(base, path));
-  const paths = leavesOf([base, mine, theirs]);
-  const both = paths.filter((path) => isMine(path) && isTheirs(path) && !isSame(valueAt(mine, path), valueAt(theirs, path)));
-  /** Theirs, with what only I have changed; of what both have changed, the winner's. */
-  const merged = (wins: Values): Values =>
-    paths.filter(isMine).reduce((values, path) => withValue(values, path, valueAt(both.includes(path) ? wins : mine, path)), theirs);
+  const paths = leavesOf([base, mine, theirs]).filter((path) => !isSame(valueAt(mine, path), valueAt(theirs, path)));
+  const sideOf = (path: string): Side => choices.value[path] ?? (isMine(path) ? 'mine' : 'theirs');
+  const take = (side: Side): void => {
+    choices.value = Object.fromEntries(paths.map((path) => [path, side]));
+  };
+  const values: Readonly<Record<Side, Values>> = { mine, theirs };
   return (
     <section class="conflict" role="alert">
       <p class="b">{configText.conflict}</p>
+      <p class="t2 sm">{configText.conflictLead}</p>
       <table class="rows plain-rows">
         <thead>
           <tr>
             <th scope="col">{configText.field}</th>
+            <th scope="col">{configText.before}</th>
             <th scope="col">{configText.yours}</th>
             <th scope="col">{configText.theirs}</th>
           </tr>
         </thead>
         <tbody>
-          {(both.length > 0 ? both : paths.filter(isTheirs)).map((path) => (
+          {paths.map((path) => (
             <tr key={path}>
-              <td class="b">{fieldLabel(path)}</td>
-              <td class="num break">{shown(valueAt(mine, path))}</td>
-              <td class="num break">{shown(valueAt(theirs, path))}</td>
+              <th scope="row" class="b">
+                {fieldLabel(path)}
+              </th>
+              <td class="num break t3">{shown(valueAt(base, path))}</td>
+              {SIDES.map((side) => (
+                <td key={side} class="num break">
+                  <label class="check">
+                    <input
+                      type="radio"
+                      name={`side of ${path}`}
+                      aria-label={sideText(path, side, shown(valueAt(values[side], path)))}
+                      checked={sideOf(path) === side}
+                      onChange={() => {
+                        choices.value = { ...choices.peek(), [path]: side };
+                      }}
+                    />
+                    {shown(valueAt(values[side], path))}
+                  </label>
+                </td>
+              ))}
             </tr>
           ))}
         </tbody>
       </table>
       <div class="row wrap">
-        <Button label={configText.keepMine} run={() => settle(merged(mine))} />
-        {both.length > 0 && <Button label={configText.takeTheirs} run={() => settle(merged(theirs))} />}
+        <Button label={configText.goOn} kind="primary" run={() => settle(merged(mine, theirs, paths, sideOf))} />
+        <Button label={configText.keepMine} kind="quiet" run={() => take('mine')} />
+        <Button label={configText.takeTheirs} kind="quiet" run={() => take('theirs')} />
       </div>
     </section>
   );

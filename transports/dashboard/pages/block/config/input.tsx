@@ -8,12 +8,13 @@ interface InputProps {
   readonly field: ConfigField;
   readonly values: Values;
   readonly isChanged: boolean;
+  readonly fact: string | undefined;
   readonly wrong: string | undefined;
   set(field: ConfigField, value: unknown, fault: string | undefined): void;
 }
 
 /** A control by the kind of the field; what is typed and wrong stays as it is, with the fault beside it. */
-export function ConfigInput({ field, values, isChanged, wrong, set }: InputProps) {
+export function ConfigInput({ field, values, isChanged, fact, wrong, set }: InputProps) {
   const value = valueAt(values, field.path);
   const [text, setText] = useState(typed(field, value));
   useEffect(() => {
@@ -36,7 +37,7 @@ export function ConfigInput({ field, values, isChanged, wrong, set }: InputProps
   const isWide = field.kind === 'long' || field.kind === 'list' || field.kind === 'json';
   return (
     <div class={isChanged ? 'changed' : ''} data-path={field.path}>
-      <Field label={fieldLabel(field.path)} help={field.description} wrong={wrong}>
+      <Field label={fieldLabel(field.path)} help={field.description} fact={fact} wrong={wrong}>
         {(props) =>
           field.kind === 'choice' ? (
             <select {...props} class="input" value={text} onChange={(event) => type(event.currentTarget.value)}>
