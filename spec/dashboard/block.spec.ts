@@ -133,6 +133,19 @@ t.test('case 22: each field that two have changed can be taken from either side'
   t.match(config, { description: 'theirs', goals: ['old'], budget: { dailyUsd: 2 } });
 });
 
+t.test('the caps of a block are lines in its plots: of the day, and of the sum of the month', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  world.standIn.onMessage(/./, { content: 'Hello.' });
+  await world.block('ada', { budget: { dailyUsd: 2, monthlyUsd: 40 } });
+  await world.api('POST', '/api/blocks/ada/chat?wait=30', { message: 'Hello' });
+  const page = await world.page('/ui/blocks/ada/costs');
+  await page.getByRole('img', { name: '$0.00 of $40.00 this month' }).waitFor();
+  const lines = await page.locator('.cap-line title').allTextContents();
+  t.same(lines, ['$2.00', '$40.00']);
+  t.same(await page.locator('.cap-key').allTextContents(), ['Cap: $2.00', 'Cap: $40.00'], 'and each is named');
+});
+
 t.test('case 40: what stops a block is said in the words of the command, and its button leads to the cure', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;

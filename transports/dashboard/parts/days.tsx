@@ -1,6 +1,6 @@
 // Spending by day as bars, with a cap as a line.
 import { usd } from '../app/format.ts';
-import { dayText } from '../app/text/costs.ts';
+import { capLineText, dayText } from '../app/text/costs.ts';
 
 /** One day: `2026-11-23`, UTC. */
 export interface Day {
@@ -37,6 +37,7 @@ export function Days({ days, cap }: { readonly days: readonly Day[]; readonly ca
           </line>
         )}
       </svg>
+      {cap !== null && cap !== undefined && <p class="cap-key">{capLineText(cap)}</p>}
     </div>
   );
 }

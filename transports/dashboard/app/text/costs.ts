@@ -9,6 +9,7 @@ export const costsText = {
   cap: 'Cap',
   noCap: 'no cap',
   days: 'By day',
+  monthSum: 'This month, summed up by day (UTC)',
   byModel: 'By model',
   byPurpose: 'By purpose',
   by: { block: 'Block', key: 'Key', model: 'Model', day: 'Day' },
@@ -46,4 +47,14 @@ export function purposeName(purpose: string): string {
 /** `3,418 → 152`. */
 export function tokensText(input: number, output: number): string {
   return `${count(input)} → ${count(output)}`;
+}
+
+/** `Cap: $5.00`, beside the line of it. */
+export function capLineText(cap: number): string {
+  return `${costsText.cap}: ${usd(cap)}`;
+}
+
+/** `$12.00 of $40.00 this month`. */
+export function monthSumText(spent: number, cap: number): string {
+  return `${usd(spent)} of ${usd(cap)} this month`;
 }

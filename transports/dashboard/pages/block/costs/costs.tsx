@@ -4,9 +4,11 @@ import { count, usd } from '../../../app/format.ts';
 import { blockPath } from '../../../app/router.ts';
 import { costsText, purposeName, unpricedText } from '../../../app/text.ts';
 import type { Details } from '../../../data/block.ts';
+import { serverNow } from '../../../data/clock.ts';
 import { useDetails } from '../../../data/details.ts';
 import { Bar, Empty, Problem } from '../../../parts/bits.tsx';
 import { Days } from '../../../parts/days.tsx';
+import { Month } from '../../../parts/month.tsx';
 import type { TabProps } from '../block.tsx';
 
 /** The tab. */
@@ -55,6 +57,12 @@ function Spending({ name, details: { config, costs } }: { readonly name: string;
         </p>
         <h2>{costsText.days}</h2>
         {days.length === 0 ? <Empty text={costsText.none} /> : <Days days={days} cap={dailyUsd} />}
+        {monthlyUsd !== null && monthlyUsd !== undefined && (
+          <>
+            <h2>{costsText.monthSum}</h2>
+            <Month days={days} cap={monthlyUsd} today={new Date(serverNow()).toISOString().slice(0, 10)} />
+          </>
+        )}
         <Buckets title={costsText.byModel} buckets={costs.byModel} nameOf={(key) => key} />
         <Buckets title={costsText.byPurpose} buckets={costs.byPurpose} nameOf={purposeName} />
       </div>
