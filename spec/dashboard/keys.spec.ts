@@ -6,7 +6,21 @@ import { closeBrowser, inWholeSet, isWhole, openWorld, type World } from '../sup
 t.teardown(closeBrowser);
 
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyz0123456789/?'];
-const NAMED = ['Home', 'End', 'PageUp', 'PageDown', 'ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'Escape', 'Shift+ArrowUp', 'Shift+ArrowDown'];
+const NAMED = [
+  'Home',
+  'End',
+  'PageUp',
+  'PageDown',
+  'ArrowUp',
+  'ArrowDown',
+  'ArrowLeft',
+  'ArrowRight',
+  'Escape',
+  'Shift+ArrowUp',
+  'Shift+ArrowDown',
+  'Shift+ArrowLeft',
+  'Shift+ArrowRight',
+];
 const WITH_CONTROL = ['Control+k', 'Control+s'];
 const SHOWN: Readonly<Record<string, string>> = {
   Escape: 'Esc',
@@ -14,6 +28,8 @@ const SHOWN: Readonly<Record<string, string>> = {
   ArrowDown: '↓',
   'Shift+ArrowUp': '⇧↑',
   'Shift+ArrowDown': '⇧↓',
+  'Shift+ArrowLeft': '⇧←',
+  'Shift+ArrowRight': '⇧→',
   'Control+k': 'Ctrl+K',
   'Control+s': 'Ctrl+S',
 };
@@ -77,6 +93,45 @@ t.test('case 47: `?` lists exactly the keys that work, on each page', inWholeSet
     }
     t.same([...keys].sort(), working.sort(), path);
   }
+});
+
+t.test('the plots of a page zoom together by keys, and show their values as tables', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await furnish(world);
+  const page = await world.page('/ui/gateway');
+  await page.locator('.plot canvas').nth(2).waitFor();
+  const firstRows = () => page.locator('.plot-table tbody').evaluateAll((all) => all.map((each) => each.querySelector('td')?.textContent));
+  await page.keyboard.press('t');
+  await page.locator('.plot-table').nth(2).waitFor();
+  const whole = await firstRows();
+  t.equal(whole.length, 3, 'each plot is a table');
+  await page.keyboard.press('Shift+ArrowUp');
+  const span = page.locator('.plot-span .num');
+  await span.waitFor();
+  const near = await firstRows();
+  t.equal(new Set(near).size, 1, 'all show the same time');
+  t.not(near[0], whole[0], 'and a shorter one');
+  const middle = await span.textContent();
+  await page.keyboard.press('Shift+ArrowRight');
+  await page.waitForFunction((old) => document.querySelector('.plot-span .num')?.textContent !== old, middle);
+  await page.keyboard.press('Escape');
+  await span.waitFor({ state: 'detached' });
+  await page.keyboard.press('Shift+ArrowUp');
+  await page.getByRole('button', { name: 'Show the whole time' }).click();
+  await span.waitFor({ state: 'detached' });
+  await page.keyboard.press('t');
+  const canvas = page.locator('.plot .u-over').first();
+  await canvas.waitFor();
+  const box = (await canvas.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+  await page.mouse.move(box.x + box.width * 0.3, box.y + 40);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.6, box.y + 40);
+  const crosshairs = await page.locator('.u-cursor-x').evaluateAll((all) => all.map((each) => new DOMMatrix(getComputedStyle(each).transform).e));
+  await page.mouse.up();
+  await span.waitFor();
+  t.ok(crosshairs.length === 3 && Math.min(...crosshairs) > 0, 'each plot has a crosshair');
+  t.ok(Math.max(...crosshairs) - Math.min(...crosshairs) <= 2, 'and all are at one time, but for the pixels that the widths differ');
 });
 
 t.test('case 47: Tab reaches everything on each page, in both directions, and is caught nowhere', inWholeSet, async (t) => {

@@ -79,9 +79,13 @@ const SHOWN: Readonly<Record<string, string>> = {
   Escape: 'Esc',
   ArrowUp: '↑',
   ArrowDown: '↓',
+  ArrowLeft: '←',
+  ArrowRight: '→',
   'shift+Enter': '⇧↵',
   'shift+ArrowUp': '⇧↑',
   'shift+ArrowDown': '⇧↓',
+  'shift+ArrowLeft': '⇧←',
+  'shift+ArrowRight': '⇧→',
 };
 
 /** The keys as they are printed on the keyboard: `mod+k` is ⌘K or Ctrl+K. */

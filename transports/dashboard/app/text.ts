@@ -12,5 +12,6 @@ export * from './text/head.ts';
 export * from './text/logs.ts';
 export * from './text/memory.ts';
 export * from './text/playground.ts';
+export * from './text/plot.ts';
 export * from './text/settings.ts';
 export * from './text/stand-in.ts';

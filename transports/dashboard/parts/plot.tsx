@@ -1,11 +1,15 @@
 // A plot over time: drawn by uPlot, whose code is loaded with the first plot. Crosshair and zoom are shared by the plots of a page.
 //
 // also-as-text: each plot has a sentence, and its values as a table.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
 import { clock } from '../app/format.ts';
-import { useKeys } from '../app/keys.ts';
+import { type Command, useKeys } from '../app/keys.ts';
+import { plotText, spanText } from '../app/text/plot.ts';
 import { theme } from '../data/settings.ts';
+import { type Span, type Step, stepped } from '../data/zoom.ts';
+import { Button } from './bits.tsx';
 
 /** One line, or one layer of a stack. */
 export interface Line {
@@ -24,18 +28,58 @@ interface PlotProps {
   readonly sentence: string;
   /** A value as a person reads it. */
   readonly show: (value: number) => string;
-  /** Plots of one name share their crosshair. */
-  readonly sync: string;
 }
+
+interface Shared {
+  readonly isTable: boolean;
+  readonly span: Span;
+  /** Plots of one name share their crosshair. */
+  readonly name: string;
+  zoom(span: Span): void;
+}
+
+const Group = createContext<Shared>({ isTable: false, span: undefined, name: '', zoom: () => undefined });
 
 const HEIGHT = 150;
 /** Rows of the table, evenly chosen. */
 const TABLE_ROWS = 24;
 
+const STEPS: readonly (readonly [string, Step])[] = [
+  ['shift+ArrowUp', 'in'],
+  ['shift+ArrowDown', 'out'],
+  ['shift+ArrowLeft', 'back'],
+  ['shift+ArrowRight', 'on'],
+];
+
+/** The plots of a page, all of these times: they share crosshair, zoom and keys. */
+export function PlotGroup({ name, times, children }: { readonly name: string; readonly times: readonly number[]; readonly children: ComponentChildren }) {
+  const [isTable, setTable] = useState(false);
+  const [span, zoom] = useState<Span>(undefined);
+  const whole: readonly Command[] = span === undefined ? [] : [{ keys: 'Escape', does: plotText.whole, run: () => zoom(undefined) }];
+  useKeys(
+    [
+      { keys: 't', does: plotText.asTables, run: () => setTable((is) => !is) },
+      ...STEPS.map(([keys, step]) => ({ keys, does: plotText[step], run: () => zoom((now) => stepped(now, times, step)) })),
+      ...whole,
+    ],
+    [times, span],
+  );
+  return (
+    <Group.Provider value={{ isTable, span, name, zoom }}>
+      {span !== undefined && (
+        <div class="plot-span row wrap">
+          <span class="num">{spanText(span.from, span.to)}</span>
+          <Button label={plotText.whole} kind="quiet" small run={() => zoom(undefined)} />
+        </div>
+      )}
+      {children}
+    </Group.Provider>
+  );
+}
+
 /** The plot, or its table. */
 export function Plot(props: PlotProps) {
-  const [isTable, setTable] = useState(false);
-  useKeys([{ keys: 't', does: 'Plots as tables', run: () => setTable((is) => !is) }]);
+  const { isTable } = useContext(Group);
   return (
     <figure class="plot">
       <figcaption class="sr">{props.sentence}</figcaption>
@@ -52,7 +96,8 @@ export function Plot(props: PlotProps) {
   );
 }
 
-function Canvas({ times, lines, stacked = false, sync, show }: PlotProps) {
+function Canvas({ times, lines, stacked = false, show }: PlotProps) {
+  const { name, span, zoom } = useContext(Group);
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   const data = dataOf(times, lines, stacked);
@@ -63,7 +108,8 @@ function Canvas({ times, lines, stacked = false, sync, show }: PlotProps) {
     let watcher: ResizeObserver | undefined;
     void import('uplot').then(({ default: Plotter }) => {
       if (isGone || element === null) return;
-      plot.current = new Plotter(optionsOf(Plotter, element, lines, stacked, sync, show), data, element);
+      plot.current = new Plotter(optionsOf(Plotter, element, lines, stacked, { name, zoom }, show), data, element);
+      if (span !== undefined) zoomTo(plot.current, span);
       watcher = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }));
       watcher.observe(element);
     });
@@ -75,21 +121,34 @@ function Canvas({ times, lines, stacked = false, sync, show }: PlotProps) {
     };
   }, [shape]);
   useEffect(() => {
-    plot.current?.setData(data);
-  }, [times, lines]);
+    const drawn = plot.current;
+    if (drawn === undefined) return;
+    if (span === undefined) drawn.setData(data);
+    else
+      drawn.batch(() => {
+        drawn.setData(data, false);
+        zoomTo(drawn, span);
+      });
+  }, [times, lines, span]);
   return <div ref={box} class="canvas" aria-hidden="true" />;
 }
 
+function zoomTo(plot: uPlot, { from, to }: NonNullable<Span>): void {
+  plot.setScale('x', { min: from / 1000, max: to / 1000 });
+}
+
 function Values({ times, lines, show }: PlotProps) {
-  const step = Math.max(1, Math.floor(times.length / TABLE_ROWS));
-  const rows = times.map((_time, index) => index).filter((index) => index % step === 0);
+  const { span } = useContext(Group);
+  const inSpan = times.flatMap((time, index) => (span === undefined || (time >= span.from && time <= span.to) ? [index] : []));
+  const step = Math.max(1, Math.floor(inSpan.length / TABLE_ROWS));
+  const rows = inSpan.filter((_, place) => place % step === 0);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
-    <div class="plot-table" tabIndex={0} role="group" aria-label="Values">
+    <div class="plot-table" tabIndex={0} role="group" aria-label={plotText.values}>
       <table class="rows">
         <thead>
           <tr>
-            <th scope="col">Time</th>
+            <th scope="col">{plotText.time}</th>
             {lines.map(({ label }) => (
               <th key={label} scope="col" class="end">
                 {label}
@@ -133,7 +192,7 @@ function optionsOf(
   element: HTMLElement,
   lines: readonly Line[],
   stacked: boolean,
-  sync: string,
+  { name, zoom }: Pick<Shared, 'name' | 'zoom'>,
   show: (value: number) => string,
 ): uPlot.Options {
   const color = (token: string, alpha = 1): string => colorOf(element, token, alpha);
@@ -143,7 +202,27 @@ function optionsOf(
     width: element.clientWidth,
     height: HEIGHT,
     legend: { show: false },
-    cursor: { sync: { key: sync }, points: { show: false }, drag: { x: true, y: false } },
+    cursor: {
+      sync: { key: name },
+      points: { show: false },
+      drag: { x: true, y: false, setScale: false },
+      bind: {
+        dblclick: () => () => {
+          zoom(undefined);
+          return null;
+        },
+      },
+    },
+    hooks: {
+      setSelect: [
+        (plot) => {
+          const { left, width } = plot.select;
+          if (width <= 0) return;
+          zoom({ from: plot.posToVal(left, 'x') * 1000, to: plot.posToVal(left + width, 'x') * 1000 });
+          plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+        },
+      ],
+    },
     padding: [8, 8, 0, 0],
     scales: { y: { range: (_plot, _low, high) => [0, Math.max(high ?? 0, 0.001) * 1.1] } },
     axes: [

@@ -12,7 +12,7 @@ import { usePoll } from '../../data/poll.ts';
 import { joined, overall, totalsOf } from '../../data/totals.ts';
 import { Bar, Empty, Problem, Spark } from '../../parts/bits.tsx';
 import { Mark } from '../../parts/mark.tsx';
-import { Plot } from '../../parts/plot.tsx';
+import { Plot, PlotGroup } from '../../parts/plot.tsx';
 import { Requests } from './requests.tsx';
 
 const FIGURES_EVERY_MS = 5000;
@@ -158,56 +158,55 @@ function Plots({ data }: { readonly data: GatewayFigures }) {
   const spanMinutes = Math.max(1, minutes * times.length);
   const toneOf = (id: string): string => TONES[data.adapters.findIndex((adapter) => adapter.id === id) % TONES.length] ?? 'c5';
   return (
-    <div class="plots">
-      <section>
-        <h2>
-          {gatewayText.rate} <b class="num">{(sum.requests / spanMinutes).toFixed(1)}</b>
-        </h2>
-        <Plot
-          times={times}
-          lines={called.map(({ id, displayName, series }) => ({
-            label: displayName,
-            tone: toneOf(id),
-            values: series.map(({ requests }) => requests / minutes),
-          }))}
-          stacked
-          sentence={`${count(sum.requests)} requests, ${count(sum.errors)} failed.`}
-          show={(value) => (value < 10 ? value.toFixed(1) : count(Math.round(value)))}
-          sync="gateway"
-        />
-      </section>
-      <section>
-        <h2>
-          {gatewayText.seconds} <b class="num">{inSeconds(sum.firstTextP50)}</b>
-        </h2>
-        <Plot
-          times={times}
-          lines={[
-            { label: gatewayText.median, tone: 'c1', values: all.map(({ firstTextP50 }) => (firstTextP50 === null ? null : firstTextP50 / 1000)) },
-            { label: gatewayText.p95, tone: 'c4', values: all.map(({ firstTextP95 }) => (firstTextP95 === null ? null : firstTextP95 / 1000)) },
-          ]}
-          sentence={`Median ${inSeconds(sum.firstTextP50)} seconds to the first text.`}
-          show={(value) => value.toFixed(value < 10 ? 1 : 0)}
-          sync="gateway"
-        />
-      </section>
-      <section>
-        <h2>
-          {gatewayText.tokens} <b class="num">{((sum.input + sum.output) / spanMinutes / 1000).toFixed(1)}</b>
-        </h2>
-        <Plot
-          times={times}
-          lines={[
-            { label: gatewayText.input, tone: 'c2', values: all.map(({ input }) => input / minutes / 1000) },
-            { label: gatewayText.output, tone: 'c3', values: all.map(({ output }) => output / minutes / 1000) },
-          ]}
-          stacked
-          sentence={`${count(sum.input)} tokens in, ${count(sum.output)} out, ${count(sum.cached)} from the cache.`}
-          show={(value) => value.toFixed(value < 10 ? 1 : 0)}
-          sync="gateway"
-        />
-      </section>
-    </div>
+    <PlotGroup name="gateway" times={times}>
+      <div class="plots">
+        <section>
+          <h2>
+            {gatewayText.rate} <b class="num">{(sum.requests / spanMinutes).toFixed(1)}</b>
+          </h2>
+          <Plot
+            times={times}
+            lines={called.map(({ id, displayName, series }) => ({
+              label: displayName,
+              tone: toneOf(id),
+              values: series.map(({ requests }) => requests / minutes),
+            }))}
+            stacked
+            sentence={`${count(sum.requests)} requests, ${count(sum.errors)} failed.`}
+            show={(value) => (value < 10 ? value.toFixed(1) : count(Math.round(value)))}
+          />
+        </section>
+        <section>
+          <h2>
+            {gatewayText.seconds} <b class="num">{inSeconds(sum.firstTextP50)}</b>
+          </h2>
+          <Plot
+            times={times}
+            lines={[
+              { label: gatewayText.median, tone: 'c1', values: all.map(({ firstTextP50 }) => (firstTextP50 === null ? null : firstTextP50 / 1000)) },
+              { label: gatewayText.p95, tone: 'c4', values: all.map(({ firstTextP95 }) => (firstTextP95 === null ? null : firstTextP95 / 1000)) },
+            ]}
+            sentence={`Median ${inSeconds(sum.firstTextP50)} seconds to the first text.`}
+            show={(value) => value.toFixed(value < 10 ? 1 : 0)}
+          />
+        </section>
+        <section>
+          <h2>
+            {gatewayText.tokens} <b class="num">{((sum.input + sum.output) / spanMinutes / 1000).toFixed(1)}</b>
+          </h2>
+          <Plot
+            times={times}
+            lines={[
+              { label: gatewayText.input, tone: 'c2', values: all.map(({ input }) => input / minutes / 1000) },
+              { label: gatewayText.output, tone: 'c3', values: all.map(({ output }) => output / minutes / 1000) },
+            ]}
+            stacked
+            sentence={`${count(sum.input)} tokens in, ${count(sum.output)} out, ${count(sum.cached)} from the cache.`}
+            show={(value) => value.toFixed(value < 10 ? 1 : 0)}
+          />
+        </section>
+      </div>
+    </PlotGroup>
   );
 }
 
