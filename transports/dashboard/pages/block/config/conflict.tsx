@@ -28,42 +28,44 @@ export function Conflict({ base, mine, theirs, settle }: ConflictProps) {
     <section class="conflict" role="alert">
       <p class="b">{configText.conflict}</p>
       <p class="t2 sm">{configText.conflictLead}</p>
-      <table class="rows plain-rows">
-        <thead>
-          <tr>
-            <th scope="col">{configText.field}</th>
-            <th scope="col">{configText.before}</th>
-            <th scope="col">{configText.yours}</th>
-            <th scope="col">{configText.theirs}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {paths.map((path) => (
-            <tr key={path}>
-              <th scope="row" class="b">
-                {fieldLabel(path)}
-              </th>
-              <td class="num break t3">{shown(valueAt(base, path))}</td>
-              {SIDES.map((side) => (
-                <td key={side} class="num break">
-                  <label class="check">
-                    <input
-                      type="radio"
-                      name={`side of ${path}`}
-                      aria-label={sideText(path, side, shown(valueAt(values[side], path)))}
-                      checked={sideOf(path) === side}
-                      onChange={() => {
-                        choices.value = { ...choices.peek(), [path]: side };
-                      }}
-                    />
-                    {shown(valueAt(values[side], path))}
-                  </label>
-                </td>
-              ))}
+      <div class="scroll">
+        <table class="rows plain-rows">
+          <thead>
+            <tr>
+              <th scope="col">{configText.field}</th>
+              <th scope="col">{configText.before}</th>
+              <th scope="col">{configText.yours}</th>
+              <th scope="col">{configText.theirs}</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {paths.map((path) => (
+              <tr key={path}>
+                <th scope="row" class="b">
+                  {fieldLabel(path)}
+                </th>
+                <td class="num break t3">{shown(valueAt(base, path))}</td>
+                {SIDES.map((side) => (
+                  <td key={side} class="num break">
+                    <label class="check">
+                      <input
+                        type="radio"
+                        name={`side of ${path}`}
+                        aria-label={sideText(path, side, shown(valueAt(values[side], path)))}
+                        checked={sideOf(path) === side}
+                        onChange={() => {
+                          choices.value = { ...choices.peek(), [path]: side };
+                        }}
+                      />
+                      {shown(valueAt(values[side], path))}
+                    </label>
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
       <div class="row wrap">
         <Button label={configText.goOn} kind="primary" run={() => settle(merged(mine, theirs, paths, sideOf))} />
         <Button label={configText.keepMine} kind="quiet" run={() => take('mine')} />
