@@ -196,6 +196,19 @@ t.test('the page makes no HTML, code or style from a text', async (t) => {
   for (const { path, text } of PAGE_SOURCES) t.match(text, /^\/\/ \S.{9,}/, `${path} opens with what it is`);
 });
 
+t.test('every word of the page stands in its texts', async (t) => {
+  const words = [
+    />[^\S\n]*[A-Za-z][^<>{}=;]*<\//, // between two tags
+    /^\s+[A-Z][a-z]+(?: [A-Za-z,.’]+)*$/m, // on a line of its own between two tags
+    /\b(?:aria-label|title|placeholder|label|alt)="[^"]*[A-Za-z]/,
+    /\b(?:does|label): '/,
+  ];
+  for (const { path, code } of PAGE_SOURCES) {
+    if (path.includes('/app/text/') || !path.endsWith('.tsx')) continue;
+    for (const each of words) t.notMatch(code, each, path);
+  }
+});
+
 t.test('the client of the CLI knows the route table by its types alone', async (t) => {
   for (const { path, code } of SOURCES.filter(({ path }) => CLIENT_OF_ROUTES.includes(path))) {
     t.match(code, /^import type [^;]*transports\/http\/routes\.ts';$/m, path);

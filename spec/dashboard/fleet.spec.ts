@@ -143,3 +143,22 @@ t.test(
     t.same(await tagsOf(), { ...tags, one: ['theirs'], three: ['old', 'mail'] });
   },
 );
+
+t.test('by touch, blocks are selected with a tap and what is done to many is done to them', inWholeSet, async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  for (const name of ['ada', 'bob', 'eve']) await world.block(name);
+  const page = await world.page('/ui/', { width: 390 });
+  await page.getByRole('link', { name: 'eve', exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Select', exact: true }).tap();
+  for (const name of ['ada', 'eve']) await page.locator(`[data-name="${name}"]`).tap();
+  const group = page.getByRole('group', { name: '2 blocks selected' });
+  await group.waitFor();
+  t.same(await axeFindings(page), []);
+  t.notOk(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), 'nothing is wider than the screen');
+  await group.getByRole('button', { name: 'Stop' }).tap();
+  await page.locator('.toast', { hasText: 'Stopped: 2 blocks.' }).waitFor();
+  await page.getByRole('button', { name: 'Select', exact: true }).tap();
+  await page.locator('[data-name="bob"]').getByRole('link').tap();
+  await page.waitForURL(`${world.url}/ui/blocks/bob`);
+});

@@ -13,7 +13,7 @@ import { Mark } from '../parts/mark.tsx';
 import { commands } from './keys.ts';
 import { blockPath, navigate, PAGES, pathOf } from './router.ts';
 import { HaltDialog } from './shell.tsx';
-import { PAGE_NAMES, WORDS } from './text.ts';
+import { KEY_WORDS, LABELS, PAGE_NAMES, WORDS } from './text.ts';
 import { tellFailure } from './toast.ts';
 
 interface Item {
@@ -105,7 +105,7 @@ function Palette({ close }: { readonly close: () => void }) {
               <span class="t3 clip">{item.more}</span>
             </div>
           ))}
-          {items.length === 0 && <p class="empty">Nothing is called so.</p>}
+          {items.length === 0 && <p class="empty">{LABELS.nothingFound}</p>}
         </div>
       </div>
     </Dialog>
@@ -156,12 +156,12 @@ function doItems(): Item[] {
     halt.peek()?.halted === true
       ? { label: `${WORDS.release} model calls`, icon: 'play', run: () => setHalt(undefined) }
       : { label: WORDS.halt, icon: 'block', run: () => void showDialog((close) => <HaltDialog close={close} />) },
-    { label: 'First steps', icon: 'link', run: () => navigate(pathOf('start')) },
-    themeItem('Light theme', 'light'),
-    themeItem('Dark theme', 'dark'),
-    themeItem('Theme of the system', 'system'),
-    { label: 'All keys', icon: 'key', run: showKeys },
-    { label: 'Sign out', icon: 'key', run: signOut },
+    { label: LABELS.firstSteps, icon: 'link', run: () => navigate(pathOf('start')) },
+    themeItem(LABELS.lightTheme, 'light'),
+    themeItem(LABELS.darkTheme, 'dark'),
+    themeItem(LABELS.systemTheme, 'system'),
+    { label: KEY_WORDS.allKeys, icon: 'key', run: showKeys },
+    { label: LABELS.signOut, icon: 'key', run: signOut },
   ];
 }
 
@@ -180,7 +180,7 @@ export function showKeys(): void {
   const seen = new Set<string>();
   const list = commands.peek().filter(({ keys }) => !seen.has(keys) && seen.add(keys));
   showDialog((close) => (
-    <Dialog title="Keys" close={close}>
+    <Dialog title={LABELS.keys} close={close}>
       <dl class="key-list">
         {list.map(({ keys, does }) => (
           <>

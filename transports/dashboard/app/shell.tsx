@@ -20,7 +20,7 @@ import { clock, count } from './format.ts';
 import { useKeys } from './keys.ts';
 import { showKeys, showPalette } from './palette.tsx';
 import { blockPath, navigate, PAGES, type Page, pathOf, type Route, route } from './router.ts';
-import { haltDialog, haltText, lostText, PAGE_NAMES, WORDS } from './text.ts';
+import { haltDialog, haltText, KEY_WORDS, LABELS, lostText, PAGE_NAMES, signInText, WORDS } from './text.ts';
 import { dismiss, toasts } from './toast.ts';
 
 const ICONS: Readonly<Record<Page, IconName>> = {
@@ -62,7 +62,7 @@ const LOADED: Readonly<Record<string, () => Promise<{ readonly default: Componen
 export function App() {
   useKeys([
     { keys: 'mod+k', does: WORDS.findOrDo, run: showPalette, inFields: true },
-    { keys: '?', does: 'All keys', run: showKeys },
+    { keys: '?', does: KEY_WORDS.allKeys, run: showKeys },
     ...PAGES.map((page) => ({ keys: CHORDS[page], does: PAGE_NAMES[page], run: () => navigate(pathOf(page)) })),
   ]);
   useEffect(() => effect(showTitle), []);
@@ -86,7 +86,7 @@ export function App() {
       </div>
       <Dialogs />
       {signIn.value === 'out' && (
-        <Dialog title="Sign in" close={() => undefined} bare>
+        <Dialog title={signInText.submit} close={() => undefined} bare>
           <SignInForm again />
         </Dialog>
       )}
@@ -162,9 +162,9 @@ class Guarded extends Component<{ readonly children: ComponentChildren }, { read
 function Failed({ error }: { readonly error: unknown }) {
   return (
     <div class="page">
-      <h1 class="sr">Problem</h1>
+      <h1 class="sr">{LABELS.problem}</h1>
       <Problem error={error}>
-        <Button label="Load the page anew" small run={() => location.reload()} />
+        <Button label={LABELS.loadAnew} small run={() => location.reload()} />
       </Problem>
     </div>
   );
@@ -173,9 +173,9 @@ function Failed({ error }: { readonly error: unknown }) {
 function Side() {
   const here = route.value;
   return (
-    <nav class="side" aria-label="Main">
+    <nav class="side" aria-label={LABELS.main}>
       <div class="brand">
-        <Logo /> Blockhouse
+        <Logo /> {LABELS.product}
       </div>
       <button type="button" class="find" onClick={showPalette}>
         <Icon name="find" /> {WORDS.findOrDo}
@@ -295,7 +295,7 @@ function Halted() {
 function PhoneTabs() {
   const here = route.value;
   return (
-    <nav class="phone-tabs" aria-label="Pages">
+    <nav class="phone-tabs" aria-label={LABELS.pages}>
       {PHONE_PAGES.map((page) => (
         <a key={page} href={pathOf(page)} aria-current={here.page === page || (page === 'fleet' && here.page === 'block') ? 'page' : undefined}>
           <Icon name={ICONS[page]} />
@@ -304,7 +304,7 @@ function PhoneTabs() {
       ))}
       <button type="button" onClick={showPalette}>
         <Icon name="find" />
-        Find
+        {LABELS.find}
       </button>
     </nav>
   );
@@ -314,6 +314,6 @@ function PhoneTabs() {
 function showTitle(): void {
   const here = route.value;
   const { needs } = counts.value;
-  const name = here.page === 'block' ? here.block : here.page === 'start' ? 'First steps' : here.page === 'unknown' ? '' : PAGE_NAMES[here.page];
+  const name = here.page === 'block' ? here.block : here.page === 'start' ? LABELS.firstSteps : here.page === 'unknown' ? '' : PAGE_NAMES[here.page];
   document.title = `${needs > 0 ? `(${needs}) ` : ''}${name === '' ? '' : `${name} · `}Blockhouse`;
 }

@@ -9,6 +9,7 @@ export * from './text/first-run.ts';
 export * from './text/fleet.ts';
 export * from './text/gateway.ts';
 export * from './text/head.ts';
+export * from './text/labels.ts';
 export * from './text/logs.ts';
 export * from './text/memory.ts';
 export * from './text/playground.ts';

@@ -12,7 +12,7 @@ export const costsText = {
   monthSum: 'This month, summed up by day (UTC)',
   byModel: 'By model',
   byPurpose: 'By purpose',
-  by: { block: 'Block', key: 'Key', model: 'Model', day: 'Day' },
+  by: { block: 'Block', key: 'Key', model: 'Model', day: 'Day', purpose: 'Purpose' },
   calls: 'Calls',
   input: 'In',
   output: 'Out',
@@ -30,6 +30,21 @@ export const costsText = {
 /** Calls whose price is not known are told, and not counted as free. */
 export function unpricedText(calls: number): string {
   return `${plural(calls, 'call has', 'calls have')} no known price and ${calls === 1 ? 'is' : 'are'} not in the sum.`;
+}
+
+/** `1 call`. */
+export function callsText(calls: number): string {
+  return plural(calls, 'call', 'calls');
+}
+
+/** `of $5.00`. */
+export function ofCapText(cap: number): string {
+  return `of ${usd(cap)}`;
+}
+
+/** A cap of tokens, and what is spent of it. */
+export function tokenCapText(cap: number, spent: number): string {
+  return `${costsText.cap}: ${count(cap)} tokens a day, ${count(spent)} today.`;
 }
 
 /** `$4.11 on 23 Nov, 120 calls`. */

@@ -38,6 +38,7 @@ export const fleetText = {
   addTag: 'Add the tag',
   untag: 'Remove the tag',
   clear: 'Clear',
+  choose: 'Select',
   newName: 'Name',
   newNameHelp: 'Small letters, digits and hyphens; at most 32.',
   newFor: 'What it is for',

@@ -46,6 +46,7 @@ export const settingsText = {
 /** What a provider's row says: ready and from where, or what is missing. */
 export function providerText({ ready, detail, problem, envVars, credential }: Provider): string {
   if (!ready && problem === 'credential' && envVars.length > 0) return `No key in auth.json or ${envVars[0]}.`;
+  if (!ready && problem === 'credential' && detail !== undefined) return `${detail.split(/ \(|:/)[0]}.`; // the whole sentence is the tip
   if (!ready) return detail ?? 'Not ready.';
   const hint = credential?.hint === undefined || credential.hint === null ? '' : ` …${credential.hint}`;
   if (credential?.source === 'env') return `Ready, with the key in ${credential.variable ?? 'the environment'}${hint}.`;

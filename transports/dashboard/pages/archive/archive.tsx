@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import type { ArchiveInfo, ArchiveList } from '../../../../core/types.ts';
 import { bytes, count, NONE, usd } from '../../app/format.ts';
 import { blockPath, navigate } from '../../app/router.ts';
-import { archiveText, importedText, removedText, removeText, removeTitle, restoredText, WORDS } from '../../app/text.ts';
+import { archiveText, importedText, LABELS, moreAbout, removedText, removeText, removeTitle, restoredText, WORDS } from '../../app/text.ts';
 import { tell } from '../../app/toast.ts';
 import { deleteArchive } from '../../data/blocks.ts';
 import { call, get, post } from '../../data/http.ts';
@@ -24,7 +24,7 @@ export default function Archive() {
     setFailure(undefined);
     try {
       const { data: answer } = await call<{ readonly name: string }>('POST', '/api/import', { raw: file, headers: { 'content-type': 'application/gzip' } });
-      tell(importedText(answer.name), { label: 'Open', run: () => navigate(blockPath(answer.name)) });
+      tell(importedText(answer.name), { label: LABELS.open, run: () => navigate(blockPath(answer.name)) });
     } catch (fault) {
       setFailure(fault);
     }
@@ -86,7 +86,7 @@ function Rows({ list, reload }: { readonly list: readonly ArchiveInfo[]; reload(
             {archiveText.cost}
           </th>
           <th scope="col">
-            <span class="sr">What can be done</span>
+            <span class="sr">{LABELS.actions}</span>
           </th>
         </tr>
       </thead>
@@ -107,7 +107,7 @@ function Rows({ list, reload }: { readonly list: readonly ArchiveInfo[]; reload(
                 <span class="grow" />
                 <Button label={archiveText.restore} small run={() => restore(info, undefined, reload)} />
                 <Menu
-                  label={`More about ${info.originalName}`}
+                  label={moreAbout(info.originalName)}
                   small
                   choices={[
                     { label: archiveText.restoreAs, icon: 'edit', run: () => showDialog((close) => <RestoreAs info={info} close={close} reload={reload} />) },
@@ -130,7 +130,7 @@ function Rows({ list, reload }: { readonly list: readonly ArchiveInfo[]; reload(
 
 async function restore(info: ArchiveInfo, name: string | undefined, reload: () => Promise<void>): Promise<void> {
   const { name: given } = await post<{ readonly name: string }>(path(info, '/restore'), name === undefined ? {} : { name });
-  tell(restoredText(given), { label: 'Open', run: () => navigate(blockPath(given)) });
+  tell(restoredText(given), { label: LABELS.open, run: () => navigate(blockPath(given)) });
   await reload();
 }
 

@@ -4,7 +4,7 @@ import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useKeys } from '../../app/keys.ts';
 import { blockPath, navigate, pathOf, type Route, route, TABS, type Tab } from '../../app/router.ts';
-import { headText, TAB_NAMES, WORDS } from '../../app/text.ts';
+import { headText, KEY_WORDS, LABELS, TAB_NAMES, WORDS } from '../../app/text.ts';
 import { exportBlock, restartBlock } from '../../data/blocks.ts';
 import { isListed, rows } from '../../data/fleet.ts';
 import { pinned } from '../../data/settings.ts';
@@ -39,10 +39,10 @@ export default function Block() {
   useKeys(
     [
       ...TABS.map((each, index) => ({ keys: String(index + 1), does: TAB_NAMES[each], run: () => navigate(blockPath(name, each)) })),
-      { keys: 's', does: 'Start or stop', run: () => void toggle() },
+      { keys: 's', does: KEY_WORDS.startOrStop, run: () => void toggle() },
       { keys: 'w', does: WORDS.why, run: () => navigate(blockPath(name, 'history')) },
-      { keys: 'b', does: 'Budget', run: () => navigate(blockPath(name, 'costs')) },
-      { keys: 'p', does: 'Pin', run: () => pin(name) },
+      { keys: 'b', does: KEY_WORDS.budget, run: () => navigate(blockPath(name, 'costs')) },
+      { keys: 'p', does: KEY_WORDS.pin, run: () => pin(name) },
     ],
     [name],
   );
@@ -54,7 +54,7 @@ export default function Block() {
   return (
     <>
       <header class="top">
-        <a class="btn quiet square" href={pathOf('fleet')} aria-label="Back to the fleet">
+        <a class="btn quiet square" href={pathOf('fleet')} aria-label={LABELS.backToFleet}>
           <Icon name="back" />
         </a>
         <h1 class="clip">{name}</h1>
@@ -62,7 +62,7 @@ export default function Block() {
         <span class="t2 clip grow about">{entry?.config.description}</span>
         {entry !== undefined && <Button label={isAsleep ? WORDS.start : WORDS.stop} icon={isAsleep ? 'play' : 'stop'} run={toggle} />}
         <Menu
-          label="More"
+          label={LABELS.more}
           choices={[
             { label: WORDS.restart, icon: 'restart', run: () => restartBlock(name) },
             { label: pinned.value.includes(name) ? headText.unpin : headText.pin, icon: 'pin', keys: 'p', run: () => pin(name) },
@@ -75,7 +75,7 @@ export default function Block() {
           ]}
         />
       </header>
-      <nav class="tabs" aria-label="Parts of the block">
+      <nav class="tabs" aria-label={LABELS.blockParts}>
         {TABS.map((each) => (
           <a key={each} href={blockPath(name, each)} aria-current={tab === each ? 'page' : undefined}>
             {TAB_NAMES[each]}

@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { ServerHealth } from '../../../../core/types.ts';
 import { blockPath, navigate, pathOf } from '../../app/router.ts';
-import { firstRunText, standInText, WORDS } from '../../app/text.ts';
+import { firstRunText, LABELS, standInText, WORDS } from '../../app/text.ts';
 import { readProviders } from '../../data/credentials.ts';
 import { changes, rows } from '../../data/fleet.ts';
 import { get } from '../../data/http.ts';
@@ -139,7 +139,7 @@ function Step({ number, now, isDone, title, children }: StepProps) {
       <div class="grow stack">
         <h2 class="b">
           {title}
-          {isDone && <span class="sr"> (done)</span>}
+          {isDone && <span class="sr"> {LABELS.done}</span>}
         </h2>
         {children}
       </div>

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { count } from '../../app/format.ts';
 import { useKeys } from '../../app/keys.ts';
 import { pathOf, route, setQuery } from '../../app/router.ts';
-import { fleetText, WORDS } from '../../app/text.ts';
+import { fleetText, LABELS, PAGE_NAMES, WORDS } from '../../app/text.ts';
 import { changes, counts, isListed, rows } from '../../data/fleet.ts';
 import { Button, Empty, Keys } from '../../parts/bits.tsx';
 import { Mark } from '../../parts/mark.tsx';
@@ -12,6 +12,7 @@ import { Figures } from './figures.tsx';
 import { Hints } from './hints.tsx';
 import { Needs } from './needs.tsx';
 import { newBlock } from './new-block.tsx';
+import { choosing, selected } from './selection.tsx';
 import { FleetTable } from './table.tsx';
 import { compare, fits, viewOf } from './view.ts';
 
@@ -22,6 +23,11 @@ const GROUPS = [
   { id: 'idle', label: fleetText.idle, mark: 'idle' },
   { id: 'asleep', label: fleetText.asleep, mark: 'stopped' },
 ] as const;
+
+function choose(): void {
+  choosing.value = !choosing.peek();
+  if (!choosing.peek()) selected.value = new Set();
+}
 
 /** The page. */
 export default function Fleet() {
@@ -43,8 +49,8 @@ export default function Fleet() {
   return (
     <>
       <header class="top">
-        <h1>Fleet</h1>
-        <div class="seg groups" role="group" aria-label="Show">
+        <h1>{PAGE_NAMES.fleet}</h1>
+        <div class="seg groups" role="group" aria-label={LABELS.show}>
           {GROUPS.map((each) => (
             <button key={each.id} type="button" aria-pressed={group === each.id} onClick={() => setQuery({ show: each.id === 'all' ? undefined : each.id })}>
               {'mark' in each && <Mark state={each.mark} named={false} />}
@@ -67,6 +73,11 @@ export default function Fleet() {
           />
           <Keys keys="/" />
         </label>
+        {rows.value.size > 0 && (
+          <button type="button" class="btn quiet choose" aria-pressed={choosing.value} onClick={choose}>
+            {fleetText.choose}
+          </button>
+        )}
         <Button label={WORDS.newBlock} icon="plus" kind="primary" run={() => newBlock()} />
       </header>
       <div class="page">
@@ -78,7 +89,7 @@ export default function Fleet() {
           <Empty text={fleetText.none}>
             <Button label={WORDS.newBlock} icon="plus" kind="primary" run={() => newBlock()} />
             <a class="link" href={pathOf('start')}>
-              First steps
+              {LABELS.firstSteps}
             </a>
           </Empty>
         ) : names.value.length === 0 ? (

@@ -4,7 +4,9 @@ import { blockPath } from '../../app/router.ts';
 import { fleetText } from '../../app/text.ts';
 import type { Row } from '../../data/fleet.ts';
 import { Ago, Bar, Spark } from '../../parts/bits.tsx';
+import { Icon } from '../../parts/icon.tsx';
 import { Mark } from '../../parts/mark.tsx';
+import { choosing } from './selection.tsx';
 
 interface RowProps {
   readonly row: Row;
@@ -33,12 +35,13 @@ export function FleetRow({ row, index, isCurrent, isSelected, toggle, focus }: R
       aria-rowindex={index}
       aria-selected={isSelected}
       onClick={(event) => {
-        if (!event.shiftKey && !event.metaKey && !event.ctrlKey) return;
+        if (!event.shiftKey && !event.metaKey && !event.ctrlKey && !choosing.peek()) return;
         event.preventDefault();
         toggle(name, event.shiftKey);
       }}
     >
       <span role="gridcell" class="c-name clip">
+        {choosing.value && <span class={`choice${isSelected ? ' on' : ''}`}>{isSelected && <Icon name="check" small />}</span>}
         <Mark state={state} />
         <a class="b" href={blockPath(name)} onFocus={focus}>
           {name}

@@ -9,6 +9,8 @@ import { TagDialog } from './tag.tsx';
 
 /** Names that are selected. */
 export const selected = signal<ReadonlySet<string>>(new Set());
+/** True while a tap selects a block and does not open it: for who has no keys. */
+export const choosing = signal(false);
 /** How far a batch is, in words; undefined while there is none. */
 export const progress = signal<string | undefined>(undefined);
 
@@ -70,7 +72,15 @@ export function Selection({ names }: { readonly names: readonly string[] }) {
           <Button label={fleetText.tagAll} small run={tag} />
           <Button label={fleetText.archiveAll} small run={each(fleetText.archived, archiveBlock)} />
           {all.length < names.length && <Button label={selectAllText(names.length)} small kind="quiet" run={() => select(names)} />}
-          <Button label={fleetText.clear} small kind="quiet" run={() => select([])} />
+          <Button
+            label={fleetText.clear}
+            small
+            kind="quiet"
+            run={() => {
+              select([]);
+              choosing.value = false;
+            }}
+          />
         </>
       )}
     </div>

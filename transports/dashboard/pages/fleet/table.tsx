@@ -6,7 +6,7 @@ import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useKeys } from '../../app/keys.ts';
 import { blockPath, navigate, setQuery } from '../../app/router.ts';
-import { fleetText, WORDS } from '../../app/text.ts';
+import { fleetText, KEY_WORDS, LABELS, WORDS } from '../../app/text.ts';
 import { tellFailure } from '../../app/toast.ts';
 import { startBlock, stopBlock } from '../../data/blocks.ts';
 import { rows } from '../../data/fleet.ts';
@@ -89,28 +89,28 @@ export function FleetTable({ names: wanted, view }: { readonly names: readonly s
   };
   useKeys(
     [
-      { keys: 'j', does: 'Next block', run: step(1) },
-      { keys: 'k', does: 'Block before', run: step(-1) },
-      { keys: 'ArrowDown', does: 'Next block', run: step(1) },
-      { keys: 'ArrowUp', does: 'Block before', run: step(-1) },
-      { keys: 'PageDown', does: 'Next page', run: step(page) },
-      { keys: 'PageUp', does: 'Page before', run: step(-page) },
-      { keys: 'Home', does: 'First block', run: () => move(0) },
-      { keys: 'End', does: 'Last block', run: () => move(names.length - 1) },
-      { keys: 'x', does: 'Select', run: onCurrent((name) => toggle(name, false)) },
-      { keys: 'shift+ArrowDown', does: 'Select downwards', run: extend(1) },
-      { keys: 'shift+ArrowUp', does: 'Select upwards', run: extend(-1) },
-      { keys: 's', does: 'Start or stop', run: onCurrent(startOrStop) },
-      { keys: 'm', does: 'Message', run: onCurrent((name) => navigate(blockPath(name, 'chat', { write: '1' }))) },
+      { keys: 'j', does: KEY_WORDS.nextBlock, run: step(1) },
+      { keys: 'k', does: KEY_WORDS.blockBefore, run: step(-1) },
+      { keys: 'ArrowDown', does: KEY_WORDS.nextBlock, run: step(1) },
+      { keys: 'ArrowUp', does: KEY_WORDS.blockBefore, run: step(-1) },
+      { keys: 'PageDown', does: KEY_WORDS.nextPage, run: step(page) },
+      { keys: 'PageUp', does: KEY_WORDS.pageBefore, run: step(-page) },
+      { keys: 'Home', does: KEY_WORDS.firstBlock, run: () => move(0) },
+      { keys: 'End', does: KEY_WORDS.lastBlock, run: () => move(names.length - 1) },
+      { keys: 'x', does: KEY_WORDS.select, run: onCurrent((name) => toggle(name, false)) },
+      { keys: 'shift+ArrowDown', does: KEY_WORDS.selectDown, run: extend(1) },
+      { keys: 'shift+ArrowUp', does: KEY_WORDS.selectUp, run: extend(-1) },
+      { keys: 's', does: KEY_WORDS.startOrStop, run: onCurrent(startOrStop) },
+      { keys: 'm', does: KEY_WORDS.message, run: onCurrent((name) => navigate(blockPath(name, 'chat', { write: '1' }))) },
       { keys: 'w', does: WORDS.why, run: onCurrent((name) => navigate(blockPath(name, 'history'))) },
-      { keys: 'b', does: 'Budget', run: onCurrent((name) => navigate(blockPath(name, 'costs'))) },
+      { keys: 'b', does: KEY_WORDS.budget, run: onCurrent((name) => navigate(blockPath(name, 'costs'))) },
     ],
     [names, area],
   );
   return (
     <>
       {(selected.value.size > 0 || progress.value !== undefined) && <Selection names={names} />}
-      <div ref={box} role="grid" aria-label="Blocks" aria-rowcount={names.length + 1} onPointerEnter={() => hold()} onPointerLeave={() => release()}>
+      <div ref={box} role="grid" aria-label={LABELS.blocks} aria-rowcount={names.length + 1} onPointerEnter={() => hold()} onPointerLeave={() => release()}>
         <div class="tb th" role="row" aria-rowindex={1}>
           {COLUMNS.map((column) => (
             <Heading key={column.label} {...column} view={view} />

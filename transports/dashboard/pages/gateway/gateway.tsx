@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import type { GatewayFigures } from '../../../../core/types.ts';
 import { clockSeconds, count, NONE } from '../../app/format.ts';
 import { pathOf, route, setQuery } from '../../app/router.ts';
-import { gatewayLead, gatewayText, pausedText, WINDOW_NAMES } from '../../app/text.ts';
+import { gatewayLead, gatewayText, LABELS, PAGE_NAMES, pausedText, WINDOW_NAMES } from '../../app/text.ts';
 import { readProviders } from '../../data/credentials.ts';
 import { readFigures, readRequests, WINDOWS, type Window } from '../../data/gateway.ts';
 import { useLoad } from '../../data/load.ts';
@@ -37,7 +37,7 @@ export default function Gateway() {
         <h1>{gatewayText.title}</h1>
         {data !== undefined && <span class="t2 clip about">{gatewayLead(data.adapters.filter(({ ready }) => ready).length, atWork)}</span>}
         <span class="grow" />
-        <div class="seg" role="group" aria-label="Window">
+        <div class="seg" role="group" aria-label={LABELS.window}>
           {WINDOWS.map((each) => (
             <button key={each} type="button" aria-pressed={each === window} onClick={() => setQuery({ window: each === '15m' ? undefined : each })}>
               {WINDOW_NAMES[each]}
@@ -45,7 +45,7 @@ export default function Gateway() {
           ))}
         </div>
         <a class="btn about" href={pathOf('playground')}>
-          Playground
+          {PAGE_NAMES.playground}
         </a>
       </header>
       <div class="page">

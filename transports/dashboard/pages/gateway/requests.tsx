@@ -3,7 +3,7 @@ import type { Signal } from '@preact/signals';
 import type { GatewayRequest, GatewayRequests } from '../../../../core/types.ts';
 import { clockSeconds, count, duration, NONE } from '../../app/format.ts';
 import { blockPath } from '../../app/router.ts';
-import { gatewayText, scaleText } from '../../app/text.ts';
+import { gatewayText, LABELS, scaleText } from '../../app/text.ts';
 import { endRequest } from '../../data/gateway.ts';
 import { Button, Empty } from '../../parts/bits.tsx';
 
@@ -28,7 +28,7 @@ export function Requests({ requests: { live, ended }, shown, reload }: RequestsP
   return (
     <section class="requests">
       <header class="row wrap">
-        <h2>Requests</h2>
+        <h2>{LABELS.requests}</h2>
         {[
           ['wait', gatewayText.waits],
           ['first', gatewayText.toFirst],
@@ -40,7 +40,7 @@ export function Requests({ requests: { live, ended }, shown, reload }: RequestsP
           </span>
         ))}
         <span class="grow" />
-        <div class="seg" role="group" aria-label="Show">
+        <div class="seg" role="group" aria-label={LABELS.show}>
           {groups.map(({ id, label, list: all }) => (
             <button
               key={id}
@@ -66,7 +66,7 @@ export function Requests({ requests: { live, ended }, shown, reload }: RequestsP
                 <th scope="col" class="wide">
                   {gatewayText.request}
                 </th>
-                <th scope="col">Model</th>
+                <th scope="col">{LABELS.model}</th>
                 <th scope="col">{gatewayText.for}</th>
                 <th scope="col" class="timeline">
                   {scaleText(scale)}
@@ -78,7 +78,7 @@ export function Requests({ requests: { live, ended }, shown, reload }: RequestsP
                   {gatewayText.tokensShort}
                 </th>
                 <th scope="col">
-                  <span class="sr">End</span>
+                  <span class="sr">{LABELS.end}</span>
                 </th>
               </tr>
             </thead>

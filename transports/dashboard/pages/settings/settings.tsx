@@ -7,7 +7,7 @@ import type { DoctorReport, ServerHealth } from '../../../../core/types.ts';
 import { duration } from '../../app/format.ts';
 import { route } from '../../app/router.ts';
 import { HaltDialog } from '../../app/shell.tsx';
-import { examinedText, settingsText, WORDS } from '../../app/text.ts';
+import { examinedText, LABELS, settingsText, WORDS } from '../../app/text.ts';
 import { readProviders } from '../../data/credentials.ts';
 import { halt, setHalt } from '../../data/halt.ts';
 import { get } from '../../data/http.ts';
@@ -74,7 +74,7 @@ function Halt() {
     );
   return (
     <div class="row wrap">
-      <span class="bad b">Halted</span> <Ago at={state.since} /> <span class="t2">{state.reason}</span>
+      <span class="bad b">{LABELS.halted}</span> <Ago at={state.since} /> <span class="t2">{state.reason}</span>
       <Button label={WORDS.release} icon="play" run={() => setHalt(undefined)} />
     </div>
   );

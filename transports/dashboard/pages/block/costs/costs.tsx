@@ -2,7 +2,7 @@
 import type { CostBucket } from '../../../../../core/types.ts';
 import { count, usd } from '../../../app/format.ts';
 import { blockPath } from '../../../app/router.ts';
-import { costsText, purposeName, unpricedText } from '../../../app/text.ts';
+import { callsText, costsText, LABELS, ofCapText, purposeName, tokenCapText, unpricedText } from '../../../app/text.ts';
 import type { Details } from '../../../data/block.ts';
 import { serverNow } from '../../../data/clock.ts';
 import { useDetails } from '../../../data/details.ts';
@@ -37,22 +37,16 @@ function Spending({ name, details: { config, costs } }: { readonly name: string;
           <dt>{costsText.all}</dt>
           <dd>
             {usd(costs.totalCost)}
-            <small>
-              {count(costs.calls)} {costsText.calls.toLowerCase()}
-            </small>
+            <small>{callsText(costs.calls)}</small>
           </dd>
         </div>
       </dl>
       <div class="inner">
         {(costs.unpricedCalls ?? 0) > 0 && <p class="warn">{unpricedText(costs.unpricedCalls ?? 0)}</p>}
-        {dailyTokens !== null && dailyTokens !== undefined && (
-          <p class="t2">
-            {costsText.cap}: {count(dailyTokens)} tokens a day, {count(day?.tokens ?? 0)} today.
-          </p>
-        )}
+        {dailyTokens !== null && dailyTokens !== undefined && <p class="t2">{tokenCapText(dailyTokens, day?.tokens ?? 0)}</p>}
         <p>
           <a class="link" href={blockPath(name, 'config', { field: 'budget' })}>
-            Change the caps
+            {LABELS.changeCaps}
           </a>
         </p>
         <h2>{costsText.days}</h2>
@@ -63,8 +57,8 @@ function Spending({ name, details: { config, costs } }: { readonly name: string;
             <Month days={days} cap={monthlyUsd} today={new Date(serverNow()).toISOString().slice(0, 10)} />
           </>
         )}
-        <Buckets title={costsText.byModel} buckets={costs.byModel} nameOf={(key) => key} />
-        <Buckets title={costsText.byPurpose} buckets={costs.byPurpose} nameOf={purposeName} />
+        <Buckets title={costsText.byModel} of={costsText.by.model} buckets={costs.byModel} nameOf={(key) => key} />
+        <Buckets title={costsText.byPurpose} of={costsText.by.purpose} buckets={costs.byPurpose} nameOf={purposeName} />
       </div>
     </div>
   );
@@ -84,7 +78,7 @@ function Figure({ label, spent, cap, tone }: FigureProps) {
       <dt>{label}</dt>
       <dd>
         {usd(spent)}
-        <small>{hasCap ? `of ${usd(cap)}` : costsText.noCap}</small>
+        <small>{hasCap ? ofCapText(cap) : costsText.noCap}</small>
       </dd>
       {hasCap && <Bar part={spent} whole={cap} tone={tone} />}
     </div>
@@ -93,10 +87,13 @@ function Figure({ label, spent, cap, tone }: FigureProps) {
 
 function Buckets({
   title,
+  of,
   buckets,
   nameOf,
 }: {
   readonly title: string;
+  /** What each row is one of. */
+  readonly of: string;
   readonly buckets: Readonly<Record<string, CostBucket>> | undefined;
   nameOf(key: string): string;
 }) {
@@ -109,7 +106,7 @@ function Buckets({
         <table class="rows plain-rows">
           <thead>
             <tr>
-              <th scope="col">{title.replace('By ', '')}</th>
+              <th scope="col">{of}</th>
               <th scope="col" class="end">
                 {costsText.calls}
               </th>

@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { clockSeconds, fullTime } from '../../../app/format.ts';
 import { useKeys } from '../../../app/keys.ts';
 import { blockPath, route, setQuery } from '../../../app/router.ts';
-import { LEVELS, logsText, newLines } from '../../../app/text.ts';
+import { LABELS, LEVELS, logsText, newLines } from '../../../app/text.ts';
 import { blockURL } from '../../../data/blocks.ts';
 import { get } from '../../../data/http.ts';
 import { type LogLine, lineFits } from '../../../data/log-lines.ts';
@@ -122,7 +122,7 @@ export function Logs({ name }: TabProps) {
       </div>
       {error !== undefined && <Problem error={error} />}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
-      <div ref={scroller} class="page lines mono" tabIndex={0} role="log" aria-live="off" aria-label="Log" onScroll={onScroll}>
+      <div ref={scroller} class="page lines mono" tabIndex={0} role="log" aria-live="off" aria-label={LABELS.log} onScroll={onScroll}>
         {tail.isRead.value && lines.length === 0 && <Empty text={logsText.none} />}
         {lines.length > 0 && shown.length === 0 && <Empty text={logsText.noneFound} />}
         {shown.map((line) => (
