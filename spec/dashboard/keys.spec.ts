@@ -44,12 +44,6 @@ async function furnish(world: World): Promise<void> {
   await world.api('DELETE', '/api/blocks/old');
 }
 
-async function show(page: Page, world: World, path: string): Promise<void> {
-  await page.goto(world.url + path);
-  await page.locator('main h1').first().waitFor({ state: 'attached' });
-  await page.waitForLoadState('networkidle');
-}
-
 /** The keys that `?` lists, but for those of two in a row. */
 async function listed(page: Page): Promise<readonly string[]> {
   await page.keyboard.press('?');
@@ -83,13 +77,13 @@ t.test('case 47: `?` lists exactly the keys that work, on each page', inWholeSet
   const page = await world.page();
   const paths = isWhole ? ['/ui/', '/ui/blocks/ada', '/ui/blocks/ada/config', '/ui/gateway', '/ui/events', '/ui/settings'] : ['/ui/blocks/ada'];
   for (const path of paths) {
-    await show(page, world, path);
+    await world.show(page, path);
     const keys = (await listed(page)).filter((key) => path !== '/ui/blocks/ada' || !OF_THE_FIELD.has(key));
     const working: string[] = [];
     for (const key of [...LETTERS, ...NAMED, ...WITH_CONTROL]) {
       if (!(await isTaken(page, key))) continue;
       working.push(SHOWN[key] ?? (key.length === 1 ? key.toUpperCase() : key));
-      await show(page, world, path);
+      await world.show(page, path);
     }
     t.same([...keys].sort(), working.sort(), path);
   }
@@ -142,7 +136,7 @@ t.test('case 47: Tab reaches everything on each page, in both directions, and is
   const tabs = ['', '/memory', '/config', '/logs', '/costs', '/history'].map((tab) => `/ui/blocks/ada${tab}`);
   const paths = ['/ui/', ...tabs, '/ui/gateway', '/ui/playground', '/ui/costs', '/ui/events', '/ui/archive', '/ui/settings', '/ui/start'];
   for (const path of isWhole ? paths : ['/ui/', '/ui/blocks/ada']) {
-    await show(page, world, path);
+    await world.show(page, path);
     const wanted = await page.evaluate(() => {
       const all = [...document.querySelectorAll<HTMLElement>('a[href], button, input, select, textarea, summary, [tabindex]')];
       const reachable = all.filter((each) => each.tabIndex >= 0 && !each.matches(':disabled') && each.checkVisibility({ visibilityProperty: true }));

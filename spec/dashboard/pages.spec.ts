@@ -17,12 +17,6 @@ async function furnish(world: World): Promise<void> {
   await world.api('DELETE', '/api/blocks/old');
 }
 
-async function show(page: Page, world: World, path: string): Promise<void> {
-  await page.goto(world.url + path);
-  await page.locator('main h1').first().waitFor({ state: 'attached' });
-  await page.waitForLoadState('networkidle');
-}
-
 t.test('case 48: axe finds nothing on any page, in either theme, wide and narrow', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
@@ -36,7 +30,7 @@ t.test('case 48: axe finds nothing on any page, in either theme, wide and narrow
       const page = await world.page('/ui/', { theme, width, height });
       // Half of the pages wide and light, the others narrow and dark; all of them in `test:browser`.
       for (const path of PATHS.filter((_path, index) => isWhole || (index % 2 === 0) === (width === 1440))) {
-        await show(page, world, path);
+        await world.show(page, path);
         for (const finding of await axeFindings(page)) t.fail(`${path} ${theme} ${width}: ${finding}`);
       }
       await page.context().close();
@@ -51,7 +45,7 @@ t.test('case 49: no page scrolls sideways at 390 or 1024 px, and what is touched
   await furnish(world);
   const page = await world.page('/ui/', { width: 390, height: 844 });
   for (const path of PATHS) {
-    await show(page, world, path);
+    await world.show(page, path);
     t.notOk(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), `${path} scrolls sideways`);
     const small = await page.evaluate(() =>
       [...document.querySelectorAll<HTMLElement>('main button, .phone-tabs a, .tabs a, .phone-tabs button')]
@@ -63,7 +57,7 @@ t.test('case 49: no page scrolls sideways at 390 or 1024 px, and what is touched
   }
   await page.setViewportSize({ width: 1024, height: 768 });
   for (const path of PATHS.slice(0, 2)) {
-    await show(page, world, path);
+    await world.show(page, path);
     t.notOk(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), `${path} scrolls sideways at 1024 px`);
   }
 });

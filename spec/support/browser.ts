@@ -210,6 +210,13 @@ export class World {
     return page;
   }
 
+  /** Goes to an address of the page, and resolves when it is there and quiet. */
+  async show(page: Page, path: string): Promise<void> {
+    await page.goto(this.url + path);
+    await page.locator('main h1').first().waitFor({ state: 'attached' });
+    await page.waitForLoadState('networkidle');
+  }
+
   /** any-fault-fails. */
   #watch(page: Page, { expected = [] }: PageOptions): void {
     const t = this.#t;
