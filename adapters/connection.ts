@@ -40,6 +40,8 @@ const KEEP_ALIVE_MS = 30_000;
 /** By how much earlier than the provider says, for the time that its word was on its way. */
 const EARLIER_MS = 1000;
 const ONE_WRITE_BYTES = 16 * 1024;
+/** How long the rest of a request that is answered already may take to leave. */
+const REST_MS = 5000;
 
 /** A connection from its opening to its end. */
 export class Connection implements AnswerReader {
@@ -50,6 +52,10 @@ export class Connection implements AnswerReader {
   readonly #idle = new ReusedTimer();
   readonly #socket: Socket;
   #exchange: Exchange | undefined;
+  /** True once the system has taken the whole request. */
+  #isWritten = true;
+  /** True while an answer is complete and its request is not. */
+  #awaitsRest = false;
   /** True while a request that was taken is not written yet. */
   #isWaiting = false;
   /** True once the system has refused the first write of a request. */
@@ -137,20 +143,30 @@ export class Connection implements AnswerReader {
   #write(exchange: Exchange): void {
     const { head, body } = exchange;
     this.#parser.begin(this);
+    this.#isWritten = false;
     exchange.onSend(this);
-    if (body === undefined || body.length === 0) this.#socket.write(head, 'latin1');
+    if (body === undefined || body.length === 0) this.#socket.write(head, 'latin1', this.#onWritten);
     else if (body.length <= ONE_WRITE_BYTES) {
       const bytes = Buffer.allocUnsafe(head.length + body.length); // one-write
       bytes.write(head, 'latin1');
       body.copy(bytes, head.length);
-      this.#socket.write(bytes);
+      this.#socket.write(bytes, this.#onWritten);
     } else {
       this.#socket.cork();
       this.#socket.write(head, 'latin1');
-      this.#socket.write(body);
+      this.#socket.write(body, this.#onWritten);
       this.#socket.uncork();
     }
   }
+
+  /** With TLS, an answer may come before the system has said that it took the request. */
+  readonly #onWritten = (error?: Error | null): void => {
+    if (error != null) return; // the socket tells of it
+    this.#isWritten = true;
+    if (!this.#awaitsRest) return;
+    this.#awaitsRest = false;
+    this.#keep();
+  };
 
   #read(bytes: Buffer): void {
     if (this.#exchange === undefined || this.#isWaiting) {
@@ -170,12 +186,18 @@ export class Connection implements AnswerReader {
     const exchange = this.#exchange;
     if (exchange === undefined) return; // its caller has left meanwhile
     this.#exchange = undefined;
-    if (this.#parser.keepsAlive && this.#isUsable && this.#socket.writableLength === 0) this.#keep();
-    else this.destroy(); // clean-only
+    if (!this.#parser.keepsAlive || !this.#isUsable)
+      this.destroy(); // clean-only
+    else if (this.#isWritten) this.#keep();
+    else {
+      this.#awaitsRest = true;
+      this.#idle.start(REST_MS, this.#endIdle);
+    }
     exchange.onEnd();
   }
 
   #keep(): void {
+    if (this.#isGone) return;
     const { keepAliveSeconds } = this.#parser;
     const ms = keepAliveSeconds === undefined ? KEEP_ALIVE_MS : Math.min(KEEP_ALIVE_MS, keepAliveSeconds * 1000 - EARLIER_MS);
     if (ms <= 0) {

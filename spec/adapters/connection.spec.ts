@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import { adapterCall, Collector, startRawUpstream } from '../support/adapter-call.ts';
 import { until } from '../support/until.ts';
@@ -49,6 +50,39 @@ t.test('a connection that was answered before it had sent the whole request carr
   await sendThenIdle(upstream, post(url, 'x'.repeat(16_000_000)));
   await sendThenIdle(upstream, post(url));
   t.equal(connections, 2);
+});
+
+t.test('a connection that was answered early is kept once the rest of its request has left', async (t) => {
+  let hasAll = false;
+  let readRest = (): void => undefined;
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined); // the other side may leave
+    socket.once('data', () => {
+      socket.pause();
+      socket.write(OK);
+      readRest = () => void socket.resume();
+      socket.on('data', (bytes) => {
+        if (hasAll) socket.write(OK);
+        else hasAll = bytes.toString('latin1').endsWith('.');
+      });
+    });
+  }).listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  let connections = 0;
+  server.on('connection', (socket) => {
+    connections += 1;
+    t.teardown(() => socket.destroy());
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const upstream = newUpstream(t);
+  await upstream.send(adapterCall(), post(url, `${'x'.repeat(8_000_000)}.`), new Collector());
+  t.notOk(hasAll);
+  readRest();
+  await until('the rest has come', () => hasAll);
+  for (let turn = 0; turn < 50; turn += 1) await nextTurn();
+  await sendThenIdle(upstream, post(url, '{}'));
+  t.equal(connections, 1);
 });
 
 t.test('bytes that nobody asked for end an idle connection, and the next request has another', async (t) => {
