@@ -24,6 +24,7 @@ t.test('case 42: memory is summarised, compared and undone, and its bar says wha
   await page.getByText('The team is small.').waitFor();
   await page.getByRole('button', { name: 'Unpin it' }).click();
   await page.getByText('not in prompts').waitFor();
+  await page.getByRole('button', { name: 'Unpin it' }).waitFor({ state: 'detached' }); // the new fact is there before the old one goes
   const facts = async () => (await world.api<{ readonly memory: { readonly facts: readonly object[] } }>('GET', '/api/blocks/ada')).memory.facts;
   t.match(await facts(), [{ text: 'The team is small.', pinned: false }]);
   t.equal((await facts()).length, 1);
