@@ -100,7 +100,7 @@ t.test('case 43: a field can be set, made wrong and told beside itself; form and
   t.match(config, { description: 'from the JSON', budget: { dailyUsd: 2.5 } });
 });
 
-t.test('case 22: each field that two have changed can be taken from either side', async (t) => {
+t.test('case 22: each field that two have changed can be taken from either side', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await world.block('ada', { description: 'before', goals: ['old'], budget: { dailyUsd: 1 } });
@@ -134,7 +134,7 @@ t.test('case 22: each field that two have changed can be taken from either side'
   t.match(config, { description: 'theirs', goals: ['old'], budget: { dailyUsd: 2 } });
 });
 
-t.test('the caps of a block are lines in its plots: of the day, and of the sum of the month', async (t) => {
+t.test('the caps of a block are lines in its plots: of the day, and of the sum of the month', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'Hello.' });
@@ -162,7 +162,7 @@ t.test('case 40: what stops a block is said in the words of the command, and its
   await page.locator('.pill', { hasText: 'Idle' }).waitFor();
 });
 
-t.test('case 23: a block that goes while its page is open is told, with what is possible', async (t) => {
+t.test('case 23: a block that goes while its page is open is told, with what is possible', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await world.block('ada');

@@ -11,6 +11,7 @@ const FAILING = 5;
 
 t.test(
   `case 35: ${COUNT} of the blocks are found, sorted, selected, started and stopped: progress, what failed and why, and a reload shows the truth`,
+  inWholeSet,
   async (t) => {
     const world = await openWorld(t, {
       files(workspace) {

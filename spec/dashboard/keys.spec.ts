@@ -89,7 +89,7 @@ t.test('case 47: `?` lists exactly the keys that work, on each page', inWholeSet
   }
 });
 
-t.test('the plots of a page zoom together by keys, and show their values as tables', async (t) => {
+t.test('the plots of a page zoom together by keys, and show their values as tables', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await furnish(world);

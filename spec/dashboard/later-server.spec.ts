@@ -20,7 +20,7 @@ async function rewrite(page: Page, path: RegExp, change: (text: string) => strin
   );
 }
 
-t.test('case 24: a state, event, status, stop reason and error code of a later server are shown by their names', async (t) => {
+t.test('case 24: a state, event, status, stop reason and error code of a later server are shown by their names', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'Answered.' });

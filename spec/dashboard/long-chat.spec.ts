@@ -24,46 +24,50 @@ function topOf(page: Page, id?: string): Promise<{ readonly id: string; readonly
   }, id);
 }
 
-t.test('case 31: of 500 entries 40 are made at first, older ones come without moving the line in view, and a link to an entry loads up to it', async (t) => {
-  const world = await openWorld(t, { files: (workspace) => writeChat(workspace, 'ada', said(500)) });
-  if (world === undefined) return;
-  const page = await world.page('/ui/blocks/ada');
-  await page.getByText('question 498.').waitFor();
-  const entries = page.locator('[data-entry]');
-  t.equal(await entries.count(), 40);
-  const find = (text: string): Promise<boolean> =>
-    page.evaluate((wanted) => {
-      getSelection()?.removeAllRanges();
-      return (globalThis as unknown as { find(text: string, isCased: boolean, isBackwards: boolean, isAround: boolean): boolean }).find(
-        wanted,
-        true,
-        false,
-        true,
-      );
-    }, text);
-  t.equal(await find('answer 499.'), true);
-  t.equal(await find('answer 401.'), false, 'it is not loaded');
+t.test(
+  'case 31: of 500 entries 40 are made at first, older ones come without moving the line in view, and a link to an entry loads up to it',
+  inWholeSet,
+  async (t) => {
+    const world = await openWorld(t, { files: (workspace) => writeChat(workspace, 'ada', said(500)) });
+    if (world === undefined) return;
+    const page = await world.page('/ui/blocks/ada');
+    await page.getByText('question 498.').waitFor();
+    const entries = page.locator('[data-entry]');
+    t.equal(await entries.count(), 40);
+    const find = (text: string): Promise<boolean> =>
+      page.evaluate((wanted) => {
+        getSelection()?.removeAllRanges();
+        return (globalThis as unknown as { find(text: string, isCased: boolean, isBackwards: boolean, isAround: boolean): boolean }).find(
+          wanted,
+          true,
+          false,
+          true,
+        );
+      }, text);
+    t.equal(await find('answer 499.'), true);
+    t.equal(await find('answer 401.'), false, 'it is not loaded');
 
-  for (let turn = 0; turn < 8; turn += 1) {
-    await page.getByRole('log').evaluate((log) => {
-      log.scrollTop = 0;
-    });
-    const { id, at } = await topOf(page);
-    if (id === entryId(0)) break;
-    await page.waitForFunction((known) => document.querySelector<HTMLElement>('[data-entry]')?.dataset['entry'] !== known, id);
-    const now = await topOf(page, id);
-    t.ok(Math.abs(now.at - at) <= 1, `the line in view moved by ${now.at - at} px`);
-  }
-  t.ok((await entries.count()) > 200);
-  t.ok((await entries.count()) <= 400, 'at most 400 entries');
-  t.equal(await find('answer 401.'), true, 'what is loaded is found');
+    for (let turn = 0; turn < 8; turn += 1) {
+      await page.getByRole('log').evaluate((log) => {
+        log.scrollTop = 0;
+      });
+      const { id, at } = await topOf(page);
+      if (id === entryId(0)) break;
+      await page.waitForFunction((known) => document.querySelector<HTMLElement>('[data-entry]')?.dataset['entry'] !== known, id);
+      const now = await topOf(page, id);
+      t.ok(Math.abs(now.at - at) <= 1, `the line in view moved by ${now.at - at} px`);
+    }
+    t.ok((await entries.count()) > 200);
+    t.ok((await entries.count()) <= 400, 'at most 400 entries');
+    t.equal(await find('answer 401.'), true, 'what is loaded is found');
 
-  await page.goto(`${world.url}/ui/blocks/ada?at=${entryId(21)}`);
-  await page.waitForFunction((id) => document.activeElement?.id === `entry-${id}`, entryId(21));
-  t.equal(await page.getByText('answer 21.').isVisible(), true);
-  await page.getByRole('button', { name: 'Newest' }).click();
-  await page.getByText('answer 499.').waitFor();
-});
+    await page.goto(`${world.url}/ui/blocks/ada?at=${entryId(21)}`);
+    await page.waitForFunction((id) => document.activeElement?.id === `entry-${id}`, entryId(21));
+    t.equal(await page.getByText('answer 21.').isVisible(), true);
+    await page.getByRole('button', { name: 'Newest' }).click();
+    await page.getByText('answer 499.').waitFor();
+  },
+);
 
 t.test('case 33: typing touches the same nodes in a chat of 4 entries and of 400, and none of an entry', inWholeSet, async (t) => {
   const world = await openWorld(t, {
