@@ -60,7 +60,7 @@ t.test('case 19: a message that is sent while the server is away is sent once wh
   t.equal(messages.filter(({ role }) => role === 'user').length, 1);
 });
 
-t.test('case 20: a draft survives a reload and another block, and is gone after its receipt', async (t) => {
+t.test('case 20: a draft survives a reload and another block, and is gone after its receipt', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'Yes.' });
@@ -163,7 +163,7 @@ t.test('case 11: markup in answers, names and logs runs nothing and is read as t
   t.equal(await page.locator('article img, article iframe, article script, article a[href^="java"]').count(), 0);
 });
 
-t.test('case 12: HTML that is forced into the page is stopped by its policy', async (t) => {
+t.test('case 12: HTML that is forced into the page is stopped by its policy', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   const page = await world.page('/ui/', { expected: [/TrustedHTML|Trusted Type|innerHTML/i] });

@@ -27,8 +27,8 @@ t.test('case 48: axe finds nothing on any page, in either theme, wide and narrow
     ] as const) {
       if (!isWhole && (theme === 'dark') === (width === 1440)) continue;
       const page = await world.page('/ui/', { theme, width, height });
-      // Half of the pages wide and light, the others narrow and dark; all of them in `test:browser`.
-      for (const path of PATHS.filter((_path, index) => isWhole || index % 4 === (width === 1440 ? 0 : 2))) {
+      // Some of the pages wide and light, others narrow and dark; all of them both ways in `test:browser`.
+      for (const path of PATHS.filter((_path, index) => isWhole || index % 5 === (width === 1440 ? 0 : 2))) {
         await world.show(page, path);
         for (const finding of await axeFindings(page)) t.fail(`${path} ${theme} ${width}: ${finding}`);
       }
@@ -43,7 +43,7 @@ t.test('case 49: no page scrolls sideways at 390 or 1024 px, and what is touched
   if (world === undefined) return;
   await furnish(world);
   const page = await world.page('/ui/', { width: 390, height: 844 });
-  for (const path of PATHS.filter((_path, index) => isWhole || index % 2 === 0)) {
+  for (const path of PATHS.filter((_path, index) => isWhole || index % 3 === 0)) {
     await world.show(page, path);
     t.notOk(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), `${path} scrolls sideways`);
     const small = await page.evaluate(() =>
@@ -61,7 +61,7 @@ t.test('case 49: no page scrolls sideways at 390 or 1024 px, and what is touched
   }
 });
 
-t.test('case 47: every page is reached by keys, and `?` lists the keys that work', async (t) => {
+t.test('case 47: every page is reached by keys, and `?` lists the keys that work', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await furnish(world);
@@ -104,7 +104,7 @@ t.test('case 47: every page is reached by keys, and `?` lists the keys that work
   t.not(await page.evaluate(() => document.activeElement?.tagName), undefined);
 });
 
-t.test('case 21: what one page does is in another within a moment', async (t) => {
+t.test('case 21: what one page does is in another within a moment', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await world.block('ada');

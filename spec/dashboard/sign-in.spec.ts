@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
-import { closeBrowser, openWorld } from '../support/browser.ts';
+import { closeBrowser, inWholeSet, openWorld } from '../support/browser.ts';
 
 t.teardown(closeBrowser);
 
@@ -100,7 +100,7 @@ t.test('case 5: a page of another loopback port reads nothing, sends nothing, op
   t.match(await page.evaluate(() => Object.keys(localStorage)), ['blockhouse.session'], 'the dashboard is signed in');
 });
 
-t.test('case 8: what an address says is shown and never done', async (t) => {
+t.test('case 8: what an address says is shown and never done', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await world.block('ada');
