@@ -56,7 +56,7 @@ function measure(rounds: number, times: number, work: () => unknown): Spread {
   return spreadOf(found);
 }
 
-function translateChat(body: unknown): object {
+function translateChat(body: unknown): string {
   const request = OPENAI_CHAT.read(body);
   const done = { usage: { inputTokens: 20_000, outputTokens: 5, totalTokens: 20_005 }, stopReason: 'end_turn' } as const;
   return OPENAI_CHAT.answer({ pieces: [{ type: 'text', text: 'Hello.' }], done }, { requestId: 'req_1', created: 0, request });

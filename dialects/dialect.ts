@@ -79,8 +79,8 @@ export interface Dialect<E = unknown> {
   read(body: unknown): DialectRequest<E>;
   /** The body of an answer that needs no model, such as to a request that would only load one. */
   ready?(context: AnswerContext<E>): object | undefined;
-  /** The body of a whole answer. */
-  answer(whole: WholeAnswer, context: AnswerContext<E>): object;
+  /** The body of a whole answer, as JSON. */
+  answer(whole: WholeAnswer, context: AnswerContext<E>): string;
   stream(context: AnswerContext<E>): DialectStream;
   error(failure: BlockhouseError, requestId: string): DialectError;
 }

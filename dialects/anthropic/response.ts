@@ -1,6 +1,6 @@
 // A canonical answer as a message. Every field of the published types is there, null where only Anthropic could fill it; but a text without citations has no
 // field for them, since readers in use refuse null there. Pure: no I/O.
-import type { ChatDone, StopReason, Usage } from '../../core/index.ts';
+import { type ChatDone, type StopReason, toJsonText, type Usage } from '../../core/index.ts';
 import { answerId } from '../answer-id.ts';
 import type { AnswerContext, WholeAnswer } from '../dialect.ts';
 import { packState } from '../packed-state.ts';
@@ -17,39 +17,30 @@ const STOPS: Readonly<Record<StopReason, string>> = {
   refusal: 'refusal',
 };
 
-/** What a message says of its end before it. */
-export const NOT_STOPPED = { stop_reason: null, stop_sequence: null, stop_details: null, container: null } as const;
+const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
-/** Why an answer ended. */
-export function stopOf({ stopReason, stopSequence }: ChatDone) {
-  return { stop_reason: STOPS[stopReason], stop_sequence: stopSequence ?? null, stop_details: null, container: null };
+/** The members of a message that say how it ended, as JSON without braces; without an end, those of a message that is being written. */
+export function stopMembers(done?: ChatDone): string {
+  const reason = done === undefined ? null : STOPS[done.stopReason];
+  return `"stop_reason":${JSON.stringify(reason)},"stop_sequence":${JSON.stringify(done?.stopSequence ?? null)},"stop_details":null,"container":null`;
 }
 
-/** The usage of a message. Written out, since a spread would make the object slow to serialise. */
-export function usageOf({ inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens }: Usage) {
-  return {
-    input_tokens: Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens),
-    cache_creation_input_tokens: cacheWriteTokens,
-    cache_read_input_tokens: cacheReadTokens,
-    output_tokens: outputTokens,
-    output_tokens_details: reasoningTokens === undefined ? null : { thinking_tokens: reasoningTokens },
-    server_tool_use: null,
-    cache_creation: null,
-    inference_geo: null,
-    service_tier: null,
-    speed: null,
-  };
+/** The counts at the end of a stream, as JSON without braces. `input_tokens` is without those of a cache. */
+export function countMembers({ inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens }: Usage): string {
+  return (
+    `"input_tokens":${Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens)},"cache_creation_input_tokens":${cacheWriteTokens}` +
+    `,"cache_read_input_tokens":${cacheReadTokens},"output_tokens":${outputTokens}` +
+    `,"output_tokens_details":${reasoningTokens === undefined ? 'null' : `{"thinking_tokens":${reasoningTokens}}`},"server_tool_use":null`
+  );
 }
 
-/** The counts at the end of a stream. `input_tokens` is without those of a cache. */
-export function countsOf(usage: Usage): object {
-  const { cache_creation, inference_geo, service_tier, speed, ...counts } = usageOf(usage);
-  return counts;
-}
-
-/** A message without its content. */
-export function messageHead(context: AnswerContext<MessagesEcho>) {
-  return { id: `msg_${answerId(context)}`, type: 'message', role: 'assistant', model: context.request.model, diagnostics: null } as const;
+/** A whole message around its content, which is a JSON list; without an end, one that is being written. A template costs a third of an object. */
+export function messageText(context: AnswerContext<MessagesEcho>, content: string, done?: ChatDone): string {
+  return (
+    `{"id":"msg_${answerId(context)}","type":"message","role":"assistant","model":${JSON.stringify(context.request.model)},"content":${content}` +
+    `,${stopMembers(done)},"diagnostics":null` +
+    `,"usage":{${countMembers(done?.usage ?? NO_USAGE)},"cache_creation":null,"inference_geo":null,"service_tier":null,"speed":null}}`
+  );
 }
 
 /** A call of a tool by the model itself. */
@@ -62,8 +53,8 @@ export function stateFor({ request }: AnswerContext<MessagesEcho>, done: ChatDon
   return request.echo.showsThinking ? packState(done, clientId) : undefined;
 }
 
-/** The whole message. */
-export function toMessage({ pieces, done }: WholeAnswer, context: AnswerContext<MessagesEcho>): object {
+/** The body of a whole answer, as JSON. */
+export function toMessage({ pieces, done }: WholeAnswer, context: AnswerContext<MessagesEcho>): string {
   const { names, showsThinking } = context.request.echo;
   const state = stateFor(context, done);
   const lastThought = state === undefined ? -1 : pieces.findLastIndex(({ type }) => type === 'reasoning');
@@ -77,7 +68,5 @@ export function toMessage({ pieces, done }: WholeAnswer, context: AnswerContext<
   }
   if (state !== undefined && lastThought < 0) content.push({ type: 'thinking', thinking: '', signature: state });
   if (content.length === 0) content.push({ type: 'text', text: '' });
-  const { id, type, role, model, diagnostics } = messageHead(context);
-  const { stop_reason, stop_sequence, stop_details, container } = stopOf(done);
-  return { id, type, role, model, content, stop_reason, stop_sequence, stop_details, container, diagnostics, usage: usageOf(done.usage) };
+  return messageText(context, toJsonText(content), done);
 }

@@ -7,11 +7,9 @@ import type { AnswerPiece, BlockhouseError, ChatDone } from '../../core/index.ts
 import type { AnswerContext, DialectStream } from '../dialect.ts';
 import { anthropicError } from './errors.ts';
 import type { MessagesEcho } from './request.ts';
-import { countsOf, messageHead, NOT_STOPPED, stateFor, stopOf, toolUse, usageOf } from './response.ts';
+import { countMembers, messageText, stateFor, stopMembers, toolUse } from './response.ts';
 
 type OpenBlock = { readonly kind: 'text' | 'thinking' } | { readonly kind: 'call'; readonly key: number; hasInput: boolean };
-
-const NO_USAGE = usageOf({ inputTokens: 0, outputTokens: 0, totalTokens: 0 });
 
 /** The events of one answer. */
 export class MessageEvents implements DialectStream {
@@ -40,7 +38,7 @@ export class MessageEvents implements DialectStream {
     const state = stateFor(this.#context, done);
     if (state !== undefined) text += this.#begin({ kind: 'thinking' }, THINKING) + this.#delta({ type: 'signature_delta', signature: state }) + this.#close();
     if (this.#next === 0) text += this.#begin({ kind: 'text' }, TEXT) + this.#close();
-    return text + event('message_delta', { delta: stopOf(done), usage: countsOf(done.usage) }) + event('message_stop', {});
+    return `${text}${eventOf('message_delta', `"delta":{${stopMembers(done)}},"usage":{${countMembers(done.usage)}}`)}${event('message_stop', {})}`;
   }
 
   error(failure: BlockhouseError): string {
@@ -55,8 +53,7 @@ export class MessageEvents implements DialectStream {
   #start(): string {
     if (this.#hasStarted) return '';
     this.#hasStarted = true;
-    const message = { ...messageHead(this.#context), content: [], ...NOT_STOPPED, usage: NO_USAGE };
-    return event('message_start', { message });
+    return eventOf('message_start', `"message":${messageText(this.#context, '[]')}`);
   }
 
   #take(piece: AnswerPiece): string {
@@ -143,4 +140,9 @@ export function brokenMessage(failure: BlockhouseError): string {
 /** known-types. */
 function event(type: string, fields: object): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+}
+
+/** The same from the JSON of its fields. */
+function eventOf(type: string, members: string): string {
+  return `event: ${type}\ndata: {"type":"${type}",${members}}\n\n`;
 }

@@ -1,5 +1,5 @@
 // A canonical answer in Ollama's words. Pure: no I/O.
-import type { ChatDone, ToolCall } from '../../core/index.ts';
+import { type ChatDone, type ToolCall, toJsonText } from '../../core/index.ts';
 import type { AnswerContext, WholeAnswer } from '../dialect.ts';
 import type { OllamaEcho } from './request.ts';
 
@@ -46,8 +46,8 @@ export function endOf(context: AnswerContext, { stopReason, usage }: ChatDone, f
   };
 }
 
-/** The body of a whole answer. */
-export function toAnswer({ pieces, done }: WholeAnswer, context: AnswerContext<OllamaEcho>): object {
+/** The body of a whole answer, as JSON. */
+export function toAnswer({ pieces, done }: WholeAnswer, context: AnswerContext<OllamaEcho>): string {
   const { echo } = context.request;
   const textOf = (type: 'text' | 'reasoning'): string => pieces.map((piece) => (piece.type === type ? piece.text : '')).join('');
   const calls = pieces.flatMap((piece) => (piece.type === 'toolCall' ? [piece.toolCall] : []));
@@ -57,7 +57,7 @@ export function toAnswer({ pieces, done }: WholeAnswer, context: AnswerContext<O
     ...(thinking !== '' && { thinking }),
     ...(calls.length > 0 && { toolCalls: calls.map((call, index) => toolCallOf(call, index, echo)) }),
   };
-  return objectOf(context, shown, endOf(context, done, 0));
+  return toJsonText(objectOf(context, shown, endOf(context, done, 0)));
 }
 
 /** The answer to a request that only loads or unloads a model. */

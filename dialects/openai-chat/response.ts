@@ -1,5 +1,5 @@
 // A canonical answer as a chat completion. Pure: no I/O.
-import type { ChatDone, StopReason, TokenLogprob, ToolCall, Usage } from '../../core/index.ts';
+import { type ChatDone, type StopReason, type TokenLogprob, type ToolCall, toJsonText, type Usage } from '../../core/index.ts';
 import { answerId } from '../answer-id.ts';
 import type { AnswerContext, WholeAnswer } from '../dialect.ts';
 import { customInput } from '../tool-calls.ts';
@@ -20,15 +20,13 @@ export function finishReason(stopReason: StopReason): string {
   return FINISH[stopReason];
 }
 
-/** The usage in Chat Completions' words. */
-export function usageOf({ inputTokens, outputTokens, totalTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 }: Usage): object {
-  return {
-    prompt_tokens: inputTokens,
-    completion_tokens: outputTokens,
-    total_tokens: totalTokens,
-    prompt_tokens_details: { cached_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens },
-    completion_tokens_details: { reasoning_tokens: reasoningTokens },
-  };
+/** The usage in Chat Completions' words, as JSON. */
+export function usageText({ inputTokens, outputTokens, totalTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 }: Usage): string {
+  return (
+    `{"prompt_tokens":${inputTokens},"completion_tokens":${outputTokens},"total_tokens":${totalTokens}` +
+    `,"prompt_tokens_details":{"cached_tokens":${cacheReadTokens},"cache_write_tokens":${cacheWriteTokens}}` +
+    `,"completion_tokens_details":{"reasoning_tokens":${reasoningTokens}}}`
+  );
 }
 
 /** The id of an answer. */
@@ -51,8 +49,8 @@ export function stateOf({ providerMetadata }: ToolCall): { extra_content?: objec
   return providerMetadata === undefined ? {} : { extra_content: providerMetadata };
 }
 
-/** The body of a whole answer. */
-export function toCompletion({ pieces, done }: WholeAnswer, context: AnswerContext<ChatEcho>): object {
+/** The body of a whole answer, as JSON. */
+export function toCompletion({ pieces, done }: WholeAnswer, context: AnswerContext<ChatEcho>): string {
   let content = '';
   let reasoning = '';
   const calls: object[] = [];
@@ -61,22 +59,15 @@ export function toCompletion({ pieces, done }: WholeAnswer, context: AnswerConte
     else if (piece.type === 'reasoning') reasoning += piece.text;
     else calls.push(toolCallOf(piece.toolCall, context.request.echo));
   }
-  const message: Record<string, unknown> = {
-    role: 'assistant',
-    content: content === '' && calls.length > 0 ? null : content,
-    refusal: isRefusal(done) ? content : null,
-    annotations: [],
-  };
-  if (reasoning !== '') message['reasoning_content'] = reasoning;
-  if (calls.length > 0) message['tool_calls'] = calls;
-  return {
-    id: completionId(context),
-    object: 'chat.completion',
-    created: context.created,
-    model: context.request.model,
-    choices: [{ index: 0, message, logprobs: logprobsOf(done), finish_reason: finishReason(done.stopReason) }],
-    usage: usageOf(done.usage),
-  };
+  const written = toJsonText(content);
+  let message = `{"role":"assistant","content":${content === '' && calls.length > 0 ? 'null' : written},"refusal":${isRefusal(done) ? written : 'null'},"annotations":[]`;
+  if (reasoning !== '') message += `,"reasoning_content":${toJsonText(reasoning)}`;
+  if (calls.length > 0) message += `,"tool_calls":${toJsonText(calls)}`;
+  return (
+    `{"id":"${completionId(context)}","object":"chat.completion","created":${context.created},"model":${JSON.stringify(context.request.model)}` +
+    `,"choices":[{"index":0,"message":${message}},"logprobs":${JSON.stringify(logprobsOf(done))},"finish_reason":"${finishReason(done.stopReason)}"}]` +
+    `,"usage":${usageText(done.usage)}}`
+  );
 }
 
 /** The probabilities of the tokens; null without any. */

@@ -7,7 +7,7 @@ import type { AnswerContext, DialectStream } from '../dialect.ts';
 import { openAiError } from '../openai-errors.ts';
 import { customInput } from '../tool-calls.ts';
 import type { ChatEcho } from './request.ts';
-import { completionId, finishReason, logprobsOf, stateOf, usageOf } from './response.ts';
+import { completionId, finishReason, logprobsOf, stateOf, usageText } from './response.ts';
 
 /** A call that has begun. */
 interface OpenCall {
@@ -18,18 +18,20 @@ interface OpenCall {
 /** The chunks of one answer. */
 export class ChatChunks implements DialectStream {
   readonly #context: AnswerContext<ChatEcho>;
-  readonly #head: { readonly id: string; readonly object: 'chat.completion.chunk'; readonly created: number; readonly model: string };
   /** By the gateway's own index. */
   readonly #open = new Map<number, OpenCall>();
   #calls = 0;
   #hasRole = false;
-  /** A chunk up to its delta, as most chunks are: their text alone differs. */
+  /** A chunk up to its choices. */
+  readonly #head: string;
+  /** A chunk up to its delta. */
   readonly #before: string;
 
   constructor(context: AnswerContext<ChatEcho>) {
     this.#context = context;
-    this.#head = { id: completionId(context), object: 'chat.completion.chunk', created: context.created, model: context.request.model };
-    this.#before = `data: ${JSON.stringify({ ...this.#head, choices: [] }).slice(0, -2)}{"index":0,"delta":`;
+    const { created, request } = context;
+    this.#head = `data: {"id":"${completionId(context)}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(request.model)},"choices":[`;
+    this.#before = `${this.#head}{"index":0,"delta":`;
   }
 
   pieces(pieces: readonly AnswerPiece[]): string {
@@ -39,7 +41,7 @@ export class ChatChunks implements DialectStream {
   }
 
   done(done: ChatDone): string {
-    const usage = this.#context.request.echo.includeUsage ? data({ ...this.#head, choices: [], usage: usageOf(done.usage) }) : '';
+    const usage = this.#context.request.echo.includeUsage ? `${this.#head}],"usage":${usageText(done.usage)}}\n\n` : '';
     return `${this.#begin()}${this.#choice({}, finishReason(done.stopReason), logprobsOf(done))}${usage}data: [DONE]\n\n`;
   }
 
@@ -108,7 +110,8 @@ export class ChatChunks implements DialectStream {
 
   /** The probabilities of all tokens come with the last choice; readers add up those of all choices. */
   #choice(delta: object, finish: string | null = null, logprobs: object | null = null): string {
-    return data({ ...this.#head, choices: [{ index: 0, delta, ...(logprobs !== null && { logprobs }), finish_reason: finish }] });
+    const further = logprobs === null ? '' : `,"logprobs":${JSON.stringify(logprobs)}`;
+    return `${this.#before}${JSON.stringify(delta)}${further},"finish_reason":${JSON.stringify(finish)}}]}\n\n`;
   }
 }
 

@@ -52,20 +52,32 @@ export class EventWriter {
 
   /** The frame of a piece of text, from the JSON of its further fields: most events are of this kind, and a template costs a quarter of an object. */
   piece(type: string, { item_id, output_index }: Place, fields: string): string {
-    const text = `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#sequence},"item_id":"${item_id}","output_index":${output_index},${fields}}\n\n`;
-    this.#sequence += 1;
-    return text;
+    return this.#frame(type, `"item_id":"${item_id}","output_index":${output_index},${fields}`);
   }
 
   /** One frame. */
   event(type: string, fields: object): string {
-    const text = frame(type, this.#sequence, fields);
+    return this.#frame(type, membersOf(fields));
+  }
+
+  /** A frame with a whole response, which is given as JSON. */
+  response(type: string, response: string): string {
+    return this.#frame(type, `"response":${response}`);
+  }
+
+  #frame(type: string, members: string): string {
+    const text = frame(type, this.#sequence, members);
     this.#sequence += 1;
     return text;
   }
 }
 
-/** An event as a frame. */
-export function frame(type: string, sequence: number, fields: object): string {
-  return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence, ...fields })}\n\n`;
+/** An event as a frame; its fields are given as JSON without braces. */
+export function frame(type: string, sequence: number, members: string): string {
+  return `event: ${type}\ndata: {"type":"${type}","sequence_number":${sequence},${members}}\n\n`;
+}
+
+/** The JSON of an object's fields, of which there is at least one. */
+export function membersOf(fields: object): string {
+  return JSON.stringify(fields).slice(1, -1);
 }

@@ -7,14 +7,15 @@ import { type Fields, flag, ignoredFields, integer, list, number, objectBody, op
 import { definedOf, effortOf, metadataOf, schemaOutput, serviceTierOf } from '../openai-config.ts';
 import { Sources } from '../sources.ts';
 import type { Notes } from './content.ts';
-import { blankResponse, type ResponseFields } from './echo.ts';
+import { repeatedMembers } from './echo.ts';
 import { additionalTools, readInput } from './input.ts';
 import { Toolbox } from './tools.ts';
 
 /** What an answer depends on. */
 export interface ResponsesEcho {
   readonly toolbox: Toolbox;
-  readonly blank: Readonly<ResponseFields>;
+  /** The members of a response that repeat the request, as JSON without braces. */
+  readonly members: string;
   /** Whether the client asked for the provider's state, to bring it back. */
   readonly packsState: boolean;
 }
@@ -97,7 +98,7 @@ export function readRequest(given: unknown): DialectRequest<ResponsesEcho> {
     stream: flag(body, 'stream') ?? false,
     chat,
     warnings: joinedWarnings(notes.warnings, conversation.warnings),
-    echo: { toolbox, blank: blankResponse(body), packsState: include.includes(STATE) },
+    echo: { toolbox, members: repeatedMembers(body), packsState: include.includes(STATE) },
     field: (path) => notes.sources.of(chat, path) ?? nearestName(path, clientNames),
   };
 }

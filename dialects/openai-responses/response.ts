@@ -1,10 +1,9 @@
 // A canonical answer as a response. Pure: no I/O.
-import type { ChatDone, ToolCall, Usage } from '../../core/index.ts';
+import { type ChatDone, type ToolCall, toJsonText, type Usage } from '../../core/index.ts';
 import { answerId } from '../answer-id.ts';
 import type { AnswerContext, WholeAnswer } from '../dialect.ts';
 import { packState } from '../packed-state.ts';
 import { customInput } from '../tool-calls.ts';
-import type { ResponseFields } from './echo.ts';
 import { callItem, itemId, messageItem, reasoningItem } from './items.ts';
 import type { ResponsesEcho } from './request.ts';
 import type { ClientTool } from './tools.ts';
@@ -18,20 +17,15 @@ export interface ResponseState {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** A response with every field, whatever its state. */
-export function responseObject(context: AnswerContext<ResponsesEcho>, { status, output = [], usage, incomplete_details, error }: ResponseState): object {
+/** A response with every field, whatever its state, as JSON. */
+export function responseText(context: AnswerContext<ResponsesEcho>, { status, output, usage, incomplete_details, error }: ResponseState): string {
   const { created, request } = context;
-  const response: ResponseFields = { ...request.echo.blank };
-  response.id = `resp_${answerId(context)}`;
-  response.created_at = created;
-  if (status === 'completed') response.completed_at = context.now?.() ?? created;
-  response.status = status;
-  response.error = error ?? null;
-  response.incomplete_details = incomplete_details ?? null;
-  response.model = request.model;
-  response.output = output;
-  if (usage !== undefined) response.usage = usageOf(usage);
-  return response;
+  const completedAt = status === 'completed' ? (context.now?.() ?? created) : null;
+  return (
+    `{"id":"resp_${answerId(context)}","object":"response","created_at":${created},"completed_at":${completedAt},"status":"${status}"` +
+    `,"error":${JSON.stringify(error ?? null)},"incomplete_details":${JSON.stringify(incomplete_details ?? null)},"model":${JSON.stringify(request.model)}` +
+    `,"output":${output === undefined ? '[]' : toJsonText(output)},${request.echo.members},"usage":${usage === undefined ? 'null' : usageText(usage)}}`
+  );
 }
 
 /** How an answer ended. A call that has no end was cut off by the limit of tokens, whatever else the answer has. */
@@ -51,8 +45,8 @@ export function stateFor({ request }: AnswerContext<ResponsesEcho>, done: ChatDo
   return request.echo.packsState ? packState(done) : undefined;
 }
 
-/** The body of a whole answer. */
-export function toResponse({ pieces, done }: WholeAnswer, context: AnswerContext<ResponsesEcho>): object {
+/** The body of a whole answer, as JSON. */
+export function toResponse({ pieces, done }: WholeAnswer, context: AnswerContext<ResponsesEcho>): string {
   const { toolbox } = context.request.echo;
   const base = answerId(context);
   const state = stateFor(context, done);
@@ -74,15 +68,12 @@ export function toResponse({ pieces, done }: WholeAnswer, context: AnswerContext
   }
   if (end.status === 'completed' && !hasAnswer) output.push(messageItem(itemId('message', base, output.length), 'completed', ''));
   if (state !== undefined && stateAt === -1) output.push(reasoningItem(itemId('reasoning', base, output.length), undefined, state));
-  return responseObject(context, Object.assign(end, { output, usage: done.usage }));
+  return responseText(context, Object.assign(end, { output, usage: done.usage }));
 }
 
-function usageOf({ inputTokens, outputTokens, totalTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 }: Usage): object {
-  return {
-    input_tokens: inputTokens,
-    input_tokens_details: { cached_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens },
-    output_tokens: outputTokens,
-    output_tokens_details: { reasoning_tokens: reasoningTokens },
-    total_tokens: totalTokens,
-  };
+function usageText({ inputTokens, outputTokens, totalTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 }: Usage): string {
+  return (
+    `{"input_tokens":${inputTokens},"input_tokens_details":{"cached_tokens":${cacheReadTokens},"cache_write_tokens":${cacheWriteTokens}}` +
+    `,"output_tokens":${outputTokens},"output_tokens_details":{"reasoning_tokens":${reasoningTokens}},"total_tokens":${totalTokens}}`
+  );
 }

@@ -7,10 +7,10 @@ import type { AnswerPiece, BlockhouseError, ChatDone, ToolCall } from '../../cor
 import { answerId } from '../answer-id.ts';
 import type { AnswerContext, DialectStream } from '../dialect.ts';
 import { openAiError } from '../openai-errors.ts';
-import { EventWriter, frame, type Place } from './events.ts';
+import { EventWriter, frame, membersOf, type Place } from './events.ts';
 import { callItem, type ItemStatus, messageItem, reasoningItem, summaryPart, textPart } from './items.ts';
 import type { ResponsesEcho } from './request.ts';
-import { endOf, inputOf, type ResponseState, responseObject, stateFor } from './response.ts';
+import { endOf, inputOf, type ResponseState, responseText, stateFor } from './response.ts';
 import type { ClientTool } from './tools.ts';
 
 interface OpenText {
@@ -71,8 +71,8 @@ export class ResponseEvents implements DialectStream {
   /** created-first. */
   #begin(): string {
     if (this.#events.hasBegun) return '';
-    const response = responseObject(this.#context, { status: 'in_progress' });
-    return this.#events.event('response.created', { response }) + this.#events.event('response.in_progress', { response });
+    const response = responseText(this.#context, { status: 'in_progress' });
+    return this.#events.response('response.created', response) + this.#events.response('response.in_progress', response);
   }
 
   #piece(piece: AnswerPiece): string {
@@ -188,7 +188,7 @@ export class ResponseEvents implements DialectStream {
   }
 
   #response(state: ResponseState): string {
-    return this.#events.event(`response.${state.status}`, { response: responseObject(this.#context, state) });
+    return this.#events.response(`response.${state.status}`, responseText(this.#context, state));
   }
 }
 
@@ -196,7 +196,8 @@ export class ResponseEvents implements DialectStream {
 export function brokenResponse(failure: BlockhouseError): string {
   const error = errorFields(failure);
   const { code, message } = error;
-  return frame('error', 0, error) + frame('response.failed', 1, { response: { object: 'response', status: 'failed', output: [], error: { code, message } } });
+  const response = { object: 'response', status: 'failed', output: [], error: { code, message } };
+  return frame('error', 0, membersOf(error)) + frame('response.failed', 1, membersOf({ response }));
 }
 
 /** The fields come twice: flat as documented, and as an object, without which the official client would not throw. */

@@ -44,7 +44,7 @@ const FOURTH: Dialect<null> = {
       echo: null,
     };
   },
-  answer: ({ pieces }) => ({ text: pieces.map((piece) => (piece.type === 'text' ? piece.text : '')).join('') }),
+  answer: ({ pieces }) => JSON.stringify({ text: pieces.map((piece) => (piece.type === 'text' ? piece.text : '')).join('') }),
   stream: () => ({
     pieces: (pieces) => pieces.map((piece) => (piece.type === 'text' ? `data: ${piece.text}\n\n` : '')).join(''),
     done: () => 'data: END\n\n',

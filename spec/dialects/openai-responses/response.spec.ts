@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { StopReason } from '../../../core/index.ts';
 import { readRequest } from '../../../dialects/openai-responses/request.ts';
-import { endOf, responseObject } from '../../../dialects/openai-responses/response.ts';
+import { endOf, responseText } from '../../../dialects/openai-responses/response.ts';
 
 const USAGE = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 const done = (stopReason: StopReason) => ({ usage: USAGE, stopReason });
@@ -15,6 +15,11 @@ t.test('an answer that was cut off is incomplete', async (t) => {
 
 t.test('only a completed response has a time of completion', async (t) => {
   const context = { requestId: 'req_1', created: 5, now: () => 8, request: readRequest({ model: 'm', input: 'hi' }) };
-  t.match(responseObject(context, { status: 'completed', usage: USAGE }), { id: 'resp_1', created_at: 5, completed_at: 8, usage: { total_tokens: 2 } });
-  t.match(responseObject(context, { status: 'in_progress' }), { created_at: 5, completed_at: null, usage: null, output: [] });
+  t.match(JSON.parse(responseText(context, { status: 'completed', usage: USAGE })), {
+    id: 'resp_1',
+    created_at: 5,
+    completed_at: 8,
+    usage: { total_tokens: 2 },
+  });
+  t.match(JSON.parse(responseText(context, { status: 'in_progress' })), { created_at: 5, completed_at: null, usage: null, output: [] });
 });

@@ -16,7 +16,7 @@ import {
 import type { AnswerContext, Dialect, DialectRequest, NativeLane, WholeAnswer } from '../../../dialects/dialect.ts';
 import { withMembers } from '../../../dialects/json-edit.ts';
 import { type CompatibleBody, readCompatibleBody } from '../body.ts';
-import { type JsonReply, ok, type Reply, STREAMED } from '../reply.ts';
+import { type JsonReply, ok, type Reply, STREAMED, Written } from '../reply.ts';
 import type { RouteContext } from '../route.ts';
 import { SseWriter, type StreamFrames } from '../sse.ts';
 import { targetsOf } from './client-model.ts';
@@ -127,7 +127,7 @@ async function whole<E>(job: Job<E>, target: Candidate): Promise<Reply<object>> 
   const collector = new Collector();
   const done = await ask(request, target, collector, context);
   const answer = dialect.answer(collector.answer(done), asked);
-  return ok(answer, headersOf(target, warningsOf(request, done.warnings)));
+  return ok(new Written<object>(answer), headersOf(target, warningsOf(request, done.warnings)));
 }
 
 async function streamed<E>(job: Job<E>, target: Candidate): Promise<typeof STREAMED> {

@@ -17,7 +17,7 @@ const PLAIN: Dialect<null> = {
     const warnings = [{ field: 'extra', message: 'ignored' }];
     return { model, chat: { messages: [{ role: 'user', content: String(text) }] }, stream: stream === true, warnings, echo: null };
   },
-  answer: ({ pieces, done }, { request }) => ({ model: request.model, pieces, stopReason: done.stopReason }),
+  answer: ({ pieces, done }, { request }) => JSON.stringify({ model: request.model, pieces, stopReason: done.stopReason }),
   stream: () => ({
     pieces: (pieces) => pieces.map((piece) => `data: ${JSON.stringify(piece)}\n\n`).join(''),
     done: ({ stopReason }) => `data: ${stopReason}\n\n`,
