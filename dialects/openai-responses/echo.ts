@@ -20,9 +20,15 @@ const REPEATED = Object.entries({
   truncation: 'disabled',
   metadata: {},
   user: null,
-}).map(([name, preset]) => ({ name, key: `,"${name}":`, preset: JSON.stringify(preset) }));
+});
 
-const UNCHANGED = '"background":false,"previous_response_id":null,"store":false';
+/** The JSON of a response to a request that says nothing of these, and where in it each of them is. */
+const PLAIN = `${JSON.stringify({ background: false, previous_response_id: null, store: false, ...Object.fromEntries(REPEATED) }).slice(1, -1)},`;
+const PLACES = REPEATED.map(([name, preset]) => {
+  const text = `"${name}":${JSON.stringify(preset)},`;
+  return { name, from: PLAIN.indexOf(text), to: PLAIN.indexOf(text) + text.length };
+});
+
 const PLAIN_REASONING = '{"effort":null,"summary":null}';
 const PLAIN_TEXT = '{"format":{"type":"text"}}';
 
@@ -31,10 +37,16 @@ const PLAIN_TEXT = '{"format":{"type":"text"}}';
  * times; as an object they would cost more than the rest of a small answer.
  */
 export function repeatedMembers(body: Fields): string {
-  let members = UNCHANGED;
-  for (const { name, key, preset } of REPEATED) members += key + (body[name] == null ? preset : toJsonText(body[name]));
+  let members = '';
+  let at = 0;
+  for (const { name, from, to } of PLACES) {
+    if (body[name] == null) continue;
+    members += `${PLAIN.slice(at, from)}"${name}":${toJsonText(body[name])},`;
+    at = to;
+  }
   const { reasoning, text, tools } = body;
-  return `${members},"reasoning":${reasoningText(reasoning)},"text":${formatText(text)},"tools":${Array.isArray(tools) ? toJsonText(tools.map(repeatedTool)) : '[]'}`;
+  const repeatedTools = Array.isArray(tools) ? toJsonText(tools.map(repeatedTool)) : '[]';
+  return `${members}${PLAIN.slice(at)}"reasoning":${reasoningText(reasoning)},"text":${formatText(text)},"tools":${repeatedTools}`;
 }
 
 function reasoningText(reasoning: unknown): string {
