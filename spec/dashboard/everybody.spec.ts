@@ -102,7 +102,7 @@ t.test('case 50: from right to left the page is mirrored, and no wider', inWhole
       });
     }, selectors);
   for (const [path, selectors] of [
-    ['/ui/', ['.side', 'main', 'h1', '.top .btn', '.tr', '.tr .mark', '.tr .c-model', '.tr .c-today']],
+    ['/ui/', ['.side', 'main', 'h1', '.top .btn.primary', '.tr', '.tr .mark', '.tr .c-model', '.tr .c-today']],
     ['/ui/blocks/ada', ['.side', 'main', 'h1', '.tabs a', '.m', '.m .prose', '.composer textarea', '.composer .btn']],
     ['/ui/settings', ['.side', 'main', 'h1', 'main .btn']],
     ['/ui/gateway', ['.side', 'main', 'h1']],
@@ -126,4 +126,17 @@ t.test('case 50: from right to left the page is mirrored, and no wider', inWhole
     const { x = -1, width = 0 } = (await page.getByRole('menu').boundingBox()) ?? {};
     t.ok(x >= 0 && x + width <= 1440, `the menu is in view: ${x} and ${width}`);
   }
+});
+
+t.test('case 50: a browser that can not draw plots shows their values, and says so', inWholeSet, async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  world.standIn.onMessage(/./, { content: 'Yes.' });
+  await world.block('ada');
+  await world.api('POST', '/api/blocks/ada/chat?wait=30', { message: 'Hello' });
+  const page = await world.page('/ui/gateway', {
+    prepare: (page) => page.addInitScript("Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix' })"),
+  });
+  await page.getByText('This browser could not draw the plot').first().waitFor();
+  t.ok((await page.getByRole('group', { name: 'Values' }).count()) > 0);
 });

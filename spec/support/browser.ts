@@ -12,6 +12,7 @@ import { createInterface } from 'node:readline';
 import { LLMock } from '@copilotkit/aimock';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import type { Test } from 'tap';
+import { packedChromium, type Startable } from './packed-chromium.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const CLI = join(ROOT, 'dist/cli/main.js');
@@ -51,23 +52,21 @@ async function freePort(): Promise<number> {
 }
 
 /** A Chromium of this machine, or the one that comes as a package; undefined without any. */
-async function findChromium(): Promise<string | undefined> {
+async function findChromium(): Promise<Startable | undefined> {
   const named = process.env['BLOCKHOUSE_CHROMIUM'];
-  if (named !== undefined && named !== '') return named;
+  if (named !== undefined && named !== '') return { executablePath: named, env: {} };
   for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
     for (const name of NAMES) {
       const path = join(folder, name);
       try {
         accessSync(path, constants.X_OK);
-        return path;
+        return { executablePath: path, env: {} };
       } catch {
         // not here
       }
     }
   }
-  if (process.platform !== 'linux' || process.arch !== 'x64') return undefined;
-  const { default: packed } = await import('@sparticuz/chromium');
-  return packed.executablePath();
+  return packedChromium();
 }
 
 /** Everything in `test:browser`; a part of what takes long in every test run. */
@@ -79,10 +78,14 @@ let browser: Promise<Browser | undefined> | undefined;
 
 /** One browser for all tests of a process. */
 function launched(): Promise<Browser | undefined> {
-  browser ??= findChromium().then((executablePath) =>
-    executablePath === undefined
+  browser ??= findChromium().then((found) =>
+    found === undefined
       ? undefined
-      : chromium.launch({ executablePath, args: ['--disable-gpu', '--disable-dev-shm-usage', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])] }),
+      : chromium.launch({
+          executablePath: found.executablePath,
+          env: { ...process.env, ...found.env },
+          args: ['--disable-gpu', '--disable-dev-shm-usage', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])],
+        }),
   );
   return browser;
 }
@@ -194,6 +197,7 @@ export class World {
     const { width = 1440, height = 900, theme = 'light', reducedMotion = true, signedOut = false } = options;
     const context = await this.#browser.newContext({
       viewport: { width, height },
+      locale: 'en-US',
       colorScheme: theme,
       reducedMotion: reducedMotion ? 'reduce' : 'no-preference',
       hasTouch: width < 500,

@@ -1,6 +1,7 @@
 // A plot over time: drawn by uPlot, whose code is loaded with the first plot. Crosshair and zoom are shared by the plots of a page.
 //
-// also-as-text: each plot has a sentence, and its values as a table.
+// also-as-text: each plot has a sentence, and its values as a table. A browser that can't draw it shows the table: the code may not have come, and it
+//   refuses languages such as the `en-US@posix` of a browser that was started without a locale.
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
@@ -80,10 +81,12 @@ export function PlotGroup({ name, times, children }: { readonly name: string; re
 /** The plot, or its table. */
 export function Plot(props: PlotProps) {
   const { isTable } = useContext(Group);
+  const [isRefused, setRefused] = useState(false);
   return (
     <figure class="plot">
       <figcaption class="sr">{props.sentence}</figcaption>
-      {isTable ? <Values {...props} /> : <Canvas {...props} />}
+      {isRefused && <p class="hint">{plotText.refused}</p>}
+      {isTable || isRefused ? <Values {...props} /> : <Canvas {...props} refused={() => setRefused(true)} />}
       <div class="row wrap">
         {props.lines.map(({ label, tone }) => (
           <span key={label} class="legend">
@@ -96,7 +99,7 @@ export function Plot(props: PlotProps) {
   );
 }
 
-function Canvas({ times, lines, stacked = false, show }: PlotProps) {
+function Canvas({ times, lines, stacked = false, show, refused }: PlotProps & { refused(): void }) {
   const { name, span, zoom } = useContext(Group);
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
@@ -112,7 +115,7 @@ function Canvas({ times, lines, stacked = false, show }: PlotProps) {
       if (span !== undefined) zoomTo(plot.current, span);
       watcher = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }));
       watcher.observe(element);
-    });
+    }, refused); // also-as-text
     return () => {
       isGone = true;
       watcher?.disconnect();
