@@ -45,7 +45,7 @@ class ItemReader {
   readonly #messages: Message[] = [];
   #turn: OpenTurn | undefined;
   /** By the id of the item: the output of a local shell names the item, not the call. */
-  readonly #callIds = new Map<string, string>();
+  #callIds: Map<string, string> | undefined;
 
   constructor(toolbox: Toolbox, notes: Notes) {
     this.#toolbox = toolbox;
@@ -109,7 +109,10 @@ class ItemReader {
   #call(item: Fields, path: string, name: string, args: Fields): void {
     const id = givenId(item, path);
     const itemId = text(item, 'id', `${path}.id`);
-    if (itemId !== undefined) this.#callIds.set(callIdOf(itemId), id);
+    if (itemId !== undefined) {
+      this.#callIds ??= new Map();
+      this.#callIds.set(callIdOf(itemId), id);
+    }
     const { calls, callPaths } = this.#open(path);
     if (calls.some((call) => call.id === id)) {
       this.#notes.warnings.push({ field: `${path}.call_id`, message: 'It is used twice, so the second call was left out.' });
@@ -121,7 +124,7 @@ class ItemReader {
 
   #output(item: Fields, path: string): void {
     const id = givenId(item, path);
-    const result = { toolCallId: this.#callIds.get(id) ?? id, content: contentOf(item['output'], `${path}.output`, this.#notes) };
+    const result = { toolCallId: this.#callIds?.get(id) ?? id, content: contentOf(item['output'], `${path}.output`, this.#notes) };
     this.#push({ role: 'tool', toolResults: [this.#notes.sources.note(result, path)] }, path);
   }
 

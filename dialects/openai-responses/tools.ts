@@ -33,30 +33,43 @@ interface Notes {
   readonly sources: Sources;
 }
 
+/** For requests without tools, which are many. */
+const NONE: ReadonlyMap<string, never> = new Map<string, never>();
+
 /** The tools of one request, and their names for the gateway and back. */
 export class Toolbox {
   readonly tools: readonly Tool[];
   readonly #names = new ToolNames();
-  readonly #clientTools = new Map<string, ClientTool>();
+  readonly #clientTools: ReadonlyMap<string, ClientTool>;
   /** By the client's name and namespace. */
-  readonly #ours = new Map<string, string>();
+  readonly #ours: ReadonlyMap<string, string>;
 
   /** Throws INVALID_REQUEST naming the field. */
   constructor(lists: readonly ToolList[], { warnings, sources }: Notes) {
     const entries = lists.flatMap(({ tools, path }) => tools.flatMap((tool, index) => entriesOf(tool, `${path}[${index}]`, undefined, warnings)));
+    if (entries.length === 0) {
+      this.tools = [];
+      this.#clientTools = NONE;
+      this.#ours = NONE;
+      return;
+    }
+    const clientTools = new Map<string, ClientTool>();
+    const ourNames = new Map<string, string>();
+    this.#clientTools = clientTools;
+    this.#ours = ourNames;
     const counts = new Map<string, number>();
     for (const { name } of entries) counts.set(name, (counts.get(name) ?? 0) + 1);
     this.tools = entries.flatMap((entry) => {
       const { tool, name, namespace, path } = entry;
-      if (this.#ours.has(keyOf(name, namespace))) {
+      if (ourNames.has(keyOf(name, namespace))) {
         warnings.push({ field: `${path}.name`, message: 'It is used twice, so the second tool was left out.' });
         return [];
       }
       const isAlone = counts.get(name) === 1;
       const ours = this.#unused(namespace === undefined || isAlone ? name : `${namespace}_${name}`);
-      this.#clientTools.set(ours, { name, namespace, isCustom: tool['type'] === 'custom' });
-      this.#ours.set(keyOf(name, namespace), ours);
-      if (isAlone) this.#ours.set(keyOf(name, undefined), ours);
+      clientTools.set(ours, { name, namespace, isCustom: tool['type'] === 'custom' });
+      ourNames.set(keyOf(name, namespace), ours);
+      if (isAlone) ourNames.set(keyOf(name, undefined), ours);
       return [sources.note(toolOf(tool, ours, path), path)];
     });
   }
