@@ -1,7 +1,6 @@
 // Find or do: blocks, pages and commands by a few letters. And the list of all keys.
 import { useRef, useState } from 'preact/hooks';
-import { startBlock, stopBlock } from '../data/blocks.ts';
-import { rows } from '../data/fleet.ts';
+import { changes, isAsleep, rows } from '../data/fleet.ts';
 import { halt, setHalt } from '../data/halt.ts';
 import { signOut } from '../data/session.ts';
 import { theme } from '../data/settings.ts';
@@ -13,6 +12,7 @@ import { Mark } from '../parts/mark.tsx';
 import { commands } from './keys.ts';
 import { blockPath, navigate, PAGES, pathOf } from './router.ts';
 import { HaltDialog } from './shell.tsx';
+import { startOrStop } from './start-or-stop.ts';
 import { KEY_WORDS, LABELS, PAGE_NAMES, WORDS } from './text.ts';
 import { tellFailure } from './toast.ts';
 
@@ -45,6 +45,7 @@ function Palette({ close }: { readonly close: () => void }) {
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
   const list = useRef<HTMLDivElement>(null);
+  changes.value; // the states are those of now
   const items = found(text);
   const run = async (item: Item | undefined): Promise<void> => {
     if (item === undefined) return;
@@ -134,8 +135,7 @@ function blockItems(words: readonly string[]): Item[] {
     const { name, state, config } = row.peek();
     const open: Item = { label: name, more: config.description, state, run: () => navigate(blockPath(name)) };
     if (!acts) return [open];
-    const isAsleep = state === 'stopped' || state === 'failed';
-    return [open, { label: `${isAsleep ? WORDS.start : WORDS.stop} ${name}`, state, run: () => (isAsleep ? startBlock(name) : stopBlock(name)) }];
+    return [open, { label: `${isAsleep(state) ? WORDS.start : WORDS.stop} ${name}`, state, run: () => startOrStop(name) }];
   });
 }
 

@@ -25,6 +25,13 @@ export async function archiveBlock(name: string): Promise<string | undefined> {
   return data?.archiveName;
 }
 
+/** Puts an archived block back, under its former name if none is given; with `starts` it runs again. Resolves with its name. */
+export async function restoreBlock(archived: string, { name, starts = false }: { readonly name?: string; readonly starts?: boolean } = {}): Promise<string> {
+  const { name: given } = await post<{ readonly name: string }>(`/api/archive/${encodeURIComponent(archived)}/restore`, name === undefined ? {} : { name });
+  if (starts) await startBlock(given);
+  return given;
+}
+
 /** Deletes an archived block for good. */
 export async function deleteArchive(archived: string): Promise<void> {
   await call('DELETE', `/api/archive/${encodeURIComponent(archived)}`);

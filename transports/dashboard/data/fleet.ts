@@ -26,6 +26,16 @@ const AT_WORK: ReadonlySet<BlockState> = new Set(['working', 'starting', 'stoppi
 /** The group that a block belongs to in the fleet's filter. */
 export type Group = 'work' | 'needs' | 'idle' | 'asleep';
 
+/** True for a block that does nothing until somebody starts it. */
+export function isAsleep(state: string): boolean {
+  return state === 'stopped' || state === 'failed' || state === 'unconfigured';
+}
+
+/** True for a block that is meant to run, also while it waits for something or has failed. */
+export function isWanted(name: string): boolean {
+  return rows.peek().get(name)?.peek().config.enabled === true;
+}
+
 /** What a block is counted as: one group for each. */
 export function groupOf({ attention, state }: Pick<BlockEntry, 'attention' | 'state'>): Group {
   if (attention) return 'needs';

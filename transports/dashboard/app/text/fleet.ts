@@ -30,6 +30,7 @@ export const fleetText = {
   started: 'Started',
   stopped: 'Stopped',
   archived: 'Archived',
+  restored: 'Restored',
   tagAll: 'Tag…',
   tag: 'Tag',
   tagHelp: 'A word to find blocks by: the filter looks at it, too.',

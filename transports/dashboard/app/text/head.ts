@@ -31,6 +31,14 @@ export function archivedText(name: string): string {
   return `${name} is archived.`;
 }
 
+export function startedText(name: string): string {
+  return `${name} is started.`;
+}
+
+export function stoppedText(name: string): string {
+  return `${name} is stopped.`;
+}
+
 export function renamedText(name: string): string {
   return `It is called ${name} now.`;
 }

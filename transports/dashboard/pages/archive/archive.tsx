@@ -6,8 +6,8 @@ import { bytes, count, NONE, usd } from '../../app/format.ts';
 import { blockPath, navigate } from '../../app/router.ts';
 import { archiveText, importedText, LABELS, moreAbout, removedText, removeText, removeTitle, restoredText, WORDS } from '../../app/text.ts';
 import { tell } from '../../app/toast.ts';
-import { deleteArchive } from '../../data/blocks.ts';
-import { call, get, post } from '../../data/http.ts';
+import { deleteArchive, restoreBlock } from '../../data/blocks.ts';
+import { call, get } from '../../data/http.ts';
 import { useLoad } from '../../data/load.ts';
 import { Ago, Button, Empty, Field, Problem } from '../../parts/bits.tsx';
 import { Dialog, showDialog } from '../../parts/dialog.tsx';
@@ -129,13 +129,9 @@ function Rows({ list, reload }: { readonly list: readonly ArchiveInfo[]; reload(
 }
 
 async function restore(info: ArchiveInfo, name: string | undefined, reload: () => Promise<void>): Promise<void> {
-  const { name: given } = await post<{ readonly name: string }>(path(info, '/restore'), name === undefined ? {} : { name });
+  const given = await restoreBlock(info.archiveName, name === undefined ? {} : { name });
   tell(restoredText(given), { label: LABELS.open, run: () => navigate(blockPath(given)) });
   await reload();
-}
-
-function path({ archiveName }: ArchiveInfo, below = ''): string {
-  return `/api/archive/${encodeURIComponent(archiveName)}${below}`;
 }
 
 interface AboutProps {

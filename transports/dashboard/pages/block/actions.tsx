@@ -3,20 +3,18 @@ import { useState } from 'preact/hooks';
 import { blockPath, navigate, pathOf } from '../../app/router.ts';
 import { archivedText, fleetText, headText, renamedText, resetDoneText, resetText, resetTitle, WORDS } from '../../app/text.ts';
 import { tell, tellFailure } from '../../app/toast.ts';
-import { archiveBlock, renameBlock, resetBlock } from '../../data/blocks.ts';
-import { post } from '../../data/http.ts';
+import { archiveBlock, renameBlock, resetBlock, restoreBlock } from '../../data/blocks.ts';
+import { isWanted } from '../../data/fleet.ts';
 import { Button, Empty, Field, Problem } from '../../parts/bits.tsx';
 import { ask, Dialog } from '../../parts/dialog.tsx';
 
-/** Archives a block; the note that tells so can undo it. */
+/** Archives a block; the note that tells so can undo it, and then the block runs again if it ran. */
 export async function archive(name: string): Promise<void> {
+  const starts = isWanted(name);
   const archived = await archiveBlock(name);
   navigate(pathOf('archive'));
   const restore = (): void => {
-    void post<{ readonly name: string }>(`/api/archive/${encodeURIComponent(archived ?? name)}/restore`, {}).then(
-      (restored) => navigate(blockPath(restored.name)),
-      tellFailure,
-    );
+    void restoreBlock(archived ?? name, { starts }).then((restored) => navigate(blockPath(restored)), tellFailure);
   };
   tell(archivedText(name), { label: WORDS.undo, run: restore });
 }

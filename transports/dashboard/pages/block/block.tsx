@@ -4,16 +4,16 @@ import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useKeys } from '../../app/keys.ts';
 import { blockPath, navigate, pathOf, type Route, route, TABS, type Tab } from '../../app/router.ts';
+import { startOrStop } from '../../app/start-or-stop.ts';
 import { headText, KEY_WORDS, LABELS, TAB_NAMES, WORDS } from '../../app/text.ts';
 import { exportBlock, restartBlock } from '../../data/blocks.ts';
-import { isListed, rows } from '../../data/fleet.ts';
+import { isAsleep, isListed, rows } from '../../data/fleet.ts';
 import { pinned } from '../../data/settings.ts';
 import { Button } from '../../parts/bits.tsx';
 import { showDialog } from '../../parts/dialog.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { StatePill } from '../../parts/mark.tsx';
 import { Menu } from '../../parts/menu.tsx';
-import { startOrStop } from '../fleet/table.tsx';
 import { archive, Gone, Rename, reset } from './actions.tsx';
 import { Chat } from './chat/chat.tsx';
 import { Config } from './config/config.tsx';
@@ -29,6 +29,9 @@ export interface TabProps {
 }
 
 const PAGES: Readonly<Record<Tab, ComponentType<TabProps>>> = { chat: Chat, memory: Memory, config: Config, logs: Logs, costs: Costs, history: History };
+
+const START = { label: WORDS.start, icon: 'play' } as const;
+const STOP = { label: WORDS.stop, icon: 'stop' } as const;
 
 /** The page. */
 export default function Block() {
@@ -49,7 +52,6 @@ export default function Block() {
   useEffect(() => {
     document.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [tab]);
-  const isAsleep = entry === undefined || entry.state === 'stopped' || entry.state === 'failed' || entry.state === 'unconfigured';
   const Page = PAGES[tab];
   return (
     <>
@@ -60,7 +62,7 @@ export default function Block() {
         <h1 class="clip">{name}</h1>
         {entry !== undefined && <StatePill state={entry.state} />}
         <span class="t2 clip grow about">{entry?.config.description}</span>
-        {entry !== undefined && <Button label={isAsleep ? WORDS.start : WORDS.stop} icon={isAsleep ? 'play' : 'stop'} run={toggle} />}
+        {entry !== undefined && <Button {...(isAsleep(entry.state) ? START : STOP)} run={toggle} />}
         <Menu
           label={LABELS.more}
           choices={[

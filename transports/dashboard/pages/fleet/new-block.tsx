@@ -36,7 +36,7 @@ function NewBlock({ close }: { readonly close: () => void }) {
       await createBlock(name, { ...(purpose !== '' && { description: purpose }), ...adapter } as Parameters<typeof createBlock>[1]);
       if (starts && model !== '') await startBlock(name);
       close();
-      navigate(blockPath(name));
+      navigate(blockPath(name, 'chat', { write: '1' })); // what is typed next is a message, and no command
     } catch (error) {
       setFailure(error);
     }

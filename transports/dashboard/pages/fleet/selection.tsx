@@ -2,7 +2,8 @@
 import { signal } from '@preact/signals';
 import { batchText, fleetText, progressText, selectAllText, selectedText, taggedText, WORDS } from '../../app/text.ts';
 import { tell } from '../../app/toast.ts';
-import { archiveBlock, setTag, startBlock, stopBlock, toEach } from '../../data/blocks.ts';
+import { archiveBlock, restoreBlock, setTag, startBlock, stopBlock, toEach } from '../../data/blocks.ts';
+import { isWanted, readFleet } from '../../data/fleet.ts';
 import { Button } from '../../parts/bits.tsx';
 import { showDialog } from '../../parts/dialog.tsx';
 import { TagDialog } from './tag.tsx';
@@ -21,17 +22,27 @@ function select(names: readonly string[]): void {
 /** The batch under way, or the last one. */
 let last: Promise<void> = Promise.resolve();
 
-/** Does the same to many blocks, after the batch before, and tells the outcome. What failed stays selected. */
-function batch(names: readonly string[], done: string, act: (name: string) => Promise<unknown>, undo?: () => (() => void) | undefined): Promise<void> {
+/** Something that is done to each of many blocks. */
+interface Deed {
+  /** The beginning of the sentence that tells it. */
+  readonly done: string;
+  /** Resolves with false if nothing had to be changed. */
+  act(name: string): Promise<boolean>;
+}
+
+/** Does the same to many blocks, after the batch before, and tells the outcome; `back` undoes it for those that it has changed. What failed stays selected. */
+function batch(names: readonly string[], { done, act }: Deed, back?: Deed): Promise<void> {
   const run = async (): Promise<void> => {
+    const changed: string[] = [];
     const show = (count: number): void => {
       progress.value = progressText(count, names.length);
     };
     show(0);
-    const failed = await toEach(names, act, show);
+    await readFleet().catch(() => undefined); // what runs is known as of now; without an answer, each block fails with its own sentence
+    const failed = await toEach(names, async (name) => (await act(name)) && changed.push(name), show);
     progress.value = undefined;
-    const back = undo?.();
-    tell(batchText(done, names.length - failed.length, failed), back && { label: WORDS.undo, run: back });
+    const undo = back !== undefined && changed.length > 0 ? { label: WORDS.undo, run: () => void batch(changed, back) } : undefined;
+    tell(batchText(done, names.length - failed.length, failed), undo);
     const gone = new Set(names);
     select([...[...selected.peek()].filter((name) => !gone.has(name)), ...failed.map((text) => text.split(':')[0] ?? '')]);
   };
@@ -39,22 +50,56 @@ function batch(names: readonly string[], done: string, act: (name: string) => Pr
   return last;
 }
 
-/** Adds a tag to blocks or takes it away. The undo is for those that it has changed. */
-function tagAll(names: readonly string[], tag: string, isWanted: boolean): void {
-  const changed: string[] = [];
-  const act = async (name: string): Promise<void> => {
-    if (await setTag(name, tag, isWanted)) changed.push(name);
+function tagged(tag: string, isAdded: boolean): Deed {
+  return { done: taggedText(tag, isAdded), act: (name) => setTag(name, tag, isAdded) };
+}
+
+const START: Deed = {
+  done: fleetText.started,
+  async act(name) {
+    const ran = isWanted(name);
+    await startBlock(name);
+    return !ran;
+  },
+};
+
+const STOP: Deed = {
+  done: fleetText.stopped,
+  async act(name) {
+    const ran = isWanted(name);
+    await stopBlock(name);
+    return ran;
+  },
+};
+
+/** Puts blocks away; the undo lets those run again that ran. */
+function archiveAll(names: readonly string[]): Promise<void> {
+  const put = new Map<string, { readonly archived: string; readonly starts: boolean }>();
+  const away: Deed = {
+    done: fleetText.archived,
+    async act(name) {
+      const starts = isWanted(name);
+      const archived = await archiveBlock(name);
+      if (archived !== undefined) put.set(name, { archived, starts });
+      return archived !== undefined;
+    },
   };
-  const back = (): void => void batch(changed, taggedText(tag, !isWanted), (name) => setTag(name, tag, !isWanted));
-  void batch(names, taggedText(tag, isWanted), act, () => (changed.length === 0 ? undefined : back));
+  const back: Deed = {
+    done: fleetText.restored,
+    async act(name) {
+      const { archived, starts } = put.get(name) ?? { archived: name, starts: false };
+      await restoreBlock(archived, { starts });
+      return true;
+    },
+  };
+  return batch(names, away, back);
 }
 
 /** What is done to all selected blocks; `names` are those in the list. */
 export function Selection({ names }: { readonly names: readonly string[] }) {
   const all = [...selected.value];
-  const each = (done: string, act: (name: string) => Promise<unknown>) => () => batch(all, done, act);
   const tag = (): void => {
-    showDialog((close) => <TagDialog names={all} close={close} run={(word, isWanted) => tagAll(all, word, isWanted)} />);
+    showDialog((close) => <TagDialog names={all} close={close} run={(word, isAdded) => void batch(all, tagged(word, isAdded), tagged(word, !isAdded))} />);
   };
   return (
     <div class="strip selection" role="group" aria-label={selectedText(all.length)}>
@@ -67,10 +112,10 @@ export function Selection({ names }: { readonly names: readonly string[] }) {
       <span class="grow" />
       {all.length > 0 && (
         <>
-          <Button label={fleetText.startAll} small run={each(fleetText.started, startBlock)} />
-          <Button label={fleetText.stopAll} small run={each(fleetText.stopped, stopBlock)} />
+          <Button label={fleetText.startAll} small run={() => batch(all, START, STOP)} />
+          <Button label={fleetText.stopAll} small run={() => batch(all, STOP, START)} />
           <Button label={fleetText.tagAll} small run={tag} />
-          <Button label={fleetText.archiveAll} small run={each(fleetText.archived, archiveBlock)} />
+          <Button label={fleetText.archiveAll} small run={() => archiveAll(all)} />
           {all.length < names.length && <Button label={selectAllText(names.length)} small kind="quiet" run={() => select(names)} />}
           <Button
             label={fleetText.clear}

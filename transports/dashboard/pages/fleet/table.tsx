@@ -6,9 +6,9 @@ import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useKeys } from '../../app/keys.ts';
 import { blockPath, navigate, setQuery } from '../../app/router.ts';
+import { startOrStop } from '../../app/start-or-stop.ts';
 import { fleetText, KEY_WORDS, LABELS, WORDS } from '../../app/text.ts';
 import { tellFailure } from '../../app/toast.ts';
-import { startBlock, stopBlock } from '../../data/blocks.ts';
 import { rows } from '../../data/fleet.ts';
 import { FleetRow } from './row.tsx';
 import { progress, Selection, selected } from './selection.tsx';
@@ -171,12 +171,4 @@ function Heading({ id, label, shape = '', view }: (typeof COLUMNS)[number] & { r
       </button>
     </span>
   );
-}
-
-/** Starts a block that is asleep, stops every other. */
-export async function startOrStop(name: string): Promise<void> {
-  const entry = rows.peek().get(name)?.peek();
-  if (entry === undefined) return;
-  if (entry.state === 'stopped' || entry.state === 'failed' || entry.state === 'unconfigured') await startBlock(name);
-  else await stopBlock(name);
 }

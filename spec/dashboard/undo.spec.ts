@@ -1,0 +1,81 @@
+// What is done at once can be undone at once.
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { closeBrowser, inWholeSet, openWorld, type World } from '../support/browser.ts';
+
+t.teardown(closeBrowser);
+
+async function states(world: World): Promise<Readonly<Record<string, string>>> {
+  const { blocks } = await world.api<{ readonly blocks: readonly { readonly name: string; readonly state: string }[] }>('GET', '/api/blocks');
+  return Object.fromEntries(blocks.map(({ name, state }) => [name, state]));
+}
+
+async function undo(page: Page, told: string | RegExp): Promise<void> {
+  await page.locator('.toast', { hasText: told }).getByRole('button', { name: 'Undo' }).click();
+}
+
+t.test('starting, stopping and archiving many blocks is undone for those that it has changed', inWholeSet, async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await world.block('runs');
+  await world.api('POST', '/api/blocks', { name: 'sleeps', config: { adapter: { provider: 'ollama', model: 'stand-in' } } });
+  const page = await world.page('/ui/');
+  const choose = async (does: string): Promise<void> => {
+    for (const name of ['runs', 'sleeps']) await page.locator(`[data-name="${name}"] .c-act`).click({ modifiers: ['Control'] });
+    const group = page.getByRole('group', { name: '2 blocks selected' });
+    await group.getByRole('button', { name: does, exact: true }).click();
+  };
+  const clear = async (): Promise<void> => {
+    for (const name of ['runs', 'sleeps']) await page.locator(`[data-name="${name}"]`).waitFor();
+    await page.locator('.selection').waitFor({ state: 'detached' });
+  };
+
+  await choose('Start');
+  await undo(page, 'Started: 2 blocks.');
+  await page.locator('.toast', { hasText: 'Stopped: 1 block.' }).waitFor();
+  t.same(await states(world), { runs: 'idle', sleeps: 'stopped' }, 'what ran before, runs on');
+  await clear();
+
+  await choose('Stop');
+  await undo(page, 'Stopped: 2 blocks.');
+  await page.locator('.toast', { hasText: 'Started: 1 block.' }).waitFor();
+  t.same(await states(world), { runs: 'idle', sleeps: 'stopped' }, 'what slept before, sleeps on');
+  await clear();
+
+  await choose('Archive');
+  await page.getByRole('link', { name: 'runs', exact: true }).waitFor({ state: 'detached' });
+  await undo(page, 'Archived: 2 blocks.');
+  await page.locator('.toast', { hasText: 'Restored: 2 blocks.' }).waitFor();
+  t.same(await states(world), { runs: 'idle', sleeps: 'stopped' });
+});
+
+t.test('the undo of a stop and of an archive lets a block run again that ran', inWholeSet, async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await world.block('ada');
+  const page = await world.page('/ui/blocks/ada');
+  const pill = page.locator('.top .pill');
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
+  await undo(page, 'ada is stopped.');
+  await pill.getByText('Idle').waitFor();
+  await page.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('menuitem', { name: 'Archive' }).click();
+  await undo(page, 'ada is archived.');
+  await pill.getByText('Idle').waitFor();
+  t.same(await states(world), { ada: 'idle' });
+});
+
+t.test('what is typed after a new block was made is its first message, and no command', inWholeSet, async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  const page = await world.page('/ui/');
+  await page.getByRole('button', { name: 'New block' }).first().click();
+  await page.getByLabel('Name').fill('ada');
+  await page.getByLabel('Model').fill('ollama/stand-in');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'ada' }).waitFor();
+  await page.locator('textarea:focus').waitFor();
+  await page.keyboard.type('Sync now');
+  t.equal(await page.getByRole('textbox', { name: 'Message ada…' }).inputValue(), 'Sync now');
+  t.same(await states(world), { ada: 'idle' });
+});
