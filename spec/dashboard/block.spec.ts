@@ -100,6 +100,40 @@ t.test('case 43: a field can be set, made wrong and told beside itself; form and
   t.match(config, { description: 'from the JSON', budget: { dailyUsd: 2.5 } });
 });
 
+t.test('what is typed and can’t be saved is not left without a question, is undone, and says why nothing is saved', inWholeSet, async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await world.block('ada', { budget: { dailyTokens: 500 } });
+  const page = await world.page('/ui/blocks/ada/config?field=budget');
+  const cap = page.getByLabel('Cap a day, in tokens');
+  const json = page.getByRole('textbox', { name: 'As JSON' });
+  await page.waitForFunction(() => document.activeElement?.closest('[data-path="budget.dailyTokens"]') !== null);
+  t.equal(await page.evaluate(() => document.scrollingElement?.scrollTop), 0, 'the form scrolls, and not the page around it');
+  t.ok(await json.evaluate((field) => field.getBoundingClientRect().bottom <= innerHeight && field.getBoundingClientRect().top > 0), 'the JSON stays in view');
+  const questions: string[] = [];
+  page.on('dialog', (dialog) => {
+    questions.push(dialog.message());
+    void dialog.dismiss();
+  });
+  for (const [field, typed] of [
+    [cap, '10 000'],
+    [json, '{ "description": "x", '],
+  ] as const) {
+    const before = await field.inputValue();
+    await field.fill(typed);
+    await page.getByText('1 value can’t be saved as it is.').waitFor();
+    await page.getByRole('link', { name: 'Memory', exact: true }).click();
+    t.equal(await field.inputValue(), typed, 'it is still there');
+    await page.keyboard.press('Control+s');
+    t.ok(await field.evaluate((element) => element === document.activeElement), 'saving leads to it');
+    await page.getByRole('button', { name: 'Undo my changes' }).click();
+    t.equal(await field.inputValue(), before);
+  }
+  t.equal(questions.length, 2);
+  await page.getByRole('link', { name: 'Memory', exact: true }).click();
+  await page.getByText('What the model sees').waitFor();
+});
+
 t.test('case 22: each field that two have changed can be taken from either side', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;

@@ -83,6 +83,11 @@ export function changesText(changes: number): string {
   return plural(changes, 'change', 'changes');
 }
 
+/** `1 value can't be saved as it is.` */
+export function faultsText(faults: number): string {
+  return `${plural(faults, 'value', 'values')} can’t be saved as ${faults === 1 ? 'it is' : 'they are'}.`;
+}
+
 /** `Spent today: $1.20. At this pace the block pauses at 16:50.` Calls without a price are told where money is counted. */
 export function capText(path: CapPath, { spent, isReached, reachedAt }: CapMeaning, unpriced: number): string {
   const period = path === 'budget.monthlyUsd' ? 'month' : 'day';

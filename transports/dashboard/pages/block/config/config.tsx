@@ -4,7 +4,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { BlockCosts } from '../../../../../core/types.ts';
 import { useKeys } from '../../../app/keys.ts';
 import { guardLeaving, route } from '../../../app/router.ts';
-import { capText, changesText, configText, SECTIONS } from '../../../app/text.ts';
+import { capText, changesText, configText, faultsText, SECTIONS } from '../../../app/text.ts';
 import { tell } from '../../../app/toast.ts';
 import { blockURL } from '../../../data/blocks.ts';
 import { capMeaning, isCap } from '../../../data/caps.ts';
@@ -74,16 +74,30 @@ function Form({ name, schema, read, costs, reload }: FormProps) {
   const changed = changedPaths(fields, before, draft.value);
   const isChanged = !isSame(before, draft.value);
   const isOutdated = base.value.etag !== read.etag;
+  const faults = Object.keys(wrong.value).length;
+  /** Something is typed that is not stored, even if it can't be stored as it is. */
+  const isHeld = isChanged || faults > 0;
+  /** A new number draws the fields anew, without what was typed into them. */
+  const turn = useSignal(0);
+  const begin = (from: Read, values: Values): void => {
+    base.value = from;
+    draft.value = values;
+    wrong.value = {};
+    json.value = undefined;
+    failure.value = undefined;
+    turn.value += 1;
+  };
   useEffect(() => {
     if (isOutdated && !isChanged) {
       base.value = read;
       draft.value = now;
     }
   }, [read.etag]);
-  useEffect(() => (isChanged ? guardLeaving(() => !confirm(configText.leave)) : undefined), [isChanged]);
+  useEffect(() => (isHeld ? guardLeaving(() => !confirm(configText.leave)) : undefined), [isHeld]);
   useEffect(() => focusNamed(), []);
   const save = async (): Promise<void> => {
-    if (Object.keys(wrong.value).length > 0 || !isChanged) return;
+    if (faults > 0) return document.querySelector<HTMLElement>('.config-page [aria-invalid="true"]')?.focus();
+    if (!isChanged) return;
     failure.value = undefined;
     try {
       const headers = base.value.etag === undefined ? {} : { 'if-match': base.value.etag };
@@ -98,7 +112,7 @@ function Form({ name, schema, read, costs, reload }: FormProps) {
       if (error instanceof ApiError && error.code === 'REVISION_MISMATCH') await reload();
     }
   };
-  useKeys([{ keys: 'mod+s', does: configText.save, inFields: true, run: () => void save() }], [isChanged, read.etag]);
+  useKeys([{ keys: 'mod+s', does: configText.save, inFields: true, run: () => void save() }], [isChanged, faults, read.etag]);
   const set = (field: ConfigField, value: unknown, fault: string | undefined): void => {
     const { [field.path]: _old, ...others } = wrong.peek();
     wrong.value = fault === undefined ? others : { ...others, [field.path]: fault };
@@ -121,18 +135,7 @@ function Form({ name, schema, read, costs, reload }: FormProps) {
       <div class="page config-page">
         <div class="config-form">
           {isConflict || (isOutdated && isChanged) ? (
-            <Conflict
-              base={before}
-              mine={draft.value}
-              theirs={now}
-              settle={(values) => {
-                base.value = read;
-                draft.value = values;
-                failure.value = undefined;
-                wrong.value = {};
-                json.value = undefined;
-              }}
-            />
+            <Conflict base={before} mine={draft.value} theirs={now} settle={(values) => begin(read, values)} />
           ) : (
             failure.value !== undefined && <Problem error={failure.value} />
           )}
@@ -141,7 +144,7 @@ function Form({ name, schema, read, costs, reload }: FormProps) {
               <legend>{title}</legend>
               {list.map((field) => (
                 <ConfigInput
-                  key={field.path}
+                  key={`${field.path} ${turn.value}`}
                   field={field}
                   values={draft.value}
                   isChanged={changed.includes(field.path)}
@@ -185,21 +188,9 @@ function Form({ name, schema, read, costs, reload }: FormProps) {
           {configText.revision} {String(read.config['rev'] ?? '')}
         </span>
         <span class="grow" />
-        {isChanged && <span>{changesText(Math.max(1, changed.length))}</span>}
-        {isChanged && (
-          <Button
-            label={configText.undo}
-            kind="quiet"
-            run={() => {
-              base.value = read;
-              draft.value = now;
-              wrong.value = {};
-              json.value = undefined;
-              failure.value = undefined;
-            }}
-          />
-        )}
-        <Button label={configText.save} kind="primary" keys="mod+s" disabled={!isChanged || Object.keys(wrong.value).length > 0} run={save} />
+        {faults > 0 ? <span class="bad">{faultsText(faults)}</span> : isChanged && <span>{changesText(Math.max(1, changed.length))}</span>}
+        {isHeld && <Button label={configText.undo} kind="quiet" run={() => begin(read, now)} />}
+        <Button label={configText.save} kind="primary" keys="mod+s" disabled={!isChanged || faults > 0} run={save} />
       </footer>
     </>
   );
@@ -220,11 +211,13 @@ async function readSchema(): Promise<Schema> {
   return patch;
 }
 
-/** A cure leads to the field that it is about. */
+/** A cure leads to the field that it is about; of the caps, to the first that is set. */
 function focusNamed(): void {
   const path = route.peek().query.get('field');
   if (path === null) return;
-  const element = document.querySelector<HTMLElement>(`[data-path="${CSS.escape(path)}"], [data-path^="${CSS.escape(path)}."]`);
+  const named = [...document.querySelectorAll<HTMLElement>(`[data-path="${CSS.escape(path)}"], [data-path^="${CSS.escape(path)}."]`)];
+  const isSetCap = (each: HTMLElement): boolean => isCap(each.dataset['path'] ?? '') && each.querySelector('input')?.value !== '';
+  const element = named.find(isSetCap) ?? named[0];
   element?.scrollIntoView({ block: 'center' });
   element?.querySelector<HTMLElement>('input, select, textarea')?.focus();
 }
