@@ -12,12 +12,14 @@ export function curesOf({ config, pulse, failures }: ToExplain): readonly Cure[]
   }
   if (state === 'failed' || (state === 'paused' && reason?.code !== 'HALTED' && reason?.code !== 'BUDGET_REACHED'))
     cures.push({ id: 'start', label: 'Start again' });
+  if (state === 'backoff') cures.push({ id: 'start', label: 'Try now' });
   if (state === 'stopped') cures.push({ id: 'start', label: 'Start' });
   if (failures.last !== null) cures.push({ id: 'retry-message', label: 'Try the failed message again', field: failures.last.id });
   return cures;
 }
 
 const CHOOSE_MODEL: Cure = { id: 'choose-model', label: 'Choose a model…' };
+const OTHER_MODEL: Cure = { id: 'choose-model', label: 'Use another model…', field: 'adapter.model' };
 const RAISE_CAP: Cure = { id: 'raise-cap', label: 'Raise the cap…', field: 'budget' };
 const FREE_DISK: Cure = { id: 'free-disk', label: 'Free some space on the disk' };
 const EDIT: Cure = { id: 'edit-config', label: 'Edit the configuration…' };
@@ -28,8 +30,8 @@ function setKey(adapter: string): Cure {
 
 const BY_REASON: Readonly<Record<string, (provider: string) => readonly Cure[]>> = {
   ADAPTER_NOT_CONFIGURED: (provider) => [setKey(provider)],
-  UPSTREAM_AUTH: (provider) => [setKey(provider)],
-  UPSTREAM_REJECTED: () => [CHOOSE_MODEL],
+  UPSTREAM_AUTH: (provider) => [setKey(provider), OTHER_MODEL],
+  UPSTREAM_REJECTED: () => [OTHER_MODEL],
   INVALID_REQUEST: () => [EDIT],
   NOT_CONFIGURED: () => [CHOOSE_MODEL],
   HALTED: () => [{ id: 'unhalt', label: 'Release the kill switch' }],

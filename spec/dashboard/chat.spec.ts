@@ -131,6 +131,25 @@ t.test('case 41: halting from the page ends calls, every page says so, and a rel
   await page.getByText('All model calls are halted.').waitFor({ state: 'detached' });
 });
 
+t.test('while model calls are halted, only a block that needs something else needs a person', inWholeSet, async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await world.block('ada');
+  await world.block('tight', { budget: { dailyTokens: 1 } });
+  await world.block('odd');
+  await world.api('PUT', '/api/blocks/odd/config', { adapter: null });
+  await world.api('POST', '/api/blocks/odd/chat', { message: 'Who answers?' });
+  const page = await world.page('/ui/');
+  const needs = page.locator('.need li');
+  await needs.filter({ hasText: 'odd' }).waitFor();
+  t.equal(await page.locator('.stat', { hasText: 'Blocks with failures' }).locator('dd').textContent(), '1', 'a block that has failed is counted');
+  await world.api('POST', '/api/halt', { reason: 'looking closer' });
+  await page.getByText('All model calls are halted.').waitFor();
+  for (const name of ['ada', 'tight']) await page.locator(`[data-name="${name}"]`).getByRole('img', { name: 'Paused' }).waitFor();
+  t.same(await needs.locator('a.b').allTextContents(), ['odd']);
+  t.match(await page.title(), /^\(1\) /);
+});
+
 t.test('case 11: markup in answers, names and logs runs nothing and is read as text', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;

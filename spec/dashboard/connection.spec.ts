@@ -66,6 +66,23 @@ t.test('case 16: a socket that dies without a word is found within 45 s, and wha
   await page.locator('.nav', { hasText: 'Fleet' }).locator('.n', { hasText: '2' }).waitFor();
 });
 
+t.test('as soon as the server answers a request, the page is connected again', inWholeSet, async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await world.block('ada');
+  const page = await world.page('/ui/blocks/ada', { expected: [/./], prepare: (page) => page.clock.install() });
+  await page.locator(LIVE).waitFor();
+  await world.killServer();
+  await page.getByText('Not connected').waitFor();
+  await stopClock(page);
+  const line = page.locator('.strip', { hasText: OLD });
+  while (!/Next try in 1\d s/.test((await line.allTextContents()).join())) await page.clock.runFor(1000);
+  await world.startServer();
+  await page.getByRole('textbox', { name: 'Message ada…' }).fill('Are you there?');
+  await page.keyboard.press('Enter');
+  await page.locator(LIVE).waitFor();
+});
+
 t.test('case 17: after eight hours of sleep the page is marked as old at first, and then right', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;

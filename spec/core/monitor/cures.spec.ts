@@ -29,6 +29,13 @@ t.test('each cause has its cure first', async (t) => {
   t.match(first('stopped'), { id: 'start' });
 });
 
+t.test('a wait for the next attempt can be ended, and a refused key or model can be replaced by another model', async (t) => {
+  t.same(cures('backoff', 'UPSTREAM_UNREACHABLE'), [{ id: 'start', label: 'Try now' }]);
+  const other = { id: 'choose-model', label: 'Use another model…', field: 'adapter.model' };
+  t.match(cures('failed', 'UPSTREAM_AUTH'), [{ id: 'set-key' }, other, { id: 'start' }]);
+  t.match(cures('failed', 'UPSTREAM_REJECTED'), [other, { id: 'start' }]);
+});
+
 t.test('a block that is well has none; a failed message can be tried again in every state', async (t) => {
   for (const state of ['idle', 'working', 'starting', 'stopping', 'compacting'] as const) t.same(cures(state), []);
   const failures = { count: 1, since: 'x', last: { id: 'm1', at: 'x', code: 'X', message: 'y' } };

@@ -8,7 +8,7 @@ import { blockPath, navigate, pathOf } from './router.ts';
 /** The cures that this page can do, or lead to. Rejects with an ApiError. */
 const CURES: Readonly<Record<string, (cure: Cure, block: string) => unknown>> = {
   'set-key': ({ adapter }) => navigate(pathOf('settings', { key: adapter })),
-  'choose-model': (_cure, block) => navigate(blockPath(block, 'config', { field: 'adapter' })),
+  'choose-model': ({ field }, block) => navigate(blockPath(block, 'config', { field: field ?? 'adapter' })),
   'raise-cap': ({ field }, block) => navigate(blockPath(block, 'config', { field: field ?? 'budget.dailyUsd' })),
   start: (_cure, block) => startBlock(block),
   unhalt: () => setHalt(undefined),

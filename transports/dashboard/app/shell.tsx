@@ -257,7 +257,7 @@ function Live() {
     <div class="live">
       <Mark state={state === 'live' ? 'idle' : state === 'opening' ? 'starting' : 'failed'} named={false} />
       {words}
-      <span class="num t3">{location.host}</span>
+      {state === 'live' && <span class="num t3">{location.host}</span>}
     </div>
   );
 }

@@ -4,6 +4,7 @@
 import { computed, type Signal, signal } from '@preact/signals';
 import type { BlockEntry, BlockState } from '../../../core/types.ts';
 import type { Frame } from './frame.ts';
+import { halt } from './halt.ts';
 import { call } from './http.ts';
 import { follow } from './socket.ts';
 
@@ -36,9 +37,15 @@ export function isWanted(name: string): boolean {
   return rows.peek().get(name)?.peek().config.enabled === true;
 }
 
+/** True for a block that needs a person. While model calls are halted, a line across every page says so once, and not each block that waits for the release. */
+export function needsPerson({ attention, state }: Pick<BlockEntry, 'attention' | 'state'>): boolean {
+  return attention && !(state === 'paused' && halt.value?.halted === true);
+}
+
 /** What a block is counted as: one group for each. */
-export function groupOf({ attention, state }: Pick<BlockEntry, 'attention' | 'state'>): Group {
-  if (attention) return 'needs';
+export function groupOf(entry: Pick<BlockEntry, 'attention' | 'state'>): Group {
+  const { state } = entry;
+  if (needsPerson(entry)) return 'needs';
   if (AT_WORK.has(state)) return 'work';
   return state === 'idle' ? 'idle' : 'asleep';
 }

@@ -1,6 +1,7 @@
 // Requests to the own server. Every failure is an ApiError with the server's own sentence.
 //
 // no-dead-key: after a 401 the session is renewed once and the request repeated; if that fails too, the sign-in form comes and nothing is asked meanwhile.
+import { signal } from '@preact/signals';
 import { noteServerTime } from './clock.ts';
 import { renew, sessionKey, signIn } from './session.ts';
 
@@ -31,6 +32,9 @@ export class ApiError extends Error {
     this.retryAfterMs = facts.retryAfterMs;
   }
 }
+
+/** Grows with every good answer of the server. */
+export const answers = signal(0);
 
 /** What a request may have. */
 export interface Options {
@@ -98,6 +102,7 @@ async function send(method: string, path: string, options: Options, isSecondTry 
     throw new ApiError('The server does not answer.', { status: 0, code: 'NO_ANSWER' });
   }
   noteServerTime(response.headers.get('date'));
+  if (response.ok) answers.value += 1;
   if (response.status !== 401) return response;
   if (!isSecondTry && (await renew())) return send(method, path, options, true); // no-dead-key
   signIn.value = 'out';

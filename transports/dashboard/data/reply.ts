@@ -19,6 +19,8 @@ export interface Reply {
   readonly attempt: number;
   /** Epoch milliseconds of the first text of this attempt; undefined before it. */
   readonly firstTextAt: number | undefined;
+  /** Where its pace is measured from: what came at once, when the page was opened in the middle, says nothing about it. */
+  readonly paceFrom: { readonly at: number; readonly characters: number };
   readonly phase: 'writing' | 'done' | 'failed' | 'waits';
   readonly answerId: string | undefined;
   readonly code: string | undefined;
@@ -26,6 +28,9 @@ export interface Reply {
   /** When the last step came, in epoch milliseconds. */
   readonly at: number;
 }
+
+/** Pieces that come so soon after the first one were there already. */
+const AT_ONCE_MS = 250;
 
 /** The reply after a step. A step that was seen already, or that this page does not know, changes nothing. */
 export function afterStep(reply: Reply | undefined, step: Step, at: number): Reply | undefined {
@@ -38,7 +43,10 @@ export function afterStep(reply: Reply | undefined, step: Step, at: number): Rep
   const before = same ?? fresh(step, at);
   const now = { ...before, seq: step.seq, at };
   if (step.event === 'content') {
-    return { ...now, phase: 'writing', text: before.text + String(step['text'] ?? ''), firstTextAt: before.firstTextAt ?? at };
+    const text = before.text + String(step['text'] ?? '');
+    const firstTextAt = before.firstTextAt ?? at;
+    const paceFrom = at - firstTextAt < AT_ONCE_MS ? { at, characters: text.length } : before.paceFrom;
+    return { ...now, phase: 'writing', text, firstTextAt, paceFrom };
   }
   if (step.event === 'done') return { ...now, phase: 'done', answerId: String(step['answerId'] ?? '') };
   if (step.event === 'error') {
@@ -57,6 +65,7 @@ function fresh({ id, seq }: Step, at: number): Reply {
     model: '',
     attempt: 1,
     firstTextAt: undefined,
+    paceFrom: { at, characters: 0 },
     phase: 'writing',
     answerId: undefined,
     code: undefined,

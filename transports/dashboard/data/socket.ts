@@ -1,13 +1,14 @@
 // The one WebSocket of the page, and what is followed over it.
 //
-// by-itself: a lost socket is opened again after 0.5, 1, 2, 4, 8, then every 15 s; at once when the page becomes visible, the network comes back, or somebody asks.
+// by-itself: a lost socket is opened again after 0.5, 1, 2, 4, 8, then every 15 s; at once when the page becomes visible, the network comes back, the server
+// answers a request, or somebody asks.
 // asks-anew: each topic says what it has seen last, so that the server sends only what was missed.
 // found-dead: a ping every 20 s; a socket that leaves one unanswered for 24 s is closed, and so is one that has said nothing for 90 s, because then
 // the computer or the tab has slept. Until it is open again, what is shown is marked as of its time.
-import { effect, signal } from '@preact/signals';
+import { effect, signal, untracked } from '@preact/signals';
 import { now } from './clock.ts';
 import type { Frame } from './frame.ts';
-import { ApiError, post } from './http.ts';
+import { ApiError, answers, post } from './http.ts';
 import { signIn } from './session.ts';
 
 /** Something that is followed. */
@@ -62,7 +63,7 @@ export function followAnew(topic: Topic): void {
 
 /** Tries at once. */
 export function tryNow(): void {
-  if (connection.value.state !== 'lost') return;
+  if (connection.peek().state !== 'lost') return;
   clearTimeout(retry);
   void open();
 }
@@ -78,6 +79,10 @@ export function runSocket(): void {
   addEventListener('online', tryNow);
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden) tryNow();
+  });
+  effect(() => {
+    answers.value;
+    untracked(tryNow);
   });
   effect(() => {
     now.value; // each second, and when the page becomes visible

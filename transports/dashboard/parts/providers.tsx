@@ -1,7 +1,7 @@
 // The providers: whether each can be used, where its key is, and a field to set one.
 //
 // write-only: a typed key goes from its field to the server and is in nothing else of the page.
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { providerText, removedKeyText, settingsText, storedText, WORDS } from '../app/text.ts';
 import { tell } from '../app/toast.ts';
 import { type Provider, removeCredential, storeCredential } from '../data/credentials.ts';
@@ -77,6 +77,7 @@ const PLAIN = { type: 'text' } as const;
 function KeyForm({ provider: { id, displayName, authRequired, credential }, done }: { readonly provider: Provider; done(): Promise<void> }) {
   const field = useRef<HTMLInputElement>(null);
   const [failure, setFailure] = useState<unknown>();
+  useEffect(() => field.current?.focus(), []);
   const store = async (isUnchecked: boolean): Promise<void> => {
     const value = field.current?.value.trim() ?? '';
     if (value === '') return field.current?.focus();

@@ -10,6 +10,17 @@ t.test('pieces add up, and the first one has its time', async (t) => {
   t.match(all(start(1), content(3, 'He'), content(6, 'llo')), { text: 'Hello', model: 'm', seq: 6, firstTextAt: 1001, at: 1002, phase: 'writing' });
 });
 
+t.test('what was there already when the page was opened does not count for the pace', async (t) => {
+  const steps: readonly (readonly [Step, number])[] = [
+    [content(3, 'He'), 1000],
+    [content(6, 'llo, I '), 1200],
+    [content(9, 'am'), 2000],
+  ];
+  const reply = steps.reduce<Reply | undefined>((before, [step, at]) => afterStep(before, step, at), undefined);
+  t.match(reply, { text: 'Hello, I am', paceFrom: { at: 1200, characters: 9 } });
+  t.match(afterStep(reply, start(12, 2), 3000), { paceFrom: { at: 3000, characters: 0 } }, 'a new attempt begins anew');
+});
+
 t.test('a piece that comes twice counts once', async (t) => {
   t.match(all(start(1), content(3, 'He'), content(3, 'He'), start(1)), { text: 'He', seq: 3 });
 });

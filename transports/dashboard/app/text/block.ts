@@ -1,5 +1,8 @@
 // Words of a block's chat.
-import { clock, count, plural, usd } from '../format.ts';
+import { ago, clock, clockSeconds, count, plural, usd } from '../format.ts';
+
+/** A wait below this is counted down. */
+const NEAR_MS = 60_000;
 
 export const chatText = {
   you: 'You',
@@ -64,7 +67,7 @@ export const railText = {
   cost: 'Cost',
   at: 'At',
   unpriced: 'no known price',
-  noCall: 'No call yet.',
+  noCall: 'No answer yet.',
   fails: 'If it fails',
   noFallback: 'There is no other model to fall back to.',
   since: 'Since',
@@ -104,9 +107,15 @@ export function waitsText(before: number): string {
   return before === 0 ? 'waits, next' : `waits, ${count(before)} before it`;
 }
 
-/** `tried again at 14:31`. */
-export function againText(at: string): string {
-  return `tried again at ${clock(at)}`;
+/** `tried again in 12 s`; `tried again at 14:31` if that is further away. */
+export function againText(at: string, nowMs: number): string {
+  const ms = Date.parse(at) - nowMs;
+  return ms > NEAR_MS ? `tried again at ${clock(at)}` : ms > 0 ? `tried again ${ago(at, nowMs)}` : 'tried again now';
+}
+
+/** `It is tried again at 14:31:05, in 12 s.` */
+export function nextTryText(at: string, nowMs: number): string {
+  return Date.parse(at) > nowMs ? `It is tried again at ${clockSeconds(at)}, ${ago(at, nowMs)}.` : 'It is tried again now.';
 }
 
 /** The queue has no room. */

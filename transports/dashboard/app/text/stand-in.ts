@@ -6,6 +6,8 @@ export const standInText = {
   there: 'There is a stand-in to look around with. Its messages go with it.',
   open: 'Open the stand-in',
   remove: 'Remove the stand-in for good',
+  removeTitle: 'Remove the stand-in?',
+  removeText: 'Its messages are deleted with it. This can’t be undone.',
   mark: 'Stand-in',
   fact: 'No model answers here.',
   rest: 'The stand-in repeats what you write; it calls nobody and costs nothing.',
@@ -13,3 +15,8 @@ export const standInText = {
   removed: 'The stand-in is gone, with all its messages.',
   hasModel: 'The block has been given a model meanwhile, so it stays.',
 } as const;
+
+/** `Remove stand-in`. */
+export function removeStandInText(name: string): string {
+  return `Remove ${name}`;
+}

@@ -1,10 +1,15 @@
 // What marks a block that answers without a model, and takes it away.
+
+import type { ChatHistory } from '../../../../core/types.ts';
 import { blockPath, navigate, pathOf, route } from '../../app/router.ts';
-import { standInText } from '../../app/text.ts';
+import { removeStandInText, standInText } from '../../app/text.ts';
 import { tell } from '../../app/toast.ts';
+import { blockURL } from '../../data/blocks.ts';
 import type { Entry } from '../../data/fleet.ts';
+import { get } from '../../data/http.ts';
 import { isStandIn, removeStandIn, useStandIn } from '../../data/stand-in.ts';
 import { Button } from '../../parts/bits.tsx';
+import { ask } from '../../parts/dialog.tsx';
 import { Icon } from '../../parts/icon.tsx';
 
 /** A line above every tab of such a block. */
@@ -25,8 +30,11 @@ export function StandInStrip({ entry }: { readonly entry: Entry }) {
   );
 }
 
-/** Takes the block away, and back to the first steps. */
+/** Takes the block away, and back to the first steps. Asks if something was said in it. */
 export async function endStandIn(name: string): Promise<void> {
+  const { messages } = await get<ChatHistory>(blockURL(name, '/chat?limit=1'));
+  if (messages.length > 0 && !(await ask({ title: standInText.removeTitle, text: standInText.removeText, does: removeStandInText(name), danger: true })))
+    return;
   const isGone = await removeStandIn(name);
   tell(isGone ? standInText.removed : standInText.hasModel);
   if (isGone && route.value.page === 'block') navigate(pathOf('start'));

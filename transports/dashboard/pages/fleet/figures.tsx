@@ -13,11 +13,11 @@ export function Figures() {
   let failing = 0;
   const activity: number[] = Array.from({ length: 24 }, () => 0);
   for (const row of rows.value.values()) {
-    const { costs, budget, queue, failures, activity: hours } = row.peek();
+    const { costs, budget, queue, failures, state, activity: hours } = row.peek();
     spent += costs.today ?? 0;
     caps += budget?.dailyUsd ?? 0;
     waiting += queue;
-    failing += failures.count > 0 ? 1 : 0;
+    failing += failures.count > 0 || state === 'failed' ? 1 : 0;
     for (const [hour, answers] of (hours ?? []).entries()) activity[hour] = (activity[hour] ?? 0) + answers;
   }
   const { all, work } = counts.value;

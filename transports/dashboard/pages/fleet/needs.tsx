@@ -6,7 +6,7 @@ import { canCure, cure } from '../../app/cure.ts';
 import { blockPath } from '../../app/router.ts';
 import { fleetText, stateName, WORDS } from '../../app/text.ts';
 import { type Cure, readWhy } from '../../data/cures.ts';
-import { changes, rows } from '../../data/fleet.ts';
+import { changes, needsPerson, rows } from '../../data/fleet.ts';
 import { Button } from '../../parts/bits.tsx';
 import { Mark } from '../../parts/mark.tsx';
 
@@ -18,7 +18,7 @@ const cures = signal<ReadonlyMap<string, { readonly state: string; readonly why:
 /** Nothing when no block needs anybody. */
 export function Needs() {
   changes.value;
-  const list = [...rows.value.values()].map((row) => row.peek()).filter(({ attention }) => attention);
+  const list = [...rows.value.values()].map((row) => row.peek()).filter(needsPerson);
   const shown = list.slice(0, MOST_SHOWN);
   const wanted = shown.map(({ name, state, why }) => `${name} ${state} ${why ?? ''}`).join('\n');
   useEffect(() => {

@@ -19,7 +19,7 @@ export function Waiting({ block, entry, before }: { readonly block: string; read
         {content.slice(0, 500)}
       </span>
       {error !== null && error !== undefined && <span class="num warn clip">{error.code}</span>}
-      <span class="chip">{nextAttemptAt === undefined ? waitsText(before) : againText(nextAttemptAt)}</span>
+      <span class="chip">{nextAttemptAt === undefined ? waitsText(before) : againText(nextAttemptAt, now.value)}</span>
       <Button label={chatText.cancel} kind="quiet" small run={() => cancelMessage(block, id)} />
     </article>
   );

@@ -4,9 +4,10 @@ import type { ComponentChildren } from 'preact';
 import { canCure, cure } from '../../../app/cure.ts';
 import { clockSeconds, count, duration, fullTime, short, usd } from '../../../app/format.ts';
 import { blockPath } from '../../../app/router.ts';
-import { factsText, instructionsText, newestText, ofText, ofTokensText, paceText, railText } from '../../../app/text/block.ts';
+import { factsText, instructionsText, newestText, nextTryText, ofText, ofTokensText, paceText, railText } from '../../../app/text/block.ts';
 import type { Details, OpenBlock } from '../../../data/block.ts';
-import { serverNow } from '../../../data/clock.ts';
+import { now, serverNow } from '../../../data/clock.ts';
+import type { Why } from '../../../data/cures.ts';
 import { capReachedAt, sinceMidnight, windowOf } from '../../../data/window.ts';
 import { Bar, Button } from '../../../parts/bits.tsx';
 import { standsStill } from './why-card.tsx';
@@ -64,7 +65,9 @@ function Now({ open }: { readonly open: OpenBlock }) {
     <Section title={railText.now}>
       {/* the server's sentence counts characters, and is not told anew while they come */}
       <p class="b break">{isWriting ? railText.making : why.why}</p>
-      <p class="sm t2 break">{why.next}</p>
+      <p class="sm t2 break">
+        <Next open={open} why={why} />
+      </p>
       {actions.length > 0 && (
         <p class="row wrap cures">
           {actions.map((action) => (
@@ -74,6 +77,12 @@ function Now({ open }: { readonly open: OpenBlock }) {
       )}
     </Section>
   );
+}
+
+/** The server's sentence; a time that is near is counted down. */
+function Next({ open, why: { state, next } }: { readonly open: OpenBlock; readonly why: Why }) {
+  const at = open.details.value?.pulse.nextWakeUp;
+  return <>{state === 'backoff' && at != null ? nextTryText(at, now.value) : next}</>;
 }
 
 function Sees({ details }: { readonly details: Details }) {

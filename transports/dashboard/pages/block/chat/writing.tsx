@@ -44,22 +44,22 @@ export function WritingFacts({ block, reply }: WritingProps) {
     );
   }
   return (
-    <div class="live-facts num">
+    <div class="live-facts">
       <Button label={chatText.stop} icon="stop" small keys="Escape" run={() => cancelMessage(block, id)} />
       <Pace reply={reply} />
-      {attempt > 1 && <span>{attemptText(attempt)}</span>}
-      {model !== '' && <span class="clip">{model}</span>}
+      {attempt > 1 && <span class="num">{attemptText(attempt)}</span>}
+      {model !== '' && <span class="num clip">{model}</span>}
     </div>
   );
 }
 
-function Pace({ reply: { firstTextAt, text, at } }: { readonly reply: Reply }) {
+function Pace({ reply: { firstTextAt, paceFrom, text, at } }: { readonly reply: Reply }) {
   if (firstTextAt === undefined) return null;
-  const seconds = (at - firstTextAt) / 1000;
+  const seconds = (at - paceFrom.at) / 1000;
   return (
     <>
-      <span>{charactersText(text.length)}</span>
-      {seconds > 1 && <span>{speedText(Math.round(text.length / seconds))}</span>}
+      <span class="num">{charactersText(text.length)}</span>
+      {seconds > 1 && <span class="num">{speedText(Math.round((text.length - paceFrom.characters) / seconds))}</span>}
     </>
   );
 }
