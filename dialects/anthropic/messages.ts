@@ -25,6 +25,7 @@ const BILLING_NOTE = 'x-anthropic-billing-header:';
 
 /** The system text, which comes before all messages. Throws INVALID_REQUEST naming the field. */
 export function systemOf(system: unknown, path: string, notes: Notes): Message[] {
+  if (system == null) return [];
   const blocks = blocksOf(system, path).filter(({ block }) => typeof block['text'] !== 'string' || !block['text'].startsWith(BILLING_NOTE));
   const parts = blocks.flatMap(({ block, path: at }) => partOf(block, at, notes) ?? []);
   return parts.length === 0 ? [] : [notes.sources.note<Message>({ role: 'system', content: contentOfParts(parts) }, path)];
@@ -52,9 +53,11 @@ export function readMessages(body: Fields, names: ToolNames, notes: Notes): Mess
 
 /** results-first. */
 function readUser(message: Fields, path: string, notes: Notes): Message[] {
+  const { content } = message;
+  if (typeof content === 'string') return [notes.sources.note<Message>({ role: 'user', content }, path)];
   const results: ToolResult[] = [];
   const parts: ContentPart[] = [];
-  for (const { block, path: at } of blocksOf(message['content'], `${path}.content`)) {
+  for (const { block, path: at } of blocksOf(content, `${path}.content`)) {
     if (block['type'] === 'tool_result') results.push(readResult(block, at, notes));
     else parts.push(...[partOf(block, at, notes)].filter((part) => part !== undefined));
   }

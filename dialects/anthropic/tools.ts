@@ -4,16 +4,20 @@ import type { ToolNames } from '../conversation.ts';
 import { type Fields, list, objectAt, optionalObject, requiredText, text } from '../fields.ts';
 import { cacheOf, type Notes } from './content.ts';
 
+const NONE: ReturnType<typeof readTools> = { tools: [], left: new Set() };
+
 /** The client's own tools; those that Anthropic itself runs are left out with a warning. Throws INVALID_REQUEST naming the field. */
 export function readTools(
   body: Fields,
   names: ToolNames,
   { warnings, sources }: Notes,
 ): { readonly tools: readonly Tool[]; readonly left: ReadonlySet<string> } {
+  const given = list(body, 'tools');
+  if (given === undefined) return NONE;
   const left = new Set<string>();
-  const tools = (list(body, 'tools') ?? []).flatMap((given, index) => {
+  const tools = given.flatMap((one, index) => {
     const path = `tools.${index}`;
-    const tool = objectAt(given, path);
+    const tool = objectAt(one, path);
     if (tool['type'] != null && tool['type'] !== 'custom') {
       left.add(String(tool['name']));
       warnings.push({ field: path, message: 'A tool that the provider runs itself is not available, so it was left out.' });
