@@ -1,8 +1,9 @@
 // Reads the bytes of a connection as answers of HTTP/1.x: heads, bodies, and where each answer ends. Pure: no I/O. Source: RFC 9110, RFC 9112.
 //
+// early: bytes that can't become an answer are refused when they come, and not when their line ends: it may never end.
 // strict: what two readers could take differently is refused (two lengths, a length beside chunks, a folded or bare line), because one of them would take
 //   the end of an answer for the beginning of the next.
-// bounded: a head, its 1xx forerunners and the trailers each have a cap.
+// bounded: a head, all of its 1xx forerunners together, and the trailers each have a cap.
 // no-copies: the pieces of a body are views of the bytes that came.
 import type { IncomingHttpHeaders } from 'node:http';
 
@@ -29,7 +30,8 @@ const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const BAD_VALUE = /[\0-\x08\x0a-\x1f\x7f]/;
 const LENGTH = /^\d{1,15}$/;
-const CHUNK_SIZE = /^([0-9A-Fa-f]{1,12})[\t ]*(?:;[^\r\n\0]*)?$/;
+const CHUNK_SIZE = /^0*([0-9A-Fa-f]{1,12})[\t ]*(?:;[^\r\n\0]*)?$/;
+const CHUNK_SIZE_START = /^[0-9A-Fa-f]+[\t ]*(?:;[^\r\n\0]*)?\r?$/;
 const START = 'HTTP/1.';
 
 /** `close`: the body goes on until the connection ends. `ended`: the answer is complete. */
@@ -43,6 +45,8 @@ export class AnswerParser {
   #rest: Buffer | undefined;
   /** Bytes of the body, or of the present chunk, that are to come. */
   #left = 0;
+  /** Of the 1xx heads before the answer. */
+  #earlierBytes = 0;
   #trailerBytes = 0;
   #keepsAlive = false;
   #keepAliveSeconds: number | undefined;
@@ -52,6 +56,7 @@ export class AnswerParser {
     this.#reader = reader;
     this.#part = 'head';
     this.#rest = undefined;
+    this.#earlierBytes = 0;
     this.#keepsAlive = false;
     this.#keepAliveSeconds = undefined;
   }
@@ -106,9 +111,10 @@ export class AnswerParser {
     const all = this.#rest === undefined ? bytes : Buffer.concat([this.#rest, bytes.subarray(at)]);
     const from = this.#rest === undefined ? at : 0;
     const end = all.indexOf(HEAD_END, Math.max(from, before - HEAD_END.length + 1), 'latin1');
-    if ((end < 0 ? all.length : end) - from > MAX_HEAD_BYTES) throw new UnreadableAnswer(`headers of more than ${MAX_HEAD_BYTES} bytes`);
+    assertHeadBytes((end < 0 ? all.length : end) - from);
     if (end < 0) {
       if (before < START.length) assertStart(all.toString('latin1', from, from + START.length));
+      assertLineEnds(all, from + before);
       this.#rest = from === 0 ? all : all.subarray(from);
       return bytes.length;
     }
@@ -138,7 +144,11 @@ export class AnswerParser {
       headers[name] = isRepeated ? `${other}, ${value}` : value;
     }
     if (status === 101) throw new UnreadableAnswer('a switch of protocols');
-    if (status < 200) return; // the answer itself is yet to come
+    if (status < 200) {
+      this.#earlierBytes += text.length + HEAD_END.length;
+      assertHeadBytes(this.#earlierBytes);
+      return; // the answer itself is yet to come
+    }
     this.#takeFraming(status, line[1] === '1', headers);
     this.#reader?.head(status, headers);
   }
@@ -160,7 +170,9 @@ export class AnswerParser {
 
   #takeCoding(coding: string): void {
     this.#trailerBytes = 0;
-    if (/(?:^|,)[\t ]*chunked$/i.test(coding)) this.#part = 'chunkSize';
+    const names = coding === 'chunked' ? [coding] : codingsOf(coding);
+    if (names.some((name) => name !== 'chunked')) throw new UnreadableAnswer('a transfer coding that was not asked for');
+    if (names.length > 0) this.#part = 'chunkSize';
     else this.#endWithConnection();
   }
 
@@ -181,6 +193,7 @@ export class AnswerParser {
     const end = all.indexOf(LF, from);
     if ((end < 0 ? all.length : end) - from > MAX_CHUNK_LINE_BYTES) throw new UnreadableAnswer('a line between chunks that does not end');
     if (end < 0) {
+      this.#assertLineStart(all.toString('latin1', from));
       this.#rest = from === 0 ? all : all.subarray(from);
       return bytes.length;
     }
@@ -213,9 +226,15 @@ export class AnswerParser {
     this.#part = size === 0 ? 'trailers' : 'chunk';
   }
 
+  /** early. */
+  #assertLineStart(text: string): void {
+    if (this.#part === 'chunkEnd' && text !== '\r') throw tooLong();
+    if (this.#part === 'chunkSize' && !CHUNK_SIZE_START.test(text)) throw withoutSize();
+  }
+
   #takeLine(line: string): void {
     if (this.#part === 'chunkEnd') {
-      if (line !== '') throw new UnreadableAnswer('a chunk that is longer than its size');
+      if (line !== '') throw tooLong();
       this.#part = 'chunkSize';
     } else if (this.#part === 'trailers') {
       this.#trailerBytes += line.length;
@@ -223,7 +242,7 @@ export class AnswerParser {
       if (line === '') this.#part = 'ended';
     } else {
       const size = CHUNK_SIZE.exec(line)?.[1];
-      if (size === undefined) throw new UnreadableAnswer('a chunk without a size');
+      if (size === undefined) throw withoutSize();
       this.#beginChunk(Number.parseInt(size, 16));
     }
   }
@@ -246,6 +265,26 @@ function isBlank(code: number): boolean {
 function assertStart(text: string): void {
   if (!START.startsWith(text)) throw new UnreadableAnswer('no status line of HTTP/1.x');
 }
+
+/** Without `identity`, which is none. */
+function codingsOf(value: string): string[] {
+  const names = value.toLowerCase().split(/[\t ]*,[\t ]*/);
+  return names.filter((name) => name !== '' && name !== 'identity');
+}
+
+/** early: throws for a line feed, at `from` or behind, that ends no line. */
+function assertLineEnds(bytes: Buffer, from: number): void {
+  for (let at = bytes.indexOf(LF, from); at >= 0; at = bytes.indexOf(LF, at + 1)) {
+    if (bytes[at - 1] !== CR) throw new UnreadableAnswer('a line feed without a carriage return');
+  }
+}
+
+function assertHeadBytes(count: number): void {
+  if (count > MAX_HEAD_BYTES) throw new UnreadableAnswer(`headers of more than ${MAX_HEAD_BYTES} bytes`);
+}
+
+const tooLong = (): Error => new UnreadableAnswer('a chunk that is longer than its size');
+const withoutSize = (): Error => new UnreadableAnswer('a chunk without a size');
 
 function secondsOf(keepAlive: string): number | undefined {
   const seconds = /(?:^|[,;\t ])timeout=(\d{1,6})/i.exec(keepAlive)?.[1];

@@ -56,6 +56,18 @@ const ANSWERS: readonly (readonly [what: string, text: string, expected: Partial
     `${HEAD}transfer-encoding: chunked\r\n\r\n0A\r\n0123456789\r\n0b\r\n0123456789a\r\n000\r\n\r\n`,
     { body: '01234567890123456789a', isEnded: true },
   ],
+  ['in chunks with zeros before the size', `${HEAD}transfer-encoding: chunked\r\n\r\n0000000000000002\r\nok\r\n0\r\n\r\n`, { body: 'ok', isEnded: true }],
+  [
+    'whose chunks are named twice',
+    `${HEAD}transfer-encoding: chunked\r\nTransfer-Encoding: Chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`,
+    { body: 'ok', isEnded: true },
+  ],
+  [
+    'with an empty coding behind the chunks',
+    `${HEAD}transfer-encoding: chunked\r\ntransfer-encoding:\r\n\r\n2\r\nok\r\n0\r\n\r\n`,
+    { body: 'ok', isEnded: true, keepsAlive: true },
+  ],
+  ['of the coding identity', `${HEAD}transfer-encoding: identity\r\n\r\nuntil the end`, { body: 'until the end', isEnded: false, keepsAlive: false }],
   ['in chunks with extensions', `${HEAD}transfer-encoding: chunked\r\n\r\n2;a=b\r\nok\r\n0;x\r\n\r\n`, { body: 'ok', isEnded: true }],
   [
     'in chunks with trailers',
@@ -111,6 +123,13 @@ const REFUSED: readonly (readonly [what: string, text: string])[] = [
   ['a size beyond all measure', `${HEAD}transfer-encoding: chunked\r\n\r\nffffffffffffffffff\r\nok\r\n`],
   ['a chunk longer than its size', `${HEAD}transfer-encoding: chunked\r\n\r\n2\r\nokay\r\n0\r\n\r\n`],
   ['a line feed alone behind a size', `${HEAD}transfer-encoding: chunked\r\n\r\n2\nok\r\n0\r\n\r\n`],
+  ['line feeds alone from the beginning', 'HTTP/1.1 200 OK\ncontent-length: 2\n\nok'],
+  ['line feeds alone behind a good line', `${HEAD}content-length: 2\n\nok`],
+  ['an object in place of chunks', `${HEAD}transfer-encoding: chunked\r\n\r\n{"a":1}`],
+  ['a word in place of chunks', `${HEAD}transfer-encoding: chunked\r\n\r\nbad gateway`],
+  ['more behind a chunk than a line end', `${HEAD}transfer-encoding: chunked\r\n\r\n2\r\nokay`],
+  ['a compression in chunks', `${HEAD}transfer-encoding: gzip, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`],
+  ['a compression of chunks', `${HEAD}transfer-encoding: chunked, gzip\r\n\r\nok`],
   ['a switch of protocols', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: h2c\r\nconnection: upgrade\r\n\r\n'],
 ];
 
@@ -139,6 +158,7 @@ t.test('each part has a cap', async (t) => {
     ['a header', `${HEAD}x: ${long}`],
     ['many headers', `${HEAD}${'x: y\r\n'.repeat(20_000)}`],
     ['a 1xx that never ends', `HTTP/1.1 103 Early Hints\r\n${'x: y\r\n'.repeat(20_000)}`],
+    ['many 1xx', 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(3000)],
     ['an extension', `${HEAD}transfer-encoding: chunked\r\n\r\n2;${long}`],
     ['a trailer', `${HEAD}transfer-encoding: chunked\r\n\r\n0\r\nx: ${long}`],
     ['many trailers', `${HEAD}transfer-encoding: chunked\r\n\r\n0\r\n${'x: y\r\n'.repeat(20_000)}`],

@@ -206,6 +206,9 @@ t.test('answers that are not as HTTP wants them', async (t) => {
     ['content-length beside transfer-encoding', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n'],
     ['two different content-lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nabc'],
     ['a bad chunk size', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n'],
+    ['line feeds alone', 'HTTP/1.1 200 OK\ncontent-length: 2\n\nok'],
+    ['an object in place of chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n{"a":1}'],
+    ['a flood of 102', 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(3000)],
     ['a 100 that never ends', `HTTP/1.1 100 Continue\r\n${'x-flood: 0123456789abcdef\r\n'.repeat(3000)}`],
     ['a switch of protocols', 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n'],
   ];
