@@ -15,6 +15,8 @@ export interface Exchange {
   readonly body: Buffer | undefined;
   /** The connection that is given is open; the request is written right after this. */
   onSend(connection: Connection): void;
+  /** The system has taken the whole request. */
+  onWritten(): void;
   onHead(status: number, headers: IncomingHttpHeaders): void;
   onData(piece: Buffer): void;
   onEnd(): void;
@@ -72,7 +74,7 @@ export class Connection implements AnswerReader {
 
   /** To be called in the tick after a request was written: if the system refused it, the socket has its error by now, and tells of it later. */
   noteRefusal(): void {
-    if ((this.#socket.errored as NodeJS.ErrnoException | null)?.syscall === 'write') this.#hasRefused = true;
+    if (!this.#isWritten && (this.#socket.errored as NodeJS.ErrnoException | null)?.syscall === 'write') this.#hasRefused = true;
   }
 
   /** Takes the next request, which `send` writes. */
@@ -163,6 +165,7 @@ export class Connection implements AnswerReader {
   readonly #onWritten = (error?: Error | null): void => {
     if (error != null) return; // the socket tells of it
     this.#isWritten = true;
+    this.#exchange?.onWritten();
     if (!this.#awaitsRest) return;
     this.#awaitsRest = false;
     this.#keep();

@@ -6,6 +6,7 @@
 // sent-once: a POST is sent a second time only if no byte of the first can have left this machine: the connection broke while
 //   the request waited for it, or the system refused the first write. After that the provider may have worked on the request, so a break is
 //   reported with `mayHaveRun`. A GET starts no work: it is sent a second time if its connection breaks before an answer.
+// not-held: a POST that has left is forgotten, with its body and the key in its head: its answer may take an hour, and it is never sent again.
 // linger: once the handler has all it needs, the connection gets LINGER_MS to end properly. How it ends doesn't change the result.
 import type { IncomingHttpHeaders } from 'node:http';
 import { type AdapterCall, BlockhouseError, offAbort, onAbort } from '../core/index.ts';
@@ -51,7 +52,7 @@ export interface Dispatcher {
 /** One call. It settles a single promise, because a chain of promises would stay in memory until a long stream ends. */
 export class UpstreamCall implements Exchange {
   readonly #call: AdapterCall;
-  readonly #request: UpstreamRequest;
+  #request: UpstreamRequest;
   readonly #handler: UpstreamHandler;
   readonly #source: Dispatcher;
   head = '';
@@ -110,6 +111,13 @@ export class UpstreamCall implements Exchange {
     this.#hasConnected = true;
     this.#mayHaveLeft = true;
     this.#watch(this.#call.timeouts.firstByteMs, 'sent nothing');
+  }
+
+  onWritten(): void {
+    const { method, url } = this.#request;
+    if (method !== 'POST') return;
+    this.#request = { method, url, headers: {} }; // not-held
+    this.head = '';
   }
 
   /** sent-once: the connection had been closed while nobody used it. */

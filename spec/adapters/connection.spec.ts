@@ -2,10 +2,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import t from 'tap';
+import type { Upstream } from '../../adapters/http.ts';
 import { adapterCall, Collector, startRawUpstream } from '../support/adapter-call.ts';
 import { until } from '../support/until.ts';
 import { get, newUpstream, post, sendThenIdle } from '../support/upstream-call.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 
@@ -85,6 +91,21 @@ t.test('a connection that was answered early is kept once the rest of its reques
   t.equal(connections, 1);
 });
 
+t.test('once a POST has left, neither its body nor its headers, which have the key, are held until the answer ends', async (t) => {
+  for (const size of [100, 1_000_000]) {
+    const server = await startRawUpstream(t, (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nfirst'));
+    const answer = new Collector();
+    const { ended, parts } = sendWeakly(newUpstream(t), server.url, size, answer);
+    await until('the answer has begun', () => answer.text === 'first');
+    await until('the request is freed', () => {
+      collectGarbage();
+      return parts.every((part) => part.deref() === undefined);
+    });
+    server.connections[0]?.socket.write('last');
+    await ended;
+  }
+});
+
 t.test('bytes that nobody asked for end an idle connection, and the next request has another', async (t) => {
   const server = await startRawUpstream(t, (socket) => socket.write(OK));
   const upstream = newUpstream(t);
@@ -117,3 +138,15 @@ t.test('a program that has nothing else to do ends, although a connection is kep
   t.equal(code, 0);
   t.equal(said, 'answered\n');
 });
+
+/** Sends a request that nobody here holds. */
+function sendWeakly(
+  upstream: Upstream,
+  url: URL,
+  size: number,
+  answer: Collector,
+): { readonly ended: Promise<void>; readonly parts: readonly WeakRef<object>[] } {
+  const request = post(url, 'x'.repeat(size));
+  const parts = [request.headers, request.body ?? {}].map((part) => new WeakRef<object>(part));
+  return { ended: upstream.send(adapterCall(), request, answer), parts };
+}
