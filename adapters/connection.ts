@@ -108,6 +108,8 @@ export class Connection implements AnswerReader {
     this.#exchange = undefined;
     if (this.#isGone) return;
     this.#isGone = true;
+    this.#idle.end();
+    this.silence.end();
     this.#socket.destroy();
     this.#owner.gone(this);
   }

@@ -29,6 +29,13 @@ export class ReusedTimer {
     if (this.#act === act) this.#act = undefined;
   }
 
+  /** Forgets whatever waits, and the timer, which would stay until it runs out. For a connection that is gone. */
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#act = undefined;
+  }
+
   #fire(): void {
     const act = this.#act;
     this.#act = undefined;

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
+import { Connection, type ConnectionOwner, type Exchange } from '../../adapters/connection.ts';
 import type { Upstream } from '../../adapters/http.ts';
 import { adapterCall, Collector, startRawUpstream } from '../support/adapter-call.ts';
 import { until } from '../support/until.ts';
@@ -106,6 +107,21 @@ t.test('once a POST has left, neither its body nor its headers, which have the k
   }
 });
 
+t.test('a connection that is gone is held by nothing, although its timers had long to run', async (t) => {
+  const server = await startRawUpstream(t, (socket) => socket.write(OK));
+  let isGone = false;
+  const gone = (): void => {
+    isGone = true;
+  };
+  const connection = useOnce(server.url, { idle: () => server.connections[0]?.socket.destroy(), gone });
+  await until('it is gone', () => isGone);
+  const isFreed = (): boolean => {
+    collectGarbage();
+    return connection.deref() === undefined;
+  };
+  await until('it is freed', isFreed, 15_000);
+});
+
 t.test('bytes that nobody asked for end an idle connection, and the next request has another', async (t) => {
   const server = await startRawUpstream(t, (socket) => socket.write(OK));
   const upstream = newUpstream(t);
@@ -149,4 +165,22 @@ function sendWeakly(
   const request = post(url, 'x'.repeat(size));
   const parts = [request.headers, request.body ?? {}].map((part) => new WeakRef<object>(part));
   return { ended: upstream.send(adapterCall(), request, answer), parts };
+}
+
+/** Opens a connection that nobody here holds, and sends one request. */
+function useOnce(url: URL, owner: ConnectionOwner): WeakRef<Connection> {
+  const nothing = (): void => undefined;
+  const exchange: Exchange = {
+    head: 'GET / HTTP/1.1\r\n\r\n',
+    body: undefined,
+    onSend: (connection) => connection.silence.start(600_000, nothing),
+    onWritten: nothing,
+    onHead: nothing,
+    onData: nothing,
+    onEnd: nothing,
+    onBreak: nothing,
+    onStale: nothing,
+  };
+  const open = (opened: () => void): Socket => connect(Number(url.port), url.hostname, opened);
+  return new WeakRef(new Connection(open, owner, exchange));
 }

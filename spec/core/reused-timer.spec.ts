@@ -46,6 +46,20 @@ t.test('stop forgets its own callback, and leaves that of a later start', async 
   t.strictSame(calls, ['second']);
 });
 
+t.test('end forgets whatever waits, and lets go of the timer', async (t) => {
+  const { calls, note } = counter();
+  const timer = new ReusedTimer();
+  timer.end();
+  timer.start(5, note('first'));
+  timer.end();
+  timer.refresh();
+  await sleep(30);
+  t.strictSame(calls, []);
+  timer.start(5, note('second'));
+  await until(() => calls.length > 0);
+  t.strictSame(calls, ['second']);
+});
+
 t.test('refresh before the first start does nothing', async () => new ReusedTimer().refresh());
 
 /** The timer alone doesn't keep the process alive; this wait does. */
