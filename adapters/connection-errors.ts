@@ -59,13 +59,21 @@ function isOurWant(error: Error): boolean {
 }
 
 function reasonOf(error: Error): string {
-  const first = firstOf(error);
-  return first.message || codeOf(error) || error.name;
+  const telling = tellingOf(error);
+  const { library, reason } = telling as { readonly library?: string; readonly reason?: string };
+  // The message of OpenSSL has the line of its source code, and a line end.
+  if (library === 'SSL routines' && reason !== undefined) return `TLS failed: ${reason}`;
+  return telling.message || codeOf(error) || error.name;
 }
 
-/** The first error, when several addresses of a name were tried. */
-function firstOf(error: Error): Error {
-  return error instanceof AggregateError ? ((error.errors[0] as Error | undefined) ?? error) : error;
+/** This machine has no network of the address's kind, such as IPv6, so that another address says more. */
+const OTHER_NETWORK = new Set(['EADDRNOTAVAIL', 'ENETUNREACH', 'EAFNOSUPPORT']);
+
+/** When several addresses of a name were tried: the first error that says something of the provider, or the first one. */
+function tellingOf(error: Error): Error {
+  if (!(error instanceof AggregateError)) return error;
+  const errors = error.errors as NodeJS.ErrnoException[];
+  return errors.find(({ code = '' }) => !OTHER_NETWORK.has(code)) ?? errors[0] ?? error;
 }
 
-const codeOf = (error: Error): string | undefined => (firstOf(error) as NodeJS.ErrnoException).code;
+const codeOf = (error: Error): string | undefined => (tellingOf(error) as NodeJS.ErrnoException).code;

@@ -57,6 +57,21 @@ t.test('of several addresses that were tried the first says why, and an error wi
   t.match(brokenCall(new TypeError(''), at('connecting')).message, 'api.test: TypeError.');
 });
 
+t.test('an address of a kind that this machine has no network for says less than any other', async (t) => {
+  const noSuchNetwork = [withCode('connect EADDRNOTAVAIL ::1:1', 'EADDRNOTAVAIL'), withCode('connect ENETUNREACH ::2:1', 'ENETUNREACH')];
+  const refused = withCode('connect ECONNREFUSED 127.0.0.1:1', 'ECONNREFUSED');
+  const error = brokenCall(new AggregateError([...noSuchNetwork, refused]), at('connecting', 'Is it running?'));
+  t.match(error, { code: 'UPSTREAM_UNREACHABLE', message: 'No connection to api.test: connect ECONNREFUSED 127.0.0.1:1. Is it running?' });
+  t.match(brokenCall(new AggregateError(noSuchNetwork.toReversed()), at('connecting')).message, 'connect ENETUNREACH ::2:1');
+});
+
+t.test('an error of TLS is told by its reason, in one line', async (t) => {
+  const text = '80ACEC67807F0000:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../deps/openssl/openssl/ssl/record/ssl3_record.c:350:\n';
+  const error = Object.assign(new Error(text), { code: 'ERR_SSL_WRONG_VERSION_NUMBER', library: 'SSL routines', reason: 'wrong version number' });
+  t.equal(brokenCall(error, at('connecting')).message, 'No connection to api.test: TLS failed: wrong version number.');
+  t.equal(brokenCall(error, at('answering')).message, 'The answer from api.test was cut short (TLS failed: wrong version number).');
+});
+
 t.test('what this machine lacks says nothing of the provider', async (t) => {
   const spent = withCode('connect EMFILE 127.0.0.1:80 - Local (undefined:undefined)', 'EMFILE');
   const error = brokenCall(new AggregateError([spent]), at('connecting', 'Is it running?'));

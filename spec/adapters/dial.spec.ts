@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createPlainServer } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
@@ -31,11 +31,22 @@ async function startSecure(t: Test, closes = false): Promise<{ readonly port: nu
   return { port: (server.address() as AddressInfo).port, seen };
 }
 
+interface Calls {
+  readonly count?: number;
+  readonly trusts?: boolean;
+  /** Who looks up names: the system, or a resolver that knows only loopback. */
+  readonly names?: 'system' | 'loopback';
+}
+
 /** What each of the calls, one after the other, ends with: its status, or the code and the message of its error. */
-async function callsOf(url: string, { count = 1, trusts = true }: { readonly count?: number; readonly trusts?: boolean } = {}): Promise<string[]> {
+async function callsOf(url: string, { count = 1, trusts = true, names = 'system' }: Calls = {}): Promise<string[]> {
   const script = `
+    import dns from 'node:dns';
+    import { syncBuiltinESMExports } from 'node:module';
     import { setTimeout } from 'node:timers/promises';
-    import { Upstream } from ${JSON.stringify(new URL('../../adapters/http.ts', import.meta.url).href)};
+    if (${names === 'loopback'}) dns.lookup = (name, options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
+    syncBuiltinESMExports();
+    const { Upstream } = await import(${JSON.stringify(new URL('../../adapters/http.ts', import.meta.url).href)});
     const egress = { trustedOrigins: new Set(), allowedOrigins: new Set(), ownKey: true };
     const call = { settings: { values: {}, sources: {} }, egress, timeouts: { connectMs: 20000, firstByteMs: 20000, idleMs: 20000 }, signal: new AbortController().signal };
     const upstream = new Upstream();
@@ -64,6 +75,23 @@ t.test('a provider is asked by its name in HTTP/1.1, and its connection is kept'
   const { port, seen } = await startSecure(t);
   t.same(await callsOf(`https://localhost:${port}/`, { count: 3 }), ['200', '200', '200']);
   t.same(seen, [{ name: 'localhost', protocol: 'http/1.1', isResumed: false }]);
+});
+
+t.test('a name with a dot at its end, which is the same name, is told to the provider without it', async (t) => {
+  const { port, seen } = await startSecure(t);
+  t.same(await callsOf(`https://localhost.:${port}/`, { names: 'loopback' }), ['200']);
+  t.match(seen, [{ name: 'localhost' }]);
+});
+
+t.test('a server without TLS, asked over TLS, is told in one line', async (t) => {
+  const server = createPlainServer((socket) => {
+    socket.on('error', () => undefined); // the other side leaves
+    socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n'));
+  }).listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  t.same(await callsOf(`https://127.0.0.1:${port}/`), [`UPSTREAM_UNREACHABLE No connection to 127.0.0.1:${port}: TLS failed: wrong version number.`]);
 });
 
 t.test('the next connection goes on with the session of the one before', async (t) => {
