@@ -5,6 +5,7 @@ const compact = new Intl.NumberFormat(LOCALE, { notation: 'compact', maximumFrac
 const time = new Intl.DateTimeFormat(LOCALE, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 const seconds = new Intl.DateTimeFormat(LOCALE, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
 const day = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short' });
+const dateOnly = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 const fullDay = new Intl.DateTimeFormat(LOCALE, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
 const plurals = new Intl.PluralRules('en');
 
@@ -19,6 +20,12 @@ export function count(value: number): string {
 /** `1.3K`. */
 export function short(value: number): string {
   return value < 10_000 ? whole.format(value) : compact.format(value);
+}
+
+/** A mark of an axis whose marks are `step` apart, with the decimals that tell them apart: `0`, `0.05`, `0.10`. */
+export function markText(value: number, step: number): string {
+  if (step >= 1) return short(value);
+  return value === 0 ? '0' : value.toFixed(String(step).split('.')[1]?.length ?? 0);
 }
 
 /** `3 messages`, `1 message`. */
@@ -74,6 +81,11 @@ export function clockSeconds(at: string | number): string {
 export function dayName(at: string | number, nowMs: number): string {
   const days = Math.round((startOfDay(nowMs) - startOfDay(new Date(at).getTime())) / 86_400_000);
   return days === 0 ? 'Today' : days === 1 ? 'Yesterday' : day.format(new Date(at));
+}
+
+/** `3 Nov`, of a date without a time: `2026-11-03`. */
+export function dateName(date: string): string {
+  return dateOnly.format(new Date(date));
 }
 
 /** Date and time in full, for a title. */

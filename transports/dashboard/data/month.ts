@@ -1,4 +1,17 @@
-// What a month has cost so far, day by day. Pure.
+// What days and a month have cost so far. Pure.
+
+/** Fewer days would be drawn as a narrow block, of which nobody sees how long ago it was. */
+const LEAST_DAYS = 30;
+const MOST_DAYS = 45;
+const DAY_MS = 86_400_000;
+
+/** Every date from the first of `days` up to `today` (`2026-11-23`), also those without an entry: 30 at least, and the newest 45 at most. */
+export function calendarOf(days: readonly string[], today: string): readonly string[] {
+  const last = Date.parse([...days, today].sort().at(-1) ?? today);
+  const first = Date.parse([...days, today].sort()[0] ?? today);
+  const length = Math.min(MOST_DAYS, Math.max(LEAST_DAYS, (last - first) / DAY_MS + 1));
+  return Array.from({ length }, (_, index) => new Date(last - (length - 1 - index) * DAY_MS).toISOString().slice(0, 10));
+}
 
 /** The sum at the end of each day of the month, up to and with `today` (`2026-11-23`). Days without an entry add nothing. */
 export function monthSums(days: readonly { readonly day: string; readonly cost: number | null }[], today: string): readonly number[] {

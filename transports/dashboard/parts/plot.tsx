@@ -5,7 +5,7 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
-import { clock } from '../app/format.ts';
+import { clock, markText } from '../app/format.ts';
 import { type Command, useKeys } from '../app/keys.ts';
 import { plotText, spanText } from '../app/text/plot.ts';
 import { theme } from '../data/settings.ts';
@@ -99,7 +99,7 @@ export function Plot(props: PlotProps) {
   );
 }
 
-function Canvas({ times, lines, stacked = false, show, refused }: PlotProps & { refused(): void }) {
+function Canvas({ times, lines, stacked = false, refused }: PlotProps & { refused(): void }) {
   const { name, span, zoom } = useContext(Group);
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
@@ -111,7 +111,7 @@ function Canvas({ times, lines, stacked = false, show, refused }: PlotProps & { 
     let watcher: ResizeObserver | undefined;
     void import('uplot').then(({ default: Plotter }) => {
       if (isGone || element === null) return;
-      plot.current = new Plotter(optionsOf(Plotter, element, lines, stacked, { name, zoom }, show), data, element);
+      plot.current = new Plotter(optionsOf(Plotter, element, lines, stacked, { name, zoom }), data, element);
       if (span !== undefined) zoomTo(plot.current, span);
       watcher = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }));
       watcher.observe(element);
@@ -196,7 +196,6 @@ function optionsOf(
   lines: readonly Line[],
   stacked: boolean,
   { name, zoom }: Pick<Shared, 'name' | 'zoom'>,
-  show: (value: number) => string,
 ): uPlot.Options {
   const color = (token: string, alpha = 1): string => colorOf(element, token, alpha);
   const drawn = stacked ? [...lines].reverse() : lines;
@@ -230,7 +229,7 @@ function optionsOf(
     scales: { y: { range: (_plot, _low, high) => [0, Math.max(high ?? 0, 0.001) * 1.1] } },
     axes: [
       { ...axis, grid: { show: false }, size: 24, values: (_plot, ticks) => ticks.map((tick) => clock(tick * 1000)) },
-      { ...axis, size: 44, values: (_plot, ticks) => ticks.map((tick) => show(tick)) },
+      { ...axis, size: 44, values: (_plot, ticks, _axis, _space, step) => ticks.map((tick) => markText(tick, step)) },
     ],
     series: [
       {},
@@ -239,11 +238,17 @@ function optionsOf(
         stroke: color(tone),
         width: 1.4,
         ...(stacked && { fill: color(tone, 0.22) }),
-        points: { show: false },
+        points: { show: true, size: 3, width: 0, fill: color(tone), filter: alone },
         ...(Plotter.paths.linear === undefined ? {} : { paths: Plotter.paths.linear() }),
       })),
     ],
   };
+}
+
+/** Points that no line goes to or from: they would not be seen. */
+function alone(plot: uPlot, series: number): number[] {
+  const values = [...(plot.data[series] ?? [])];
+  return values.flatMap((value, index) => (value != null && values[index - 1] == null && values[index + 1] == null ? [index] : []));
 }
 
 /** A token as a colour that a canvas takes: light or dark is decided by the element. */

@@ -35,7 +35,9 @@ export default function Gateway() {
     <>
       <header class="top">
         <h1>{gatewayText.title}</h1>
-        {data !== undefined && <span class="t2 clip about">{gatewayLead(data.adapters.filter(({ ready }) => ready).length, atWork)}</span>}
+        {data !== undefined && (
+          <span class="t2 clip about">{gatewayLead(data.adapters.filter((adapter) => isReady(adapter, providers.state.value.data)).length, atWork)}</span>
+        )}
         <span class="grow" />
         <div class="seg" role="group" aria-label={LABELS.window}>
           {WINDOWS.map((each) => (
@@ -92,7 +94,12 @@ function Providers({ data, keys }: ProvidersProps) {
         </thead>
         <tbody>
           {data.adapters.map((adapter) => (
-            <ProviderRow key={adapter.id} adapter={adapter} credential={keys?.find(({ id }) => id === adapter.id)?.credential} />
+            <ProviderRow
+              key={adapter.id}
+              adapter={adapter}
+              isReady={isReady(adapter, keys)}
+              credential={keys?.find(({ id }) => id === adapter.id)?.credential}
+            />
           ))}
         </tbody>
       </table>
@@ -100,14 +107,21 @@ function Providers({ data, keys }: ProvidersProps) {
   );
 }
 
+/** The figures come often and look for no credentials outside of auth.json and the environment; the list of providers, read once, has looked. */
+function isReady({ id, ready, source }: GatewayFigures['adapters'][number], keys: ProvidersProps['keys']): boolean {
+  return ready && !(source === 'chain' && keys?.find((each) => each.id === id)?.ready === false);
+}
+
 function ProviderRow({
   adapter,
+  isReady: ready,
   credential,
 }: {
   readonly adapter: GatewayFigures['adapters'][number];
+  readonly isReady: boolean;
   readonly credential: Awaited<ReturnType<typeof readProviders>>[number]['credential'];
 }) {
-  const { id, displayName, defaultModel, ready, detail, breaker, openUntil, atWork, waiting, limits, series } = adapter;
+  const { id, displayName, defaultModel, detail, breaker, openUntil, atWork, waiting, limits, series } = adapter;
   const totals = totalsOf(series);
   const share = totals.requests === 0 ? 0 : (totals.errors / totals.requests) * 100;
   const hint = credential?.hint === null || credential?.hint === undefined ? '' : ` …${credential.hint}`;

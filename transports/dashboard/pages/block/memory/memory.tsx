@@ -1,8 +1,8 @@
 // What a block remembers: its window, its summary, its facts, and the summaries that were made.
 import { useState } from 'preact/hooks';
-import type { Compaction, Fact } from '../../../../../core/types.ts';
+import type { BlockMemory, Compaction, Fact } from '../../../../../core/types.ts';
 import { usd } from '../../../app/format.ts';
-import { beforeAfter, compactionText, inWindow, memoryText, WORDS } from '../../../app/text.ts';
+import { beforeAfter, compactionText, inWindow, memoryText, nothingOlderText, WORDS } from '../../../app/text.ts';
 import { tell, tellFailure } from '../../../app/toast.ts';
 import type { Details } from '../../../data/block.ts';
 import { blockURL } from '../../../data/blocks.ts';
@@ -52,8 +52,8 @@ function Seen({ name, details, reload }: PartProps) {
         <Button
           label={memoryText.compactNow}
           run={async () => {
-            await post(blockURL(name, '/memory/compact'));
-            tell(memoryText.compacted);
+            const { memory } = await post<{ readonly memory: BlockMemory }>(blockURL(name, '/memory/compact'));
+            tell(outcomeText(details, memory));
             await reload();
           }}
         />
@@ -71,6 +71,13 @@ function Seen({ name, details, reload }: PartProps) {
       </div>
     </section>
   );
+}
+
+/** What the server has made of the wish: it keeps the newest messages whole, and a model may have failed. */
+function outcomeText({ memory: before, config }: Details, after: BlockMemory): string {
+  const newest = after.compactions.at(-1);
+  if (newest === undefined || newest.at === before.compactions.at(-1)?.at) return nothingOlderText(config.memory.keepMessages);
+  return newest.outcome === 'failed' ? memoryText.notCompacted : memoryText.compacted;
 }
 
 function Facts({ name, details: { memory }, reload }: PartProps) {
