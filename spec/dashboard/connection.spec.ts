@@ -71,16 +71,33 @@ t.test('as soon as the server answers a request, the page is connected again', i
   if (world === undefined) return;
   await world.block('ada');
   const page = await world.page('/ui/blocks/ada', { expected: [/./], prepare: (page) => page.clock.install() });
-  await page.locator(LIVE).waitFor();
+  const field = page.getByRole('textbox', { name: 'Message ada…' });
+  for (const each of [page.locator(LIVE), field]) await each.waitFor();
   await world.killServer();
   await page.getByText('Not connected').waitFor();
   await stopClock(page);
   const line = page.locator('.strip', { hasText: OLD });
   while (!/Next try in 1\d s/.test((await line.allTextContents()).join())) await page.clock.runFor(1000);
   await world.startServer();
-  await page.getByRole('textbox', { name: 'Message ada…' }).fill('Are you there?');
+  await field.fill('Are you there?');
   await page.keyboard.press('Enter');
   await page.locator(LIVE).waitFor();
+});
+
+t.test('what has happened before the page was loaded anew is in its events, once', inWholeSet, async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  const page = await world.page('/ui/');
+  await page.locator(LIVE).waitFor();
+  await world.block('ada');
+  await page.locator('[data-name="ada"]').waitFor();
+  await page.reload();
+  await page.locator('[data-name="ada"]').waitFor();
+  await world.block('bob');
+  await page.getByRole('link', { name: 'Events' }).click();
+  const created = page.locator('.events tr', { hasText: 'block.created' });
+  for (const name of ['ada', 'bob']) await created.filter({ hasText: name }).waitFor();
+  t.equal(await created.count(), 2);
 });
 
 t.test('case 17: after eight hours of sleep the page is marked as old at first, and then right', inWholeSet, async (t) => {

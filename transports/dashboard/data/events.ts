@@ -1,7 +1,7 @@
 // What has happened in the workspace: the newest events of the server, and who wants to hear of them.
 import { signal } from '@preact/signals';
 import type { Frame } from './frame.ts';
-import { follow } from './socket.ts';
+import { follow, followAnew, type Topic } from './socket.ts';
 
 /** One event; or, with `missed`, a hole of so many. */
 export interface Happened {
@@ -20,7 +20,10 @@ export const events = signal<readonly Happened[]>([]);
 
 type Listener = (event: Happened) => void;
 const listeners = new Set<Listener>();
+/** Of the newest event that was sent. */
 let seq: number | undefined;
+/** Whether also those are wanted that happened before this page was opened. */
+let isWhole = false;
 let waiting: Happened[] = [];
 
 /** Calls `listener` for each event until the returned function is called. */
@@ -29,17 +32,27 @@ export function onEvent(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
+const topic: Topic = {
+  begin: () => ({ type: 'subscribe', events: true, ...(seq !== undefined ? { since: seq } : isWhole && { since: 0 }) }),
+  end: () => ({ type: 'unsubscribe', events: true }),
+  take(frame) {
+    if (frame.type !== 'event') return false;
+    takeEvent(frame);
+    return true;
+  },
+};
+
 /** Follows the events until the page ends. */
 export function runEvents(): void {
-  follow({
-    begin: () => ({ type: 'subscribe', events: true, ...(seq !== undefined && { since: seq }) }),
-    end: () => ({ type: 'unsubscribe', events: true }),
-    take(frame) {
-      if (frame.type !== 'event') return false;
-      takeEvent(frame);
-      return true;
-    },
-  });
+  follow(topic);
+}
+
+/** Reads, once, also what the server has kept from before this page was opened. */
+export function readEarlier(): void {
+  if (isWhole) return;
+  isWhole = true;
+  seq = undefined;
+  followAnew(topic);
 }
 
 function takeEvent(frame: Frame): void {
@@ -50,8 +63,15 @@ function takeEvent(frame: Frame): void {
   for (const listener of listeners) listener(event);
 }
 
-/** Several at once: a busy gateway has thousands a second. */
+/** Several at once: a busy gateway has thousands a second. What was read again because something earlier was wanted is there once. */
 function show(): void {
-  events.value = [...waiting.reverse(), ...events.peek()].slice(0, KEPT);
+  const known = new Set(events.peek().map(keyOf));
+  const added = waiting.reverse().filter((event) => !known.has(keyOf(event)));
+  events.value = [...added, ...events.peek()].sort((one, other) => other.seq - one.seq).slice(0, KEPT);
   waiting = [];
+}
+
+/** What is one line of the list. */
+export function keyOf({ seq, name }: Happened): string {
+  return `${seq} ${name}`;
 }

@@ -7,7 +7,7 @@ export const eventsText = {
   filterHint: 'Name, block or provider',
   pause: 'Pause',
   go: 'Go on',
-  none: 'Nothing has happened since this page was opened. Events appear here as they happen.',
+  none: 'Nothing has happened yet. Events appear here as they happen.',
   noneFound: 'No event fits the filter.',
   at: 'When',
   name: 'What',

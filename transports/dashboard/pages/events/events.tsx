@@ -1,12 +1,12 @@
 // What happens in the workspace, as it happens.
 import '../../app/shared.ts';
 import { useComputed, useSignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { clockSeconds, fullTime } from '../../app/format.ts';
 import { useKeys } from '../../app/keys.ts';
 import { blockPath, route, setQuery } from '../../app/router.ts';
 import { eventsText, missedText, newText } from '../../app/text.ts';
-import { events, type Happened } from '../../data/events.ts';
+import { events, type Happened, keyOf, readEarlier } from '../../data/events.ts';
 import { rows } from '../../data/fleet.ts';
 import { Button, Empty, Keys } from '../../parts/bits.tsx';
 import { detailsOf, matches, subjectOf } from './describe.ts';
@@ -25,6 +25,7 @@ export default function Events() {
   });
   const isNew = useComputed(() => (held.value === undefined ? 0 : events.value.filter(({ seq }) => seq > (held.value?.[0]?.seq ?? -1)).length));
   useKeys([{ keys: '/', does: eventsText.filter, run: () => field.current?.focus() }]);
+  useEffect(readEarlier, []);
   const isHeld = held.value !== undefined;
   return (
     <>
@@ -67,7 +68,7 @@ export default function Events() {
             </thead>
             <tbody>
               {shown.value.map((event) => (
-                <EventRow key={`${event.seq} ${event.name}`} event={event} />
+                <EventRow key={keyOf(event)} event={event} />
               ))}
             </tbody>
           </table>

@@ -148,10 +148,9 @@ function Line({ line: { at, level, event, rest, id, offset }, block }: { readonl
       )}
       <span class="level">{level}</span>
       <span class="what">
-        <b>{event}</b> {rest}
+        <b>{event}</b> {rest}{' '}
         {id !== undefined && (
           <a class="link" href={blockPath(block, 'chat', { at: id })}>
-            {' '}
             {logsText.entry}
           </a>
         )}
