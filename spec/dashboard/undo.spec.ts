@@ -65,6 +65,28 @@ t.test('the undo of a stop and of an archive lets a block run again that ran', i
   t.same(await states(world), { ada: 'idle' });
 });
 
+t.test('a slip beside a dialog loses nothing that was typed, and what is wrong takes the focus', inWholeSet, async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  const page = await world.page('/ui/');
+  const dialog = page.getByRole('dialog', { name: 'New block' });
+  await page.getByRole('button', { name: 'New block' }).first().click();
+  await dialog.waitFor();
+  await page.mouse.click(5, 5);
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'New block' }).first().click();
+  await dialog.getByLabel('Name').fill('ada');
+  await dialog.getByLabel('Model').fill('stand-in');
+  await page.mouse.click(5, 5);
+  await dialog.getByRole('button', { name: 'Create the block' }).click();
+  await dialog.getByText('Write it as provider/model.').waitFor();
+  await page.waitForFunction(() => document.activeElement?.getAttribute('aria-invalid') === 'true');
+  t.equal(await page.evaluate(() => (document.activeElement as HTMLInputElement).value), 'stand-in');
+  t.equal(await dialog.getByLabel('Name').inputValue(), 'ada');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+});
+
 t.test('what is typed after a new block was made is its first message, and no command', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;

@@ -148,7 +148,7 @@ export function Empty({ text, children }: { readonly text: string; readonly chil
   );
 }
 
-/** A field with its label, help and error tied to it. */
+/** A field with its label, help and error tied to it. The error stands in the place of the help, which says the same in other words. */
 export function Field({
   label,
   help,
@@ -165,14 +165,13 @@ export function Field({
   readonly children: (props: { readonly id: string; readonly 'aria-describedby': string | undefined; readonly 'aria-invalid': boolean }) => ComponentChildren;
 }) {
   const id = useId();
-  const about = [help === undefined ? '' : `${id}h`, fact === undefined ? '' : `${id}f`, wrong === undefined ? '' : `${id}w`]
-    .filter((name) => name !== '')
-    .join(' ');
+  const helps = help !== undefined && wrong === undefined;
+  const about = [helps ? `${id}h` : '', fact === undefined ? '' : `${id}f`, wrong === undefined ? '' : `${id}w`].filter((name) => name !== '').join(' ');
   return (
     <div class="field">
       <label for={id}>{label}</label>
       {children({ id, 'aria-describedby': about === '' ? undefined : about, 'aria-invalid': wrong !== undefined })}
-      {help !== undefined && (
+      {helps && (
         <p class="help" id={`${id}h`}>
           {help}
         </p>

@@ -24,8 +24,15 @@ export function Days({ days, cap }: { readonly days: readonly Day[]; readonly ca
   const y = (cost: number): number => HEIGHT - (cost / most) * (HEIGHT - 8);
   const width = dates.length * WIDTH;
   return (
-    <div class="days scroll">
-      <svg width={width} height={HEIGHT + 2} role="img" aria-label={shown.map(({ day, cost, calls }) => dayText(day, cost, calls)).join('; ')}>
+    <div class="days">
+      <svg
+        viewBox={`0 0 ${width} ${HEIGHT + 2}`}
+        width={width}
+        height={HEIGHT + 2}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={shown.map(({ day, cost, calls }) => dayText(day, cost, calls)).join('; ')}
+      >
         <line class="day-base" x1="0" x2={width} y1={HEIGHT + 0.5} y2={HEIGHT + 0.5} />
         {shown.map(({ day, cost, calls }) => (
           <rect

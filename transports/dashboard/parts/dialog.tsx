@@ -46,9 +46,10 @@ interface DialogProps {
   readonly onSubmit?: () => unknown;
 }
 
-/** A dialog with a title; Escape closes it. */
+/** A dialog with a title. Escape closes it, and so does a press beside it, unless something was typed: that is not lost by a slip. A wrong field takes the focus. */
 export function Dialog({ title, close, children, footer, bare = false, onSubmit }: DialogProps) {
   const box = useRef<HTMLDivElement>(null);
+  const isTyped = useRef(false);
   useEffect(() => {
     const before = document.activeElement as HTMLElement | null;
     const target =
@@ -77,7 +78,7 @@ export function Dialog({ title, close, children, footer, bare = false, onSubmit 
     <div
       class="veil"
       onMouseDown={(event) => {
-        if (event.target === event.currentTarget) close();
+        if (event.target === event.currentTarget && (bare || !isTyped.current)) close();
       }}
     >
       <div ref={box} class="dialog" role="dialog" aria-modal="true" aria-label={title} tabIndex={-1} onKeyDown={keep}>
@@ -85,6 +86,10 @@ export function Dialog({ title, close, children, footer, bare = false, onSubmit 
           onSubmit={(event) => {
             event.preventDefault();
             onSubmit?.();
+            requestAnimationFrame(() => box.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
+          }}
+          onInput={() => {
+            isTyped.current = true;
           }}
         >
           {!bare && (

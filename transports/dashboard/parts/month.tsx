@@ -15,8 +15,8 @@ export function Month({ days, cap, today }: { readonly days: readonly Day[]; rea
   const y = (cost: number): number => HEIGHT - (cost / most) * (HEIGHT - 8);
   const width = daysInMonth(today) * WIDTH;
   return (
-    <div class="days scroll">
-      <svg width={width} height={HEIGHT + 2} role="img" aria-label={monthSumText(last, cap)}>
+    <div class="days">
+      <svg viewBox={`0 0 ${width} ${HEIGHT + 2}`} width={width} height={HEIGHT + 2} preserveAspectRatio="none" role="img" aria-label={monthSumText(last, cap)}>
         <polyline class="month-sum" points={`0,${HEIGHT} ${sums.map((sum, index) => `${(index + 1) * WIDTH},${y(sum)}`).join(' ')}`} />
         <line class="cap-line" x1="0" x2={width} y1={y(cap)} y2={y(cap)}>
           <title>{usd(cap)}</title>

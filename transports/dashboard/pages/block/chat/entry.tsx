@@ -136,8 +136,8 @@ function Facts({ entry }: { readonly entry: ChatEntry }) {
   const first = ttftMs === null || ttftMs === undefined ? undefined : duration(ttftMs);
   const whole = latencyMs === null || latencyMs === undefined ? undefined : duration(latencyMs);
   const facts = [
-    model === undefined ? undefined : model,
-    provider,
+    model,
+    provider === model ? undefined : provider,
     usage === null || usage === undefined ? undefined : inText(usage.inputTokens),
     usage === null || usage === undefined ? undefined : outText(usage.outputTokens),
     costUsd === null || costUsd === undefined ? undefined : usd(costUsd),
