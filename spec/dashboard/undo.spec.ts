@@ -65,6 +65,31 @@ t.test('the undo of a stop and of an archive lets a block run again that ran', i
   t.same(await states(world), { ada: 'idle' });
 });
 
+t.test('a new name takes pin and draft along; what is archived is not pinned in vain', inWholeSet, async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await world.block('ada');
+  const page = await world.page('/ui/blocks/ada');
+  await page.getByRole('textbox', { name: 'Message ada…' }).fill('half a thought');
+  const menu = async (name: string): Promise<void> => {
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('menuitem', { name }).click();
+  };
+  const pins = page.locator('.side .nav:has(.mark)');
+  await menu('Pin');
+  await pins.filter({ hasText: 'ada' }).waitFor();
+  await menu('Rename…');
+  await page.getByLabel('New name').fill('bea');
+  await page.keyboard.press('Enter');
+  await pins.filter({ hasText: 'bea' }).waitFor();
+  t.same(await pins.allTextContents(), ['bea']);
+  await page.waitForFunction(() => document.querySelector('textarea')?.value === 'half a thought');
+  await menu('Archive');
+  await pins.waitFor({ state: 'detached' });
+  await undo(page, 'bea is archived.');
+  await pins.filter({ hasText: 'bea' }).waitFor();
+});
+
 t.test('a slip beside a dialog loses nothing that was typed, and what is wrong takes the focus', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
@@ -79,7 +104,7 @@ t.test('a slip beside a dialog loses nothing that was typed, and what is wrong t
   await dialog.getByLabel('Model').fill('stand-in');
   await page.mouse.click(5, 5);
   await dialog.getByRole('button', { name: 'Create the block' }).click();
-  await dialog.getByText('Write it as provider/model.').waitFor();
+  await dialog.getByText('Write it as provider/model, such as ollama/gemma4.').waitFor();
   await page.waitForFunction(() => document.activeElement?.getAttribute('aria-invalid') === 'true');
   t.equal(await page.evaluate(() => (document.activeElement as HTMLInputElement).value), 'stand-in');
   t.equal(await dialog.getByLabel('Name').inputValue(), 'ada');

@@ -4,7 +4,7 @@ import { effect } from '@preact/signals';
 import { Component, type ComponentChildren, type ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { now } from '../data/clock.ts';
-import { counts, rows } from '../data/fleet.ts';
+import { counts, isListed, rows } from '../data/fleet.ts';
 import { halt, setHalt } from '../data/halt.ts';
 import { signIn } from '../data/session.ts';
 import { pinned } from '../data/settings.ts';
@@ -172,6 +172,8 @@ function Failed({ error }: { readonly error: unknown }) {
 
 function Side() {
   const here = route.value;
+  // One that is archived stays pinned for the time when it is restored, and is not shown until then.
+  const shownPins = pinned.value.filter((name) => !isListed.value || rows.value.has(name));
   return (
     <nav class="side" aria-label={LABELS.main}>
       <div class="brand">
@@ -187,8 +189,8 @@ function Side() {
           {page === 'fleet' && counts.value.all > 0 && <span class="n num">{count(counts.value.all)}</span>}
         </a>
       ))}
-      {pinned.value.length > 0 && <h2 class="cap">{WORDS.pinned}</h2>}
-      {pinned.value.map((name) => (
+      {shownPins.length > 0 && <h2 class="cap">{WORDS.pinned}</h2>}
+      {shownPins.map((name) => (
         <PinnedBlock key={name} name={name} isHere={here.page === 'block' && here.block === name} />
       ))}
       <div class="foot">

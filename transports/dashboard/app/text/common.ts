@@ -62,9 +62,8 @@ export const WORDS = {
 export const signInText = {
   title: 'Sign in to Blockhouse',
   lead: 'This page belongs to the server that you run. Open it from a terminal with a link that signs you in:',
-  or: 'Or paste the token of the workspace. It is exchanged for a key of this browser and not kept.',
+  or: 'Or paste the token of the workspace, which blockhouse token prints. It is exchanged for a key of this browser and not kept.',
   token: 'Token',
-  tokenHelp: 'blockhouse token prints it.',
   submit: 'Sign in',
   again: 'You were signed out. What you had open is still there.',
   empty: 'Paste the token first.',

@@ -50,7 +50,7 @@ export const fleetText = {
   create: 'Create the block',
   nameWrong: 'A name has small letters, digits and hyphens, begins with a letter or digit, and has at most 32 characters.',
   nameTaken: 'There is a block with this name already.',
-  modelWrong: 'Write it as provider/model.',
+  modelWrong: 'Write it as provider/model, such as ollama/gemma4.',
   noModel: 'No model',
 } as const;
 

@@ -23,6 +23,11 @@ export function resetText(isHard: boolean): string {
   return `Its memory, costs and state are cleared${isHard ? ', and its logs are deleted' : ''}. The conversation and the configuration stay. This can't be undone.`;
 }
 
+/** `Reset ada`, `Reset ada with its logs`. */
+export function resetDoes(name: string, isHard: boolean): string {
+  return `Reset ${name}${isHard ? ' with its logs' : ''}`;
+}
+
 export function resetDoneText(name: string): string {
   return `${name} is reset.`;
 }

@@ -1,10 +1,12 @@
 // What the menu of a block does, and what is shown when the block is gone.
 import { useState } from 'preact/hooks';
 import { blockPath, navigate, pathOf } from '../../app/router.ts';
-import { archivedText, fleetText, headText, renamedText, resetDoneText, resetText, resetTitle, WORDS } from '../../app/text.ts';
+import { archivedText, fleetText, headText, renamedText, resetDoes, resetDoneText, resetText, resetTitle, WORDS } from '../../app/text.ts';
 import { tell, tellFailure } from '../../app/toast.ts';
 import { archiveBlock, renameBlock, resetBlock, restoreBlock } from '../../data/blocks.ts';
 import { isWanted } from '../../data/fleet.ts';
+import { drafts } from '../../data/outbox.ts';
+import { pinned } from '../../data/settings.ts';
 import { Button, Empty, Field, Problem } from '../../parts/bits.tsx';
 import { ask, Dialog } from '../../parts/dialog.tsx';
 
@@ -21,8 +23,7 @@ export async function archive(name: string): Promise<void> {
 
 /** Asks first: what is cleared does not come back. */
 export async function reset(name: string, isHard: boolean): Promise<void> {
-  const label = isHard ? headText.hardReset : headText.reset;
-  const isWanted = await ask({ title: resetTitle(name), text: resetText(isHard), does: `${label.replace('…', '')}: ${name}`, danger: true });
+  const isWanted = await ask({ title: resetTitle(name), text: resetText(isHard), does: resetDoes(name, isHard), danger: true });
   if (!isWanted) return;
   await resetBlock(name, isHard);
   tell(resetDoneText(name));
@@ -35,6 +36,7 @@ export function Rename({ name, close }: { readonly name: string; readonly close:
   const submit = async (): Promise<void> => {
     try {
       const given = await renameBlock(name, to);
+      takeAlong(name, given);
       close();
       navigate(blockPath(given), { replace: true });
       tell(renamedText(given));
@@ -60,6 +62,15 @@ export function Rename({ name, close }: { readonly name: string; readonly close:
       </Field>
     </Dialog>
   );
+}
+
+/** What this browser keeps of a block goes with its new name. */
+function takeAlong(from: string, to: string): void {
+  pinned.value = pinned.peek().map((each) => (each === from ? to : each));
+  const { text } = drafts.read(from);
+  if (text === '') return;
+  drafts.write(to, text);
+  drafts.write(from, '');
 }
 
 /** A block that was archived, renamed or deleted while its page is open. */

@@ -28,7 +28,7 @@ export function SignInForm({ again = false }: { readonly again?: boolean }) {
       </div>
       <p class="t2">{signInText.or}</p>
       <Form isNested={again} submit={submit}>
-        <Field label={signInText.token} help={signInText.tokenHelp} wrong={wrong}>
+        <Field label={signInText.token} wrong={wrong}>
           {(props) => (
             <input
               {...props}
