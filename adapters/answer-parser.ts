@@ -268,7 +268,7 @@ function assertStart(text: string): void {
 
 /** Without `identity`, which is none. */
 function codingsOf(value: string): string[] {
-  const names = value.toLowerCase().split(/[\t ]*,[\t ]*/);
+  const names = value.split(',').map((name) => withoutBlanks(name, 0, name.length).toLowerCase());
   return names.filter((name) => name !== '' && name !== 'identity');
 }
 
