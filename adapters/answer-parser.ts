@@ -171,9 +171,9 @@ export class AnswerParser {
   #takeCoding(coding: string): void {
     this.#trailerBytes = 0;
     const names = coding === 'chunked' ? [coding] : codingsOf(coding);
-    if (names.some((name) => name !== 'chunked')) throw new UnreadableAnswer('a transfer coding that was not asked for');
-    if (names.length > 0) this.#part = 'chunkSize';
-    else this.#endWithConnection();
+    if (names.every((name) => name === 'identity')) this.#endWithConnection();
+    else if (names.every((name) => name === 'chunked')) this.#part = 'chunkSize';
+    else throw new UnreadableAnswer('a transfer coding that was not asked for');
   }
 
   #endWithConnection(): void {
@@ -266,10 +266,9 @@ function assertStart(text: string): void {
   if (!START.startsWith(text)) throw new UnreadableAnswer('no status line of HTTP/1.x');
 }
 
-/** Without `identity`, which is none. */
 function codingsOf(value: string): string[] {
   const names = value.split(',').map((name) => withoutBlanks(name, 0, name.length).toLowerCase());
-  return names.filter((name) => name !== '' && name !== 'identity');
+  return names.filter((name) => name !== '');
 }
 
 /** early: throws for a line feed, at `from` or behind, that ends no line. */

@@ -129,6 +129,7 @@ const REFUSED: readonly (readonly [what: string, text: string])[] = [
   ['a word in place of chunks', `${HEAD}transfer-encoding: chunked\r\n\r\nbad gateway`],
   ['more behind a chunk than a line end', `${HEAD}transfer-encoding: chunked\r\n\r\n2\r\nokay`],
   ['a compression in chunks', `${HEAD}transfer-encoding: gzip, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`],
+  ['chunks beside the coding identity', `${HEAD}transfer-encoding: chunked\r\ntransfer-encoding: identity\r\n\r\n2\r\nok\r\n0\r\n\r\n`],
   ['a compression of chunks', `${HEAD}transfer-encoding: chunked, gzip\r\n\r\nok`],
   ['a coding with a blank that is none', `${HEAD}transfer-encoding: chunked\xa0\r\n\r\n2\r\nok\r\n0\r\n\r\n`],
   ['a switch of protocols', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: h2c\r\nconnection: upgrade\r\n\r\n'],
