@@ -25,9 +25,6 @@ export function dialer(origin: string, egress: EgressRule, tls: Tls | undefined)
     port: port === '' ? (isSecure ? 443 : 80) : Number(port),
     lookup: checkedLookup(origin, egress.allowedOrigins.has(origin)),
     autoSelectFamily: true,
-    noDelay: true,
-    keepAlive: true,
-    keepAliveInitialDelay: PROBE_AFTER_MS,
   };
   if (!isSecure) return (connectMs, opened) => inTime(connect(options), 'connect', connectMs, opened);
   if (tls === undefined) throw new Error('A connection was requested before node:tls was loaded.');
@@ -49,6 +46,7 @@ function inTime(socket: Socket, event: 'connect' | 'secureConnect', ms: number, 
   socket.once('close', () => clearTimeout(timer));
   socket.once(event, () => {
     clearTimeout(timer);
+    socket.setNoDelay(true).setKeepAlive(true, PROBE_AFTER_MS); // node:tls knows neither as an option
     opened();
   });
   return socket;

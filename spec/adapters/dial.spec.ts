@@ -1,13 +1,16 @@
 // Connections over TLS, in a process of its own: which certificates are trusted is decided when a process starts.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { type AddressInfo, createServer as createPlainServer } from 'node:net';
+import { existsSync, readFileSync } from 'node:fs';
+import { type AddressInfo, createServer as createPlainServer, type Socket } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
+import { until } from '../support/until.ts';
 
 const CERTIFICATE = fileURLToPath(new URL('../support/tls/cert.pem', import.meta.url));
+/** The sockets of this machine, on Linux. */
+const SOCKETS = '/proc/net/tcp';
 const KEY = fileURLToPath(new URL('../support/tls/key.pem', import.meta.url));
 
 interface Seen {
@@ -17,12 +20,18 @@ interface Seen {
 }
 
 /** A provider over TLS that answers each request and keeps the connection, or closes it. */
-async function startSecure(t: Test, closes = false): Promise<{ readonly port: number; readonly seen: Seen[] }> {
+async function startSecure(
+  t: Test,
+  { closes = false, before = async (_socket: Socket): Promise<void> => undefined } = {},
+): Promise<{ readonly port: number; readonly seen: Seen[] }> {
   const seen: Seen[] = [];
   const server = createServer({ cert: readFileSync(CERTIFICATE), key: readFileSync(KEY), ALPNProtocols: ['h2', 'http/1.1'] }, (socket: TLSSocket) => {
     seen.push({ name: socket.servername, protocol: socket.alpnProtocol, isResumed: socket.isSessionReused() });
     socket.on('error', () => undefined); // the other side may leave
-    socket.on('data', () => socket.write(`HTTP/1.1 200 OK\r\n${closes ? 'connection: close\r\n' : ''}content-length: 2\r\n\r\nok`));
+    socket.on('data', async () => {
+      await before(socket);
+      socket.write(`HTTP/1.1 200 OK\r\n${closes ? 'connection: close\r\n' : ''}content-length: 2\r\n\r\nok`);
+    });
   });
   server.on('tlsClientError', () => undefined); // who does not trust the certificate leaves
   server.listen(0, '127.0.0.1');
@@ -95,12 +104,17 @@ t.test('a server without TLS, asked over TLS, is told in one line', async (t) =>
 });
 
 t.test('the next connection goes on with the session of the one before', async (t) => {
-  const { port, seen } = await startSecure(t, true);
+  const { port, seen } = await startSecure(t, { closes: true });
   t.same(await callsOf(`https://localhost:${port}/`, { count: 3 }), ['200', '200', '200']);
   t.same(
     seen.map(({ isResumed }) => isResumed),
     [false, true, true],
   );
+});
+
+t.test('the system asks whether a silent provider is still there', { skip: !existsSync(SOCKETS) && `needs ${SOCKETS}` }, async (t) => {
+  const { port } = await startSecure(t, { before: ({ remotePort = 0 }) => until('the silence is watched', () => isProbed(remotePort)) });
+  t.same(await callsOf(`https://localhost:${port}/`), ['200']);
 });
 
 t.test('a certificate that nobody vouches for, or that is for another name, is refused before anything is sent', async (t) => {
@@ -114,3 +128,10 @@ t.test('a certificate that nobody vouches for, or that is for another name, is r
     'an address is not sent as a name',
   );
 });
+
+/** True if the system's timer for probes runs on the socket with this port. */
+function isProbed(port: number): boolean {
+  const name = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const rows = readFileSync(SOCKETS, 'latin1').split('\n');
+  return rows.map((row) => row.trim().split(/ +/)).some(([, local = '', , , , timer = '']) => local.endsWith(name) && timer.startsWith('02:'));
+}
