@@ -65,7 +65,8 @@ export class GatewayLedger {
   readonly #now: () => number;
   readonly #limits: GatewayLedgerLimits;
   readonly #queue = new PQueue({ concurrency: 1 });
-  #waiting: GatewayCall[] = [];
+  /** Lines that are to be written. A call that waited as an object would outlive the young generation of the heap. */
+  #waiting: string[] = [];
   #timer: NodeJS.Timeout | undefined;
   #isFailing = false;
   /** The present UTC day. */
@@ -89,7 +90,7 @@ export class GatewayLedger {
   /** Counts a call, and writes its line soon. A line that can't be written is tried again with the next ones; the bus tells of it once. */
   record(call: GatewayCall): void {
     this.#count(call); // counted-at-once
-    if (this.#waiting.length < MAX_WAITING) this.#waiting.push(call);
+    if (this.#waiting.length < MAX_WAITING) this.#waiting.push(`${JSON.stringify(call)}\n`);
     this.#timer ??= setTimeout(() => void this.#queue.add(() => this.#write()), WRITE_EVERY_MS).unref(); // few-writes
   }
 
@@ -129,15 +130,15 @@ export class GatewayLedger {
   async #write(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const calls = this.#waiting;
-    if (calls.length === 0) return;
+    const lines = this.#waiting;
+    if (lines.length === 0) return;
     this.#waiting = [];
     try {
-      const size = await appendText(this.#path, calls.map((call) => `${JSON.stringify(call)}\n`).join(''), { sync: false });
+      const size = await appendText(this.#path, lines.join(''), { sync: false });
       this.#isFailing = false;
       if (size >= this.#limits.fileBytes) await this.#rotate();
     } catch (error) {
-      this.#waiting = [...calls, ...this.#waiting].slice(0, MAX_WAITING);
+      this.#waiting = [...lines, ...this.#waiting].slice(0, MAX_WAITING);
       if (!this.#isFailing) this.#bus.emit('workspace.fault', { what: NAME, error: (error as Error).message });
       this.#isFailing = true;
     }
