@@ -186,7 +186,7 @@ t.test('case 12: HTML that is forced into the page is stopped by its policy', in
   const world = await openWorld(t);
   if (world === undefined) return;
   const page = await world.page('/ui/', { expected: [/TrustedHTML|Trusted Type|innerHTML/i] });
-  await page.getByRole('heading', { name: 'Fleet' }).waitFor();
+  await page.getByRole('heading', { name: 'Blockhouse runs.' }).waitFor();
   const thrown = await page.evaluate(() => {
     try {
       document.body.innerHTML = '<p>planted</p>';

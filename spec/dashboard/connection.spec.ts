@@ -87,6 +87,7 @@ t.test('as soon as the server answers a request, the page is connected again', i
 t.test('what has happened before the page was loaded anew is in its events, once', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
+  await world.block('eve');
   const page = await world.page('/ui/');
   await page.locator(LIVE).waitFor();
   await world.block('ada');

@@ -121,11 +121,15 @@ t.test('case 21: what one page does is in another within a moment', inWholeSet, 
   await other.getByRole('link', { name: 'ada', exact: true }).waitFor({ state: 'detached' });
 });
 
-t.test('case 39: a first run goes from nothing to an answer, and a provider that is started meanwhile ticks its step', async (t) => {
+t.test('case 39: a first run goes from an empty workspace to an answer, and a provider that is started meanwhile ticks its step', async (t) => {
   const world = await openWorld(t, { isAlone: true });
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'Hello, I am here.' });
-  const page = await world.page('/ui/start');
+  const page = await world.page('/ui/');
+  await page.getByText('Nothing can answer yet.').waitFor();
+  await page.getByRole('link', { name: 'Fleet' }).click();
+  await page.getByText('There is no block yet.').waitFor();
+  await page.getByRole('link', { name: 'First steps' }).click();
   await page.getByText('Nothing can answer yet.').waitFor();
   t.equal(await page.locator('.steps .done').count(), 1);
   await world.standIn.start();

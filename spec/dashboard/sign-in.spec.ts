@@ -33,7 +33,7 @@ t.test('case 2: a wrong code leaves the address, too, and the form comes', async
   t.equal(new URL(page.url()).hash, '');
   await page.getByLabel('Token').fill(world.token);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('heading', { name: 'Fleet' }).waitFor();
+  await page.getByRole('heading', { name: 'Blockhouse runs.' }).waitFor();
   const kept = await page.evaluate(() => JSON.stringify(localStorage) + JSON.stringify(sessionStorage));
   t.notOk(kept.includes(world.token), 'the token is exchanged and forgotten');
 });
@@ -42,7 +42,7 @@ t.test('case 4: there are no cookies', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   const page = await world.page();
-  await page.getByRole('heading', { name: 'Fleet' }).waitFor();
+  await page.getByRole('heading', { name: 'Blockhouse runs.' }).waitFor();
   t.equal(await page.evaluate(() => document.cookie), '');
   t.same(await page.context().cookies(), []);
 });

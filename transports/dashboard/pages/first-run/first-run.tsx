@@ -3,6 +3,7 @@ import '../../app/shared.ts';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { ServerHealth } from '../../../../core/types.ts';
+import { useKeys } from '../../app/keys.ts';
 import { blockPath, navigate, pathOf } from '../../app/router.ts';
 import { firstRunText, LABELS, standInText, WORDS } from '../../app/text.ts';
 import { readProviders } from '../../data/credentials.ts';
@@ -32,6 +33,7 @@ export default function FirstRun() {
     }, LOOK_EVERY_MS);
     return () => clearInterval(timer);
   }, [hasProvider]);
+  useKeys([{ keys: 'n', does: WORDS.newBlock, run: newBlock }]);
   changes.value;
   const hasStandIn = useStandIn();
   const blocks = [...rows.value.values()].map((row) => row.peek());
@@ -45,7 +47,7 @@ export default function FirstRun() {
       <div class="first-run">
         <section>
           <Logo size={26} />
-          <h1>{hasProvider ? firstRunText.ready : firstRunText.nothing}</h1>
+          <h1>{hasProvider || data === undefined ? firstRunText.ready : firstRunText.nothing}</h1>
           <p class="lead t2">{firstRunText.lead}</p>
           <dl class="kv">
             <dt>{firstRunText.version}</dt>

@@ -3,7 +3,7 @@ import { useComputed } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { count } from '../../app/format.ts';
 import { useKeys } from '../../app/keys.ts';
-import { pathOf, route, setQuery } from '../../app/router.ts';
+import { navigate, pathOf, route, setQuery } from '../../app/router.ts';
 import { fleetText, LABELS, PAGE_NAMES, WORDS } from '../../app/text.ts';
 import { changes, counts, isListed, rows } from '../../data/fleet.ts';
 import { Button, Empty, Keys } from '../../parts/bits.tsx';
@@ -29,6 +29,9 @@ function choose(): void {
   if (!choosing.peek()) selected.value = new Set();
 }
 
+/** Who opens an empty workspace sees the first steps; who goes to the list afterwards sees the list. */
+let isFirstLook = true;
+
 /** The page. */
 export default function Fleet() {
   const view = useComputed(() => viewOf(route.value.query));
@@ -45,6 +48,11 @@ export default function Fleet() {
   useEffect(() => {
     if (field.current !== null && field.current.value !== view.value.text) field.current.value = view.value.text;
   });
+  useEffect(() => {
+    if (!isListed.value) return;
+    if (isFirstLook && rows.peek().size === 0) navigate(pathOf('start'), { replace: true });
+    isFirstLook = false;
+  }, [isListed.value]);
   const { group, text } = view.value;
   return (
     <>
