@@ -1,0 +1,103 @@
+// What is seen: nothing is cut off, covered or out of line at the sizes that people use.
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { closeBrowser, openWorld, type World } from '../support/browser.ts';
+
+t.teardown(closeBrowser);
+
+/** The longest name that a block may have. */
+const LONG = 'invoice-sorter-of-accounts-north';
+const CODE = "```js\nconst text = decode(bytes).replace(/^\\uFEFF/, '').split(separator).map(trimmed).filter(isFilled);\n```";
+
+async function furnish(world: World): Promise<void> {
+  world.standIn.onMessage(/./, { content: CODE });
+  await world.block(LONG, { description: 'Sorts what comes in at the accounts office', budget: { dailyUsd: 12.5 } });
+  await world.api('POST', `/api/blocks/${LONG}/chat?wait=30`, { message: 'Hello' });
+}
+
+/** Of what the selector finds and is shown: sizes and places. */
+function boxes(
+  page: Page,
+  selector: string,
+): Promise<readonly { readonly text: string; readonly x: number; readonly y: number; readonly w: number; readonly h: number; readonly isCut: boolean }[]> {
+  return page.locator(selector).evaluateAll((elements) =>
+    elements
+      .map((element) => ({ element, rect: element.getBoundingClientRect() }))
+      .filter(({ rect }) => rect.width > 0)
+      .map(({ element, rect }) => ({
+        text: element.textContent.trim(),
+        x: Math.round(rect.x),
+        y: Math.round(rect.y),
+        w: Math.round(rect.width),
+        h: Math.round(rect.height),
+        isCut: element.scrollWidth > element.clientWidth,
+      })),
+  );
+}
+
+const distinct = (values: readonly number[]): number => new Set(values).size;
+
+t.test('at 1024 px the list keeps one line of commands, its figures on one line, and what is spent of each cap', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await furnish(world);
+  const page = await world.page('/ui/', { width: 1024, height: 768 });
+  await page.getByRole('row').filter({ hasText: LONG }).waitFor();
+  const [head] = await boxes(page, '.top');
+  t.ok((head?.h ?? 99) <= 49, 'the head is one line');
+  t.equal(distinct((await boxes(page, '.stat dd')).map(({ y }) => y)), 1, 'the figures stand on one line');
+  t.same(
+    (await boxes(page, '.stat dt, .stat dt span')).filter(({ isCut }) => isCut),
+    [],
+    'no label is cut off',
+  );
+  t.match(await page.locator('.tr .c-today').innerText(), /–\s*\$12\.50/);
+});
+
+t.test('at 390 px a long name gives way to the commands of its block, and no button covers code', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await furnish(world);
+  const page = await world.page(`/ui/blocks/${LONG}`, { width: 390, height: 844 });
+  await page.locator('.prose pre').waitFor();
+  const [menu] = await boxes(page, '.top .square:last-child');
+  t.equal(menu?.w, 44, 'the menu is as wide as a finger');
+  const [code] = await boxes(page, '.prose pre');
+  const [copy] = await boxes(page, '.prose .code-head');
+  t.ok((code?.x ?? 999) + (code?.w ?? 999) <= (copy?.x ?? 0), 'the code ends before its button');
+});
+
+t.test('names of providers stand on one line, names of capped blocks are whole, and states stand beneath each other', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await furnish(world);
+  const page = await world.page('/ui/settings', { width: 1440, height: 900 });
+  await page.locator('.provider').first().waitFor();
+  t.equal(distinct((await boxes(page, '.provider > b')).map(({ h }) => h)), 1);
+  t.equal(distinct((await boxes(page, '.provider > .t2')).map(({ x }) => x)), 1, 'what is said about them begins at one edge');
+  await world.show(page, '/ui/costs');
+  await page.locator('.caps li').first().waitFor();
+  t.same(
+    (await boxes(page, '.caps a')).filter(({ isCut }) => isCut),
+    [],
+  );
+  await world.show(page, `/ui/blocks/${LONG}/history`);
+  await page.locator('.transitions li').nth(1).waitFor();
+  t.equal(distinct((await boxes(page, '.transitions .to')).map(({ x }) => x)), 1);
+  t.equal(distinct((await boxes(page, '.transitions .to + span')).map(({ x }) => x)), 1);
+});
+
+t.test('spending by day is drawn over the last thirty days, with what the heights and ends mean', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await furnish(world);
+  const page = await world.page(`/ui/blocks/${LONG}/costs`, { width: 1440, height: 900 });
+  const plot = page.locator('.days').first();
+  await plot.waitFor();
+  t.equal(await plot.locator('.day-bar').count(), 30);
+  const [drawn] = await boxes(page, '.days svg');
+  t.ok((drawn?.w ?? 0) > 700, 'also a single day takes the place of a month');
+  t.match(await plot.locator('.x').innerText(), /\d+ \w+|\w+ \d+/);
+  t.match(await plot.locator('.y').innerText(), /\$0/);
+  t.match(await plot.locator('[role="img"]').getAttribute('aria-label'), /1 call/);
+});
