@@ -14,6 +14,7 @@ import { Gateway } from './gateway/gateway.ts';
 import { isPriceKnown } from './gateway/known-price.ts';
 import type { CallState, GatewayLoad } from './gateway/live.ts';
 import { Meter } from './gateway/meter.ts';
+import { OwnAddresses } from './gateway/own-addresses.ts';
 import { Prices } from './gateway/pricing.ts';
 import type { QueueLimits } from './gateway/queue.ts';
 import { listed } from './gateway/registry.ts';
@@ -119,6 +120,8 @@ export interface Core {
   models(id: string, options?: CallOptions): Promise<ModelList>;
   /** The most tokens that a prompt and its answer may have together, as a local daemon or, after `start`, the price data says; undefined where that is not known. */
   contextLength(id: string, model: string): Promise<number | undefined>;
+  /** Where servers of this core listen. A provider's address that leads there is refused. */
+  readonly ownAddresses: OwnAddresses;
   /** Finds what a model name means without its provider: aliases, lists, prefixes. */
   readonly router: ModelRouter;
   /** models.json; undefined without a workspace. */
@@ -164,6 +167,7 @@ export function createCore(options: CoreOptions): Core {
   const { workspace } = options;
   const credentials = workspace === undefined ? undefined : new CredentialStore(workspace, events, options.now);
   const token = workspace === undefined ? undefined : new ApiToken(workspace, events, options.now);
+  const ownAddresses = new OwnAddresses();
   const gateway = new Gateway({
     adapters: options.adapters,
     credentials,
@@ -172,6 +176,7 @@ export function createCore(options: CoreOptions): Core {
     timeouts: options.timeouts ?? {},
     queue: { ...DEFAULT_QUEUE, ...options.queue },
     allowedOrigins: options.allowedOrigins ?? new Set(),
+    ownAddresses,
     retries: options.retries ?? RETRY_LIMIT,
     now: options.now ?? (() => performance.now()),
     random: options.random ?? Math.random,
@@ -236,6 +241,7 @@ export function createCore(options: CoreOptions): Core {
       return known ?? (pricesAs === undefined ? undefined : ((await session?.prices?.contextWindow(pricesAs, model)) ?? undefined));
     },
     verify: (id, body = {}, call) => gateway.verify(id, body, call),
+    ownAddresses,
     router,
     modelsFile,
     keys,

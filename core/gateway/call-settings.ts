@@ -8,6 +8,7 @@ import { BlockhouseError, invalidRequest } from '../errors.ts';
 import type { Adapter, AdapterCall, UpstreamTimeouts } from '../ports.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
 import { checkEgress, type EgressRule, egressRule, parseBaseURL } from './egress.ts';
+import type { OwnAddresses } from './own-addresses.ts';
 import { type Environment, type ResolvedSettings, resolveSettings, type SettingSource } from './settings.ts';
 
 /** Milliseconds; an adapter may have others, for instance a local daemon that loads its model first. */
@@ -19,6 +20,7 @@ export interface CallSettingsOptions {
   readonly env: Environment;
   readonly timeouts: Partial<UpstreamTimeouts>;
   readonly allowedOrigins: ReadonlySet<string>;
+  readonly ownAddresses?: OwnAddresses;
 }
 
 /** A call without its caller. */
@@ -29,6 +31,8 @@ interface Resolved {
   readonly stored: StoredSettings | undefined;
   /** The variables that the adapter reads, as they were. */
   readonly environment: Environment;
+  /** That of the own addresses then. */
+  readonly ownVersion: number | undefined;
   readonly prepared: Prepared;
   /** The credential that is missing, as a sentence. */
   readonly missing: string | undefined;
@@ -77,7 +81,8 @@ export class CallSettings {
     const stored = this.#stored(adapter);
     if (hasSettings(adapter, config)) return this.#workOut(adapter, config, stored); // own-settings-stay-own
     const known = this.#resolved.get(adapter);
-    if (known !== undefined && known.stored === stored && this.#isSameEnvironment(known.environment)) return known; // looked-up-each-time
+    const isSame = known?.stored === stored && known?.ownVersion === this.#options.ownAddresses?.version;
+    if (known !== undefined && isSame && this.#isSameEnvironment(known.environment)) return known; // looked-up-each-time
     const resolved = this.#workOut(adapter, undefined, stored);
     this.#resolved.set(adapter, resolved);
     return resolved;
@@ -107,7 +112,7 @@ export class CallSettings {
   }
 
   #workOut(adapter: Adapter, config: ChatConfig | undefined, stored: StoredSettings | undefined): Resolved {
-    const { env, allowedOrigins, timeouts } = this.#options;
+    const { env, allowedOrigins, ownAddresses, timeouts } = this.#options;
     if (config?.baseURL !== undefined) assertTakesBaseURL(adapter);
     const settings = resolveSettings(adapter.settings, { config, stored, env });
     const configured = resolveSettings(adapter.settings, { stored, env });
@@ -119,11 +124,12 @@ export class CallSettings {
       secretNames: Object.keys(adapter.settings).filter((name) => adapter.settings[name]?.secret),
     });
     const base = settings.values['baseURL'];
-    if (base !== undefined) checkBase(base, settings.sources['baseURL'], egress);
+    if (base !== undefined) checkBase(base, settings.sources['baseURL'], egress, ownAddresses);
     const prepared = { settings, egress, timeouts: { ...DEFAULT_TIMEOUTS, ...adapter.timeouts, ...timeouts } };
     return {
       stored,
       environment: this.#environment(adapter),
+      ownVersion: ownAddresses?.version,
       prepared,
       missing: adapter.missingCredential(settings),
       address: addressOf(settings, configured),
@@ -162,9 +168,12 @@ function hasSettings(adapter: Adapter, config: ChatConfig | undefined): boolean 
 }
 
 /** A bad address in a request is the caller's fault; in auth.json or the environment it is the operator's. */
-function checkBase(base: string, source: SettingSource | undefined, rule: EgressRule): void {
+function checkBase(base: string, source: SettingSource | undefined, rule: EgressRule, own: OwnAddresses | undefined): void {
   try {
-    checkEgress(rule, parseBaseURL(base));
+    const url = parseBaseURL(base);
+    checkEgress(rule, url);
+    if (own?.has(url))
+      throw invalidRequest('config.baseURL', `leads to this server itself (${url.origin}), so each call would make the next; name the provider's address`);
   } catch (error) {
     if (source === 'request') throw error;
     const { message } = error as Error;

@@ -26,6 +26,7 @@ import { assertTakesBaseURL, CallSettings } from './call-settings.ts';
 import { Destinations } from './destinations.ts';
 import { parseBaseURL } from './egress.ts';
 import type { CallState, GatewayLoad, LiveCall } from './live.ts';
+import type { OwnAddresses } from './own-addresses.ts';
 import type { QueueLimits } from './queue.ts';
 import { AdapterRegistry, adapterInfo } from './registry.ts';
 import type { Environment } from './settings.ts';
@@ -43,6 +44,8 @@ export interface GatewayOptions {
   /** For each destination. */
   readonly queue: QueueLimits;
   readonly allowedOrigins: ReadonlySet<string>;
+  /** Where this process serves the gateway; no call goes there. */
+  readonly ownAddresses?: OwnAddresses;
   /** Repetitions of a failed attempt at most; 0 for none. */
   readonly retries: number;
   /** Milliseconds, monotonic. */

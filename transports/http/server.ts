@@ -1,6 +1,7 @@
 // The HTTP transport: the server of node:http and its limits. front.ts answers the requests.
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIPv6 } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { BlockhouseError, type Core, DEFAULT_MAX_CONNECTIONS } from '../../core/index.ts';
 import { inboundRequestId } from '../guard.ts';
 import { MAX_HEADER_BYTES, type OpenAnswers, parserFailure } from './connection.ts';
@@ -36,7 +37,7 @@ const CHECK_MS = 100;
 
 /** Creates the HTTP server of a core; `listen` starts it. Throws when the core has no workspace, because there is no token to check then, and for a bad mount or web origin. */
 export function createHttpTransport(core: Core, options: HttpTransportOptions = {}): HttpTransport {
-  return transportOf(core, options, ROUTES);
+  return transportOf(core, options, ROUTES, ['/v1/', '/ollama/']);
 }
 
 /**
@@ -44,10 +45,11 @@ export function createHttpTransport(core: Core, options: HttpTransportOptions = 
  * core has no workspace.
  */
 export function createBareTransport(core: Core, options: Omit<HttpTransportOptions, 'mounts' | 'dashboard'> = {}): HttpTransport {
-  return transportOf(core, options, BARE_ROUTES);
+  return transportOf(core, options, BARE_ROUTES, ['/']);
 }
 
-function transportOf(core: Core, options: HttpTransportOptions, routes: readonly Route[]): HttpTransport {
+/** `gatewayPaths`: where the requests are that become calls to providers. */
+function transportOf(core: Core, options: HttpTransportOptions, routes: readonly Route[], gatewayPaths: readonly string[]): HttpTransport {
   if (core.token === undefined) throw new Error('A server needs a workspace: createCore({ workspace, … }).');
   checkMounts(options.mounts ?? [], options.dashboard !== undefined);
   const front = new Front(core, options, { routes, hasWebSocket: () => server.listenerCount('upgrade') > 0 });
@@ -66,7 +68,10 @@ function transportOf(core: Core, options: HttpTransportOptions, routes: readonly
   // MAX_HEADER_BYTES is the limit. A limit on their number would silently drop the rest, perhaps the Authorization header.
   server.maxHeadersCount = 0;
   server.maxConnections = options.maxConnections ?? DEFAULT_MAX_CONNECTIONS;
-  server.on('listening', () => front.begin());
+  server.on('listening', () => {
+    front.begin();
+    server.once('close', core.ownAddresses.add(ownOrigins(server.address() as AddressInfo, options.publicOrigin), gatewayPaths));
+  });
   server.on('drop', () => front.noteDrop(server.maxConnections));
   server.on('checkContinue', (req, res) => void front.serve(req, res));
   server.on(
@@ -90,6 +95,16 @@ function transportOf(core: Core, options: HttpTransportOptions, routes: readonly
       await close(server, front.answers);
     },
   };
+}
+
+/** The origins by which this machine reaches a server. */
+function ownOrigins({ address, port }: AddressInfo, publicOrigin: string | undefined): string[] {
+  const isAny = address === '0.0.0.0' || address === '::';
+  const addresses = isAny ? Object.values(networkInterfaces()).flatMap((each) => (each ?? []).map((one) => one.address)) : [address];
+  const isLoopback = addresses.some((one) => one === '127.0.0.1' || one === '::1');
+  const hosts = [...addresses.map((one) => (isIPv6(one) ? `[${one}]` : one)), ...(isLoopback ? ['localhost'] : [])];
+  const origins = hosts.map((host) => `http://${host}:${port}`).filter((url) => URL.canParse(url)); // an address with a zone is no host of a URL
+  return [...origins.map((url) => new URL(url).origin), ...(publicOrigin === undefined ? [] : [publicOrigin])];
 }
 
 function listen(server: Server, port: number, host: string): Promise<string> {
