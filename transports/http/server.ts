@@ -8,7 +8,7 @@ import { MAX_HEADER_BYTES, type OpenAnswers, parserFailure } from './connection.
 import { Front, type FrontOptions } from './front.ts';
 import { checkMounts } from './mounts.ts';
 import type { Route } from './route.ts';
-import { BARE_ROUTES } from './routes/compatible-all.ts';
+import { BARE_ROUTES, GATEWAY_PATHS } from './routes/compatible-all.ts';
 import { ROUTES } from './routes.ts';
 
 /** The options of `createHttpTransport`; each has a default. */
@@ -37,7 +37,7 @@ const CHECK_MS = 100;
 
 /** Creates the HTTP server of a core; `listen` starts it. Throws when the core has no workspace, because there is no token to check then, and for a bad mount or web origin. */
 export function createHttpTransport(core: Core, options: HttpTransportOptions = {}): HttpTransport {
-  return transportOf(core, options, ROUTES, ['/v1/', '/ollama/']);
+  return transportOf(core, options, ROUTES, GATEWAY_PATHS);
 }
 
 /**

@@ -4,7 +4,7 @@
 //   about the request itself.
 import {
   type AnswerPiece,
-  type BlockhouseError,
+  BlockhouseError,
   type ChatDone,
   invalidRequest,
   isObject,
@@ -76,7 +76,7 @@ export const speak =
     const found = targetsOf(context, model);
     const targets = found instanceof Promise ? await found : found;
     const ready = dialect.ready?.(new Asked(context.requestId, job.request()));
-    return ready === undefined ? answerOf(job, targets) : ok(ready);
+    return ready === undefined ? answerOf(job, targets, model) : ok(ready);
   };
 
 /** The error of a dialect as a reply. */
@@ -84,7 +84,7 @@ export const faultOf =
   (dialect: Dialect) =>
   (failure: BlockhouseError, requestId: string): JsonReply => ({ ...dialect.error(failure, requestId) });
 
-async function answerOf<E>(job: Job<E>, targets: readonly ModelTarget[]): Promise<Reply<object>> {
+async function answerOf<E>(job: Job<E>, targets: readonly ModelTarget[], asked: string): Promise<Reply<object>> {
   let failure: unknown;
   for (let index = 0; index < targets.length; index += 1) {
     const { adapter, model } = targets[index] as ModelTarget;
@@ -102,7 +102,14 @@ async function answerOf<E>(job: Job<E>, targets: readonly ModelTarget[]): Promis
       break;
     }
   }
-  throw failure;
+  throw withCure(failure, asked);
+}
+
+/** A program that can't be changed sends its own model name, and the provider that knows the name has no key: its first failure, and one that an alias ends. */
+function withCure(failure: unknown, asked: string): unknown {
+  if (!(failure instanceof BlockhouseError) || failure.code !== 'ADAPTER_NOT_CONFIGURED' || asked.includes('/')) return failure;
+  const cure = `To let another model answer to this name: \`blockhouse alias set ${asked} <provider>/<model>\`.`;
+  return new BlockhouseError(failure.code, `${failure.message} ${cure}`, { cause: failure });
 }
 
 /** Set if the provider speaks the client's protocol itself, and models.json does not say otherwise. */

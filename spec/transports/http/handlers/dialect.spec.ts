@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { createAdapters } from '../../../../adapters/index.ts';
 import type { Adapter, ChatCall } from '../../../../core/index.ts';
 import { BlockhouseError, isObject } from '../../../../core/index.ts';
 import type { Dialect } from '../../../../dialects/dialect.ts';
@@ -117,4 +118,13 @@ t.test('an unknown model and a body that is wrong are errors of the dialect', as
   const { ask } = await serve(t, [scriptedAdapter({}, 'one')]);
   t.match(await ask({ model: 'mystery', text: 'hi' }), { status: 404, json: { fault: /mystery/ } });
   t.match(await ask({}), { status: 400, json: { fault: 'model is required.' } });
+});
+
+t.test('a name whose provider has no key is told with the command that gives it to another model', async (t) => {
+  const server = await startServer(t, { adapters: createAdapters(), env: {} });
+  const ask = (model: string) => server.call('POST', '/v1/chat/completions', { body: { model, messages: [{ role: 'user', content: 'hi' }] } });
+  const { status, text } = await ask('gpt-9');
+  t.equal(status, 503);
+  t.match(text, /needs a key.*`blockhouse alias set gpt-9 <provider>\/<model>`/);
+  t.notMatch((await ask('openai/gpt-9')).text, /alias set/, 'a name with a provider means that one');
 });
