@@ -28,7 +28,12 @@ export function dialer(origin: string, egress: EgressRule, tls: Tls | undefined)
   };
   if (!isSecure) return (connectMs, opened) => inTime(connect(options), 'connect', connectMs, opened);
   if (tls === undefined) throw new Error('A connection was requested before node:tls was loaded.');
-  const secure = { ...options, ALPNProtocols: ['http/1.1'], ...(isIP(host) === 0 && { servername: host.replace(/\.$/, '') }) }; // RFC 6066 (3): without the dot
+  const secure = {
+    ...options,
+    ALPNProtocols: ['http/1.1'],
+    secureContext: tls.createSecureContext(), // one for each connection would take 20 KB
+    ...(isIP(host) === 0 && { servername: host.replace(/\.$/, '') }), // RFC 6066 (3): without the dot
+  };
   let session: Buffer | undefined;
   return (connectMs, opened) => {
     const socket = tls.connect({ ...secure, ...(session !== undefined && { session }) });
