@@ -27,9 +27,9 @@ const AT_WORK: ReadonlySet<BlockState> = new Set(['working', 'starting', 'stoppi
 /** The group that a block belongs to in the fleet's filter. */
 export type Group = 'work' | 'needs' | 'idle' | 'asleep';
 
-/** True for a block that does nothing until somebody starts it. */
+/** True for a block that does nothing until somebody starts it; one that stops at this moment can be started already. */
 export function isAsleep(state: string): boolean {
-  return state === 'stopped' || state === 'failed' || state === 'unconfigured';
+  return state === 'stopped' || state === 'stopping' || state === 'failed' || state === 'unconfigured';
 }
 
 /** True for a block that is meant to run, also while it waits for something or has failed. */

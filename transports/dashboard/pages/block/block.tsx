@@ -62,7 +62,7 @@ export default function Block() {
         <h1 class="clip">{name}</h1>
         {entry !== undefined && <StatePill state={entry.state} />}
         <span class="t2 clip grow about">{entry?.config.description}</span>
-        {entry !== undefined && <Button {...(isAsleep(entry.state) ? START : STOP)} run={toggle} />}
+        {entry !== undefined && <Button key={String(isAsleep(entry.state))} {...(isAsleep(entry.state) ? START : STOP)} run={toggle} />}
         <Menu
           label={LABELS.more}
           choices={[
