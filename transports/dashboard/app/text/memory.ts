@@ -36,6 +36,7 @@ export const memoryText = {
   model: 'Model',
   cost: 'Cost',
   compacted: 'Older messages are summarised.',
+  nothingOlder: 'There is nothing to summarise: the newest messages stay whole, as many as the configuration says.',
   notCompacted: 'The older messages could not be summarised. They stay as they are.',
   undone: 'The last summary is undone.',
   factRemoved: 'The fact is removed.',
@@ -52,11 +53,6 @@ export function compactionText(trigger: string, outcome: string, isUndone: boole
 /** `61,204 → 13,020`. */
 export function beforeAfter(before: number | undefined, after: number | undefined): string {
   return before === undefined || after === undefined ? '–' : `${count(before)} → ${count(after)}`;
-}
-
-/** Nothing is old enough. */
-export function nothingOlderText(kept: number): string {
-  return `There is nothing to summarise: the newest ${plural(kept, 'message', 'messages')} stay whole.`;
 }
 
 /** `214 messages in the window`. */

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { BlockMemory, Compaction, Fact } from '../../../../../core/types.ts';
 import { usd } from '../../../app/format.ts';
-import { beforeAfter, compactionText, inWindow, memoryText, nothingOlderText, WORDS } from '../../../app/text.ts';
+import { beforeAfter, compactionText, inWindow, memoryText, WORDS } from '../../../app/text.ts';
 import { tell, tellFailure } from '../../../app/toast.ts';
 import type { Details } from '../../../data/block.ts';
 import { blockURL } from '../../../data/blocks.ts';
@@ -74,9 +74,9 @@ function Seen({ name, details, reload }: PartProps) {
 }
 
 /** What the server has made of the wish: it keeps the newest messages whole, and a model may have failed. */
-function outcomeText({ memory: before, config }: Details, after: BlockMemory): string {
+function outcomeText({ memory: before }: Details, after: BlockMemory): string {
   const newest = after.compactions.at(-1);
-  if (newest === undefined || newest.at === before.compactions.at(-1)?.at) return nothingOlderText(config.memory.keepMessages);
+  if (newest === undefined || newest.at === before.compactions.at(-1)?.at) return memoryText.nothingOlder;
   return newest.outcome === 'failed' ? memoryText.notCompacted : memoryText.compacted;
 }
 
