@@ -23,11 +23,13 @@ export const configText = {
   notSet: 'not set',
   mustBeObject: 'This must be an object.',
   revision: 'Revision',
+  sections: 'Sections',
+  isChanged: 'changed',
 } as const;
 
 /** The sections of the form: the first fields of each path. What belongs to none comes last. */
 export const SECTIONS: readonly { readonly title: string; readonly starts: readonly string[] }[] = [
-  { title: 'What it is for', starts: ['description', 'systemPrompt', 'goals', 'tags'] },
+  { title: 'Purpose', starts: ['description', 'systemPrompt', 'goals', 'tags'] },
   { title: 'Model', starts: ['adapter', 'fallbacks'] },
   { title: 'Budget', starts: ['budget'] },
   { title: 'Memory', starts: ['memory'] },

@@ -4,7 +4,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { BlockCosts } from '../../../../../core/types.ts';
 import { useKeys } from '../../../app/keys.ts';
 import { guardLeaving, route } from '../../../app/router.ts';
-import { capText, changesText, configText, faultsText, SECTIONS } from '../../../app/text.ts';
+import { capText, changesText, configText, faultsText } from '../../../app/text.ts';
 import { tell } from '../../../app/toast.ts';
 import { blockURL } from '../../../data/blocks.ts';
 import { capMeaning, isCap } from '../../../data/caps.ts';
@@ -31,6 +31,7 @@ import { Button, Problem } from '../../../parts/bits.tsx';
 import type { TabProps } from '../block.tsx';
 import { Conflict } from './conflict.tsx';
 import { ConfigInput } from './input.tsx';
+import { Sections, sectionsOf } from './sections.tsx';
 
 interface Read {
   readonly config: Values;
@@ -63,6 +64,7 @@ interface FormProps {
 
 function Form({ name, schema, read, costs, reload }: FormProps) {
   const fields = useMemo(() => fieldsOf(schema), [schema]);
+  const sections = useMemo(() => sectionsOf(fields), [fields]);
   /** What the form began with, and its revision. */
   const base = useSignal<Read>(read);
   const draft = useSignal<Values>(settable(read.config, schema));
@@ -133,35 +135,38 @@ function Form({ name, schema, read, costs, reload }: FormProps) {
   return (
     <>
       <div class="page config-page">
-        <div class="config-form">
-          {isConflict || (isOutdated && isChanged) ? (
-            <Conflict base={before} mine={draft.value} theirs={now} settle={(values) => begin(read, values)} />
-          ) : (
-            failure.value !== undefined && <Problem error={failure.value} />
-          )}
-          {sectionsOf(fields).map(({ title, list }) => (
-            <fieldset key={title}>
-              <legend>{title}</legend>
-              {list.map((field) => (
-                <ConfigInput
-                  key={`${field.path} ${turn.value}`}
-                  field={field}
-                  values={draft.value}
-                  isChanged={changed.includes(field.path)}
-                  fact={factOf(field.path)}
-                  wrong={faultOf(field.path)}
-                  set={set}
-                />
-              ))}
-            </fieldset>
-          ))}
-          {Object.keys(others).length > 0 && (
-            <fieldset>
-              <legend>{configText.other}</legend>
-              <p class="t2 sm">{configText.otherLead}</p>
-              <pre class="mono sm">{JSON.stringify(others, null, 2)}</pre>
-            </fieldset>
-          )}
+        <div class="config-body">
+          <Sections list={sections} changed={changed} />
+          <div class="config-form">
+            {isConflict || (isOutdated && isChanged) ? (
+              <Conflict base={before} mine={draft.value} theirs={now} settle={(values) => begin(read, values)} />
+            ) : (
+              failure.value !== undefined && <Problem error={failure.value} />
+            )}
+            {sections.map(({ title, list }) => (
+              <fieldset key={title} data-section={title}>
+                <legend>{title}</legend>
+                {list.map((field) => (
+                  <ConfigInput
+                    key={`${field.path} ${turn.value}`}
+                    field={field}
+                    values={draft.value}
+                    isChanged={changed.includes(field.path)}
+                    fact={factOf(field.path)}
+                    wrong={faultOf(field.path)}
+                    set={set}
+                  />
+                ))}
+              </fieldset>
+            ))}
+            {Object.keys(others).length > 0 && (
+              <fieldset>
+                <legend>{configText.other}</legend>
+                <p class="t2 sm">{configText.otherLead}</p>
+                <pre class="mono sm">{JSON.stringify(others, null, 2)}</pre>
+              </fieldset>
+            )}
+          </div>
         </div>
         <section class="config-json" aria-label={configText.asJson}>
           <h2>{configText.asJson}</h2>
@@ -194,14 +199,6 @@ function Form({ name, schema, read, costs, reload }: FormProps) {
       </footer>
     </>
   );
-}
-
-/** The fields in their sections; those that belong to none come last. */
-function sectionsOf(fields: readonly ConfigField[]): readonly { readonly title: string; readonly list: readonly ConfigField[] }[] {
-  const startOf = ({ path }: ConfigField): string => path.split('.')[0] ?? '';
-  const known = SECTIONS.map(({ title, starts }) => ({ title, list: starts.flatMap((start) => fields.filter((field) => startOf(field) === start)) }));
-  const left = fields.filter((field) => !SECTIONS.some(({ starts }) => starts.includes(startOf(field))));
-  return [...known, ...(left.length > 0 ? [{ title: configText.other, list: left }] : [])].filter(({ list }) => list.length > 0);
 }
 
 async function readSchema(): Promise<Schema> {
