@@ -23,11 +23,15 @@ export function Memory({ name }: TabProps) {
       {error !== undefined && <Problem error={error} />}
       {data !== undefined && (
         <div class="memory">
-          <Seen name={name} details={data} reload={reload} />
-          <OverTime name={name} details={data} />
-          <Facts name={name} details={data} reload={reload} />
-          <Summary details={data} />
-          <Compactions details={data} />
+          <div>
+            <Seen name={name} details={data} reload={reload} />
+            <OverTime name={name} details={data} />
+            <Facts name={name} details={data} reload={reload} />
+          </div>
+          <div>
+            <Summary details={data} />
+            <Compactions details={data} />
+          </div>
         </div>
       )}
     </div>
