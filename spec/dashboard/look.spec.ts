@@ -1,7 +1,7 @@
 // What is seen: nothing is cut off, covered or out of line at the sizes that people use.
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { closeBrowser, openWorld, type World } from '../support/browser.ts';
+import { axeFindings, closeBrowser, openWorld, type World } from '../support/browser.ts';
 
 t.teardown(closeBrowser);
 
@@ -94,10 +94,41 @@ t.test('spending by day is drawn over the last thirty days, with what the height
   const page = await world.page(`/ui/blocks/${LONG}/costs`, { width: 1440, height: 900 });
   const plot = page.locator('.days').first();
   await plot.waitFor();
-  t.equal(await plot.locator('.day-bar').count(), 30);
+  t.equal(await plot.locator('.day-bar').count(), 1);
   const [drawn] = await boxes(page, '.days svg');
   t.ok((drawn?.w ?? 0) > 700, 'also a single day takes the place of a month');
   t.match(await plot.locator('.x').innerText(), /\d+ \w+|\w+ \d+/);
   t.match(await plot.locator('.y').innerText(), /\$0/);
   t.match(await plot.locator('[role="img"]').getAttribute('aria-label'), /1 call/);
+});
+
+t.test('the form of a configuration has its labels at one edge and its fields at another, and its sections are reached by name', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await furnish(world);
+  const page = await world.page(`/ui/blocks/${LONG}/config`, { width: 1440, height: 900 });
+  const cap = page.getByLabel('Cap a day, in USD');
+  await cap.waitFor();
+  t.equal(distinct((await boxes(page, '.config-form .field > label')).map(({ x }) => x)), 1);
+  t.equal(distinct((await boxes(page, '.config-form .field > .input')).map(({ x }) => x)), 1);
+  await cap.fill('3');
+  const sections = page.getByRole('navigation', { name: 'Sections' });
+  await sections.getByRole('button', { name: 'Budget changed' }).waitFor();
+  await sections.getByRole('button', { name: 'Logs' }).click();
+  t.ok(await page.getByLabel('Size of a log file, in bytes').evaluate((field) => field === document.activeElement));
+  t.same(await axeFindings(page), []);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await sections.waitFor({ state: 'hidden' });
+});
+
+t.test('a wide window has the summaries of a memory beside what the model sees, a narrow one below it', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await furnish(world);
+  const page = await world.page(`/ui/blocks/${LONG}/memory`, { width: 1440, height: 900 });
+  await page.locator('.memory').waitFor();
+  const columns = async (): Promise<number> => distinct((await boxes(page, '.memory > div')).map(({ x }) => x));
+  t.equal(await columns(), 2);
+  await page.setViewportSize({ width: 1024, height: 768 });
+  t.equal(await columns(), 1);
 });

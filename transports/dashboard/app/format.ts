@@ -28,6 +28,11 @@ export function markText(value: number, step: number): string {
   return value === 0 ? '0' : value.toFixed(String(step).split('.')[1]?.length ?? 0);
 }
 
+/** `58`, `6.2`, `0.04`: what is not nothing is not shown as nothing. */
+export function figure(value: number): string {
+  return value.toLocaleString(LOCALE, value < 0.1 ? { maximumSignificantDigits: 1 } : { maximumFractionDigits: value < 10 ? 1 : 0 });
+}
+
 /** `3 messages`, `1 message`. */
 export function plural(value: number, one: string, many: string): string {
   return `${count(value)} ${plurals.select(value) === 'one' ? one : many}`;

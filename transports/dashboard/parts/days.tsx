@@ -1,6 +1,6 @@
 // Spending by day as bars, with a cap as a line.
-import { usd } from '../app/format.ts';
-import { capLineText, dayText, spanOfDaysText } from '../app/text/costs.ts';
+import { dateName, usd } from '../app/format.ts';
+import { capLineText, dayText } from '../app/text/costs.ts';
 import { serverNow } from '../data/clock.ts';
 import { calendarOf } from '../data/month.ts';
 
@@ -11,50 +11,58 @@ export interface Day {
   readonly calls: number;
 }
 
-const WIDTH = 16;
-const HEIGHT = 120;
+interface DaysProps {
+  readonly days: readonly Day[];
+  readonly cap?: number | null | undefined;
+}
+
+/** Both sides of the drawing, which is stretched to its place. */
+const SIZE = 600;
+const HEADROOM = 16 / 15;
 
 /** The newest days up to today, oldest first; a day without an entry is a gap. Each bar has its numbers as a title; the table beside it has them as text. */
-export function Days({ days, cap }: { readonly days: readonly Day[]; readonly cap?: number | null | undefined }) {
+export function Days({ days, cap = null }: DaysProps) {
   const known = new Map(days.map((each) => [each.day, each]));
   const dates = calendarOf([...known.keys()], new Date(serverNow()).toISOString().slice(0, 10));
   const shown = dates.flatMap((date) => known.get(date) ?? []);
-  const highest = Math.max(0, ...shown.map(({ cost }) => cost ?? 0));
-  const most = Math.max(0.000001, highest, cap ?? 0);
-  const y = (cost: number): number => HEIGHT - (cost / most) * (HEIGHT - 8);
-  const width = dates.length * WIDTH;
+  const most = Math.max(0, ...shown.map(({ cost }) => cost ?? 0), cap ?? 0);
+  const width = SIZE / dates.length;
+  const top = (most === 0 ? 1 : most) * HEADROOM;
+  const y = (cost: number): number => SIZE - (cost / top) * SIZE;
   return (
-    <div class="days">
-      <svg
-        viewBox={`0 0 ${width} ${HEIGHT + 2}`}
-        width={width}
-        height={HEIGHT + 2}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={shown.map(({ day, cost, calls }) => dayText(day, cost, calls)).join('; ')}
-      >
-        <line class="day-base" x1="0" x2={width} y1={HEIGHT + 0.5} y2={HEIGHT + 0.5} />
-        {shown.map(({ day, cost, calls }) => (
-          <rect
-            key={day}
-            class="day-bar"
-            x={dates.indexOf(day) * WIDTH + 2}
-            width={WIDTH - 4}
-            y={y(cost ?? 0)}
-            height={Math.max(1, HEIGHT - y(cost ?? 0))}
-            rx="1"
-          >
-            <title>{dayText(day, cost, calls)}</title>
-          </rect>
-        ))}
-        {cap !== null && cap !== undefined && (
-          <line class="cap-line" x1="0" x2={width} y1={y(cap)} y2={y(cap)}>
-            <title>{usd(cap)}</title>
-          </line>
-        )}
-      </svg>
-      <p class="sm t2">{spanOfDaysText(dates[0] ?? '', dates.at(-1) ?? '', highest)}</p>
-      {cap !== null && cap !== undefined && <p class="cap-key">{capLineText(cap)}</p>}
-    </div>
+    <figure class="over-time days">
+      <div class="area">
+        <svg
+          viewBox={`0 0 ${SIZE} ${SIZE}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={shown.map(({ day, cost, calls }) => dayText(day, cost, calls)).join('; ')}
+        >
+          {[0.5, 1].map((part) => (
+            <line key={part} class="grid" x1="0" x2={SIZE} y1={y(most * part)} y2={y(most * part)} />
+          ))}
+          {shown.map(({ day, cost, calls }) => (
+            <g key={day}>
+              <rect class="day-bar" x={(dates.indexOf(day) + 0.1) * width} width={width * 0.8} y={y(cost ?? 0)} height={Math.max(5, SIZE - y(cost ?? 0))} />
+              <rect class="hit" x={dates.indexOf(day) * width} width={width} y="0" height={SIZE}>
+                <title>{dayText(day, cost, calls)}</title>
+              </rect>
+            </g>
+          ))}
+          {cap !== null && <line class="limit" x1="0" x2={SIZE} y1={y(cap)} y2={y(cap)} />}
+        </svg>
+        <div class="y num" aria-hidden="true">
+          <span>{most === 0 ? '' : usd(most)}</span>
+          <span>{most === 0 ? '' : usd(most / 2)}</span>
+          <span>{usd(0)}</span>
+        </div>
+        <div class="x num" aria-hidden="true">
+          {[0, Math.floor(dates.length / 2), dates.length - 1].map((index) => (
+            <span key={index}>{dateName(dates[index] ?? '')}</span>
+          ))}
+        </div>
+      </div>
+      {cap !== null && <p class="cap-key">{capLineText(cap)}</p>}
+    </figure>
   );
 }

@@ -225,7 +225,7 @@ function optionsOf(
         },
       ],
     },
-    padding: [8, 8, 0, 0],
+    padding: [8, 20, 0, 0], // the last time is centred at the edge
     scales: { y: { range: (_plot, _low, high) => [0, Math.max(high ?? 0, 0.001) * 1.1] } },
     axes: [
       { ...axis, grid: { show: false }, size: 24, values: (_plot, ticks) => ticks.map((tick) => clock(tick * 1000)) },

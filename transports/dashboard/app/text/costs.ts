@@ -1,5 +1,5 @@
 // Words of spending, of one block and of all.
-import { count, dateName, plural, usd } from '../format.ts';
+import { count, plural, usd } from '../format.ts';
 
 export const costsText = {
   title: 'Costs',
@@ -8,7 +8,7 @@ export const costsText = {
   all: 'Altogether',
   cap: 'Cap',
   noCap: 'no cap',
-  days: 'By day',
+  days: 'By day (UTC)',
   monthSum: 'This month, summed up by day (UTC)',
   byModel: 'By model',
   byPurpose: 'By purpose',
@@ -50,11 +50,6 @@ export function tokenCapText(cap: number, spent: number): string {
 /** `$4.11 on 23 Nov, 120 calls`. */
 export function dayText(day: string, cost: number | null, calls: number): string {
   return `${day}: ${usd(cost)}, ${plural(calls, 'call', 'calls')}`;
-}
-
-/** `25 Oct – 23 Nov (UTC), the highest day $0.42`. */
-export function spanOfDaysText(first: string, last: string, highest: number): string {
-  return `${dateName(first)} – ${dateName(last)} (UTC)${highest > 0 ? `, the highest day ${usd(highest)}` : ''}`;
 }
 
 const PURPOSES: Readonly<Record<string, string>> = { chat: 'Answers', summary: 'Summaries of the memory' };

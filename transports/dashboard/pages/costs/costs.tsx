@@ -3,7 +3,7 @@ import '../../app/shared.ts';
 import type { CostsReport } from '../../../../core/types.ts';
 import { count, NONE, usd } from '../../app/format.ts';
 import { blockPath, route, setQuery } from '../../app/router.ts';
-import { costsText, unpricedText } from '../../app/text.ts';
+import { costsText, ofCapText, unpricedText } from '../../app/text.ts';
 import { changes, rows } from '../../data/fleet.ts';
 import { get } from '../../data/http.ts';
 import { useLoad } from '../../data/load.ts';
@@ -89,7 +89,7 @@ function Caps() {
             </a>
             <Bar part={spent} whole={cap} tone={state === 'exceeded' ? 'bad' : state === 'warn' ? 'warn' : ''} />
             <span class="num">
-              {usd(spent)} <span class="t3">of {usd(cap)}</span>
+              {usd(spent)} <span class="t3">{ofCapText(cap)}</span>
             </span>
           </li>
         ))}

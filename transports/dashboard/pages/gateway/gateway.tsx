@@ -2,7 +2,7 @@
 import '../../app/shared.ts';
 import { useSignal } from '@preact/signals';
 import type { GatewayFigures } from '../../../../core/types.ts';
-import { clockSeconds, count, NONE } from '../../app/format.ts';
+import { clockSeconds, count, figure, NONE } from '../../app/format.ts';
 import { pathOf, route, setQuery } from '../../app/router.ts';
 import { gatewayLead, gatewayText, LABELS, PAGE_NAMES, pausedText, WINDOW_NAMES } from '../../app/text.ts';
 import { readProviders } from '../../data/credentials.ts';
@@ -176,7 +176,7 @@ function Plots({ data }: { readonly data: GatewayFigures }) {
       <div class="plots">
         <section>
           <h2>
-            {gatewayText.rate} <b class="num">{(sum.requests / spanMinutes).toFixed(1)}</b>
+            {gatewayText.rate} <b class="num">{figure(sum.requests / spanMinutes)}</b>
           </h2>
           <Plot
             times={times}
@@ -187,7 +187,7 @@ function Plots({ data }: { readonly data: GatewayFigures }) {
             }))}
             stacked
             sentence={`${count(sum.requests)} requests, ${count(sum.errors)} failed.`}
-            show={(value) => (value < 10 ? value.toFixed(1) : count(Math.round(value)))}
+            show={figure}
           />
         </section>
         <section>
@@ -201,12 +201,12 @@ function Plots({ data }: { readonly data: GatewayFigures }) {
               { label: gatewayText.p95, tone: 'c4', values: all.map(({ firstTextP95 }) => (firstTextP95 === null ? null : firstTextP95 / 1000)) },
             ]}
             sentence={`Median ${inSeconds(sum.firstTextP50)} seconds to the first text.`}
-            show={(value) => value.toFixed(value < 10 ? 1 : 0)}
+            show={figure}
           />
         </section>
         <section>
           <h2>
-            {gatewayText.tokens} <b class="num">{((sum.input + sum.output) / spanMinutes / 1000).toFixed(1)}</b>
+            {gatewayText.tokens} <b class="num">{figure((sum.input + sum.output) / spanMinutes / 1000)}</b>
           </h2>
           <Plot
             times={times}
@@ -216,7 +216,7 @@ function Plots({ data }: { readonly data: GatewayFigures }) {
             ]}
             stacked
             sentence={`${count(sum.input)} tokens in, ${count(sum.output)} out, ${count(sum.cached)} from the cache.`}
-            show={(value) => value.toFixed(value < 10 ? 1 : 0)}
+            show={figure}
           />
         </section>
       </div>

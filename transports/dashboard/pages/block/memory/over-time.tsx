@@ -14,7 +14,7 @@ import { Button, Problem } from '../../../parts/bits.tsx';
 /** One answer makes no line. */
 const LEAST_ANSWERS = 2;
 /** Room above the highest value. */
-const HEADROOM = 1.15;
+const HEADROOM = 16 / 15;
 /** The units of the drawing, which is stretched to its place. */
 const SIZE = 1000;
 
