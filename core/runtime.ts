@@ -161,8 +161,11 @@ export interface Core {
   close(): Promise<void>;
 }
 
-/** Creates a core. It does no I/O until it is used; `close` ends it. */
+/** Creates a core. It does no I/O until it is used; `close` ends it. Throws a TypeError without adapters. */
 export function createCore(options: CoreOptions): Core {
+  if (!Array.isArray((options as CoreOptions | undefined)?.adapters)) {
+    throw new TypeError('createCore needs its adapters: createCore({ adapters: createAdapters(), workspace: … }).');
+  }
   const events = createBus();
   const { workspace } = options;
   const credentials = workspace === undefined ? undefined : new CredentialStore(workspace, events, options.now);

@@ -141,3 +141,9 @@ t.test('monitors end before the adapters are closed, which they are in any case'
   await t.rejects(stuck.close(), { message: 'stuck' });
   t.equal(adapter.closed, 2);
 });
+
+t.test('a program in JavaScript that forgets the adapters is told what is wanted', async (t) => {
+  const create = createCore as unknown as (options?: object) => unknown;
+  t.throws(() => create(), { name: 'TypeError', message: /adapters: createAdapters\(\)/ });
+  t.throws(() => create({ workspace: t.testdir({}) }), { name: 'TypeError' });
+});
