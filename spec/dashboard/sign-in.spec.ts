@@ -38,6 +38,17 @@ t.test('case 2: a wrong code leaves the address, too, and the form comes', async
   t.notOk(kept.includes(world.token), 'the token is exchanged and forgotten');
 });
 
+t.test('case 2: a link with a code signs in also in a tab that has the page already', inWholeSet, async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  const page = await world.page('/ui/', { signedOut: true });
+  await page.getByRole('heading', { name: 'Sign in to Blockhouse' }).waitFor();
+  const { code } = await world.api<{ readonly code: string }>('POST', '/api/session/code');
+  await page.goto(`${world.url}/ui/#code=${code}`);
+  await page.locator('.app').waitFor();
+  t.notMatch(page.url(), code);
+});
+
 t.test('case 4: there are no cookies', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;

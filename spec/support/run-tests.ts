@@ -4,11 +4,13 @@
 // Groups are started here and not by tap, whose command loads a recorder for coverage into each process that a test starts, the servers included.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const GROUPS = join(ROOT, '.tap/groups');
+/** tap assembles itself from its plugins within `node_modules`, so this goes when that does. */
+const TAP_IS_BUILT = join(ROOT, 'node_modules/.cache/blockhouse/tap-is-built');
 const GROUP_SIZE = 24;
 /** The specs of these folders watch servers and themselves for as long as a whole group takes; each has a process of its own. */
 const ALONE = ['dashboard', 'faults', 'cases'];
@@ -29,7 +31,15 @@ const args = process.argv.slice(2);
 process.exitCode = args.length > 0 ? runTap(args) : await runGroups(writeGroups());
 
 function runTap(args: readonly string[]): number {
-  return spawnSync(process.execPath, [join(ROOT, 'node_modules/tap/dist/esm/run.mjs'), ...args], { cwd: ROOT, stdio: 'inherit' }).status ?? 1;
+  const tap = (given: readonly string[]): number =>
+    spawnSync(process.execPath, [join(ROOT, 'node_modules/tap/dist/esm/run.mjs'), ...given], { cwd: ROOT, stdio: 'inherit' }).status ?? 1;
+  if (!existsSync(TAP_IS_BUILT)) {
+    const status = tap(['build']);
+    if (status !== 0) return status;
+    mkdirSync(dirname(TAP_IS_BUILT), { recursive: true });
+    writeFileSync(TAP_IS_BUILT, '');
+  }
+  return tap(args);
 }
 
 /** Specs by the folder in spec/ that they lie in, at any depth. */

@@ -44,6 +44,10 @@ export async function begin(): Promise<void> {
     session = stored();
     signIn.value = session === undefined ? 'out' : 'in'; // one-tab-tells-all
   });
+  // A link with a code that is opened in a tab with this page changes only what is behind the #.
+  addEventListener('hashchange', () => {
+    if (new URLSearchParams(location.hash.slice(1)).has('code')) location.reload();
+  });
   if (code !== null) {
     const problem = await exchange({ code });
     if (problem !== undefined) sessionStorage.setItem(NOTICE_AT, problem);
