@@ -4,17 +4,18 @@
 // never-looks-whole: a stream that ends without its end mark is an error.
 // bounded: a frame and a whole answer have a cap.
 import type { IncomingHttpHeaders } from 'node:http';
-import { BlockhouseError, Chunks, type ForwardCall, type ProviderFault, secretsOf } from '../core/index.ts';
+import { BlockhouseError, Chunks, type ForwardCall, membersOf, type ProviderFault, secretsOf, tryParseJson } from '../core/index.ts';
 import type { UpstreamHandler } from './http.ts';
 import { withoutMark } from './lines.ts';
 import type { Protocol } from './protocol.ts';
 import { cutShort, malformed, type Provider } from './provider.ts';
 import { type ErrorAnswer, fromProviderError, kindOfStatus, type ProviderError } from './provider-errors.ts';
 import { redact } from './redact.ts';
-import { BodyCollector, parseAnswer, toError } from './response-handlers.ts';
+import { BodyCollector, toError } from './response-handlers.ts';
 
 /** Some frames repeat the whole request. */
 const FRAME_BYTES = 32 * 1024 * 1024;
+const USAGE = ['usage'] as const;
 const LF = 10;
 const COMMENT = /^\s*(?::|$)/;
 const BORDERS = ['\n\n', '\r\n\r\n', '\r\r'].map((border) => Buffer.from(border));
@@ -134,7 +135,7 @@ export class ForwardHandler implements UpstreamHandler {
   #endWhole(body: BodyCollector): void {
     if (body.isError) throw this.#statusFault(body.answer());
     const bytes = body.bytes();
-    this.#call.sink.usage(this.#protocol.readUsage(parseAnswer(withoutMark(bytes.toString('utf8')))));
+    this.#call.sink.usage(this.#protocol.readUsage(usageIn(bytes)));
     this.#call.sink.head(this.#headers, false);
     this.#call.sink.bytes(bytes);
   }
@@ -152,6 +153,14 @@ export class ForwardHandler implements UpstreamHandler {
     const mayHaveRun = this.#hasBegun || error.mayHaveRun === true;
     return withFault(fromProviderError(error, { name: this.#provider.displayName, secrets, mayHaveRun }), providerFault);
   }
+}
+
+/** The member `usage` of a whole answer. The rest is not parsed, since it goes out as it is. Throws UPSTREAM_MALFORMED for what is no JSON object, or a part of one. */
+function usageIn(bytes: Buffer): unknown {
+  const members = membersOf(bytes, USAGE);
+  if (members === undefined) throw malformed(bytes.length === 0 ? 'it is empty' : 'it is not a JSON object');
+  const last = members.at(-1);
+  return last && tryParseJson(bytes.toString('utf8', last.start, last.end));
 }
 
 const knownMarks = new WeakMap<Protocol, readonly Buffer[]>();

@@ -29,8 +29,8 @@ export interface Protocol {
   /** A frame without any of these texts says nothing that matters here, so it is not read. */
   readonly marks: readonly string[];
   readFrame(data: string): FrameFacts;
-  /** Of a whole answer. */
-  readUsage(json: unknown): ReportedUsage;
+  /** From the member `usage` of a whole answer; undefined if there is none. */
+  readUsage(usage: unknown): ReportedUsage;
 }
 
 /** What every protocol sends on: how the client wants its answer, and what makes a repeated request harmless. */

@@ -81,8 +81,8 @@ export function exceededLimit(bytes: Uint8Array, { values, depth }: JsonLimits):
 /** So many characters of a string are checked one by one; beyond that `indexOf` is faster, but it is slow to start. */
 const NEAR = 64;
 
-/** The index of the quote that ends the string; the length of the text if there is none. */
-function endOfString(bytes: Uint8Array, start: number): number {
+/** The index of the quote that ends the string whose content begins at `start`; the length of the text if there is none. */
+export function endOfString(bytes: Uint8Array, start: number): number {
   let at = start;
   for (const near = start + NEAR; at < near; at += 1) {
     if (bytes[at] === QUOTE) return at;

@@ -15,7 +15,7 @@ export const MESSAGES: Protocol = {
   answerHeaders: /^(?:retry-after(?:-ms)?|(?:x-)?request-id|x-should-retry|anthropic-ratelimit-.+)$/,
   marks: ['"message_', '"error"'],
   readFrame,
-  readUsage: (json) => readUsage(asObject(json)['usage']),
+  readUsage,
 };
 
 function readFrame(data: string): FrameFacts {

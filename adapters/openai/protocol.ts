@@ -16,7 +16,7 @@ const CHAT: Protocol = {
   // Servers write JSON with and without blanks.
   marks: ['"finish_reason":"', '"finish_reason": "', '"usage":{', '"usage": {', '[DONE]', '"error"'],
   readFrame: readChunk,
-  readUsage: (json) => usageOfChat(asObject(json)['usage']) ?? {},
+  readUsage: (usage) => usageOfChat(usage) ?? {},
 };
 
 const RESPONSES: Protocol = {
@@ -26,7 +26,7 @@ const RESPONSES: Protocol = {
   answerHeaders: ANSWER_HEADERS,
   marks: ['response.completed', 'response.incomplete', 'response.failed', '"error"'],
   readFrame: readEvent,
-  readUsage: (json) => usageOfResponse(asObject(json)['usage']) ?? {},
+  readUsage: (usage) => usageOfResponse(usage) ?? {},
 };
 
 /** What the server at the base URL speaks. */

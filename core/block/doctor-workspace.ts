@@ -92,7 +92,13 @@ function models(workspace: string, adapters: readonly Adapter[]): Finding[] {
     );
     return [];
   } catch (fault) {
-    return [error(MODELS_FILE, (fault as Error).message, 'Repair it, or remove it. A server that has read it before goes on with what it said then; after a restart, only `provider/model` can be used.')];
+    return [
+      error(
+        MODELS_FILE,
+        (fault as Error).message,
+        'Repair it, or remove it. A server that has read it before goes on with what it said then; after a restart, only `provider/model` can be used.',
+      ),
+    ];
   }
 }
 

@@ -38,19 +38,25 @@ export function callerLeft(cause: unknown, mayHaveRun = false): BlockhouseError 
 
 /**
  * Runs `task` and settles as it does, or rejects with CANCELLED once `signal` has fired. Work that heeds the signal itself has one turn of the
- * event loop to say how far it came. Of work that does not, nobody knows, so that it may have run.
+ * event loop to say how far it came. Of work that does not, nobody knows, so that it may have run. `onEnd` is called once, right before it settles.
  */
-export function endWhenCallerLeaves<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
+export function endWhenCallerLeaves<T>(task: () => Promise<T>, signal: AbortSignal, onEnd: () => void): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    const fail = (error: unknown): void => {
+    let hasEnded = false;
+    const end = (): boolean => {
+      if (hasEnded) return false;
+      hasEnded = true;
       offAbort(signal, place);
-      reject(error);
+      onEnd();
+      return true;
     };
-    const place = onAbort(signal, () => void setImmediate(() => reject(callerLeft(signal.reason, true))));
+    const fail = (error: unknown): void => {
+      if (end()) reject(error);
+    };
+    const place = onAbort(signal, () => void setImmediate(() => fail(callerLeft(signal.reason, true))));
     try {
       task().then((result) => {
-        offAbort(signal, place);
-        resolve(result);
+        if (end()) resolve(result);
       }, fail);
     } catch (error) {
       fail(error);

@@ -61,17 +61,7 @@ export class Attempts<T extends Answered> implements LiveCall {
     const { requestId, adapter, model, reader, caller, key } = this.#call;
     this.#options.bus.emit('chat.started', { requestId, adapter: adapter.id, model, caller, key, stream: reader !== undefined });
     this.#place = this.#options.live.add(this);
-    return this.#next(0).then(
-      (answered) => {
-        this.#end(sumUsage(this.#lostUsage, answered.usage), undefined);
-        return resultOf(answered);
-      },
-      (error: unknown) => {
-        const failure = withUsage(toBlockhouseError(error), this.#lostUsage);
-        this.#end(failure.usage, failure.code);
-        throw failure;
-      },
-    );
+    return this.#next(0, resultOf);
   }
 
   state(): CallState {
@@ -94,11 +84,17 @@ export class Attempts<T extends Answered> implements LiveCall {
   }
 
   /** Calls itself and does not loop: a function that waits costs a stream more memory than a promise does. */
-  #next(retry: number): Promise<T> {
-    return this.#enqueue().catch(async (error: unknown) => {
-      await this.#untilNext(error, retry);
-      return this.#next(retry + 1);
-    });
+  #next<R>(retry: number, resultOf: (answered: T) => R): Promise<R> {
+    return this.#enqueue().then(
+      (answered) => {
+        this.#end(sumUsage(this.#lostUsage, answered.usage), undefined);
+        return resultOf(answered);
+      },
+      async (error: unknown) => {
+        await this.#untilNext(error, retry);
+        return this.#next(retry + 1, resultOf);
+      },
+    );
   }
 
   /** Checks at once what need not wait for a place. */
@@ -128,8 +124,19 @@ export class Attempts<T extends Answered> implements LiveCall {
     return attempt.make(prepared);
   };
 
-  /** Resolves when the time for another attempt has come. Rejects with the failure when none may follow. */
+  /** Resolves when the time for another attempt has come. When none may follow, the call ends and this rejects with its failure. */
   async #untilNext(error: unknown, retry: number): Promise<void> {
+    try {
+      await this.#pause(error, retry);
+    } catch (final) {
+      const failure = withUsage(toBlockhouseError(final), this.#lostUsage);
+      this.#end(failure.usage, failure.code);
+      throw failure;
+    }
+  }
+
+  /** Rejects with the failure when no further attempt may follow. */
+  async #pause(error: unknown, retry: number): Promise<void> {
     const { bus, closing } = this.#options;
     const { requestId, adapter, model, signal, reader, caller } = this.#call;
     const failure = this.#settle(error);

@@ -1,7 +1,10 @@
-// The queue in front of one destination: a limited number of attempts running, a limited number waiting, and no more.
+// The places in front of one destination: a limited number of attempts running, a limited number waiting in line, and no more.
 //
 // one-place: An attempt holds one place from its start until its work ends or its caller leaves, whichever comes first.
+// in-line: While somebody waits, nobody who comes later gets a place. A place that becomes free goes to the head of the line.
 // leaving-frees: A caller who leaves gives up the place at once, whether the attempt is waiting or running.
+//
+// The line is p-queue's. An attempt that finds a place free never enters it: the package costs such a call more than the rest of its way through here.
 import PQueue from 'p-queue';
 import { BlockhouseError } from '../errors.ts';
 import { callerLeft, endWhenCallerLeaves, offAbort, onAbort } from './abort.ts';
@@ -20,16 +23,20 @@ const RETRY_AFTER_MS = 2000;
 /** Attempts start in the order in which they came. */
 export class AttemptQueue {
   readonly #limits: QueueLimits;
-  readonly #queue: PQueue;
+  /** Places that are taken. */
+  #running = 0;
+  /** One at a time is at the head; the others wait behind it. */
+  readonly #line = new PQueue({ concurrency: 1 });
+  /** Gives a place to the head of the line, if it has found none. */
+  #giveToHead: (() => void) | undefined;
 
   constructor(limits: QueueLimits) {
     this.#limits = limits;
-    this.#queue = new PQueue({ concurrency: limits.concurrency });
   }
 
   /** Attempts that run, and that wait. */
   get load(): { readonly atWork: number; readonly waiting: number } {
-    return { atWork: this.#queue.pending, waiting: this.#queue.size };
+    return { atWork: this.#running, waiting: this.#waiting };
   }
 
   get limits(): QueueLimits {
@@ -42,22 +49,55 @@ export class AttemptQueue {
    */
   run<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
     if (signal.aborted) return Promise.reject(callerLeft(signal.reason));
-    const work = (): Promise<T> => endWhenCallerLeaves(task, signal); // one-place
-    if (this.#queue.pending < this.#limits.concurrency) return this.#queue.add(work);
-    if (this.#queue.size < this.#limits.waiting) return this.#wait(work, signal);
+    const waiting = this.#waiting;
+    if (waiting === 0 && this.#running < this.#limits.concurrency) {
+      this.#running += 1;
+      return endWhenCallerLeaves(task, signal, this.#leave); // one-place
+    }
+    if (waiting < this.#limits.waiting) return this.#wait(task, signal);
     return Promise.reject(this.#full());
   }
 
-  /** The package takes a signal for a task that waits. It gets one of its own, which says nothing more once the task has begun. */
-  #wait<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    const waiting = new AbortController();
-    const place = onAbort(signal, () => waiting.abort(callerLeft(signal.reason))); // leaving-frees
-    const begin = (): Promise<T> => {
-      offAbort(signal, place);
-      return work();
-    };
-    return this.#queue.add(begin, { signal: waiting.signal });
+  get #waiting(): number {
+    return this.#line.size + this.#line.pending;
   }
+
+  async #wait<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const leaving = new AbortController();
+    const place = onAbort(signal, () => leaving.abort(callerLeft(signal.reason))); // leaving-frees
+    try {
+      await this.#line.add(() => this.#headOfLine(leaving.signal), { signal: leaving.signal });
+    } finally {
+      offAbort(signal, place);
+    }
+    if (signal.aborted) {
+      this.#leave();
+      throw callerLeft(signal.reason);
+    }
+    return endWhenCallerLeaves(task, signal, this.#leave); // one-place
+  }
+
+  /** Resolves when the head of the line has got a place. */
+  #headOfLine(leaving: AbortSignal): Promise<void> {
+    if (this.#running < this.#limits.concurrency) {
+      this.#running += 1;
+      return Promise.resolve();
+    }
+    return new Promise((resolve) => {
+      this.#giveToHead = resolve;
+      leaving.addEventListener('abort', () => {
+        if (this.#giveToHead === resolve) this.#giveToHead = undefined;
+      });
+    });
+  }
+
+  /** in-line: the place passes from one to the other without being free in between. */
+  readonly #leave = (): void => {
+    const give = this.#giveToHead;
+    this.#giveToHead = undefined;
+    if (give === undefined) this.#running -= 1;
+    else give();
+  };
 
   #full(): BlockhouseError {
     const { concurrency, waiting } = this.#limits;

@@ -21,7 +21,7 @@ const PROTOCOL: Protocol = {
     isUsageOnly: data === 'used',
     error: data === 'broken' ? { kind: 'failed', message: 'It broke.' } : undefined,
   }),
-  readUsage: (json) => ({ outputTokens: Number(asObject(json)['out']) }),
+  readUsage: (usage) => ({ outputTokens: Number(asObject(usage)['out']) }),
 };
 
 const PROVIDER = {
@@ -126,26 +126,28 @@ t.test('an error in the first frame has not begun an answer; a later one has, an
   t.same(late.got, ['data: a\n\ndata: broken\n\n']);
 });
 
-t.test('a whole answer goes out at its end, if it is JSON', async (t) => {
+t.test('a whole answer goes out at its end, if it is a whole JSON object', async (t) => {
   const { reader, got, heads, usage } = handler();
   reader.head(200, { 'content-type': 'application/json' });
-  feed(reader, '{"out"', ': 4.0}');
+  feed(reader, '{"usage": {"out"', ': 4.0}}');
   t.same(got, []);
   reader.end();
-  t.same([got, usage, heads], [['{"out": 4.0}'], [{ outputTokens: 4 }], [{ 'content-type': 'application/json', isStream: false }]]);
-  const page = handler();
-  page.reader.head(200, { 'content-type': 'text/html' });
-  feed(page.reader, '<html>');
-  t.throws(() => page.reader.end(), { code: 'UPSTREAM_MALFORMED' });
-  t.same(page.got, []);
+  t.same([got, usage, heads], [['{"usage": {"out": 4.0}}'], [{ outputTokens: 4 }], [{ 'content-type': 'application/json', isStream: false }]]);
+  for (const other of ['<html>', '', '[]', '{"usage": {"out": 4}', '{"text": "cut']) {
+    const page = handler();
+    page.reader.head(200, { 'content-type': 'text/html' });
+    feed(page.reader, other);
+    t.throws(() => page.reader.end(), { code: 'UPSTREAM_MALFORMED' }, other);
+    t.same(page.got, []);
+  }
 });
 
 t.test('a byte order mark before a whole answer hides nothing of it, and goes out with it', async (t) => {
   const { reader, got, usage } = handler();
   reader.head(200, { 'content-type': 'application/json' });
-  feed(reader, '\ufeff{"out": 4}');
+  feed(reader, '\ufeff{"usage": {"out": 4}}');
   reader.end();
-  t.same([got, usage], [['\ufeff{"out": 4}'], [{ outputTokens: 4 }]]);
+  t.same([got, usage], [['\ufeff{"usage": {"out": 4}}'], [{ outputTokens: 4 }]]);
 });
 
 t.test("an error answer in the provider's own form comes with the failure, unless it is about our credentials", async (t) => {

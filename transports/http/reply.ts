@@ -2,6 +2,8 @@
 //
 // one-batch: whole answers leave at the end of a turn of the event loop, one after the other. Each write wakes the process that reads it, and that
 // costs more than the write; when several answers follow at once, it is awake for all but the first.
+// one-buffer: the headers and a short text leave as one, and the answer ends a moment later. Ended together with its text, Node makes a list of two, of which
+// the second is empty, and to hand a list to the system costs more.
 import type { ServerResponse } from 'node:http';
 import { type BlockhouseError, errorBody, toJsonText, type Warning } from '../../core/index.ts';
 import { COMMON_HEADERS, failureHeaders } from '../raw-answer.ts';
@@ -80,9 +82,20 @@ export function writeJson(res: ServerResponse, reply: JsonReply, requestId: stri
 /** Node throws, and the process dies, when an answer ends after its connection was destroyed while other answers waited behind it. */
 function send(res: ServerResponse, content: string | Uint8Array | undefined): void {
   if (res.req.socket.destroyed) return;
-  // A short text leaves in one write with the headers. As Latin-1, each byte stays what it is.
-  if (content instanceof Buffer && content.length <= LONG_TEXT) res.end(content.toString('latin1'), 'latin1');
-  else res.end(content);
+  // As Latin-1, each byte stays what it is.
+  const text = content instanceof Buffer && content.length <= LONG_TEXT ? content.toString('latin1') : content;
+  if (typeof text === 'string' && text !== '' && res.socket !== null) {
+    res.write(text, text === content ? 'utf8' : 'latin1'); // one-buffer
+    process.nextTick(end, res);
+  } else {
+    res.end(text);
+    cutOffWhenStalled(res);
+  }
+}
+
+function end(res: ServerResponse): void {
+  if (res.req.socket.destroyed) return;
+  res.end();
   cutOffWhenStalled(res);
 }
 

@@ -2,6 +2,7 @@ import t from 'tap';
 import { endWhenCallerLeaves, never, offAbort, onAbort, sleep } from '../../../core/gateway/abort.ts';
 
 const LONG_MS = 3_600_000;
+const NOTHING = () => undefined;
 
 t.test('a wait ends by its time, by the caller who leaves, or by the gateway that closes', async (t) => {
   await t.resolves(sleep(1, never(), never()));
@@ -17,7 +18,7 @@ t.test('a wait ends by its time, by the caller who leaves, or by the gateway tha
 
 t.test('work that does not notice that its caller left is given up, however far it came', async (t) => {
   const leaving = new AbortController();
-  const ended = endWhenCallerLeaves(() => new Promise<never>(() => undefined), leaving.signal);
+  const ended = endWhenCallerLeaves(() => new Promise<never>(() => undefined), leaving.signal, NOTHING);
   leaving.abort();
   await t.rejects(ended, { code: 'CANCELLED', status: 499, mayHaveRun: true });
 });
@@ -25,7 +26,11 @@ t.test('work that does not notice that its caller left is given up, however far 
 t.test('work that notices says itself how it ended', async (t) => {
   const leaving = new AbortController();
   const failure = new Error('mine');
-  const ended = endWhenCallerLeaves(() => new Promise((_resolve, reject) => leaving.signal.addEventListener('abort', () => reject(failure))), leaving.signal);
+  const ended = endWhenCallerLeaves(
+    () => new Promise((_resolve, reject) => leaving.signal.addEventListener('abort', () => reject(failure))),
+    leaving.signal,
+    NOTHING,
+  );
   leaving.abort();
   await t.rejects(ended, failure);
 });

@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { BlockhouseError } from '../../../core/errors.ts';
 import { AttemptQueue } from '../../../core/gateway/queue.ts';
+import { Random } from '../../support/crash/random.ts';
 import { gate } from '../../support/stepped-adapter.ts';
 import { until } from '../../support/until.ts';
 
@@ -128,3 +129,60 @@ t.test('the failure of a task is its own, and the next one runs', async (t) => {
   );
   t.equal(await queue.run(async () => 1, signal()), 1);
 });
+
+t.test('the head of the line that leaves while its place becomes free loses no place, at whatever moment', async (t) => {
+  for (let moment = 0; moment < 12; moment += 1) {
+    const queue = new AttemptQueue({ concurrency: 1, waiting: 2 });
+    const leaver = new AbortController();
+    const held = gate();
+    const first = queue.run(() => held.opened, signal());
+    const head = queue.run(() => new Promise<never>(() => undefined), leaver.signal).catch(({ code }: BlockhouseError) => code);
+    const behind = queue.run(async () => 'behind', signal());
+    await new Promise(setImmediate);
+    t.same(queue.load, { atWork: 1, waiting: 2 });
+    held.open();
+    for (let turn = 0; turn < moment; turn += 1) await undefined;
+    leaver.abort();
+    t.same(await Promise.all([first, head, behind]), [undefined, 'CANCELLED', 'behind']);
+    await new Promise(setImmediate);
+    t.same(queue.load, { atWork: 0, waiting: 0 });
+  }
+});
+
+t.test(
+  'whoever comes, waits, leaves and fails in any order: never more at work than there are places, in their order, and at the end all are free',
+  async (t) => {
+    const dice = new Random(7);
+    const random = () => dice.next();
+    for (let round = 0; round < 40; round += 1) {
+      const concurrency = 1 + Math.floor(random() * 3);
+      const queue = new AttemptQueue({ concurrency, waiting: 5 });
+      const started: number[] = [];
+      const ended: Promise<unknown>[] = [];
+      let atWork = 0;
+      for (let n = 0; n < 30; n += 1) {
+        const leaver = new AbortController();
+        const chance = random();
+        const work = async () => {
+          started.push(n);
+          atWork += 1;
+          t.ok(atWork <= concurrency);
+          for (let turns = Math.floor(random() * 4); turns > 0; turns -= 1) await new Promise(setImmediate);
+          atWork -= 1;
+          if (chance < 0.2) throw new Error('mine');
+        };
+        ended.push(queue.run(work, chance > 0.8 ? AbortSignal.abort() : leaver.signal).catch((error: BlockhouseError) => error.code));
+        // Work that is under way here does not heed its signal, so only those that wait leave.
+        if (chance > 0.6 && !started.includes(n)) leaver.abort();
+        if (random() < 0.4) await new Promise(setImmediate);
+      }
+      await Promise.all(ended);
+      await new Promise(setImmediate);
+      t.same(queue.load, { atWork: 0, waiting: 0 });
+      t.same(
+        started,
+        [...started].sort((a, b) => a - b),
+      );
+    }
+  },
+);

@@ -76,7 +76,7 @@ export const speak =
     const found = targetsOf(context, model);
     const targets = found instanceof Promise ? await found : found;
     const ready = dialect.ready?.(new Asked(context.requestId, job.request()));
-    return ready === undefined ? answerOf(job, targets, model) : ok(ready);
+    return ready === undefined ? await answerOf(job, targets, model) : ok(ready);
   };
 
 /** The error of a dialect as a reply. */
@@ -118,7 +118,8 @@ function laneOf<E>({ dialect, context: { core }, body }: Job<E>, { adapter }: Mo
   return lane !== undefined && isObject(body) && !core.router.isTranslated(adapter) && core.speaks(adapter, lane.path) ? lane : undefined;
 }
 
-async function native<E>({ path, toBody, broken }: NativeLane, { body, bytes, context }: Job<E>, target: Candidate): Promise<Reply<object>> {
+/** Not an async function: one that returns a promise costs three turns more than the promise itself. */
+function native<E>({ path, toBody, broken }: NativeLane, { body, bytes, context }: Job<E>, target: Candidate): Promise<Reply<object>> {
   const fields = body as Readonly<Record<string, unknown>>;
   const sent = toBody?.(bytes, fields, target.model) ?? { body: withMembers(bytes, { model: JSON.stringify(target.model) }), hidesUsage: false };
   const { headers, url = '' } = context.req;
@@ -226,6 +227,8 @@ class Asked<E> implements AnswerContext<E> {
   }
 }
 
+const UNFIT = /[^\x20-\x7e]/;
+
 /** Field names only: a value may be a secret, and a header has no room for prose. */
 export function headersOf({ adapter, model }: ModelTarget, warnings: readonly { readonly field: string }[]): Record<string, string> {
   const headers: Record<string, string> = { 'x-blockhouse-model': headerText(`${adapter}/${model}`) };
@@ -234,7 +237,7 @@ export function headersOf({ adapter, model }: ModelTarget, warnings: readonly { 
 }
 
 function headerText(text: string): string {
-  return text.replace(/[^\x20-\x7e]/g, '?');
+  return UNFIT.test(text) ? text.replace(/[^\x20-\x7e]/g, '?') : text;
 }
 
 /** The parts of a whole answer are bounded like those of `/v1/chat`: the adapters refuse more than they may hold. */

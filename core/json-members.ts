@@ -1,0 +1,108 @@
+// Finds the members of an object in JSON text, without parsing them. Pure: no I/O.
+import { endOfString, tryParseJson } from './json.ts';
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+/** Some servers put the mark of UTF-8 before their answers. */
+const MARK = [0xef, 0xbb, 0xbf] as const;
+
+/** A member: its name, and where its value begins and ends. */
+export interface Member {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The members of the outermost object that have one of these names (in ASCII), in order. Undefined if the text, in UTF-8, is no object, or not all of one: every
+ * string and bracket must be closed. What stands within the values is not looked at further.
+ */
+export function membersOf(text: Buffer, names: readonly string[]): readonly Member[] | undefined {
+  const members: Member[] = [];
+  const hasMark = MARK.every((byte, index) => text[index] === byte);
+  let at = skipBlanks(text, hasMark ? MARK.length : 0);
+  if (text[at] !== OPEN_OBJECT) return undefined;
+  at = skipBlanks(text, at + 1);
+  if (text[at] === CLOSE_OBJECT) return isEnd(text, at) ? members : undefined;
+  for (;;) {
+    if (text[at] !== QUOTE) return undefined;
+    const nameEnd = endOfString(text, at + 1) + 1;
+    const colon = skipBlanks(text, nameEnd);
+    if (text[colon] !== COLON) return undefined;
+    const start = skipBlanks(text, colon + 1);
+    const end = endOfValue(text, start);
+    if (end === start || end > text.length) return undefined;
+    const name = nameAmong(names, text, at, nameEnd);
+    if (name !== undefined) members.push({ name, start, end });
+    at = skipBlanks(text, end);
+    if (text[at] === CLOSE_OBJECT) return isEnd(text, at) ? members : undefined;
+    if (text[at] !== COMMA) return undefined;
+    at = skipBlanks(text, at + 1);
+  }
+}
+
+/** The one of these names that stands between the quotes. A name may be written with escapes. */
+function nameAmong(names: readonly string[], text: Buffer, start: number, end: number): string | undefined {
+  for (const name of names) if (end - start === name.length + 2 && isAt(name, text, start + 1)) return name;
+  for (let at = start + 1; at < end; at += 1) {
+    if (text[at] !== BACKSLASH) continue;
+    const name = tryParseJson(text.toString('utf8', start, end));
+    return names.find((each) => each === name);
+  }
+  return undefined;
+}
+
+function isAt(name: string, text: Buffer, start: number): boolean {
+  for (let index = 0; index < name.length; index += 1) if (text[start + index] !== name.charCodeAt(index)) return false;
+  return true;
+}
+
+/** True if nothing but blanks comes behind this place. */
+function isEnd(text: Buffer, at: number): boolean {
+  return skipBlanks(text, at + 1) === text.length;
+}
+
+/** Behind the value; beyond the text if it does not end. */
+function endOfValue(text: Uint8Array, start: number): number {
+  const first = text[start];
+  if (first === QUOTE) return endOfString(text, start + 1) + 1;
+  if (first === OPEN_OBJECT || first === OPEN_ARRAY) return endOfNested(text, start);
+  let end = start;
+  while (end < text.length && !isBorder(text[end])) end += 1;
+  return end;
+}
+
+function endOfNested(text: Uint8Array, start: number): number {
+  let depth = 0;
+  for (let at = start; at < text.length; at += 1) {
+    const byte = text[at];
+    if (byte === QUOTE) at = endOfString(text, at + 1);
+    else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth += 1;
+    else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
+  }
+  return text.length + 1;
+}
+
+function isBorder(byte: number | undefined): boolean {
+  return byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_ARRAY || isBlank(byte);
+}
+
+/** The first place from `at` on that is no blank. */
+export function skipBlanks(text: Uint8Array, at: number): number {
+  let next = at;
+  while (isBlank(text[next])) next += 1;
+  return next;
+}
+
+function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
