@@ -105,7 +105,8 @@ const READERS: readonly [what: string, setUp: string, read: string, result: stri
     'a request',
     `import { EventEmitter } from 'node:events'; import { readBytes } from './transports/http/body.ts';
      const headers = { 'transfer-encoding': 'chunked', 'content-type': 'x/y' }; const req = Object.assign(new EventEmitter(), { headers, socket: {} });
-     const body = readBytes({ req, res: {}, server: { bodyStallMs: 60_000 } }, ${CHUNK_COUNT}, 'x/y');`,
+     const body = readBytes({ req, res: {}, server: { bodyStallMs: 60_000 } }, ${CHUNK_COUNT}, 'x/y');
+     await new Promise(setImmediate);`,
     `req.emit('data', chunk);`,
     `req.emit('end') && (await body).length`,
   ],
