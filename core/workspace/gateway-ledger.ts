@@ -14,6 +14,7 @@ import { isObject, tryParseJson } from '../json.ts';
 import type { KeySpend } from '../keys/named-key.ts';
 import type { Usage } from '../types.ts';
 import { appendText, openLedger, readBackward, readForward } from './ledger-file.ts';
+import { LineBuffer } from './line-buffer.ts';
 
 /** One call of a client. */
 export interface GatewayCall {
@@ -45,8 +46,8 @@ export interface GatewayLedgerLimits {
 const NAME = 'gateway-ledger.jsonl';
 const LIMITS: GatewayLedgerLimits = { fileBytes: 16 * 1024 * 1024, files: 4 };
 const WRITE_EVERY_MS = 100;
-/** The lines that wait while the disk fails; what is beyond is dropped, and the bus says so. */
-const MAX_WAITING = 10_000;
+/** Of the lines that wait while the disk fails, some 15,000; what is beyond is dropped, and the bus says so. */
+const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 const NOTHING: KeySpend = { usd: 0, tokens: 0 };
 
 /** What a ledger works with. */
@@ -65,8 +66,7 @@ export class GatewayLedger {
   readonly #now: () => number;
   readonly #limits: GatewayLedgerLimits;
   readonly #queue = new PQueue({ concurrency: 1 });
-  /** Lines that are to be written. A call that waited as an object would outlive the young generation of the heap. */
-  #waiting: string[] = [];
+  readonly #waiting = new LineBuffer(MAX_WAITING_BYTES);
   #timer: NodeJS.Timeout | undefined;
   #isFailing = false;
   /** The present UTC day. */
@@ -90,7 +90,7 @@ export class GatewayLedger {
   /** Counts a call, and writes its line soon. A line that can't be written is tried again with the next ones; the bus tells of it once. */
   record(call: GatewayCall): void {
     this.#count(call); // counted-at-once
-    if (this.#waiting.length < MAX_WAITING) this.#waiting.push(lineOf(call));
+    this.#waiting.add(lineOf(call));
     this.#timer ??= setTimeout(() => void this.#queue.add(() => this.#write()), WRITE_EVERY_MS).unref(); // few-writes
   }
 
@@ -130,15 +130,14 @@ export class GatewayLedger {
   async #write(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const lines = this.#waiting;
-    if (lines.length === 0) return;
-    this.#waiting = [];
+    if (this.#waiting.size === 0) return;
+    const lines = this.#waiting.take();
     try {
-      const size = await appendText(this.#path, lines.join(''), { sync: false });
+      const size = await appendText(this.#path, lines, { sync: false });
       this.#isFailing = false;
       if (size >= this.#limits.fileBytes) await this.#rotate();
     } catch (error) {
-      this.#waiting = [...lines, ...this.#waiting].slice(0, MAX_WAITING);
+      this.#waiting.putBack(lines);
       if (!this.#isFailing) this.#bus.emit('workspace.fault', { what: NAME, error: (error as Error).message });
       this.#isFailing = true;
     }
@@ -194,12 +193,27 @@ export class GatewayLedger {
 
 /** JSON, member by member: a busy gateway writes thousands of lines in a second. */
 function lineOf({ at, requestId, key, provider, model, usage, costUsd, firstTextMs, durationMs, error }: GatewayCall): string {
-  const text = JSON.stringify;
   return (
-    `{"at":"${at}","requestId":${text(requestId)},"key":${key === null ? null : text(key)},"provider":${text(provider)},"model":${text(model)},` +
-    `"usage":${usage === null ? null : text(usage)},"costUsd":${costUsd},"firstTextMs":${firstTextMs},"durationMs":${durationMs},` +
-    `"error":${error === null ? null : text(error)}}\n`
+    `{"at":"${at}","requestId":${quoted(requestId)},"key":${key === null ? null : quoted(key)},"provider":${quoted(provider)},"model":${quoted(model)},` +
+    `"usage":${usage === null ? null : usageText(usage)},"costUsd":${costUsd},"firstTextMs":${firstTextMs},"durationMs":${durationMs},` +
+    `"error":${error === null ? null : quoted(error)}}\n`
   );
+}
+
+const NEEDS_ESCAPE = /[^ !#-[\]-~]/;
+
+/** Most names are plain, and to look is faster than to serialise. */
+function quoted(text: string): string {
+  return NEEDS_ESCAPE.test(text) ? JSON.stringify(text) : `"${text}"`;
+}
+
+function usageText(usage: Usage): string {
+  let members = '';
+  for (const name in usage) {
+    const value = usage[name as keyof Usage];
+    if (value !== undefined) members += `${members === '' ? '' : ','}"${name}":${value}`;
+  }
+  return `{${members}}`;
 }
 
 function spendOf({ usage, costUsd }: GatewayCall): KeySpend {

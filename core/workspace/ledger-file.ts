@@ -38,12 +38,13 @@ export async function openLedger(path: string): Promise<OpenedLedger | undefined
 }
 
 /** Resolves with the size of the file. Unless `sync` is false, the text is on disk by then. Throws STORAGE_FULL, or the system's own error; the file is then as it was. */
-export async function appendText(path: string, text: string, { sync = true }: { readonly sync?: boolean } = {}): Promise<number> {
+export async function appendText(path: string, text: string | Buffer, { sync = true }: { readonly sync?: boolean } = {}): Promise<number> {
   const flags = constants.O_RDWR | constants.O_APPEND;
   const file = (await openExisting(path, flags)) ?? (await create(path, flags)); // opened-anew
   const size = await sizeOf(file);
   try {
-    const bytes = Buffer.from((await isTorn(file, size)) ? `\n${text}` : text); // torn-line-closed
+    const lines = Buffer.from(text);
+    const bytes = (await isTorn(file, size)) ? Buffer.concat([Buffer.of(NEWLINE), lines]) : lines; // torn-line-closed
     await writeWhole(file, size, bytes, sync);
     return size + bytes.length;
   } finally {
