@@ -70,7 +70,7 @@ export class LineReader {
     if (plain === '') return [];
     const lines = plain.split('\n');
     lines.pop();
-    if (lines.some((line) => line.length > this.#maxBytes)) throw tooLong(this.#maxBytes);
+    if (plain.length > this.#maxBytes && lines.some((line) => line.length > this.#maxBytes)) throw tooLong(this.#maxBytes);
     return lines;
   }
 }

@@ -28,23 +28,17 @@ export function toError(provider: Provider, call: AdapterCall, answer: ErrorAnsw
   });
 }
 
-/** Runs `read` and turns its StreamError into a BlockhouseError without secrets. `hasEvents` returns true if part of the answer has come. */
-export function withProviderErrors(provider: Provider, call: AdapterCall, hasEvents: () => boolean, read: () => ChatEvent[]): ChatEvent[] {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof StreamError)) throw error;
-    const { providerError } = error;
-    const mayHaveRun = hasEvents() || providerError.mayHaveRun === true;
-    throw fromProviderError(providerError, { name: provider.displayName, secrets: secretsOf(provider.settings, call.settings), mayHaveRun });
-  }
+/** What reading an answer has thrown: the provider's own error as a BlockhouseError without secrets, anything else as it is. */
+export function readFailure(error: unknown, provider: Provider, call: AdapterCall, hasEvents: boolean): unknown {
+  if (!(error instanceof StreamError)) return error;
+  const { providerError } = error;
+  const mayHaveRun = hasEvents || providerError.mayHaveRun === true;
+  return fromProviderError(providerError, { name: provider.displayName, secrets: secretsOf(provider.settings, call.settings), mayHaveRun });
 }
 
 function tooLarge(bytes: number): BlockhouseError {
   return malformed(`it is larger than ${bytes} bytes`);
 }
-
-const NEVER = (): boolean => false;
 
 /** Collects a body: the beginning of an error, or the whole of an answer. */
 export class BodyCollector implements UpstreamHandler {
@@ -113,7 +107,13 @@ export class WholeHandler extends BodyCollector {
   override end(): void {
     if (this.isError) throw toError(this.#provider, this.#call, this.answer());
     const json = parseAnswer(this.text());
-    this.#call.sink.emit(withProviderErrors(this.#provider, this.#call, NEVER, () => this.#provider.readAnswer(json, this.#context)));
+    let events: ChatEvent[];
+    try {
+      events = this.#provider.readAnswer(json, this.#context);
+    } catch (error) {
+      throw readFailure(error, this.#provider, this.#call, false);
+    }
+    this.#call.sink.emit(events);
   }
 }
 
@@ -142,7 +142,13 @@ export class StreamHandler implements UpstreamHandler {
     if (this.#error !== undefined) return this.#error.data(chunk);
     this.#bytes += chunk.length;
     if (this.#bytes > STREAM_BYTES) throw tooLarge(STREAM_BYTES); // bounded-answer
-    return this.#emit((events) => this.#decoder.push(chunk, events));
+    const events: ChatEvent[] = [];
+    try {
+      this.#decoder.push(chunk, events);
+    } catch (error) {
+      this.#fail(error, events);
+    }
+    return this.#emit(events);
   }
 
   onceWritable(resume: () => void): void {
@@ -155,24 +161,24 @@ export class StreamHandler implements UpstreamHandler {
 
   end(): void {
     if (this.#error !== undefined) throw toError(this.#provider, this.#call, this.#error.answer());
-    this.#emit((events) => this.#decoder.end(events));
+    const events: ChatEvent[] = [];
+    try {
+      this.#decoder.end(events);
+    } catch (error) {
+      this.#fail(error, events);
+    }
+    this.#emit(events);
+  }
+
+  #emit(events: readonly ChatEvent[]): boolean {
+    if (events.length === 0) return true;
+    this.#hasEvents = true;
+    return this.#call.sink.emit(events);
   }
 
   /** events-first. */
-  #emit(read: (events: ChatEvent[]) => ChatEvent[]): boolean {
-    let events: ChatEvent[] = [];
-    try {
-      events = withProviderErrors(
-        this.#provider,
-        this.#call,
-        () => this.#hasEvents || events.length > 0,
-        () => read(events),
-      );
-    } catch (error) {
-      if (events.length > 0) this.#call.sink.emit(events);
-      throw error;
-    }
-    this.#hasEvents ||= events.length > 0;
-    return events.length === 0 || this.#call.sink.emit(events);
+  #fail(error: unknown, events: readonly ChatEvent[]): never {
+    this.#emit(events);
+    throw readFailure(error, this.#provider, this.#call, this.#hasEvents);
   }
 }

@@ -10,8 +10,6 @@ import { usageOfChat } from './usage.ts';
 
 type Json = Record<string, unknown>;
 
-const NO_EVENTS: ChatEvent[] = [];
-
 const STOP_REASONS = new Map<string, StopReason>([
   ['stop', 'end_turn'],
   ['length', 'max_tokens'],
@@ -27,9 +25,11 @@ export function readChatAnswer(json: unknown): ChatEvent[] {
   choice.assertNoError(answer);
   const first = expectList(answer['choices'], '`choices`')[0];
   if (!isObject(first) || !isObject(first['message'])) throw malformed('it has no choices');
-  const events = choice.takeWhole(first);
+  const events: ChatEvent[] = [];
+  choice.takeWhole(first, events);
   choice.takeUsage(answer['usage']);
-  return [...events, ...choice.end()];
+  events.push(...choice.end());
+  return events;
 }
 
 /** The answer's only choice: requests ask for one. */
@@ -51,27 +51,28 @@ export class Choice {
     if (error !== undefined && error !== null) throw new StreamError(streamError(error));
   }
 
-  /** Events of a chunk. The usage may come with the finish reason, after it in a chunk without choices, or never. */
-  takeChunk(chunk: Json): ChatEvent[] {
+  /** Appends the events of a chunk. The usage may come with the finish reason, after it in a chunk without choices, or never. */
+  takeChunk(chunk: Json, events: ChatEvent[]): void {
     this.assertNoError(chunk);
     this.takeUsage(chunk['usage']);
     const [first] = expectList(chunk['choices'], '`choices`');
-    if (first === undefined) return [];
+    if (first === undefined) return;
     this.#hasBegun = true;
     const choice = expectObject(first, 'a choice');
     const delta = expectObject(choice['delta'], 'the delta of a choice');
     const calls = this.#calls.addDeltas(expectList(delta['tool_calls'], '`tool_calls`'));
     this.#takeFinish(choice);
-    const texts = [...this.#texts(delta), ...logprobsOf(choice)];
-    return calls.length === 0 ? texts : [...texts, ...calls];
+    this.#takeTexts(delta, choice, events);
+    for (const call of calls) events.push(call);
   }
 
-  takeWhole(choice: Json): ChatEvent[] {
+  /** Appends the events of a whole choice but for its calls, which `end` has. */
+  takeWhole(choice: Json, events: ChatEvent[]): void {
     this.#hasBegun = true;
     const message = asObject(choice['message']);
     this.#calls.addWhole(expectList(message['tool_calls'], '`tool_calls`'));
     this.#takeFinish(choice);
-    return [...this.#texts(message), ...logprobsOf(choice)];
+    this.#takeTexts(message, choice, events);
   }
 
   /** Running totals: the last one counts. */
@@ -101,13 +102,18 @@ export class Choice {
     if (this.#finish === 'error') throw new StreamError(streamError(choice['error'] ?? 'it broke off with the finish reason "error"'));
   }
 
-  /** Reasoning comes under one of two names, which compatible servers have chosen. */
-  #texts(from: Json): ChatEvent[] {
+  /** Reasoning comes under one of two names, which compatible servers have chosen. Most choices have no probabilities. */
+  #takeTexts(from: Json, { logprobs }: Json, events: ChatEvent[]): void {
     const reasoning = asString(from['reasoning_content']) ?? asString(from['reasoning']) ?? '';
     const refusal = expectText(from['refusal'], 'the refusal');
-    if (refusal !== '') this.#refused = true;
-    const texts = [textOf(from['content']), refusal].filter((text) => text !== '').map((text): ChatEvent => ({ type: 'text', text }));
-    return reasoning === '' ? texts : [{ type: 'reasoning', text: reasoning }, ...texts];
+    const text = textOf(from['content']);
+    if (reasoning !== '') events.push({ type: 'reasoning', text: reasoning });
+    if (text !== '') events.push({ type: 'text', text });
+    if (refusal !== '') {
+      this.#refused = true;
+      events.push({ type: 'text', text: refusal });
+    }
+    if (isObject(logprobs)) events.push(...logprobsIn(logprobs['content']));
   }
 
   /** Some servers finish with `stop` although there are calls, so calls decide. */
@@ -126,9 +132,4 @@ function textOf(content: unknown): string {
     .map((part) => expectObject(part, 'a part of the content'))
     .map((part) => (part['type'] === 'text' ? expectText(part['text'], 'the text of a part') : ''))
     .join('');
-}
-
-/** Most choices have none, so a stream must not pay for the reading. */
-function logprobsOf({ logprobs }: Json): ChatEvent[] {
-  return isObject(logprobs) ? logprobsIn(logprobs['content']) : NO_EVENTS;
 }

@@ -18,27 +18,27 @@ export class ChatDecoder implements StreamDecoder {
   }
 
   push(chunk: Buffer, events: ChatEvent[] = []): ChatEvent[] {
-    for (const record of this.#records.push(chunk)) events.push(...this.#read(record));
+    for (const record of this.#records.push(chunk)) this.#read(record, events);
     return events;
   }
 
   end(events: ChatEvent[] = []): ChatEvent[] {
-    for (const record of this.#records.end()) events.push(...this.#read(record));
+    for (const record of this.#records.end()) this.#read(record, events);
     // Some servers leave out [DONE], some the finish reason; a stream without both was cut short.
     if (!this.#done && !this.#choice.isFinished) throw cutShort('a finish reason or [DONE]');
     events.push(...this.#choice.end());
     return events;
   }
 
-  #read({ event, data }: SseRecord): ChatEvent[] {
-    if (this.#done || data === '') return [];
+  #read({ event, data }: SseRecord, events: ChatEvent[]): void {
+    if (this.#done || data === '') return;
     if (data.trim() === '[DONE]') {
       this.#done = true;
-      return [];
+      return;
     }
     const json = tryParseJson(data);
     if (event === 'error') throw new StreamError(streamError(json ?? { message: data }));
     if (!isObject(json)) throw malformed('a chunk of the stream is not a JSON object');
-    return this.#choice.takeChunk(json);
+    this.#choice.takeChunk(json, events);
   }
 }

@@ -17,16 +17,18 @@ class FullStopDecoder implements StreamDecoder {
   readonly complete = false;
   #done = false;
 
-  push(chunk: Buffer): ChatEvent[] {
+  push(chunk: Buffer, events: ChatEvent[] = []): ChatEvent[] {
     const text = chunk.toString();
     if (text.includes('!')) throw new StreamError({ kind: 'failed', message: `broke on ${SECRET}` });
     this.#done ||= text.endsWith('.');
-    return [{ type: 'text', text }];
+    events.push({ type: 'text', text });
+    return events;
   }
 
-  end(): ChatEvent[] {
+  end(events: ChatEvent[] = []): ChatEvent[] {
     if (!this.#done) throw cutShort('a full stop');
-    return [STOP];
+    events.push(STOP);
+    return events;
   }
 }
 

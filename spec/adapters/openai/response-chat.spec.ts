@@ -115,8 +115,8 @@ t.test('what has no choice is unreadable', async (t) => {
 t.test('a later chunk without usage or reason takes neither back', async (t) => {
   const choice = new Choice();
   t.equal(choice.isFinished, false);
-  choice.takeChunk({ choices: [{ delta: {}, finish_reason: 'length' }], usage: { prompt_tokens: 1 } });
-  choice.takeChunk({ choices: [{ delta: {}, finish_reason: null }], usage: null });
+  choice.takeChunk({ choices: [{ delta: {}, finish_reason: 'length' }], usage: { prompt_tokens: 1 } }, []);
+  choice.takeChunk({ choices: [{ delta: {}, finish_reason: null }], usage: null }, []);
   t.equal(choice.isFinished, true);
   t.match(choice.end(), [{ usage: { inputTokens: 1 } }, { stopReason: 'max_tokens' }]);
 });
