@@ -3,6 +3,7 @@
 // Calls, usage and stop are emitted at the end of the bytes, because any of them may still change until then.
 import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
 import { cutShort, malformed, type StreamDecoder, StreamError } from '../provider.ts';
+import { SameFrames } from '../same-frames.ts';
 import { SseReader, type SseRecord } from '../sse-read.ts';
 import { streamError } from './errors.ts';
 import { Choice } from './response-chat.ts';
@@ -11,6 +12,7 @@ import { Choice } from './response-chat.ts';
 export class ChatDecoder implements StreamDecoder {
   readonly #records = new SseReader();
   readonly #choice = new Choice();
+  readonly #same = new SameFrames();
   #done = false;
 
   get complete(): boolean {
@@ -32,6 +34,11 @@ export class ChatDecoder implements StreamDecoder {
 
   #read({ event, data }: SseRecord, events: ChatEvent[]): void {
     if (this.#done || data === '') return;
+    const same = event === '' ? this.#same.textOf(data) : undefined;
+    if (same !== undefined) {
+      if (same !== '') events.push({ type: 'text', text: same });
+      return;
+    }
     if (data.trim() === '[DONE]') {
       this.#done = true;
       return;
@@ -39,6 +46,19 @@ export class ChatDecoder implements StreamDecoder {
     const json = tryParseJson(data);
     if (event === 'error') throw new StreamError(streamError(json ?? { message: data }));
     if (!isObject(json)) throw malformed('a chunk of the stream is not a JSON object');
+    const count = events.length;
     this.#choice.takeChunk(json, events);
+    const [first] = events.length === count + 1 ? events.slice(count) : [];
+    if (first?.type === 'text' && event === '') this.#same.learn(data, first.text, textAlone);
   }
+}
+
+/** The text of a chunk; undefined if it says anything else. */
+function textAlone(data: string): string | undefined {
+  const json = tryParseJson(data);
+  if (!isObject(json)) return undefined;
+  const events: ChatEvent[] = [];
+  new Choice().takeChunk(json, events);
+  const [first] = events;
+  return events.length === 1 && first?.type === 'text' ? first.text : undefined;
 }
