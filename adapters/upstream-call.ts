@@ -171,7 +171,7 @@ export class UpstreamCall implements Exchange {
     if (this.#handler.complete)
       this.#finish(); // linger
     else if (this.#mayRepeat(error)) this.#repeat();
-    else this.#settle(() => this.#reject(this.#diagnose(error)));
+    else if (this.#settle()) this.#reject(this.#diagnose(error));
   }
 
   /** sent-once. */
@@ -220,29 +220,28 @@ export class UpstreamCall implements Exchange {
   }
 
   #finish(): void {
-    this.#settle(() => {
-      try {
-        this.#handler.end();
-        this.#resolve();
-      } catch (error) {
-        this.#reject(error);
-      }
-    });
+    if (!this.#settle()) return;
+    try {
+      this.#handler.end();
+      this.#resolve();
+    } catch (error) {
+      this.#reject(error);
+    }
   }
 
   #fail(error: unknown): void {
-    this.#settle(() => {
-      this.#reject(error);
-      this.#connection?.destroy();
-    });
+    if (!this.#settle()) return;
+    this.#reject(error);
+    this.#connection?.destroy();
   }
 
-  #settle(how: () => void): void {
-    if (this.#settled) return;
+  /** False if it was settled before. */
+  #settle(): boolean {
+    if (this.#settled) return false;
     this.#settled = true;
     this.#stopTimer();
     if (this.#place !== undefined) offAbort(this.#call.signal, this.#place);
-    how();
+    return true;
   }
 
   /** own-limits: fails after `ms` milliseconds of silence, 0 for no limit. `silence` says what the provider did meanwhile. */
@@ -287,7 +286,7 @@ const OWN_HEADERS: ReadonlySet<string> = new Set(['host', 'connection', 'accept-
 
 /** The head of a request. Throws for a name or a value that would break it. */
 function headOf({ method, url, headers, body }: UpstreamRequest): string {
-  let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\nconnection: keep-alive\r\naccept-encoding: identity\r\n`;
+  let head = `${method} ${placeOf(url)}\r\nconnection: keep-alive\r\naccept-encoding: identity\r\n`;
   for (const name in headers) {
     const value = headers[name] ?? '';
     if (!isOurs(name)) continue;
@@ -296,6 +295,14 @@ function headOf({ method, url, headers, body }: UpstreamRequest): string {
   }
   if (method === 'POST') head += `content-length: ${body?.length ?? 0}\r\n`;
   return `${head}\r\n`;
+}
+
+/** The URL that was called last, and what a head says of it. Most calls go where the one before went, with the same object. */
+let last: { readonly url: URL; readonly place: string } | undefined;
+
+function placeOf(url: URL): string {
+  if (last?.url !== url) last = { url, place: `${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}` };
+  return last.place;
 }
 
 /** The names that adapters send are few, so each is looked at once. */

@@ -135,19 +135,26 @@ export function createBus(): CoreBus {
   const bus = mitt<CoreEvents>();
   const emit = (type: keyof CoreEvents, fact?: unknown): void => {
     const listeners = bus.all.get(type);
-    // A copy, because a listener may add or remove others. Every request emits two facts, and most facts have at most one listener.
-    if (listeners !== undefined && listeners.length > 0) for (const listener of [...listeners]) callApart(() => (listener as (fact: unknown) => void)(fact));
+    if (listeners !== undefined) tell(listeners as readonly Listener[], fact);
     const ofAll = bus.all.get('*');
-    if (ofAll !== undefined && ofAll.length > 0)
-      for (const listener of [...ofAll]) callApart(() => (listener as (type: string, fact: unknown) => void)(type, fact));
+    if (ofAll !== undefined) tell(ofAll as readonly Listener[], type, fact);
   };
   return { ...bus, emit };
 }
 
+type Listener = (...what: readonly unknown[]) => void;
+
+/** Every request emits two facts, so one listener, the usual number, is called without a copy of the list: a copy is for listeners that add or remove others. */
+function tell(listeners: readonly Listener[], ...what: readonly unknown[]): void {
+  const [only] = listeners;
+  if (only !== undefined && listeners.length === 1) callApart(only, ...what);
+  else for (const listener of [...listeners]) callApart(listener, ...what);
+}
+
 /** Calls foreign code. An error that it throws becomes a process warning. */
-export function callApart(call: () => void): void {
+export function callApart<A extends readonly unknown[]>(call: (...what: A) => void, ...what: A): void {
   try {
-    call();
+    call(...what);
   } catch (error) {
     process.emitWarning(error instanceof Error ? error : String(error));
   }

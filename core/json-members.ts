@@ -25,8 +25,7 @@ export interface Member {
  */
 export function membersOf(text: Buffer, names: readonly string[]): readonly Member[] | undefined {
   const members: Member[] = [];
-  const hasMark = MARK.every((byte, index) => text[index] === byte);
-  let at = skipBlanks(text, hasMark ? MARK.length : 0);
+  let at = skipBlanks(text, text[0] === MARK[0] && text[1] === MARK[1] && text[2] === MARK[2] ? MARK.length : 0);
   if (text[at] !== OPEN_OBJECT) return undefined;
   at = skipBlanks(text, at + 1);
   if (text[at] === CLOSE_OBJECT) return isEnd(text, at) ? members : undefined;
