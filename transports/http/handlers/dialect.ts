@@ -121,10 +121,16 @@ function laneOf<E>({ dialect, context: { core }, body }: Job<E>, { adapter }: Mo
 /** Not an async function: one that returns a promise costs three turns more than the promise itself. */
 function native<E>({ path, toBody, broken }: NativeLane, { body, bytes, context }: Job<E>, target: Candidate): Promise<Reply<object>> {
   const fields = body as Readonly<Record<string, unknown>>;
-  const sent = toBody?.(bytes, fields, target.model) ?? { body: withMembers(bytes, { model: JSON.stringify(target.model) }), hidesUsage: false };
+  const sent = toBody?.(bytes, fields, target.model);
   const { headers, url = '' } = context.req;
   const at = url.indexOf('?');
-  const request = { path, search: at < 0 ? '' : url.slice(at), headers, ...sent };
+  const request = {
+    path,
+    search: at < 0 ? '' : url.slice(at),
+    headers,
+    body: sent?.body ?? withMembers(bytes, { model: JSON.stringify(target.model) }),
+    hidesUsage: sent?.hidesUsage === true,
+  };
   return forward({ target, request, headers: headersOf(target, []), broken: fields['stream'] === true ? broken : undefined }, context);
 }
 
@@ -227,11 +233,19 @@ class Asked<E> implements AnswerContext<E> {
   }
 }
 
+/** The model that answered last: most answers are from the same one as the answer before. */
+let last = { adapter: '', model: '', text: '' };
+
+function modelText(adapter: string, model: string): string {
+  if (last.adapter !== adapter || last.model !== model) last = { adapter, model, text: headerText(`${adapter}/${model}`) };
+  return last.text;
+}
+
 const UNFIT = /[^\x20-\x7e]/;
 
 /** Field names only: a value may be a secret, and a header has no room for prose. */
 export function headersOf({ adapter, model }: ModelTarget, warnings: readonly { readonly field: string }[]): Record<string, string> {
-  const headers: Record<string, string> = { 'x-blockhouse-model': headerText(`${adapter}/${model}`) };
+  const headers: Record<string, string> = { 'x-blockhouse-model': modelText(adapter, model) };
   if (warnings.length > 0) headers['x-blockhouse-warnings'] = headerText([...new Set(warnings.map(({ field }) => field))].join('; ')).slice(0, 2048);
   return headers;
 }
