@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { ChatConfig, Reasoning } from '../core/index.ts';
 import { CliError } from './exit-codes.ts';
+import { fileFault } from './file-fault.ts';
 import { oneLine } from './output.ts';
 
 type Effort = NonNullable<Reasoning['effort']>;
@@ -40,7 +41,7 @@ function effortOf(given: string): Effort {
 async function schemaIn(file: string): Promise<Record<string, unknown>> {
   const { parseFields } = await import('./config-edit.ts');
   const text = await readFile(file, 'utf8').catch((error: Error) => {
-    throw new CliError('usage', `--schema: ${oneLine(file)} can't be read: ${oneLine(error.message)}.`, error);
+    throw new CliError('usage', `--schema: ${oneLine(file)} ${oneLine(fileFault(error))}.`, error);
   });
   const schema = await parseFields(text, `--schema: ${oneLine(file)}`);
   if (SCHEMA_WORDS.some((word) => schema[word] !== undefined)) return schema;

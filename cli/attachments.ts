@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import type { ContentPart } from '../core/index.ts';
 import { CliError } from './exit-codes.ts';
+import { fileFault } from './file-fault.ts';
 import { oneLine } from './output.ts';
 
 /** What the options name. */
@@ -84,7 +85,7 @@ async function contentOf(option: string, path: string): Promise<Buffer> {
       if (bytes > MAX_BYTES) break;
     }
   } catch (error) {
-    throw refused(option, path, `can't be read: ${(error as Error).message}`, error);
+    throw refused(option, path, fileFault(error), error);
   }
   if (bytes > MAX_BYTES) throw refused(option, path, `is larger than ${MAX_BYTES / 1024 / 1024} MiB`);
   if (bytes === 0) throw refused(option, path, 'is empty');

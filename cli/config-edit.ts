@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
 import { CliError } from './exit-codes.ts';
+import { fileFault } from './file-fault.ts';
 import { readAll } from './input.ts';
 
 type Fields = Record<string, unknown>;
@@ -73,7 +74,7 @@ export async function readConfigFile(file: string, input: Readable, signal: Abor
 }
 
 function unreadable(file: string, error: Error): never {
-  throw new CliError('usage', `${file} can't be read: ${error.message}.`, error);
+  throw new CliError('usage', `${file} ${fileFault(error)}.`, error);
 }
 
 /** A text that was edited. */

@@ -84,7 +84,14 @@ function wording(reason: string, usage: string, argv: readonly string[]): string
   if (reason.startsWith('Not enough positional')) return `${pathOf(usage).join(' ')} needs ${missing(usage, argv)}.`;
   if (reason.startsWith('Not enough arguments to option'))
     return option === undefined ? 'An option lacks its value.' : `${option} needs ${valueWord(option, usage)}${negativeAfter(option, argv)}.`;
-  return option === undefined ? 'There is no such option.' : `There is no option ${option}.`;
+  if (option === undefined) return 'There is no such option.';
+  const near = option.startsWith('--') ? optionsIn(usage).find((known) => isSlipOf(option.slice(2), known.slice(2))) : undefined;
+  return near === undefined ? `There is no option ${option}.` : `There is no option ${option}; did you mean ${near}?`;
+}
+
+/** The long names of all options. */
+function optionsIn(usage: string): string[] {
+  return usage.match(/--[a-z][a-z-]*/g) ?? [];
 }
 
 /** The required arguments that the command line lacks. */

@@ -125,8 +125,10 @@ function countUpTo(value: unknown, limit: number): number {
 export function isDeeperThan(value: unknown, limit: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (limit <= 0) return true;
-  for (const inner of Object.values(value)) {
-    if (isDeeperThan(inner, limit - 1)) return true;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) if (isDeeperThan(value[index], limit - 1)) return true;
+    return false;
   }
+  for (const name in value) if (isDeeperThan((value as Record<string, unknown>)[name], limit - 1)) return true;
   return false;
 }

@@ -25,6 +25,7 @@ import { ChatStream } from './gateway/stream.ts';
 import { KEYS_FILE, KeyStore } from './keys/key-store.ts';
 import type { Accounts, KeyLimits } from './keys/named-key.ts';
 import { capWarnings, keyFindings } from './keys/uncounted-models.ts';
+import { nearest } from './near-miss.ts';
 import type { Adapter, ForwardedRequest, ForwardTarget, StreamSink, TokenCount, UpstreamTimeouts } from './ports.ts';
 import { ModelRouter } from './routing/model-router.ts';
 import type { ModelTarget } from './routing/model-table.ts';
@@ -161,11 +162,33 @@ export interface Core {
   close(): Promise<void>;
 }
 
-/** Creates a core. It does no I/O until it is used; `close` ends it. Throws a TypeError without adapters. */
-export function createCore(options: CoreOptions): Core {
-  if (!Array.isArray((options as CoreOptions | undefined)?.adapters)) {
-    throw new TypeError('createCore needs its adapters: createCore({ adapters: createAdapters(), workspace: … }).');
+const OPTION_NAMES: Readonly<Record<keyof CoreOptions, true>> = {
+  workspace: true,
+  adapters: true,
+  env: true,
+  allowedOrigins: true,
+  queue: true,
+  timeouts: true,
+  retries: true,
+  monitorCalls: true,
+  now: true,
+  clock: true,
+  random: true,
+};
+
+/** Throws a TypeError without adapters, and for an option that there is not: a misspelt one would change nothing, without a word. */
+function assertOptions(options: CoreOptions | undefined): void {
+  if (!Array.isArray(options?.adapters)) throw new TypeError('createCore needs its adapters: createCore({ adapters: createAdapters(), workspace: … }).');
+  for (const name in options) {
+    if (Object.hasOwn(OPTION_NAMES, name)) continue;
+    const meant = nearest(name, Object.keys(OPTION_NAMES));
+    throw new TypeError(`createCore has no option ${JSON.stringify(name)}${meant === undefined ? '' : `; did you mean ${meant}?`}`);
   }
+}
+
+/** Creates a core. It does no I/O until it is used; `close` ends it. Throws a TypeError without adapters, or for an unknown option. */
+export function createCore(options: CoreOptions): Core {
+  assertOptions(options);
   const events = createBus();
   const { workspace } = options;
   const credentials = workspace === undefined ? undefined : new CredentialStore(workspace, events, options.now);

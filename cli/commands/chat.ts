@@ -53,8 +53,11 @@ export class ChatCommand extends TalkCommand {
   adapter = Option.String('-a,--adapter', { description: 'Adapter id, see `blockhouse adapters`' });
   model = Option.String('-m,--model', { description: "Model id, adapter/model or an alias; default: the adapter's own" });
   system = Option.String('-s,--system', { description: 'Instructions for the model' });
-  maxTokens = Option.String('--max-tokens', { validator: t.isNumber(), description: 'Longest answer, in tokens; default: 4096' });
-  temperature = Option.String('--temperature', { validator: t.isNumber(), description: 'From 0 to 1' });
+  maxTokens = Option.String('--max-tokens', {
+    validator: t.cascade(t.isNumber(), [t.isInteger(), t.isAtLeast(1)]),
+    description: 'Longest answer, in tokens; default: 4096',
+  });
+  temperature = Option.String('--temperature', { validator: t.cascade(t.isNumber(), [t.isInInclusiveRange(0, 1)]), description: 'From 0 to 1' });
   image = Option.Array('--image', { description: 'An image for the model, or its URL; may be given several times' });
   file = Option.Array('--file', { description: 'A text file or PDF for the model; may be given several times' });
   schema = Option.String('--schema', { description: 'A file with a JSON Schema; the answer is JSON that follows it' });

@@ -2,6 +2,7 @@
 import { open, readFile, unlink } from 'node:fs/promises';
 import { Command, Option } from 'clipanion';
 import { CliError, type ExitKind, suggestAnotherName } from '../exit-codes.ts';
+import { fileFault } from '../file-fault.ts';
 import { bytes } from '../format.ts';
 import { readBytes } from '../input.ts';
 import { isTerminal, oneLine, toJson, writeLines } from '../output.ts';
@@ -96,7 +97,7 @@ export class ImportCommand extends ServerCommand {
   #content(signal: AbortSignal): Promise<Buffer> {
     if (this.file === '-') return readBytes(this.context.stdin, MAX_BYTES, signal);
     return readFile(this.file, { signal }).catch((error: Error) => {
-      throw new CliError('usage', `${this.file} can't be read: ${error.message}.`, error);
+      throw new CliError('usage', `${this.file} ${fileFault(error)}.`, error);
     });
   }
 }

@@ -13,7 +13,7 @@ export interface Place {
 /** Writes the events of one response. */
 export class EventWriter {
   readonly #base: string;
-  readonly #output: object[] = [];
+  readonly #output: string[] = [];
   #sequence = 0;
   #items = 0;
 
@@ -27,8 +27,8 @@ export class EventWriter {
     return this.#sequence > 0;
   }
 
-  /** The items that are done, in the order of their places. */
-  get output(): readonly object[] {
+  /** The items that are done, as JSON, in the order of their places. */
+  get output(): readonly string[] {
     return this.#output.filter(Boolean);
   }
 
@@ -40,14 +40,14 @@ export class EventWriter {
   }
 
   /** The event of an item that begins. */
-  added({ output_index }: Place, item: object): string {
-    return this.event('response.output_item.added', { output_index, item });
+  added({ output_index }: Place, item: string): string {
+    return this.#frame('response.output_item.added', `"output_index":${output_index},"item":${item}`);
   }
 
   /** The event of an item that is complete, or will never be. */
-  done({ output_index }: Place, item: object): string {
+  done({ output_index }: Place, item: string): string {
     this.#output[output_index] = item;
-    return this.event('response.output_item.done', { output_index, item });
+    return this.#frame('response.output_item.done', `"output_index":${output_index},"item":${item}`);
   }
 
   /** The frame of a piece of text, from the JSON of its further fields: most events are of this kind, and a template costs a quarter of an object. */

@@ -11,7 +11,8 @@ import type { ClientTool } from './tools.ts';
 /** What makes a response differ from the beginning of one. */
 export interface ResponseState {
   readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
-  readonly output?: readonly object[];
+  /** The items, as JSON. */
+  readonly output?: readonly string[];
   readonly usage?: Usage;
   readonly incomplete_details?: { readonly reason: string } | null;
   readonly error?: { readonly code: string; readonly message: string };
@@ -24,7 +25,7 @@ export function responseText(context: AnswerContext<ResponsesEcho>, { status, ou
   return (
     `{"id":"resp_${answerId(context)}","object":"response","created_at":${created},"completed_at":${completedAt},"status":"${status}"` +
     `,"error":${JSON.stringify(error ?? null)},"incomplete_details":${JSON.stringify(incomplete_details ?? null)},"model":${JSON.stringify(request.model)}` +
-    `,"output":${output === undefined ? '[]' : toJsonText(output)},${request.echo.members},"usage":${usage === undefined ? 'null' : usageText(usage)}}`
+    `,"output":[${output === undefined ? '' : output.join(',')}],${request.echo.members},"usage":${usage === undefined ? 'null' : usageText(usage)}}`
   );
 }
 
@@ -52,21 +53,21 @@ export function toResponse({ pieces, done }: WholeAnswer, context: AnswerContext
   const state = stateFor(context, done);
   const end = endOf(done);
   const stateAt = state === undefined ? -1 : pieces.findLastIndex(({ type }) => type === 'reasoning');
-  const output: object[] = [];
+  const output: string[] = [];
   let hasAnswer = false;
   for (const piece of pieces) {
     const index = output.length;
     hasAnswer ||= piece.type !== 'reasoning';
-    if (piece.type === 'reasoning') output.push(reasoningItem(itemId('reasoning', base, index), piece.text, index === stateAt ? state : undefined));
+    if (piece.type === 'reasoning') output.push(reasoningItem(itemId('reasoning', base, index), toJsonText(piece.text), index === stateAt ? state : undefined));
     else if (piece.type === 'text') {
       const isLast = index === pieces.length - 1;
-      output.push(messageItem(itemId('message', base, index), isLast ? end.status : 'completed', piece.text));
+      output.push(messageItem(itemId('message', base, index), isLast ? end.status : 'completed', toJsonText(piece.text)));
     } else {
       const tool = toolbox.clientToolOf(piece.toolCall.name);
       output.push(callItem(itemId(tool.isCustom ? 'custom' : 'function', base, index), 'completed', piece.toolCall.id, tool, inputOf(piece.toolCall, tool)));
     }
   }
-  if (end.status === 'completed' && !hasAnswer) output.push(messageItem(itemId('message', base, output.length), 'completed', ''));
+  if (end.status === 'completed' && !hasAnswer) output.push(messageItem(itemId('message', base, output.length), 'completed', '""'));
   if (state !== undefined && stateAt === -1) output.push(reasoningItem(itemId('reasoning', base, output.length), undefined, state));
   return responseText(context, Object.assign(end, { output, usage: done.usage }));
 }

@@ -3,7 +3,7 @@
 // created-first: the first events are `response.created` and `response.in_progress`, whatever comes.
 // all-done: every item that is added is done before the end, and the end has the same items again.
 // one-text: at most one message or reasoning is open; calls may be open beside each other.
-import type { AnswerPiece, BlockhouseError, ChatDone, ToolCall } from '../../core/index.ts';
+import { type AnswerPiece, type BlockhouseError, type ChatDone, type ToolCall, toJsonText } from '../../core/index.ts';
 import { answerId } from '../answer-id.ts';
 import type { AnswerContext, DialectStream } from '../dialect.ts';
 import { openAiError } from '../openai-errors.ts';
@@ -105,30 +105,31 @@ export class ResponseEvents implements DialectStream {
     if (kind === 'reasoning') {
       return (
         this.#events.added(place, reasoningItem(place.item_id)) +
-        this.#events.event('response.reasoning_summary_part.added', { ...place, summary_index: 0, part: summaryPart('') })
+        this.#events.piece('response.reasoning_summary_part.added', place, `"summary_index":0,"part":${summaryPart('""')}`)
       );
     }
     this.#hasAnswer = true;
     return (
       this.#events.added(place, messageItem(place.item_id, 'in_progress')) +
-      this.#events.event('response.content_part.added', { ...place, content_index: 0, part: textPart('') })
+      this.#events.piece('response.content_part.added', place, `"content_index":0,"part":${textPart('""')}`)
     );
   }
 
   #closeText(status: ItemStatus): string {
     if (this.#text === undefined) return '';
-    const { kind, place, text } = this.#text;
+    const { kind, place } = this.#text;
+    const text = toJsonText(this.#text.text);
     this.#text = undefined;
     if (kind === 'reasoning') {
       return (
-        this.#events.event('response.reasoning_summary_text.done', { ...place, summary_index: 0, text }) +
-        this.#events.event('response.reasoning_summary_part.done', { ...place, summary_index: 0, part: summaryPart(text) }) +
+        this.#events.piece('response.reasoning_summary_text.done', place, `"summary_index":0,"text":${text}`) +
+        this.#events.piece('response.reasoning_summary_part.done', place, `"summary_index":0,"part":${summaryPart(text)}`) +
         this.#events.done(place, reasoningItem(place.item_id, text))
       );
     }
     return (
-      this.#events.event('response.output_text.done', { ...place, content_index: 0, text, logprobs: [] }) +
-      this.#events.event('response.content_part.done', { ...place, content_index: 0, part: textPart(text) }) +
+      this.#events.piece('response.output_text.done', place, `"content_index":0,"text":${text},"logprobs":[]`) +
+      this.#events.piece('response.content_part.done', place, `"content_index":0,"part":${textPart(text)}`) +
       this.#events.done(place, messageItem(place.item_id, status, text))
     );
   }

@@ -59,6 +59,7 @@ t.test('each mistake is named in one line, with a hint', async (t) => {
   t.match(refusal('ask', 'x', '--who')[0], 'blockhouse: --who needs <value>.');
   t.equal(refusal('move', 'a', 'b', '-l')[0], 'blockhouse: -l needs <level>.');
   t.match(refusal('ask', '--nope', 'x', '--who', 'me')[0], 'blockhouse: There is no option --nope.');
+  t.equal(refusal('ask', '--whoo', 'x')[0], 'blockhouse: There is no option --whoo; did you mean --who?');
   t.match(refusal('ask', 'x', 'y', '--who', 'me')[0], 'blockhouse: There is one argument too many.');
   t.same(refusal('ask', 'x', '--who', 'me', '--warmth', 'canary'), ['blockhouse: Invalid value for --warmth: expected a number.', 'See blockhouse --help.']);
   t.match(refusal('ask', 'x')[1], 'Usage: blockhouse ask [options] --who <value> <what>');

@@ -146,4 +146,5 @@ t.test('a program in JavaScript that forgets the adapters is told what is wanted
   const create = createCore as unknown as (options?: object) => unknown;
   t.throws(() => create(), { name: 'TypeError', message: /adapters: createAdapters\(\)/ });
   t.throws(() => create({ workspace: t.testdir({}) }), { name: 'TypeError' });
+  t.throws(() => create({ adapters: [], workSpace: 'x' }), { name: 'TypeError', message: 'createCore has no option "workSpace"; did you mean workspace?' });
 });

@@ -9,13 +9,13 @@ t.test('an id says what its item is, and where', async (t) => {
 });
 
 t.test('an item without a text has no part yet', async (t) => {
-  t.match(messageItem('msg', 'in_progress'), { content: [] });
-  t.same(reasoningItem('rs'), { id: 'rs', type: 'reasoning', summary: [] });
-  t.match(reasoningItem('rs', undefined, 'bh1.'), { summary: [], encrypted_content: 'bh1.' });
+  t.match(JSON.parse(messageItem('msg', 'in_progress')), { content: [] });
+  t.same(JSON.parse(reasoningItem('rs')), { id: 'rs', type: 'reasoning', summary: [] });
+  t.match(JSON.parse(reasoningItem('rs', undefined, 'bh1.')), { summary: [], encrypted_content: 'bh1.' });
 });
 
 t.test('a call of a custom tool has a raw input, any other has arguments', async (t) => {
-  t.same(callItem('fc', 'completed', 'a', { name: 'f', namespace: 'n', isCustom: false }, '{}'), {
+  t.same(JSON.parse(callItem('fc', 'completed', 'a', { name: 'f', namespace: 'n', isCustom: false }, '{}')), {
     id: 'fc',
     type: 'function_call',
     status: 'completed',
@@ -24,5 +24,5 @@ t.test('a call of a custom tool has a raw input, any other has arguments', async
     namespace: 'n',
     arguments: '{}',
   });
-  t.match(callItem('ctc', 'completed', 'a', { name: 'f', isCustom: true }, 'x'), { type: 'custom_tool_call', input: 'x' });
+  t.match(JSON.parse(callItem('ctc', 'completed', 'a', { name: 'f', isCustom: true }, 'x')), { type: 'custom_tool_call', input: 'x' });
 });
