@@ -33,7 +33,7 @@ t.test('nothing is made of what fails', async (t) => {
   await on(['new', 'one']);
   t.match(await on(['export', 'one', '-o', join(workspace, 'no', 'x')]), { code: 5, stderr: /can't be created/ });
   t.match(await on(['export', 'one', '--json']), { code: 2, stderr: /-o/ });
-  t.match(await on(['import', join(workspace, 'nothing')]), { code: 2, stderr: /can't be read/ });
+  t.match(await on(['import', join(workspace, 'nothing')]), { code: 2, stderr: /nothing is not there/ });
   t.match(await on(['import', '-'], { input: 'no archive' }), { code: 2, stderr: /^blockhouse: .*\n$/ });
 });
 
